@@ -1,0 +1,71 @@
+# Needs only make, Rust and Python >= 3.11; everything else is set up in .venv by the first target that needs it.
+# These are the commands that .ci/run runs.
+SHELL := /bin/sh
+export PATH := $(PATH):$(HOME)/.cargo/bin
+PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
+	"$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo "$$p" && break; done)
+RUST := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
+BIN := .venv/bin
+RUN := $(BIN)/cellyard
+SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock pyproject.toml
+
+.PHONY: help study test fmt lint fresh validate bench docs build tools clean
+.DELETE_ON_ERROR:
+
+help: ## what there is to make
+	@sed -n 's/^\([a-z]*\):.*## /\1 /p' Makefile | while read -r target what; do printf '  make %-9s %s\n' "$$target" "$$what"; done
+
+study: build ## set everything up and print the first study's table beside the published one
+	$(RUN) study run ubr-plus --table 2-3
+	@echo
+	@echo "The report with all tables, figures and claims:  $(RUN) study report ubr-plus --out results/ubr-plus"
+
+test: build ## every test, Rust and Python
+	cargo test --workspace --quiet
+	$(BIN)/python -m pytest
+
+fmt: .venv/installed ## format Rust and Python
+	cargo fmt --all
+	$(BIN)/ruff format python tests scripts
+	$(BIN)/ruff check --fix --exit-zero --quiet python tests scripts
+
+lint: build ## format, lint and type checks
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --quiet -- -D warnings
+	$(BIN)/ruff format --check python tests scripts
+	$(BIN)/ruff check python tests scripts
+	$(BIN)/mypy
+
+fresh: build ## check that generated files are up to date
+	$(BIN)/python scripts/generate.py --check
+
+docs: build ## regenerate component classes, schema and reference pages
+	$(BIN)/python scripts/generate.py
+
+validate: build ## run every table of every study as an ensemble and compare with the stated tolerances
+	$(BIN)/python -m pytest -m slow tests/validation
+
+bench: tools ## speed beside its goals
+	cargo bench --package cellyard-engine
+
+build: .venv/built ## the release engine in .venv
+
+tools:
+	@command -v cargo >/dev/null || { echo "Rust is missing: cargo is not on the PATH. Install Rust $(RUST) or newer (https://rustup.rs)." >&2; exit 1; }
+	@rustc -V | awk -v need=$(RUST) '{ split($$2, have, "."); split(need, want, "."); exit !(have[1] > want[1] || have[1] == want[1] && have[2] >= want[2]) }' \
+		|| { echo "Rust is too old: $$(rustc -V); at least $(RUST) is needed (rustup update)." >&2; exit 1; }
+	@test -n "$(PYTHON)" || { echo "Python >= 3.11 is missing: none of python3, python3.14 ... python3.11 is one. Install it, or say make PYTHON=/path/to/python3." >&2; exit 1; }
+	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python >= 3.11 is needed: $(PYTHON) is older or does not start." >&2; exit 1; }
+	@test -x $(BIN)/python || "$(PYTHON)" -c 'import venv, ensurepip' 2>/dev/null || { echo "$(PYTHON) lacks venv and ensurepip (on Debian: apt install python3-venv)." >&2; exit 1; }
+
+.venv/installed: constraints.txt | tools
+	test -x $(BIN)/python || "$(PYTHON)" -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement constraints.txt
+	touch $@
+
+.venv/built: .venv/installed $(SOURCES) | tools
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	touch $@
+
+clean: ## remove everything that was built
+	rm -rf .venv target python/cellyard/*.so

@@ -1,0 +1,86 @@
+//! A NIC: the output side of a host for one link. Frames one after the other, cells back to back, unlimited queue.
+
+use crate::units::CellTime;
+
+/// One NIC.
+#[derive(Clone, Copy, Debug)]
+pub struct Nic {
+    cell_time: CellTime,
+    arrival_first: bool,
+    /// Beginning of the busy period and cells sent in it.
+    since: u64,
+    cells: u64,
+    free_at: u64,
+}
+
+impl Nic {
+    /// An idle NIC.
+    pub fn new(cell_time: CellTime, arrival_first: bool) -> Nic {
+        Nic {
+            cell_time,
+            arrival_first,
+            since: 0,
+            cells: 0,
+            free_at: 0,
+        }
+    }
+
+    /// Queues one cell at `time`, not before any earlier one; returns the end of its transmission.
+    pub fn send_cell(&mut self, time: u64) -> u64 {
+        let goes_on =
+            self.cells > 0 && (time < self.free_at || (self.arrival_first && time == self.free_at));
+        if !goes_on {
+            self.since = time;
+            self.cells = 0;
+        }
+        self.cells += 1;
+        self.free_at = self.since + self.cell_time.end_of(self.cells);
+        self.free_at
+    }
+
+    /// Queues a frame of `n` cells at `time` on a NIC whose cell time is `exact` whole ticks; returns the end of the first
+    /// cell's transmission.
+    #[inline]
+    pub fn send_frame(&mut self, time: u64, n: u32, exact: u64) -> u64 {
+        let start = time.max(self.free_at);
+        self.free_at = start + u64::from(n) * exact;
+        self.since = start;
+        self.cells = u64::from(n);
+        start + exact
+    }
+
+    /// Whether it would send a cell queued at `time` at once.
+    pub fn is_idle_at(&self, time: u64) -> bool {
+        self.free_at <= time
+    }
+
+    /// Its cell time.
+    pub fn cell_time(&self) -> CellTime {
+        self.cell_time
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::BitRate;
+
+    #[test]
+    fn frames_are_sent_back_to_back() {
+        let cell_time = BitRate(155_520_000).cell_time();
+        let c = cell_time.exact().unwrap();
+        let mut nic = Nic::new(cell_time, true);
+        assert_eq!(nic.send_frame(100, 12, c), 100 + c);
+        assert_eq!(nic.send_frame(101, 2, c), 100 + 13 * c);
+        assert_eq!(nic.send_frame(100 + 20 * c, 1, c), 100 + 21 * c);
+    }
+
+    #[test]
+    fn uneven_cell_times_do_not_drift_within_a_busy_period() {
+        let cell_time = BitRate(7_000_003).cell_time();
+        let mut nic = Nic::new(cell_time, true);
+        for k in 1..=1000 {
+            assert_eq!(nic.send_cell(5), 5 + cell_time.end_of(k));
+        }
+    }
+}

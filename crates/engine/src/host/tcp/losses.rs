@@ -1,0 +1,289 @@
+//! Whole connections over one lossy link: the loss patterns of Fall and Floyd, "Simulation-based
+//! comparisons of Tahoe, Reno, and SACK TCP", CCR 26(3), 1996, section 6, and two bursts. One link of
+//! 800 kb/s and 100 ms, window 28 segments of 1000 bytes, 10 ms per segment; ACKs take 100 ms.
+
+use super::testing::{MSS, params};
+use super::{Ack, Receiver, Segment, Sender, SenderCounters};
+use crate::scenario::model::{Estimator, Recovery, RenoFastRetransmit, SackPipe, TcpParams};
+use crate::units::{Span, Time};
+use proptest::prelude::*;
+use std::collections::VecDeque;
+
+const SEGMENT_TIME: Span = Span::from_milliseconds(10);
+const DELAY: Span = Span::from_milliseconds(100);
+const SEGMENTS: u64 = 100;
+/// Round trip without queueing.
+const ROUND_TRIP: Span = Span::from_milliseconds(210);
+
+/// One to four losses in the window of segments 14 to 29, and a burst.
+const ONE: &[u64] = &[14];
+const TWO: &[u64] = &[14, 28];
+const THREE: &[u64] = &[14, 26, 28];
+const FOUR: &[u64] = &[14, 24, 26, 28];
+const BURST: &[u64] = &[11, 12, 13, 14, 16, 17, 18, 19];
+
+/// What one connection did.
+struct Run {
+    /// When each segment was sent, and its number.
+    sent: Vec<(Time, Segment)>,
+    counters: SenderCounters,
+    done: Time,
+}
+
+impl Run {
+    fn resent(&self) -> Vec<u64> {
+        let again = self.sent.iter().filter(|(_, s)| s.retransmission);
+        again.map(|(_, s)| s.seq / MSS).collect()
+    }
+
+    /// Between the first and the last retransmission.
+    fn repair_time(&self) -> Span {
+        let mut again = self.sent.iter().filter(|(_, s)| s.retransmission);
+        let first = again.next().unwrap().0;
+        again
+            .next_back()
+            .map_or(Span::ZERO, |(t, _)| t.since(first))
+    }
+}
+
+fn transfer(params: &TcpParams, mut lost: impl FnMut(u64) -> bool) -> Run {
+    let mut sender = Sender::new(params, Span::ZERO);
+    let mut receiver = Receiver::new(params);
+    let mut frames: VecDeque<(Time, Segment)> = VecDeque::new();
+    let mut acks: VecDeque<(Time, Ack)> = VecDeque::new();
+    let (mut sent, mut out) = (vec![], vec![]);
+    let (mut free, mut entered, mut delivered) = (Time::ZERO, 0, 0);
+    let mut now = Time::ZERO;
+    sender.start(now, &mut out);
+    loop {
+        for segment in out.drain(..) {
+            sent.push((now, segment));
+            free = free.max(now) + SEGMENT_TIME;
+            if !lost(entered) {
+                frames.push_back((free + DELAY, segment));
+            }
+            entered += 1;
+        }
+        if sender.is_done() {
+            break;
+        }
+        let frame = frames.front().map_or(Time::NEVER, |f| f.0);
+        let ack = acks.front().map_or(Time::NEVER, |a| a.0);
+        let held_back = receiver.deadline();
+        now = frame.min(ack).min(held_back).min(sender.deadline());
+        assert_ne!(now, Time::NEVER, "the connection is stuck");
+        let reply = if now == sender.deadline() {
+            sender.on_timer(now, &mut out);
+            None
+        } else if now == held_back {
+            receiver.on_timer(now)
+        } else if now == frame {
+            let (_, s) = frames.pop_front().unwrap();
+            receiver.on_segment(now, s.seq, s.len, &mut delivered)
+        } else {
+            let (_, ack) = acks.pop_front().unwrap();
+            sender.on_ack(now, &ack, &mut out);
+            None
+        };
+        acks.extend(reply.map(|ack| (now + DELAY, ack)));
+    }
+    assert_eq!(Some(delivered), params.file_size);
+    Run {
+        sent,
+        counters: sender.counters(),
+        done: now,
+    }
+}
+
+fn study(recovery: Recovery) -> TcpParams {
+    TcpParams {
+        rwnd: 28 * MSS,
+        initial_window: 2,
+        file_size: Some(SEGMENTS * MSS),
+        ..params(recovery)
+    }
+}
+
+fn run(recovery: Recovery, lost: &[u64]) -> Run {
+    transfer(&study(recovery), |frame| lost.contains(&frame))
+}
+
+fn sack(sack_pipe: SackPipe, lost: &[u64]) -> Run {
+    let params = TcpParams {
+        sack_pipe,
+        ..study(Recovery::Sack)
+    };
+    transfer(&params, |frame| lost.contains(&frame))
+}
+
+#[test]
+fn vanilla_needs_the_timer_for_any_loss() {
+    for lost in [ONE, TWO, THREE, FOUR, BURST] {
+        let run = run(Recovery::Vanilla, lost);
+        assert_eq!(run.counters.timeouts, 1, "{lost:?}");
+        assert_eq!(run.resent()[0], lost[0]);
+    }
+}
+
+#[test]
+fn tahoe_slow_starts_and_resends_without_a_timeout() {
+    let resent: [(&[u64], &[u64]); 5] = [
+        (ONE, &[14]),
+        (TWO, &[14, 28, 29]),
+        (THREE, &[14, 26, 27, 28, 29]),
+        (FOUR, &[14, 24, 25, 26, 27, 28, 29]),
+        (BURST, &[11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23]),
+    ];
+    for (lost, resent) in resent {
+        let run = run(Recovery::Tahoe, lost);
+        assert_eq!(run.counters.timeouts, 0, "{lost:?}");
+        assert_eq!(run.counters.fast_retransmits, 1, "{lost:?}");
+        assert_eq!(run.resent(), resent);
+    }
+    // One segment, then two, then four: slow start from the hole.
+    let run = run(Recovery::Tahoe, ONE);
+    let first = run.sent.iter().position(|(_, s)| s.retransmission).unwrap();
+    let bursts = run.sent[first..].chunk_by(|a, b| b.0.since(a.0) < DELAY);
+    let bursts: Vec<usize> = bursts.map(<[_]>::len).take(3).collect();
+    assert_eq!(bursts, [1, 2, 4]);
+}
+
+#[test]
+fn reno_repairs_one_loss_without_a_timeout() {
+    let run = run(Recovery::Reno, ONE);
+    assert_eq!(run.counters.timeouts, 0);
+    assert_eq!(run.resent(), ONE);
+}
+
+/// Fall and Floyd section 6: two losses cost Reno a timeout only in windows of less than 10 segments;
+/// here it is 16, and 7 below.
+#[test]
+fn reno_repairs_two_losses_of_a_large_window_by_two_fast_retransmits() {
+    for lost in [TWO, &[14, 15]] {
+        let run = run(Recovery::Reno, lost);
+        assert_eq!(run.counters.fast_retransmits, 2, "{lost:?}");
+        assert_eq!(run.counters.timeouts, 0, "{lost:?}");
+        assert_eq!(run.resent(), lost);
+    }
+}
+
+#[test]
+fn reno_needs_a_timeout_for_two_losses_of_a_small_window_and_for_more() {
+    for lost in [&[5, 7], THREE, FOUR, BURST] {
+        assert_eq!(run(Recovery::Reno, lost).counters.timeouts, 1, "{lost:?}");
+    }
+    assert_eq!(run(Recovery::NewReno, &[5, 7]).counters.timeouts, 0);
+}
+
+#[test]
+fn newreno_repairs_one_hole_per_round_trip_without_a_timeout() {
+    for lost in [ONE, TWO, THREE, FOUR, BURST] {
+        let run = run(Recovery::NewReno, lost);
+        assert_eq!(run.counters.timeouts, 0, "{lost:?}");
+        assert_eq!(run.counters.fast_retransmits, 1, "{lost:?}");
+        assert_eq!(run.resent(), lost, "nothing but the lost segments");
+        let round_trips = lost.len() as u64 - 1;
+        assert_eq!(run.repair_time(), Span(round_trips * ROUND_TRIP.0));
+    }
+}
+
+#[test]
+fn sack_repairs_up_to_four_holes_within_about_a_round_trip() {
+    for lost in [ONE, TWO, THREE, FOUR] {
+        let counter = sack(SackPipe::Counter, lost);
+        assert!(counter.repair_time() < ROUND_TRIP, "{lost:?}");
+        let rfc6675 = sack(SackPipe::Rfc6675, lost);
+        // New data go before holes that are not yet known to be lost.
+        assert!(rfc6675.repair_time().0 < 3 * ROUND_TRIP.0 / 2, "{lost:?}");
+        for run in [counter, rfc6675] {
+            assert_eq!(run.counters.timeouts, 0, "{lost:?}");
+            assert_eq!(run.resent(), lost, "nothing but the lost segments");
+        }
+    }
+}
+
+/// The counter takes lost segments for data in flight: with more than half of the window lost it
+/// never falls below cwnd. RFC 6675 leaves them out.
+#[test]
+fn only_rfc6675_repairs_a_burst_of_most_of_the_window_without_a_timeout() {
+    assert_eq!(sack(SackPipe::Counter, BURST).counters.timeouts, 1);
+    let run = sack(SackPipe::Rfc6675, BURST);
+    assert_eq!(run.counters.timeouts, 0);
+    assert_eq!(run.resent(), BURST);
+}
+
+#[test]
+fn recoveries_order_as_the_literature_says() {
+    let done = |recovery| run(recovery, FOUR).done;
+    assert!(done(Recovery::Sack) < done(Recovery::NewReno));
+    assert!(done(Recovery::NewReno) < done(Recovery::Tahoe));
+    assert!(done(Recovery::Tahoe) < done(Recovery::Vanilla));
+    assert!(done(Recovery::Vanilla) < done(Recovery::Reno));
+}
+
+fn any_recovery() -> impl Strategy<Value = Recovery> {
+    prop_oneof![
+        Just(Recovery::Vanilla),
+        Just(Recovery::Tahoe),
+        Just(Recovery::Reno),
+        Just(Recovery::NewReno),
+        Just(Recovery::Sack),
+    ]
+}
+
+fn any_params() -> impl Strategy<Value = TcpParams> {
+    let coarse = (1u64..500, 1u64..2000);
+    let shape = (1u64..5, 1u64..60, 1u64..80_000, 1u32..=4, 1u32..5);
+    let choices = (any::<[bool; 3]>(), proptest::option::of(1u64..300));
+    (any_recovery(), coarse, shape, choices).prop_map(|(recovery, coarse, shape, choices)| {
+        let (tick, min_rto) = coarse;
+        let (initial_window, rwnd, file_size, sack_blocks, dupack_threshold) = shape;
+        let ([rfc6675, rfc6298, nothing], delayed_ack) = choices;
+        let mut p = params(recovery);
+        p.granularity = Span::from_milliseconds(tick);
+        p.min_rto = Span::from_milliseconds(min_rto);
+        p.initial_window = initial_window;
+        p.rwnd = rwnd * MSS;
+        p.file_size = Some(file_size);
+        p.sack_blocks = sack_blocks;
+        p.dupack_threshold = dupack_threshold;
+        p.delayed_ack = delayed_ack.map(Span::from_milliseconds);
+        if rfc6675 {
+            p.sack_pipe = SackPipe::Rfc6675;
+        }
+        if rfc6298 {
+            p.estimator = Estimator::Rfc6298;
+        }
+        if nothing {
+            p.reno_fast_retransmit = RenoFastRetransmit::Nothing;
+        }
+        p
+    })
+}
+
+proptest! {
+    /// Whatever is lost, the file arrives once and in order, every segment is a whole one of the
+    /// grid of MSS, and none reaches beyond the receiver window.
+    #[test]
+    fn every_transfer_ends_with_the_whole_file(
+        params in any_params(),
+        losses in proptest::collection::vec(any::<u8>(), 0..400),
+        percent in 0u8..40,
+    ) {
+        let lost = |frame: u64| {
+            losses.get(frame as usize).is_some_and(|draw| u32::from(*draw) * 100 < u32::from(percent) * 256)
+        };
+        let run = transfer(&params, lost);
+        let file = params.file_size.unwrap();
+        let mut highest = 0;
+        for (_, s) in &run.sent {
+            prop_assert_eq!(s.seq % MSS, 0);
+            prop_assert_eq!(u64::from(s.len), MSS.min(file - s.seq));
+            prop_assert_eq!(s.retransmission, s.seq < highest);
+            highest = highest.max(s.seq + u64::from(s.len));
+        }
+        prop_assert_eq!(highest, file);
+        prop_assert_eq!(run.counters.segments, run.sent.len() as u64);
+        prop_assert_eq!(run.counters.retransmitted_segments, run.resent().len() as u64);
+    }
+}

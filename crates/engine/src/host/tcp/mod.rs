@@ -1,0 +1,94 @@
+//! TCP as a pure state machine: told the time and what arrived, it says what to send and when it
+//! wants to be called again. It owns no clock, queue or random stream, and connections open
+//! without a handshake: sequence numbers are byte offsets from 0.
+//!
+//! | file | content |
+//! |---|---|
+//! | `sender` | window, sending, go-back-N, timer: what all recoveries share |
+//! | `vanilla`, `tahoe`, `reno`, `newreno`, `sack` | one loss recovery each |
+//! | `scoreboard` | what a SACK sender knows of the receiver's buffer |
+//! | `receiver` | reassembly, ACKs, SACK blocks, delayed ACKs |
+//! | `rtt`, `grid` | retransmission timeout, the ticks it is counted in |
+//!
+//! Another recovery is a file with an implementation of `recovery::LossRecovery`, its line in
+//! `recovery`, and its name in `scenario::model::Recovery`.
+
+mod grid;
+#[cfg(test)]
+mod losses;
+mod newreno;
+mod receiver;
+mod recovery;
+mod reno;
+mod rtt;
+mod sack;
+mod scoreboard;
+mod sender;
+mod tahoe;
+#[cfg(test)]
+mod testing;
+mod vanilla;
+
+pub use receiver::Receiver;
+pub use sender::Sender;
+
+use crate::units::Time;
+
+/// A segment to send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Segment {
+    /// First byte, counted from 0.
+    pub seq: u64,
+    /// Bytes of data.
+    pub len: u32,
+    /// Whether any of these bytes was sent before.
+    pub retransmission: bool,
+}
+
+/// Half-open byte range [start, end) that the receiver holds beyond the cumulative ACK.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct SackBlock {
+    /// First byte.
+    pub start: u64,
+    /// One past the last byte.
+    pub end: u64,
+}
+
+/// Most SACK blocks that fit in an ACK (RFC 2018 section 3).
+pub const MAX_SACK_BLOCKS: usize = 4;
+
+/// An acknowledgement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Ack {
+    /// Next byte expected.
+    pub ack: u64,
+    /// How many of `blocks` are used.
+    pub n_blocks: u8,
+    /// SACK blocks, the most recent first.
+    pub blocks: [SackBlock; MAX_SACK_BLOCKS],
+}
+
+impl Ack {
+    /// The SACK blocks carried.
+    pub fn sack(&self) -> &[SackBlock] {
+        &self.blocks[..self.n_blocks as usize]
+    }
+}
+
+/// What a sender counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SenderCounters {
+    /// Segments sent, retransmissions included.
+    pub segments: u64,
+    /// Segments that carried bytes sent before.
+    pub retransmitted_segments: u64,
+    /// Expiries of the retransmission timer.
+    pub timeouts: u64,
+    /// Fast retransmits (entries into recovery).
+    pub fast_retransmits: u64,
+    /// Duplicate ACKs received.
+    pub duplicate_acks: u64,
+}
+
+/// When a pure component next wants to be called, `Time::NEVER` for not at all.
+pub type Deadline = Time;

@@ -1,0 +1,420 @@
+//! The receiver: reassembly, cumulative and selective ACKs, delayed ACKs.
+//!
+//! Data out of order are kept; the buffer never limits (a sender keeps to rwnd by itself).
+//! Every segment is acknowledged at once, unless `delayed_ack` = D is given: then in-order data
+//! are acknowledged when two full segments wait (RFC 1122 section 4.2.3.2), otherwise at the next
+//! tick of a grid of multiples of D (the fast timer of 4.4BSD); what is out of order, fills a gap or
+//! is a duplicate is acknowledged at once (RFC 5681 section 4.2).
+//!
+//! SACK blocks (RFC 2018 section 4), at most `sack_blocks`: first the block that holds the segment
+//! that triggered the ACK, unless it moved the cumulative ACK past itself; then the blocks
+//! reported first in the most recent ACKs, none twice.
+
+use super::grid::Grid;
+use super::{Ack, Deadline, MAX_SACK_BLOCKS, SackBlock};
+use crate::scenario::model::{Recovery, TcpParams};
+use crate::units::{Span, Time};
+use std::collections::{BTreeSet, VecDeque};
+
+/// Entries of `Receiver::recent` beyond two per block that are put up with.
+const SLACK: usize = 8;
+
+/// The receiving end of a connection.
+#[derive(Clone, Debug)]
+pub struct Receiver {
+    rcv_nxt: u64,
+    /// Data beyond rcv_nxt: disjoint, not adjacent, ascending.
+    held: VecDeque<SackBlock>,
+    /// A byte of each block that was first in an ACK, the most recent last. Entries of one block
+    /// or of data acknowledged since are removed when met or when they become many.
+    recent: Vec<u64>,
+    sack_blocks: usize,
+    delayed: Option<Delayed>,
+    deadline: Time,
+}
+
+#[derive(Clone, Debug)]
+struct Delayed {
+    grid: Grid,
+    /// Bytes that call for an ACK at once.
+    enough: u64,
+    /// Bytes in order that wait for an ACK.
+    waiting: u64,
+}
+
+impl Receiver {
+    /// A receiver that expects byte 0. Blocks are sent if the connection's recovery is SACK.
+    pub fn new(params: &TcpParams) -> Receiver {
+        Receiver {
+            rcv_nxt: 0,
+            held: VecDeque::new(),
+            recent: Vec::new(),
+            sack_blocks: match params.recovery {
+                Recovery::Sack => MAX_SACK_BLOCKS.min(params.sack_blocks as usize),
+                _ => 0,
+            },
+            delayed: params.delayed_ack.map(|tick| Delayed {
+                grid: Grid::new(tick, Span::ZERO),
+                enough: 2 * params.mss,
+                waiting: 0,
+            }),
+            deadline: Time::NEVER,
+        }
+    }
+
+    /// Takes a segment of `len` bytes from `seq`; adds the bytes newly in order to `delivered`.
+    /// Returns the ACK to send now, or `None` when it is delayed.
+    #[inline]
+    pub fn on_segment(
+        &mut self,
+        now: Time,
+        seq: u64,
+        len: u32,
+        delivered: &mut u64,
+    ) -> Option<Ack> {
+        let end = seq + u64::from(len);
+        if seq == self.rcv_nxt && self.held.is_empty() {
+            self.rcv_nxt = end;
+            *delivered += u64::from(len);
+            if self.delay(now, u64::from(len)) {
+                return None;
+            }
+        } else {
+            self.place(SackBlock { start: seq, end }, delivered);
+        }
+        Some(self.acknowledge())
+    }
+
+    /// To be called at the deadline: the delayed ACK. A call before it returns `None`.
+    pub fn on_timer(&mut self, now: Time) -> Option<Ack> {
+        (now >= self.deadline).then(|| self.acknowledge())
+    }
+
+    /// When a delayed ACK is due; `Time::NEVER` when none waits.
+    #[inline]
+    pub fn deadline(&self) -> Deadline {
+        self.deadline
+    }
+
+    /// Next byte expected in order.
+    #[inline]
+    pub fn next_expected(&self) -> u64 {
+        self.rcv_nxt
+    }
+
+    /// Whether the ACK of `len` more bytes in order has to wait.
+    #[inline]
+    fn delay(&mut self, now: Time, len: u64) -> bool {
+        let Some(delayed) = &mut self.delayed else {
+            return false;
+        };
+        delayed.waiting += len;
+        if delayed.waiting >= delayed.enough {
+            return false;
+        }
+        if self.deadline == Time::NEVER {
+            delayed.grid.advance(now);
+            self.deadline = delayed.grid.next();
+        }
+        true
+    }
+
+    /// Places a segment that meets a gap or repeats data.
+    fn place(&mut self, segment: SackBlock, delivered: &mut u64) {
+        if segment.start > self.rcv_nxt {
+            hold(&mut self.held, segment);
+            if self.sack_blocks > 0 {
+                self.note(segment.start);
+            }
+            return;
+        }
+        let before = self.rcv_nxt;
+        self.rcv_nxt = before.max(segment.end);
+        while let Some(first) = self.held.front() {
+            if first.start > self.rcv_nxt {
+                break;
+            }
+            self.rcv_nxt = self.rcv_nxt.max(first.end);
+            self.held.pop_front();
+        }
+        *delivered += self.rcv_nxt - before;
+    }
+
+    /// Remembers that the block which holds `byte` comes first in the next ACK.
+    fn note(&mut self, byte: u64) {
+        let block = block_of(&self.held, byte);
+        if let Some(last) = self.recent.last_mut()
+            && block_of(&self.held, *last) == block
+        {
+            *last = byte;
+        } else {
+            self.recent.push(byte);
+            if self.recent.len() > 2 * self.held.len() + SLACK {
+                self.forget_repeated();
+            }
+        }
+    }
+
+    /// Keeps the most recent entry of each block.
+    fn forget_repeated(&mut self) {
+        let mut seen = BTreeSet::new();
+        self.recent.reverse();
+        self.recent
+            .retain(|&byte| block_of(&self.held, byte).is_some_and(|b| seen.insert(b.start)));
+        self.recent.reverse();
+    }
+
+    #[inline]
+    fn acknowledge(&mut self) -> Ack {
+        if let Some(delayed) = &mut self.delayed {
+            delayed.waiting = 0;
+        }
+        self.deadline = Time::NEVER;
+        let mut ack = Ack {
+            ack: self.rcv_nxt,
+            ..Ack::default()
+        };
+        if self.held.is_empty() {
+            self.recent.clear();
+        } else if self.sack_blocks > 0 {
+            self.report(&mut ack);
+        }
+        ack
+    }
+
+    fn report(&mut self, ack: &mut Ack) {
+        let mut at = self.recent.len();
+        while at > 0 && usize::from(ack.n_blocks) < self.sack_blocks {
+            at -= 1;
+            match block_of(&self.held, self.recent[at]) {
+                Some(block) if !ack.sack().contains(&block) => {
+                    ack.blocks[usize::from(ack.n_blocks)] = block;
+                    ack.n_blocks += 1;
+                }
+                _ => {
+                    self.recent.remove(at);
+                }
+            }
+        }
+    }
+}
+
+/// Adds a range to disjoint ascending ranges, joining it with those it overlaps or touches.
+/// Cheap at the end, where new data arrive.
+pub(super) fn hold(held: &mut VecDeque<SackBlock>, range: SackBlock) {
+    let (mut start, mut end) = (range.start, range.end);
+    let mut from = held.len();
+    if held.back().is_some_and(|last| last.end >= start) {
+        from = held.partition_point(|b| b.end < start);
+    }
+    let mut to = from;
+    while let Some(b) = held.get(to)
+        && b.start <= end
+    {
+        start = start.min(b.start);
+        end = end.max(b.end);
+        to += 1;
+    }
+    let joined = SackBlock { start, end };
+    if from == to {
+        held.insert(from, joined);
+    } else {
+        held[from] = joined;
+        if to > from + 1 {
+            held.drain(from + 1..to);
+        }
+    }
+}
+
+/// The range that holds `byte`.
+fn block_of(held: &VecDeque<SackBlock>, byte: u64) -> Option<SackBlock> {
+    let last = held.back()?;
+    if last.start <= byte {
+        return (byte < last.end).then_some(*last);
+    }
+    let block = held[held.partition_point(|b| b.end <= byte)];
+    (block.start <= byte).then_some(block)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{MSS, params};
+    use super::*;
+    use proptest::prelude::*;
+
+    fn ms(n: u64) -> Time {
+        Time::ZERO + Span::from_milliseconds(n)
+    }
+
+    fn receiver(recovery: Recovery, delayed_ack: Option<Span>) -> Receiver {
+        Receiver::new(&TcpParams {
+            delayed_ack,
+            ..params(recovery)
+        })
+    }
+
+    /// Segment number `number` arrives; the ACK in segment numbers, blocks as [first, last].
+    fn arrive(r: &mut Receiver, now: Time, number: u64) -> Option<(u64, Vec<(u64, u64)>)> {
+        let ack = r.on_segment(now, number * MSS, MSS as u32, &mut 0)?;
+        let blocks = ack.sack().iter();
+        Some((
+            ack.ack / MSS,
+            blocks.map(|b| (b.start / MSS, b.end / MSS - 1)).collect(),
+        ))
+    }
+
+    #[test]
+    fn every_segment_is_acknowledged_at_once() {
+        let mut r = receiver(Recovery::Vanilla, None);
+        for n in 0..5 {
+            assert_eq!(arrive(&mut r, ms(n), n), Some((n + 1, vec![])));
+        }
+        assert_eq!(r.deadline(), Time::NEVER);
+    }
+
+    #[test]
+    fn data_out_of_order_are_kept_and_delivered_with_the_gap() {
+        let mut r = receiver(Recovery::Vanilla, None);
+        let mut delivered = 0;
+        for number in [1, 3, 2] {
+            let ack = r.on_segment(ms(0), number * MSS, MSS as u32, &mut delivered);
+            assert_eq!(ack, Some(Ack::default()));
+            assert_eq!(delivered, 0);
+        }
+        let ack = r.on_segment(ms(0), 0, MSS as u32, &mut delivered).unwrap();
+        assert_eq!((ack.ack, delivered), (4 * MSS, 4 * MSS));
+        assert_eq!(r.next_expected(), 4 * MSS);
+    }
+
+    // RFC 1122 section 4.2.3.2; the fast timer ticks at 0, 200, 400 ms ...
+    #[test]
+    fn delayed_acks_every_second_segment_or_next_tick() {
+        let mut r = receiver(Recovery::Vanilla, Some(Span::from_milliseconds(200)));
+        assert_eq!(arrive(&mut r, ms(10), 0), None);
+        assert_eq!(r.deadline(), ms(200));
+        assert_eq!(arrive(&mut r, ms(20), 1), Some((2, vec![])));
+        assert_eq!(r.deadline(), Time::NEVER);
+        assert_eq!(arrive(&mut r, ms(200), 2), None);
+        assert_eq!(r.deadline(), ms(400), "the tick at 200 ms has passed");
+        assert_eq!(r.on_timer(ms(399)), None);
+        assert_eq!(r.on_timer(ms(400)).map(|a| a.ack), Some(3 * MSS));
+        assert_eq!(r.deadline(), Time::NEVER);
+        assert_eq!(r.on_timer(ms(600)), None);
+    }
+
+    // RFC 5681 section 4.2: out-of-order segments, and one that fills a gap.
+    #[test]
+    fn delayed_acks_do_not_wait_around_a_gap() {
+        let mut r = receiver(Recovery::Vanilla, Some(Span::from_milliseconds(200)));
+        assert_eq!(arrive(&mut r, ms(10), 0), None);
+        assert_eq!(arrive(&mut r, ms(11), 2), Some((1, vec![])));
+        assert_eq!(r.deadline(), Time::NEVER, "acknowledged with the other");
+        assert_eq!(arrive(&mut r, ms(12), 1), Some((3, vec![])));
+        assert_eq!(arrive(&mut r, ms(13), 1), Some((3, vec![])), "a duplicate");
+    }
+
+    // RFC 2018 section 4: the first block holds the segment that triggered the ACK.
+    #[test]
+    fn first_block_holds_the_segment_then_the_most_recent_others() {
+        let mut r = receiver(Recovery::Sack, None);
+        arrive(&mut r, ms(0), 0);
+        assert_eq!(arrive(&mut r, ms(1), 2), Some((1, vec![(2, 2)])));
+        assert_eq!(arrive(&mut r, ms(2), 6), Some((1, vec![(6, 6), (2, 2)])));
+        assert_eq!(
+            arrive(&mut r, ms(3), 4),
+            Some((1, vec![(4, 4), (6, 6), (2, 2)]))
+        );
+        assert_eq!(
+            arrive(&mut r, ms(4), 8),
+            Some((1, vec![(8, 8), (4, 4), (6, 6)])),
+            "three blocks at most"
+        );
+        assert_eq!(
+            arrive(&mut r, ms(5), 3),
+            Some((1, vec![(2, 4), (8, 8), (6, 6)])),
+            "joined blocks count once"
+        );
+        assert_eq!(
+            arrive(&mut r, ms(6), 1),
+            Some((5, vec![(8, 8), (6, 6)])),
+            "a gap filled moves the ACK"
+        );
+    }
+
+    #[test]
+    fn duplicate_of_held_data_is_reported_first_again() {
+        let mut r = receiver(Recovery::Sack, None);
+        arrive(&mut r, ms(0), 2);
+        arrive(&mut r, ms(1), 4);
+        assert_eq!(arrive(&mut r, ms(2), 2), Some((0, vec![(2, 2), (4, 4)])));
+    }
+
+    #[test]
+    fn only_a_sack_connection_sends_blocks() {
+        let mut r = receiver(Recovery::NewReno, None);
+        assert_eq!(arrive(&mut r, ms(1), 2), Some((0, vec![])));
+    }
+
+    /// A receiver that keeps one flag per segment and the full history of first blocks.
+    struct Naive {
+        have: Vec<bool>,
+        history: Vec<usize>,
+        sack_blocks: usize,
+    }
+
+    impl Naive {
+        fn next(&self) -> usize {
+            self.have.iter().position(|h| !h).unwrap()
+        }
+
+        fn block(&self, byte: usize) -> (u64, u64) {
+            let first = (0..byte).rev().find(|&i| !self.have[i]).unwrap() + 1;
+            let end = (byte..).find(|&i| !self.have[i]).unwrap();
+            (first as u64, end as u64)
+        }
+
+        fn arrive(&mut self, start: usize, end: usize) -> (u64, Vec<(u64, u64)>) {
+            if start > self.next() {
+                self.history.push(start);
+            }
+            self.have[start..end].fill(true);
+            let mut blocks = vec![];
+            for &byte in self.history.iter().rev() {
+                if byte > self.next() && blocks.len() < self.sack_blocks {
+                    let block = self.block(byte);
+                    if !blocks.contains(&block) {
+                        blocks.push(block);
+                    }
+                }
+            }
+            (self.next() as u64, blocks)
+        }
+    }
+
+    proptest! {
+        /// Any order, overlap and repetition of segments.
+        #[test]
+        fn receiver_matches_a_bitmap(
+            segments in proptest::collection::vec((0usize..60, 1usize..8), 1..150),
+            sack_blocks in 1u32..=4,
+        ) {
+            let mut r = Receiver::new(&TcpParams { sack_blocks, ..params(Recovery::Sack) });
+            let mut naive = Naive {
+                have: vec![false; 80],
+                history: vec![],
+                sack_blocks: sack_blocks as usize,
+            };
+            let (mut delivered, mut most_held) = (0, 0);
+            for (start, len) in segments {
+                let ack = r
+                    .on_segment(Time::ZERO, start as u64, len as u32, &mut delivered)
+                    .unwrap();
+                let blocks = ack.sack().iter().map(|b| (b.start, b.end)).collect::<Vec<_>>();
+                prop_assert_eq!((ack.ack, blocks), naive.arrive(start, start + len));
+                prop_assert_eq!(delivered, ack.ack);
+                most_held = most_held.max(r.held.len());
+                prop_assert!(r.recent.len() <= 2 * most_held + SLACK);
+            }
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! Reno: fast retransmit and fast recovery.
+//!
+//! At the `dupack_threshold`-th duplicate ACK: ssthresh = max(2 MSS, min(cwnd, rwnd) / 2), the segment at
+//! snd_una is sent again, cwnd = ssthresh + 3 MSS; each further duplicate: cwnd += MSS, and new data are
+//! sent as the window allows. The first ACK of new data ends recovery with cwnd = ssthresh.
+//! Source: RFC 2001 sections 3 and 4; 4.4BSD-Lite2 `tcp_input`.
+//! Taken over from BSD: no guard, so duplicates caused by go-back-N after a timeout can start a
+//! (false) fast retransmit. Not taken over: Lite2 leaves cwnd inflated when exactly the threshold of
+//! duplicates came.
+//! Option `reno_fast_retransmit = nothing`: all the same, but the segment is not sent again and the
+//! timer runs on; it reproduces published tables in which fast retransmit cannot have repaired the
+//! hole.
+
+use super::recovery::LossRecovery;
+use super::sender::Core;
+use super::{Ack, Segment};
+use crate::scenario::model::{RenoFastRetransmit, TcpParams};
+use crate::units::Time;
+
+/// Where a Reno sender stands.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reno {
+    recovering: bool,
+    resend: RenoFastRetransmit,
+}
+
+impl LossRecovery for Reno {
+    fn new(params: &TcpParams) -> Reno {
+        Reno {
+            recovering: false,
+            resend: params.reno_fast_retransmit,
+        }
+    }
+
+    #[inline]
+    fn on_new_ack(
+        &mut self,
+        core: &mut Core,
+        now: Time,
+        _ack: &Ack,
+        _acked: u64,
+        out: &mut Vec<Segment>,
+    ) {
+        core.dup_acks = 0;
+        core.restart_timer();
+        if self.recovering {
+            self.recovering = false;
+            core.cwnd = core.ssthresh;
+        } else {
+            core.open_window();
+        }
+        core.send_window(now, out);
+    }
+
+    fn on_duplicate_ack(&mut self, core: &mut Core, now: Time, _: &Ack, out: &mut Vec<Segment>) {
+        core.dup_acks += 1;
+        if self.recovering {
+            core.cwnd += core.mss as f64;
+            core.send_window(now, out);
+        } else if core.dup_acks == core.dupack_threshold {
+            self.recovering = true;
+            core.counters.fast_retransmits += 1;
+            core.ssthresh = core.half_window();
+            core.cwnd = core.ssthresh + 3.0 * core.mss as f64;
+            match self.resend {
+                RenoFastRetransmit::MissingSegment => core.fast_retransmit(now, out),
+                RenoFastRetransmit::Nothing => core.stop_timing(),
+            }
+        }
+    }
+
+    fn on_timeout(&mut self, _core: &Core) {
+        self.recovering = false;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{MSS, NOTHING, Peer, params};
+    use super::*;
+    use crate::scenario::model::Recovery;
+
+    /// Window of 8 segments, the first lost, in fast recovery after three duplicates.
+    fn recovering() -> Peer {
+        let mut peer = Peer::established(Recovery::Reno, 8);
+        let una = peer.una();
+        assert_eq!(peer.dup(), NOTHING);
+        assert_eq!(peer.dup(), NOTHING);
+        assert_eq!(peer.dup(), [una]);
+        peer
+    }
+
+    // RFC 2001 section 4 step 1.
+    #[test]
+    fn established_third_dup_ack_enters_fast_recovery() {
+        let peer = recovering();
+        assert_eq!(peer.sender.ssthresh(), 4 * MSS);
+        assert_eq!(peer.sender.cwnd(), 7 * MSS);
+        assert_eq!(peer.sender.counters().fast_retransmits, 1);
+    }
+
+    // RFC 2001 section 4 step 2.
+    #[test]
+    fn recovering_dup_ack_inflates_and_sends_as_the_window_allows() {
+        let mut peer = recovering();
+        let una = peer.una();
+        assert_eq!(peer.dup(), NOTHING);
+        assert_eq!(peer.sender.cwnd(), 8 * MSS);
+        assert_eq!(peer.dup(), [una + 8]);
+        assert_eq!(peer.dup(), [una + 9]);
+    }
+
+    // RFC 2001 section 4 step 3.
+    #[test]
+    fn recovering_new_ack_deflates_to_ssthresh() {
+        let mut peer = recovering();
+        let una = peer.una();
+        for _ in 0..4 {
+            peer.dup();
+        }
+        // una + 8 .. una + 10 are outstanding.
+        assert_eq!(peer.ack(una + 8), [una + 11]);
+        assert_eq!(peer.sender.cwnd(), 4 * MSS);
+        // Congestion avoidance from the second ACK on: cwnd <= ssthresh still adds one segment.
+        peer.ack(una + 9);
+        peer.ack(una + 10);
+        assert_eq!(peer.sender.cwnd(), 5 * MSS + MSS / 5);
+    }
+
+    #[test]
+    fn recovering_partial_ack_leaves_recovery() {
+        let mut peer = recovering();
+        let una = peer.una();
+        assert_eq!(peer.ack(una + 1), NOTHING);
+        assert_eq!(peer.sender.cwnd(), 4 * MSS);
+        assert_eq!(peer.dup(), NOTHING, "no inflation outside recovery");
+        assert_eq!(peer.sender.cwnd(), 4 * MSS);
+    }
+
+    // RFC 2001 section 3 step 1: at least two segments.
+    #[test]
+    fn ssthresh_is_at_least_two_segments() {
+        let mut peer = Peer::established(Recovery::Reno, 2);
+        for _ in 0..3 {
+            peer.dup();
+        }
+        assert_eq!(peer.sender.ssthresh(), 2 * MSS);
+    }
+
+    #[test]
+    fn recovering_timeout_leaves_recovery() {
+        let mut peer = recovering();
+        let una = peer.una();
+        assert_eq!(peer.expire(), [una]);
+        assert_eq!(peer.sender.cwnd(), MSS);
+        assert_eq!(peer.dup(), NOTHING, "no inflation after a timeout");
+        assert_eq!(peer.sender.cwnd(), MSS);
+    }
+
+    #[test]
+    fn go_back_n_duplicates_start_a_false_fast_retransmit() {
+        let mut peer = Peer::established(Recovery::Reno, 8);
+        let una = peer.una();
+        peer.expire();
+        assert_eq!(peer.ack(una + 1), [una + 1, una + 2]);
+        peer.dup();
+        peer.dup();
+        assert_eq!(peer.dup(), [una + 1]);
+        assert_eq!(peer.sender.counters().fast_retransmits, 1);
+    }
+
+    #[test]
+    fn option_nothing_enters_recovery_without_the_retransmission() {
+        let mut peer = Peer::with(
+            TcpParams {
+                reno_fast_retransmit: RenoFastRetransmit::Nothing,
+                ..params(Recovery::Reno)
+            },
+            8,
+        );
+        let (una, deadline) = (peer.una(), peer.sender.deadline());
+        for _ in 0..3 {
+            assert_eq!(peer.dup(), NOTHING);
+        }
+        assert_eq!(peer.sender.cwnd(), 7 * MSS);
+        assert_eq!(peer.dup(), NOTHING);
+        assert_eq!(peer.dup(), [una + 8]);
+        assert_eq!(peer.sender.deadline(), deadline, "the timer runs on");
+        assert_eq!(peer.expire(), [una]);
+    }
+}

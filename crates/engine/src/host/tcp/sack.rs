@@ -1,0 +1,405 @@
+//! SACK: holes known from selective acknowledgements are filled under control of `pipe`, the
+//! sender's estimate of the bytes in flight.
+//!
+//! A duplicate ACK counts if a block tells of data not known to have arrived. Recovery begins at the
+//! `dupack_threshold`-th: ssthresh = cwnd = half, the recovery point is snd_max, the segment
+//! at snd_una is sent again; then, and at every ACK, while cwnd - pipe >= 1 MSS: the next hole, else new
+//! data that rwnd allows. The ACK of the recovery point ends it.
+//!
+//! `sack_pipe = counter` (Fall and Floyd, CCR 26(3), 1996, section 5: "Sack1"): half =
+//! max(2 MSS, min(cwnd, rwnd) / 2). pipe starts as the flight less `dupack_threshold` segments; - MSS per
+//! counting duplicate, - 2 MSS per partial ACK (the lost segment and its repair), + bytes sent.
+//!
+//! `sack_pipe = rfc6675`: half = max(2 MSS, flight / 2); pipe is SetPipe of the scoreboard at every ACK;
+//! recovery also begins as soon as the segment at snd_una IsLost; NextSeg sends (1) holes that are lost,
+//! (2) new data, (3) other holes, (4) once per recovery, the last segment that is missing,
+//! unless it was sent again before.
+//!
+//! A timeout clears the scoreboard (RFC 2018 section 8) and no recovery begins until everything
+//! sent before it is acknowledged (RFC 6675 section 5.1). The timer restarts at every ACK of new
+//! data. Not modelled: limited transmit, skipping SACKed segments in go-back-N.
+
+use super::recovery::LossRecovery;
+use super::scoreboard::Scoreboard;
+use super::sender::Core;
+use super::{Ack, Segment};
+use crate::scenario::model::{SackPipe, TcpParams};
+use crate::units::Time;
+
+/// Where a SACK sender stands.
+#[derive(Clone, Debug)]
+pub(super) struct Sack {
+    board: Scoreboard,
+    rule: SackPipe,
+    recovering: bool,
+    /// Recovering: its acknowledgement ends recovery. Else no recovery begins before it.
+    recovery_point: u64,
+    /// Bytes in flight while recovering.
+    pipe: u64,
+    /// Whether this recovery may still send the last missing segment (rule 4).
+    rescue: bool,
+}
+
+impl LossRecovery for Sack {
+    fn new(params: &TcpParams) -> Sack {
+        Sack {
+            board: Scoreboard::default(),
+            rule: params.sack_pipe,
+            recovering: false,
+            recovery_point: 0,
+            pipe: 0,
+            rescue: false,
+        }
+    }
+
+    #[inline]
+    fn on_new_ack(
+        &mut self,
+        core: &mut Core,
+        now: Time,
+        ack: &Ack,
+        _acked: u64,
+        out: &mut Vec<Segment>,
+    ) {
+        core.dup_acks = 0;
+        core.restart_timer();
+        self.board.update(ack.ack, ack.sack());
+        if !self.recovering {
+            core.open_window();
+            core.send_window(now, out);
+        } else if core.snd_una >= self.recovery_point {
+            self.recovering = false;
+            core.send_window(now, out);
+        } else {
+            self.less_in_flight(core, 2 * core.mss);
+            self.send_pipe(core, now, out);
+        }
+    }
+
+    fn on_duplicate_ack(&mut self, core: &mut Core, now: Time, ack: &Ack, out: &mut Vec<Segment>) {
+        if !self.board.update(ack.ack, ack.sack()) {
+            return;
+        }
+        if self.recovering {
+            self.less_in_flight(core, core.mss);
+            self.send_pipe(core, now, out);
+            return;
+        }
+        core.dup_acks += 1;
+        let early = self.rule == SackPipe::Rfc6675
+            && self
+                .board
+                .is_lost(core.snd_una, core.dupack_threshold, core.mss);
+        if (core.dup_acks >= core.dupack_threshold || early) && core.snd_una >= self.recovery_point
+        {
+            self.enter(core, now, out);
+        }
+    }
+
+    fn on_timeout(&mut self, core: &Core) {
+        self.board.clear();
+        self.recovering = false;
+        self.recovery_point = core.snd_max;
+    }
+}
+
+impl Sack {
+    fn enter(&mut self, core: &mut Core, now: Time, out: &mut Vec<Segment>) {
+        let flight = core.snd_max - core.snd_una;
+        core.counters.fast_retransmits += 1;
+        core.ssthresh = match self.rule {
+            SackPipe::Counter => core.half_window(),
+            SackPipe::Rfc6675 => core.half_flight(),
+        };
+        core.cwnd = core.ssthresh;
+        self.recovering = true;
+        self.recovery_point = core.snd_max;
+        self.rescue = true;
+        self.board.start_over();
+        let hole = self.board.next_hole();
+        let end = hole.map_or(core.snd_max, |h| h.end);
+        let end = core.retransmit(now, core.snd_una, end, out);
+        core.restart_timer();
+        self.board.fill(end);
+        self.pipe = match self.rule {
+            SackPipe::Counter => {
+                let arrived = u64::from(core.dupack_threshold) * core.mss;
+                flight.saturating_sub(arrived) + (end - core.snd_una)
+            }
+            SackPipe::Rfc6675 => self.counted_pipe(core),
+        };
+        self.send_pipe(core, now, out);
+    }
+
+    fn counted_pipe(&self, core: &Core) -> u64 {
+        self.board
+            .pipe(core.snd_max, core.dupack_threshold, core.mss)
+    }
+
+    /// An ACK arrived while recovering: `bytes` left the network, by the counter's rule.
+    fn less_in_flight(&mut self, core: &Core, bytes: u64) {
+        self.pipe = match self.rule {
+            SackPipe::Counter => self.pipe.saturating_sub(bytes),
+            SackPipe::Rfc6675 => self.counted_pipe(core),
+        };
+    }
+
+    fn send_pipe(&mut self, core: &mut Core, now: Time, out: &mut Vec<Segment>) {
+        let cwnd = core.cwnd as u64;
+        while self.pipe + core.mss <= cwnd {
+            let sent = match self.rule {
+                SackPipe::Counter => self
+                    .send_hole(core, now, out, false)
+                    .or_else(|| send_new(core, now, out)),
+                SackPipe::Rfc6675 => self
+                    .send_hole(core, now, out, true)
+                    .or_else(|| send_new(core, now, out))
+                    .or_else(|| self.send_hole(core, now, out, false))
+                    .or_else(|| self.send_rescue(core, now, out)),
+            };
+            match sent {
+                Some(bytes) => self.pipe += bytes,
+                None => break,
+            }
+        }
+    }
+
+    fn send_hole(
+        &mut self,
+        core: &mut Core,
+        now: Time,
+        out: &mut Vec<Segment>,
+        only_lost: bool,
+    ) -> Option<u64> {
+        let hole = self.board.next_hole()?;
+        if only_lost
+            && !self
+                .board
+                .is_lost(hole.start, core.dupack_threshold, core.mss)
+        {
+            return None;
+        }
+        let end = core.retransmit(now, hole.start, hole.end, out);
+        self.board.fill(end);
+        Some(end - hole.start)
+    }
+
+    fn send_rescue(&mut self, core: &mut Core, now: Time, out: &mut Vec<Segment>) -> Option<u64> {
+        if !self.rescue {
+            return None;
+        }
+        let end = self.board.last_missing_end(core.snd_max)?;
+        self.rescue = false;
+        let seq = ((end - 1) / core.mss * core.mss).max(core.snd_una);
+        core.retransmit(now, seq, end, out);
+        Some(end - seq)
+    }
+}
+
+fn send_new(core: &mut Core, now: Time, out: &mut Vec<Segment>) -> Option<u64> {
+    let seq = core.snd_nxt;
+    core.send_next(now, core.snd_una + core.rwnd, out)
+        .then(|| core.snd_nxt - seq)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{MSS, NOTHING, Peer, params};
+    use super::*;
+    use crate::scenario::model::Recovery;
+
+    fn with(rule: SackPipe, window: u64) -> Peer {
+        Peer::with(
+            TcpParams {
+                sack_pipe: rule,
+                ..params(Recovery::Sack)
+            },
+            window,
+        )
+    }
+
+    /// Window of 8 segments, the first lost: in recovery after three duplicates.
+    fn recovering(rule: SackPipe) -> Peer {
+        let mut peer = with(rule, 8);
+        let una = peer.una();
+        assert_eq!(peer.sack(una, &[(una + 1, una + 1)]), NOTHING);
+        assert_eq!(peer.sack(una, &[(una + 1, una + 2)]), NOTHING);
+        assert_eq!(peer.sack(una, &[(una + 1, una + 3)]), [una]);
+        peer
+    }
+
+    // Fall and Floyd section 5.
+    #[test]
+    fn established_third_dup_ack_enters_recovery() {
+        let peer = recovering(SackPipe::Counter);
+        assert_eq!(peer.sender.cwnd(), 4 * MSS, "no inflation");
+        assert_eq!(peer.sender.ssthresh(), 4 * MSS);
+        assert_eq!(peer.sender.counters().fast_retransmits, 1);
+    }
+
+    // RFC 6675 section 2: a duplicate acknowledgment tells of data not known to have arrived.
+    #[test]
+    fn dup_acks_without_news_do_not_count() {
+        let mut peer = with(SackPipe::Counter, 8);
+        let una = peer.una();
+        for _ in 0..5 {
+            assert_eq!(peer.sack(una, &[(una + 1, una + 1)]), NOTHING);
+            assert_eq!(peer.dup(), NOTHING);
+        }
+        assert_eq!(peer.sender.counters().duplicate_acks, 10);
+        assert_eq!(peer.sender.counters().fast_retransmits, 0);
+    }
+
+    #[test]
+    fn recovering_counter_sends_new_data_once_pipe_is_below_cwnd() {
+        let mut peer = recovering(SackPipe::Counter);
+        let una = peer.una();
+        // pipe = 8 - 3 + 1 = 6, cwnd 4.
+        for last in 4..6 {
+            assert_eq!(peer.sack(una, &[(una + 1, una + last)]), NOTHING);
+        }
+        assert_eq!(peer.sack(una, &[(una + 1, una + 6)]), [una + 8]);
+        assert_eq!(peer.sack(una, &[(una + 1, una + 7)]), [una + 9]);
+    }
+
+    #[test]
+    fn recovering_counter_fills_holes_before_new_data_and_partial_acks_count_twice() {
+        let mut peer = with(SackPipe::Counter, 12);
+        let una = peer.una();
+        // una, una + 2 and una + 4 are lost.
+        peer.sack(una, &[(una + 1, una + 1)]);
+        peer.sack(una, &[(una + 3, una + 3), (una + 1, una + 1)]);
+        let older = [(una + 3, una + 3), (una + 1, una + 1)];
+        let blocks =
+            |peer: &mut Peer, last| peer.sack(una, &[(una + 5, una + last), older[0], older[1]]);
+        // pipe = 12 - 3 + 1 = 10, cwnd 6.
+        assert_eq!(blocks(&mut peer, 5), [una]);
+        for last in 6..10 {
+            assert_eq!(blocks(&mut peer, last), NOTHING);
+        }
+        assert_eq!(blocks(&mut peer, 10), [una + 2]);
+        assert_eq!(blocks(&mut peer, 11), [una + 4]);
+        let last = (una + 5, una + 11);
+        assert_eq!(
+            peer.sack(una + 2, &[last, older[0]]),
+            [una + 12, una + 13],
+            "pipe 6 - 2"
+        );
+        assert_eq!(peer.sack(una + 4, &[last]), [una + 14, una + 15]);
+        // The recovery point.
+        assert_eq!(peer.sack(una + 12, &[]), [una + 16, una + 17]);
+        assert_eq!(peer.sender.cwnd(), 6 * MSS);
+        assert_eq!(peer.sender.counters().fast_retransmits, 1);
+    }
+
+    #[test]
+    fn recovering_new_data_keep_to_the_receiver_window() {
+        let mut peer = Peer::with(
+            TcpParams {
+                rwnd: 8 * MSS,
+                ..params(Recovery::Sack)
+            },
+            8,
+        );
+        let una = peer.una();
+        for last in 1..8 {
+            let sent = peer.sack(una, &[(una + 1, una + last)]);
+            assert_eq!(sent, if last == 3 { vec![una] } else { vec![] });
+        }
+    }
+
+    // RFC 2018 section 8, RFC 6675 section 5.1.
+    #[test]
+    fn timeout_clears_the_scoreboard_and_bars_recovery_until_all_is_acknowledged() {
+        let mut peer = recovering(SackPipe::Counter);
+        let una = peer.una();
+        assert_eq!(peer.expire(), [una]);
+        assert_eq!(peer.ack(una + 1), [una + 1, una + 2]);
+        for last in 3..8 {
+            assert_eq!(peer.sack(una + 1, &[(una + 3, una + last)]), NOTHING);
+        }
+        assert_eq!(peer.ack(una + 8), [una + 8, una + 9, una + 10]);
+        peer.sack(una + 8, &[(una + 9, una + 9)]);
+        peer.sack(una + 8, &[(una + 9, una + 10)]);
+        assert_eq!(peer.sack(una + 8, &[(una + 9, una + 11)])[0], una + 8);
+    }
+
+    // RFC 6675 section 5 step 2: IsLost starts recovery before the threshold.
+    #[test]
+    fn rfc6675_more_than_two_segments_above_start_recovery_at_once() {
+        for (rule, entries) in [(SackPipe::Counter, 0), (SackPipe::Rfc6675, 1)] {
+            let mut peer = with(rule, 8);
+            let una = peer.una();
+            peer.sack(una, &[(una + 1, una + 3)]);
+            assert_eq!(peer.sender.counters().fast_retransmits, entries);
+        }
+    }
+
+    // RFC 6675 section 4, SetPipe: lost segments are not in the pipe.
+    #[test]
+    fn rfc6675_pipe_leaves_out_what_is_lost() {
+        let mut peer = recovering(SackPipe::Rfc6675);
+        let una = peer.una();
+        // pipe = 4 not SACKed + 1 sent again; cwnd 4.
+        assert_eq!(peer.sack(una, &[(una + 1, una + 4)]), NOTHING);
+        assert_eq!(peer.sack(una, &[(una + 1, una + 5)]), [una + 8]);
+        assert_eq!(peer.sack(una, &[(una + 1, una + 6)]), [una + 9]);
+    }
+
+    // RFC 6675 section 4, NextSeg rules 1 to 3.
+    #[test]
+    fn rfc6675_next_is_a_lost_hole_then_new_data_then_another_hole() {
+        let mut peer = with(SackPipe::Rfc6675, 16);
+        let una = peer.una();
+        // una, una + 2 and una + 14 are lost; the first two by three segments above.
+        peer.sack(una, &[(una + 1, una + 1)]);
+        let sent = peer.sack(una, &[(una + 3, una + 13), (una + 1, una + 1)]);
+        // pipe = 2 (una + 14, una + 15) and the segments sent; cwnd 8: rules 1 and 2.
+        assert_eq!(sent, [una, una + 2, una + 16, una + 17, una + 18, una + 19]);
+        let sent = peer.sack(una, &[(una + 15, una + 15), (una + 3, una + 13)]);
+        assert_eq!(sent, [una + 20], "one segment above: not yet lost");
+    }
+
+    #[test]
+    fn rfc6675_holes_not_yet_lost_follow_when_there_are_no_new_data() {
+        let mut peer = Peer::with(
+            TcpParams {
+                sack_pipe: SackPipe::Rfc6675,
+                file_size: Some(15 * MSS),
+                ..params(Recovery::Sack)
+            },
+            8,
+        );
+        let una = peer.una();
+        assert_eq!(una + 8, 15);
+        // una and una + 6 are lost.
+        peer.sack(una, &[(una + 1, una + 1)]);
+        assert_eq!(peer.sack(una, &[(una + 1, una + 4)]), [una]);
+        // pipe = una + 6, una + 7 and una.
+        assert_eq!(
+            peer.sack(una, &[(una + 7, una + 7), (una + 1, una + 5)]),
+            [una + 6]
+        );
+    }
+
+    // RFC 6675 section 4, NextSeg rule 4.
+    #[test]
+    fn rfc6675_rescues_the_last_segment_once_when_nothing_else_can_be_sent() {
+        let mut peer = Peer::with(
+            TcpParams {
+                sack_pipe: SackPipe::Rfc6675,
+                file_size: Some(15 * MSS),
+                ..params(Recovery::Sack)
+            },
+            8,
+        );
+        let una = peer.una();
+        // una and the last, una + 7, are lost.
+        peer.sack(una, &[(una + 1, una + 1)]);
+        peer.sack(una, &[(una + 1, una + 2)]);
+        assert_eq!(peer.sack(una, &[(una + 1, una + 3)]), [una]);
+        assert_eq!(peer.sack(una, &[(una + 1, una + 4)]), NOTHING);
+        assert_eq!(peer.sack(una, &[(una + 1, una + 5)]), [una + 7]);
+        assert_eq!(peer.sack(una, &[(una + 1, una + 6)]), NOTHING);
+    }
+}

@@ -1,0 +1,476 @@
+//! The sender: what every loss recovery shares.
+//!
+//! Window = min(cwnd, rwnd) bytes from snd_una; full segments only, except the last of a file.
+//! Initial cwnd = initial_window x MSS, initial ssthresh = `initial_ssthresh`, else rwnd.
+//! Per ACK of new data: cwnd <= ssthresh: cwnd += MSS, else cwnd += MSS x MSS / cwnd, in bytes as
+//! floats in that order (Jacobson, SIGCOMM 1988; RFC 2001 section 1; 4.4BSD-Lite2, which no longer
+//! adds MSS/8). cwnd is not limited by rwnd, so that halving it after a loss can leave
+//! it above rwnd; 2^40 bytes bound it against overflow.
+//! Timeout: ssthresh = max(2 MSS, min(cwnd / 2, rwnd)), cwnd = 1 MSS, snd_nxt = snd_una (go-back-N),
+//! the RTO doubles. A cumulative ACK beyond snd_nxt moves snd_nxt up.
+//! Timer: one, restarted by each ACK of new data and by a fast retransmit, stopped when nothing is
+//! outstanding. See `grid` for when it expires and `rtt` for its length.
+//! Round-trip time: one segment is timed at a time, only at its first transmission; any
+//! retransmission cancels the timing (Karn; 4.4BSD `t_rtt`).
+//! Not modelled: handshake, window updates, persist timer, restart after idle (sources are never
+//! idle), giving up.
+
+use super::grid::Grid;
+use super::recovery::State;
+use super::rtt::Rtt;
+use super::{Ack, Deadline, Segment, SenderCounters};
+use crate::scenario::model::TcpParams;
+use crate::units::{Span, Time};
+
+const MAX_CWND: f64 = (1u64 << 40) as f64;
+/// Value of `Core::timed_seq` when no segment is timed.
+const NOT_TIMED: u64 = u64::MAX;
+
+/// The sending end of a connection.
+#[derive(Clone, Debug)]
+pub struct Sender {
+    core: Core,
+    recovery: State,
+}
+
+impl Sender {
+    /// A sender that has not started. `params` must satisfy 1 <= MSS <= rwnd and MSS < 2^32;
+    /// `timer_phase` is the first tick of the coarse timer.
+    pub fn new(params: &TcpParams, timer_phase: Span) -> Sender {
+        let grid = Grid::new(params.granularity, timer_phase);
+        let rtt = Rtt::new(params, &grid);
+        let mss = params.mss as f64;
+        Sender {
+            core: Core {
+                snd_una: 0,
+                snd_nxt: 0,
+                snd_max: 0,
+                cwnd: (mss * params.initial_window as f64).min(MAX_CWND),
+                ssthresh: params.initial_ssthresh.unwrap_or(params.rwnd) as f64,
+                mss: params.mss,
+                rwnd: params.rwnd,
+                file_end: params.file_size.unwrap_or(u64::MAX),
+                deadline: Time::NEVER,
+                beyond_next: grid.beyond_next(rtt.rto()),
+                grid,
+                rtt,
+                timed_seq: NOT_TIMED,
+                timed_at: Time::ZERO,
+                timed_tick: 0,
+                dup_acks: 0,
+                dupack_threshold: params.dupack_threshold,
+                counters: SenderCounters::default(),
+            },
+            recovery: State::new(params),
+        }
+    }
+
+    /// The application opens: sends the initial window.
+    pub fn start(&mut self, now: Time, out: &mut Vec<Segment>) {
+        self.core.grid.advance(now);
+        self.core.send_window(now, out);
+    }
+
+    /// Takes an ACK; appends the segments to send now, in order, to `out`. ACKs below snd_una or
+    /// beyond what was sent are ignored.
+    #[inline]
+    pub fn on_ack(&mut self, now: Time, ack: &Ack, out: &mut Vec<Segment>) {
+        let core = &mut self.core;
+        core.grid.advance(now);
+        if ack.ack > core.snd_una {
+            if ack.ack <= core.snd_max {
+                let acked = core.acknowledge(now, ack.ack);
+                self.recovery.on_new_ack(core, now, ack, acked, out);
+            }
+        } else if ack.ack == core.snd_una && core.snd_max > core.snd_una {
+            core.counters.duplicate_acks += 1;
+            self.recovery.on_duplicate_ack(core, now, ack, out);
+        }
+    }
+
+    /// To be called at the deadline: the retransmission timer expired. A call before it does
+    /// nothing.
+    pub fn on_timer(&mut self, now: Time, out: &mut Vec<Segment>) {
+        let core = &mut self.core;
+        if now < core.deadline {
+            return;
+        }
+        core.grid.advance(now);
+        self.recovery.on_timeout(core);
+        core.time_out();
+        core.send_window(now, out);
+    }
+
+    /// When the retransmission timer expires; `Time::NEVER` when none runs.
+    #[inline]
+    pub fn deadline(&self) -> Deadline {
+        self.core.deadline
+    }
+
+    /// Congestion window, bytes, rounded down.
+    pub fn cwnd(&self) -> u64 {
+        self.core.cwnd as u64
+    }
+
+    /// Slow-start threshold, bytes, rounded down.
+    pub fn ssthresh(&self) -> u64 {
+        self.core.ssthresh as u64
+    }
+
+    /// What was counted since the start.
+    pub fn counters(&self) -> SenderCounters {
+        self.core.counters
+    }
+
+    /// Whether a file was sent and fully acknowledged.
+    pub fn is_done(&self) -> bool {
+        self.core.snd_una >= self.core.file_end
+    }
+}
+
+/// Window, timer and counters: the mechanics that recoveries work with.
+#[derive(Clone, Debug)]
+pub(super) struct Core {
+    /// First byte not acknowledged.
+    pub snd_una: u64,
+    /// Next byte to send; below `snd_max` during go-back-N.
+    pub snd_nxt: u64,
+    /// One past the highest byte ever sent.
+    pub snd_max: u64,
+    /// Congestion window, bytes.
+    pub cwnd: f64,
+    /// Slow-start threshold, bytes.
+    pub ssthresh: f64,
+    /// Bytes of a full segment.
+    pub mss: u64,
+    /// Receiver window, bytes.
+    pub rwnd: u64,
+    /// One past the last byte of the file; `u64::MAX` when there is no end.
+    pub file_end: u64,
+    /// Duplicate ACKs in a row that count towards a fast retransmit.
+    pub dup_acks: u32,
+    /// Duplicate ACKs that start a fast retransmit.
+    pub dupack_threshold: u32,
+    /// What was counted.
+    pub counters: SenderCounters,
+    deadline: Time,
+    grid: Grid,
+    rtt: Rtt,
+    /// From the next tick to the expiry of a timer set now.
+    beyond_next: Span,
+    timed_seq: u64,
+    timed_at: Time,
+    timed_tick: u64,
+}
+
+impl Core {
+    /// Moves snd_una to `ack`, takes the round-trip sample; returns the bytes acknowledged.
+    #[inline]
+    fn acknowledge(&mut self, now: Time, ack: u64) -> u64 {
+        let acked = ack - self.snd_una;
+        self.snd_una = ack;
+        self.snd_nxt = self.snd_nxt.max(ack);
+        if ack > self.timed_seq {
+            let ticks = self.grid.passed() - self.timed_tick;
+            self.rtt.sample(ticks, now.since(self.timed_at), &self.grid);
+            self.beyond_next = self.grid.beyond_next(self.rtt.rto());
+            self.timed_seq = NOT_TIMED;
+        }
+        acked
+    }
+
+    /// Slow start or congestion avoidance for one ACK of new data.
+    #[inline]
+    pub fn open_window(&mut self) {
+        let mss = self.mss as f64;
+        let more = if self.cwnd <= self.ssthresh {
+            mss
+        } else {
+            mss * mss / self.cwnd
+        };
+        self.cwnd = (self.cwnd + more).min(MAX_CWND);
+    }
+
+    /// Half of the window in use, min(cwnd, rwnd) / 2, but at least two segments (RFC 2001
+    /// section 3 step 1).
+    pub fn half_window(&self) -> f64 {
+        let window = self.cwnd.min(self.rwnd as f64);
+        (window / 2.0).max(2.0 * self.mss as f64)
+    }
+
+    /// Half of what was sent and not acknowledged, at least two segments (RFC 5681 equation 4).
+    pub fn half_flight(&self) -> f64 {
+        let flight = (self.snd_max - self.snd_una) as f64;
+        (flight / 2.0).max(2.0 * self.mss as f64)
+    }
+
+    /// Starts the timer anew, or stops it when nothing is outstanding.
+    #[inline]
+    pub fn restart_timer(&mut self) {
+        self.deadline = if self.snd_una == self.snd_max {
+            Time::NEVER
+        } else {
+            self.expiry()
+        };
+    }
+
+    /// Sends from snd_nxt what the window allows.
+    #[inline]
+    pub fn send_window(&mut self, now: Time, out: &mut Vec<Segment>) {
+        let right = self.snd_una + (self.cwnd as u64).min(self.rwnd);
+        while self.send_next(now, right, out) {}
+    }
+
+    /// Sends the segment at snd_nxt if there is one and it ends at or before `right`.
+    #[inline]
+    pub fn send_next(&mut self, now: Time, right: u64, out: &mut Vec<Segment>) -> bool {
+        let len = self.mss.min(self.file_end - self.snd_nxt);
+        let end = self.snd_nxt + len;
+        if len == 0 || end > right {
+            return false;
+        }
+        self.transmit(now, self.snd_nxt, len, out);
+        self.snd_nxt = end;
+        true
+    }
+
+    /// Resends the segment at snd_una and restarts the timer (4.4BSD `tcp_input`: the timer is
+    /// stopped, the timing cancelled, and output starts the timer again).
+    pub fn fast_retransmit(&mut self, now: Time, out: &mut Vec<Segment>) {
+        let end = self.retransmit(now, self.snd_una, u64::MAX, out);
+        self.snd_nxt = self.snd_nxt.max(end);
+        self.restart_timer();
+    }
+
+    /// Resends up to one segment of data from `seq`, which was sent before, not beyond `end`;
+    /// returns where it ends.
+    pub fn retransmit(&mut self, now: Time, seq: u64, end: u64, out: &mut Vec<Segment>) -> u64 {
+        let len = self.mss.min(end.min(self.file_end) - seq);
+        self.stop_timing();
+        self.transmit(now, seq, len, out);
+        seq + len
+    }
+
+    /// Cancels the timing of a segment (Karn).
+    pub fn stop_timing(&mut self) {
+        self.timed_seq = NOT_TIMED;
+    }
+
+    #[inline]
+    fn transmit(&mut self, now: Time, seq: u64, len: u64, out: &mut Vec<Segment>) {
+        let retransmission = seq < self.snd_max;
+        out.push(Segment {
+            seq,
+            len: len as u32,
+            retransmission,
+        });
+        self.counters.segments += 1;
+        if retransmission {
+            self.counters.retransmitted_segments += 1;
+        } else {
+            if self.timed_seq == NOT_TIMED {
+                self.timed_seq = seq;
+                self.timed_at = now;
+                self.timed_tick = self.grid.passed();
+            }
+            self.snd_max = seq + len;
+        }
+        if self.deadline == Time::NEVER {
+            self.deadline = self.expiry();
+        }
+    }
+
+    fn time_out(&mut self) {
+        let mss = self.mss as f64;
+        self.counters.timeouts += 1;
+        self.ssthresh = (self.cwnd / 2.0).min(self.rwnd as f64).max(2.0 * mss);
+        self.cwnd = mss;
+        self.snd_nxt = self.snd_una;
+        self.dup_acks = 0;
+        self.stop_timing();
+        self.rtt.back_off();
+        self.beyond_next = self.grid.beyond_next(self.rtt.rto());
+        self.deadline = self.expiry();
+    }
+
+    #[inline]
+    fn expiry(&self) -> Time {
+        Time(self.grid.next().0.saturating_add(self.beyond_next.0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{MSS, NOTHING, Peer, RWND, ack_of, numbers, params};
+    use super::*;
+    use crate::scenario::model::Recovery;
+
+    fn ms(n: u64) -> Time {
+        Time::ZERO + Span::from_milliseconds(n)
+    }
+
+    fn sender(change: impl FnOnce(&mut TcpParams)) -> Sender {
+        let mut p = params(Recovery::Vanilla);
+        change(&mut p);
+        Sender::new(&p, Span::ZERO)
+    }
+
+    /// Segment numbers sent by `f`.
+    fn sent(f: impl FnOnce(&mut Vec<Segment>)) -> Vec<u64> {
+        let mut out = vec![];
+        f(&mut out);
+        numbers(&out)
+    }
+
+    #[test]
+    fn start_sends_the_initial_window() {
+        let mut s = sender(|p| p.initial_window = 3);
+        assert_eq!(s.deadline(), Time::NEVER);
+        assert_eq!(sent(|out| s.start(Time::ZERO, out)), [0, 1, 2]);
+        assert_ne!(s.deadline(), Time::NEVER);
+    }
+
+    #[test]
+    fn slow_start_adds_a_segment_per_ack_up_to_and_at_ssthresh() {
+        let mut s = sender(|p| {
+            p.initial_window = 2;
+            p.initial_ssthresh = Some(3 * MSS);
+        });
+        sent(|out| s.start(Time::ZERO, out));
+        assert_eq!(sent(|out| s.on_ack(ms(1), &ack_of(1), out)), [2, 3]);
+        assert_eq!(s.cwnd(), 3 * MSS);
+        assert_eq!(sent(|out| s.on_ack(ms(2), &ack_of(2), out)), [4, 5]);
+        assert_eq!(s.cwnd(), 4 * MSS);
+        assert_eq!(sent(|out| s.on_ack(ms(3), &ack_of(3), out)), [6]);
+        assert_eq!(s.cwnd(), 4 * MSS + MSS / 4);
+    }
+
+    #[test]
+    fn a_window_sends_full_segments_only() {
+        let mut s = sender(|p| {
+            p.rwnd = 4 * MSS + MSS / 2;
+            p.initial_window = 10;
+        });
+        assert_eq!(sent(|out| s.start(Time::ZERO, out)), [0, 1, 2, 3]);
+    }
+
+    #[test]
+    fn the_last_segment_of_a_file_may_be_short() {
+        let mut s = sender(|p| {
+            p.initial_window = 10;
+            p.file_size = Some(2 * MSS + 7);
+        });
+        let mut out = vec![];
+        s.start(Time::ZERO, &mut out);
+        assert_eq!(
+            out.iter().map(|s| s.len as u64).collect::<Vec<_>>(),
+            [MSS, MSS, 7]
+        );
+        let mut ack = ack_of(2);
+        s.on_ack(ms(1), &ack, &mut out);
+        assert!(!s.is_done());
+        ack.ack += 7;
+        s.on_ack(ms(2), &ack, &mut out);
+        assert!(s.is_done());
+        assert_eq!(s.deadline(), Time::NEVER);
+        assert_eq!(out.len(), 3);
+    }
+
+    #[test]
+    fn an_empty_file_is_done_at_once() {
+        let mut s = sender(|p| p.file_size = Some(0));
+        assert_eq!(sent(|out| s.start(Time::ZERO, out)), NOTHING);
+        assert!(s.is_done());
+        assert_eq!(s.deadline(), Time::NEVER);
+    }
+
+    #[test]
+    fn timeout_halves_ssthresh_and_goes_back_to_one_segment() {
+        let mut peer = Peer::established(Recovery::Vanilla, 8);
+        let una = peer.una();
+        assert_eq!(peer.expire(), [una]);
+        assert_eq!(peer.sender.cwnd(), MSS);
+        assert_eq!(peer.sender.ssthresh(), 4 * MSS);
+        // One round trip later two segments, both sent before.
+        assert_eq!(peer.ack(una + 1), [una + 1, una + 2]);
+        assert_eq!(peer.sender.counters().retransmitted_segments, 3);
+    }
+
+    #[test]
+    fn ssthresh_after_a_timeout_is_at_most_rwnd_and_at_least_two_segments() {
+        let mut peer = Peer::established(Recovery::Vanilla, 8);
+        peer.sender.core.cwnd = 10.0 * RWND as f64;
+        peer.expire();
+        assert_eq!(peer.sender.ssthresh(), RWND);
+        peer.expire();
+        assert_eq!(peer.sender.ssthresh(), 2 * MSS);
+    }
+
+    #[test]
+    fn go_back_n_cumulative_ack_beyond_snd_nxt_moves_it_up() {
+        let mut peer = Peer::established(Recovery::Vanilla, 8);
+        let una = peer.una();
+        peer.expire();
+        // The receiver held everything but the first: nothing of it is sent again.
+        assert_eq!(peer.ack(una + 8), [una + 8, una + 9]);
+        assert_eq!(peer.sender.counters().retransmitted_segments, 1);
+    }
+
+    #[test]
+    fn the_timer_expires_at_the_nth_tick_after_now_and_every_new_ack_restarts_it() {
+        // Ticks of 100 ms at 0, 100, ...; initial RTO 10 ticks.
+        let mut s = sender(|p| {
+            p.granularity = Span::from_milliseconds(100);
+            p.initial_rto = Span::from_milliseconds(1000);
+            p.min_rto = Span::from_milliseconds(200);
+            p.initial_window = 4;
+        });
+        sent(|out| s.start(Time::ZERO, out));
+        assert_eq!(s.deadline(), ms(1000));
+        // One tick passed: m = 2, srtt8 = 16, rttvar4 = 4, RTO 6 ticks.
+        sent(|out| s.on_ack(ms(150), &ack_of(1), out));
+        assert_eq!(s.deadline(), ms(700));
+        // At a tick: that tick has passed.
+        sent(|out| s.on_ack(ms(200), &ack_of(2), out));
+        assert_eq!(s.deadline(), ms(800));
+        // A duplicate ACK leaves the timer alone.
+        sent(|out| s.on_ack(ms(350), &ack_of(2), out));
+        assert_eq!(s.deadline(), ms(800));
+    }
+
+    #[test]
+    fn timeouts_back_off_until_a_sample_of_new_data() {
+        let mut s = sender(|p| {
+            p.granularity = Span::from_milliseconds(100);
+            p.initial_rto = Span::from_milliseconds(1000);
+            p.min_rto = Span::from_milliseconds(1000);
+            p.initial_window = 1;
+        });
+        sent(|out| s.start(Time::ZERO, out));
+        let mut out = vec![];
+        s.on_timer(ms(999), &mut out);
+        assert!(out.is_empty(), "not yet due");
+        s.on_timer(ms(1000), &mut out);
+        assert_eq!(s.deadline(), ms(3000));
+        s.on_timer(ms(3000), &mut out);
+        assert_eq!(s.deadline(), ms(7000));
+        // Segment 0 was sent again: its ACK is no sample (Karn) and the back-off stays.
+        s.on_ack(ms(3050), &ack_of(1), &mut out);
+        assert_eq!(s.deadline(), ms(7000));
+        // Segment 1 is new: a sample.
+        s.on_ack(ms(3090), &ack_of(2), &mut out);
+        assert_eq!(s.deadline(), ms(4000));
+        assert_eq!(s.counters().timeouts, 2);
+    }
+
+    #[test]
+    fn acks_of_the_past_or_of_unsent_data_are_ignored() {
+        let mut peer = Peer::established(Recovery::Vanilla, 8);
+        let before = peer.sender.clone();
+        assert_eq!(peer.ack(0), NOTHING);
+        assert_eq!(peer.ack(1_000_000), NOTHING);
+        assert_eq!(peer.sender.counters(), before.counters());
+        assert_eq!(peer.sender.deadline(), before.deadline());
+        assert_eq!(peer.sender.cwnd(), before.cwnd());
+    }
+}

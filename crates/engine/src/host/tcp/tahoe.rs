@@ -1,0 +1,146 @@
+//! Tahoe: fast retransmit, then slow start.
+//!
+//! At the `dupack_threshold`-th duplicate ACK: ssthresh = max(2 MSS, min(cwnd, rwnd) / 2),
+//! cwnd = 1 MSS, snd_nxt = snd_una (go-back-N), send. Further duplicates are ignored, and so are
+//! those caused by go-back-N: a fast retransmit needs an ACK beyond the highest byte sent when the last
+//! one began or the timer expired. Without this guard eight losses in a window make Tahoe send all
+//! later data twice, each false fast retransmit causing the next (S. Floyd, "TCP and successive fast
+//! retransmits", 1995).
+//! Source: Fall and Floyd, "Simulation-based comparisons of Tahoe, Reno, and SACK TCP", CCR 26(3),
+//! 1996, section 2, whose Tahoe goes back to snd_una and slow-starts. (4.3BSD resumes where it was.)
+
+use super::recovery::LossRecovery;
+use super::sender::Core;
+use super::{Ack, Segment};
+use crate::scenario::model::TcpParams;
+use crate::units::Time;
+
+/// Where a Tahoe sender stands.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Tahoe {
+    /// One past the highest byte sent at the last fast retransmit or timeout.
+    recover: Option<u64>,
+}
+
+impl LossRecovery for Tahoe {
+    fn new(_params: &TcpParams) -> Tahoe {
+        Tahoe { recover: None }
+    }
+
+    #[inline]
+    fn on_new_ack(
+        &mut self,
+        core: &mut Core,
+        now: Time,
+        _ack: &Ack,
+        _acked: u64,
+        out: &mut Vec<Segment>,
+    ) {
+        core.dup_acks = 0;
+        core.restart_timer();
+        core.open_window();
+        core.send_window(now, out);
+    }
+
+    fn on_duplicate_ack(&mut self, core: &mut Core, now: Time, _: &Ack, out: &mut Vec<Segment>) {
+        core.dup_acks += 1;
+        if core.dup_acks == core.dupack_threshold && Some(core.snd_una) > self.recover {
+            self.recover = Some(core.snd_max);
+            core.counters.fast_retransmits += 1;
+            core.ssthresh = core.half_window();
+            core.cwnd = core.mss as f64;
+            core.snd_nxt = core.snd_una;
+            core.fast_retransmit(now, out);
+        }
+    }
+
+    fn on_timeout(&mut self, core: &Core) {
+        self.recover = Some(core.snd_max);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{MSS, NOTHING, Peer};
+    use crate::scenario::model::Recovery;
+    use crate::units::Span;
+
+    // Fall and Floyd section 2: fast retransmit, then slow start.
+    #[test]
+    fn established_third_dup_ack_retransmits_and_slow_starts() {
+        let mut peer = Peer::established(Recovery::Tahoe, 8);
+        let una = peer.una();
+        assert_eq!(peer.dup(), NOTHING);
+        assert_eq!(peer.dup(), NOTHING);
+        assert_eq!(peer.dup(), [una]);
+        assert_eq!(peer.sender.cwnd(), MSS);
+        assert_eq!(peer.sender.ssthresh(), 4 * MSS);
+        assert_eq!(peer.sender.counters().fast_retransmits, 1);
+        assert_eq!(peer.sender.counters().timeouts, 0);
+    }
+
+    #[test]
+    fn retransmitted_further_dup_acks_send_nothing() {
+        let mut peer = Peer::established(Recovery::Tahoe, 8);
+        for _ in 0..3 {
+            peer.dup();
+        }
+        for _ in 0..4 {
+            assert_eq!(peer.dup(), NOTHING);
+        }
+        assert_eq!(peer.sender.cwnd(), MSS);
+    }
+
+    #[test]
+    fn retransmitted_cumulative_ack_of_all_goes_on_in_slow_start() {
+        let mut peer = Peer::established(Recovery::Tahoe, 8);
+        let una = peer.una();
+        for _ in 0..3 {
+            peer.dup();
+        }
+        assert_eq!(peer.ack(una + 8), [una + 8, una + 9]);
+        assert_eq!(peer.sender.cwnd(), 2 * MSS);
+    }
+
+    #[test]
+    fn established_third_dup_ack_restarts_the_timer() {
+        let mut peer = Peer::established(Recovery::Tahoe, 8);
+        let before = peer.sender.deadline();
+        peer.now += Span::from_milliseconds(100);
+        peer.dup();
+        peer.dup();
+        assert_eq!(peer.sender.deadline(), before);
+        peer.dup();
+        // From 7 ms to 110 ms; ticks of 10 ms, of which the one at 110 ms has passed.
+        let later = Span::from_milliseconds(110);
+        assert_eq!(peer.sender.deadline(), before + later);
+    }
+
+    // Floyd 1995: duplicates of what go-back-N sends again are no loss.
+    #[test]
+    fn go_back_n_duplicates_start_nothing() {
+        let mut peer = Peer::established(Recovery::Tahoe, 8);
+        let una = peer.una();
+        for _ in 0..3 {
+            peer.dup();
+        }
+        peer.ack(una + 4);
+        for _ in 0..5 {
+            assert_eq!(peer.dup(), NOTHING);
+        }
+        assert_eq!(peer.sender.counters().fast_retransmits, 1);
+    }
+
+    #[test]
+    fn a_new_ack_between_restarts_the_count() {
+        let mut peer = Peer::established(Recovery::Tahoe, 8);
+        peer.dup();
+        peer.dup();
+        let una = peer.una();
+        peer.ack(una + 1);
+        peer.dup();
+        peer.dup();
+        assert_eq!(peer.sender.counters().fast_retransmits, 0);
+        assert_eq!(peer.dup(), [una + 1]);
+    }
+}

@@ -1,0 +1,118 @@
+//! Helpers of the unit tests: a sender under control of the test, which speaks in segment numbers.
+
+use super::{Ack, MAX_SACK_BLOCKS, SackBlock, Segment, Sender};
+use crate::scenario::model::{Estimator, Recovery, RenoFastRetransmit, SackPipe, TcpParams};
+use crate::units::{Span, Time};
+
+/// Bytes of a segment in the tests.
+pub const MSS: u64 = 1000;
+/// No segment sent.
+pub const NOTHING: [u64; 0] = [];
+/// Receiver window in the tests.
+pub const RWND: u64 = 100 * MSS;
+
+/// Parameters that the tests start from.
+pub fn params(recovery: Recovery) -> TcpParams {
+    TcpParams {
+        recovery,
+        mss: MSS,
+        rwnd: RWND,
+        initial_window: 1,
+        initial_ssthresh: None,
+        granularity: Span::from_milliseconds(10),
+        min_rto: Span::from_milliseconds(1000),
+        initial_rto: Span::from_milliseconds(3000),
+        max_rto: Span::from_milliseconds(64_000),
+        estimator: Estimator::Bsd,
+        delayed_ack: None,
+        dupack_threshold: 3,
+        file_size: None,
+        sack_blocks: 3,
+        sack_pipe: SackPipe::Counter,
+        reno_fast_retransmit: RenoFastRetransmit::MissingSegment,
+        processing: None,
+    }
+}
+
+/// The cumulative ACK of all segments before `number`.
+pub fn ack_of(number: u64) -> Ack {
+    Ack {
+        ack: number * MSS,
+        ..Ack::default()
+    }
+}
+
+/// Numbers of the segments.
+pub fn numbers(segments: &[Segment]) -> Vec<u64> {
+    segments.iter().map(|s| s.seq / MSS).collect()
+}
+
+/// A sender and the far end as the test plays it; 1 ms passes between calls.
+pub struct Peer {
+    pub sender: Sender,
+    pub now: Time,
+    una: u64,
+}
+
+impl Peer {
+    /// A sender that just got cwnd = `window` segments in slow start (ssthresh is rwnd), with all
+    /// of them outstanding: segments `una()` .. `una() + window`.
+    pub fn established(recovery: Recovery, window: u64) -> Peer {
+        Peer::with(params(recovery), window)
+    }
+
+    /// As `established`, with these parameters.
+    pub fn with(params: TcpParams, window: u64) -> Peer {
+        let mut peer = Peer {
+            sender: Sender::new(&params, Span::ZERO),
+            now: Time::ZERO,
+            una: 0,
+        };
+        peer.sender.start(peer.now, &mut vec![]);
+        for number in 1..=window - params.initial_window {
+            peer.ack(number);
+        }
+        assert_eq!(peer.sender.cwnd(), window * params.mss);
+        peer
+    }
+
+    /// The first segment not acknowledged.
+    pub fn una(&self) -> u64 {
+        self.una
+    }
+
+    /// Acknowledges all segments before `number`; returns the segments sent.
+    pub fn ack(&mut self, number: u64) -> Vec<u64> {
+        self.sack(number, &[])
+    }
+
+    /// A duplicate ACK; returns the segments sent.
+    pub fn dup(&mut self) -> Vec<u64> {
+        self.ack(self.una)
+    }
+
+    /// An ACK with blocks of segments [first, last]; returns the segments sent.
+    pub fn sack(&mut self, number: u64, blocks: &[(u64, u64)]) -> Vec<u64> {
+        self.now += Span::from_milliseconds(1);
+        let mut ack = ack_of(number);
+        for (slot, &(first, last)) in ack.blocks.iter_mut().zip(blocks) {
+            *slot = SackBlock {
+                start: first * MSS,
+                end: (last + 1) * MSS,
+            };
+        }
+        ack.n_blocks = blocks.len().min(MAX_SACK_BLOCKS) as u8;
+        let mut out = vec![];
+        self.sender.on_ack(self.now, &ack, &mut out);
+        self.una = self.una.max(number);
+        numbers(&out)
+    }
+
+    /// Lets the retransmission timer expire; returns the segments sent.
+    pub fn expire(&mut self) -> Vec<u64> {
+        self.now = self.sender.deadline();
+        let mut out = vec![];
+        self.sender.on_timer(self.now, &mut out);
+        numbers(&out)
+    }
+}

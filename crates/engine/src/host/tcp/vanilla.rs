@@ -1,0 +1,67 @@
+//! Vanilla: slow start and congestion avoidance; only the retransmission timer repairs losses.
+//!
+//! Duplicate ACKs are ignored, so a loss costs a timeout, slow start and go-back-N.
+//! Source: V. Jacobson, "Congestion avoidance and control", SIGCOMM 1988, without its later fast
+//! retransmit; the "vanilla TCP" of Goyal et al., "Improving the performance of TCP over the
+//! ATM-UBR service", section 3.
+
+use super::recovery::LossRecovery;
+use super::sender::Core;
+use super::{Ack, Segment};
+use crate::scenario::model::TcpParams;
+use crate::units::Time;
+
+/// No state of its own.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Vanilla;
+
+impl LossRecovery for Vanilla {
+    fn new(_params: &TcpParams) -> Vanilla {
+        Vanilla
+    }
+
+    #[inline]
+    fn on_new_ack(
+        &mut self,
+        core: &mut Core,
+        now: Time,
+        _ack: &Ack,
+        _acked: u64,
+        out: &mut Vec<Segment>,
+    ) {
+        core.restart_timer();
+        core.open_window();
+        core.send_window(now, out);
+    }
+
+    fn on_duplicate_ack(&mut self, _: &mut Core, _: Time, _: &Ack, _: &mut Vec<Segment>) {}
+
+    fn on_timeout(&mut self, _core: &Core) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{NOTHING, Peer};
+    use crate::scenario::model::Recovery;
+
+    #[test]
+    fn established_duplicate_acks_change_nothing() {
+        let mut peer = Peer::established(Recovery::Vanilla, 8);
+        let cwnd = peer.sender.cwnd();
+        for _ in 0..7 {
+            assert_eq!(peer.dup(), NOTHING);
+        }
+        assert_eq!(peer.sender.cwnd(), cwnd);
+        assert_eq!(peer.sender.counters().duplicate_acks, 7);
+        assert_eq!(peer.sender.counters().fast_retransmits, 0);
+    }
+
+    #[test]
+    fn a_loss_waits_for_the_timer() {
+        let mut peer = Peer::established(Recovery::Vanilla, 8);
+        let first = peer.una();
+        peer.dup();
+        assert_eq!(peer.expire(), [first]);
+        assert_eq!(peer.sender.counters().timeouts, 1);
+    }
+}

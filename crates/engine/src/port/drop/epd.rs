@@ -1,0 +1,81 @@
+//! Early packet discard: refuse new frames when the queue is longer than a threshold.
+//!
+//! Refuse a frame  <=>  X > T
+//!   X  cells waiting in the class queue      T  threshold [cells], 0 <= T <= K     K  buffer size [cells]
+//! Decided at the first cell of a frame; frames already begun go on while there is room, for which K - T
+//! cells are kept.
+//! Source: `ubr-plus`, section 5, with T = K - 200: room for one frame of 12 cells of each of 15 VCs.
+//! Limits: no protection of one VC against another.
+
+use super::{QueueView, exceeds, first_above, resolve};
+use crate::scenario::Threshold;
+use crate::units::Ratio;
+
+/// Early packet discard for one class queue.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Epd {
+    /// T; `None`: never reached.
+    threshold: Option<Ratio>,
+}
+
+impl Epd {
+    /// With `threshold`, or `buffer` - `reserve` cells when it is absent (0 when the reserve is larger).
+    pub fn new(threshold: Option<Threshold>, reserve: u64, buffer: Option<u64>) -> Epd {
+        let threshold = match threshold {
+            Some(t) => resolve(t, buffer),
+            None => buffer.map(|k| Ratio::new(k.saturating_sub(reserve), 1)),
+        };
+        Epd { threshold }
+    }
+
+    /// X > T.
+    pub fn refuses(&self, queue: &QueueView) -> bool {
+        self.threshold.is_some_and(|t| exceeds(queue.waiting, t))
+    }
+
+    /// The smallest X above T.
+    pub fn smallest_refusal(&self) -> u64 {
+        first_above(self.threshold)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn queue(waiting: u64) -> QueueView {
+        QueueView {
+            waiting,
+            waiting_of_vc: 0,
+            active_vcs: 0,
+        }
+    }
+
+    #[test]
+    fn refuses_above_the_threshold_only() {
+        let epd = Epd::new(None, 200, Some(1000));
+        assert!(!epd.refuses(&queue(800)));
+        assert!(epd.refuses(&queue(801)));
+        assert_eq!(epd.smallest_refusal(), 801);
+    }
+
+    #[test]
+    fn fraction_of_an_odd_buffer_is_exact() {
+        // 0.9 x 1005 = 904.5: 905 is the first integer above.
+        let epd = Epd::new(
+            Some(Threshold::Fraction(Ratio::new(9, 10))),
+            200,
+            Some(1005),
+        );
+        assert!(!epd.refuses(&queue(904)));
+        assert!(epd.refuses(&queue(905)));
+        assert_eq!(epd.smallest_refusal(), 905);
+    }
+
+    #[test]
+    fn unlimited_buffer_never_refuses() {
+        let epd = Epd::new(None, 200, None);
+        assert!(!epd.refuses(&queue(u64::MAX)));
+        assert_eq!(epd.smallest_refusal(), u64::MAX);
+    }
+}

@@ -1,0 +1,10 @@
+//! FIFO: the cell that arrived first, whatever its class. Classes still have their own buffers and policies.
+
+use super::CLASSES;
+
+/// The class whose oldest cell arrived first.
+pub fn pick(waiting: &[u64; CLASSES], oldest: impl Fn(usize) -> u64) -> Option<usize> {
+    (0..CLASSES)
+        .filter(|&c| waiting[c] > 0)
+        .min_by_key(|&c| oldest(c))
+}

@@ -1,0 +1,100 @@
+//! Entries of the time series that can be recorded.
+
+use super::Default::{Derived, Required};
+use super::{CLASSES, Component, Family, Kind, POSITIVE_DURATION, Parameter, integer, parameter};
+
+const PORT: Parameter = parameter(
+    "of",
+    Kind::Reference(&[Family::Link]),
+    Required,
+    "The port: a link that leaves a switch, or a group of them.",
+);
+const VC: Parameter = parameter(
+    "of",
+    Kind::Reference(&[Family::Vc]),
+    Required,
+    "The VC, or a group of them; `vc` means all that have no name of their own.",
+);
+const INTERVAL: Parameter = parameter(
+    "interval",
+    POSITIVE_DURATION,
+    Required,
+    "Length of an interval.",
+);
+const SAMPLING: Parameter = parameter(
+    "interval",
+    POSITIVE_DURATION,
+    Derived("every change is recorded"),
+    "Sampling interval.",
+);
+const EVERY: Parameter = parameter(
+    "every",
+    integer(1, 1_000_000_000_000),
+    Derived("every change is recorded"),
+    "Record at every n-th cell that reaches the port, instead of `interval`.",
+);
+const CLASS: Parameter = parameter("class", CLASSES, Derived("all classes"), "Only this class.");
+const OF_VC: Parameter = parameter(
+    "vc",
+    Kind::Reference(&[Family::Vc]),
+    Derived("all VCs"),
+    "Only the cells of this VC; not a group.",
+);
+
+const fn probe(
+    name: &'static str,
+    help: &'static str,
+    parameters: &'static [Parameter],
+) -> Component {
+    Component {
+        family: Family::Probe,
+        name,
+        help,
+        formula: "",
+        source: "",
+        parameters,
+    }
+}
+
+pub(super) static PROBE: [Component; 8] = [
+    probe(
+        "queue",
+        "Waiting cells at a port: X, or Y_i with `vc`.",
+        &[PORT, CLASS, OF_VC, SAMPLING, EVERY],
+    ),
+    probe(
+        "cwnd",
+        "Congestion window of a TCP, bytes.",
+        &[VC, SAMPLING],
+    ),
+    probe(
+        "ssthresh",
+        "Slow-start threshold of a TCP, bytes.",
+        &[VC, SAMPLING],
+    ),
+    probe(
+        "goodput",
+        "Bytes delivered per interval, as Mb/s.",
+        &[VC, INTERVAL],
+    ),
+    probe(
+        "link-share",
+        "Share of a port's cell slots that each class uses, per interval.",
+        &[PORT, CLASS, INTERVAL],
+    ),
+    probe(
+        "drops",
+        "Cells dropped at a port, per interval.",
+        &[PORT, CLASS, INTERVAL],
+    ),
+    probe(
+        "credit",
+        "Credit of a guaranteed-rate scheduler, slots.",
+        &[PORT, SAMPLING, EVERY],
+    ),
+    probe(
+        "trace",
+        "Every dropped cell of a VC: time, X, Y_i, N_a, threshold, reason.",
+        &[VC],
+    ),
+];

@@ -1,0 +1,201 @@
+//! Entries of class queues, drop policies and schedulers.
+
+use super::Default::{Decimal, Derived, Required, Text};
+use super::{CLASSES, Component, DECIMALS, Family, Kind, MAX_CELLS, Parameter, choice, parameter};
+
+const CELLS: Kind = Kind::Cells {
+    min: 0,
+    max: MAX_CELLS,
+    unlimited: false,
+};
+
+pub(super) static QUEUE: [Component; 1] = [Component {
+    family: Family::Queue,
+    name: "queue",
+    help: "The buffer of one class at a port with its drop policy.",
+    formula: "drop a cell <=> X >= K",
+    source: "`ubr-plus`, section 4",
+    parameters: &[
+        parameter(
+            "buffer",
+            Kind::Cells {
+                min: 1,
+                max: MAX_CELLS,
+                unlimited: true,
+            },
+            Text("unlimited"),
+            "K, cells that may wait, without the cell in service.",
+        ),
+        parameter(
+            "drop",
+            Kind::One(Family::Drop),
+            Text("tail-drop"),
+            "What is refused before the buffer is full.",
+        ),
+        parameter(
+            "rest_of_frame",
+            Kind::Choice(&[
+                choice("accept", "Taken while there is room."),
+                choice(
+                    "drop-but-eom",
+                    "Dropped, except for the EOM, which is taken while there is room.",
+                ),
+                choice("drop", "Dropped, EOM included."),
+            ]),
+            Derived("drop-but-eom for ppd, else accept"),
+            "What happens to the later cells of a frame that lost a cell in the middle.",
+        ),
+    ],
+}];
+
+const R: Parameter = parameter(
+    "r",
+    Kind::Threshold,
+    Decimal("0.9"),
+    "R, threshold: cells or a fraction of K; at most K.",
+);
+
+const fn z(help: &'static str) -> Parameter {
+    let kind = Kind::Decimal {
+        min: 0,
+        max: 1000,
+        below_max: false,
+        decimals: DECIMALS,
+    };
+    parameter("z", kind, Decimal("0.8"), help)
+}
+
+pub(super) static DROP: [Component; 5] = [
+    Component {
+        family: Family::Drop,
+        name: "tail-drop",
+        help: "Drops a cell when the buffer is full, and nothing else.",
+        formula: "drop a cell <=> X >= K",
+        source: "`ubr-plus`, section 4",
+        parameters: &[],
+    },
+    Component {
+        family: Family::Drop,
+        name: "ppd",
+        help: "Partial packet discard: once a cell of a frame was lost, drops the rest except the EOM.",
+        formula: "drop a cell <=> X >= K, or an earlier cell of its frame was dropped and it is not the EOM",
+        source: "Romanow and Floyd, Dynamics of TCP traffic over ATM networks, IEEE JSAC 13(4), 1995, section 3",
+        parameters: &[],
+    },
+    Component {
+        family: Family::Drop,
+        name: "epd",
+        help: "Early packet discard: refuses new frames when the queue is longer than a threshold.",
+        formula: "refuse a frame <=> X > T",
+        source: "`ubr-plus`, section 5, with T = K - 200 cells",
+        parameters: &[
+            parameter(
+                "threshold",
+                Kind::Threshold,
+                Derived("K - reserve"),
+                "T, cells or a fraction of K; at most K.",
+            ),
+            parameter(
+                "reserve",
+                CELLS,
+                Text("200 cells"),
+                "Cells kept for the rest of frames already begun, when no threshold is given; at most K.",
+            ),
+        ],
+    },
+    Component {
+        family: Family::Drop,
+        name: "selective-drop",
+        help: "Refuses new frames of a VC that holds more than its share of the buffer.",
+        formula: "refuse a frame of VC i <=> X > R and Y_i N_a > Z X",
+        source: "`ubr-plus`, section 6 and figure 3",
+        parameters: &[R, z("Z, cutoff of the load ratio Y_i N_a / X.")],
+    },
+    Component {
+        family: Family::Drop,
+        name: "fba",
+        help: "Fair Buffer Allocation: selective drop with a cutoff that falls as the buffer fills.",
+        formula: "refuse a frame of VC i <=> X > R and Y_i N_a / X > Z (K - R) / (X - R)",
+        source: "`ubr-plus`, section 7; Heinanen and Kilkki, A fair buffer allocation scheme",
+        parameters: &[
+            R,
+            z("Z, linear scale factor."),
+            parameter(
+                "k_fba",
+                CELLS,
+                Derived("K"),
+                "K of the formula; at least R.",
+            ),
+        ],
+    },
+];
+
+pub(super) static SCHEDULER: [Component; 4] = [
+    Component {
+        family: Family::Scheduler,
+        name: "fifo",
+        help: "Order of arrival over all classes; each class keeps its own buffer and policy.",
+        formula: "the cell that arrived first goes",
+        source: "`ubr-plus`, section 4",
+        parameters: &[],
+    },
+    Component {
+        family: Family::Scheduler,
+        name: "strict-priority",
+        help: "The most urgent class that has a cell waiting: cbr, vbr, abr, gfr, ubr.",
+        formula: "the first class with X > 0 goes",
+        source: "`guaranteed-rate`, section 3 (GR = 0)",
+        parameters: &[],
+    },
+    Component {
+        family: Family::Scheduler,
+        name: "guaranteed-rate",
+        help: "Strict priority, but one class gets at least a fraction of the cell slots.",
+        formula: "per slot, credit := 0 if X = 0, else credit + GR; if credit >= 1 the class goes and pays 1",
+        source: "`guaranteed-rate`, section 3",
+        parameters: &[
+            parameter(
+                "class",
+                CLASSES,
+                Text("ubr"),
+                "The class with the guarantee.",
+            ),
+            parameter(
+                "gr",
+                Kind::Decimal {
+                    min: 0,
+                    max: 1,
+                    below_max: true,
+                    decimals: DECIMALS,
+                },
+                Required,
+                "GR, guaranteed fraction of the slots.",
+            ),
+        ],
+    },
+    Component {
+        family: Family::Scheduler,
+        name: "per-vc",
+        help: "Strict priority between classes; within one class, guaranteed rates first, the rest by weight.",
+        formula: "per slot, credit_i + guarantee_i / rate while VC i waits; the largest credit >= 1 goes and pays 1, \
+                  else the smallest start tag S_i goes and S_i + 1 / weight_i",
+        source: "`guaranteed-rate`, sections 1 and 3; Goyal, Vin and Cheng, Start-time fair queuing, IEEE/ACM ToN 5(5), 1997",
+        parameters: &[
+            parameter(
+                "class",
+                CLASSES,
+                Text("ubr"),
+                "The class with per-VC queues.",
+            ),
+            parameter(
+                "unit",
+                Kind::Choice(&[
+                    choice("cell", "A turn is one cell."),
+                    choice("frame", "A turn is one frame; frames are not interleaved."),
+                ]),
+                Text("cell"),
+                "What a VC sends in a turn.",
+            ),
+        ],
+    },
+];

@@ -1,0 +1,475 @@
+//! The scenario as plain data: what the reader (`scenario::read`) makes of a file or of Python
+//! components after checking it, with every default filled in. Times are ticks, rates bits per
+//! second, sizes cells or bytes; names are unique; nothing here refers to another thing by index.
+
+use crate::units::{BitRate, Ratio, Span};
+use serde::{Deserialize, Serialize};
+
+/// A whole network with its traffic.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Scenario {
+    /// Name for reports.
+    pub name: String,
+    /// Seed of every random stream.
+    pub seed: u64,
+    /// Simulated time. Events at or after its end do not happen.
+    pub duration: Span,
+    /// Who goes first when cells reach a port at one instant from several inputs.
+    pub tie_order: TieOrder,
+    /// Offset of the rotating tie order.
+    pub tie_offset: u64,
+    /// Whether an arrival is handled before a departure at the same instant and port.
+    pub arrival_first: bool,
+    /// Instant of the first tick of every coarse TCP timer, common to all hosts.
+    pub timer_phase: Span,
+    /// What a replication draws.
+    pub ensemble: Ensemble,
+    /// What is measured.
+    pub measure: Measure,
+    /// End systems.
+    pub hosts: Vec<Host>,
+    /// Switches.
+    pub switches: Vec<Switch>,
+    /// One-way links.
+    pub links: Vec<Link>,
+    /// Virtual circuits.
+    pub vcs: Vec<Vc>,
+    /// Time series to record.
+    pub probes: Vec<Probe>,
+}
+
+/// Order among cells that reach a port at one instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TieOrder {
+    /// Inputs in scenario order.
+    Fixed,
+    /// With n inputs, input (floor(t rate / 424) + offset + j) mod n is j-th.
+    Rotating,
+    /// A seeded random order, drawn anew for each instant and port.
+    Random,
+}
+
+/// What a replication draws; a run that is not a replication draws nothing of this.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ensemble {
+    /// Each VC's source starts later by a uniform draw from [0, start_jitter).
+    pub start_jitter: Span,
+    /// Whether the common timer phase is drawn, uniform over one tick.
+    pub timer_phase: bool,
+    /// Whether the offset of the rotating tie order is drawn.
+    pub tie_offset: bool,
+}
+
+/// What is measured.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Measure {
+    /// Deliveries before this are not counted in goodputs and delays.
+    pub warm_up: Span,
+    /// Length of the counted time after the warm-up; to the end of the run when absent.
+    pub window: Option<Span>,
+    /// The largest possible sum of goodputs, for `efficiency`.
+    pub max_goodput: Option<BitRate>,
+}
+
+/// An end system.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Host {
+    /// Unique name.
+    pub name: String,
+    /// Delay of every frame sent and received, common to all VCs of the host.
+    pub processing: Option<Processing>,
+}
+
+/// A delay that keeps the order of what passes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Processing {
+    /// One at a time (`server`) or all at once (`latency`).
+    pub kind: ProcessingKind,
+    /// Whether each cell or each frame takes the time.
+    pub per: ProcessingUnit,
+    /// Mean time.
+    pub mean: Span,
+    /// Each time is uniform in [mean - spread, mean + spread].
+    pub spread: Span,
+}
+
+/// How a processing delay treats what comes while it is busy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ProcessingKind {
+    /// One at a time: leaves at max(arrival, previous leaving) + time.
+    Server,
+    /// All at once, in order: leaves at max(arrival + time, previous leaving).
+    Latency,
+}
+
+/// What a processing time is drawn for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ProcessingUnit {
+    /// Each cell.
+    Cell,
+    /// Each frame.
+    Frame,
+}
+
+/// A service class; the order is the order of strict priority, most urgent first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Class {
+    /// Constant bit rate.
+    Cbr,
+    /// Variable bit rate.
+    Vbr,
+    /// Available bit rate.
+    Abr,
+    /// Guaranteed frame rate.
+    Gfr,
+    /// Unspecified bit rate.
+    Ubr,
+}
+
+impl Class {
+    /// All classes, most urgent first.
+    pub const ALL: [Class; 5] = [Class::Cbr, Class::Vbr, Class::Abr, Class::Gfr, Class::Ubr];
+
+    /// The class's lower-case name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Class::Cbr => "cbr",
+            Class::Vbr => "vbr",
+            Class::Abr => "abr",
+            Class::Gfr => "gfr",
+            Class::Ubr => "ubr",
+        }
+    }
+}
+
+/// A switch; each outgoing link is one of its ports.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Switch {
+    /// Unique name.
+    pub name: String,
+    /// Delay between an input and the output ports.
+    pub processing: Option<Processing>,
+    /// Scheduler of every port that does not name its own.
+    pub scheduler: Scheduler,
+    /// Class queues of every port that does not name its own; a class without an entry has an
+    /// unlimited tail-drop queue.
+    pub queues: Vec<ClassQueue>,
+}
+
+/// The buffer of one class at a port.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ClassQueue {
+    /// The class.
+    pub class: Class,
+    /// K, cells that may wait, without the cell in service; unlimited when absent.
+    pub buffer: Option<u64>,
+    /// What is refused before the buffer is full.
+    pub drop: DropPolicy,
+    /// What happens to the rest of a frame that lost a cell.
+    pub rest_of_frame: RestOfFrame,
+}
+
+/// What happens to the later cells of a frame that lost a cell in the middle. (All cells of a frame
+/// that was refused at its first cell are dropped, its EOM included.)
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RestOfFrame {
+    /// Taken while there is room.
+    Accept,
+    /// Dropped, except for the EOM, which is taken while there is room.
+    DropButEom,
+    /// Dropped, EOM included.
+    Drop,
+}
+
+/// A drop policy with its parameters. See `port::drop`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "policy", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum DropPolicy {
+    /// `port::drop::tail_drop`.
+    TailDrop,
+    /// `port::drop::ppd`.
+    Ppd,
+    /// `port::drop::epd`.
+    Epd {
+        /// Threshold; buffer - `reserve` when absent.
+        threshold: Option<Threshold>,
+        /// Cells kept for the rest of frames already begun.
+        reserve: u64,
+    },
+    /// `port::drop::selective_drop`.
+    SelectiveDrop {
+        /// R.
+        r: Threshold,
+        /// Z.
+        z: Ratio,
+    },
+    /// `port::drop::fba`.
+    Fba {
+        /// R.
+        r: Threshold,
+        /// Z.
+        z: Ratio,
+        /// K in the formula; the buffer when absent.
+        k_fba: Option<u64>,
+    },
+}
+
+/// A queue length, in cells or as a fraction of the buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Threshold {
+    /// Cells.
+    Cells(u64),
+    /// Fraction of K.
+    Fraction(Ratio),
+}
+
+/// Which class queue a port serves next. See `port::sched`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Scheduler {
+    /// Order of arrival over all classes.
+    Fifo,
+    /// The most urgent class that has a cell.
+    StrictPriority,
+    /// Strict priority, but one class gets at least a fraction of the cell slots.
+    GuaranteedRate {
+        /// The class with the guarantee.
+        class: Class,
+        /// Guaranteed fraction of the slots, in [0, 1).
+        gr: Ratio,
+    },
+    /// Strict priority between classes; within `class`, per-VC queues served by weight.
+    PerVc {
+        /// The class with per-VC queues.
+        class: Class,
+        /// Whether a turn is one cell or one frame.
+        unit: ProcessingUnit,
+    },
+}
+
+/// A one-way link. A link that leaves a switch is one of its ports.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Link {
+    /// Unique name.
+    pub name: String,
+    /// Host or switch it leaves.
+    pub from: String,
+    /// Host or switch it reaches.
+    pub to: String,
+    /// Cell rate of the line.
+    pub rate: BitRate,
+    /// Propagation delay.
+    pub delay: Span,
+    /// Data frames lost on the link, counted from 0 as they enter it, retransmissions included.
+    pub lose_frames: Vec<u64>,
+    /// Probability that a data frame is lost on the link.
+    pub lose_probability: Ratio,
+    /// Scheduler of this port, instead of the switch's.
+    pub scheduler: Option<Scheduler>,
+    /// Class queues of this port, instead of the switch's of the same class.
+    pub queues: Vec<ClassQueue>,
+}
+
+/// A bidirectional connection on one route. Data flow from `from` to `to`, ACKs back.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Vc {
+    /// Unique name.
+    pub name: String,
+    /// Host that sends data.
+    pub from: String,
+    /// Host that receives data.
+    pub to: String,
+    /// Switches from `from` to `to`; ACKs take them backwards.
+    pub route: Vec<String>,
+    /// Service class of both directions.
+    pub class: Class,
+    /// Share of this VC in a per-VC scheduler.
+    pub weight: u64,
+    /// Rate that a per-VC scheduler guarantees this VC's data.
+    pub guarantee: Option<BitRate>,
+    /// When its source starts.
+    pub start: Span,
+    /// What it sends.
+    pub traffic: Traffic,
+}
+
+/// What a VC sends.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Traffic {
+    /// A TCP connection.
+    Tcp(Box<TcpParams>),
+    /// Single cells at equal distances.
+    Cbr {
+        /// Cell rate.
+        rate: BitRate,
+    },
+    /// Single cells as a Poisson process.
+    Poisson {
+        /// Mean cell rate.
+        rate: BitRate,
+    },
+    /// Single cells at equal distances during `on`, none during `off`, in turn.
+    Vbr {
+        /// Cell rate while on.
+        rate: BitRate,
+        /// Length of a burst.
+        on: Span,
+        /// Length of a pause.
+        off: Span,
+    },
+}
+
+/// The parameters of a TCP connection.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TcpParams {
+    /// Loss recovery.
+    pub recovery: Recovery,
+    /// Largest segment, bytes of data.
+    pub mss: u64,
+    /// Receiver window, bytes.
+    pub rwnd: u64,
+    /// Initial window, segments.
+    pub initial_window: u64,
+    /// Initial ssthresh, bytes; `rwnd` when absent.
+    pub initial_ssthresh: Option<u64>,
+    /// Timer granularity.
+    pub granularity: Span,
+    /// Smallest RTO.
+    pub min_rto: Span,
+    /// RTO before the first round-trip sample.
+    pub initial_rto: Span,
+    /// Largest RTO.
+    pub max_rto: Span,
+    /// Round-trip estimator.
+    pub estimator: Estimator,
+    /// Delay of ACKs; immediate when absent.
+    pub delayed_ack: Option<Span>,
+    /// Duplicate ACKs that start a fast retransmit.
+    pub dupack_threshold: u32,
+    /// Bytes to send; unlimited when absent.
+    pub file_size: Option<u64>,
+    /// Most SACK blocks in one ACK.
+    pub sack_blocks: u32,
+    /// How a SACK sender counts what is in flight.
+    pub sack_pipe: SackPipe,
+    /// Whether the fast retransmit of Reno really resends the missing segment. `nothing` is for
+    /// reproducing one published study, never a default.
+    pub reno_fast_retransmit: RenoFastRetransmit,
+    /// Delay of every segment sent and received by the transport of this VC.
+    pub processing: Option<Processing>,
+}
+
+/// Loss recovery of a TCP sender. See `host::tcp`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Recovery {
+    /// Slow start and congestion avoidance; only the timer repairs.
+    Vanilla,
+    /// Fast retransmit, then slow start.
+    Tahoe,
+    /// Fast retransmit and fast recovery (RFC 2001).
+    Reno,
+    /// Fast recovery over partial ACKs (RFC 6582).
+    NewReno,
+    /// Selective acknowledgements (RFC 2018).
+    Sack,
+}
+
+/// How the retransmission timeout is estimated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Estimator {
+    /// BSD fixed point on whole ticks.
+    Bsd,
+    /// RFC 6298, on measured times rounded up to the granularity.
+    Rfc6298,
+}
+
+/// How a SACK sender counts what is in flight during recovery.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SackPipe {
+    /// A counter: -1 per duplicate ACK, -2 per partial ACK, +1 per segment sent (1996).
+    Counter,
+    /// Recomputed from the scoreboard (RFC 6675).
+    Rfc6675,
+}
+
+/// What Reno sends at the third duplicate ACK.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RenoFastRetransmit {
+    /// The missing segment, as RFC 2001 says.
+    MissingSegment,
+    /// Nothing; only the timer repairs the hole.
+    Nothing,
+}
+
+/// A time series to record. Probes never change the run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Probe {
+    /// What is recorded.
+    pub what: Observable,
+    /// The VC, port (link) or class it is recorded of.
+    pub of: String,
+    /// Restrict a queue to one class.
+    pub class: Option<Class>,
+    /// Restrict a queue to one VC.
+    pub vc: Option<String>,
+    /// Sampling interval; every change is recorded when neither this nor `every` is given.
+    pub interval: Option<Span>,
+    /// Record at every n-th cell that reaches the port.
+    pub every: Option<u64>,
+}
+
+/// What a probe can record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Observable {
+    /// Waiting cells at a port (X, or Y_i with `vc`).
+    Queue,
+    /// Congestion window of a VC, bytes.
+    Cwnd,
+    /// Slow-start threshold of a VC, bytes.
+    Ssthresh,
+    /// Bytes delivered per interval of a VC, as Mb/s.
+    Goodput,
+    /// Share of a link's cell slots used by each class, per interval.
+    LinkShare,
+    /// Cells dropped at a port per interval.
+    Drops,
+    /// Credit of a guaranteed-rate scheduler.
+    Credit,
+    /// Every dropped cell of a VC with the reason.
+    Trace,
+}
+
+impl Traffic {
+    /// The kind's name.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Traffic::Tcp(_) => "tcp",
+            Traffic::Cbr { .. } => "cbr",
+            Traffic::Poisson { .. } => "poisson",
+            Traffic::Vbr { .. } => "vbr",
+        }
+    }
+}

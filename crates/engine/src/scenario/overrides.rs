@@ -1,0 +1,188 @@
+//! Values given beside a scenario file: `switch.west.ubr.buffer` = `2000 cells`.
+//!
+//! A path leads through fields and, in lists, through positions from 0, names (a group's name for its entry),
+//! `*` for all, or directly to a field of all elements (`vc.traffic.mss`). A value is TOML; what is not TOML is a text.
+
+use super::notation::list;
+use super::problem::{Problem, nearest, shorten};
+use super::tree::{Field, Node, Place, Value, from_toml};
+use crate::registry::Family;
+
+const PLACE: Place = Place {
+    line: 0,
+    column: 0,
+    from_override: true,
+};
+
+/// Sets the value at `path` of the scenario `root`.
+pub(crate) fn apply(root: &mut Node, path: &str, text: &str) -> Result<(), Box<Problem>> {
+    let steps: Vec<&str> = path.split('.').collect();
+    let problem = |message: String, allowed: String, suggestion: Option<String>| {
+        Box::new(Problem {
+            file: "override".into(),
+            line: 0,
+            column: 0,
+            path: shorten(path),
+            value: shorten(text),
+            message,
+            allowed,
+            suggestion,
+        })
+    };
+    if steps.iter().any(|s| s.is_empty()) || steps.len() > 12 {
+        let allowed = "fields, positions and names with dots between: switch.west.ubr.buffer";
+        return Err(problem("is no path".into(), allowed.into(), None));
+    }
+    set(root, "", &steps, &parse(text)).map_err(|lost| {
+        let allowed = list(lost.candidates.iter().map(|c| c.as_str()));
+        let candidates = lost.candidates.iter().map(|c| c.as_str());
+        let suggestion = nearest(&lost.step, candidates).map(|n| format!("`{n}`"));
+        problem(lost.message, shorten(&allowed), suggestion)
+    })
+}
+
+/// Where a path leads nowhere.
+struct Lost {
+    step: String,
+    message: String,
+    candidates: Vec<String>,
+}
+
+fn parse(text: &str) -> Node {
+    let parsed = (!text.contains(['\n', '\r']))
+        .then(|| from_toml(&format!("x = {text}"), "").ok())
+        .flatten();
+    let mut node = match parsed {
+        Some(Node {
+            value: Value::Table(mut fields),
+            ..
+        }) if fields.len() == 1 => fields.remove(0).node,
+        _ => Node {
+            value: Value::Text(text.to_string()),
+            place: PLACE,
+        },
+    };
+    mark(&mut node);
+    node
+}
+
+fn mark(node: &mut Node) {
+    node.place = PLACE;
+    match &mut node.value {
+        Value::List(items) => items.iter_mut().for_each(mark),
+        Value::Table(fields) => fields.iter_mut().for_each(|f| {
+            f.place = PLACE;
+            mark(&mut f.node);
+        }),
+        _ => {}
+    }
+}
+
+/// The family of the components that a field holds.
+fn family(field: &str) -> Option<Family> {
+    match field {
+        "cbr" | "vbr" | "abr" | "gfr" | "ubr" => Some(Family::Queue),
+        _ => Family::ALL.into_iter().find(|f| f.name() == field),
+    }
+}
+
+fn set(node: &mut Node, field: &str, steps: &[&str], value: &Node) -> Result<(), Lost> {
+    let Some((&step, rest)) = steps.split_first() else {
+        *node = value.clone();
+        return Ok(());
+    };
+    let tag = family(field).and_then(Family::tag);
+    if let (Value::Text(name), Some(tag)) = (&node.value, tag) {
+        // A component given by its name alone becomes a table.
+        let name = Node {
+            value: Value::Text(name.clone()),
+            place: node.place,
+        };
+        node.value = Value::Table(vec![Field {
+            name: tag.into(),
+            place: node.place,
+            node: name,
+        }]);
+    }
+    match &mut node.value {
+        Value::Table(fields) => {
+            let at = fields.iter().position(|f| f.name == step);
+            let at = match at {
+                Some(at) => at,
+                None if field.is_empty() && is_list(step) && !rest.is_empty() => {
+                    return Err(Lost {
+                        step: step.into(),
+                        message: format!("the scenario has no {step}"),
+                        candidates: fields.iter().map(|f| f.name.clone()).collect(),
+                    });
+                }
+                None => {
+                    fields.push(Field {
+                        name: step.into(),
+                        place: PLACE,
+                        node: Node {
+                            value: Value::Table(Vec::new()),
+                            place: PLACE,
+                        },
+                    });
+                    fields.len() - 1
+                }
+            };
+            set(&mut fields[at].node, step, rest, value)
+        }
+        Value::List(items) => {
+            let chosen = elements(items, field, step);
+            if !chosen.is_empty() {
+                return chosen
+                    .into_iter()
+                    .try_for_each(|i| set(&mut items[i], field, rest, value));
+            }
+            let known = family(field).map_or(&[][..], Family::components);
+            if known.iter().any(|c| c.parameter(step).is_some()) {
+                return items
+                    .iter_mut()
+                    .try_for_each(|item| set(item, field, steps, value));
+            }
+            Err(Lost {
+                step: step.into(),
+                message: format!("no {field} is called `{}`", shorten(step)),
+                candidates: items.iter().filter_map(|item| label(item, field)).collect(),
+            })
+        }
+        _ => Err(Lost {
+            step: step.into(),
+            message: format!(
+                "`{field}` is {} and has no field `{}`",
+                node.kind(),
+                shorten(step)
+            ),
+            candidates: Vec::new(),
+        }),
+    }
+}
+
+fn is_list(field: &str) -> bool {
+    matches!(field, "host" | "switch" | "link" | "vc" | "probe")
+}
+
+/// The elements of a list that `step` means.
+fn elements(items: &[Node], field: &str, step: &str) -> Vec<usize> {
+    if step == "*" {
+        return (0..items.len()).collect();
+    }
+    if let Ok(index) = step.parse::<usize>() {
+        return (index < items.len()).then_some(index).into_iter().collect();
+    }
+    let matches = |item: &Node| label(item, field).as_deref() == Some(step);
+    (0..items.len()).filter(|&i| matches(&items[i])).collect()
+}
+
+/// What an element of a list goes by: its name, or the default name of a link.
+fn label(item: &Node, field: &str) -> Option<String> {
+    let text = |name: &str| item.get(name).and_then(Node::text);
+    match (text("name"), field) {
+        (Some(name), _) => Some(name.to_string()),
+        (None, "link") => Some(format!("{}->{}", text("from")?, text("to")?)),
+        _ => None,
+    }
+}

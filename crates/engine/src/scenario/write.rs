@@ -1,0 +1,143 @@
+//! A scenario as TOML with nothing left to defaults or groups; reads back as the same scenario.
+
+use super::model::{Class, ClassQueue, Scenario};
+use super::quantity::{show_bytes, show_cells, show_duration, show_rate, show_ratio};
+use crate::registry::{Component, Family, Kind};
+use crate::units::{BitRate, Ratio, Span};
+use serde::Serialize;
+use serde_json::{Map, Value as Json, json};
+
+type Record = Map<String, Json>;
+
+/// Writes `scenario` as TOML.
+pub fn write_toml(scenario: &Scenario) -> String {
+    let mut out = String::new();
+    let top = Family::Scenario.components();
+    let all = record(scenario);
+    fields(&top[0], &all, &mut out);
+    for (family, value) in [
+        (Family::Ensemble, record(&scenario.ensemble)),
+        (Family::Measure, record(&scenario.measure)),
+    ] {
+        out += &format!("\n[{}]\n", family.name());
+        fields(&family.components()[0], &value, &mut out);
+    }
+    for host in &scenario.hosts {
+        entry(Family::Host, record(host), &mut out);
+    }
+    for switch in &scenario.switches {
+        entry(
+            Family::Switch,
+            with_queues(record(switch), &switch.queues),
+            &mut out,
+        );
+    }
+    for link in &scenario.links {
+        let mut value = with_queues(record(link), &link.queues);
+        value.insert("duplex".into(), json!(false));
+        entry(Family::Link, value, &mut out);
+    }
+    for vc in &scenario.vcs {
+        entry(Family::Vc, record(vc), &mut out);
+    }
+    for probe in &scenario.probes {
+        entry(Family::Probe, record(probe), &mut out);
+    }
+    out
+}
+
+fn record(value: &impl Serialize) -> Record {
+    match serde_json::to_value(value) {
+        Ok(Json::Object(map)) => map,
+        other => unreachable!("components are tables: {other:?}"),
+    }
+}
+
+/// Class queues as fields named after their class.
+fn with_queues(mut record: Record, queues: &[ClassQueue]) -> Record {
+    for class in Class::ALL {
+        if let Some(queue) = queues.iter().find(|q| q.class == class) {
+            record.insert(class.name().into(), json!(queue));
+        }
+    }
+    record
+}
+
+fn entry(family: Family, record: Record, out: &mut String) {
+    *out += &format!("\n[[{}]]\n", family.name());
+    fields(component(family, &record), &record, out);
+}
+
+/// Which component of `family` the record is.
+fn component(family: Family, record: &Record) -> &'static Component {
+    let named = family
+        .tag()
+        .and_then(|tag| family.find(record.get(tag)?.as_str()?));
+    named.unwrap_or(&family.components()[0])
+}
+
+/// One line per field.
+fn fields(component: &Component, record: &Record, out: &mut String) {
+    for (name, value) in written(component, record) {
+        *out += &format!("{name} = {value}\n");
+    }
+}
+
+/// The fields of `record` that have a value, as TOML.
+fn written(component: &Component, record: &Record) -> Vec<(&'static str, String)> {
+    let tag = component
+        .family
+        .tag()
+        .map(|tag| (tag, json!(component.name).to_string()));
+    let given = component.parameters.iter().filter_map(|parameter| {
+        if let Some((other, values)) = parameter.only_with {
+            let chosen = record.get(other)?.as_str()?;
+            if !values.contains(&chosen) {
+                return None;
+            }
+        }
+        Some((
+            parameter.name,
+            toml(&parameter.kind, record.get(parameter.name)?)?,
+        ))
+    });
+    tag.into_iter().chain(given).collect()
+}
+
+/// `value` as TOML; `None` when it is left out.
+fn toml(kind: &Kind, value: &Json) -> Option<String> {
+    let quoted = |text: String| format!("\"{text}\"");
+    let ratio = |value: &Json| Some(Ratio::new(value["num"].as_u64()?, value["den"].as_u64()?));
+    Some(match kind {
+        Kind::Cells {
+            unlimited: true, ..
+        } if value.is_null() => quoted("unlimited".into()),
+        _ if value.is_null() => return None,
+        Kind::Rate { .. } => quoted(show_rate(BitRate(value.as_u64()?))),
+        Kind::Duration { .. } => quoted(show_duration(Span(value.as_u64()?))),
+        Kind::Cells { .. } => quoted(show_cells(value.as_u64()?)),
+        Kind::Bytes { .. } => quoted(show_bytes(value.as_u64()?)),
+        Kind::Decimal { .. } => show_ratio(ratio(value)?),
+        Kind::Threshold => match value["cells"].as_u64() {
+            Some(cells) => quoted(show_cells(cells)),
+            None => show_ratio(ratio(&value["fraction"])?),
+        },
+        // JSON's escapes are TOML's; names and texts have no control characters.
+        Kind::Text | Kind::Name | Kind::Choice(_) | Kind::Reference(_) => value.to_string(),
+        Kind::Bool | Kind::Integer { .. } => value.to_string(),
+        Kind::List(Kind::One(_)) => return None,
+        Kind::List(item) => {
+            let items = value.as_array()?.iter().filter_map(|v| toml(item, v));
+            format!("[{}]", items.collect::<Vec<_>>().join(", "))
+        }
+        Kind::One(Family::Ensemble | Family::Measure) => return None,
+        Kind::One(family) => {
+            let record = value.as_object()?;
+            let fields = written(component(*family, record), record);
+            let fields = fields
+                .iter()
+                .map(|(name, value)| format!("{name} = {value}"));
+            format!("{{ {} }}", fields.collect::<Vec<_>>().join(", "))
+        }
+    })
+}

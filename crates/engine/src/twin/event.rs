@@ -1,0 +1,177 @@
+//! What can happen, and the order in which it does (model section 3).
+
+use super::Cell;
+use crate::topology::{Direction, Topology};
+use crate::units::Time;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Which way a frame goes through a host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Way {
+    /// Towards the transport.
+    Receive,
+    /// Towards the network.
+    Send,
+}
+
+/// Whose processing a frame goes through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Level {
+    Host,
+    Transport,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Event {
+    Timer {
+        vc: usize,
+        delayed_ack: bool,
+    },
+    Source {
+        vc: usize,
+    },
+    Delivery {
+        cell: Cell,
+    },
+    StageLeft {
+        direction: Direction,
+        way: Way,
+        level: Level,
+        frame: u32,
+    },
+    Arrival {
+        port: usize,
+        input: usize,
+        cell: Cell,
+    },
+    Departure {
+        link: usize,
+    },
+}
+
+/// Time, kind, component, and what decides among events of one component.
+type Key = (Time, u8, usize, usize);
+
+struct Entry(Key, Event);
+
+impl PartialEq for Entry {
+    fn eq(&self, other: &Entry) -> bool {
+        self.0 == other.0
+    }
+}
+
+impl Eq for Entry {}
+
+impl PartialOrd for Entry {
+    fn partial_cmp(&self, other: &Entry) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Entry {
+    fn cmp(&self, other: &Entry) -> std::cmp::Ordering {
+        self.0.cmp(&other.0)
+    }
+}
+
+/// All future events.
+pub(super) struct Agenda {
+    arrival_first: bool,
+    heap: BinaryHeap<Reverse<Entry>>,
+    /// Frames that entered a sending stage of a host so far.
+    entries: usize,
+}
+
+impl Agenda {
+    pub(super) fn new(arrival_first: bool) -> Agenda {
+        Agenda {
+            arrival_first,
+            heap: BinaryHeap::new(),
+            entries: 0,
+        }
+    }
+
+    pub(super) fn add(&mut self, at: Time, event: Event) {
+        let (arrivals, departures) = if self.arrival_first { (7, 8) } else { (8, 7) };
+        let (kind, component, then) = match event {
+            Event::Timer {
+                vc,
+                delayed_ack: false,
+            } => (0, vc, 0),
+            Event::Timer {
+                vc,
+                delayed_ack: true,
+            } => (1, vc, 0),
+            Event::Source { vc } => (2, vc, 0),
+            Event::Delivery { cell } => (3, cell.direction, 0),
+            Event::StageLeft {
+                direction,
+                way,
+                level,
+                frame,
+            } => match (way, level) {
+                // A frame is in one stage at a time, and frames of a VC direction keep their order.
+                (Way::Receive, _) => (4, direction, frame as usize),
+                (Way::Send, Level::Transport) => (5, direction, frame as usize),
+                // The order in which frames of all VCs entered the stage.
+                (Way::Send, Level::Host) => {
+                    self.entries += 1;
+                    (6, 0, self.entries)
+                }
+            },
+            Event::Arrival { port, input, .. } => (arrivals, port, input),
+            Event::Departure { link } => (departures, link, 0),
+        };
+        let key = (at, kind, component, then);
+        self.heap.push(Reverse(Entry(key, event)));
+    }
+
+    /// The next event, if it happens before `end`.
+    pub(super) fn next_before(&mut self, end: Time) -> Option<(Time, Event)> {
+        let Reverse(Entry(key, _)) = self.heap.peek()?;
+        let time = key.0;
+        if time >= end {
+            return None;
+        }
+        let Reverse(Entry(_, event)) = self.heap.pop()?;
+        Some((time, event))
+    }
+
+    /// Removes and returns the other cells that reach `port` at `now`, with their input links.
+    pub(super) fn other_arrivals(&mut self, now: Time, port: usize) -> Vec<(usize, Cell)> {
+        let mut cells = Vec::new();
+        while let Some(Reverse(Entry(
+            key,
+            Event::Arrival {
+                port: p,
+                input,
+                cell,
+            },
+        ))) = self.heap.peek()
+            && key.0 == now
+            && *p == port
+        {
+            cells.push((*input, *cell));
+            self.heap.pop();
+        }
+        cells
+    }
+
+    /// Every cell that will reach a port or a host, with the link it comes over.
+    pub(super) fn cells_on_their_way(
+        &self,
+        topology: &Topology,
+    ) -> impl Iterator<Item = (Cell, usize)> {
+        self.heap
+            .iter()
+            .filter_map(|Reverse(Entry(_, event))| match event {
+                Event::Arrival { input, cell, .. } => Some((*cell, *input)),
+                Event::Delivery { cell } => {
+                    let path = &topology.paths[cell.direction];
+                    Some((*cell, path[path.len() - 1]))
+                }
+                _ => None,
+            })
+    }
+}

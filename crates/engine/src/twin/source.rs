@@ -1,0 +1,121 @@
+//! When cell sources hand their cells to the NIC (model section 9).
+
+use crate::rng::Stream;
+use crate::scenario::Traffic;
+use crate::units::{CELL_BITS, CellTime, Span, TICKS_PER_SECOND, Time};
+
+/// The instants at which a source emits a cell, in order and without end.
+pub(super) struct Emissions {
+    pattern: Pattern,
+    /// Start of the source, of the burst, or the latest cell of a Poisson process.
+    from: Time,
+    /// Cells since `from`, or since the start of a Poisson process.
+    cells: u64,
+}
+
+enum Pattern {
+    Cbr(CellTime),
+    Poisson { mean_gap: f64, draws: Stream },
+    Vbr { gap: CellTime, on: Span, off: Span },
+    Silent,
+}
+
+impl Emissions {
+    pub(super) fn new(traffic: &Traffic, start: Time, draws: Stream) -> Emissions {
+        let pattern = match *traffic {
+            Traffic::Tcp(_) => unreachable!("TCP is no cell source"),
+            Traffic::Cbr { rate } => Pattern::Cbr(rate.cell_time()),
+            Traffic::Poisson { rate } => Pattern::Poisson {
+                mean_gap: (CELL_BITS * TICKS_PER_SECOND) as f64 / rate.0 as f64,
+                draws,
+            },
+            Traffic::Vbr { on: Span::ZERO, .. } => Pattern::Silent,
+            Traffic::Vbr { rate, on, off } => Pattern::Vbr {
+                gap: rate.cell_time(),
+                on,
+                off,
+            },
+        };
+        Emissions {
+            pattern,
+            from: start,
+            cells: 0,
+        }
+    }
+}
+
+impl Iterator for Emissions {
+    type Item = Time;
+
+    fn next(&mut self) -> Option<Time> {
+        let at = match self.pattern {
+            Pattern::Silent => return None,
+            Pattern::Cbr(gap) => self.from + Span(gap.end_of(self.cells)),
+            Pattern::Poisson { mean_gap, draws } => {
+                let gap = (draws.exponential(self.cells) * mean_gap).round() as u64;
+                self.from += Span(gap.max(1));
+                self.from
+            }
+            Pattern::Vbr { gap, on, off } => {
+                let mut at = self.from + Span(gap.end_of(self.cells));
+                if at >= self.from + on {
+                    self.from += on + off;
+                    self.cells = 0;
+                    at = self.from;
+                }
+                at
+            }
+        };
+        self.cells += 1;
+        Some(at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::BitRate;
+
+    fn first(traffic: Traffic, n: usize) -> Vec<u64> {
+        let draws = Stream::new(3, 0, "v", "poisson");
+        let emissions = Emissions::new(&traffic, Time(1000), draws);
+        emissions.take(n).map(|t| t.0 - 1000).collect()
+    }
+
+    #[test]
+    fn uneven_cbr_gaps_do_not_drift() {
+        let rate = BitRate(7_000_003);
+        let gap = |k: u128| (k * 424 * 25_272_000_000_000).div_ceil(7_000_003) as u64;
+        assert_eq!(first(Traffic::Cbr { rate }, 4), [0, 1, 2, 3].map(gap));
+    }
+
+    #[test]
+    fn bursts_begin_on_their_grid_and_end_before_the_pause() {
+        let rate = BitRate(155_520_000);
+        let cell = rate.cell_time().whole;
+        let (on, off) = (Span(2 * cell), Span(cell + 5));
+        let period = 3 * cell + 5;
+        let expected = [0, cell, period, period + cell, 2 * period];
+        assert_eq!(first(Traffic::Vbr { rate, on, off }, 5), expected);
+        let on = Span::ZERO;
+        assert!(first(Traffic::Vbr { rate, on, off }, 1).is_empty());
+    }
+
+    #[test]
+    fn poisson_gaps_are_their_draws() {
+        let rate = BitRate(1_000_000);
+        let draws = Stream::new(3, 0, "v", "poisson");
+        let gap = |n| (draws.exponential(n) * 424.0 * 25_272_000.0).round() as u64;
+        let times = first(Traffic::Poisson { rate }, 3);
+        // The product in another order may round to the neighbouring tick.
+        for (n, pair) in [0]
+            .iter()
+            .chain(&times)
+            .collect::<Vec<_>>()
+            .windows(2)
+            .enumerate()
+        {
+            assert!((pair[1] - pair[0]).abs_diff(gap(n as u64)) <= 1);
+        }
+    }
+}

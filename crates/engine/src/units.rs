@@ -1,0 +1,243 @@
+//! Instants, lengths of time, rates and exact decimals as types.
+//!
+//! One tick is 1/25 272 000 000 000 s (2^12 3^5 5^9 13 per second). With it a cell time at 155.52,
+//! 149.76, 150, 33.92, 10, 2 and 0.2 Mb/s, at STM-4 and T3 cell rates, and every whole nanosecond
+//! are whole numbers of ticks, so coincidences are exact.
+
+use serde::{Deserialize, Serialize};
+use std::ops::{Add, AddAssign, Sub};
+
+/// Ticks in one second.
+pub const TICKS_PER_SECOND: u64 = 25_272_000_000_000;
+/// Ticks in one nanosecond.
+pub const TICKS_PER_NANOSECOND: u64 = TICKS_PER_SECOND / 1_000_000_000;
+/// Bits of one cell on the line: 53 octets.
+pub const CELL_BITS: u64 = 424;
+/// Payload octets of one cell.
+pub const CELL_PAYLOAD_BYTES: u64 = 48;
+
+/// An instant of simulated time, in ticks since the start of the run.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(transparent)]
+pub struct Time(pub u64);
+
+/// A length of simulated time, in ticks.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(transparent)]
+pub struct Span(pub u64);
+
+impl Time {
+    /// The start of the run.
+    pub const ZERO: Time = Time(0);
+    /// Later than any event.
+    pub const NEVER: Time = Time(u64::MAX);
+
+    /// Seconds since the start of the run.
+    pub fn as_seconds(self) -> f64 {
+        self.0 as f64 / TICKS_PER_SECOND as f64
+    }
+
+    /// The time passed since `earlier`; zero when `earlier` is later.
+    pub fn since(self, earlier: Time) -> Span {
+        Span(self.0.saturating_sub(earlier.0))
+    }
+}
+
+impl Span {
+    /// No time at all.
+    pub const ZERO: Span = Span(0);
+
+    /// A whole number of nanoseconds.
+    pub const fn from_nanoseconds(ns: u64) -> Span {
+        Span(ns * TICKS_PER_NANOSECOND)
+    }
+
+    /// A whole number of microseconds.
+    pub const fn from_microseconds(us: u64) -> Span {
+        Span(us * TICKS_PER_NANOSECOND * 1_000)
+    }
+
+    /// A whole number of milliseconds.
+    pub const fn from_milliseconds(ms: u64) -> Span {
+        Span(ms * TICKS_PER_NANOSECOND * 1_000_000)
+    }
+
+    /// Length in seconds.
+    pub fn as_seconds(self) -> f64 {
+        self.0 as f64 / TICKS_PER_SECOND as f64
+    }
+}
+
+impl Add<Span> for Time {
+    type Output = Time;
+    fn add(self, rhs: Span) -> Time {
+        Time(self.0 + rhs.0)
+    }
+}
+
+impl AddAssign<Span> for Time {
+    fn add_assign(&mut self, rhs: Span) {
+        self.0 += rhs.0;
+    }
+}
+
+impl Sub<Span> for Time {
+    type Output = Time;
+    fn sub(self, rhs: Span) -> Time {
+        Time(self.0 - rhs.0)
+    }
+}
+
+impl Add for Span {
+    type Output = Span;
+    fn add(self, rhs: Span) -> Span {
+        Span(self.0 + rhs.0)
+    }
+}
+
+/// A rate in bits per second. Rates are cell rates: 53 octets count for every cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct BitRate(pub u64);
+
+impl BitRate {
+    /// The exact time of one cell at this rate.
+    pub fn cell_time(self) -> CellTime {
+        let total = CELL_BITS * TICKS_PER_SECOND;
+        CellTime {
+            whole: total / self.0,
+            part: total % self.0,
+            of: self.0,
+        }
+    }
+
+    /// Megabits per second.
+    pub fn as_mbps(self) -> f64 {
+        self.0 as f64 / 1e6
+    }
+}
+
+/// The time of one cell, `whole + part / of` ticks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CellTime {
+    /// Whole ticks.
+    pub whole: u64,
+    /// Numerator of the remaining part of a tick; 0 when the cell time is a whole number of ticks.
+    pub part: u64,
+    /// Denominator of that part.
+    pub of: u64,
+}
+
+impl CellTime {
+    /// Ticks from the start of a busy period to the end of its `k`-th cell: ceil(k x cell time).
+    pub fn end_of(self, k: u64) -> u64 {
+        let part = (u128::from(k) * u128::from(self.part)).div_ceil(u128::from(self.of));
+        k * self.whole + part as u64
+    }
+
+    /// The cell time when it is a whole number of ticks.
+    pub fn exact(self) -> Option<u64> {
+        (self.part == 0).then_some(self.whole)
+    }
+
+    /// The longest a single cell can take, in ticks.
+    pub fn longest(self) -> u64 {
+        self.whole + u64::from(self.part > 0)
+    }
+}
+
+/// An exact non-negative decimal as a fraction: 0.8 is 8/10. Thresholds are compared by
+/// cross-multiplication, so no rounding decides who loses a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Ratio {
+    /// Numerator.
+    pub num: u64,
+    /// Denominator, never 0.
+    pub den: u64,
+}
+
+impl Ratio {
+    /// `num / den`.
+    pub const fn new(num: u64, den: u64) -> Ratio {
+        Ratio { num, den }
+    }
+
+    /// The decimal that `value` prints as (0.1 becomes 1/10), or `None` when it is negative, not
+    /// finite, or needs more than 15 decimals.
+    pub fn from_decimal(value: f64) -> Option<Ratio> {
+        if !(0.0..1e12).contains(&value) {
+            return None;
+        }
+        let text = format!("{value}");
+        let (whole, decimals) = text.split_once('.').unwrap_or((&text, ""));
+        if decimals.len() > 15 {
+            return None;
+        }
+        let den = 10u64.checked_pow(decimals.len() as u32)?;
+        let whole: u64 = whole.parse().ok()?;
+        let part: u64 = if decimals.is_empty() {
+            0
+        } else {
+            decimals.parse().ok()?
+        };
+        Some(Ratio {
+            num: whole.checked_mul(den)?.checked_add(part)?,
+            den,
+        })
+    }
+
+    /// The nearest float.
+    pub fn as_f64(self) -> f64 {
+        self.num as f64 / self.den as f64
+    }
+
+    /// floor(self x n).
+    pub fn floor_of(self, n: u64) -> u64 {
+        (u128::from(self.num) * u128::from(n) / u128::from(self.den)) as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cell_times_of_the_studies_are_whole_ticks() {
+        for rate in [
+            155_520_000,
+            149_760_000,
+            150_000_000,
+            33_920_000,
+            10_000_000,
+            2_000_000,
+            200_000,
+            40_704_000,
+        ] {
+            assert!(BitRate(rate).cell_time().exact().is_some(), "{rate}");
+        }
+        assert_eq!(BitRate(155_520_000).cell_time().exact(), Some(68_900_000));
+    }
+
+    #[test]
+    fn cells_of_an_uneven_rate_do_not_drift() {
+        let c = BitRate(7_000_003).cell_time();
+        assert!(c.exact().is_none());
+        let exact = u128::from(CELL_BITS) * u128::from(TICKS_PER_SECOND);
+        for k in [1u64, 2, 3, 1000, 1_000_000] {
+            let want = (u128::from(k) * exact).div_ceil(7_000_003) as u64;
+            assert_eq!(c.end_of(k), want);
+        }
+    }
+
+    #[test]
+    fn decimals_are_exact() {
+        assert_eq!(Ratio::from_decimal(0.8), Some(Ratio::new(8, 10)));
+        assert_eq!(Ratio::from_decimal(2.0), Some(Ratio::new(2, 1)));
+        assert_eq!(Ratio::from_decimal(-0.1), None);
+        assert_eq!(Ratio::from_decimal(f64::NAN), None);
+    }
+}

@@ -1,0 +1,152 @@
+//! Scenarios built by hand, with the defaults of the model.
+
+use cellyard_engine::scenario::*;
+use cellyard_engine::units::{BitRate, Ratio, Span};
+
+/// Ticks of one cell at 155.52 Mb/s.
+pub const OC3: BitRate = BitRate(155_520_000);
+
+/// An empty network.
+pub fn network(duration: Span) -> Scenario {
+    Scenario {
+        name: "test".into(),
+        seed: 1,
+        duration,
+        tie_order: TieOrder::Rotating,
+        tie_offset: 0,
+        arrival_first: true,
+        timer_phase: Span::ZERO,
+        ensemble: Ensemble {
+            start_jitter: Span::ZERO,
+            timer_phase: false,
+            tie_offset: false,
+        },
+        measure: Measure {
+            warm_up: Span::ZERO,
+            window: None,
+            max_goodput: None,
+        },
+        hosts: Vec::new(),
+        switches: Vec::new(),
+        links: Vec::new(),
+        vcs: Vec::new(),
+        probes: Vec::new(),
+    }
+}
+
+pub fn host(name: impl Into<String>) -> Host {
+    Host {
+        name: name.into(),
+        processing: None,
+    }
+}
+
+/// A switch with one policy and buffer for all classes.
+pub fn switch(name: impl Into<String>, buffer: Option<u64>, drop: DropPolicy) -> Switch {
+    let rest_of_frame = match drop {
+        DropPolicy::Ppd => RestOfFrame::DropButEom,
+        _ => RestOfFrame::Accept,
+    };
+    Switch {
+        name: name.into(),
+        processing: None,
+        scheduler: Scheduler::StrictPriority,
+        queues: Class::ALL
+            .map(|class| ClassQueue {
+                class,
+                buffer,
+                drop: drop.clone(),
+                rest_of_frame,
+            })
+            .into(),
+    }
+}
+
+pub fn link(from: &str, to: &str, rate: BitRate, delay: Span) -> Link {
+    Link {
+        name: format!("{from}-{to}"),
+        from: from.into(),
+        to: to.into(),
+        rate,
+        delay,
+        lose_frames: Vec::new(),
+        lose_probability: Ratio::new(0, 1),
+        scheduler: None,
+        queues: Vec::new(),
+    }
+}
+
+/// The two links between `a` and `b`.
+pub fn links(a: &str, b: &str, rate: BitRate, delay: Span) -> [Link; 2] {
+    [link(a, b, rate, delay), link(b, a, rate, delay)]
+}
+
+pub fn vc(name: &str, from: &str, to: &str, route: &[&str], class: Class, traffic: Traffic) -> Vc {
+    Vc {
+        name: name.into(),
+        from: from.into(),
+        to: to.into(),
+        route: route.iter().map(|&s| s.into()).collect(),
+        class,
+        weight: 1,
+        guarantee: None,
+        start: Span::ZERO,
+        traffic,
+    }
+}
+
+/// A TCP of the first study's LAN: MSS 512, 64K window, 100 ms timer.
+pub fn tcp() -> TcpParams {
+    TcpParams {
+        recovery: Recovery::Vanilla,
+        mss: 512,
+        rwnd: 65_535,
+        initial_window: 1,
+        initial_ssthresh: None,
+        granularity: Span::from_milliseconds(100),
+        min_rto: Span::from_milliseconds(200),
+        initial_rto: Span::from_milliseconds(3_000),
+        max_rto: Span::from_milliseconds(64_000),
+        estimator: Estimator::Bsd,
+        delayed_ack: None,
+        dupack_threshold: 3,
+        file_size: None,
+        sack_blocks: 3,
+        sack_pipe: SackPipe::Counter,
+        reno_fast_retransmit: RenoFastRetransmit::MissingSegment,
+        processing: None,
+    }
+}
+
+/// `sources` hosts a0, a1, ... to as many hosts b0, b1, ... over switches s and t, all links alike: the configuration
+/// of the first study.
+pub fn dumbbell(
+    sources: usize,
+    delay: Span,
+    duration: Span,
+    buffer: Option<u64>,
+    drop: DropPolicy,
+    traffic: impl Fn(usize) -> Traffic,
+) -> Scenario {
+    let mut net = network(duration);
+    net.switches = ["s", "t"]
+        .map(|name| switch(name, buffer, drop.clone()))
+        .into();
+    for i in 0..sources {
+        let (a, b) = (format!("a{i}"), format!("b{i}"));
+        net.hosts.extend([host(&a), host(&b)]);
+        net.links.extend(links(&a, "s", OC3, delay));
+        net.links.extend(links("t", &b, OC3, delay));
+        let name = format!("vc{i}");
+        net.vcs
+            .push(vc(&name, &a, &b, &["s", "t"], Class::Ubr, traffic(i)));
+    }
+    net.links.extend(links("s", "t", OC3, delay));
+    net
+}
+
+/// Index of the link from `from` to `to`.
+pub fn index_of(scenario: &Scenario, from: &str, to: &str) -> usize {
+    let found = |l: &Link| l.from == from && l.to == to;
+    scenario.links.iter().position(found).expect("a link")
+}

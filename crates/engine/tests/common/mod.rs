@@ -1,0 +1,67 @@
+//! What the tests of whole runs share: small networks by hand (`build`), random ones (`random`), and how to tell
+//! what two tallies differ in.
+#![allow(dead_code)] // each test binary uses its part
+
+pub mod build;
+pub mod engines;
+pub mod random;
+
+use cellyard_engine::tally::Tally;
+use std::fmt::Write;
+
+/// Number of random cases: the environment variable `CELLYARD_CASES`, or `default`.
+pub fn cases(default: u32) -> u32 {
+    std::env::var("CELLYARD_CASES").map_or(default, |text| {
+        text.parse().expect("CELLYARD_CASES is a number of cases")
+    })
+}
+
+/// The settings of every property here.
+pub fn config(default_cases: u32) -> proptest::test_runner::Config {
+    proptest::test_runner::Config {
+        max_shrink_iters: 100_000,
+        max_shrink_time: 20_000, // milliseconds
+        ..proptest::test_runner::Config::with_cases(cases(default_cases))
+    }
+}
+
+/// Every counter in which `left` and `right` differ, one line each; empty when they are equal.
+pub fn differences(left: &Tally, right: &Tally) -> String {
+    let mut text = String::new();
+    let mut compare = |what: String, l: &dyn std::fmt::Debug, r: &dyn std::fmt::Debug| {
+        let (l, r) = (format!("{l:?}"), format!("{r:?}"));
+        if l != r {
+            writeln!(text, "{what}: {l}\n    is not {r}").expect("writing to a string");
+        }
+    };
+    compare("link_cells".into(), &left.link_cells, &right.link_cells);
+    compare(
+        "link_data_cells".into(),
+        &left.link_data_cells,
+        &right.link_data_cells,
+    );
+    for (i, (l, r)) in left.ports.iter().zip(&right.ports).enumerate() {
+        compare(format!("port of link {i}"), l, r);
+    }
+    for (i, (l, r)) in left.vcs.iter().zip(&right.vcs).enumerate() {
+        for (d, name) in ["data", "ACK"].into_iter().enumerate() {
+            compare(
+                format!("vc {i}, {name} direction"),
+                &l.directions[d],
+                &r.directions[d],
+            );
+        }
+        let bytes = |v: &cellyard_engine::tally::VcTally| (v.measured_bytes, v.delivered_bytes);
+        compare(format!("vc {i}, bytes"), &bytes(l), &bytes(r));
+        compare(format!("vc {i}, sender"), &l.sender, &r.sender);
+        compare(format!("vc {i}, delay"), &l.delay, &r.delay);
+    }
+    if left.class_delays != right.class_delays {
+        compare("class delays".into(), &"left", &"right");
+    }
+    compare("digest".into(), &left.digest, &right.digest);
+    if text.is_empty() && left != right {
+        text.push_str("another field of the tallies");
+    }
+    text
+}

@@ -1,0 +1,450 @@
+//! Random small scenarios: chains of up to three switches with hosts anywhere, or two hosts joined directly, some thousand
+//! cells long, with small windows and buffers, so that drops, timeouts, ties and refused frames are common.
+//! All times of a scenario are chosen around the cell time of one base rate.
+
+use super::build;
+use cellyard_engine::scenario::*;
+use cellyard_engine::units::{BitRate, Ratio, Span, TICKS_PER_NANOSECOND};
+use proptest::collection::vec;
+use proptest::option;
+use proptest::prelude::*;
+use std::fmt;
+
+/// A scenario and whether, and as which, replication it is run.
+#[derive(Clone)]
+pub struct Case {
+    pub scenario: Scenario,
+    pub replication: Option<u64>,
+}
+
+/// The scenario as JSON on one line, to be read back by a program.
+impl fmt::Debug for Case {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let json = serde_json::to_string(&self.scenario).map_err(|_| fmt::Error)?;
+        write!(f, "replication {:?} of {json}", self.replication)
+    }
+}
+
+/// Random cases whose run takes about `length` cell times of the base rate at most.
+pub fn cases(length: u64) -> impl Strategy<Value = Case> {
+    let bases = prop_oneof![
+        3 => Just(10_000_000u64),
+        3 => Just(155_520_000),
+        1 => Just(2_000_000),
+        2 => Just(7_000_003),
+        1 => 1_000_000u64..200_000_000,
+    ];
+    (bases, 0usize..=3, vec(0usize..3, 2..=6))
+        .prop_flat_map(move |(base, switches, places)| {
+            // At least two hosts, and directly joined ones are exactly two.
+            let places: Vec<usize> = match switches {
+                0 => vec![0, 1],
+                n => places.into_iter().map(|p| p % n).collect(),
+            };
+            let net = Net {
+                base,
+                switches,
+                places,
+            };
+            let scenario = (
+                settings(base, length),
+                net.hosts(),
+                net.switches(),
+                net.links(),
+                net.vcs(),
+            );
+            (scenario, option::weighted(0.4, 0u64..4))
+        })
+        .prop_map(
+            |((settings, hosts, switches, links, vcs), replication)| Case {
+                scenario: Scenario {
+                    hosts,
+                    switches,
+                    links,
+                    vcs,
+                    ..settings
+                },
+                replication,
+            },
+        )
+}
+
+/// Host and distance to the other host, class, weight, share of the guaranteed rates, start, traffic.
+type VcParts = ((usize, usize), Class, u64, Option<u64>, Span, Traffic);
+
+struct Net {
+    base: u64,
+    switches: usize,
+    /// By host: the switch it hangs on.
+    places: Vec<usize>,
+}
+
+/// The cell time at `base`, rounded down.
+fn cell(base: u64) -> u64 {
+    BitRate(base).cell_time().whole
+}
+
+/// Mostly whole numbers of cell times, sometimes just beside or any number of ticks.
+fn span(base: u64, most_cells: u64) -> impl Strategy<Value = Span> {
+    let cell = cell(base);
+    prop_oneof![
+        6 => (0..=most_cells).prop_map(move |n| Span(n * cell)),
+        1 => (0..=most_cells).prop_map(move |n| Span(n * cell + 10 * TICKS_PER_NANOSECOND)),
+        2 => (0..=most_cells * cell).prop_map(Span),
+    ]
+}
+
+fn settings(base: u64, length: u64) -> impl Strategy<Value = Scenario> {
+    let ties = prop_oneof![
+        Just(TieOrder::Rotating),
+        Just(TieOrder::Fixed),
+        Just(TieOrder::Random)
+    ];
+    let ensemble = (span(base, 30), any::<bool>(), any::<bool>());
+    let measure = (span(base, length / 2), option::of(span(base, length)));
+    (
+        0u64..1000,
+        (length / 10..=length),
+        span(base, 1),
+        ties,
+        0u64..10,
+        any::<bool>(),
+        span(base, 60),
+        ensemble,
+        measure,
+    )
+        .prop_map(
+            move |(seed, cells, more, tie_order, tie_offset, arrival_first, phase, e, m)| {
+                Scenario {
+                    seed,
+                    tie_order,
+                    tie_offset,
+                    arrival_first,
+                    timer_phase: phase,
+                    ensemble: Ensemble {
+                        start_jitter: e.0,
+                        timer_phase: e.1,
+                        tie_offset: e.2,
+                    },
+                    measure: Measure {
+                        warm_up: m.0,
+                        window: m.1,
+                        max_goodput: None,
+                    },
+                    ..build::network(Span(cells * cell(base)) + more)
+                }
+            },
+        )
+}
+
+fn rate(base: u64) -> impl Strategy<Value = BitRate> {
+    prop_oneof![
+        8 => Just(base),
+        1 => Just(base / 2),
+        1 => Just(base * 2),
+        1 => Just(base / 3 + 1),
+        1 => Just(base + 3),
+    ]
+    .prop_map(BitRate)
+}
+
+fn processing(
+    base: u64,
+    per: impl Strategy<Value = ProcessingUnit>,
+) -> impl Strategy<Value = Option<Processing>> {
+    let kind = prop_oneof![Just(ProcessingKind::Latency), Just(ProcessingKind::Server)];
+    let some =
+        (kind, per, span(base, 3), 0u64..=4).prop_map(|(kind, per, mean, quarters)| Processing {
+            kind,
+            per,
+            mean,
+            spread: Span(mean.0 / 4 * quarters),
+        });
+    option::weighted(0.12, some)
+}
+
+fn per_frame() -> impl Strategy<Value = ProcessingUnit> {
+    Just(ProcessingUnit::Frame)
+}
+
+fn unit() -> impl Strategy<Value = ProcessingUnit> {
+    prop_oneof![Just(ProcessingUnit::Cell), Just(ProcessingUnit::Frame)]
+}
+
+/// UBR more often than not.
+fn class() -> impl Strategy<Value = Class> {
+    prop_oneof![6 => Just(Class::Ubr), 4 => proptest::sample::select(Class::ALL.to_vec())]
+}
+
+fn decimal() -> impl Strategy<Value = Ratio> {
+    (0u64..30).prop_map(|tenths| Ratio::new(tenths, 10))
+}
+
+/// Up to the buffer, in cells or as a fraction of it.
+fn threshold(buffer: Option<u64>) -> impl Strategy<Value = Threshold> {
+    prop_oneof![
+        (0..=buffer.unwrap_or(40)).prop_map(Threshold::Cells),
+        (0u64..=20).prop_map(|twentieths| Threshold::Fraction(Ratio::new(twentieths * 5, 100))),
+    ]
+}
+
+fn class_queue(class: Class) -> impl Strategy<Value = ClassQueue> {
+    let rest = prop_oneof![
+        2 => Just(RestOfFrame::Accept),
+        1 => Just(RestOfFrame::DropButEom),
+        1 => Just(RestOfFrame::Drop),
+    ];
+    let buffers = prop_oneof![1 => Just(None), 3 => (1u64..12).prop_map(Some), 6 => (5u64..60).prop_map(Some)];
+    (buffers, rest).prop_flat_map(move |(buffer, rest_of_frame)| {
+        let k_fba = option::of(1u64..100);
+        let policy = prop_oneof![
+            Just(DropPolicy::TailDrop),
+            Just(DropPolicy::Ppd),
+            (option::of(threshold(buffer)), 0u64..30)
+                .prop_map(|(threshold, reserve)| DropPolicy::Epd { threshold, reserve }),
+            (threshold(buffer), decimal()).prop_map(|(r, z)| DropPolicy::SelectiveDrop { r, z }),
+            (threshold(buffer), decimal(), k_fba).prop_map(|(r, z, k_fba)| DropPolicy::Fba {
+                r,
+                z,
+                k_fba
+            }),
+        ];
+        policy.prop_map(move |drop| ClassQueue {
+            class,
+            buffer,
+            drop,
+            rest_of_frame,
+        })
+    })
+}
+
+/// Queues of UBR and of some other classes.
+fn queues() -> impl Strategy<Value = Vec<ClassQueue>> {
+    let others = proptest::sample::subsequence(Class::ALL[..4].to_vec(), 0..=4);
+    others.prop_flat_map(|mut classes| {
+        classes.push(Class::Ubr);
+        classes.into_iter().map(class_queue).collect::<Vec<_>>()
+    })
+}
+
+fn scheduler() -> impl Strategy<Value = Scheduler> {
+    prop_oneof![
+        3 => Just(Scheduler::StrictPriority),
+        1 => Just(Scheduler::Fifo),
+        2 => (class(), 0u64..100).prop_map(|(class, percent)| Scheduler::GuaranteedRate {
+            class,
+            gr: Ratio::new(percent, 100),
+        }),
+        2 => (class(), unit()).prop_map(|(class, unit)| Scheduler::PerVc { class, unit }),
+    ]
+}
+
+impl Net {
+    fn hosts(&self) -> impl Strategy<Value = Vec<Host>> + use<> {
+        let delays = vec(processing(self.base, per_frame()), self.places.len());
+        delays.prop_map(|delays| {
+            let named = |(i, processing)| Host {
+                name: format!("h{i}"),
+                processing,
+            };
+            delays.into_iter().enumerate().map(named).collect()
+        })
+    }
+
+    fn switches(&self) -> impl Strategy<Value = Vec<Switch>> + use<> {
+        let one = (processing(self.base, unit()), scheduler(), queues());
+        vec(one, self.switches).prop_map(|all| {
+            let named = |(i, (processing, scheduler, queues))| Switch {
+                name: format!("s{i}"),
+                processing,
+                scheduler,
+                queues,
+            };
+            all.into_iter().enumerate().map(named).collect()
+        })
+    }
+
+    /// Both directions of every pair of neighbours, in any order.
+    fn links(&self) -> impl Strategy<Value = Vec<Link>> + use<> {
+        let mut pairs: Vec<(String, String)> = match self.switches {
+            0 => vec![("h0".into(), "h1".into())],
+            n => (1..n)
+                .map(|s| (format!("s{}", s - 1), format!("s{s}")))
+                .collect(),
+        };
+        if self.switches > 0 {
+            let hosts = self.places.iter().enumerate();
+            pairs.extend(hosts.map(|(h, s)| (format!("h{h}"), format!("s{s}"))));
+        }
+        let base = self.base;
+        let common = span(base, 4);
+        let ends: Vec<_> = pairs
+            .into_iter()
+            .flat_map(|(a, b)| [(a.clone(), b.clone()), (b, a)])
+            .collect();
+        let links = common.prop_flat_map(move |common| {
+            let ends = ends.clone();
+            ends.into_iter()
+                .map(|(from, to)| link(base, from, to, common))
+                .collect::<Vec<_>>()
+        });
+        links.prop_shuffle()
+    }
+
+    fn vcs(&self) -> impl Strategy<Value = Vec<Vc>> + use<> {
+        let places = self.places.clone();
+        let base = self.base;
+        let direct = self.switches == 0;
+        let n = places.len();
+        let one = (
+            (0..n, 1..n),
+            class(),
+            1u64..6,
+            option::weighted(0.3, 0u64..20),
+            span(base, 100),
+            traffic(base),
+        );
+        vec(one, 1..=6).prop_map(move |all| {
+            let count = all.len() as u64;
+            let named = |(i, parts): (usize, VcParts)| {
+                let ((from, step), class, weight, share, start, traffic) = parts;
+                let to = (from + step) % n;
+                let (a, b) = (places[from], places[to]);
+                let route: Vec<String> = match () {
+                    () if direct => Vec::new(),
+                    () if a <= b => (a..=b).map(|s| format!("s{s}")).collect(),
+                    () => (b..=a).rev().map(|s| format!("s{s}")).collect(),
+                };
+                Vc {
+                    name: format!("v{i}"),
+                    from: format!("h{from}"),
+                    to: format!("h{to}"),
+                    route,
+                    class,
+                    weight,
+                    // Together below a third of the base rate, which no link is slower than.
+                    guarantee: share.map(|s| BitRate(base / 60 * s / count)),
+                    start,
+                    traffic,
+                }
+            };
+            all.into_iter().enumerate().map(named).collect()
+        })
+    }
+}
+
+fn link(base: u64, from: String, to: String, common: Span) -> impl Strategy<Value = Link> {
+    let delay = prop_oneof![3 => Just(common), 1 => span(base, 30)];
+    let losses = prop_oneof![
+        20 => Just((vec![], 0)),
+        1 => vec(0u64..40, 1..4).prop_map(|frames| (frames, 0)),
+        1 => (1u64..30).prop_map(|percent| (vec![], percent)),
+    ];
+    let own = (
+        option::weighted(0.15, scheduler()),
+        prop_oneof![5 => Just(vec![]).boxed(), 1 => queues().boxed()],
+    );
+    (rate(base), delay, losses, own).prop_map(move |(rate, delay, losses, own)| {
+        // Only switches have queues and schedulers.
+        let (scheduler, queues) = match from.starts_with('s') {
+            true => own,
+            false => (None, Vec::new()),
+        };
+        Link {
+            lose_frames: losses.0,
+            lose_probability: Ratio::new(losses.1, 100),
+            scheduler,
+            queues,
+            ..build::link(&from, &to, rate, delay)
+        }
+    })
+}
+
+fn traffic(base: u64) -> impl Strategy<Value = Traffic> {
+    // At most the slowest link, a third of the base rate.
+    let part = move |twentieths: u64| BitRate((base / 60 * twentieths).max(1));
+    prop_oneof![
+        8 => tcp(base).prop_map(|p| Traffic::Tcp(Box::new(p))),
+        1 => (1u64..=20).prop_map(move |n| Traffic::Cbr { rate: part(n) }),
+        1 => (1u64..=20).prop_map(move |n| Traffic::Poisson { rate: part(n) }),
+        2 => (1u64..=20, span(base, 300), span(base, 300)).prop_map(move |(n, on, off)| {
+            let cell = Span(cell(base));
+            Traffic::Vbr { rate: part(n), on: on + cell, off: off + cell }
+        }),
+    ]
+}
+
+fn tcp(base: u64) -> impl Strategy<Value = TcpParams> {
+    let recovery = proptest::sample::select(vec![
+        Recovery::Vanilla,
+        Recovery::Tahoe,
+        Recovery::Reno,
+        Recovery::NewReno,
+        Recovery::Sack,
+    ]);
+    let mss = proptest::sample::select(vec![512u64, 40, 41, 100, 300, 1000]);
+    let cell = cell(base);
+    let tick = prop_oneof![
+        Just(5 * cell),
+        Just(50 * cell + 7),
+        Just(200 * cell),
+        (cell..300 * cell)
+    ];
+    let timers = (tick, 1u64..4, 0u64..4, 1u64..60);
+    let options = (
+        prop_oneof![4 => Just(Estimator::Bsd), 1 => Just(Estimator::Rfc6298)],
+        option::weighted(0.3, (1u64..100).prop_map(move |n| Span(n * cell))),
+        prop_oneof![3 => Just(3u32), 1 => 1u32..6],
+        1u32..=4,
+        any::<bool>().prop_map(|b| {
+            if b {
+                SackPipe::Counter
+            } else {
+                SackPipe::Rfc6675
+            }
+        }),
+        prop_oneof![
+            3 => Just(RenoFastRetransmit::MissingSegment),
+            1 => Just(RenoFastRetransmit::Nothing)
+        ],
+    );
+    let sizes = (
+        1u64..40,
+        0u64..500,
+        1u64..5,
+        option::weighted(0.4, 0u64..40),
+        option::weighted(0.3, 1u64..60_000),
+    );
+    (
+        recovery,
+        mss,
+        timers,
+        options,
+        sizes,
+        processing(base, per_frame()),
+    )
+        .prop_map(|(recovery, mss, timers, options, sizes, processing)| {
+            let (tick, min, more, max) = timers;
+            let (estimator, delayed_ack, dupack_threshold, sack_blocks, sack_pipe, reno) = options;
+            let (window, odd, initial_window, ssthresh, file_size) = sizes;
+            TcpParams {
+                recovery,
+                mss,
+                rwnd: window * mss + odd % mss,
+                initial_window,
+                initial_ssthresh: ssthresh.map(|segments| (segments + 2) * mss),
+                granularity: Span(tick),
+                min_rto: Span(min * tick),
+                initial_rto: Span((min + more) * tick),
+                max_rto: Span((min + more + max) * tick),
+                estimator,
+                delayed_ack,
+                dupack_threshold,
+                file_size,
+                sack_blocks,
+                sack_pipe,
+                reno_fast_retransmit: reno,
+                processing,
+            }
+        })
+}

@@ -1,0 +1,96 @@
+//! What must not matter: the order in which hosts and switches are listed, and what else exists.
+
+mod common;
+
+use cellyard_engine::scenario::*;
+use cellyard_engine::tally::Tally;
+use cellyard_engine::units::{BitRate, Span};
+use common::{build, engines, random};
+use proptest::prelude::*;
+
+/// A network of its own, with traffic of every kind.
+fn island(base: Scenario) -> Scenario {
+    let mut net = base;
+    let rate = BitRate(20_000_000);
+    let delay = Span::from_microseconds(5);
+    net.hosts.extend(["ia", "ib"].map(build::host));
+    net.switches
+        .push(build::switch("is", Some(5), DropPolicy::TailDrop));
+    net.links.extend(build::links("ia", "is", rate, delay));
+    net.links
+        .extend(build::links("is", "ib", BitRate(9_000_000), delay));
+    let kinds = [
+        Traffic::Tcp(Box::new(build::tcp())),
+        Traffic::Poisson {
+            rate: BitRate(3_000_000),
+        },
+        Traffic::Cbr {
+            rate: BitRate(2_000_000),
+        },
+    ];
+    for (i, traffic) in kinds.into_iter().enumerate() {
+        let name = format!("iv{i}");
+        net.vcs
+            .push(build::vc(&name, "ia", "ib", &["is"], Class::Ubr, traffic));
+    }
+    net
+}
+
+/// The part of `tally` that `links` links and `vcs` VCs at the front of the scenario count.
+fn front(mut tally: Tally, links: usize, vcs: usize) -> Tally {
+    tally.link_cells.truncate(links);
+    tally.link_data_cells.truncate(links);
+    tally.ports.truncate(links);
+    tally.vcs.truncate(vcs);
+    // These two sum over everything.
+    tally.class_delays = Default::default();
+    tally.digest = None;
+    tally
+}
+
+proptest! {
+    #![proptest_config(common::config(300))]
+
+    #[test]
+    fn order_of_hosts_and_switches_changes_nothing(case in random::cases(1_500), turn in 1usize..5) {
+        let mut turned = case.scenario.clone();
+        let n = turned.hosts.len();
+        turned.hosts.rotate_left(turn % n);
+        turned.switches.reverse();
+        for (name, engine) in engines::ALL {
+            let differ = common::differences(
+                &engine(&case.scenario, case.replication),
+                &engine(&turned, case.replication),
+            );
+            prop_assert!(differ.is_empty(), "{name}\n{differ}");
+        }
+    }
+
+    #[test]
+    fn unrelated_components_move_nobodys_draws(case in random::cases(1_500)) {
+        let (links, vcs) = (case.scenario.links.len(), case.scenario.vcs.len());
+        let more = island(case.scenario.clone());
+        for (name, engine) in engines::ALL {
+            let differ = common::differences(
+                &front(engine(&case.scenario, case.replication), links, vcs),
+                &front(engine(&more, case.replication), links, vcs),
+            );
+            prop_assert!(differ.is_empty(), "{name}\n{differ}");
+        }
+    }
+
+    #[test]
+    fn what_is_measured_does_not_change_the_run(case in random::cases(1_500)) {
+        let mut unmeasured = case.scenario.clone();
+        unmeasured.measure.warm_up = Span::ZERO;
+        unmeasured.measure.window = None;
+        for (name, engine) in engines::ALL {
+            let (a, b) = (engine(&case.scenario, case.replication), engine(&unmeasured, case.replication));
+            prop_assert_eq!(a.digest, b.digest, "{}", name);
+            for (a, b) in a.vcs.iter().zip(&b.vcs) {
+                prop_assert!(a.measured_bytes <= b.measured_bytes && a.delay.count <= b.delay.count);
+                prop_assert_eq!(b.measured_bytes, b.delivered_bytes);
+            }
+        }
+    }
+}

@@ -1,0 +1,259 @@
+//! The registry: complete, consistent, and usable as it says.
+
+use cellyard_engine::registry::{
+    Component, Default, Family, Kind, Parameter, as_json, json_schema, reference_markdown,
+};
+use cellyard_engine::scenario::{Problem, Scenario, read_toml};
+
+/// A small scenario around one component, given as TOML.
+fn around(family: Family, component: &str) -> Result<Scenario, Vec<Problem>> {
+    let put = |of: Family| if of == family { component } else { "" };
+    let field = |name: &str, of: Family| match put(of) {
+        "" => String::new(),
+        text => format!("{name} = {text}"),
+    };
+    let traffic = match put(Family::Traffic) {
+        "" => "\"tcp\"",
+        text => text,
+    };
+    let text = format!(
+        r#"
+duration = "1 s"
+{probe}
+[[host]]
+name = "a"
+{processing}
+[[host]]
+name = "b"
+[[switch]]
+name = "s"
+{scheduler}
+ubr = {{ buffer = "1000 cells", {drop} }}
+[[link]]
+from = "a"
+to = "s"
+rate = "10 Mbps"
+[[link]]
+from = "s"
+to = "b"
+rate = "10 Mbps"
+[[vc]]
+name = "v"
+from = "a"
+to = "b"
+traffic = {traffic}
+"#,
+        probe = match put(Family::Probe) {
+            "" => String::new(),
+            text => format!("probe = [{text}]"),
+        },
+        processing = field("processing", Family::Processing),
+        scheduler = field("scheduler", Family::Scheduler),
+        drop = field("drop", Family::Drop),
+    );
+    read_toml(&text, "around.toml", &[])
+}
+
+/// A value for a parameter that must be given.
+fn sample(parameter: &Parameter) -> &'static str {
+    match parameter.kind {
+        Kind::Rate { .. } => "\"1 Mbps\"",
+        Kind::Duration { .. } => "\"5 ms\"",
+        Kind::Decimal { .. } => "0.5",
+        Kind::Reference(&[Family::Link]) => "\"s->b\"",
+        Kind::Reference(&[Family::Vc]) => "\"v\"",
+        ref kind => panic!("no sample of {kind:?}"),
+    }
+}
+
+/// A default as TOML.
+fn literal(default: &Default) -> Option<String> {
+    match *default {
+        Default::Required | Default::Derived(_) => None,
+        Default::Text(text) => Some(format!("\"{text}\"")),
+        Default::Integer(integer) => Some(integer.to_string()),
+        Default::Decimal(decimal) => Some(decimal.to_string()),
+        Default::Bool(truth) => Some(truth.to_string()),
+        Default::EmptyList => Some("[]".into()),
+    }
+}
+
+fn table(component: &Component, also: Option<String>) -> String {
+    let tag = component.family.tag().expect("a family with a tag");
+    let required = component.parameters.iter().filter(|p| p.is_required());
+    let fields = [format!("{tag} = \"{}\"", component.name)]
+        .into_iter()
+        .chain(required.map(|p| format!("{} = {}", p.name, sample(p))))
+        .chain(also);
+    format!("{{ {} }}", fields.collect::<Vec<_>>().join(", "))
+}
+
+fn tagged() -> impl Iterator<Item = &'static Component> {
+    Family::ALL
+        .into_iter()
+        .filter(|f| f.tag().is_some())
+        .flat_map(|f| f.components())
+}
+
+#[test]
+fn every_component_reads_with_its_defaults() {
+    for component in tagged() {
+        let given = table(component, None);
+        let whole = around(component.family, &given)
+            .unwrap_or_else(|p| panic!("{}: {p:#?}", component.name));
+        if component.has_shorthand() {
+            let short = around(component.family, &format!("\"{}\"", component.name));
+            assert_eq!(short, Ok(whole), "{}", component.name);
+        }
+    }
+}
+
+#[test]
+fn writing_a_default_changes_nothing() {
+    for component in tagged() {
+        let plain = around(component.family, &table(component, None)).expect("the defaults read");
+        for parameter in component
+            .parameters
+            .iter()
+            .filter(|p| p.only_with.is_none())
+        {
+            if let Some(value) = literal(&parameter.default) {
+                let given = table(component, Some(format!("{} = {value}", parameter.name)));
+                let read = around(component.family, &given);
+                assert_eq!(
+                    read.as_ref(),
+                    Ok(&plain),
+                    "{} of {}",
+                    parameter.name,
+                    component.name
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn every_option_belongs_to_choices_that_exist() {
+    for component in tagged() {
+        for parameter in component.parameters {
+            let Some((other, values)) = parameter.only_with else {
+                continue;
+            };
+            let Some(Kind::Choice(choices)) = component.parameter(other).map(|p| p.kind) else {
+                panic!("{other} is no choice of {}", component.name);
+            };
+            assert!(values.iter().all(|v| choices.iter().any(|c| c.name == *v)));
+            for choice in choices {
+                let value = literal(&parameter.default).expect("options have defaults");
+                let also = format!(
+                    "{other} = \"{}\", {} = {value}",
+                    choice.name, parameter.name
+                );
+                let read = around(component.family, &table(component, Some(also)));
+                assert_eq!(
+                    read.is_ok(),
+                    values.contains(&choice.name),
+                    "{} with {}",
+                    parameter.name,
+                    choice.name
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn mechanisms_have_formula_and_source_and_everything_has_help() {
+    for family in Family::ALL {
+        for component in family.components() {
+            assert_eq!(component.family, family);
+            let mechanism = matches!(family, Family::Drop | Family::Scheduler | Family::Traffic);
+            if mechanism {
+                assert!(
+                    !component.formula.is_empty() && !component.source.is_empty(),
+                    "{}",
+                    component.name
+                );
+            }
+            assert!(component.help.ends_with('.'), "{}", component.name);
+            for parameter in component.parameters {
+                assert!(
+                    parameter.help.ends_with('.'),
+                    "{} of {}",
+                    parameter.name,
+                    component.name
+                );
+                if let Kind::Choice(choices) = parameter.kind {
+                    assert!(
+                        choices.iter().all(|c| c.help.ends_with('.')),
+                        "{}",
+                        parameter.name
+                    );
+                    if parameter.name == "recovery" {
+                        assert!(
+                            choices
+                                .iter()
+                                .all(|c| !c.formula.is_empty() && !c.source.is_empty())
+                        );
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn names_are_unique_in_their_family() {
+    for family in Family::ALL {
+        let unique = |names: Vec<&str>| {
+            let mut sorted = names.clone();
+            sorted.sort_unstable();
+            sorted.dedup();
+            assert_eq!(sorted.len(), names.len(), "{names:?}");
+        };
+        unique(family.components().iter().map(|c| c.name).collect());
+        for component in family.components() {
+            unique(component.parameters.iter().map(|p| p.name).collect());
+        }
+    }
+}
+
+#[test]
+fn exports_hold_every_component_and_parameter() {
+    let (json, schema, page) = (as_json(), json_schema(), reference_markdown());
+    for (i, family) in Family::ALL.into_iter().enumerate() {
+        assert_eq!(json["families"][i]["name"], family.name());
+        let definition = &schema["$defs"][family.name()];
+        for (k, component) in family.components().iter().enumerate() {
+            let entry = &json["families"][i]["components"][k];
+            assert_eq!(entry["name"], component.name);
+            let forms = definition["oneOf"].as_array();
+            let object = match (family.tag(), forms) {
+                (Some(tag), Some(forms)) => forms
+                    .iter()
+                    .find(|f| f["properties"][tag]["const"] == component.name)
+                    .expect("a form of each component"),
+                _ => definition,
+            };
+            assert_eq!(object["additionalProperties"], false);
+            for (n, parameter) in component.parameters.iter().enumerate() {
+                assert_eq!(entry["parameters"][n]["name"], parameter.name);
+                assert!(
+                    object["properties"][parameter.name].is_object(),
+                    "{}",
+                    parameter.name
+                );
+                let required = object["required"].as_array().expect("a list");
+                assert_eq!(
+                    required.iter().any(|r| r == parameter.name),
+                    parameter.is_required()
+                );
+                assert!(
+                    page.contains(&format!("| `{}` | {}", parameter.name, parameter.help)),
+                    "{}",
+                    parameter.name
+                );
+            }
+        }
+    }
+}

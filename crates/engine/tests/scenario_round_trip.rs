@@ -1,0 +1,398 @@
+//! What the reader makes of a scenario is written and read back as the same scenario, by TOML and by serde.
+
+use cellyard_engine::scenario::*;
+use cellyard_engine::units::{BitRate, Ratio, Span};
+use proptest::option;
+use proptest::prelude::*;
+
+fn span(most_ms: u64) -> impl Strategy<Value = Span> {
+    let ticks = Span::from_milliseconds(most_ms).0;
+    prop_oneof![
+        (1..=ticks).prop_map(Span),
+        (1..=most_ms).prop_map(Span::from_milliseconds),
+        (1..=most_ms * 1_000).prop_map(Span::from_microseconds),
+    ]
+}
+
+fn fraction() -> impl Strategy<Value = Ratio> {
+    prop_oneof![
+        Just(Ratio::new(0, 1)),
+        (1u64..10).prop_map(|n| Ratio::new(n, 10)),
+        (1u64..1_000, 1_000u64..1_000_000).prop_map(|(n, d)| Ratio::new(n, d)),
+    ]
+}
+
+fn threshold() -> impl Strategy<Value = Threshold> {
+    prop_oneof![
+        (0u64..=1_000).prop_map(Threshold::Cells),
+        fraction().prop_map(Threshold::Fraction),
+    ]
+}
+
+fn drop_policy() -> impl Strategy<Value = DropPolicy> {
+    prop_oneof![
+        Just(DropPolicy::TailDrop),
+        Just(DropPolicy::Ppd),
+        (option::of(threshold()), 0u64..=1_000)
+            .prop_map(|(threshold, reserve)| DropPolicy::Epd { threshold, reserve }),
+        (threshold(), fraction()).prop_map(|(r, z)| DropPolicy::SelectiveDrop { r, z }),
+        (threshold(), fraction(), option::of(10_000u64..20_000))
+            .prop_map(|(r, z, k_fba)| DropPolicy::Fba { r, z, k_fba }),
+    ]
+}
+
+fn rest_of_frame() -> impl Strategy<Value = RestOfFrame> {
+    prop_oneof![
+        Just(RestOfFrame::Accept),
+        Just(RestOfFrame::DropButEom),
+        Just(RestOfFrame::Drop)
+    ]
+}
+
+/// Queues of some classes, most urgent first.
+fn queues() -> impl Strategy<Value = Vec<ClassQueue>> {
+    let queue = (option::of(1_000u64..10_000), drop_policy(), rest_of_frame());
+    prop::collection::vec(option::of(queue), 5).prop_map(|all| {
+        let of_class = |(class, queue): (Class, Option<_>)| {
+            let (buffer, drop, rest_of_frame) = queue?;
+            Some(ClassQueue {
+                class,
+                buffer,
+                drop,
+                rest_of_frame,
+            })
+        };
+        Class::ALL
+            .into_iter()
+            .zip(all)
+            .filter_map(of_class)
+            .collect()
+    })
+}
+
+fn class() -> impl Strategy<Value = Class> {
+    prop::sample::select(Class::ALL.to_vec())
+}
+
+fn unit() -> impl Strategy<Value = ProcessingUnit> {
+    prop_oneof![Just(ProcessingUnit::Cell), Just(ProcessingUnit::Frame)]
+}
+
+fn scheduler() -> impl Strategy<Value = Scheduler> {
+    let below_one = fraction().prop_filter("below 1", |r| r.num < r.den);
+    prop_oneof![
+        Just(Scheduler::Fifo),
+        Just(Scheduler::StrictPriority),
+        (class(), below_one).prop_map(|(class, gr)| Scheduler::GuaranteedRate { class, gr }),
+        (class(), unit()).prop_map(|(class, unit)| Scheduler::PerVc { class, unit }),
+    ]
+}
+
+fn processing(
+    per: impl Strategy<Value = ProcessingUnit>,
+) -> impl Strategy<Value = Option<Processing>> {
+    let kind = prop_oneof![Just(ProcessingKind::Server), Just(ProcessingKind::Latency)];
+    option::of((kind, per, 1u64..1_000_000, 0u64..1_000_000).prop_map(
+        |(kind, per, mean, spread)| Processing {
+            kind,
+            per,
+            mean: Span(mean),
+            spread: Span(spread.min(mean)),
+        },
+    ))
+}
+
+/// Times that a TCP keeps: granularity, minimum, initial and maximum timeout, delayed ACK.
+type Timers = (Span, Span, Span, Option<Span>);
+
+fn tcp() -> impl Strategy<Value = Traffic> {
+    let timer = || span(1_000).prop_map(|t| Span(t.0.max(Span::from_microseconds(1).0)));
+    let timers = (timer(), timer(), timer(), option::of(timer()));
+    let recovery = prop::sample::select(vec![
+        Recovery::Vanilla,
+        Recovery::Tahoe,
+        Recovery::Reno,
+        Recovery::NewReno,
+        Recovery::Sack,
+    ]);
+    let sizes = (
+        1u64..=65_487,
+        65_487u64..10_000_000,
+        1u64..1_000,
+        option::of(1u64..1 << 30),
+    );
+    let options = (
+        1u32..=1_000,
+        1u32..=4,
+        any::<bool>(),
+        any::<bool>(),
+        any::<bool>(),
+    );
+    let own = processing(Just(ProcessingUnit::Frame));
+    (
+        recovery,
+        sizes,
+        timers,
+        options,
+        option::of(1u64..1 << 40),
+        own,
+    )
+        .prop_map(
+            |(
+                recovery,
+                (mss, rwnd, initial_window, initial_ssthresh),
+                timers,
+                options,
+                file_size,
+                processing,
+            )| {
+                let (granularity, min_rto, initial_rto, delayed_ack): Timers = timers;
+                let (dupacks, blocks, pipe, nothing, rfc6298) = options;
+                let sack = recovery == Recovery::Sack;
+                Traffic::Tcp(Box::new(TcpParams {
+                    recovery,
+                    mss,
+                    rwnd,
+                    initial_window,
+                    initial_ssthresh,
+                    granularity,
+                    min_rto,
+                    initial_rto,
+                    max_rto: Span::from_milliseconds(64_000),
+                    estimator: if rfc6298 {
+                        Estimator::Rfc6298
+                    } else {
+                        Estimator::Bsd
+                    },
+                    delayed_ack,
+                    dupack_threshold: if recovery == Recovery::Vanilla {
+                        3
+                    } else {
+                        dupacks
+                    },
+                    file_size,
+                    sack_blocks: if sack { blocks } else { 3 },
+                    sack_pipe: if sack && pipe {
+                        SackPipe::Rfc6675
+                    } else {
+                        SackPipe::Counter
+                    },
+                    reno_fast_retransmit: if recovery == Recovery::Reno && nothing {
+                        RenoFastRetransmit::Nothing
+                    } else {
+                        RenoFastRetransmit::MissingSegment
+                    },
+                    processing,
+                }))
+            },
+        )
+}
+
+fn traffic() -> impl Strategy<Value = Traffic> {
+    let rate = || (1u64..=1_000_000).prop_map(BitRate);
+    prop_oneof![
+        3 => tcp(),
+        1 => rate().prop_map(|rate| Traffic::Cbr { rate }),
+        1 => rate().prop_map(|rate| Traffic::Poisson { rate }),
+        1 => (rate(), span(500), span(500)).prop_map(|(rate, on, off)| Traffic::Vbr { rate, on, off }),
+    ]
+}
+
+/// One-way link between two nodes, with what it may have at a port.
+fn link(from: String, to: String, port: bool) -> impl Strategy<Value = Link> {
+    let losses = (prop::collection::vec(0u64..1_000, 0..4), fraction());
+    let settings = (option::of(scheduler()), queues());
+    (1_000_000u64..1_000_000_000, span(300), losses, settings).prop_map(
+        move |(rate, delay, (lose_frames, lose_probability), (scheduler, queues))| Link {
+            name: format!("{from}->{to}"),
+            from: from.clone(),
+            to: to.clone(),
+            rate: BitRate(rate),
+            delay,
+            lose_frames,
+            lose_probability,
+            scheduler: scheduler.filter(|_| port),
+            queues: if port { queues } else { Vec::new() },
+        },
+    )
+}
+
+fn probes() -> impl Strategy<Value = Vec<Probe>> {
+    let port = |what, class, vc, interval, every| Probe {
+        what,
+        of: "w->e".into(),
+        class,
+        vc,
+        interval,
+        every,
+    };
+    let queue = (
+        option::of(class()),
+        any::<bool>(),
+        option::of(span(100)),
+        1u64..100,
+    )
+        .prop_map(move |(class, vc, interval, every)| {
+            let vc = vc.then(|| "v0".to_string());
+            let every = interval.is_none().then_some(every);
+            port(Observable::Queue, class, vc, interval, every)
+        });
+    let share = (option::of(class()), span(100), any::<bool>()).prop_map(
+        move |(class, interval, drops)| {
+            let what = if drops {
+                Observable::Drops
+            } else {
+                Observable::LinkShare
+            };
+            port(what, class, None, Some(interval), None)
+        },
+    );
+    let of_vc = prop_oneof![
+        Just((Observable::Trace, None)),
+        span(100).prop_map(|i| (Observable::Goodput, Some(i)))
+    ]
+    .prop_map(|(what, interval)| Probe {
+        what,
+        of: "v0".into(),
+        class: None,
+        vc: None,
+        interval,
+        every: None,
+    });
+    prop::collection::vec(prop_oneof![queue, share, of_vc], 0..4)
+}
+
+/// `n` hosts at each of two switches, VCs between them.
+fn scenario() -> impl Strategy<Value = Scenario> {
+    (1usize..4).prop_flat_map(|n| {
+        let node = |side: &str, i: usize| format!("{side}{i}");
+        let mut links = vec![
+            link("w".into(), "e".into(), true).boxed(),
+            link("e".into(), "w".into(), true).boxed(),
+        ];
+        for i in 0..n {
+            for (host, switch) in [(node("a", i), "w"), (node("b", i), "e")] {
+                links.push(link(host.clone(), switch.into(), false).boxed());
+                links.push(link(switch.into(), host, true).boxed());
+            }
+        }
+        let hosts: Vec<_> = (0..n)
+            .flat_map(|i| [node("a", i), node("b", i)])
+            .map(|name| {
+                processing(Just(ProcessingUnit::Frame)).prop_map(move |processing| Host {
+                    name: name.clone(),
+                    processing,
+                })
+            })
+            .collect();
+        let switches: Vec<_> = ["w", "e"]
+            .map(|name| {
+                (processing(unit()), scheduler(), queues()).prop_map(
+                    move |(processing, scheduler, queues)| Switch {
+                        name: name.into(),
+                        processing,
+                        scheduler,
+                        queues,
+                    },
+                )
+            })
+            .into();
+        let vcs: Vec<_> = (0..n)
+            .map(|i| {
+                let own = (
+                    class(),
+                    1u64..1_000_000,
+                    option::of(1u64..100_000),
+                    span(5_000),
+                    traffic(),
+                );
+                own.prop_map(move |(class, weight, guarantee, start, traffic)| Vc {
+                    name: node("v", i),
+                    from: node("a", i),
+                    to: node("b", i),
+                    route: vec!["w".into(), "e".into()],
+                    class,
+                    weight,
+                    guarantee: guarantee.map(BitRate),
+                    start,
+                    traffic,
+                })
+            })
+            .collect();
+        let tie = prop::sample::select(vec![TieOrder::Fixed, TieOrder::Rotating, TieOrder::Random]);
+        let general = (
+            "[ -~äµ]{0,20}",
+            0u64..i64::MAX as u64,
+            tie,
+            any::<u32>(),
+            any::<[bool; 3]>(),
+        );
+        let times = (
+            span(100),
+            span(100),
+            span(1_000),
+            option::of(span(1_000)),
+            option::of(1u64..1_000_000_000),
+        );
+        (general, times, (hosts, switches, links, vcs, probes())).prop_map(
+            |(general, times, things)| {
+                let (name, seed, tie_order, tie_offset, [arrival_first, phase, offset]) = general;
+                let (timer_phase, start_jitter, warm_up, window, max_goodput) = times;
+                let (hosts, switches, links, vcs, probes) = things;
+                Scenario {
+                    name,
+                    seed,
+                    duration: Span::from_milliseconds(3_000),
+                    tie_order,
+                    tie_offset: tie_offset.into(),
+                    arrival_first,
+                    timer_phase,
+                    ensemble: Ensemble {
+                        start_jitter,
+                        timer_phase: phase,
+                        tie_offset: offset,
+                    },
+                    measure: Measure {
+                        warm_up,
+                        window,
+                        max_goodput: max_goodput.map(BitRate),
+                    },
+                    hosts,
+                    switches,
+                    links,
+                    vcs,
+                    probes,
+                }
+            },
+        )
+    })
+}
+
+proptest! {
+    #[test]
+    fn written_scenarios_read_back_the_same(scenario in scenario()) {
+        let text = write_toml(&scenario);
+        match read_toml(&text, "written.toml", &[]) {
+            Ok(read) => prop_assert_eq!(read, scenario),
+            Err(problems) => prop_assert!(false, "{:#?}\n{}", problems, text),
+        }
+    }
+
+    #[test]
+    fn serde_keeps_every_field(scenario in scenario()) {
+        let json = serde_json::to_string(&scenario).expect("plain data");
+        prop_assert_eq!(serde_json::from_str::<Scenario>(&json).expect("its own form"), scenario);
+    }
+
+    #[test]
+    fn toml_and_json_of_the_same_fields_agree(scenario in scenario()) {
+        let text = write_toml(&scenario);
+        let value: serde_json::Value = toml::from_str(&text).expect("TOML");
+        prop_assert_eq!(read_json(&value), Ok(scenario));
+    }
+
+    #[test]
+    fn no_text_panics(text in "(duration|\\[\\[(host|link|vc)\\]\\]|(name|from|to|rate|count|traffic) = (\"[a-z0-9 ]{0,6}\"|[0-9.]{1,4}|\\{kind = \"(tcp|vbr)\"\\})|[a-z=\\[\\]{}\"\n]{0,5}\n){0,30}") {
+        let _ = read_toml(&text, "noise.toml", &[]);
+    }
+}

@@ -1,0 +1,261 @@
+"""The command line. Heavy imports wait until a command needs them: ``cellyard --help`` is instant."""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+from collections.abc import Callable
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any, ParamSpec
+
+import typer
+
+P = ParamSpec("P")
+
+FAILED, USAGE, INTERRUPTED = 1, 2, 130
+
+app = typer.Typer(
+    add_completion=False,
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    help="A laboratory for TCP over cell-switched (ATM) networks, simulated cell by cell.",
+    epilog="Example: cellyard study run ubr-plus --table 2-3",
+)
+study_app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="Published studies, simulated beside what was printed.",
+    epilog="Example: cellyard study list",
+)
+app.add_typer(study_app, name="study")
+
+
+class Format(StrEnum):
+    """How results are printed on standard output."""
+
+    table = "table"
+    json = "json"
+    csv = "csv"
+
+
+ScenarioFile = Annotated[Path, typer.Argument(help="Scenario in TOML.", metavar="SCENARIO.toml")]
+StudyName = Annotated[str, typer.Argument(help="Name of the study; see `cellyard study list`.", metavar="NAME")]
+Tables = Annotated[
+    list[str] | None, typer.Option("--table", help="Only this table; may be repeated.", metavar="T")
+]
+Where = Annotated[
+    list[str] | None,
+    typer.Option(help="Only rows with this value of a parameter; may be repeated.", metavar="KEY=VALUE"),
+]
+Replications = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        max=100_000,
+        help="Runs of an ensemble, each with its own draws; without it one run as stated.",
+    ),
+]
+Seed = Annotated[int | None, typer.Option(min=0, max=2**63 - 1, help="Seed of every random stream.")]
+Jobs = Annotated[
+    int | None, typer.Option(min=1, max=1024, help="Threads; all cores by default. Changes only the time taken.")
+]
+Out = Annotated[
+    Path | None,
+    typer.Option(help="Folder for results; runs that it already holds are not run again.", metavar="DIR"),
+]
+OutputFormat = Annotated[Format, typer.Option("--format", help="What to print on standard output.")]
+
+
+def command(into: typer.Typer, name: str, example: str) -> Callable[[Callable[P, int | None]], Callable[P, None]]:
+    """Register a command that returns its exit status; errors become one line each on standard error."""
+
+    def register(function: Callable[P, int | None]) -> Callable[P, None]:
+        @functools.wraps(function)
+        def wrapped(*args: P.args, **kwargs: P.kwargs) -> None:
+            raise typer.Exit(_guarded(lambda: function(*args, **kwargs)))
+
+        into.command(name, epilog=f"Example: {example}")(wrapped)
+        return wrapped
+
+    return register
+
+
+def _guarded(call: Callable[[], int | None]) -> int:
+    from cellyard.errors import RunError, ScenarioError, UsageError
+
+    try:
+        return call() or 0
+    except (UsageError, ScenarioError) as error:
+        print(error, file=sys.stderr)
+        return USAGE
+    except RunError as error:
+        print(error, file=sys.stderr)
+        return FAILED
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The reader of our output went away; keep Python from complaining again while it exits.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
+    except OSError as error:
+        print(f"{error.filename or 'output'}: {error.strerror or error}", file=sys.stderr)
+        return USAGE
+
+
+def pairs(option: str, texts: list[str] | None) -> list[tuple[str, str]]:
+    """``KEY=VALUE`` options, split at the first equals sign."""
+    from cellyard.errors import UsageError
+
+    found = []
+    for text in texts or ():
+        key, equals, value = text.partition("=")
+        if not (key.strip() and equals and value.strip()):
+            raise UsageError(f"{option} '{text[:60]}': must be KEY=VALUE")
+        found.append((key.strip(), value.strip()))
+    return found
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from cellyard import _engine
+
+        print(f"cellyard {_engine.version()}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """A laboratory for TCP over cell-switched (ATM) networks, simulated cell by cell."""
+
+
+@command(app, "run", "cellyard run lan-5.toml --grid switch.west.ubr.drop=tail-drop,epd,fba --replications 20")
+def run(
+    scenario: ScenarioFile,
+    overrides: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="Replace a value; may be repeated.", metavar="PATH=VALUE"),
+    ] = None,
+    grid: Annotated[
+        list[str] | None,
+        typer.Option(help="Run with each of these values; several make a grid.", metavar="PATH=a,b,c"),
+    ] = None,
+    replications: Replications = None,
+    seed: Seed = None,
+    jobs: Jobs = None,
+    out: Out = None,
+    output_format: OutputFormat = Format.table,
+) -> int:
+    """Simulate a scenario: what each VC, port and class got."""
+    from cellyard import sweep
+
+    return sweep.command(
+        scenario,
+        overrides=pairs("--set", overrides),
+        grid=pairs("--grid", grid),
+        replications=replications,
+        seed=seed,
+        jobs=jobs,
+        out=out,
+        output_format=output_format.value,
+    )
+
+
+@command(app, "check", "cellyard check lan-5.toml")
+def check(scenario: ScenarioFile) -> None:
+    """Validate a scenario and draw it; run nothing.
+
+    Prints the resolved scenario with every default, its topology and the expected cost.
+    """
+    from cellyard import picture
+    from cellyard.scenario import Scenario
+
+    print(picture.check(Scenario.read(scenario)))
+
+
+@command(app, "components", "cellyard components epd")
+def components(
+    name: Annotated[str | None, typer.Argument(help="A component or a family.", metavar="[NAME]")] = None,
+) -> None:
+    """List components, or show one.
+
+    Parameters with units, ranges and defaults, formula and source of what a scenario can be made of.
+    """
+    from cellyard import reference
+
+    print(reference.one(name) if name else reference.overview())
+
+
+@command(app, "example", "cellyard example lan-5 > lan-5.toml")
+def example(
+    name: Annotated[str | None, typer.Argument(help="Which scenario to print.", metavar="[NAME]")] = None,
+) -> None:
+    """List ready scenarios, or print one."""
+    from cellyard import ready
+
+    print(ready.text(name) if name else ready.overview(), end="" if name else "\n")
+
+
+@command(study_app, "list", "cellyard study list")
+def list_studies() -> None:
+    """List the studies and their tables."""
+    from cellyard import show, study
+
+    print(show.studies(study.studies().values()))
+
+
+@command(study_app, "run", "cellyard study run ubr-plus --table 2-3 --where configuration=lan --replications 20")
+def run_study(
+    name: StudyName,
+    table: Tables = None,
+    where: Where = None,
+    replications: Replications = None,
+    seed: Seed = None,
+    jobs: Jobs = None,
+    out: Out = None,
+    output_format: OutputFormat = Format.table,
+) -> int:
+    """Simulate rows beside their published values."""
+    from cellyard import show
+
+    return show.run_study(
+        name,
+        tables=table or [],
+        where=dict(pairs("--where", where)),
+        replications=replications,
+        seed=seed,
+        jobs=jobs,
+        out=out,
+        output_format=output_format.value,
+    )
+
+
+@command(study_app, "report", "cellyard study report ubr-plus --out results/ubr-plus")
+def report(
+    name: StudyName,
+    out: Annotated[Path | None, typer.Option(help="Folder of the report; NAME-report by default.", metavar="DIR")] = None,
+    replications: Replications = 20,
+    seed: Seed = None,
+    jobs: Jobs = None,
+) -> int:
+    """Write a page of tables, figures and claims.
+
+    Tables beside the published ones, figures, claims with their evidence, what is assumed, what does not match.
+    """
+    from cellyard import report as page
+
+    return page.command(
+        name, out=out or Path(f"{name}-report"), replications=replications, seed=seed, jobs=jobs
+    )
+
+
+def main(arguments: list[str] | None = None) -> Any:
+    """Entry point of the command ``cellyard``."""
+    return app(args=arguments, prog_name="cellyard")

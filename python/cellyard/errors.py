@@ -1,0 +1,60 @@
+"""What can go wrong; each error's text is meant for the person who typed the scenario or the command."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+
+class CellyardError(Exception):
+    """Base of all errors that Cellyard raises on purpose."""
+
+
+class UsageError(CellyardError):
+    """An option, a name or a folder that cannot be used. The command line ends with status 2."""
+
+
+class RunError(CellyardError):
+    """A run failed; other runs of the same batch are not affected. The command line ends with status 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that is wrong with a scenario.
+
+    ``line`` and ``column`` count from 1 and are 0 or ``None`` where there is no text (data from Python).
+    """
+
+    text: str
+    line: int | None
+    column: int | None
+    path: str
+    value: str
+    message: str
+    allowed: str
+    suggestion: str | None
+
+    def __str__(self) -> str:
+        return self.text
+
+
+class ScenarioError(CellyardError, ValueError):
+    """A scenario that cannot be simulated, with everything that is wrong with it in ``problems``."""
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("\n".join(problem.text for problem in self.problems))
+
+
+def unknown(kind: str, name: str, known: Iterable[str]) -> UsageError:
+    """The error for a name that does not exist, with the nearest one that does.
+
+    >>> print(unknown("study", "ubr-pluss", ["ubr-plus"]))
+    study 'ubr-pluss' does not exist; did you mean 'ubr-plus'? There are: ubr-plus
+    """
+    known = sorted(known)
+    near = difflib.get_close_matches(name, known, n=1)
+    hint = f"; did you mean '{near[0]}'?" if near else "."
+    shown = name if len(name) <= 60 else name[:57] + "..."
+    return UsageError(f"{kind} '{shown}' does not exist{hint} There are: {', '.join(known)}")

@@ -1,0 +1,79 @@
+"""A scenario before it runs: the command ``cellyard check``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from cellyard.scenario import Scenario
+
+#: For the expected time only: bottleneck cells per second and core that the engine reaches or passes on the
+#: studies' scenarios.
+CELLS_PER_SECOND = 40e6
+
+TICKS_PER_SECOND = 25_272_000_000_000
+
+
+def check(scenario: Scenario) -> str:
+    """The resolved scenario, its topology as a small picture, and what a run of it costs."""
+    facts = scenario.describe()
+    cells = facts["max_bottleneck_cells"]
+    queueing = sum(port["can_queue"] for port in facts["ports"])
+    cost = (
+        f"{facts['vcs']} VCs over {facts['links']} links, {queueing} of {len(facts['ports'])} ports can queue; "
+        f"{facts['duration_s']:g} s simulated, at most {cells / 1e6:.1f} million bottleneck cells: "
+        f"some {max(cells / CELLS_PER_SECOND, 0.001):.2g} s a run"
+    )
+    return f"{scenario.to_toml().rstrip()}\n\n{topology(scenario.to_dict(), facts)}\n\n{cost}"
+
+
+def topology(data: Mapping[str, Any], facts: Mapping[str, Any]) -> str:
+    """Every route from its sources down to its sinks; ``#`` marks ports where cells can queue."""
+    links = {(link["from"], link["to"]): link for link in data["links"]}
+    queueing = {port["name"] for port in facts["ports"] if port["can_queue"]}
+    queues = {switch["name"]: switch for switch in data["switches"]}
+    routes: dict[tuple[Any, ...], list[Mapping[str, Any]]] = {}
+    for vc in data["vcs"]:
+        nodes = [vc["from"], *vc["route"], vc["to"]]
+        hops = tuple(
+            (l["rate"], l["delay"], l["name"] in queueing) for l in (links[a, b] for a, b in zip(nodes, nodes[1:], strict=False))
+        )
+        routes.setdefault((tuple(vc["route"]), vc["class"], vc["traffic"]["kind"], hops), []).append(vc)
+    pictures = []
+    for (route, kind, traffic, _), vcs in routes.items():
+        lines = [_some([vc["from"] for vc in vcs])]
+        nodes = [vcs[0]["from"], *route, vcs[0]["to"]]
+        for here, there in zip(nodes, nodes[1:], strict=False):
+            link = links[here, there]
+            mark = "#" if link["name"] in queueing else "|"
+            text = f"  {mark}  {link['rate'] / 1e6:g} Mb/s, {_time(link['delay'])}"
+            if link["name"] in queueing:
+                text += f"   {_port(queues[here], link, kind)}"
+            lines += [text, there if there in queues else _some([vc["to"] for vc in vcs])]
+        lines.append(f"  {_some([vc['name'] for vc in vcs])}: {traffic}, class {kind}")
+        pictures.append("\n".join(lines))
+    return "\n\n".join(pictures)
+
+
+def _port(switch: Mapping[str, Any], link: Mapping[str, Any], kind: str) -> str:
+    scheduler = (link["scheduler"] or switch["scheduler"])["kind"]
+    for queue in (*link["queues"], *switch["queues"]):
+        if queue["class"] == kind:
+            size = "unlimited" if queue["buffer"] is None else f"{queue['buffer']} cells"
+            return f"{kind} queue: {size}, {queue['drop']['policy']}; {scheduler}"
+    return f"{kind} queue: unlimited, tail-drop; {scheduler}"
+
+
+def _some(names: Sequence[str]) -> str:
+    distinct = list(dict.fromkeys(names))
+    if len(distinct) < 3:
+        return ", ".join(distinct)
+    return f"{distinct[0]} .. {distinct[-1]} ({len(distinct)})"
+
+
+def _time(ticks: int) -> str:
+    seconds = ticks / TICKS_PER_SECOND
+    for unit, scale in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
+        if seconds >= scale:
+            return f"{seconds / scale:g} {unit}"
+    return f"{seconds * 1e9:g} ns"

@@ -1,0 +1,81 @@
+"""What a scenario can be made of: the command ``cellyard components``."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from collections.abc import Iterator
+from typing import Any
+
+from cellyard.errors import unknown
+from cellyard.text import table
+
+WIDTH = 110
+
+
+def _families() -> list[dict[str, Any]]:
+    from cellyard import _engine
+
+    families: list[dict[str, Any]] = json.loads(_engine.registry())["families"]
+    return families
+
+
+def overview() -> str:
+    """All families with their components, a line each."""
+    rows = []
+    for family in _families():
+        if family["tag"] is None:
+            rows.append([family["name"], "", family["help"]])
+        else:
+            rows += [[family["name"], c["name"], c["help"]] for c in family["components"]]
+    return table(["family", "component", ""], rows) + "\n\ncellyard components NAME shows one."
+
+
+def one(name: str) -> str:
+    """A component, or all components of a family; raises `UsageError` when there is none of that name."""
+    found: dict[str, list[str]] = {}
+    for family in _families():
+        pages = [_page(family, component) for component in family["components"]]
+        for component, page in zip(family["components"], pages, strict=True):
+            found.setdefault(component["name"], []).append(page)
+        if family["tag"]:
+            found.setdefault(family["name"], []).extend(pages)
+    if name not in found:
+        raise unknown("component", name, found)
+    return "\n\n\n".join(dict.fromkeys(found[name]))
+
+
+def _page(family: dict[str, Any], component: dict[str, Any]) -> str:
+    kind = f" ({family['name']})" if family["tag"] else ""
+    lines = [f"{component['name']}{kind}", *_wrap(component["help"])]
+    if component["formula"]:
+        lines += ["", *_wrap(component["formula"], "formula   ")]
+    if component["source"]:
+        lines += ["", *_wrap(component["source"], "source    ")]
+    for parameter in component["parameters"]:
+        lines += ["", *_parameter(parameter)]
+    if component["shorthand"] and component["parameters"]:
+        lines += ["", f'Its name alone, "{component["name"]}", takes every default.']
+    return "\n".join(lines)
+
+
+def _parameter(parameter: dict[str, Any]) -> Iterator[str]:
+    default = "required" if parameter["required"] else f"default: {parameter['default_text']}"
+    yield f"{parameter['name']}   {default}"
+    yield from _wrap(parameter["help"], "    ")
+    choices = parameter["kind"].get("choices")
+    if choices:
+        width = max(len(choice["name"]) for choice in choices)
+        for choice in choices:
+            yield from _wrap(choice["help"], f"    {choice['name']:<{width}}  ")
+            for what in ("formula", "source"):
+                if choice[what]:
+                    yield from _wrap(f"{what}: {choice[what]}", " " * (width + 6))
+    else:
+        yield from _wrap(f"allowed: {parameter['allowed']}", "    ")
+    if only := parameter["only_with"]:
+        yield f"    only with {only['parameter']} {', '.join(only['values'])}"
+
+
+def _wrap(text: str, first: str = "") -> list[str]:
+    return textwrap.wrap(text, WIDTH, initial_indent=first, subsequent_indent=" " * len(first))

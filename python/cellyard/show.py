@@ -1,0 +1,170 @@
+"""Studies on the terminal: the commands ``cellyard study list`` and ``cellyard study run``."""
+
+from __future__ import annotations
+
+import sys
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+from cellyard.errors import UsageError
+from cellyard.progress import Progress
+from cellyard.run import Store, writable_folder
+from cellyard.study import Reproduction, Row, Rows, Study, Table, load, select
+from cellyard.sweep import MAX_RUNS, span
+from cellyard.text import csv_text, dump, table
+
+
+def studies(known: Iterable[Study]) -> str:
+    """All studies with their tables."""
+    lines = []
+    for study in known:
+        citation = study.info["citation"]
+        lines.append(f"{study.name}: {citation['title']} ({citation['authors']}, {citation['year']})")
+        rows = [[f"  {t.name}", len(t.rows), t.title] for t in study.tables.values()]
+        lines += [table(["  table", "rows", "title"], rows), ""]
+    return "\n".join(lines).rstrip()
+
+
+def run_study(
+    name: str,
+    *,
+    tables: Sequence[str],
+    where: Mapping[str, str],
+    replications: int | None,
+    seed: int | None,
+    jobs: int | None,
+    out: Path | None,
+    output_format: str,
+) -> int:
+    """Simulate, print, write; returns the exit status."""
+    study = load(name)
+    rows = select(study, tables, where)
+    reproduction, status, seconds = reproduce(
+        study, rows, replications=replications, seed=seed, jobs=jobs, out=out
+    )
+    document = reproduction.to_dict(wall_seconds=seconds)
+    if out:
+        (out / f"{study.name}.json").write_text(dump(document) + "\n", encoding="utf-8")
+        (out / f"{study.name}.csv").write_text(csv_text(document["rows"]), encoding="utf-8")
+    if output_format == "json":
+        print(dump(document))
+    elif output_format == "csv":
+        print(csv_text(document["rows"]), end="")
+    else:
+        print(text(study, reproduction, document))
+    return status
+
+
+def reproduce(
+    study: Study, rows: Rows, *, replications: int | None, seed: int | None, jobs: int | None, out: Path | None
+) -> tuple[Reproduction, int, float]:
+    """Simulate rows with progress on standard error; what was done, the exit status, wall seconds."""
+    if len(rows) * (replications or 1) > MAX_RUNS:
+        raise UsageError(f"--replications {replications}: more than {MAX_RUNS} runs in one go")
+    reproduction = Reproduction(study, rows, replications=replications, seed=1 if seed is None else seed)
+    status = 0
+    folder = writable_folder(out) if out else None
+    with (
+        Store(folder / "runs.jsonl") if folder else nullcontext() as store,
+        Progress(study.name, reproduction.total) as progress,
+    ):
+        try:
+            for step in reproduction.advance(threads=jobs, store=store):
+                progress.update(step.done)
+        except KeyboardInterrupt:
+            status = 130
+    if status:
+        print(f"interrupted: {len(reproduction.rows)} of {len(rows)} rows finished", file=sys.stderr)
+    return reproduction, status, progress.seconds
+
+
+def text(study: Study, reproduction: Reproduction, document: Mapping[str, Any]) -> str:
+    """The tables, how well they agree, and what was claimed."""
+    rows = reproduction.rows
+    parts = []
+    for item in study.tables.values():
+        if chosen := rows.where(table=item.name):
+            parts.append(f"Table {item.name}: {item.title}\n\n{_table(item, chosen)}")
+    if judged := agreement_lines(document["summary"]):
+        parts.append(judged)
+    if document["claims"]:
+        parts.append("\n".join(claim_lines(document["claims"])))
+    timing = document["timing"]
+    ensemble = "single runs as published" if document["replications"] is None else (
+        f"medians of {document['replications']} replications with 5 to 95 % ranges"
+    )
+    parts.append(
+        f"{ensemble}, seed {document['seed']}, engine {document['engine_version']}: "
+        f"{document['bottleneck_cells'] / 1e6:.0f} million bottleneck cells in {timing['cpu_seconds']:.1f} s of CPU time, "
+        f"{timing['wall_seconds']:.1f} s"
+    )
+    return "\n\n".join(parts)
+
+
+def _table(item: Table, rows: Rows) -> str:
+    header = list(item.parameters)
+    for metric in item.metrics:
+        header += columns(metric, rows)
+    body = [[*row.parameters.values(), *(v for m in item.metrics for v in values(row, m, rows))] for row in rows]
+    notes = [f"* not judged: {row.note}" for row in rows if row.doubtful]
+    return "\n".join([table(header, body), *dict.fromkeys(notes)])
+
+
+def has_ranges(rows: Rows) -> bool:
+    """Whether the rows are medians of an ensemble."""
+    return any(row.ranges for row in rows)
+
+
+def has_published(rows: Rows, metric: str) -> bool:
+    """Whether anything was published for a metric."""
+    return any(row.published.get(metric) is not None for row in rows)
+
+
+def columns(metric: str, rows: Rows) -> list[str]:
+    """Column heads for a metric: simulated, range if replicated, published and difference if there is any."""
+    extra = ["published", "diff"] if has_published(rows, metric) else []
+    return [metric, *(["5-95 %"] if has_ranges(rows) else []), *extra]
+
+
+def values(row: Row, metric: str, rows: Rows) -> list[Any]:
+    """What stands under `columns`; a star marks published values that are in doubt."""
+    simulated, published = row.simulated[metric], row.published.get(metric)
+    found = [simulated]
+    if has_ranges(rows):
+        found.append(span(row.ranges.get(metric)))
+    if has_published(rows, metric):
+        if published is None or simulated is None:
+            found += [published, None]
+        elif metric in row.doubtful:
+            found += [f"{published:g}*", ""]
+        else:
+            difference = simulated - published
+            digits = 0 if abs(published) >= 100 else 2
+            found += [f"{published:.{digits}f}", f"{difference:+.{digits}f}"]
+    return found
+
+
+def agreement_lines(summary: Mapping[str, Any]) -> str:
+    """The summary as a table."""
+    header = ["agreement with the published values", "rows", "mean_abs_error", "rank_correlation", "inside_range"]
+    body = []
+    for metric, whole in summary.items():
+        for group in (whole, *whole["groups"]):
+            label = " ".join(
+                str(v) if k != "table" else f"table {v}" for k, v in group.items() if k not in ("groups", *header[1:])
+            )
+            body.append([f"{metric}, {label or 'all'}", *(group[key] for key in header[1:])])
+    return table(header, body) if body else ""
+
+
+def claim_lines(claims: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Each claim with its verdict and evidence."""
+    lines = []
+    for item in claims:
+        verdict = "holds  " if item["holds"] else "refuted"
+        lines += textwrap.wrap(f"{verdict} {item['text']}", 110, subsequent_indent=" " * 8)
+        lines += textwrap.wrap(item["evidence"], 110, initial_indent=" " * 8, subsequent_indent=" " * 8)
+    return lines

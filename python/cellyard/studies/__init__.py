@@ -1,0 +1,1 @@
+"""The studies: data and a small script each."""

@@ -1,0 +1,1 @@
+"""TCP over UBR+: intelligent drop policies (Goyal, Jain, Kalyanaraman, Fahmy, Kim, 1996)."""

@@ -1,0 +1,190 @@
+"""What the text says, judged on simulated rows."""
+
+from __future__ import annotations
+
+from statistics import mean
+
+from cellyard.study import Row, Rows, Verdict, claim, count
+
+LAN_WINDOW_CELLS = 127 * 12  # 65535 bytes are 127 whole segments of 512 bytes, 12 cells each
+WAN_WINDOW_CELLS = 1171 * 12
+
+
+def _gain(pairs: list[tuple[Row, Row]], metric: str) -> list[float]:
+    return [high.simulated[metric] - low.simulated[metric] for low, high in pairs]
+
+
+def _tally(pairs: list[tuple[Row, Row]], metric: str) -> tuple[int, int, float]:
+    """How often the second of a pair is higher, of how many, and the mean gain."""
+    gains = _gain(pairs, metric)
+    up, of = count(gain > 0 for gain in gains)
+    return up, of, mean(gains)
+
+
+def _mostly(part: int, whole: int) -> bool:
+    """At least five of six."""
+    return 6 * part >= 5 * whole
+
+
+@claim("Zero loss needs a buffer of about the sum of the windows, growing linearly with the number of sources.", "1", "zero-loss")
+def zero_loss(rows: Rows) -> Verdict:
+    """Sections 4 and 8, table 1."""
+    parts, holds = [], True
+    for configuration, window in (("lan", LAN_WINDOW_CELLS), ("wan", WAN_WINDOW_CELLS)):
+        chosen = rows.where(table="zero-loss", configuration=configuration)
+        queue = {row["sources"]: row.simulated["max_queue_cells"] for row in chosen}
+        shares = [cells / (n * window) for n, cells in queue.items()]
+        steps = [(queue[b] - queue[a]) / (b - a) / window for a, b in ((5, 10), (10, 15), (15, 20))]
+        holds &= min(shares[1:]) > 0.8 and max(shares) <= 1 and max(steps) - min(steps) < 0.1
+        sizes = ", ".join(f"N = {n}: {cells}" for n, cells in queue.items())
+        parts.append(
+            f"{configuration.upper()} {sizes} cells; {min(shares):.2f} to {max(shares):.2f} of the sum of the windows, "
+            f"{min(steps):.2f} to {max(steps):.2f} of a window for each further source"
+        )
+    return Verdict(holds, "; ".join(parts))
+
+
+@claim("UBR is poor on the LAN (efficiency below 0.5 at K = 1000) and good on the WAN.", "2-3")
+def ubr_lan_and_wan(rows: Rows) -> Verdict:
+    """Section 4."""
+    ubr = rows.where(table="2-3", drop_policy="tail-drop")
+    small = ubr.where(configuration="lan", buffer_cells=1000).values("efficiency")
+    lan = ubr.where(configuration="lan").values("efficiency")
+    wan = ubr.where(configuration="wan").values("efficiency")
+    holds = max(small) < 0.5 and min(wan) > 0.75 and min(wan) > max(lan)
+    return Verdict(
+        holds,
+        f"LAN K = 1000: {' and '.join(f'{e:.2f}' for e in small)}; LAN all: {min(lan):.2f} to {max(lan):.2f}; "
+        f"WAN: {min(wan):.2f} to {max(wan):.2f}",
+    )
+
+
+def _monotone(rows: Rows, table: str, parameter: str, order: tuple[int, ...], what: str) -> Verdict:
+    chosen = rows.where(table=table)
+    steps = [pair for a, b in zip(order, order[1:], strict=False) for pair in chosen.pairs(parameter, a, b)]
+    ends = chosen.pairs(parameter, order[0], order[-1])
+    up, of, _ = _tally(steps, "efficiency")
+    best, of_ends, gain = _tally(ends, "efficiency")
+    means = ", ".join(f"{v}: {mean(chosen.where(**{parameter: v}).values('efficiency')):.2f}" for v in order)
+    return Verdict(
+        best == of_ends and 3 * up >= 2 * of,
+        f"mean efficiency by {what} {means}; from first to last higher in {best} of {of_ends} rows "
+        f"(by {gain:+.2f}), at single steps in {up} of {of}",
+    )
+
+
+@claim("Smaller windows raise the efficiency of UBR on the LAN.", "windows")
+def smaller_windows(rows: Rows) -> Verdict:
+    """Section 4, second observation."""
+    return _monotone(rows, "windows", "rwnd_bytes", (65535, 32768, 16384, 8192), "window [bytes]")
+
+
+@claim("Finer timers raise the efficiency of UBR on the LAN.", "granularity")
+def finer_timers(rows: Rows) -> Verdict:
+    """Sections 3.1 and 8."""
+    return _monotone(rows, "granularity", "granularity_ms", (500, 100, 10), "granularity [ms]")
+
+
+@claim("Larger segments raise the efficiency of UBR on the LAN.", "segments")
+def larger_segments(rows: Rows) -> Verdict:
+    """Section 3.1; efficiency is relative to what segments of that size can reach."""
+    return _monotone(rows, "segments", "mss_bytes", (512, 1460, 4352, 9140), "segment [bytes]")
+
+
+@claim("EPD raises efficiency on the LAN.", "2-3")
+def epd_efficiency(rows: Rows) -> Verdict:
+    """Section 5."""
+    pairs = rows.where(table="2-3", configuration="lan").pairs("drop_policy", "tail-drop", "epd")
+    up, of, gain = _tally(pairs, "efficiency")
+    return Verdict(_mostly(up, of), f"higher than UBR in {up} of {of} rows, by {gain:+.2f} on average")
+
+
+@claim("EPD hardly improves fairness.", "2-3")
+def epd_fairness(rows: Rows) -> Verdict:
+    """Section 5; judged against what Selective Drop does to the same rows."""
+    chosen = rows.where(table="2-3")
+    up, of, gain = _tally(chosen.pairs("drop_policy", "tail-drop", "epd"), "fairness")
+    _, _, selective = _tally(chosen.pairs("drop_policy", "tail-drop", "selective-drop"), "fairness")
+    return Verdict(
+        gain < 0.05 or 2 * gain < selective,
+        f"higher than UBR in {up} of {of} rows, by {gain:+.2f} on average; Selective Drop: {selective:+.2f}",
+    )
+
+
+@claim("Selective Drop and FBA are fairer than EPD.", "2-3")
+def selective_fairness(rows: Rows) -> Verdict:
+    """Sections 6 and 7."""
+    chosen = rows.where(table="2-3")
+    sd, of, sd_gain = _tally(chosen.pairs("drop_policy", "epd", "selective-drop"), "fairness")
+    fba, _, fba_gain = _tally(chosen.pairs("drop_policy", "epd", "fba"), "fairness")
+    return Verdict(
+        _mostly(sd, of) and _mostly(fba, of),
+        f"Selective Drop higher in {sd} of {of} rows ({sd_gain:+.3f}), FBA in {fba} of {of} ({fba_gain:+.3f})",
+    )
+
+
+@claim("Fairness of Selective Drop and FBA falls with the number of sources.", "2-3")
+def fairness_falls(rows: Rows) -> Verdict:
+    """Section 6."""
+    chosen = rows.where(table="2-3", drop_policy=("selective-drop", "fba"))
+    up, of, gain = _tally(chosen.pairs("sources", 5, 15), "fairness")
+    return Verdict(_mostly(of - up, of), f"lower with 15 than with 5 sources in {of - up} of {of} rows, by {gain:+.3f}")
+
+
+@claim("Efficiency grows with the buffer.", "2-3")
+def buffer_helps(rows: Rows) -> Verdict:
+    """Section 4, third observation."""
+    chosen = rows.where(table="2-3")
+    steps = ((1000, 2000), (2000, 3000), (12000, 24000), (24000, 36000))
+    up, of, gain = _tally([pair for a, b in steps for pair in chosen.pairs("buffer_cells", a, b)], "efficiency")
+    return Verdict(_mostly(up, of), f"higher with the next larger buffer in {up} of {of} pairs, by {gain:+.2f} on average")
+
+
+@claim("FBA with small R and small Z: fairness near 1 and efficiency near 0 on the LAN.", "5")
+def small_r_small_z(rows: Rows) -> Verdict:
+    """Section 7.3, first observation."""
+    corner = rows.where(table="5", r_fraction=0.1, z=0.2)
+    rest = [row for row in rows.where(table="5") if row not in corner]
+    fair, efficient = corner.values("fairness"), corner.values("efficiency")
+    others = mean(row.simulated["efficiency"] for row in rest)
+    return Verdict(
+        min(fair) > 0.9 and max(efficient) < 0.2,
+        f"R = 0.1 K, Z = 0.2: fairness {min(fair):.2f} to {max(fair):.2f}, efficiency {min(efficient):.2f} to "
+        f"{max(efficient):.2f} ({mean(efficient):.2f} on average, {others:.2f} for the other parameters)",
+    )
+
+
+@claim("FBA with R = 0.9 K and Z = 0.8 is near the best.", "5", "6")
+def best_parameters(rows: Rows) -> Verdict:
+    """Section 7.3: judged by efficiency and fairness averaged over all sources and buffers."""
+    chosen = rows.where(table=("5", "6"))
+    scores = {}
+    for r in (0.9, 0.5, 0.1):
+        for z in (0.8, 0.5, 0.2):
+            these = chosen.where(r_fraction=r, z=z)
+            scores[r, z] = (mean(these.values("efficiency")), mean(these.values("fairness")))
+    ranked = sorted(scores, key=lambda key: -sum(scores[key]))
+    place = ranked.index((0.9, 0.8)) + 1
+    best = ranked[0]
+    short = sum(scores[best]) - sum(scores[0.9, 0.8])
+    return Verdict(
+        place <= 3 and short < 0.05,
+        f"place {place} of 9 by mean efficiency plus mean fairness: {scores[0.9, 0.8][0]:.2f} and "
+        f"{scores[0.9, 0.8][1]:.2f}; best R = {best[0]} K, Z = {best[1]}: {scores[best][0]:.2f} and {scores[best][1]:.2f}",
+    )
+
+
+CLAIMS = (
+    zero_loss,
+    ubr_lan_and_wan,
+    smaller_windows,
+    finer_timers,
+    larger_segments,
+    epd_efficiency,
+    epd_fairness,
+    selective_fairness,
+    fairness_falls,
+    buffer_helps,
+    small_r_small_z,
+    best_parameters,
+)

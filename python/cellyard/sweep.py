@@ -1,0 +1,274 @@
+"""One scenario, or a grid of variations of it, run and printed: the command ``cellyard run``."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from cellyard.errors import UsageError
+from cellyard.progress import Progress
+from cellyard.results import interval, median
+from cellyard.run import Job, Store, run_jobs, writable_folder
+from cellyard.scenario import Scenario, read_text
+from cellyard.text import csv_text, dump, table
+
+#: More runs than this are refused before memory is taken.
+MAX_RUNS = 1_000_000
+
+#: Columns of the summary of several runs.
+SUMMARY = (
+    "goodput_mbps",
+    "efficiency",
+    "fairness",
+    "cell_loss_ratio",
+    "max_queue_cells",
+    "retransmitted_segments",
+    "timeouts",
+)
+
+
+@dataclass(frozen=True)
+class Point:
+    """One point of a grid: the values set there, and the scenario they make."""
+
+    values: Mapping[str, str]
+    scenario: Scenario
+
+
+def command(
+    path: Path,
+    *,
+    overrides: Sequence[tuple[str, str]],
+    grid: Sequence[tuple[str, str]],
+    replications: int | None,
+    seed: int | None,
+    jobs: int | None,
+    out: Path | None,
+    output_format: str,
+) -> int:
+    """Run, print, write; returns the exit status."""
+    points = expand(path, overrides=overrides, grid=grid, seed=seed, runs_per_point=replications or 1)
+    draws: Sequence[int | None] = [None] if replications is None else range(replications)
+    work = [(point, Job(point.scenario.canonical, draw)) for point in points for draw in draws]
+    runs: dict[int, dict[str, Any]] = {}
+    cpu_seconds = 0.0
+    status = 0
+    folder = writable_folder(out) if out else None
+    with (
+        Store(folder / "runs.jsonl") if folder else nullcontext() as store,
+        Progress(points[0].scenario.name, len(work)) as progress,
+    ):
+        try:
+            for finished in run_jobs([job for _, job in work], threads=jobs, store=store):
+                values = dict(work[finished.index][0].values)
+                runs[finished.index] = {**({"set": values} if values else {}), **finished.result}
+                cpu_seconds += finished.cpu_seconds
+                progress.update(len(runs))
+        except KeyboardInterrupt:
+            status = 130
+    ordered = [runs[index] for index in sorted(runs)]
+    document = {
+        "scenario": points[0].scenario.name,
+        "engine_version": _version(),
+        "seed": points[0].scenario.seed,
+        "replications": replications,
+        "complete": len(runs) == len(work),
+        "runs": ordered,
+        "summary": summary(ordered),
+        "cells": sum(run["totals"]["cells"] for run in ordered),
+        "bottleneck_cells": sum(run["totals"]["bottleneck_cells"] for run in ordered),
+        "timing": {"cpu_seconds": cpu_seconds, "wall_seconds": progress.seconds},
+    }
+    if folder:
+        _write(folder, document)
+    if output_format == "json":
+        print(dump(document))
+    elif output_format == "csv":
+        print(csv_text(records(ordered, "vcs")), end="")
+    else:
+        print(_text(document))
+    if status:
+        print(f"interrupted: {len(runs)} of {len(work)} runs finished", file=sys.stderr)
+    return status
+
+
+def _version() -> str:
+    from cellyard import _engine
+
+    return _engine.version()
+
+
+def expand(
+    path: Path,
+    *,
+    overrides: Sequence[tuple[str, str]] = (),
+    grid: Sequence[tuple[str, str]] = (),
+    seed: int | None = None,
+    runs_per_point: int = 1,
+) -> list[Point]:
+    """Every combination of the values of ``grid``, checked; raises `UsageError` when there are too many."""
+    axes = [[(key, value) for value in split_values(values)] for key, values in grid]
+    runs = runs_per_point
+    for axis in axes:
+        runs *= len(axis)
+    if runs > MAX_RUNS:
+        raise UsageError(f"--grid and --replications make {runs} runs: at most {MAX_RUNS} in one go")
+    text = read_text(path)
+    fixed = [*overrides, *([("seed", str(seed))] if seed is not None else [])]
+    points = []
+    for values in itertools.product(*axes):
+        scenario = Scenario.from_toml(text, file=str(path), overrides=[*fixed, *values])
+        points.append(Point(dict(values), scenario))
+    return points
+
+
+def split_values(text: str) -> list[str]:
+    """Values between commas, but not between those inside quotes, brackets or braces.
+
+    >>> split_values('epd, { policy = "fba", z = 0.5 },"a,b"')
+    ['epd', '{ policy = "fba", z = 0.5 }', '"a,b"']
+    """
+    values, depth, quote, start = [], 0, "", 0
+    for place, letter in enumerate(text):
+        if quote:
+            quote = "" if letter == quote else quote
+        elif letter in "\"'":
+            quote = letter
+        elif letter in "[{":
+            depth += 1
+        elif letter in "]}":
+            depth -= 1
+        elif letter == "," and depth == 0:
+            values.append(text[start:place].strip())
+            start = place + 1
+    values.append(text[start:].strip())
+    if "" in values:
+        raise UsageError(f"--grid '{text[:60]}': an empty value between commas")
+    return values
+
+
+def summary(runs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Median and 5 to 95 % range of the totals over the runs of each point."""
+    points: dict[str, list[Mapping[str, Any]]] = {}
+    for run in runs:
+        points.setdefault(json.dumps(run.get("set", {})), []).append(run)
+    found = []
+    for values, members in points.items():
+        entry: dict[str, Any] = {"set": json.loads(values), "runs": len(members), "median": {}, "range": {}}
+        for metric in members[0]["totals"]:
+            numbers = [run["totals"][metric] for run in members if run["totals"][metric] is not None]
+            entry["median"][metric] = median(numbers)
+            ends = interval(numbers)
+            entry["range"][metric] = list(ends) if ends else None
+        found.append(entry)
+    return found
+
+
+def records(runs: Sequence[Mapping[str, Any]], part: str) -> list[dict[str, Any]]:
+    """A record for each VC, port or class of each run."""
+    return [
+        {**run.get("set", {}), "replication": run["replication"], **thing} for run in runs for thing in run[part]
+    ]
+
+
+def _series(runs: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+    for run in runs:
+        head = {**run.get("set", {}), "replication": run["replication"]}
+        for series in run["series"]:
+            named = {key: series[key] for key in ("what", "of", "class", "vc", "unit")}
+            for time_s, value in zip(series["time_s"], series["value"], strict=True):
+                yield {**head, **named, "time_s": time_s, "value": value}
+
+
+def _write(folder: Path, document: Mapping[str, Any]) -> None:
+    (folder / "results.json").write_text(dump(document) + "\n", encoding="utf-8")
+    runs = document["runs"]
+    for part in ("vcs", "ports", "classes", "trace"):
+        if found := records(runs, part):
+            (folder / f"{part}.csv").write_text(csv_text(found), encoding="utf-8")
+    if points := list(_series(runs)):
+        (folder / "series.csv").write_text(csv_text(points), encoding="utf-8")
+
+
+def _text(document: Mapping[str, Any]) -> str:
+    runs = document["runs"]
+    if not runs:
+        return "no run has finished"
+    cost = f"{document['cells'] / 1e6:.1f} million cells, {document['timing']['cpu_seconds']:.2f} s of CPU time"
+    if len(runs) == 1:
+        return f"{runs[0]['name']}: {runs[0]['duration_s']:g} s simulated, {cost}\n\n{_one(runs[0])}"
+    paths = list(runs[0].get("set", {}))
+    ranged = document["replications"] is not None
+    metrics = [m for m in SUMMARY if document["summary"][0]["median"].get(m) is not None]
+    header = [*paths, "runs", *(column for m in metrics for column in ([m, "5-95 %"] if ranged else [m]))]
+    rows = []
+    for point in document["summary"]:
+        row = [*(point["set"][path] for path in paths), point["runs"]]
+        for metric in metrics:
+            row.append(point["median"][metric])
+            if ranged:
+                row.append(span(point["range"][metric]))
+        rows.append(row)
+    return f"{document['scenario']}: {len(runs)} runs, {cost}\n\n{table(header, rows)}"
+
+
+def span(ends: Sequence[float] | None) -> str:
+    """A range as a table shows it.
+
+    >>> span([0.25, 0.5])
+    '0.25..0.50'
+    """
+    if not ends:
+        return ""
+    return "..".join(f"{end:.2f}" if abs(end) < 100 else f"{end:.0f}" for end in ends)
+
+
+def _one(run: Mapping[str, Any]) -> str:
+    totals = run["totals"]
+    lines = ["  ".join(f"{m} {_short(totals[m])}" for m in SUMMARY if totals[m] is not None), ""]
+    vcs = [
+        ("vc", "name"),
+        ("from", "from"),
+        ("to", "to"),
+        ("traffic", "traffic"),
+        ("goodput_mbps", "goodput_mbps"),
+        ("cells_sent", "cells_sent"),
+        ("cells_dropped", "cells_dropped"),
+        ("segments", "segments"),
+        ("retransmitted", "retransmitted_segments"),
+        ("timeouts", "timeouts"),
+        ("mean_delay_s", "mean_cell_transfer_delay_s"),
+    ]
+    lines += [table([h for h, _ in vcs], [[vc[k] for _, k in vcs] for vc in run["vcs"]]), ""]
+    ports = [
+        [
+            port["name"],
+            port["rate_mbps"],
+            port["sent_cells"],
+            *port["dropped_cells"].values(),
+            port["max_queue_cells"],
+            port["mean_queue_cells"],
+            port["utilisation"],
+        ]
+        for port in run["ports"]
+        if port["can_queue"]
+    ]
+    head = ["port", "rate_mbps", "sent_cells", "refused", "full", "rest", "lost", "max_queue", "mean_queue", "utilisation"]
+    if ports:
+        lines += [table(head, ports), ""]
+    if len(run["classes"]) > 1:
+        lines += [table(list(run["classes"][0]), [list(c.values()) for c in run["classes"]]), ""]
+    if run["series"]:
+        points = sum(len(series["value"]) for series in run["series"])
+        lines.append(f"{len(run['series'])} series with {points} points: --out DIR writes them")
+    return "\n".join(lines).rstrip()
+
+
+def _short(value: float) -> str:
+    return f"{value:.3f}" if isinstance(value, float) else str(value)

@@ -1,0 +1,92 @@
+"""Plain tables for a terminal, CSV, JSON."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+#: A number, a difference, a range, a starred number or nothing.
+_NUMBER = re.compile(r"([-+]?[\d.]+(e[-+]?\d+)?(\.\.[\d.]+)?\*?)?$")
+
+
+def table(header: Sequence[str], rows: Iterable[Sequence[Any]], *, rule: bool = True) -> str:
+    """Aligned columns: numbers to the right, text to the left.
+
+    >>> print(table(["policy", "efficiency"], [["epd", 0.5], ["fba", None]]))
+    policy  efficiency
+    ------  ----------
+    epd          0.500
+    fba
+    """
+    values = [list(row) for row in rows]
+    cells = [[cell(value) for value in row] for row in values]
+    is_number = [all(_NUMBER.match(row[i]) for row in cells) for i in range(len(header))]
+    widths = [max(len(text) for text in (name, *(row[i] for row in cells))) for i, name in enumerate(header)]
+    lines = [header, *([["-" * width for width in widths]] if rule else []), *cells]
+    return "\n".join(
+        "  ".join(
+            text.rjust(width) if number else text.ljust(width)
+            for text, width, number in zip(line, widths, is_number, strict=True)
+        ).rstrip()
+        for line in lines
+    )
+
+
+def cell(value: Any) -> str:
+    """A value as a table shows it: three decimals for ratios, fewer for larger numbers, nothing for ``None``.
+
+    >>> [cell(v) for v in (0.12345, 123.456, 1e-7, 1234567, None, "lan")]
+    ['0.123', '123.5', '1.00e-07', '1234567', '', 'lan']
+    """
+    if value is None:
+        return ""
+    if not isinstance(value, float):
+        return str(value)
+    if value == 0 or 0.001 <= abs(value) < 100:
+        return f"{value:.3f}"
+    return f"{value:.1f}" if 100 <= abs(value) < 1e9 else f"{value:.2e}"
+
+
+def csv_text(records: Sequence[Mapping[str, Any]]) -> str:
+    """CSV with the columns of all records in order of appearance; nested values joined with dots and spaces.
+
+    >>> print(csv_text([{"table": "1", "simulated": {"efficiency": 0.5}}, {"table": "2"}]), end="")
+    table,simulated.efficiency
+    1,0.5
+    2,
+    """
+    flat = [_flat(record) for record in records]
+    columns = list(dict.fromkeys(column for record in flat for column in record))
+    out = io.StringIO()
+    writer = csv.DictWriter(out, columns, restval="", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(flat)
+    return out.getvalue()
+
+
+def _flat(record: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for key, value in record.items():
+        if isinstance(value, Mapping):
+            flat.update(_flat(value, f"{prefix}{key}."))
+        elif isinstance(value, (list, tuple)):
+            flat[prefix + key] = " ".join("" if item is None else str(item) for item in value)
+        else:
+            flat[prefix + key] = value
+    return flat
+
+
+def dump(document: Mapping[str, Any]) -> str:
+    """JSON with one row, group or claim per line, so that two documents can be compared by eye."""
+    lines = []
+    for key, value in document.items():
+        if isinstance(value, list) and value:
+            items = ",\n    ".join(json.dumps(item) for item in value)
+            lines.append(f"{json.dumps(key)}: [\n    {items}\n  ]")
+        else:
+            lines.append(f"{json.dumps(key)}: {json.dumps(value)}")
+    return "{\n  " + ",\n  ".join(lines) + "\n}"
