@@ -9,11 +9,17 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from cellyard._engine import version as engine_version
+    from cellyard._engine import version as version
     from cellyard.components import *  # noqa: F403
-    from cellyard.errors import CellyardError, Problem, RunError, ScenarioError, UsageError
-    from cellyard.results import Results, RunResult, Series
-    from cellyard.scenario import Scenario
+    from cellyard.errors import CellyardError as CellyardError
+    from cellyard.errors import Problem as Problem
+    from cellyard.errors import RunError as RunError
+    from cellyard.errors import ScenarioError as ScenarioError
+    from cellyard.errors import UsageError as UsageError
+    from cellyard.results import Results as Results
+    from cellyard.results import RunResult as RunResult
+    from cellyard.results import Series as Series
+    from cellyard.scenario import Scenario as Scenario
 
 _HOME = {
     "CellyardError": "errors",
@@ -25,12 +31,11 @@ _HOME = {
     "ScenarioError": "errors",
     "Series": "results",
     "UsageError": "errors",
+    "version": "_engine",
 }
 
 
 def __getattr__(name: str) -> Any:
-    if name == "engine_version":
-        return importlib.import_module("cellyard._engine").version
     if name in _HOME:
         return getattr(importlib.import_module(f"cellyard.{_HOME[name]}"), name)
     if name[0].isupper():  # `from cellyard import cli` asks here first, and must not import the components
@@ -42,4 +47,4 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     components = importlib.import_module("cellyard.components")
-    return sorted([*_HOME, *components.__all__, "engine_version"])
+    return sorted([*_HOME, *components.__all__])

@@ -43,9 +43,7 @@ class Format(StrEnum):
 
 ScenarioFile = Annotated[Path, typer.Argument(help="Scenario in TOML.", metavar="SCENARIO.toml")]
 StudyName = Annotated[str, typer.Argument(help="Name of the study; see `cellyard study list`.", metavar="NAME")]
-Tables = Annotated[
-    list[str] | None, typer.Option("--table", help="Only this table; may be repeated.", metavar="T")
-]
+Tables = Annotated[list[str] | None, typer.Option("--table", help="Only this table; may be repeated.", metavar="T")]
 Where = Annotated[
     list[str] | None,
     typer.Option(help="Only rows with this value of a parameter; may be repeated.", metavar="KEY=VALUE"),
@@ -240,7 +238,9 @@ def run_study(
 @command(study_app, "report", "cellyard study report ubr-plus --out results/ubr-plus")
 def report(
     name: StudyName,
-    out: Annotated[Path | None, typer.Option(help="Folder of the report; NAME-report by default.", metavar="DIR")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder of the report; NAME-report by default.", metavar="DIR")
+    ] = None,
     replications: Replications = 20,
     seed: Seed = None,
     jobs: Jobs = None,
@@ -251,9 +251,7 @@ def report(
     """
     from cellyard import report as page
 
-    return page.command(
-        name, out=out or Path(f"{name}-report"), replications=replications, seed=seed, jobs=jobs
-    )
+    return page.command(name, out=out or Path(f"{name}-report"), replications=replications, seed=seed, jobs=jobs)
 
 
 def main(arguments: list[str] | None = None) -> Any:

@@ -26,16 +26,16 @@ class Measure(Component):
     Formula: efficiency = sum of goodputs / max_goodput
     """
 
-    #: Deliveries before this do not count in goodputs and delays. Allowed: a text from 0 s to 100000 s;
-    #: units: s, ms, us, ns, ticks.
+    #: Deliveries before this do not count in goodputs and delays. Allowed: a text from 0 s to 100000 s; units: s,
+    #: ms, us, ns, ticks.
     warm_up: str = "0 s"
 
-    #: Length of the counted time after the warm-up. Allowed: a text from 1 ns to 100000 s; units: s, ms,
-    #: us, ns, ticks. Default: the rest of the run.
+    #: Length of the counted time after the warm-up. Allowed: a text from 1 ns to 100000 s; units: s, ms, us, ns,
+    #: ticks. Default: the rest of the run.
     window: str | None = None
 
-    #: Largest possible sum of goodputs. Allowed: a text from 1 bps to 1 Tbps; units: bps, kbps, Mbps, Gbps,
-    #: Tbps, cells/s. Default: no efficiency is stated.
+    #: Largest possible sum of goodputs. Allowed: a text from 1 bps to 1 Tbps; units: bps, kbps, Mbps, Gbps, Tbps,
+    #: cells/s. Default: no efficiency is stated.
     max_goodput: str | None = None
 
 
@@ -43,8 +43,8 @@ class Measure(Component):
 class Ensemble(Component):
     """Draws of a replication; a run that is no replication draws none of them."""
 
-    #: Each VC starts later by a uniform draw from [0, start_jitter). Allowed: a text from 0 s to 100000 s;
-    #: units: s, ms, us, ns, ticks.
+    #: Each VC starts later by a uniform draw from [0, start_jitter). Allowed: a text from 0 s to 100000 s; units:
+    #: s, ms, us, ns, ticks.
     start_jitter: str = "100 us"
 
     #: Whether the common timer phase is drawn, uniform over one tick.
@@ -56,15 +56,13 @@ class Ensemble(Component):
 
 @dataclass(frozen=True, kw_only=True)
 class Host(Component):
-    """An end system; on each of its links it sends frames first come first served, from a queue without
-    limit."""
+    """An end system; on each of its links it sends frames first come first served, from a queue without limit."""
 
-    #: Unique among hosts and switches. Allowed: at most 64 letters, digits and _ - / > : +, not digits
-    #: only.
+    #: Unique among hosts and switches. Allowed: at most 64 letters, digits and _ - / > : +, not digits only.
     name: str
 
-    #: Makes this many like things, named name1, name2, ...; the name alone then means the group. Allowed:
-    #: an integer from 1 to 1000000000. Default: one, without a number in its name.
+    #: Makes this many like things, named name1, name2, ...; the name alone then means the group. Allowed: an
+    #: integer from 1 to 1000000000. Default: one, without a number in its name.
     count: int | None = None
 
     #: Delay of every frame sent and received, common to all VCs of the host. Default: no delay.
@@ -75,12 +73,11 @@ class Host(Component):
 class Switch(Component):
     """An output-buffered switch; each outgoing link is a port with a queue per class."""
 
-    #: Unique among hosts and switches. Allowed: at most 64 letters, digits and _ - / > : +, not digits
-    #: only.
+    #: Unique among hosts and switches. Allowed: at most 64 letters, digits and _ - / > : +, not digits only.
     name: str
 
-    #: Makes this many like things, named name1, name2, ...; the name alone then means the group. Allowed:
-    #: an integer from 1 to 1000000000. Default: one, without a number in its name.
+    #: Makes this many like things, named name1, name2, ...; the name alone then means the group. Allowed: an
+    #: integer from 1 to 1000000000. Default: one, without a number in its name.
     count: int | None = None
 
     #: Delay between an input link and the output ports. Default: no delay.
@@ -107,26 +104,25 @@ class Switch(Component):
 
 @dataclass(frozen=True, kw_only=True)
 class Link(Component):
-    """A link, by default with a like one back. Losses, scheduler and class queues belong to the way from
-    `from` to `to`.
+    """A link, by default with a like one back. Losses, scheduler and class queues belong to the way from `from` to `to`.
 
-    Formula: the k-th cell of a busy period that began at t0 leaves at t0 + ceil(k 424 / rate) and arrives
-    `delay` later
+    Formula: the k-th cell of a busy period that began at t0 leaves at t0 + ceil(k 424 / rate) and arrives `delay`
+    later
     """
 
-    #: Unique among links; numbered between groups; a link back adds `-back`, or is to->from. Allowed: at
-    #: most 64 letters, digits and _ - / > : +, not digits only. Default: from->to.
+    #: Unique among links; numbered between groups; a link back adds `-back`, or is to->from. Allowed: at most 64
+    #: letters, digits and _ - / > : +, not digits only. Default: from->to.
     name: str | None = None
 
-    #: Node it leaves. A group makes a link for each member, pairwise if both ends are groups. Allowed: the
-    #: name of a host or switch.
+    #: Node it leaves. A group makes a link for each member, pairwise if both ends are groups. Allowed: the name of
+    #: a host or switch.
     from_: str
 
     #: Node it reaches. Allowed: the name of a host or switch.
     to: str
 
-    #: Cell rate of the line: 53 bytes count for every cell (155.52 Mbps raw, 149.76 Mbps SDH payload).
-    #: Allowed: a text from 1 kbps to 1 Tbps; units: bps, kbps, Mbps, Gbps, Tbps, cells/s.
+    #: Cell rate of the line: 53 bytes count for every cell (155.52 Mbps raw, 149.76 Mbps SDH payload). Allowed: a
+    #: text from 1 kbps to 1 Tbps; units: bps, kbps, Mbps, Gbps, Tbps, cells/s.
     rate: str
 
     #: Propagation delay. Allowed: a text from 0 s to 1000 s; units: s, ms, us, ns, ticks.
@@ -135,8 +131,8 @@ class Link(Component):
     #: Whether a link of equal rate and delay leads back.
     duplex: bool = True
 
-    #: Data frames lost, counted from 0 as they enter the link, retransmissions included. Allowed: a list,
-    #: each an integer from 0 to 9223372036854775807.
+    #: Data frames lost, counted from 0 as they enter the link, retransmissions included. Allowed: a list, each an
+    #: integer from 0 to 9223372036854775807.
     lose_frames: Sequence[int] = ()
 
     #: Probability that a data frame is lost. Allowed: a number from 0 to 1 with at most 12 decimals.
@@ -163,38 +159,37 @@ class Link(Component):
 
 @dataclass(frozen=True, kw_only=True)
 class Vc(Component):
-    """A bidirectional connection on one route: data from `from` to `to`, acknowledgements back over the
-    same switches."""
+    """A bidirectional connection on one route: data from `from` to `to`, acknowledgements back over the same switches."""
 
-    #: Unique among VCs; numbered when there are several. Allowed: at most 64 letters, digits and _ - / > :
-    #: +, not digits only. Default: vc1, vc2, ... by place among all VCs.
+    #: Unique among VCs; numbered when there are several. Allowed: at most 64 letters, digits and _ - / > : +, not
+    #: digits only. Default: vc1, vc2, ... by place among all VCs.
     name: str | None = None
 
-    #: Like VCs between the same two hosts; between groups it must equal their size. Allowed: an integer
-    #: from 1 to 1000000000. Default: one, or one for each member of the groups.
+    #: Like VCs between the same two hosts; between groups it must equal their size. Allowed: an integer from 1 to
+    #: 1000000000. Default: one, or one for each member of the groups.
     count: int | None = None
 
-    #: Host that sends data. A group makes a VC for each member, pairwise if both ends are groups. Allowed:
-    #: the name of a host.
+    #: Host that sends data. A group makes a VC for each member, pairwise if both ends are groups. Allowed: the name
+    #: of a host.
     from_: str
 
     #: Host that receives data. Allowed: the name of a host.
     to: str
 
-    #: Switches from `from` to `to`. Allowed: a list, each the name of a switch. Default: the shortest path,
-    #: the first in scenario order.
+    #: Switches from `from` to `to`. Allowed: a list, each the name of a switch. Default: the shortest path, the
+    #: first in scenario order.
     route: Sequence[str] | None = None
 
-    #: Service class of both directions. ``cbr``: Constant bit rate. ``vbr``: Variable bit rate. ``abr``:
-    #: Available bit rate. ``gfr``: Guaranteed frame rate. ``ubr``: Unspecified bit rate. Default: cbr for
-    #: cbr, vbr for vbr, else ubr.
+    #: Service class of both directions. ``cbr``: Constant bit rate. ``vbr``: Variable bit rate. ``abr``: Available
+    #: bit rate. ``gfr``: Guaranteed frame rate. ``ubr``: Unspecified bit rate. Default: cbr for cbr, vbr for vbr,
+    #: else ubr.
     class_: Literal["cbr", "vbr", "abr", "gfr", "ubr"] | None = None
 
     #: Share in a per-vc scheduler. Allowed: an integer from 1 to 1000000.
     weight: int = 1
 
-    #: Rate that per-vc schedulers guarantee the data of this VC. Allowed: a text from 1 bps to 1 Tbps;
-    #: units: bps, kbps, Mbps, Gbps, Tbps, cells/s. Default: none.
+    #: Rate that per-vc schedulers guarantee the data of this VC. Allowed: a text from 1 bps to 1 Tbps; units: bps,
+    #: kbps, Mbps, Gbps, Tbps, cells/s. Default: none.
     guarantee: str | None = None
 
     #: When its source starts. Allowed: a text from 0 s to 100000 s; units: s, ms, us, ns, ticks.
@@ -213,16 +208,16 @@ class Queue(Component):
     Source: `ubr-plus`, section 4.
     """
 
-    #: K, cells that may wait, without the cell in service. Allowed: a text from 1 cell to 1000000000 cells;
-    #: units: cells, cell; or "unlimited".
+    #: K, cells that may wait, without the cell in service. Allowed: a text from 1 cell to 1000000000 cells; units:
+    #: cells, cell; or "unlimited".
     buffer: str = "unlimited"
 
     #: What is refused before the buffer is full.
     drop: Drop = "tail-drop"
 
-    #: What happens to the later cells of a frame that lost a cell in the middle. ``accept``: Taken while
-    #: there is room. ``drop-but-eom``: Dropped, except for the EOM, which is taken while there is room.
-    #: ``drop``: Dropped, EOM included. Default: drop-but-eom for ppd, else accept.
+    #: What happens to the later cells of a frame that lost a cell in the middle. ``accept``: Taken while there is
+    #: room. ``drop-but-eom``: Dropped, except for the EOM, which is taken while there is room. ``drop``: Dropped,
+    #: EOM included. Default: drop-but-eom for ppd, else accept.
     rest_of_frame: Literal["accept", "drop-but-eom", "drop"] | None = None
 
 
@@ -261,12 +256,12 @@ class Epd(Component):
 
     TAG: ClassVar[Mapping[str, str]] = {"policy": "epd"}
 
-    #: T, cells or a fraction of K; at most K. Allowed: a text in cells, "800 cells", or a fraction of the
-    #: buffer from 0 to 1. Default: K - reserve.
+    #: T, cells or a fraction of K; at most K. Allowed: a text in cells, "800 cells", or a fraction of the buffer
+    #: from 0 to 1. Default: K - reserve.
     threshold: str | float | None = None
 
-    #: Cells kept for the rest of frames already begun, when no threshold is given; at most K. Allowed: a
-    #: text from 0 cells to 1000000000 cells; units: cells, cell.
+    #: Cells kept for the rest of frames already begun, when no threshold is given; at most K. Allowed: a text from
+    #: 0 cells to 1000000000 cells; units: cells, cell.
     reserve: str = "200 cells"
 
 
@@ -281,8 +276,8 @@ class SelectiveDrop(Component):
 
     TAG: ClassVar[Mapping[str, str]] = {"policy": "selective-drop"}
 
-    #: R, threshold: cells or a fraction of K; at most K. Allowed: a text in cells, "800 cells", or a
-    #: fraction of the buffer from 0 to 1.
+    #: R, threshold: cells or a fraction of K; at most K. Allowed: a text in cells, "800 cells", or a fraction of
+    #: the buffer from 0 to 1.
     r: str | float = 0.9
 
     #: Z, cutoff of the load ratio Y_i N_a / X. Allowed: a number from 0 to 1000 with at most 6 decimals.
@@ -300,15 +295,15 @@ class Fba(Component):
 
     TAG: ClassVar[Mapping[str, str]] = {"policy": "fba"}
 
-    #: R, threshold: cells or a fraction of K; at most K. Allowed: a text in cells, "800 cells", or a
-    #: fraction of the buffer from 0 to 1.
+    #: R, threshold: cells or a fraction of K; at most K. Allowed: a text in cells, "800 cells", or a fraction of
+    #: the buffer from 0 to 1.
     r: str | float = 0.9
 
     #: Z, linear scale factor. Allowed: a number from 0 to 1000 with at most 6 decimals.
     z: float | str = 0.8
 
-    #: K of the formula; at least R. Allowed: a text from 0 cells to 1000000000 cells; units: cells, cell.
-    #: Default: K.
+    #: K of the formula; at least R. Allowed: a text from 0 cells to 1000000000 cells; units: cells, cell. Default:
+    #: K.
     k_fba: str | None = None
 
 
@@ -345,8 +340,8 @@ class GuaranteedRate(Component):
 
     TAG: ClassVar[Mapping[str, str]] = {"kind": "guaranteed-rate"}
 
-    #: The class with the guarantee. ``cbr``: Constant bit rate. ``vbr``: Variable bit rate. ``abr``:
-    #: Available bit rate. ``gfr``: Guaranteed frame rate. ``ubr``: Unspecified bit rate.
+    #: The class with the guarantee. ``cbr``: Constant bit rate. ``vbr``: Variable bit rate. ``abr``: Available bit
+    #: rate. ``gfr``: Guaranteed frame rate. ``ubr``: Unspecified bit rate.
     class_: Literal["cbr", "vbr", "abr", "gfr", "ubr"] = "ubr"
 
     #: GR, guaranteed fraction of the slots. Allowed: a number from 0 to below 1 with at most 6 decimals.
@@ -357,104 +352,99 @@ class GuaranteedRate(Component):
 class PerVc(Component):
     """Strict priority between classes; within one class, guaranteed rates first, the rest by weight.
 
-    Formula: per slot, credit_i + guarantee_i / rate while VC i waits; the largest credit >= 1 goes and pays
-    1, else the smallest start tag S_i goes and S_i + 1 / weight_i
+    Formula: per slot, credit_i + guarantee_i / rate while VC i waits; the largest credit >= 1 goes and pays 1, else
+    the smallest start tag S_i goes and S_i + 1 / weight_i
 
-    Source: `guaranteed-rate`, sections 1 and 3; Goyal, Vin and Cheng, Start-time fair queuing, IEEE/ACM ToN
-    5(5), 1997.
+    Source: `guaranteed-rate`, sections 1 and 3; Goyal, Vin and Cheng, Start-time fair queuing, IEEE/ACM ToN 5(5),
+    1997.
     """
 
     TAG: ClassVar[Mapping[str, str]] = {"kind": "per-vc"}
 
-    #: The class with per-VC queues. ``cbr``: Constant bit rate. ``vbr``: Variable bit rate. ``abr``:
-    #: Available bit rate. ``gfr``: Guaranteed frame rate. ``ubr``: Unspecified bit rate.
+    #: The class with per-VC queues. ``cbr``: Constant bit rate. ``vbr``: Variable bit rate. ``abr``: Available bit
+    #: rate. ``gfr``: Guaranteed frame rate. ``ubr``: Unspecified bit rate.
     class_: Literal["cbr", "vbr", "abr", "gfr", "ubr"] = "ubr"
 
-    #: What a VC sends in a turn. ``cell``: A turn is one cell. ``frame``: A turn is one frame; frames are
-    #: not interleaved.
+    #: What a VC sends in a turn. ``cell``: A turn is one cell. ``frame``: A turn is one frame; frames are not
+    #: interleaved.
     unit: Literal["cell", "frame"] = "cell"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Tcp(Component):
-    """A TCP connection that always has data, or sends one file; full segments only, except the last of a
-    file.
+    """A TCP connection that always has data, or sends one file; full segments only, except the last of a file.
 
-    Formula: window = min(cwnd, rwnd); per new ACK cwnd + MSS while cwnd <= ssthresh, then cwnd + MSS^2 /
-    cwnd
+    Formula: window = min(cwnd, rwnd); per new ACK cwnd + MSS while cwnd <= ssthresh, then cwnd + MSS^2 / cwnd
 
     Source: `ubr-plus`, section 2; RFC 2001, sections 1 and 2.
     """
 
     TAG: ClassVar[Mapping[str, str]] = {"kind": "tcp"}
 
-    #: Loss recovery of the sender. ``vanilla``: Slow start and congestion avoidance; only the timer repairs
-    #: losses. ``tahoe``: Vanilla with fast retransmit: duplicate ACKs start slow start without waiting for
-    #: the timer. ``reno``: Fast retransmit and fast recovery, which the first new ACK ends. ``new-reno``:
-    #: Reno whose recovery lasts until all that was sent before it is acknowledged: one hole per round trip.
-    #: ``sack``: Selective acknowledgements: holes are resent while the pipe has room.
+    #: Loss recovery of the sender. ``vanilla``: Slow start and congestion avoidance; only the timer repairs losses.
+    #: ``tahoe``: Vanilla with fast retransmit: duplicate ACKs start slow start without waiting for the timer.
+    #: ``reno``: Fast retransmit and fast recovery, which the first new ACK ends. ``new-reno``: Reno whose recovery
+    #: lasts until all that was sent before it is acknowledged: one hole per round trip. ``sack``: Selective
+    #: acknowledgements: holes are resent while the pipe has room.
     recovery: Literal["vanilla", "tahoe", "reno", "new-reno", "sack"] = "reno"
 
-    #: Largest segment, bytes of data; with 48 bytes of headers it fits an AAL5 frame. Allowed: a text from
-    #: 1 byte to 65487 bytes; units: bytes, byte, kB, MB, GB, KiB, MiB, GiB.
+    #: Largest segment, bytes of data; with 48 bytes of headers it fits an AAL5 frame. Allowed: a text from 1 byte
+    #: to 65487 bytes; units: bytes, byte, kB, MB, GB, KiB, MiB, GiB.
     mss: str = "512 bytes"
 
-    #: Receiver window, at least one segment; more than 65535 bytes means window scaling (RFC 1323).
-    #: Allowed: a text from 1 byte to 1073741824 bytes; units: bytes, byte, kB, MB, GB, KiB, MiB, GiB.
+    #: Receiver window, at least one segment; more than 65535 bytes means window scaling (RFC 1323). Allowed: a text
+    #: from 1 byte to 1073741824 bytes; units: bytes, byte, kB, MB, GB, KiB, MiB, GiB.
     rwnd: str = "65535 bytes"
 
     #: Initial congestion window, segments. Allowed: an integer from 1 to 1000000.
     initial_window: int = 1
 
-    #: Initial slow-start threshold. Allowed: a text from 1 byte to 1073741824 bytes; units: bytes, byte,
-    #: kB, MB, GB, KiB, MiB, GiB. Default: rwnd.
+    #: Initial slow-start threshold. Allowed: a text from 1 byte to 1073741824 bytes; units: bytes, byte, kB, MB,
+    #: GB, KiB, MiB, GiB. Default: rwnd.
     initial_ssthresh: str | None = None
 
-    #: Tick of the coarse timer; the ticks of all hosts fall on `timer_phase` + k granularity. Allowed: a
-    #: text from 1 us to 100000 s; units: s, ms, us, ns, ticks.
+    #: Tick of the coarse timer; the ticks of all hosts fall on `timer_phase` + k granularity. Allowed: a text from
+    #: 1 us to 100000 s; units: s, ms, us, ns, ticks.
     granularity: str = "100 ms"
 
-    #: Smallest retransmission timeout. Allowed: a text from 1 us to 100000 s; units: s, ms, us, ns, ticks.
-    #: Default: 2 x granularity.
+    #: Smallest retransmission timeout. Allowed: a text from 1 us to 100000 s; units: s, ms, us, ns, ticks. Default:
+    #: 2 x granularity.
     min_rto: str | None = None
 
-    #: Timeout before the first round-trip sample; at most `max_rto`. Allowed: a text from 1 us to 100000 s;
-    #: units: s, ms, us, ns, ticks.
+    #: Timeout before the first round-trip sample; at most `max_rto`. Allowed: a text from 1 us to 100000 s; units:
+    #: s, ms, us, ns, ticks.
     initial_rto: str = "3 s"
 
-    #: Largest retransmission timeout, back-off included. Allowed: a text from 1 us to 100000 s; units: s,
-    #: ms, us, ns, ticks.
+    #: Largest retransmission timeout, back-off included. Allowed: a text from 1 us to 100000 s; units: s, ms, us,
+    #: ns, ticks.
     max_rto: str = "64 s"
 
-    #: Round-trip estimator; only new data are timed, one segment at a time (Karn). ``bsd``: Fixed point on
-    #: whole ticks: srtt scaled by 8, rttvar by 4. ``rfc6298``: On measured times rounded up to the
-    #: granularity.
+    #: Round-trip estimator; only new data are timed, one segment at a time (Karn). ``bsd``: Fixed point on whole
+    #: ticks: srtt scaled by 8, rttvar by 4. ``rfc6298``: On measured times rounded up to the granularity.
     estimator: Literal["bsd", "rfc6298"] = "bsd"
 
-    #: Delay of ACKs. Allowed: a text from 1 us to 100000 s; units: s, ms, us, ns, ticks. Default: every
-    #: segment is acknowledged at once.
+    #: Delay of ACKs. Allowed: a text from 1 us to 100000 s; units: s, ms, us, ns, ticks. Default: every segment is
+    #: acknowledged at once.
     delayed_ack: str | None = None
 
-    #: Duplicate ACKs that start a fast retransmit. Allowed: an integer from 1 to 1000. Only with recovery
-    #: tahoe, reno, new-reno, sack.
+    #: Duplicate ACKs that start a fast retransmit. Allowed: an integer from 1 to 1000. Only with recovery tahoe,
+    #: reno, new-reno, sack.
     dupack_threshold: int = 3
 
-    #: Bytes to send. Allowed: a text from 1 byte to 1000000000000000 bytes; units: bytes, byte, kB, MB, GB,
-    #: KiB, MiB, GiB. Default: unlimited.
+    #: Bytes to send. Allowed: a text from 1 byte to 1000000000000000 bytes; units: bytes, byte, kB, MB, GB, KiB,
+    #: MiB, GiB. Default: unlimited.
     file_size: str | None = None
 
-    #: Most SACK blocks in one ACK (RFC 2018, section 3). Allowed: an integer from 1 to 4. Only with
-    #: recovery sack.
+    #: Most SACK blocks in one ACK (RFC 2018, section 3). Allowed: an integer from 1 to 4. Only with recovery sack.
     sack_blocks: int = 3
 
-    #: How the sender counts what is in flight during recovery. ``counter``: -1 per duplicate ACK, -2 per
-    #: partial ACK, +1 per segment sent (Fall and Floyd 1996). ``rfc6675``: Recomputed from the scoreboard
-    #: (RFC 6675, section 4). Only with recovery sack.
+    #: How the sender counts what is in flight during recovery. ``counter``: -1 per duplicate ACK, -2 per partial
+    #: ACK, +1 per segment sent (Fall and Floyd 1996). ``rfc6675``: Recomputed from the scoreboard (RFC 6675,
+    #: section 4). Only with recovery sack.
     sack_pipe: Literal["counter", "rfc6675"] = "counter"
 
-    #: What a fast retransmit sends. ``missing-segment``: The missing segment (RFC 2001). ``nothing``:
-    #: Nothing; only the timer repairs the hole. For reproducing one published study. Only with recovery
-    #: reno.
+    #: What a fast retransmit sends. ``missing-segment``: The missing segment (RFC 2001). ``nothing``: Nothing; only
+    #: the timer repairs the hole. For reproducing one published study. Only with recovery reno.
     reno_fast_retransmit: Literal["missing-segment", "nothing"] = "missing-segment"
 
     #: Delay of every segment and ACK that the transport of this VC sends or receives. Default: no delay.
@@ -472,8 +462,8 @@ class Cbr(Component):
 
     TAG: ClassVar[Mapping[str, str]] = {"kind": "cbr"}
 
-    #: Cell rate; at most that of the host's link. Allowed: a text from 1 bps to 1 Tbps; units: bps, kbps,
-    #: Mbps, Gbps, Tbps, cells/s.
+    #: Cell rate; at most that of the host's link. Allowed: a text from 1 bps to 1 Tbps; units: bps, kbps, Mbps,
+    #: Gbps, Tbps, cells/s.
     rate: str
 
 
@@ -488,8 +478,8 @@ class Poisson(Component):
 
     TAG: ClassVar[Mapping[str, str]] = {"kind": "poisson"}
 
-    #: Mean cell rate; at most that of the host's link. Allowed: a text from 1 bps to 1 Tbps; units: bps,
-    #: kbps, Mbps, Gbps, Tbps, cells/s.
+    #: Mean cell rate; at most that of the host's link. Allowed: a text from 1 bps to 1 Tbps; units: bps, kbps,
+    #: Mbps, Gbps, Tbps, cells/s.
     rate: str
 
 
@@ -497,20 +487,20 @@ class Poisson(Component):
 class Vbr(Component):
     """Single cells at equal distances while on, none while off, in turn.
 
-    Formula: burst b begins at start + b (on + off); its cell k comes ceil(k 424 / rate) later, before start
-    + b (on + off) + on
+    Formula: burst b begins at start + b (on + off); its cell k comes ceil(k 424 / rate) later, before start + b (on
+    + off) + on
 
     Source: `guaranteed-rate`, section 3 and figure 2.
     """
 
     TAG: ClassVar[Mapping[str, str]] = {"kind": "vbr"}
 
-    #: Cell rate while on; at most that of the host's link. Allowed: a text from 1 bps to 1 Tbps; units:
-    #: bps, kbps, Mbps, Gbps, Tbps, cells/s. Default: amplitude x the rate of the host's link.
+    #: Cell rate while on; at most that of the host's link. Allowed: a text from 1 bps to 1 Tbps; units: bps, kbps,
+    #: Mbps, Gbps, Tbps, cells/s. Default: amplitude x the rate of the host's link.
     rate: str | None = None
 
-    #: Cell rate while on as a fraction of that of the host's link, instead of `rate`. Allowed: a number
-    #: from 0 to 1 with at most 6 decimals. Default: 1.
+    #: Cell rate while on as a fraction of that of the host's link, instead of `rate`. Allowed: a number from 0 to 1
+    #: with at most 6 decimals. Default: 1.
     amplitude: float | str | None = None
 
     #: Length of a burst. Allowed: a text from 1 ns to 100000 s; units: s, ms, us, ns, ticks.
@@ -529,15 +519,15 @@ class ServerProcessing(Component):
 
     TAG: ClassVar[Mapping[str, str]] = {"kind": "server"}
 
-    #: What a time is drawn for. ``cell``: Each cell takes the time; switches only. ``frame``: Each frame
-    #: takes the time.
+    #: What a time is drawn for. ``cell``: Each cell takes the time; switches only. ``frame``: Each frame takes the
+    #: time.
     per: Literal["cell", "frame"] = "frame"
 
     #: Mean time. Allowed: a text from 0 s to 100000 s; units: s, ms, us, ns, ticks.
     mean: str
 
-    #: Each time is uniform in [mean - spread, mean + spread]; at most the mean. Allowed: a text from 0 s to
-    #: 100000 s; units: s, ms, us, ns, ticks.
+    #: Each time is uniform in [mean - spread, mean + spread]; at most the mean. Allowed: a text from 0 s to 100000
+    #: s; units: s, ms, us, ns, ticks.
     spread: str = "0 s"
 
 
@@ -550,15 +540,15 @@ class LatencyProcessing(Component):
 
     TAG: ClassVar[Mapping[str, str]] = {"kind": "latency"}
 
-    #: What a time is drawn for. ``cell``: Each cell takes the time; switches only. ``frame``: Each frame
-    #: takes the time.
+    #: What a time is drawn for. ``cell``: Each cell takes the time; switches only. ``frame``: Each frame takes the
+    #: time.
     per: Literal["cell", "frame"] = "frame"
 
     #: Mean time. Allowed: a text from 0 s to 100000 s; units: s, ms, us, ns, ticks.
     mean: str
 
-    #: Each time is uniform in [mean - spread, mean + spread]; at most the mean. Allowed: a text from 0 s to
-    #: 100000 s; units: s, ms, us, ns, ticks.
+    #: Each time is uniform in [mean - spread, mean + spread]; at most the mean. Allowed: a text from 0 s to 100000
+    #: s; units: s, ms, us, ns, ticks.
     spread: str = "0 s"
 
 
@@ -578,8 +568,8 @@ class QueueProbe(Component):
     #: Only the cells of this VC; not a group. Allowed: the name of a vc. Default: all VCs.
     vc: str | None = None
 
-    #: Sampling interval. Allowed: a text from 1 ns to 100000 s; units: s, ms, us, ns, ticks. Default: every
-    #: change is recorded.
+    #: Sampling interval. Allowed: a text from 1 ns to 100000 s; units: s, ms, us, ns, ticks. Default: every change
+    #: is recorded.
     interval: str | None = None
 
     #: Record at every n-th cell that reaches the port, instead of `interval`. Allowed: an integer from 1 to
@@ -596,8 +586,8 @@ class CwndProbe(Component):
     #: The VC, or a group of them; `vc` means all that have no name of their own. Allowed: the name of a vc.
     of: str
 
-    #: Sampling interval. Allowed: a text from 1 ns to 100000 s; units: s, ms, us, ns, ticks. Default: every
-    #: change is recorded.
+    #: Sampling interval. Allowed: a text from 1 ns to 100000 s; units: s, ms, us, ns, ticks. Default: every change
+    #: is recorded.
     interval: str | None = None
 
 
@@ -610,8 +600,8 @@ class SsthreshProbe(Component):
     #: The VC, or a group of them; `vc` means all that have no name of their own. Allowed: the name of a vc.
     of: str
 
-    #: Sampling interval. Allowed: a text from 1 ns to 100000 s; units: s, ms, us, ns, ticks. Default: every
-    #: change is recorded.
+    #: Sampling interval. Allowed: a text from 1 ns to 100000 s; units: s, ms, us, ns, ticks. Default: every change
+    #: is recorded.
     interval: str | None = None
 
 
@@ -671,8 +661,8 @@ class CreditProbe(Component):
     #: The port: a link that leaves a switch, or a group of them. Allowed: the name of a link.
     of: str
 
-    #: Sampling interval. Allowed: a text from 1 ns to 100000 s; units: s, ms, us, ns, ticks. Default: every
-    #: change is recorded.
+    #: Sampling interval. Allowed: a text from 1 ns to 100000 s; units: s, ms, us, ns, ticks. Default: every change
+    #: is recorded.
     interval: str | None = None
 
     #: Record at every n-th cell that reaches the port, instead of `interval`. Allowed: an integer from 1 to
@@ -704,12 +694,7 @@ Drop: TypeAlias = (
 
 #: Schedulers: which waiting cell a port serves next.
 Scheduler: TypeAlias = (
-    Fifo
-    | StrictPriority
-    | GuaranteedRate
-    | PerVc
-    | Literal["fifo", "strict-priority", "per-vc"]
-    | Mapping[str, Any]
+    Fifo | StrictPriority | GuaranteedRate | PerVc | Literal["fifo", "strict-priority", "per-vc"] | Mapping[str, Any]
 )
 
 

@@ -54,7 +54,7 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> UsageError:
     study 'ubr-pluss' does not exist; did you mean 'ubr-plus'? There are: ubr-plus
     """
     known = sorted(known)
-    near = difflib.get_close_matches(name, known, n=1)
+    near = difflib.get_close_matches(name, known, n=1) or [k for k in known if name and name in k]
     hint = f"; did you mean '{near[0]}'?" if near else "."
     shown = name if len(name) <= 60 else name[:57] + "..."
     return UsageError(f"{kind} '{shown}' does not exist{hint} There are: {', '.join(known)}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from cellyard.scenario import Scenario
@@ -35,15 +36,14 @@ def topology(data: Mapping[str, Any], facts: Mapping[str, Any]) -> str:
     routes: dict[tuple[Any, ...], list[Mapping[str, Any]]] = {}
     for vc in data["vcs"]:
         nodes = [vc["from"], *vc["route"], vc["to"]]
-        hops = tuple(
-            (l["rate"], l["delay"], l["name"] in queueing) for l in (links[a, b] for a, b in zip(nodes, nodes[1:], strict=False))
-        )
+        path = [links[hop] for hop in pairwise(nodes)]
+        hops = tuple((link["rate"], link["delay"], link["name"] in queueing) for link in path)
         routes.setdefault((tuple(vc["route"]), vc["class"], vc["traffic"]["kind"], hops), []).append(vc)
     pictures = []
     for (route, kind, traffic, _), vcs in routes.items():
         lines = [_some([vc["from"] for vc in vcs])]
         nodes = [vcs[0]["from"], *route, vcs[0]["to"]]
-        for here, there in zip(nodes, nodes[1:], strict=False):
+        for here, there in pairwise(nodes):
             link = links[here, there]
             mark = "#" if link["name"] in queueing else "|"
             text = f"  {mark}  {link['rate'] / 1e6:g} Mb/s, {_time(link['delay'])}"

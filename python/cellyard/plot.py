@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#555555")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 
-_STYLE = {
+_STYLE: Any = {
     "axes.edgecolor": "#888888",
     "axes.grid": True,
     "axes.labelcolor": "#333333",
@@ -91,8 +91,10 @@ def level(axes: Axes, value: float, text: str) -> None:
     )  # fmt: skip
 
 
-def efficiency_fairness(axes: Axes, rows: Rows, *, group: str, symbol: str | None = None) -> None:
-    """Fairness over efficiency, a colour per value of ``group`` and a marker per value of ``symbol``."""
+def efficiency_fairness(
+    axes: Axes, rows: Rows, *, group: str, symbol: str | None = None, legend: bool = True, low: float = 0.0
+) -> None:
+    """Fairness over efficiency from ``low`` to 1, a colour per value of ``group``, a marker per value of ``symbol``."""
     groups = list(dict.fromkeys(row.parameters[group] for row in rows))
     symbols = list(dict.fromkeys(row.parameters[symbol] for row in rows)) if symbol else [None]
     for value, colour in zip(groups, COLOURS, strict=False):
@@ -103,8 +105,10 @@ def efficiency_fairness(axes: Axes, rows: Rows, *, group: str, symbol: str | Non
                 chosen.values("efficiency"), chosen.values("fairness"), s=22, alpha=0.85, linewidths=0,
                 color=colour, marker=marker,
             )  # fmt: skip
-    _legend(axes, group, groups, symbol, symbols)
-    axes.set(xlabel="efficiency", ylabel="fairness", xlim=(0, 1.04), ylim=(0, 1.04))
+    if legend:
+        _legend(axes, group, groups, symbol, symbols)
+    high = 1 + 0.04 * (1 - low)
+    axes.set(xlabel="efficiency", ylabel="fairness", xlim=(low, high), ylim=(low, high))
 
 
 def _legend(axes: Axes, group: str, groups: Sequence[Any], symbol: str | None, symbols: Sequence[Any]) -> None:

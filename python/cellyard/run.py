@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
@@ -57,12 +57,14 @@ def run_jobs(
     *,
     threads: int | None = None,
     store: Store | None = None,
+    keep: Callable[[dict[str, Any]], dict[str, Any]] | None = None,
     digest: bool = False,
 ) -> Iterator[Finished]:
     """Run ``jobs`` and yield each as it finishes, in any order; closing the iterator cancels the rest.
 
     ``threads`` defaults to all cores. What ``store`` holds is yielded first and not run again; what
-    finishes is appended to it. Raises `RunError` when a run fails.
+    finishes is appended to it. ``keep`` picks what is stored and yielded of a result. Raises `RunError` when
+    a run fails.
     """
     from cellyard._engine import Batch
 
@@ -84,6 +86,8 @@ def run_jobs(
                 if text is None:
                     raise RunError(f"{_label(jobs[index])}: {error}")
                 result: dict[str, Any] = json.loads(text)
+                if keep:
+                    result = keep(result)
                 if store:
                     store.add(jobs[index], result)
                 yield Finished(index, result, cpu_seconds)

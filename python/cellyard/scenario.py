@@ -64,9 +64,7 @@ class Scenario:
         return scenario
 
     @classmethod
-    def from_toml(
-        cls, text: str, *, file: str = "scenario", overrides: Sequence[tuple[str, str]] = ()
-    ) -> Self:
+    def from_toml(cls, text: str, *, file: str = "scenario", overrides: Sequence[tuple[str, str]] = ()) -> Self:
         """The scenario in a TOML text.
 
         ``file`` names it in error messages; ``overrides`` are pairs of a dotted path and the value to put

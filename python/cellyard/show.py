@@ -42,9 +42,7 @@ def run_study(
     """Simulate, print, write; returns the exit status."""
     study = load(name)
     rows = select(study, tables, where)
-    reproduction, status, seconds = reproduce(
-        study, rows, replications=replications, seed=seed, jobs=jobs, out=out
-    )
+    reproduction, status, seconds = reproduce(study, rows, replications=replications, seed=seed, jobs=jobs, out=out)
     document = reproduction.to_dict(wall_seconds=seconds)
     if out:
         (out / f"{study.name}.json").write_text(dump(document) + "\n", encoding="utf-8")
@@ -84,17 +82,20 @@ def reproduce(
 def text(study: Study, reproduction: Reproduction, document: Mapping[str, Any]) -> str:
     """The tables, how well they agree, and what was claimed."""
     rows = reproduction.rows
-    parts = []
-    for item in study.tables.values():
-        if chosen := rows.where(table=item.name):
-            parts.append(f"Table {item.name}: {item.title}\n\n{_table(item, chosen)}")
+    parts = [
+        f"Table {item.name}: {item.title}\n\n{_table(item, chosen)}"
+        for item in study.tables.values()
+        if (chosen := rows.where(table=item.name))
+    ]
     if judged := agreement_lines(document["summary"]):
         parts.append(judged)
     if document["claims"]:
         parts.append("\n".join(claim_lines(document["claims"])))
     timing = document["timing"]
-    ensemble = "single runs as published" if document["replications"] is None else (
-        f"medians of {document['replications']} replications with 5 to 95 % ranges"
+    ensemble = (
+        "single runs as published"
+        if document["replications"] is None
+        else (f"medians of {document['replications']} replications with 5 to 95 % ranges")
     )
     parts.append(
         f"{ensemble}, seed {document['seed']}, engine {document['engine_version']}: "

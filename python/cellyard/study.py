@@ -20,7 +20,7 @@ from typing import Any
 
 from cellyard.errors import UsageError, unknown
 from cellyard.results import RunResult, interval, median
-from cellyard.run import Finished, Job, Store, run_jobs
+from cellyard.run import Job, Store, run_jobs
 from cellyard.scenario import Scenario
 
 FOLDER = Path(__file__).parent / "studies"
@@ -53,7 +53,7 @@ class Row:
     """
 
     table: str
-    parameters: Mapping[str, Value]
+    parameters: Mapping[str, Any]
     published: Mapping[str, float | None]
     note: str = ""
     doubtful: frozenset[str] = frozenset()
@@ -114,11 +114,7 @@ class Rows(tuple[Row, ...]):
             return (row.table, *((k, v) for k, v in row.parameters.items() if k != parameter))
 
         partner = {others(row): row for row in self if row.get(parameter) == high}
-        return [
-            (row, partner[others(row)])
-            for row in self
-            if row.get(parameter) == low and others(row) in partner
-        ]
+        return [(row, partner[others(row)]) for row in self if row.get(parameter) == low and others(row) in partner]
 
 
 @dataclass(frozen=True)
@@ -303,19 +299,10 @@ class Reproduction:
 
     def advance(self, *, threads: int | None = None, store: Store | None = None) -> Iterator[Progress]:
         """Simulate; yields after each run. Close the iterator to stop: what was finished stays."""
-        for finished in run_jobs(self._jobs, threads=threads, store=store):
-            self._take(finished)
+        for finished in run_jobs(self._jobs, threads=threads, store=store, keep=_needed):
+            self._results[finished.index] = RunResult(finished.result)
+            self.cpu_seconds += finished.cpu_seconds
             yield Progress(len(self._results), self.total, self.cpu_seconds)
-
-    def _take(self, finished: Finished) -> None:
-        # Only totals and goodputs are used; 2000 runs with all their ports would not fit comfortably.
-        keep = {
-            "name": finished.result["name"],
-            "totals": finished.result["totals"],
-            "vcs": [{k: vc[k] for k in ("name", "traffic", "goodput_mbps")} for vc in finished.result["vcs"]],
-        }
-        self._results[finished.index] = RunResult(keep)
-        self.cpu_seconds += finished.cpu_seconds
 
     @property
     def complete(self) -> bool:
@@ -350,11 +337,7 @@ class Reproduction:
     def claims(self) -> list[dict[str, Any]]:
         """Every claim whose tables were run whole, judged."""
         rows = self.rows
-        whole = {
-            name
-            for name, table in self.study.tables.items()
-            if len(rows.where(table=name)) == len(table.rows)
-        }
+        whole = {name for name, table in self.study.tables.items() if len(rows.where(table=name)) == len(table.rows)}
         judged = []
         for item in self.study.claims:
             if whole.issuperset(item.tables):
@@ -405,6 +388,12 @@ class Reproduction:
             "bottleneck_cells": sum(run.data["totals"]["bottleneck_cells"] for run in self._results.values()),
             "timing": {"cpu_seconds": self.cpu_seconds, "wall_seconds": wall_seconds},
         }
+
+
+def _needed(result: dict[str, Any]) -> dict[str, Any]:
+    """Totals and goodputs: thousands of runs with all their ports would be large."""
+    vcs = [{key: vc[key] for key in ("name", "traffic", "goodput_mbps")} for vc in result["vcs"]]
+    return {"name": result["name"], "totals": result["totals"], "vcs": vcs}
 
 
 def _whole(metric: str, value: float | None) -> float | int | None:

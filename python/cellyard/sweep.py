@@ -172,9 +172,7 @@ def summary(runs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 def records(runs: Sequence[Mapping[str, Any]], part: str) -> list[dict[str, Any]]:
     """A record for each VC, port or class of each run."""
-    return [
-        {**run.get("set", {}), "replication": run["replication"], **thing} for run in runs for thing in run[part]
-    ]
+    return [{**run.get("set", {}), "replication": run["replication"], **thing} for run in runs for thing in run[part]]
 
 
 def _series(runs: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
@@ -259,7 +257,18 @@ def _one(run: Mapping[str, Any]) -> str:
         for port in run["ports"]
         if port["can_queue"]
     ]
-    head = ["port", "rate_mbps", "sent_cells", "refused", "full", "rest", "lost", "max_queue", "mean_queue", "utilisation"]
+    head = [
+        "port",
+        "rate_mbps",
+        "sent_cells",
+        "refused",
+        "full",
+        "rest",
+        "lost",
+        "max_queue",
+        "mean_queue",
+        "utilisation",
+    ]
     if ports:
         lines += [table(head, ports), ""]
     if len(run["classes"]) > 1:

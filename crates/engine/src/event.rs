@@ -19,15 +19,18 @@ pub enum Kind {
     ToTransport = 4,
     /// A frame to send leaves the transport's processing stage towards the host (index: VC direction).
     ToHost = 5,
+    /// A frame to send leaves the host's processing stage towards its NIC (index: host).
+    ToNic = 6,
 }
 
-const KINDS: [Kind; 6] = [
+const KINDS: [Kind; 7] = [
     Kind::SenderTimer,
     Kind::ReceiverTimer,
     Kind::Source,
     Kind::Delivered,
     Kind::ToTransport,
     Kind::ToHost,
+    Kind::ToNic,
 ];
 
 /// Events in the order (time, kind, index): insertion order never decides, and an event is no more than that triple.
@@ -135,7 +138,7 @@ mod tests {
         }
 
         #[test]
-        fn event_list_matches_a_sorted_list(events in proptest::collection::vec((0u64..5, 0usize..6, 0usize..4), 0..60)) {
+        fn event_list_matches_a_sorted_list(events in proptest::collection::vec((0u64..5, 0usize..7, 0usize..4), 0..60)) {
             let mut list = EventList::default();
             for &(time, kind, index) in &events {
                 list.push(time, KINDS[kind], index);

@@ -220,6 +220,9 @@ impl Sink {
 
     /// Cells of a frame that has been sent and not been passed by a later one.
     pub fn cells_of(&self, frame: u32) -> u32 {
+        if self.odd_frames.is_empty() {
+            return self.frame_cells;
+        }
         let odd = self.odd_frames.iter().find(|&&(odd, _)| odd == frame);
         odd.map_or(self.frame_cells, |&(_, cells)| cells)
     }

@@ -24,7 +24,7 @@ use crate::simulation::{Kernel, Options, RunError, Simulation};
 use crate::tally::DelayBins;
 use crate::topology::Topology;
 use crate::units::{BitRate, Span, TICKS_PER_SECOND};
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 
 /// What a replication draws, applied to a scenario.
 struct Draws {
@@ -227,7 +227,8 @@ impl<'a> Builder<'a> {
                             input: input as u32,
                         };
                     }
-                    latency += self.cell_ticks(next_link);
+                    // Its cells find the port idle, so each takes a cell time rounded up.
+                    latency += scenario.links[next_link].rate.cell_time().longest();
                     through.push((next_link as u32, latency));
                     next_at += 1;
                 };
@@ -372,13 +373,14 @@ impl<'a> Builder<'a> {
             nics: scenario
                 .links
                 .iter()
-                .map(|l| Nic::new(l.rate.cell_time(), scenario.arrival_first))
+                .map(|l| Nic::new(l.rate.cell_time()))
                 .collect(),
             host_stages: scenario
                 .hosts
                 .iter()
                 .map(|h| [(); 2].map(|()| h.processing.map(FrameStage::new)))
                 .collect(),
+            to_nics: vec![VecDeque::new(); scenario.hosts.len()],
             connections,
             links,
             segments: Vec::new(),
@@ -785,13 +787,18 @@ fn role(
         }
         _ => true,
     };
+    // At a cell time that is not whole, cells that come at exactly the rounded distance form busy periods.
+    let uneven = own.exact().is_none()
+        && topology.inputs[link]
+            .iter()
+            .any(|&i| scenario.links[i].rate.cell_time().whole == own.longest());
     let watched = scenario
         .probes
         .iter()
         .any(|p| p.of == scenario.links[link].name);
     LinkRole {
         can_queue,
-        is_stage: can_queue || watched || is_lossy(scenario, link),
+        is_stage: can_queue || uneven || watched || is_lossy(scenario, link),
     }
 }
 

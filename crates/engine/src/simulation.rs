@@ -20,6 +20,7 @@ use crate::scenario::Scenario;
 use crate::tally::{DirectionTally, DropReason, Tally, VcTally};
 use crate::topology::Topology;
 use crate::units::Time;
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Which kernels the ports use.
@@ -138,6 +139,8 @@ pub struct Simulation {
     pub(crate) nics: Vec<Nic>,
     /// Per host: processing of what is sent and of what is received.
     pub(crate) host_stages: Vec<[Option<FrameStage>; 2]>,
+    /// Per host: frames in its processing stage on their way to a NIC, by direction and number.
+    pub(crate) to_nics: Vec<VecDeque<(usize, u32)>>,
     pub(crate) connections: Vec<Connection>,
     /// Per link.
     pub(crate) links: usize,
@@ -201,7 +204,12 @@ impl Simulation {
             }
             Kind::ToHost => {
                 if let Some((_, frame)) = self.way(index).to_host.pop_front() {
-                    self.leave_transport(index, frame, now);
+                    self.host_send(index, frame, now);
+                }
+            }
+            Kind::ToNic => {
+                if let Some((direction, frame)) = self.to_nics[index].pop_front() {
+                    self.nic_send(direction, frame, now);
                 }
             }
         }
@@ -280,17 +288,20 @@ impl Simulation {
         }
         let way = &mut self.connections[direction / 2].ways[direction % 2];
         let mut time = now;
+        let mut waits = false;
         if let Some(stage) = &mut self.host_stages[way.hosts[1]][RECEIVE] {
             time = stage.leaves(time, way.host_streams[RECEIVE], frame);
+            waits = true;
         }
         if let Some(stage) = &mut way.transport[RECEIVE] {
             time = stage.leaves(time, way.transport_streams[RECEIVE], frame);
+            waits = true;
         }
-        if time == now {
-            self.reach_transport(direction, frame, now);
-        } else {
+        if waits {
             way.to_transport.push_back((time, frame));
             self.events.push(time, Kind::ToTransport, direction);
+        } else {
+            self.reach_transport(direction, frame, now);
         }
     }
 
@@ -317,8 +328,8 @@ impl Simulation {
             }
             if let Some(ack) = ack {
                 let frame = connection.ways[ACK].next_frame;
-                let cells = tcp.put_ack(frame, &ack);
-                self.send(2 * index + ACK, cells, now);
+                tcp.put_ack(frame, &ack);
+                self.send(2 * index + ACK, now);
             }
             self.watch_receiver_timer(index);
         } else {
@@ -354,8 +365,8 @@ impl Simulation {
         if tcp.receiver.deadline().0 == now
             && let Some(ack) = tcp.receiver.on_timer(Time(now))
         {
-            let cells = tcp.put_ack(connection.ways[ACK].next_frame, &ack);
-            self.send(2 * index + ACK, cells, now);
+            tcp.put_ack(connection.ways[ACK].next_frame, &ack);
+            self.send(2 * index + ACK, now);
         }
         self.watch_receiver_timer(index);
     }
@@ -387,7 +398,7 @@ impl Simulation {
                 sink.odd_frames
                     .push_back((connection.ways[DATA].next_frame, cells));
             }
-            self.send(2 * index + DATA, cells, now);
+            self.send(2 * index + DATA, now);
         }
         self.segments.clear();
         let connection = &mut self.connections[index];
@@ -409,9 +420,9 @@ impl Simulation {
         }
     }
 
-    /// The transport hands over the next frame, of `cells` cells.
+    /// The transport hands over the next frame.
     #[inline]
-    fn send(&mut self, direction: usize, cells: u32, now: u64) {
+    fn send(&mut self, direction: usize, now: u64) {
         let way = &mut self.connections[direction / 2].ways[direction % 2];
         let frame = way.next_frame;
         way.next_frame += 1;
@@ -420,25 +431,30 @@ impl Simulation {
             way.to_host.push_back((time, frame));
             return self.events.push(time, Kind::ToHost, direction);
         }
-        self.host_send(direction, frame, cells, now);
+        self.host_send(direction, frame, now);
     }
 
-    /// A frame to send leaves the transport's stage.
-    fn leave_transport(&mut self, direction: usize, frame: u32, now: u64) {
-        let cells = self.fabric.sinks[direction].cells_of(frame);
-        self.host_send(direction, frame, cells, now);
-    }
-
+    /// A frame to send reaches the host.
     #[inline]
-    fn host_send(&mut self, direction: usize, frame: u32, cells: u32, now: u64) {
+    fn host_send(&mut self, direction: usize, frame: u32, now: u64) {
         let way = &mut self.connections[direction / 2].ways[direction % 2];
-        let mut time = now;
-        if let Some(stage) = &mut self.host_stages[way.hosts[0]][SEND] {
-            time = stage.leaves(time, way.host_streams[SEND], frame);
+        let host = way.hosts[0];
+        if let Some(stage) = &mut self.host_stages[host][SEND] {
+            let time = stage.leaves(now, way.host_streams[SEND], frame);
+            self.to_nics[host].push_back((direction, frame));
+            return self.events.push(time, Kind::ToNic, host);
         }
+        self.nic_send(direction, frame, now);
+    }
+
+    /// A frame is queued at its NIC.
+    #[inline]
+    fn nic_send(&mut self, direction: usize, frame: u32, time: u64) {
+        let way = &mut self.connections[direction / 2].ways[direction % 2];
         if time >= self.end {
             return;
         }
+        let cells = self.fabric.sinks[direction].cells_of(frame);
         way.frames_sent += 1;
         let hop = way.first_hop;
         let nic = &mut self.nics[way.nic];

@@ -7,6 +7,8 @@ use cellyard_engine::tally::Tally;
 use cellyard_engine::twin;
 use common::random::{self, Case};
 use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
 
 /// What `kernel` counts; `None` where it is forced and does not apply.
 fn tally(case: &Case, kernel: Kernel, digest: bool) -> Option<Tally> {
@@ -52,4 +54,19 @@ proptest! {
     fn engine_agrees_with_the_twin_on_longer_runs(case in random::cases(20_000)) {
         agrees(&case)?;
     }
+}
+
+/// Forcing the arithmetic kernel is worth its time only where it applies.
+#[test]
+fn the_arithmetic_kernel_applies_to_many_random_scenarios() {
+    let mut runner = TestRunner::deterministic();
+    let strategy = random::cases(300);
+    let applies = (0..200)
+        .filter(|_| {
+            let case = strategy.new_tree(&mut runner).unwrap().current();
+            tally(&case, Kernel::A, false).is_some()
+        })
+        .count();
+    println!("{applies} of 200");
+    assert!(applies >= 20, "{applies} of 200");
 }

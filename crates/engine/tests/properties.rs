@@ -1,4 +1,4 @@
-//! What must not matter: the order in which hosts and switches are listed, and what else exists.
+//! What must not matter: the order in which hosts and switches are listed, what else exists, and who watches.
 
 mod common;
 
@@ -48,6 +48,43 @@ fn front(mut tally: Tally, links: usize, vcs: usize) -> Tally {
     tally
 }
 
+/// Everything that can be watched.
+fn probes(scenario: &Scenario) -> Vec<Probe> {
+    let probe = |what, of: &str, interval| Probe {
+        what,
+        of: of.into(),
+        class: None,
+        vc: None,
+        interval,
+        every: None,
+    };
+    let interval = Some(Span(scenario.duration.0 / 7 + 1));
+    let of_switches = |l: &&Link| scenario.switches.iter().any(|s| s.name == l.from);
+    let of_links = scenario.links.iter().filter(of_switches).flat_map(|l| {
+        [
+            probe(Observable::Queue, &l.name, None),
+            probe(Observable::Queue, &l.name, interval),
+            probe(Observable::LinkShare, &l.name, interval),
+            probe(Observable::Drops, &l.name, interval),
+        ]
+    });
+    let of_vcs = scenario.vcs.iter().flat_map(|vc| {
+        let tcp = matches!(vc.traffic, Traffic::Tcp(_));
+        let always = [
+            probe(Observable::Trace, &vc.name, None),
+            probe(Observable::Goodput, &vc.name, interval),
+        ];
+        let of_tcp = [
+            probe(Observable::Cwnd, &vc.name, None),
+            probe(Observable::Ssthresh, &vc.name, interval),
+        ];
+        always
+            .into_iter()
+            .chain(of_tcp.into_iter().filter(move |_| tcp))
+    });
+    of_links.chain(of_vcs).collect()
+}
+
 proptest! {
     #![proptest_config(common::config(300))]
 
@@ -92,5 +129,16 @@ proptest! {
                 prop_assert_eq!(b.measured_bytes, b.delivered_bytes);
             }
         }
+    }
+
+    #[test]
+    fn probes_change_nothing(case in random::cases(1_500)) {
+        let mut watched = case.scenario.clone();
+        watched.probes = probes(&watched);
+        let differ = common::differences(
+            &engines::engine(&watched, case.replication),
+            &engines::engine(&case.scenario, case.replication),
+        );
+        prop_assert!(differ.is_empty(), "{differ}");
     }
 }

@@ -1,6 +1,6 @@
 //! The two ends of one VC: the source that sends data, the sink that takes them, and the frames between them.
 
-use crate::aal5::{ACK_CELLS, cells_of_segment};
+use crate::aal5::cells_of_segment;
 use crate::host::tcp::{Ack, Receiver, SackBlock, Segment, Sender};
 use crate::link::processing_time;
 use crate::probe::{IntervalSum, Points};
@@ -123,14 +123,13 @@ impl Tcp {
         }
     }
 
-    /// Notes what ACK frame `frame` carries; returns its cells.
+    /// Notes what ACK frame `frame` carries.
     #[inline]
-    pub fn put_ack(&mut self, frame: u32, ack: &Ack) -> u32 {
+    pub fn put_ack(&mut self, frame: u32, ack: &Ack) {
         self.acks.push_back((frame, ack.ack));
         if ack.n_blocks > 0 {
             self.sacks.push_back((frame, ack.n_blocks, ack.blocks));
         }
-        ACK_CELLS
     }
 
     /// What ACK frame `frame` carries; forgets it and all before it.

@@ -6,7 +6,6 @@ use crate::units::CellTime;
 #[derive(Clone, Copy, Debug)]
 pub struct Nic {
     cell_time: CellTime,
-    arrival_first: bool,
     /// Beginning of the busy period and cells sent in it.
     since: u64,
     cells: u64,
@@ -15,10 +14,9 @@ pub struct Nic {
 
 impl Nic {
     /// An idle NIC.
-    pub fn new(cell_time: CellTime, arrival_first: bool) -> Nic {
+    pub fn new(cell_time: CellTime) -> Nic {
         Nic {
             cell_time,
-            arrival_first,
             since: 0,
             cells: 0,
             free_at: 0,
@@ -27,8 +25,7 @@ impl Nic {
 
     /// Queues one cell at `time`, not before any earlier one; returns the end of its transmission.
     pub fn send_cell(&mut self, time: u64) -> u64 {
-        let goes_on =
-            self.cells > 0 && (time < self.free_at || (self.arrival_first && time == self.free_at));
+        let goes_on = self.cells > 0 && time <= self.free_at;
         if !goes_on {
             self.since = time;
             self.cells = 0;
@@ -69,7 +66,7 @@ mod tests {
     fn frames_are_sent_back_to_back() {
         let cell_time = BitRate(155_520_000).cell_time();
         let c = cell_time.exact().unwrap();
-        let mut nic = Nic::new(cell_time, true);
+        let mut nic = Nic::new(cell_time);
         assert_eq!(nic.send_frame(100, 12, c), 100 + c);
         assert_eq!(nic.send_frame(101, 2, c), 100 + 13 * c);
         assert_eq!(nic.send_frame(100 + 20 * c, 1, c), 100 + 21 * c);
@@ -78,7 +75,7 @@ mod tests {
     #[test]
     fn uneven_cell_times_do_not_drift_within_a_busy_period() {
         let cell_time = BitRate(7_000_003).cell_time();
-        let mut nic = Nic::new(cell_time, true);
+        let mut nic = Nic::new(cell_time);
         for k in 1..=1000 {
             assert_eq!(nic.send_cell(5), 5 + cell_time.end_of(k));
         }

@@ -7,7 +7,7 @@ use super::notation::list;
 use super::problem::Report;
 use super::route::Router;
 use serde_json::Value as Json;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::mem::size_of;
 
 /// Most hosts, switches, links and VCs of a scenario together.
@@ -46,7 +46,7 @@ pub(crate) struct VcAt {
 #[derive(Debug, Default)]
 pub(crate) struct Names {
     members: HashMap<String, Vec<usize>>,
-    groups: HashMap<String, ()>,
+    groups: HashSet<String>,
 }
 
 impl Names {
@@ -57,7 +57,7 @@ impl Names {
         }
         self.members.insert(name.to_string(), members);
         if group {
-            self.groups.insert(name.to_string(), ());
+            self.groups.insert(name.to_string());
         }
         true
     }
@@ -67,7 +67,7 @@ impl Names {
     }
 
     fn is_group(&self, name: &str) -> bool {
-        self.groups.contains_key(name)
+        self.groups.contains(name)
     }
 
     pub(crate) fn all(&self) -> impl Iterator<Item = &str> {
@@ -419,7 +419,8 @@ fn vcs(
         let numbered = grouped || count.is_some();
         let first = out.vcs.len();
         let mut unique = true;
-        let mut reachable = links_right && (route.is_some() || entry["route"].is_null());
+        let mut reachable =
+            links_right && (route.is_some() || entry.get("route") == Some(&Json::Null));
         for (k, &(from, to)) in pairs.iter().enumerate() {
             let name = match own_name {
                 None => format!("vc{}", first + k + 1),

@@ -66,7 +66,7 @@ pub(crate) fn shorten(text: &str) -> String {
     format!("{head}...{}", tail.iter().rev().collect::<String>())
 }
 
-/// The candidate that `name` is most probably a misspelling of.
+/// The candidate that `name` is most probably a misspelling of; the first in the alphabet of equally near ones.
 pub(crate) fn nearest<'a>(
     name: &str,
     candidates: impl IntoIterator<Item = &'a str>,
@@ -80,7 +80,7 @@ pub(crate) fn nearest<'a>(
         .into_iter()
         .map(|c| (distance(&lower, &c.to_lowercase()), c))
         .filter(|&(d, c)| d <= (length.max(c.chars().count()) / 3).max(1) && d < length)
-        .min_by_key(|&(d, _)| d)
+        .min()
         .map(|(_, c)| c)
 }
 

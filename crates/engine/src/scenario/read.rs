@@ -170,7 +170,7 @@ fn build(scenario: &Record, network: &Expanded, flows: &Flows<'_>, probes: Vec<P
         record("vc"),
     );
     let name = |node: usize| network.nodes[node].name.clone();
-    // Entries are read once, however many things they make.
+    // One conversion for all the things that an entry makes.
     let switch: Vec<Switch> = switch
         .into_iter()
         .map(|record| Switch {

@@ -1,4 +1,9 @@
-//! What can happen, and the order in which it does (model section 3).
+//! What can happen, and the order in which it does (model section 3): by time, kind, component. The kinds, in order:
+//!
+//! 0. a retransmission timer expires (VC), 1. a delayed-ACK timer expires (VC), 2. a source starts or emits (VC),
+//! 3. a cell, perhaps an EOM, reaches a host (VC direction), 4. a frame leaves a receiving stage (VC direction), 5. a frame leaves
+//! the sending stage of a transport (VC direction), 6. a frame leaves the sending stage of a host (order of entry), 7. cells arrive at
+//! a port (port, then tie rule), 8. a cell departs (link). With departures first, 7 and 8 change places.
 
 use super::Cell;
 use crate::topology::{Direction, Topology};
@@ -7,7 +12,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// Which way a frame goes through a host.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Way {
     /// Towards the transport.
     Receive,
@@ -16,7 +21,7 @@ pub(super) enum Way {
 }
 
 /// Whose processing a frame goes through.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Level {
     Host,
     Transport,

@@ -13,7 +13,7 @@ pub(super) struct Line {
     busy_since: Time,
     cells: u64,
     /// End of the latest cell.
-    pub(super) busy_until: Time,
+    busy_until: Time,
     /// The cell being sent, and whether it is lost on the way.
     pub(super) in_service: Option<(Cell, bool)>,
     lose_frames: Vec<u64>,

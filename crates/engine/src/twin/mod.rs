@@ -3,8 +3,7 @@
 //! One event per cell per hop, one heap, explicit queues. It shares with the fast engine the scenario, its
 //! topology, the random streams, and the pure decisions (drop policies, schedulers, TCP), each of which has tests of its own;
 //! time order, links, merging, acceptance, queues, processing, losses, sources and reassembly are written again. Tests run
-//! both on random scenarios and compare everything they count. Clear before fast: it is some hundred
-//! times slower and keeps every frame in memory.
+//! both on random scenarios and compare everything they count. Clear before fast: it keeps every frame in memory.
 
 mod event;
 mod line;
@@ -336,11 +335,6 @@ impl<'a> Twin<'a> {
         let link = self.topology.paths[direction][0];
         let cells = self.frames[direction][frame as usize].cells;
         self.count(direction).frames_sent += 1;
-        let (line, waiting) = (&mut self.lines[link], &self.nics[link]);
-        if !self.scenario.arrival_first && waiting.is_empty() && line.busy_until == self.now {
-            // The departure of this instant goes first and leaves the NIC idle.
-            line.end_busy_period();
-        }
         self.nics[link].extend((0..cells).map(|index| Cell {
             direction,
             frame,

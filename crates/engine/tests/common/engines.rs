@@ -1,6 +1,7 @@
 //! The engines a test can be given.
 
 use cellyard_engine::scenario::Scenario;
+use cellyard_engine::simulation::{Kernel, run_tally};
 use cellyard_engine::tally::Tally;
 use cellyard_engine::twin;
 
@@ -8,4 +9,9 @@ use cellyard_engine::twin;
 pub type Engine = fn(&Scenario, Option<u64>) -> Tally;
 
 /// Every engine, with its name.
-pub const ALL: [(&str, Engine); 1] = [("twin", twin::run)];
+pub const ALL: [(&str, Engine); 2] = [("twin", twin::run), ("engine", engine)];
+
+/// The fast engine, with the kernels it chooses.
+pub fn engine(scenario: &Scenario, replication: Option<u64>) -> Tally {
+    run_tally(scenario, replication, Kernel::Auto, true).expect("a run without errors")
+}

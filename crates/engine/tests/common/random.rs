@@ -1,4 +1,5 @@
-//! Random small scenarios: chains of up to three switches with hosts anywhere, or two hosts joined directly, some thousand
+//! Random small scenarios: chains of up to three switches, or rings of three, with hosts anywhere, each on one switch or on
+//! two, or two hosts joined directly; some thousand
 //! cells long, with small windows and buffers, so that drops, timeouts, ties and refused frames are common.
 //! All times of a scenario are chosen around the cell time of one base rate.
 
@@ -34,16 +35,22 @@ pub fn cases(length: u64) -> impl Strategy<Value = Case> {
         2 => Just(7_000_003),
         1 => 1_000_000u64..200_000_000,
     ];
-    (bases, 0usize..=3, vec(0usize..3, 2..=6))
-        .prop_flat_map(move |(base, switches, places)| {
+    let place = (0usize..3, option::weighted(0.1, 0usize..3));
+    let shape = (0usize..=3, any::<bool>(), vec(place, 2..=6));
+    (bases, shape)
+        .prop_flat_map(move |(base, (switches, ring, places))| {
             // At least two hosts, and directly joined ones are exactly two.
-            let places: Vec<usize> = match switches {
-                0 => vec![0, 1],
-                n => places.into_iter().map(|p| p % n).collect(),
+            let places: Vec<[usize; 2]> = match switches {
+                0 => vec![[0, 0], [0, 0]],
+                n => places
+                    .into_iter()
+                    .map(|(p, q)| [p % n, q.unwrap_or(p) % n])
+                    .collect(),
             };
             let net = Net {
                 base,
                 switches,
+                ring: ring && switches == 3,
                 places,
             };
             let scenario = (
@@ -69,14 +76,26 @@ pub fn cases(length: u64) -> impl Strategy<Value = Case> {
         )
 }
 
-/// Host and distance to the other host, class, weight, share of the guaranteed rates, start, traffic.
-type VcParts = ((usize, usize), Class, u64, Option<u64>, Span, Traffic);
+/// Host, distance to the other host, and the choices of a route; class, weight, share of the guaranteed rates, start, traffic.
+type VcParts = (
+    (usize, usize, Choices),
+    Class,
+    u64,
+    Option<u64>,
+    Span,
+    Traffic,
+);
+
+/// Which of its switches either host uses, and whether the route goes downwards round a ring.
+type Choices = (usize, usize, bool);
 
 struct Net {
     base: u64,
     switches: usize,
-    /// By host: the switch it hangs on.
-    places: Vec<usize>,
+    /// Whether the last switch is joined to the first.
+    ring: bool,
+    /// By host: the switches it hangs on.
+    places: Vec<[usize; 2]>,
 }
 
 /// The cell time at `base`, rounded down.
@@ -272,9 +291,16 @@ impl Net {
                 .map(|s| (format!("s{}", s - 1), format!("s{s}")))
                 .collect(),
         };
+        if self.ring {
+            pairs.push(("s2".into(), "s0".into()));
+        }
         if self.switches > 0 {
-            let hosts = self.places.iter().enumerate();
-            pairs.extend(hosts.map(|(h, s)| (format!("h{h}"), format!("s{s}"))));
+            for (h, [first, second]) in self.places.iter().enumerate() {
+                pairs.push((format!("h{h}"), format!("s{first}")));
+                if second != first {
+                    pairs.push((format!("h{h}"), format!("s{second}")));
+                }
+            }
         }
         let base = self.base;
         let common = span(base, 4);
@@ -294,10 +320,10 @@ impl Net {
     fn vcs(&self) -> impl Strategy<Value = Vec<Vc>> + use<> {
         let places = self.places.clone();
         let base = self.base;
-        let direct = self.switches == 0;
+        let (switches, ring) = (self.switches, self.ring);
         let n = places.len();
         let one = (
-            (0..n, 1..n),
+            (0..n, 1..n, (0..2usize, 0..2usize, any::<bool>())),
             class(),
             1u64..6,
             option::weighted(0.3, 0u64..20),
@@ -307,14 +333,15 @@ impl Net {
         vec(one, 1..=6).prop_map(move |all| {
             let count = all.len() as u64;
             let named = |(i, parts): (usize, VcParts)| {
-                let ((from, step), class, weight, share, start, traffic) = parts;
+                let ((from, step, choices), class, weight, share, start, traffic) = parts;
                 let to = (from + step) % n;
-                let (a, b) = (places[from], places[to]);
-                let route: Vec<String> = match () {
-                    () if direct => Vec::new(),
-                    () if a <= b => (a..=b).map(|s| format!("s{s}")).collect(),
-                    () => (b..=a).rev().map(|s| format!("s{s}")).collect(),
-                };
+                let (a, b) = (places[from][choices.0], places[to][choices.1]);
+                let down = if ring { choices.2 } else { b < a };
+                let next = |s: &usize| if down { (s + 2) % 3 } else { (s + 1) % 3 };
+                let route = std::iter::successors(Some(a), |s| (*s != b).then(|| next(s)))
+                    .take(switches)
+                    .map(|s| format!("s{s}"))
+                    .collect();
                 Vc {
                     name: format!("v{i}"),
                     from: format!("h{from}"),

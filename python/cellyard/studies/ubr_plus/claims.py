@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from statistics import mean
 
 from cellyard.study import Row, Rows, Verdict, claim, count
@@ -26,21 +27,31 @@ def _mostly(part: int, whole: int) -> bool:
     return 6 * part >= 5 * whole
 
 
-@claim("Zero loss needs a buffer of about the sum of the windows, growing linearly with the number of sources.", "1", "zero-loss")
+@claim(
+    "Zero loss needs a buffer of about the sum of the windows, growing linearly with the number of sources.",
+    "1",
+    "zero-loss",
+)
 def zero_loss(rows: Rows) -> Verdict:
     """Sections 4 and 8, table 1."""
     parts, holds = [], True
     for configuration, window in (("lan", LAN_WINDOW_CELLS), ("wan", WAN_WINDOW_CELLS)):
         chosen = rows.where(table="zero-loss", configuration=configuration)
         queue = {row["sources"]: row.simulated["max_queue_cells"] for row in chosen}
-        shares = [cells / (n * window) for n, cells in queue.items()]
-        steps = [(queue[b] - queue[a]) / (b - a) / window for a, b in ((5, 10), (10, 15), (15, 20))]
+        numbers = [n for n in queue if n <= 15]  # the range of the text
+        shares = [queue[n] / (n * window) for n in numbers]
+        steps = [(queue[b] - queue[a]) / (b - a) / window for a, b in pairwise(numbers)]
         holds &= min(shares[1:]) > 0.8 and max(shares) <= 1 and max(steps) - min(steps) < 0.1
         sizes = ", ".join(f"N = {n}: {cells}" for n, cells in queue.items())
         parts.append(
-            f"{configuration.upper()} {sizes} cells; {min(shares):.2f} to {max(shares):.2f} of the sum of the windows, "
-            f"{min(steps):.2f} to {max(steps):.2f} of a window for each further source"
+            f"{configuration.upper()} {sizes} cells; up to N = 15 {min(shares):.2f} to {max(shares):.2f} of the sum of "
+            f"the windows, {min(steps):.2f} to {max(steps):.2f} of a window for each further source"
         )
+        beyond = chosen.where(sources=20)
+        if timeouts := sum(beyond.values("timeouts")):
+            parts.append(
+                f"with N = 20 the queue outlasts the retransmission timer ({timeouts:.0f} timeouts without a loss)"
+            )
     return Verdict(holds, "; ".join(parts))
 
 
@@ -61,13 +72,13 @@ def ubr_lan_and_wan(rows: Rows) -> Verdict:
 
 def _monotone(rows: Rows, table: str, parameter: str, order: tuple[int, ...], what: str) -> Verdict:
     chosen = rows.where(table=table)
-    steps = [pair for a, b in zip(order, order[1:], strict=False) for pair in chosen.pairs(parameter, a, b)]
+    steps = [pair for a, b in pairwise(order) for pair in chosen.pairs(parameter, a, b)]
     ends = chosen.pairs(parameter, order[0], order[-1])
     up, of, _ = _tally(steps, "efficiency")
     best, of_ends, gain = _tally(ends, "efficiency")
     means = ", ".join(f"{v}: {mean(chosen.where(**{parameter: v}).values('efficiency')):.2f}" for v in order)
     return Verdict(
-        best == of_ends and 3 * up >= 2 * of,
+        _mostly(best, of_ends),
         f"mean efficiency by {what} {means}; from first to last higher in {best} of {of_ends} rows "
         f"(by {gain:+.2f}), at single steps in {up} of {of}",
     )
@@ -137,7 +148,9 @@ def buffer_helps(rows: Rows) -> Verdict:
     chosen = rows.where(table="2-3")
     steps = ((1000, 2000), (2000, 3000), (12000, 24000), (24000, 36000))
     up, of, gain = _tally([pair for a, b in steps for pair in chosen.pairs("buffer_cells", a, b)], "efficiency")
-    return Verdict(_mostly(up, of), f"higher with the next larger buffer in {up} of {of} pairs, by {gain:+.2f} on average")
+    return Verdict(
+        _mostly(up, of), f"higher with the next larger buffer in {up} of {of} pairs, by {gain:+.2f} on average"
+    )
 
 
 @claim("FBA with small R and small Z: fairness near 1 and efficiency near 0 on the LAN.", "5")

@@ -308,9 +308,9 @@ mod tests {
         }
     }
 
-    // RFC 2018 section 8, RFC 6675 section 5.1.
+    // RFC 6675 section 5.1.
     #[test]
-    fn timeout_clears_the_scoreboard_and_bars_recovery_until_all_is_acknowledged() {
+    fn timeout_bars_recovery_until_all_is_acknowledged() {
         let mut peer = recovering(SackPipe::Counter);
         let una = peer.una();
         assert_eq!(peer.expire(), [una]);

@@ -246,6 +246,7 @@ mod tests {
         Ack(u64),
         Fill(u64),
         StartOver,
+        Clear,
     }
 
     fn step() -> impl Strategy<Value = Step> {
@@ -254,6 +255,7 @@ mod tests {
             1 => (0u64..100).prop_map(Step::Ack),
             3 => (1u64..6).prop_map(Step::Fill),
             1 => Just(Step::StartOver),
+            1 => Just(Step::Clear),
         ]
     }
 
@@ -288,6 +290,11 @@ mod tests {
                     }
                     Step::StartOver => {
                         board.start_over();
+                        naive.again.fill(false);
+                    }
+                    Step::Clear => {
+                        board.clear();
+                        naive.sacked[naive.una..].fill(false);
                         naive.again.fill(false);
                     }
                 }

@@ -464,6 +464,24 @@ mod tests {
     }
 
     #[test]
+    fn a_fast_retransmit_cancels_the_timing() {
+        let mut s = sender(|p| {
+            p.recovery = Recovery::Reno;
+            p.granularity = Span::from_milliseconds(100);
+            p.initial_rto = Span::from_milliseconds(1000);
+            p.initial_window = 4;
+        });
+        sent(|out| s.start(Time::ZERO, out));
+        for n in 10..13 {
+            sent(|out| s.on_ack(ms(n), &ack_of(0), out));
+        }
+        assert_eq!(s.counters().retransmitted_segments, 1);
+        // With a sample the RTO would be 6 + 12 ticks; it is still the initial one.
+        sent(|out| s.on_ack(ms(550), &ack_of(4), out));
+        assert_eq!(s.deadline(), ms(1500));
+    }
+
+    #[test]
     fn acks_of_the_past_or_of_unsent_data_are_ignored() {
         let mut peer = Peer::established(Recovery::Vanilla, 8);
         let before = peer.sender.clone();

@@ -1,0 +1,5 @@
+"""``python -m cellyard`` is the command line."""
+
+from cellyard.cli import main
+
+main()

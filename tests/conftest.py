@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+EXAMPLES = sorted((ROOT / "examples").glob("*.toml"))
+
+LAN = """\
+name = "two TCPs"
+duration = "1 s"
+measure = { max_goodput = "125.198491 Mbps" }
+host = [{ name = "source", count = 2 }, { name = "sink", count = 2 }]
+switch = [{ name = "west", ubr = { buffer = "500 cells", drop = "epd" } }, { name = "east" }]
+link = [
+  { from = "source", to = "west", rate = "155.52 Mbps", delay = "5 us" },
+  { from = "west", to = "east", rate = "155.52 Mbps", delay = "5 us" },
+  { from = "east", to = "sink", rate = "155.52 Mbps", delay = "5 us" },
+]
+vc = [{ from = "source", to = "sink", traffic = { kind = "tcp", recovery = "vanilla" } }]
+"""
+
+Cli = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def cli(tmp_path: Path) -> Cli:
+    """Runs the command line in an empty folder."""
+
+    def run(*arguments: object, timeout: float = 120) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "cellyard", *map(str, arguments)]
+        return subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=timeout)
+
+    return run
+
+
+@pytest.fixture
+def lan(tmp_path: Path) -> Path:
+    """A small valid scenario file."""
+    path = tmp_path / "lan.toml"
+    path.write_text(LAN)
+    return path

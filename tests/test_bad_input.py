@@ -1,0 +1,146 @@
+"""What a user can get wrong: one clear error, status 2, no traceback, nothing printed or left behind."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from conftest import LAN, Cli
+
+
+def refused(done: subprocess.CompletedProcess[str], *expected: str) -> None:
+    """The command ended with status 2 and an error that says ``expected``, and printed nothing else."""
+    assert done.returncode == 2, done
+    assert done.stdout == ""
+    assert "Traceback" not in done.stderr and "panicked" not in done.stderr
+    for part in expected:
+        assert part in done.stderr, done.stderr
+
+
+EDITS = {
+    "unknown field": ("delay =", "delai =", ["delai", "delay"]),
+    "missing unit": ('"500 cells"', '"500"', ["switch[0].ubr.buffer", "cells"]),
+    "wrong unit": ('duration = "1 s"', 'duration = "1 cells"', ["duration", "ms"]),
+    "negative rate": ('rate = "155.52 Mbps"', 'rate = "-1 Mbps"', ["link[0].rate", "negative"]),
+    "zero rate": ('rate = "155.52 Mbps"', 'rate = "0 Mbps"', ["link[0].rate"]),
+    "buffer of 0": ('"500 cells"', '"0 cells"', ["switch[0].ubr.buffer", "1 cell"]),
+    "R above K": ('drop = "epd"', 'drop = { policy = "fba", r = "900 cells" }', ["switch[0].ubr.drop.r"]),
+    "unknown policy": ('"epd"', '"epdd"', ["epdd", "epd"]),
+    "missing link": ('{ from = "east", to = "sink", rate = "155.52 Mbps", delay = "5 us" },', "", ["vc[0]"]),
+    "loop in a route": ("vc = [{ from", 'vc = [{ route = ["west", "east", "west", "east"], from', ["route"]),
+    "duplicate names": ('{ name = "east" }', '{ name = "west" }', ["west"]),
+    "unknown reference": ('to = "sink", traffic', 'to = "sinc", traffic', ["sinc", "sink"]),
+    "not TOML": ("host = [", "host = ][", ["lan.toml:4:"]),
+    "ten million sources": ("count = 2", "count = 10000000", ["count", "GB"]),
+    "option of another TCP": ('"vanilla" }', '"vanilla", sack_blocks = 3 }', ["sack_blocks"]),
+    "GR of 1": ('{ name = "west",', '{ name = "west", scheduler = { kind = "guaranteed-rate", gr = 1.0 },', ["gr"]),
+    "VBR above its link": (
+        '{ kind = "tcp", recovery = "vanilla" }',
+        '{ kind = "vbr", rate = "200 Mbps", on = "1 ms", off = "1 ms" }',
+        ["rate"],
+    ),
+    "deep dotted key": ("name = ", "a" + ".a" * 20_000 + " = 1\nname = ", ["lan.toml"]),
+    "deep nesting": ("name = ", "x = " + "[" * 20_000 + "]" * 20_000 + "\nname = ", ["lan.toml"]),
+}
+
+
+@pytest.mark.parametrize("what", EDITS)
+@pytest.mark.parametrize("command", ["run", "check"])
+def test_bad_scenario(cli: Cli, lan: Path, command: str, what: str) -> None:
+    old, new, expected = EDITS[what]
+    assert old in LAN
+    lan.write_text(LAN.replace(old, new, 1))
+    started = time.monotonic()
+    done = cli(command, lan)
+    refused(done, *expected)
+    assert f"{lan}:" in done.stderr
+    assert max(map(len, done.stderr.splitlines())) < 600
+    assert time.monotonic() - started < 5
+
+
+def test_all_errors_of_a_file_at_once(cli: Cli, lan: Path) -> None:
+    lan.write_text(
+        LAN.replace('"500 cells"', '"0 cells"').replace('"1 s"', '"1 parsec"').replace('"vanilla"', '"vanila"')
+    )
+    done = cli("run", lan)
+    refused(done, "buffer", "parsec", "vanila")
+    assert len(done.stderr.splitlines()) == 3
+    assert f"{lan}:2:" in done.stderr
+
+
+def test_unreadable_and_missing_files(cli: Cli, tmp_path: Path) -> None:
+    refused(cli("run", "missing.toml"), "missing.toml: cannot read: No such file")
+    refused(cli("check", tmp_path), "cannot read: Is a directory")
+    (tmp_path / "latin.toml").write_bytes(b'name = "a"\n# caf\xe9\n')
+    refused(cli("run", "latin.toml"), "latin.toml:2: not a text in UTF-8")
+    (tmp_path / "huge.toml").write_bytes(b"#" * (17 << 20))
+    refused(cli("run", "huge.toml"), "larger than")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read and write everything")
+def test_files_without_permission(cli: Cli, lan: Path, tmp_path: Path) -> None:
+    locked = tmp_path / "locked"
+    locked.mkdir(mode=0o500)
+    refused(cli("run", lan, "--out", locked / "out"), "cannot write there: Permission denied")
+    lan.chmod(0)
+    refused(cli("run", lan), "cannot read: Permission denied")
+
+
+@pytest.mark.parametrize("command", [["run", "lan.toml"], ["study", "run", "ubr-plus", "--table", "1"]], ids=" ".join)
+def test_folder_that_cannot_be_written(cli: Cli, lan: Path, tmp_path: Path, command: list[str]) -> None:
+    (tmp_path / "file").write_text("a file, not a folder")
+    refused(cli(*command, "--out", "file/out"), "file/out: cannot write there")
+    refused(cli(*command, "--out", "file"), "file: cannot write there")
+    refused(cli(*command, "--out", "/proc/nothing/out"), "/proc/nothing/out: cannot write there")
+    assert {p.name for p in tmp_path.iterdir()} == {"lan.toml", "file"}
+
+
+def test_nothing_is_left_behind_by_a_bad_scenario(cli: Cli, lan: Path, tmp_path: Path) -> None:
+    refused(cli("run", lan, "--set", "duration=-1 s", "--out", "out"), "duration")
+    refused(cli("run", lan, "--grid", "duration=1 s,1 m", "--out", "out"), "duration")
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (["--replications", "0"], "--replications"),
+        (["--replications", "many"], "--replications"),
+        (["--jobs", "0"], "--jobs"),
+        (["--jobs", "-3"], "--jobs"),
+        (["--seed", "-1"], "--seed"),
+        (["--format", "yaml"], "--format"),
+        (["--set", "duration"], "--set 'duration': must be KEY=VALUE"),
+        (["--set", "=1 s"], "must be KEY=VALUE"),
+        (["--set", "durations=1 s"], "duration"),
+        (["--grid", "duration=1 s,,2 s"], "an empty value between commas"),
+        (["--grid", "seed=" + ",".join("1" * 2000), "--replications", "1000"], "2000000 runs: at most 1000000"),
+        (["--colour"], "--colour"),
+    ],
+)
+def test_bad_options_of_run(cli: Cli, lan: Path, options: list[str], expected: str) -> None:
+    refused(cli("run", lan, *options), expected)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["study", "run", "ubr-pluss"], "study 'ubr-pluss' does not exist; did you mean 'ubr-plus'?"),
+        (["study", "run", "ubr-plus", "--table", "2"], "table '2' does not exist; did you mean '2-3'?"),
+        (["study", "run", "ubr-plus", "--where", "source=5"], "did you mean 'sources'?"),
+        (["study", "run", "ubr-plus", "--where", "sources=7"], "no row has sources = 7; there are: 5, 15"),
+        (["study", "run", "ubr-plus", "--where", "sources"], "must be KEY=VALUE"),
+        (["study", "run", "ubr-plus", "--replications", "100000"], "more than 1000000 runs"),
+        (["study", "report", "nothing"], "study 'nothing' does not exist"),
+        (["study", "run"], "NAME"),
+        (["components", "fbaa"], "component 'fbaa' does not exist; did you mean 'fba'?"),
+        (["example", "lan5"], "example 'lan5' does not exist; did you mean 'lan-5'?"),
+        (["simulate"], "simulate"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_unknown_names(cli: Cli, arguments: list[str], expected: str) -> None:
+    refused(cli(*arguments), expected)

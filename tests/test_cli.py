@@ -1,0 +1,207 @@
+"""The command line: what it prints where, and how it ends."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from conftest import EXAMPLES, Cli
+
+COMMANDS = [
+    [],
+    ["run"],
+    ["check"],
+    ["components"],
+    ["example"],
+    ["study"],
+    ["study", "list"],
+    ["study", "run"],
+    ["study", "report"],
+]
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_help_of_every_command_ends_with_an_example(cli: Cli, command: list[str]) -> None:
+    done = cli(*command, "--help")
+    assert done.returncode == 0
+    assert done.stdout.startswith(f"Usage: cellyard {' '.join(command)}".strip())
+    assert "Example: cellyard" in done.stdout[-160:]
+
+
+def test_help_takes_less_than_a_fifth_of_a_second() -> None:
+    def seconds() -> float:
+        started = time.perf_counter()
+        subprocess.run([sys.executable, "-m", "cellyard", "--help"], check=True, stdout=subprocess.DEVNULL)
+        return time.perf_counter() - started
+
+    assert min(seconds() for _ in range(8)) < 0.2
+
+
+def test_help_imports_nothing_heavy() -> None:
+    code = (
+        "import sys, cellyard.cli as c\n"
+        "try: c.main(['--help'])\n"
+        "except SystemExit: pass\n"
+        "print([m for m in ('numpy', 'rich', 'matplotlib', 'cellyard._engine') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_json_document_stands_alone_on_standard_output(cli: Cli, lan: Path) -> None:
+    done = cli("run", lan, "--format", "json")
+    assert done.returncode == 0
+    document = json.loads(done.stdout)
+    (run,) = document["runs"]
+    assert [vc["name"] for vc in run["vcs"]] == ["vc1", "vc2"]
+    assert {port["name"] for port in run["ports"]} >= {"west->east"}
+    assert [c["class"] for c in run["classes"]] == ["ubr"]
+    assert run["totals"]["efficiency"] == pytest.approx(run["totals"]["goodput_mbps"] / 125.198491)
+    assert set(document["timing"]) == {"cpu_seconds", "wall_seconds"}
+
+
+def test_csv_has_a_line_per_vc(cli: Cli, lan: Path) -> None:
+    done = cli("run", lan, "--replications", 2, "--format", "csv")
+    lines = list(csv.DictReader(io.StringIO(done.stdout)))
+    assert [(line["replication"], line["name"]) for line in lines] == [
+        ("0", "vc1"),
+        ("0", "vc2"),
+        ("1", "vc1"),
+        ("1", "vc2"),
+    ]
+
+
+def test_table_shows_vcs_and_ports(cli: Cli, lan: Path) -> None:
+    done = cli("run", lan)
+    assert "vc2" in done.stdout and "west->east" in done.stdout and "efficiency" in done.stdout
+
+
+def test_set_changes_the_outcome(cli: Cli, lan: Path) -> None:
+    plain = json.loads(cli("run", lan, "--format", "json").stdout)
+    more = json.loads(cli("run", lan, "--set", "switch.west.ubr.buffer=5000 cells", "--format", "json").stdout)
+    assert more["runs"][0]["totals"]["cell_loss_ratio"] == 0 < plain["runs"][0]["totals"]["cell_loss_ratio"]
+
+
+def test_grid_runs_every_combination(cli: Cli, lan: Path) -> None:
+    grid = ["--grid", "switch.west.ubr.drop=tail-drop,epd", "--grid", "vc.traffic.rwnd=8192 bytes, 65535 bytes"]
+    document = json.loads(cli("run", lan, *grid, "--format", "json").stdout)
+    assert [list(run["set"].values()) for run in document["runs"]] == [
+        ["tail-drop", "8192 bytes"],
+        ["tail-drop", "65535 bytes"],
+        ["epd", "8192 bytes"],
+        ["epd", "65535 bytes"],
+    ]
+    assert len({run["totals"]["goodput_mbps"] for run in document["runs"]}) > 1
+
+
+def test_seed_and_replication_change_an_ensemble_and_jobs_do_not(cli: Cli, lan: Path) -> None:
+    def runs(*options: object) -> list[dict[str, object]]:
+        document = json.loads(cli("run", lan, "--replications", 4, "--format", "json", *options).stdout)
+        found: list[dict[str, object]] = document["runs"]
+        return found
+
+    one = runs("--jobs", 1)
+    assert one == runs("--jobs", 2) == runs("--jobs", 4)
+    assert len({json.dumps(run["vcs"]) for run in one}) > 1
+    assert one != runs("--seed", 2)
+
+
+def test_out_holds_results_and_series(cli: Cli, lan: Path, tmp_path: Path) -> None:
+    lan.write_text(lan.read_text() + 'probe = [{ what = "cwnd", of = "vc1" }]\n')
+    assert cli("run", lan, "--out", "deep/results").returncode == 0
+    folder = tmp_path / "deep/results"
+    assert {p.name for p in folder.iterdir()} == {
+        "runs.jsonl", "results.json", "vcs.csv", "ports.csv", "classes.csv", "series.csv",
+    }  # fmt: skip
+    series = list(csv.DictReader((folder / "series.csv").open()))
+    assert {line["what"] for line in series} == {"cwnd"}
+    assert max(float(line["value"]) for line in series) > 512
+
+
+def test_rerun_takes_finished_runs_from_the_folder(cli: Cli, lan: Path, tmp_path: Path) -> None:
+    first = json.loads(cli("run", lan, "--replications", 2, "--out", "out", "--format", "json").stdout)
+    store = tmp_path / "out/runs.jsonl"
+    kept = store.read_text()
+    again = json.loads(cli("run", lan, "--replications", 3, "--out", "out", "--format", "json").stdout)
+    assert again["runs"][:2] == first["runs"]
+    assert store.read_text().startswith(kept) and len(store.read_text().splitlines()) == 3
+    store.write_text(kept[:-20])  # killed while it wrote
+    torn = json.loads(cli("run", lan, "--replications", 3, "--out", "out", "--format", "json").stdout)
+    assert torn["runs"] == again["runs"]
+    assert cli("run", lan, "--replications", 3, "--out", "out", "--seed", 5).returncode == 0
+    assert len(store.read_text().splitlines()) == 6
+
+
+def test_progress_goes_to_standard_error_as_plain_lines(lan: Path) -> None:
+    code = (
+        "import cellyard.progress as p; p.LINE_SECONDS = 0.0\n"
+        f"from cellyard.cli import main; main(['run', {str(lan)!r}, '--replications', '2'])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert "two TCPs: 2 of 2 runs" in done.stderr
+    assert "of 2 runs" not in done.stdout and "\x1b" not in done.stderr
+
+
+def test_bar_on_a_terminal(lan: Path) -> None:
+    pty = pytest.importorskip("pty")
+    leader, follower = pty.openpty()
+    command = [sys.executable, "-m", "cellyard", "run", str(lan), "--replications", "8"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=follower, text=True)
+    os.close(follower)
+    out, _ = process.communicate(timeout=60)
+    shown = b""
+    while True:
+        try:
+            part = os.read(leader, 65536)
+        except OSError:
+            break
+        if not part:
+            break
+        shown += part
+    assert b"runs" in shown and b"\x1b" in shown
+    assert "\x1b" not in out
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_every_example_checks_and_runs(cli: Cli, path: Path) -> None:
+    shown = cli("example", path.stem)
+    assert shown.stdout == path.read_text()
+    checked = cli("check", path)
+    assert checked.returncode == 0, checked.stderr
+    assert "bottleneck cells" in checked.stdout
+    done = cli("run", path, "--format", "json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["cells"] > 0
+
+
+def test_example_lists_all_with_what_they_show(cli: Cli) -> None:
+    listed = cli("example").stdout
+    assert EXAMPLES and all(path.stem in listed for path in EXAMPLES)
+
+
+def test_check_prints_a_scenario_that_reads_back(cli: Cli, lan: Path, tmp_path: Path) -> None:
+    shown = cli("check", lan).stdout
+    resolved = shown[: shown.index("\nsource1, source2\n")]
+    (tmp_path / "resolved.toml").write_text(resolved)
+    assert cli("check", "resolved.toml").stdout == shown
+    assert "#  155.52 Mb/s, 5 us   ubr queue: 500 cells, epd; strict-priority" in shown
+
+
+def test_components_show_parameters_formula_and_source(cli: Cli) -> None:
+    shown = cli("components", "fba").stdout
+    assert "Z (K - R) / (X - R)" in shown and "default: 0.9" in shown and "source" in shown
+    overview = cli("components").stdout
+    assert all(name in overview for name in ("selective-drop", "guaranteed-rate", "poisson", "link-share"))
+
+
+def test_closed_pipe_ends_quietly(lan: Path) -> None:
+    command = f"{sys.executable} -m cellyard components tcp | head -1"
+    done = subprocess.run(["/bin/sh", "-c", command], capture_output=True, text=True)
+    assert done.stdout == "tcp (traffic)\n" and "Traceback" not in done.stderr

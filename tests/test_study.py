@@ -1,0 +1,170 @@
+"""The study runner: documents, selection, ensembles, verdicts."""
+
+from __future__ import annotations
+
+import csv
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from cellyard.study import METRICS, Reproduction, Row, Rows, agreement, load, rank_correlation, select, studies
+from conftest import Cli
+from hypothesis import given
+from hypothesis import strategies as st
+
+STUDIES = sorted(studies())
+
+
+def document(cli: Cli, *options: object) -> dict[str, Any]:
+    done = cli("study", "run", *options, "--format", "json")
+    assert done.returncode == 0, done.stderr
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def test_rows_of_table_1_reach_the_published_queues_on_the_lan(cli: Cli) -> None:
+    found = document(cli, "ubr-plus", "--table", "1")
+    rows = {(row["configuration"], row["sources"]): row for row in found["rows"]}
+    assert rows["lan", 5]["simulated"]["max_queue_cells"] == 7591
+    assert rows["lan", 15]["simulated"]["max_queue_cells"] == 22831
+    assert rows["wan", 5]["simulated"]["max_queue_cells"] == pytest.approx(59211, rel=0.001)
+    assert rows["wan", 15]["simulated"]["max_queue_cells"] == pytest.approx(196203, rel=0.02)
+    for (configuration, _), row in rows.items():
+        floor = 0.999 if configuration == "lan" else 0.98
+        assert row["simulated"]["efficiency"] >= floor and row["simulated"]["fairness"] >= floor
+        assert row["simulated"]["cell_loss_ratio"] == 0
+
+
+def test_document_has_the_promised_shape(cli: Cli) -> None:
+    options = ["--table", "2-3", "--where", "configuration=lan", "--where", "buffer_cells=1000", "--replications", 3]
+    found = document(cli, "ubr-plus", *options)
+    assert list(found) == [
+        "study", "engine_version", "seed", "replications", "complete", "rows", "summary", "claims", "cells",
+        "bottleneck_cells", "timing",
+    ]  # fmt: skip
+    assert len(found["rows"]) == 8
+    row = found["rows"][0]
+    parameters = ["configuration", "sources", "buffer_cells", "drop_policy"]
+    assert list(row) == ["table", *parameters, "simulated", "published", "range"]
+    assert set(row["simulated"]) == {*METRICS, "vc_goodput_mbps"}
+    assert len(row["simulated"]["vc_goodput_mbps"]) == row["sources"]
+    assert row["published"] == {"efficiency": 0.21, "fairness": 0.68}
+    for metric, (low, high) in row["range"].items():
+        assert low <= row["simulated"][metric] <= high
+    for metric in ("efficiency", "fairness"):
+        summary = found["summary"][metric]
+        assert summary["rows"] == 8 and 0 <= summary["inside_range"] <= 8
+        errors = [abs(r["simulated"][metric] - r["published"][metric]) for r in found["rows"]]
+        assert summary["mean_abs_error"] == pytest.approx(np.mean(errors))
+        assert {g.get("configuration") for g in summary["groups"]} == {None, "lan"}
+    assert found["claims"] == []  # their tables are not whole
+
+
+def test_everything_but_timing_is_the_same_for_any_number_of_jobs(cli: Cli) -> None:
+    options = ["ubr-plus", "--table", "2-3", "--where", "configuration=lan", "--replications", 2]
+    texts = []
+    for jobs in (1, 2, 5):
+        done = cli("study", "run", *options, "--jobs", jobs, "--format", "json")
+        texts.append("".join(line for line in done.stdout.splitlines(True) if '"timing"' not in line))
+    assert texts[0] == texts[1] == texts[2] and '"rows"' in texts[0]
+
+
+def test_study_resumes_from_its_folder(cli: Cli, tmp_path: Path) -> None:
+    options = ["ubr-plus", "--table", "1", "--out", "out"]
+    first = document(cli, *options)
+    again = document(cli, *options)
+    assert again["timing"]["cpu_seconds"] == 0 < first["timing"]["cpu_seconds"]
+    assert {**again, "timing": 0} == {**first, "timing": 0}
+    assert json.loads((tmp_path / "out/ubr-plus.json").read_text())["rows"] == first["rows"]
+    lines = list(csv.DictReader((tmp_path / "out/ubr-plus.csv").open()))
+    assert lines[0]["simulated.max_queue_cells"] == "7591"
+
+
+def test_table_output_puts_published_beside_simulated(cli: Cli) -> None:
+    done = cli("study", "run", "ubr-plus", "--table", "1")
+    assert "max_queue_cells  published" in done.stdout
+    assert "7591       7591     +0" in done.stdout
+    listed = cli("study", "list").stdout
+    assert all(name in listed for name in STUDIES)
+
+
+def test_every_row_of_every_study_is_a_valid_scenario() -> None:
+    for name in STUDIES:
+        study = load(name)
+        for table in study.tables.values():
+            assert table.rows, table.name
+            for row in table.rows:
+                data = study.scenario(row).to_dict()
+                tcps = [vc for vc in data["vcs"] if vc["traffic"]["kind"] == "tcp"]
+                assert len(tcps) == row["sources"]
+
+
+def test_tables_hold_what_was_published() -> None:
+    tables = load("ubr-plus").tables
+    sizes = {name: len(table.rows) for name, table in tables.items()}
+    assert {name: sizes[name] for name in ("1", "2-3", "4", "5", "6")} == {"1": 4, "2-3": 48, "4": 44, "5": 54, "6": 54}
+    assert {row.published["efficiency"] for row in tables["5"].rows} == {None}
+    doubtful = [row for row in tables["4"].rows if row.doubtful]
+    assert len(doubtful) == 2 and all("lost" in row.note for row in doubtful)
+
+
+def test_doubtful_values_are_shown_and_not_judged() -> None:
+    row = Row("t", {"n": 1}, {"efficiency": 0.5}, simulated={"efficiency": 0.9})
+    assert agreement(Rows([row]), "efficiency")["rows"] == 1
+    doubted = replace(row, doubtful=frozenset(["efficiency"]))
+    assert agreement(Rows([doubted]), "efficiency")["rows"] == 0
+    assert doubted.to_dict()["published"] == {"efficiency": 0.5}
+
+
+def test_claims_are_judged_when_their_tables_are_whole() -> None:
+    study = load("ubr-plus")
+    judged = Reproduction(study, select(study, ["1", "zero-loss"]))
+    for _ in judged.advance():
+        pass
+    (claim,) = judged.claims
+    assert claim["holds"] is True and "7591" in claim["evidence"]
+    part = Reproduction(study, select(study, ["1", "zero-loss"], {"sources": "5"}))
+    for _ in part.advance():
+        pass
+    assert part.claims == []
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_every_claim_can_turn_out_either_way(name: str) -> None:
+    """Noise instead of a simulation: each claim must hold for some rows and fail for others."""
+    study = load(name)
+    verdicts: dict[str, set[bool]] = {claim.text: set() for claim in study.claims}
+    random = np.random.default_rng(1)
+    for attempt in range(4):
+        rows = []
+        for table in study.tables.values():
+            for row in table.rows:
+                value = float(random.uniform(0, 1)) if attempt else 0.5
+                simulated: dict[str, Any] = dict.fromkeys(METRICS, value)
+                rows.append(replace(row, simulated={**simulated, "max_queue_cells": int(1000 * value) + 1}))
+        for claim in study.claims:
+            verdict = claim.judge(Rows(rows))
+            assert verdict.evidence
+            verdicts[claim.text].add(verdict.holds)
+    assert all(False in seen for seen in verdicts.values())
+
+
+values = st.lists(st.integers(0, 6), min_size=3, max_size=12)
+
+
+@given(st.data())
+def test_rank_correlation_agrees_with_pairwise_counts_of_ranks(data: st.DataObject) -> None:
+    a = data.draw(values)
+    b = data.draw(st.lists(st.integers(0, 6), min_size=len(a), max_size=len(a)))
+
+    def ranks(x: list[int]) -> list[float]:
+        return [sum(v < u for v in x) + (sum(v == u for v in x) + 1) / 2 for u in x]
+
+    found = rank_correlation(a, b)
+    if len(set(a)) == 1 or len(set(b)) == 1:
+        assert found is None
+    else:
+        assert found == pytest.approx(np.corrcoef(ranks(a), ranks(b))[0, 1])
