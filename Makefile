@@ -9,7 +9,7 @@ BIN := .venv/bin
 RUN := $(BIN)/cellyard
 SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock pyproject.toml
 
-.PHONY: help study test fmt lint fresh validate bench docs build tools clean
+.PHONY: help study test fmt lint fresh validate reports bench docs pins build tools clean
 .DELETE_ON_ERROR:
 
 help: ## what there is to make
@@ -35,6 +35,7 @@ lint: build ## format, lint and type checks
 	$(BIN)/ruff format --check python tests scripts
 	$(BIN)/ruff check python tests scripts
 	$(BIN)/mypy
+	$(BIN)/stubtest cellyard._engine
 
 fresh: build ## check that generated files are up to date
 	$(BIN)/python scripts/generate.py --check
@@ -44,6 +45,12 @@ docs: build ## regenerate component classes, schema and reference pages
 
 validate: build ## run every table of every study as an ensemble and compare with the stated tolerances
 	$(BIN)/python -m pytest -m slow tests/validation
+
+reports: build ## write every study's report, and its one-page summary beside its tables
+	for study in ubr-plus guaranteed-rate; do \
+		$(RUN) study report $$study --out results/$$study && \
+		cp results/$$study/README.md python/cellyard/studies/$$(echo $$study | tr - _)/README.md || exit 1; \
+	done
 
 bench: tools ## speed beside its goals
 	cargo bench --package cellyard-engine
@@ -66,6 +73,11 @@ tools:
 .venv/built: .venv/installed $(SOURCES) | tools
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	touch $@
+
+pins: tools ## pin the newest Python dependencies by version and hash
+	"$(PYTHON)" -m venv .venv/pins && .venv/pins/bin/pip install --quiet pip-tools
+	.venv/pins/bin/pip-compile --quiet --upgrade --generate-hashes --allow-unsafe --strip-extras --extra dev --extra plot \
+		--no-emit-index-url --no-emit-find-links --output-file constraints.txt pyproject.toml
 
 clean: ## remove everything that was built
 	rm -rf .venv target python/cellyard/*.so

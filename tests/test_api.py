@@ -108,7 +108,7 @@ def test_components_are_frozen_and_keyword_only() -> None:
     with pytest.raises(dataclasses.FrozenInstanceError):
         policy.r = 0.9  # type: ignore[misc]
     with pytest.raises(TypeError):
-        cy.Fba(0.5)  # type: ignore[misc]
+        cy.Fba(0.5)  # type: ignore[call-arg]
     assert dataclasses.asdict(policy) == {"r": 0.5, "z": 0.8, "k_fba": None}
 
 

@@ -3,6 +3,18 @@
 from collections.abc import Sequence
 from typing import final
 
+__all__ = [
+    "Batch",
+    "describe",
+    "json_schema",
+    "read_json",
+    "read_toml",
+    "reference_markdown",
+    "registry",
+    "version",
+    "write_toml",
+]
+
 def version() -> str: ...
 def read_toml(text: str, file: str, overrides: Sequence[tuple[str, str]]) -> str: ...
 def read_json(text: str) -> str: ...

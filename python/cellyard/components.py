@@ -26,16 +26,16 @@ class Measure(Component):
     Formula: efficiency = sum of goodputs / max_goodput
     """
 
-    #: Deliveries before this do not count in goodputs and delays. Allowed: a text from 0 s to 100000 s; units: s,
-    #: ms, us, ns, ticks.
+    #: Deliveries before this do not count in goodputs and delays. Allowed: "0 s" to "100000 s"; units: s, ms, us,
+    #: ns, ticks.
     warm_up: str = "0 s"
 
-    #: Length of the counted time after the warm-up. Allowed: a text from 1 ns to 100000 s; units: s, ms, us, ns,
-    #: ticks. Default: the rest of the run.
+    #: Length of the counted time after the warm-up. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks.
+    #: Default: the rest of the run.
     window: str | None = None
 
-    #: Largest possible sum of goodputs. Allowed: a text from 1 bps to 1 Tbps; units: bps, kbps, Mbps, Gbps, Tbps,
-    #: cells/s. Default: no efficiency is stated.
+    #: Largest possible sum of goodputs. Allowed: "1 bps" to "1 Tbps"; units: bps, kbps, Mbps, Gbps, Tbps, cells/s.
+    #: Default: no efficiency is stated.
     max_goodput: str | None = None
 
 
@@ -43,8 +43,8 @@ class Measure(Component):
 class Ensemble(Component):
     """Draws of a replication; a run that is no replication draws none of them."""
 
-    #: Each VC starts later by a uniform draw from [0, start_jitter). Allowed: a text from 0 s to 100000 s; units:
-    #: s, ms, us, ns, ticks.
+    #: Each VC starts later by a uniform draw from [0, start_jitter). Allowed: "0 s" to "100000 s"; units: s, ms,
+    #: us, ns, ticks.
     start_jitter: str = "100 us"
 
     #: Whether the common timer phase is drawn, uniform over one tick.
@@ -121,11 +121,11 @@ class Link(Component):
     #: Node it reaches. Allowed: the name of a host or switch.
     to: str
 
-    #: Cell rate of the line: 53 bytes count for every cell (155.52 Mbps raw, 149.76 Mbps SDH payload). Allowed: a
-    #: text from 1 kbps to 1 Tbps; units: bps, kbps, Mbps, Gbps, Tbps, cells/s.
+    #: Cell rate of the line: 53 bytes count for every cell (155.52 Mbps raw, 149.76 Mbps SDH payload). Allowed: "1
+    #: kbps" to "1 Tbps"; units: bps, kbps, Mbps, Gbps, Tbps, cells/s.
     rate: str
 
-    #: Propagation delay. Allowed: a text from 0 s to 1000 s; units: s, ms, us, ns, ticks.
+    #: Propagation delay. Allowed: "0 s" to "1000 s"; units: s, ms, us, ns, ticks.
     delay: str = "0 s"
 
     #: Whether a link of equal rate and delay leads back.
@@ -188,11 +188,11 @@ class Vc(Component):
     #: Share in a per-vc scheduler. Allowed: an integer from 1 to 1000000.
     weight: int = 1
 
-    #: Rate that per-vc schedulers guarantee the data of this VC. Allowed: a text from 1 bps to 1 Tbps; units: bps,
-    #: kbps, Mbps, Gbps, Tbps, cells/s. Default: none.
+    #: Rate that per-vc schedulers guarantee the data of this VC. Allowed: "1 bps" to "1 Tbps"; units: bps, kbps,
+    #: Mbps, Gbps, Tbps, cells/s. Default: none.
     guarantee: str | None = None
 
-    #: When its source starts. Allowed: a text from 0 s to 100000 s; units: s, ms, us, ns, ticks.
+    #: When its source starts. Allowed: "0 s" to "100000 s"; units: s, ms, us, ns, ticks.
     start: str = "0 s"
 
     #: What it sends.
@@ -208,8 +208,8 @@ class Queue(Component):
     Source: `ubr-plus`, section 4.
     """
 
-    #: K, cells that may wait, without the cell in service. Allowed: a text from 1 cell to 1000000000 cells; units:
-    #: cells, cell; or "unlimited".
+    #: K, cells that may wait, without the cell in service. Allowed: "1 cell" to "1000000000 cells", or "unlimited";
+    #: units: cells, cell.
     buffer: str = "unlimited"
 
     #: What is refused before the buffer is full.
@@ -256,12 +256,12 @@ class Epd(Component):
 
     TAG: ClassVar[Mapping[str, str]] = {"policy": "epd"}
 
-    #: T, cells or a fraction of K; at most K. Allowed: a text in cells, "800 cells", or a fraction of the buffer
-    #: from 0 to 1. Default: K - reserve.
+    #: T, cells or a fraction of K; at most K. Allowed: cells, "800 cells", or a fraction of the buffer from 0 to 1.
+    #: Default: K - reserve.
     threshold: str | float | None = None
 
-    #: Cells kept for the rest of frames already begun, when no threshold is given; at most K. Allowed: a text from
-    #: 0 cells to 1000000000 cells; units: cells, cell.
+    #: Cells kept for the rest of frames already begun, when no threshold is given; at most K. Allowed: "0 cells" to
+    #: "1000000000 cells"; units: cells, cell.
     reserve: str = "200 cells"
 
 
@@ -276,8 +276,8 @@ class SelectiveDrop(Component):
 
     TAG: ClassVar[Mapping[str, str]] = {"policy": "selective-drop"}
 
-    #: R, threshold: cells or a fraction of K; at most K. Allowed: a text in cells, "800 cells", or a fraction of
-    #: the buffer from 0 to 1.
+    #: R, threshold: cells or a fraction of K; at most K. Allowed: cells, "800 cells", or a fraction of the buffer
+    #: from 0 to 1.
     r: str | float = 0.9
 
     #: Z, cutoff of the load ratio Y_i N_a / X. Allowed: a number from 0 to 1000 with at most 6 decimals.
@@ -295,15 +295,14 @@ class Fba(Component):
 
     TAG: ClassVar[Mapping[str, str]] = {"policy": "fba"}
 
-    #: R, threshold: cells or a fraction of K; at most K. Allowed: a text in cells, "800 cells", or a fraction of
-    #: the buffer from 0 to 1.
+    #: R, threshold: cells or a fraction of K; at most K. Allowed: cells, "800 cells", or a fraction of the buffer
+    #: from 0 to 1.
     r: str | float = 0.9
 
     #: Z, linear scale factor. Allowed: a number from 0 to 1000 with at most 6 decimals.
     z: float | str = 0.8
 
-    #: K of the formula; at least R. Allowed: a text from 0 cells to 1000000000 cells; units: cells, cell. Default:
-    #: K.
+    #: K of the formula; at least R. Allowed: "0 cells" to "1000000000 cells"; units: cells, cell. Default: K.
     k_fba: str | None = None
 
 
@@ -312,6 +311,8 @@ class Fifo(Component):
     """Order of arrival over all classes; each class keeps its own buffer and policy.
 
     Formula: the cell that arrived first goes
+
+    Source: `ubr-plus`, section 4.
     """
 
     TAG: ClassVar[Mapping[str, str]] = {"kind": "fifo"}
@@ -388,42 +389,42 @@ class Tcp(Component):
     #: acknowledgements: holes are resent while the pipe has room.
     recovery: Literal["vanilla", "tahoe", "reno", "new-reno", "sack"] = "reno"
 
-    #: Largest segment, bytes of data; with 48 bytes of headers it fits an AAL5 frame. Allowed: a text from 1 byte
-    #: to 65487 bytes; units: bytes, byte, kB, MB, GB, KiB, MiB, GiB.
+    #: Largest segment, bytes of data; with 48 bytes of headers it fits an AAL5 frame. Allowed: "1 byte" to "65487
+    #: bytes"; units: bytes, byte, kB, MB, GB, KiB, MiB, GiB.
     mss: str = "512 bytes"
 
-    #: Receiver window, at least one segment; more than 65535 bytes means window scaling (RFC 1323). Allowed: a text
-    #: from 1 byte to 1073741824 bytes; units: bytes, byte, kB, MB, GB, KiB, MiB, GiB.
+    #: Receiver window, at least one segment; more than 65535 bytes means window scaling (RFC 1323). Allowed: "1
+    #: byte" to "1073741824 bytes"; units: bytes, byte, kB, MB, GB, KiB, MiB, GiB.
     rwnd: str = "65535 bytes"
 
     #: Initial congestion window, segments. Allowed: an integer from 1 to 1000000.
     initial_window: int = 1
 
-    #: Initial slow-start threshold. Allowed: a text from 1 byte to 1073741824 bytes; units: bytes, byte, kB, MB,
-    #: GB, KiB, MiB, GiB. Default: rwnd.
+    #: Initial slow-start threshold. Allowed: "1 byte" to "1073741824 bytes"; units: bytes, byte, kB, MB, GB, KiB,
+    #: MiB, GiB. Default: rwnd.
     initial_ssthresh: str | None = None
 
-    #: Tick of the coarse timer; the ticks of all hosts fall on `timer_phase` + k granularity. Allowed: a text from
-    #: 1 us to 100000 s; units: s, ms, us, ns, ticks.
+    #: Tick of the coarse timer; the ticks of all hosts fall on `timer_phase` + k granularity. Allowed: "1 us" to
+    #: "100000 s"; units: s, ms, us, ns, ticks.
     granularity: str = "100 ms"
 
-    #: Smallest retransmission timeout. Allowed: a text from 1 us to 100000 s; units: s, ms, us, ns, ticks. Default:
-    #: 2 x granularity.
+    #: Smallest retransmission timeout. Allowed: "1 us" to "100000 s"; units: s, ms, us, ns, ticks. Default: 2 x
+    #: granularity.
     min_rto: str | None = None
 
-    #: Timeout before the first round-trip sample; at most `max_rto`. Allowed: a text from 1 us to 100000 s; units:
-    #: s, ms, us, ns, ticks.
+    #: Timeout before the first round-trip sample; at most `max_rto`. Allowed: "1 us" to "100000 s"; units: s, ms,
+    #: us, ns, ticks.
     initial_rto: str = "3 s"
 
-    #: Largest retransmission timeout, back-off included. Allowed: a text from 1 us to 100000 s; units: s, ms, us,
-    #: ns, ticks.
+    #: Largest retransmission timeout, back-off included. Allowed: "1 us" to "100000 s"; units: s, ms, us, ns,
+    #: ticks.
     max_rto: str = "64 s"
 
     #: Round-trip estimator; only new data are timed, one segment at a time (Karn). ``bsd``: Fixed point on whole
     #: ticks: srtt scaled by 8, rttvar by 4. ``rfc6298``: On measured times rounded up to the granularity.
     estimator: Literal["bsd", "rfc6298"] = "bsd"
 
-    #: Delay of ACKs. Allowed: a text from 1 us to 100000 s; units: s, ms, us, ns, ticks. Default: every segment is
+    #: Delay of ACKs. Allowed: "1 us" to "100000 s"; units: s, ms, us, ns, ticks. Default: every segment is
     #: acknowledged at once.
     delayed_ack: str | None = None
 
@@ -431,8 +432,8 @@ class Tcp(Component):
     #: reno, new-reno, sack.
     dupack_threshold: int = 3
 
-    #: Bytes to send. Allowed: a text from 1 byte to 1000000000000000 bytes; units: bytes, byte, kB, MB, GB, KiB,
-    #: MiB, GiB. Default: unlimited.
+    #: Bytes to send. Allowed: "1 byte" to "1000000000000000 bytes"; units: bytes, byte, kB, MB, GB, KiB, MiB, GiB.
+    #: Default: unlimited.
     file_size: str | None = None
 
     #: Most SACK blocks in one ACK (RFC 2018, section 3). Allowed: an integer from 1 to 4. Only with recovery sack.
@@ -462,8 +463,8 @@ class Cbr(Component):
 
     TAG: ClassVar[Mapping[str, str]] = {"kind": "cbr"}
 
-    #: Cell rate; at most that of the host's link. Allowed: a text from 1 bps to 1 Tbps; units: bps, kbps, Mbps,
-    #: Gbps, Tbps, cells/s.
+    #: Cell rate; at most that of the host's link. Allowed: "1 bps" to "1 Tbps"; units: bps, kbps, Mbps, Gbps, Tbps,
+    #: cells/s.
     rate: str
 
 
@@ -478,8 +479,8 @@ class Poisson(Component):
 
     TAG: ClassVar[Mapping[str, str]] = {"kind": "poisson"}
 
-    #: Mean cell rate; at most that of the host's link. Allowed: a text from 1 bps to 1 Tbps; units: bps, kbps,
-    #: Mbps, Gbps, Tbps, cells/s.
+    #: Mean cell rate; at most that of the host's link. Allowed: "1 bps" to "1 Tbps"; units: bps, kbps, Mbps, Gbps,
+    #: Tbps, cells/s.
     rate: str
 
 
@@ -495,18 +496,18 @@ class Vbr(Component):
 
     TAG: ClassVar[Mapping[str, str]] = {"kind": "vbr"}
 
-    #: Cell rate while on; at most that of the host's link. Allowed: a text from 1 bps to 1 Tbps; units: bps, kbps,
-    #: Mbps, Gbps, Tbps, cells/s. Default: amplitude x the rate of the host's link.
+    #: Cell rate while on; at most that of the host's link. Allowed: "1 bps" to "1 Tbps"; units: bps, kbps, Mbps,
+    #: Gbps, Tbps, cells/s. Default: amplitude x the rate of the host's link.
     rate: str | None = None
 
     #: Cell rate while on as a fraction of that of the host's link, instead of `rate`. Allowed: a number from 0 to 1
     #: with at most 6 decimals. Default: 1.
     amplitude: float | str | None = None
 
-    #: Length of a burst. Allowed: a text from 1 ns to 100000 s; units: s, ms, us, ns, ticks.
+    #: Length of a burst. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks.
     on: str
 
-    #: Length of a pause. Allowed: a text from 0 s to 100000 s; units: s, ms, us, ns, ticks.
+    #: Length of a pause. Allowed: "0 s" to "100000 s"; units: s, ms, us, ns, ticks.
     off: str
 
 
@@ -523,11 +524,11 @@ class ServerProcessing(Component):
     #: time.
     per: Literal["cell", "frame"] = "frame"
 
-    #: Mean time. Allowed: a text from 0 s to 100000 s; units: s, ms, us, ns, ticks.
+    #: Mean time. Allowed: "0 s" to "100000 s"; units: s, ms, us, ns, ticks.
     mean: str
 
-    #: Each time is uniform in [mean - spread, mean + spread]; at most the mean. Allowed: a text from 0 s to 100000
-    #: s; units: s, ms, us, ns, ticks.
+    #: Each time is uniform in [mean - spread, mean + spread]; at most the mean. Allowed: "0 s" to "100000 s";
+    #: units: s, ms, us, ns, ticks.
     spread: str = "0 s"
 
 
@@ -544,11 +545,11 @@ class LatencyProcessing(Component):
     #: time.
     per: Literal["cell", "frame"] = "frame"
 
-    #: Mean time. Allowed: a text from 0 s to 100000 s; units: s, ms, us, ns, ticks.
+    #: Mean time. Allowed: "0 s" to "100000 s"; units: s, ms, us, ns, ticks.
     mean: str
 
-    #: Each time is uniform in [mean - spread, mean + spread]; at most the mean. Allowed: a text from 0 s to 100000
-    #: s; units: s, ms, us, ns, ticks.
+    #: Each time is uniform in [mean - spread, mean + spread]; at most the mean. Allowed: "0 s" to "100000 s";
+    #: units: s, ms, us, ns, ticks.
     spread: str = "0 s"
 
 
@@ -568,8 +569,8 @@ class QueueProbe(Component):
     #: Only the cells of this VC; not a group. Allowed: the name of a vc. Default: all VCs.
     vc: str | None = None
 
-    #: Sampling interval. Allowed: a text from 1 ns to 100000 s; units: s, ms, us, ns, ticks. Default: every change
-    #: is recorded.
+    #: Sampling interval. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks. Default: every change is
+    #: recorded.
     interval: str | None = None
 
     #: Record at every n-th cell that reaches the port, instead of `interval`. Allowed: an integer from 1 to
@@ -586,8 +587,8 @@ class CwndProbe(Component):
     #: The VC, or a group of them; `vc` means all that have no name of their own. Allowed: the name of a vc.
     of: str
 
-    #: Sampling interval. Allowed: a text from 1 ns to 100000 s; units: s, ms, us, ns, ticks. Default: every change
-    #: is recorded.
+    #: Sampling interval. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks. Default: every change is
+    #: recorded.
     interval: str | None = None
 
 
@@ -600,8 +601,8 @@ class SsthreshProbe(Component):
     #: The VC, or a group of them; `vc` means all that have no name of their own. Allowed: the name of a vc.
     of: str
 
-    #: Sampling interval. Allowed: a text from 1 ns to 100000 s; units: s, ms, us, ns, ticks. Default: every change
-    #: is recorded.
+    #: Sampling interval. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks. Default: every change is
+    #: recorded.
     interval: str | None = None
 
 
@@ -614,7 +615,7 @@ class GoodputProbe(Component):
     #: The VC, or a group of them; `vc` means all that have no name of their own. Allowed: the name of a vc.
     of: str
 
-    #: Length of an interval. Allowed: a text from 1 ns to 100000 s; units: s, ms, us, ns, ticks.
+    #: Length of an interval. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks.
     interval: str
 
 
@@ -631,7 +632,7 @@ class LinkShareProbe(Component):
     #: ``gfr``: Guaranteed frame rate. ``ubr``: Unspecified bit rate. Default: all classes.
     class_: Literal["cbr", "vbr", "abr", "gfr", "ubr"] | None = None
 
-    #: Length of an interval. Allowed: a text from 1 ns to 100000 s; units: s, ms, us, ns, ticks.
+    #: Length of an interval. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks.
     interval: str
 
 
@@ -648,7 +649,7 @@ class DropsProbe(Component):
     #: ``gfr``: Guaranteed frame rate. ``ubr``: Unspecified bit rate. Default: all classes.
     class_: Literal["cbr", "vbr", "abr", "gfr", "ubr"] | None = None
 
-    #: Length of an interval. Allowed: a text from 1 ns to 100000 s; units: s, ms, us, ns, ticks.
+    #: Length of an interval. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks.
     interval: str
 
 
@@ -661,8 +662,8 @@ class CreditProbe(Component):
     #: The port: a link that leaves a switch, or a group of them. Allowed: the name of a link.
     of: str
 
-    #: Sampling interval. Allowed: a text from 1 ns to 100000 s; units: s, ms, us, ns, ticks. Default: every change
-    #: is recorded.
+    #: Sampling interval. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks. Default: every change is
+    #: recorded.
     interval: str | None = None
 
     #: Record at every n-th cell that reaches the port, instead of `interval`. Allowed: an integer from 1 to

@@ -11,7 +11,7 @@ from typing import Any
 
 from cellyard import plot, show
 from cellyard.run import writable_folder
-from cellyard.study import Reproduction, Row, Rows, Study, Table, load, select
+from cellyard.study import Reproduction, Row, Rows, Study, Table, inside_range, load, select
 from cellyard.sweep import span
 from cellyard.text import cell, csv_text, dump
 
@@ -63,6 +63,7 @@ def command(name: str, *, out: Path, replications: int | None, seed: int | None,
         for figure in study.part("figures").figures(study, reproduction.rows):
             figure.figure.savefig(folder / f"{figure.name}.png", dpi=160)
             drawn.append(figure)
+    (folder / "README.md").write_text(summary_page(study, reproduction, document), encoding="utf-8")
     path = folder / "index.html"
     path.write_text(page(study, reproduction, document, drawn, folder), encoding="utf-8")
     print(f"wrote {path}", file=sys.stderr)
@@ -90,7 +91,7 @@ def page(
         "Agreement": _agreement(document["summary"]),
         "Claims": _claims(document["claims"]),
         "Figures": "".join(_figure(one, folder) for one in drawn),
-        **{f"Table {t.name}": _table(t, rows) for t in study.tables.values() if rows.where(table=t.name)},
+        **{f"Table {t.name}": _table(study, t, rows) for t in study.tables.values() if rows.where(table=t.name)},
         "Unmatched": _unmatched(study, rows),
         "Assumed": _assumed(study),
         "Shared values": _shared(study),
@@ -110,6 +111,78 @@ def page(
     )
 
 
+def summary_page(study: Study, reproduction: Reproduction, document: Mapping[str, Any]) -> str:
+    """What was reproduced, what was not and what is doubtful, as one page of Markdown."""
+    rows = reproduction.rows
+    citation = study.info["citation"]
+    parts = [
+        f"# {study.name}: {study.title}",
+        f"{citation['authors']}: {citation['where']}.",
+        f"Written by `cellyard study report {study.name}` with {document['replications'] or 'no'} replications, seed "
+        f"{document['seed']}, engine {document['engine_version']}.",
+        "## Agreement",
+        _markdown(
+            ["metric", "rows of", "rows", "mean absolute error", "rank correlation", "published inside 5-95 % range"],
+            [
+                [metric, _label(group), *(group[key] for key in AGREEMENT)]
+                for metric, whole in document["summary"].items()
+                for group in (whole, *whole["groups"])
+            ],
+        ),
+        "## Claims",
+        *(f"- **{'holds' if c['holds'] else 'refuted'}**: {c['text']}\n  {c['evidence']}." for c in document["claims"]),
+        "## Not matched",
+        *(text["text"] for text in study.info.get("unmatched", ())),
+        _markdown(
+            ["table", "row", "metric", "simulated", "5-95 %", "published"],
+            [
+                [
+                    row.table,
+                    ", ".join(map(str, row.parameters.values())),
+                    metric,
+                    row.simulated[metric],
+                    span(row.ranges[metric]),
+                    printed(row.published[metric]),
+                ]
+                for row, metric in outside(rows)
+            ],
+        ),
+        "## Doubtful prints, shown and not judged",
+        *(f"- table {r.table}, {', '.join(map(str, r.parameters.values()))}: {r.note}" for r in rows if r.doubtful),
+        "## Assumed",
+        *(
+            f"- **{a['what']}**: {a['value']}. Tried: {a['tried']}. {a['effect']} {a['reason']}".rstrip()
+            for a in study.info.get("assumed", ())
+        ),
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+AGREEMENT = ("rows", "mean_abs_error", "rank_correlation", "inside_range")
+
+
+def _label(group: Mapping[str, Any]) -> str:
+    """Which rows an agreement sums up."""
+    return ", ".join(f"table {v}" if k == "table" else str(v) for k, v in group.items() if isinstance(v, str)) or "all"
+
+
+def _markdown(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    lines = [header, ["---"] * len(header), *([cell(v) for v in row] for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def outside(rows: Rows) -> list[tuple[Row, str]]:
+    """Rows and metrics whose published value is outside the ensemble's range, the farthest first."""
+    found = [(row, metric) for row in rows for metric in row.published if _is_outside(row, metric)]
+
+    def distance(item: tuple[Row, str]) -> float:
+        row, metric = item
+        published = float(row.published[metric] or 0)
+        return abs(float(row.simulated[metric]) - published) / max(published, 1)
+
+    return sorted(found, key=distance, reverse=True)
+
+
 def _anchor(title: str) -> str:
     return title.lower().replace(" ", "-")
 
@@ -118,10 +191,9 @@ def _agreement(summary: Mapping[str, Any]) -> str:
     body = []
     for metric, whole in summary.items():
         for number, group in enumerate((whole, *whole["groups"])):
-            parts = [f"table {v}" if k == "table" else str(v) for k, v in group.items() if isinstance(v, str)]
             inside = "" if group["inside_range"] is None else f"{group['inside_range']} of {group['rows']}"
             values = [cell(group["mean_abs_error"]), cell(group["rank_correlation"]), inside]
-            label = html.escape(", ".join(parts) or "all")
+            label = html.escape(_label(group))
             first = number == 0
             body.append(f"<tr{' class=group' if first else ''}><td>{metric if first else ''}<td>{label}")
             body += [f"<td class=n>{value}" for value in (group["rows"], *values)]
@@ -150,7 +222,7 @@ def _figure(drawn: plot.Drawn, folder: Path) -> str:
     )
 
 
-def _table(table: Table, rows: Rows) -> str:
+def _table(study: Study, table: Table, rows: Rows) -> str:
     chosen = rows.where(table=table.name)
     ranged = show.has_ranges(chosen)
     top = [f'<th colspan="{len(table.parameters)}">']
@@ -160,9 +232,13 @@ def _table(table: Table, rows: Rows) -> str:
         names = ["simulated", *(["5 to 95 %"] if ranged else []), *(["published"] if published else [])]
         top.append(f'<th class="top first" colspan="{len(names)}">{metric}')
         heads += [f'<th class="n{" first" if i == 0 else ""}">{name}' for i, name in enumerate(names)]
+    second = study.second_column(table, rows)
+    if second:
+        top.append(f'<th class="top first" colspan="{len(table.metrics)}">{second[0].name}')
+        heads += [f'<th class="n{" first" if i == 0 else ""}">{m}' for i, m in enumerate(table.metrics)]
     body = []
     previous: Any = None
-    for row in chosen:
+    for place, row in enumerate(chosen):
         group = list(row.parameters.values())[:-1]
         body.append(f"<tr{' class=group' if previous not in (None, group) else ''}>")
         previous = group
@@ -173,6 +249,9 @@ def _table(table: Table, rows: Rows) -> str:
                 body.append(f'<td class="n range">{span(row.ranges.get(metric))}')
             if show.has_published(chosen, metric):
                 body.append(_published(row, metric))
+        if second:
+            partner = second[1][place]
+            body += [f'<td class="n first">{cell(partner.simulated[m]) if partner else ""}' for m in table.metrics]
     notes = dict.fromkeys(f"* {row.note}" for row in chosen if row.note)
     text = "".join(f'<p class="note">{html.escape(note)}</p>' for note in notes)
     return (
@@ -186,33 +265,35 @@ def _published(row: Row, metric: str) -> str:
     if value is None:
         return '<td class="n">'
     star = "*" if row.note else ""
-    return f'<td class="n{" out" if _is_outside(row, metric) else ""}">{value:g}{star}'
+    return f'<td class="n{" out" if _is_outside(row, metric) else ""}">{printed(value)}{star}'
+
+
+def printed(value: float | None) -> str:
+    """A published value as it was printed: ratios with two decimals, counts without.
+
+    >>> [printed(v) for v in (1.0, 0.9, 7591.0, None)]
+    ['1.00', '0.90', '7591', '']
+    """
+    return "" if value is None else f"{value:.{0 if value >= 100 else 2}f}"
 
 
 def _is_outside(row: Row, metric: str) -> bool:
     value = row.published.get(metric)
     if value is None or metric in row.doubtful or metric not in row.ranges:
         return False
-    low, high = row.ranges[metric]
-    return not low <= value <= high
+    return not inside_range(row, metric)
 
 
 def _unmatched(study: Study, rows: Rows) -> str:
     """Rows whose published value is outside the range, worst first, then what was tried on them."""
-    found = []
-    for row in rows:
-        for metric in row.published:
-            if _is_outside(row, metric):
-                published, simulated = float(row.published[metric] or 0), float(row.simulated[metric])
-                found.append((abs(simulated - published) / max(published, 1), row, metric))
-    found.sort(key=lambda item: -item[0])
+    found = outside(rows)
     lines = [f'<p class="soft">{html.escape(text["text"])}</p>' for text in study.info.get("unmatched", ())]
     if found:
         body = "".join(
             f"<tr><td>{row.table}<td>{html.escape(', '.join(str(v) for v in row.parameters.values()))}<td>{metric}"
             f"<td class=n>{cell(row.simulated[metric])}<td class='n range'>{span(row.ranges[metric])}"
-            f"<td class='n out'>{row.published[metric]:g}"
-            for _, row, metric in found
+            f"<td class='n out'>{printed(row.published[metric])}"
+            for row, metric in found
         )
         lines.append(
             "<p>Published values outside the ensemble's 5 to 95 % range, the farthest first. One published value in ten "

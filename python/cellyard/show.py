@@ -83,9 +83,9 @@ def text(study: Study, reproduction: Reproduction, document: Mapping[str, Any]) 
     """The tables, how well they agree, and what was claimed."""
     rows = reproduction.rows
     parts = [
-        f"Table {item.name}: {item.title}\n\n{_table(item, chosen)}"
+        f"Table {item.name}: {item.title}\n\n{_table(study, item, rows)}"
         for item in study.tables.values()
-        if (chosen := rows.where(table=item.name))
+        if rows.where(table=item.name)
     ]
     if judged := agreement_lines(document["summary"]):
         parts.append(judged)
@@ -105,13 +105,31 @@ def text(study: Study, reproduction: Reproduction, document: Mapping[str, Any]) 
     return "\n\n".join(parts)
 
 
-def _table(item: Table, rows: Rows) -> str:
+def _table(study: Study, item: Table, all_rows: Rows) -> str:
+    rows = all_rows.where(table=item.name)
     header = list(item.parameters)
     for metric in item.metrics:
         header += columns(metric, rows)
-    body = [[*row.parameters.values(), *(v for m in item.metrics for v in values(row, m, rows))] for row in rows]
+    body = [
+        [*map(parameter, row.parameters.values()), *(v for m in item.metrics for v in values(row, m, rows))]
+        for row in rows
+    ]
+    if second := study.second_column(item, all_rows):
+        other, partners = second
+        header += [f"{metric} {other.name}" for metric in item.metrics]
+        for line, partner in zip(body, partners, strict=True):
+            line += [partner.simulated[metric] if partner else None for metric in item.metrics]
     notes = [f"* not judged: {row.note}" for row in rows if row.doubtful]
     return "\n".join([table(header, body), *dict.fromkeys(notes)])
+
+
+def parameter(value: Any) -> str:
+    """A parameter as the published table has it.
+
+    >>> [parameter(v) for v in ("lan", 5, 0.10)]
+    ['lan', '5', '0.1']
+    """
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def has_ranges(rows: Rows) -> bool:

@@ -151,13 +151,18 @@ def count(pairs: Iterable[bool]) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class Table:
-    """A table of a study; ``metrics`` are its published columns, ``published`` is false for rows of our own."""
+    """A table of a study; ``metrics`` are its published columns, ``published`` is false for rows of our own.
+
+    ``beside`` names the table whose rows these are with one option changed: its results make a second column there
+    and do not count in the overall agreement.
+    """
 
     name: str
     title: str
     metrics: tuple[str, ...]
     rows: Rows
     published: bool
+    beside: str | None = None
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -191,6 +196,15 @@ class Study:
     def part(self, name: str) -> ModuleType:
         """One of the study's own modules: ``scenario``, ``claims`` or ``figures``."""
         return importlib.import_module(f"cellyard.studies.{self.folder.name}.{name}")
+
+    def second_column(self, table: Table, rows: Rows) -> tuple[Table, list[Row | None]] | None:
+        """The table beside ``table`` in ``rows``, if there is one, and its row for each row of ``table``."""
+        for other in self.tables.values():
+            if other.beside == table.name and (theirs := rows.where(table=other.name)):
+                same = {tuple(row.parameters[p] for p in table.parameters): row for row in theirs}
+                own = rows.where(table=table.name)
+                return other, [same.get(tuple(row.parameters.values())) for row in own]
+        return None
 
     @property
     def claims(self) -> tuple[Claim, ...]:
@@ -259,7 +273,7 @@ def _read_table(study: Study, entry: Mapping[str, Any]) -> Table:
             row = Row(entry["name"], {k: _value(v) for k, v in record.items()}, published, note)
             doubtful = {m for doubt in doubts if row.matches(doubt["row"]) for m in doubt["metrics"]}
             rows.append(replace(row, doubtful=frozenset(doubtful)))
-    return Table(entry["name"], entry["title"], metrics, Rows(rows), entry.get("published", True))
+    return Table(entry["name"], entry["title"], metrics, Rows(rows), entry.get("published", True), entry.get("beside"))
 
 
 @dataclass(frozen=True)
@@ -351,7 +365,7 @@ class Reproduction:
         metrics = dict.fromkeys(m for table in self.study.tables.values() for m in table.metrics)
         found = {}
         for metric in metrics:
-            whole = agreement(rows, metric)
+            whole = agreement(Rows(row for row in rows if not self.study.tables[row.table].beside), metric)
             if whole["rows"]:
                 found[metric] = {**whole, "groups": self._groups(rows, metric)}
         return found
@@ -419,17 +433,20 @@ def agreement(rows: Rows, metric: str) -> dict[str, Any]:
     simulated = [float(row.simulated[metric]) for row in judged]
     published = [float(row.published[metric] or 0) for row in judged]
     errors = [abs(s - p) for s, p in zip(simulated, published, strict=True)]
-    inside = [
-        row.ranges[metric][0] <= p <= row.ranges[metric][1]
-        for row, p in zip(judged, published, strict=True)
-        if metric in row.ranges
-    ]
+    inside = [inside_range(row, metric) for row in judged if metric in row.ranges]
     return {
         "rows": len(judged),
         "mean_abs_error": sum(errors) / len(errors) if errors else None,
         "rank_correlation": rank_correlation(simulated, published),
         "inside_range": sum(inside) if inside else None,
     }
+
+
+def inside_range(row: Row, metric: str) -> bool:
+    """Whether the published value, which was rounded for print, can be one from the ensemble's range."""
+    low, high = row.ranges[metric]
+    half = 0.5 if metric.endswith("cells") else 0.005
+    return low - half <= float(row.published[metric] or 0) <= high + half
 
 
 def rank_correlation(a: Sequence[float], b: Sequence[float]) -> float | None:

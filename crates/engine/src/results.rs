@@ -54,9 +54,9 @@ pub struct Totals {
     pub cell_loss_ratio: f64,
     /// Largest queue of any port.
     pub max_queue_cells: u64,
-    /// Mean cell transfer delay of the TCP VCs' data.
+    /// Mean cell transfer delay of the TCP VCs' data; of all VCs' data when there is no TCP.
     pub mean_cell_transfer_delay_s: Option<f64>,
-    /// Its 99 % quantile, over the classes that carry TCP (up to 1.6 % too large, never too small).
+    /// Its 99 % quantile, the largest of their classes (up to 1.6 % too large, never too small).
     pub p99_cell_transfer_delay_s: Option<f64>,
     /// TCP segments sent.
     pub segments: u64,
@@ -286,15 +286,20 @@ pub fn assemble(
     let is_tcp = |i: &usize| matches!(scenario.vcs[*i].traffic, Traffic::Tcp(_));
     let tcps: Vec<usize> = (0..vcs.len()).filter(is_tcp).collect();
     let shares: Vec<f64> = tcps.iter().map(|&i| vcs[i].goodput_mbps).collect();
-    let goodput_mbps: f64 = shares.iter().sum();
+    // An empty sum of floats is -0.
+    let goodput_mbps = 0.0 + shares.iter().sum::<f64>();
+    let judged: Vec<usize> = if tcps.is_empty() {
+        (0..vcs.len()).collect()
+    } else {
+        tcps
+    };
     let mut delay = DelayTally::default();
-    for &i in &tcps {
+    for &i in &judged {
         delay.merge(&tally.vcs[i].delay);
     }
-    let tcp_classes = Class::ALL
-        .into_iter()
-        .filter(|&c| tcps.iter().any(|&i| scenario.vcs[i].class == c));
-    let p99 = tcp_classes
+    let of_class = |c: &Class| judged.iter().any(|&i| scenario.vcs[i].class == *c);
+    let judged_classes = Class::ALL.into_iter().filter(of_class);
+    let p99 = judged_classes
         .filter_map(|c| tally.class_delays[c as usize].quantile(0.99))
         .max();
     let sum = |f: fn(&VcResult) -> u64| vcs.iter().map(f).sum::<u64>();

@@ -1,9 +1,16 @@
-//! What can happen, and the order in which it does (model section 3): by time, kind, component. The kinds, in order:
+//! What can happen, and the order in which it does (model section 3): by time, kind, component.
 //!
-//! 0. a retransmission timer expires (VC), 1. a delayed-ACK timer expires (VC), 2. a source starts or emits (VC),
-//! 3. a cell, perhaps an EOM, reaches a host (VC direction), 4. a frame leaves a receiving stage (VC direction), 5. a frame leaves
-//! the sending stage of a transport (VC direction), 6. a frame leaves the sending stage of a host (order of entry), 7. cells arrive at
-//! a port (port, then tie rule), 8. a cell departs (link). With departures first, 7 and 8 change places.
+//! | kind | event | component |
+//! |---|---|---|
+//! | 0 | a retransmission timer expires | VC |
+//! | 1 | a delayed-ACK timer expires | VC |
+//! | 2 | a source starts or emits | VC |
+//! | 3 | a cell reaches a host | VC direction |
+//! | 4 | a frame leaves a receiving stage | VC direction |
+//! | 5 | a frame leaves the sending stage of a transport | VC direction |
+//! | 6 | a frame leaves the sending stage of a host | order of entry |
+//! | 7 | cells arrive at a port (8 with departures first) | port, then tie order |
+//! | 8 | a cell departs (7 with departures first) | link |
 
 use super::Cell;
 use crate::topology::{Direction, Topology};

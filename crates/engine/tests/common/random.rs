@@ -162,6 +162,7 @@ fn rate(base: u64) -> impl Strategy<Value = BitRate> {
         1 => Just(base / 2),
         1 => Just(base * 2),
         1 => Just(base / 3 + 1),
+        1 => Just(base + 1),
         1 => Just(base + 3),
     ]
     .prop_map(BitRate)

@@ -1,0 +1,274 @@
+//! What is timed, and how fast it must be.
+
+use crate::networks::{Dumbbell, MIXED_RATES, Place, TWO_HOPS, read};
+use cellyard_engine::scenario::Scenario;
+use cellyard_engine::simulation::{Options, run};
+use std::sync::atomic::AtomicBool;
+
+/// Scenarios whose bottleneck cells per CPU second count together.
+pub struct Case {
+    /// Name on the command line and in the table.
+    pub name: &'static str,
+    /// Least speed, million bottleneck cells per CPU second.
+    pub goal: f64,
+    /// Speed aimed at.
+    pub aim: Option<f64>,
+    scenarios: fn() -> Vec<Scenario>,
+}
+
+impl Case {
+    /// Its scenarios.
+    pub fn scenarios(&self) -> Vec<Scenario> {
+        (self.scenarios)()
+    }
+}
+
+/// Runs `scenario`; bottleneck cells.
+pub fn bottleneck_cells(scenario: &Scenario) -> u64 {
+    let never = AtomicBool::new(false);
+    let result = run(scenario, None, &Options::default(), &never).expect("a checked scenario runs");
+    result.totals.bottleneck_cells
+}
+
+/// The cases, in the order of the table.
+pub const CASES: [Case; 13] = [
+    case("lan-2", 60.0, Some(150.0), || loss_free(2)),
+    case("lan-5", 60.0, Some(150.0), || loss_free(5)),
+    case("lan-15", 60.0, Some(150.0), || loss_free(15)),
+    case("lan-100", 60.0, Some(150.0), || loss_free(100)),
+    case("tables-2-3", 40.0, Some(80.0), || {
+        scenarios(tables_2_3([Place::Lan, Place::Wan]))
+    }),
+    case("tables-2-3-lan", 40.0, Some(80.0), || {
+        scenarios(tables_2_3([Place::Lan]))
+    }),
+    case("two-hops", 30.0, None, || vec![read(TWO_HOPS)]),
+    case("mixed-rates", 30.0, None, || vec![read(MIXED_RATES)]),
+    case("vbr-priority-lan", 30.0, Some(60.0), || {
+        vbr(Place::Lan, 0.0)
+    }),
+    case("vbr-priority-wan", 30.0, Some(60.0), || {
+        vbr(Place::Wan, 0.0)
+    }),
+    case("vbr-guaranteed-lan", 30.0, Some(60.0), || {
+        vbr(Place::Lan, 0.1)
+    }),
+    case("vbr-guaranteed-wan", 30.0, Some(60.0), || {
+        vbr(Place::Wan, 0.1)
+    }),
+    case("satellite", 50.0, None, satellite),
+];
+
+const fn case(
+    name: &'static str,
+    goal: f64,
+    aim: Option<f64>,
+    scenarios: fn() -> Vec<Scenario>,
+) -> Case {
+    Case {
+        name,
+        goal,
+        aim,
+        scenarios,
+    }
+}
+
+fn scenarios(rows: Vec<Dumbbell>) -> Vec<Scenario> {
+    rows.iter().map(Dumbbell::scenario).collect()
+}
+
+/// Unlimited buffers. With a single source nothing would queue.
+fn loss_free(sources: usize) -> Vec<Scenario> {
+    vec![Dumbbell::vanilla(Place::Lan, sources, None, "tail-drop").scenario()]
+}
+
+/// Table 1 of `ubr-plus`: unlimited buffers.
+fn table_1() -> Vec<Dumbbell> {
+    let mut rows = Vec::new();
+    for place in [Place::Lan, Place::Wan] {
+        for sources in [5, 15] {
+            rows.push(Dumbbell::vanilla(place, sources, None, "tail-drop"));
+        }
+    }
+    rows
+}
+
+/// Tables 2 and 3 of `ubr-plus`: efficiency and fairness of four policies.
+fn tables_2_3(places: impl IntoIterator<Item = Place>) -> Vec<Dumbbell> {
+    let mut rows = Vec::new();
+    for place in places {
+        for sources in [5, 15] {
+            for buffer in ubr_plus_buffers(place) {
+                for drop in ["tail-drop", "epd", "selective-drop", "fba"] {
+                    rows.push(Dumbbell::vanilla(place, sources, Some(buffer), drop));
+                }
+            }
+        }
+    }
+    rows
+}
+
+/// Table 4 of `ubr-plus`: Selective Drop with varied Z.
+fn table_4() -> Vec<Dumbbell> {
+    let mut rows = Vec::new();
+    for place in [Place::Lan, Place::Wan] {
+        for sources in [5, 15] {
+            for (i, buffer) in ubr_plus_buffers(place).into_iter().enumerate() {
+                let zs: &[f64] = match (place, sources, i) {
+                    (Place::Lan, 5, 0) => &[2.0, 1.0, 0.95, 0.9, 0.85, 0.8, 0.75, 0.5, 0.2],
+                    (Place::Wan, 5, 0) => &[2.0, 1.0, 0.9, 0.8, 0.5],
+                    _ => &[1.0, 0.9, 0.8],
+                };
+                rows.extend(zs.iter().map(|&z| Dumbbell {
+                    z: Some(z),
+                    ..Dumbbell::vanilla(place, sources, Some(buffer), "selective-drop")
+                }));
+            }
+        }
+    }
+    rows
+}
+
+fn ubr_plus_buffers(place: Place) -> [u64; 3] {
+    match place {
+        Place::Lan => [1_000, 2_000, 3_000],
+        _ => [12_000, 24_000, 36_000],
+    }
+}
+
+fn guaranteed_rate_buffers(place: Place) -> [u64; 2] {
+    match place {
+        Place::Lan => [1_000, 3_000],
+        Place::Wan => [12_000, 36_000],
+        Place::Satellite => [200_000, 600_000],
+    }
+}
+
+/// Rows of `guaranteed-rate` that between them have every recovery, policy, buffer and number of sources.
+fn vbr(place: Place, gr: f64) -> Vec<Scenario> {
+    let [small, large] = guaranteed_rate_buffers(place);
+    let rows = [
+        (5, small, "sack", "tail-drop"),
+        (15, large, "sack", "epd"),
+        (5, large, "reno", "selective-drop"),
+        (15, small, "reno", "tail-drop"),
+        (5, small, "vanilla", "epd"),
+        (15, large, "vanilla", "selective-drop"),
+    ];
+    let row = |(sources, buffer, recovery, drop)| Dumbbell {
+        recovery,
+        vbr_ms: Some(300),
+        gr,
+        ..Dumbbell::vanilla(place, sources, Some(buffer), drop)
+    };
+    rows.map(|r| row(r).scenario()).into()
+}
+
+/// A sixth of the satellite rows of `guaranteed-rate`: every recovery, policy, buffer and guarantee.
+fn satellite() -> Vec<Scenario> {
+    let rows = satellite_rows();
+    let chosen = [0, 4, 8, 12, 16, 20, 27, 31, 53];
+    chosen.map(|i| rows[i].scenario()).into()
+}
+
+/// Tables 7 to 9 of `guaranteed-rate`.
+fn satellite_rows() -> Vec<Dumbbell> {
+    factorial(Place::Satellite, &[5])
+}
+
+/// The factorial of recoveries, guarantees and policies of `guaranteed-rate`.
+fn factorial(place: Place, sources: &[usize]) -> Vec<Dumbbell> {
+    let mut rows = Vec::new();
+    for &sources in sources {
+        for buffer in guaranteed_rate_buffers(place) {
+            for recovery in ["sack", "reno", "vanilla"] {
+                for gr in [0.5, 0.1, 0.0] {
+                    for drop in ["tail-drop", "epd", "selective-drop"] {
+                        rows.push(Dumbbell {
+                            recovery,
+                            vbr_ms: Some(300),
+                            gr,
+                            ..Dumbbell::vanilla(place, sources, Some(buffer), drop)
+                        });
+                    }
+                }
+            }
+        }
+    }
+    rows
+}
+
+/// Tables 1 and 2 of `guaranteed-rate`: VBR periods under strict priority.
+fn vbr_periods() -> Vec<Dumbbell> {
+    let mut rows = Vec::new();
+    for place in [Place::Lan, Place::Wan] {
+        for ms in [300, 100, 50] {
+            for buffer in guaranteed_rate_buffers(place) {
+                for drop in ["tail-drop", "epd", "selective-drop"] {
+                    rows.push(Dumbbell {
+                        recovery: "sack",
+                        vbr_ms: Some(ms),
+                        ..Dumbbell::vanilla(place, 5, Some(buffer), drop)
+                    });
+                }
+            }
+        }
+    }
+    rows
+}
+
+/// All runs of a study on two threads.
+pub struct Pass {
+    /// Name on the command line and in the table.
+    pub name: &'static str,
+    /// Longest wall-clock time, seconds.
+    pub goal: f64,
+    /// Time aimed at.
+    pub aim: Option<f64>,
+    rows: fn() -> Vec<Dumbbell>,
+}
+
+impl Pass {
+    /// Its scenarios.
+    pub fn scenarios(&self) -> Vec<Scenario> {
+        scenarios((self.rows)())
+    }
+}
+
+/// The passes, in the order of the table.
+pub const PASSES: [Pass; 2] = [
+    Pass {
+        name: "pass-ubr-plus",
+        goal: 10.0,
+        aim: None,
+        rows: || [table_1(), tables_2_3([Place::Lan, Place::Wan]), table_4()].concat(),
+    },
+    Pass {
+        name: "pass-guaranteed-rate",
+        goal: 60.0,
+        aim: Some(30.0),
+        rows: || {
+            [
+                vbr_periods(),
+                factorial(Place::Lan, &[5, 15]),
+                factorial(Place::Wan, &[5, 15]),
+                satellite_rows(),
+            ]
+            .concat()
+        },
+    },
+];
+
+/// The runs that need the most memory, by name; goal: 200 MB.
+pub fn memory_case(name: &str) -> Option<Scenario> {
+    match name {
+        "memory-wan-15" => Some(Dumbbell::vanilla(Place::Wan, 15, None, "tail-drop").scenario()),
+        "memory-satellite" => satellite_rows().last().map(Dumbbell::scenario),
+        _ => None,
+    }
+}
+
+/// Names of the memory cases.
+pub const MEMORY_CASES: [&str; 2] = ["memory-wan-15", "memory-satellite"];
+/// Most memory of any run, MB.
+pub const MEMORY_GOAL_MB: f64 = 200.0;

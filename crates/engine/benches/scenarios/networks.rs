@@ -1,0 +1,190 @@
+//! The networks that are timed, written as users write them.
+
+use cellyard_engine::scenario::{Scenario, read_toml};
+
+/// Distances of the studies: delays, windows and length of the runs differ.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Place {
+    Lan,
+    Wan,
+    Satellite,
+}
+
+impl Place {
+    fn duration(self) -> &'static str {
+        match self {
+            Place::Lan => "10 s",
+            Place::Wan => "20 s",
+            Place::Satellite => "40 s",
+        }
+    }
+
+    /// Of the links to the hosts, and of the link between the switches.
+    fn delays(self) -> (&'static str, &'static str) {
+        match self {
+            Place::Lan => ("5 us", "5 us"),
+            Place::Wan => ("5 ms", "5 ms"),
+            Place::Satellite => ("5 us", "275 ms"),
+        }
+    }
+
+    /// Segment size and receiver window, bytes.
+    fn tcp(self) -> (u64, u64) {
+        match self {
+            Place::Lan => (512, 65_535),
+            Place::Wan => (512, 600_000),
+            Place::Satellite => (9_180, 8_704_000),
+        }
+    }
+}
+
+/// N TCPs over two switches, all links at 155.52 Mb/s: figure 2 of the study `ubr-plus`, figure 3 of `guaranteed-rate`.
+#[derive(Clone, Copy)]
+pub struct Dumbbell {
+    pub place: Place,
+    pub sources: usize,
+    /// K of the UBR queues; `None`: unlimited.
+    pub buffer: Option<u64>,
+    pub recovery: &'static str,
+    /// A drop policy in TOML.
+    pub drop: &'static str,
+    /// Selective Drop with this Z instead of `drop`.
+    pub z: Option<f64>,
+    /// Lengths of VBR bursts and pauses at the full link rate, ms.
+    pub vbr_ms: Option<u64>,
+    /// Rate guaranteed to UBR, as a fraction.
+    pub gr: f64,
+}
+
+impl Dumbbell {
+    /// Of the study `ubr-plus`.
+    pub fn vanilla(
+        place: Place,
+        sources: usize,
+        buffer: Option<u64>,
+        drop: &'static str,
+    ) -> Dumbbell {
+        Dumbbell {
+            place,
+            sources,
+            buffer,
+            recovery: "vanilla",
+            drop,
+            z: None,
+            vbr_ms: None,
+            gr: 0.0,
+        }
+    }
+
+    /// As a scenario.
+    pub fn scenario(&self) -> Scenario {
+        let n = self.sources;
+        let buffer = match self.buffer {
+            Some(cells) => format!("\"{cells} cells\""),
+            None => "\"unlimited\"".into(),
+        };
+        let drop = match self.z {
+            Some(z) => format!("{{ kind = \"selective-drop\", z = {z:?} }}"),
+            None => format!("\"{}\"", self.drop),
+        };
+        let scheduler = if self.gr > 0.0 {
+            format!("{{ kind = \"guaranteed-rate\", gr = {:?} }}", self.gr)
+        } else {
+            "\"strict-priority\"".into()
+        };
+        let (access, trunk) = self.place.delays();
+        let (mss, rwnd) = self.place.tcp();
+        let recovery = self.recovery;
+        let duration = self.place.duration();
+        let mut text = format!(
+            r#"
+duration = "{duration}"
+switch = [
+    {{ name = "west", scheduler = {scheduler}, ubr = {{ buffer = {buffer}, drop = {drop} }} }},
+    {{ name = "east", scheduler = {scheduler}, ubr = {{ buffer = {buffer}, drop = {drop} }} }},
+]
+[[link]]
+from = "west"
+to = "east"
+rate = "155.52 Mbps"
+delay = "{trunk}"
+[[vc]]
+name = "tcp"
+from = "source"
+to = "sink"
+traffic = {{ kind = "tcp", recovery = "{recovery}", mss = "{mss} bytes", rwnd = "{rwnd} bytes" }}
+"#
+        );
+        let mut ends = vec![("source", "west", n), ("sink", "east", n)];
+        if let Some(ms) = self.vbr_ms {
+            ends.extend([("video", "west", 1), ("screen", "east", 1)]);
+            text += &format!(
+                r#"
+[[vc]]
+name = "vbr"
+from = "video"
+to = "screen"
+traffic = {{ kind = "vbr", amplitude = 1.0, on = "{ms} ms", off = "{ms} ms" }}
+"#
+            );
+        }
+        for (host, switch, count) in ends {
+            text += &format!(
+                r#"
+[[host]]
+name = "{host}"
+count = {count}
+[[link]]
+from = "{host}"
+to = "{switch}"
+rate = "155.52 Mbps"
+delay = "{access}"
+"#
+            );
+        }
+        read(&text)
+    }
+}
+
+/// A chain of two congested links: three TCPs cross both, three more load each.
+pub const TWO_HOPS: &str = r#"
+duration = "10 s"
+host = [
+    { name = "long", count = 3 }, { name = "first", count = 3 }, { name = "second", count = 3 },
+    { name = "end", count = 3 }, { name = "middle", count = 3 }, { name = "last", count = 3 },
+]
+switch = [{ name = "west" }, { name = "mid" }, { name = "east" }]
+link = [
+    { from = "long", to = "west", rate = "155.52 Mbps", delay = "5 us" },
+    { from = "first", to = "west", rate = "155.52 Mbps", delay = "5 us" },
+    { from = "second", to = "mid", rate = "155.52 Mbps", delay = "5 us" },
+    { from = "west", to = "mid", rate = "155.52 Mbps", delay = "1 ms", ubr = { buffer = "2000 cells", drop = "fba" } },
+    { from = "mid", to = "east", rate = "155.52 Mbps", delay = "1 ms", ubr = { buffer = "2000 cells", drop = "fba" } },
+    { from = "mid", to = "middle", rate = "155.52 Mbps", delay = "5 us" },
+    { from = "east", to = "end", rate = "155.52 Mbps", delay = "5 us" },
+    { from = "east", to = "last", rate = "155.52 Mbps", delay = "5 us" },
+]
+vc = [
+    { name = "long", from = "long", to = "end", traffic = { kind = "tcp", recovery = "vanilla" } },
+    { name = "first", from = "first", to = "middle", traffic = { kind = "tcp", recovery = "vanilla" } },
+    { name = "second", from = "second", to = "last", traffic = { kind = "tcp", recovery = "vanilla" } },
+]
+"#;
+
+/// Ten TCPs at 155.52 Mb/s into a line of 33.92 Mb/s: one source alone overloads it.
+pub const MIXED_RATES: &str = r#"
+duration = "20 s"
+host = [{ name = "source", count = 10 }, { name = "sink", count = 10 }]
+switch = [{ name = "west", ubr = { buffer = "1000 cells", drop = "selective-drop" } }, { name = "east" }]
+link = [
+    { from = "source", to = "west", rate = "155.52 Mbps", delay = "5 us" },
+    { from = "west", to = "east", rate = "33.92 Mbps", delay = "2 ms" },
+    { from = "east", to = "sink", rate = "155.52 Mbps", delay = "5 us" },
+]
+vc = [{ from = "source", to = "sink", traffic = { kind = "tcp", recovery = "vanilla" } }]
+"#;
+
+/// `text` as a scenario.
+pub fn read(text: &str) -> Scenario {
+    read_toml(text, "bench", &[]).unwrap_or_else(|problems| panic!("{problems:#?}\n{text}"))
+}

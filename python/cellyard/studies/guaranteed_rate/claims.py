@@ -1,0 +1,135 @@
+"""What the text says, judged on simulated rows."""
+
+from __future__ import annotations
+
+from statistics import mean
+
+from cellyard.study import Rows, Verdict, claim, count
+
+FACTORS = ("tcp", "gr", "drop_policy")
+
+
+def _means(rows: Rows, factor: str, metric: str = "efficiency") -> dict[str, float]:
+    """Mean of a metric by value of a factor."""
+    values = dict.fromkeys(row[factor] for row in rows)
+    return {str(value): mean(rows.where(**{factor: value}).values(metric)) for value in values}
+
+
+def _spread(means: dict[str, float]) -> float:
+    return max(means.values()) - min(means.values())
+
+
+def _show(means: dict[str, float]) -> str:
+    return ", ".join(f"{value} {e:.2f}" for value, e in means.items())
+
+
+def _decisive(rows: Rows, factor: str) -> tuple[bool, str]:
+    """Whether the mean efficiencies of a factor's values lie farthest apart, and all of them."""
+    means = {name: _means(rows, name) for name in FACTORS}
+    spreads = {name: _spread(of) for name, of in means.items()}
+    shown = "; ".join(f"{name}: {_show(of)} (spread {spreads[name]:.2f})" for name, of in means.items())
+    return max(spreads, key=lambda name: spreads[name]) == factor, f"mean efficiency by {shown}"
+
+
+@claim("Longer VBR periods lower the efficiency of TCP.", "1-2")
+def longer_periods_hurt(rows: Rows) -> Verdict:
+    """Section 5.1, tables 1 and 2."""
+    chosen = rows.where(table="1-2")
+    parts, lower = [], []
+    for configuration in ("lan", "wan"):
+        here = chosen.where(configuration=configuration)
+        pairs = here.pairs("vbr_period_ms", 50, 300)
+        held, of = count(b.simulated["efficiency"] < a.simulated["efficiency"] for a, b in pairs)
+        lower += [b.simulated["efficiency"] < a.simulated["efficiency"] for a, b in pairs]
+        parts.append(
+            f"{configuration.upper()}: mean efficiency by period [ms] {_show(_means(here, 'vbr_period_ms'))}, "
+            f"lower with 300 ms than with 50 ms in {held} of {of} rows"
+        )
+    held, of = count(lower)
+    return Verdict(6 * held >= 5 * of, "; ".join(parts))
+
+
+@claim("On the LAN the drop policy matters most.", "3-5")
+def lan_policy(rows: Rows) -> Verdict:
+    """Section 5.1.1, first observation."""
+    return Verdict(*_decisive(rows.where(table="3-5"), "drop_policy"))
+
+
+@claim("On the LAN Selective Drop helps whatever the TCP and the guaranteed rate.", "3-5")
+def lan_selective_drop(rows: Rows) -> Verdict:
+    """Section 5.1.1, first observation."""
+    chosen = rows.where(table="3-5")
+    wins = {}
+    for tcp in ("sack", "reno", "vanilla"):
+        for gr in (0.5, 0.1, 0.0):
+            pairs = chosen.where(tcp=tcp, gr=gr).pairs("drop_policy", "tail-drop", "selective-drop")
+            gain = mean(high.simulated[m] - low.simulated[m] for low, high in pairs for m in ("efficiency", "fairness"))
+            wins[f"{tcp} GR {gr}"] = gain
+    helped, of = count(gain > 0 for gain in wins.values())
+    return Verdict(
+        helped == of,
+        f"mean gain of efficiency and fairness over tail drop positive for {helped} of {of}: "
+        + ", ".join(f"{name} {gain:+.2f}" for name, gain in wins.items()),
+    )
+
+
+@claim("On the WAN the guaranteed rate matters most, and 0.1 or more helps.", "4-6")
+def wan_guaranteed_rate(rows: Rows) -> Verdict:
+    """Section 5.1.1, second observation."""
+    chosen = rows.where(table="4-6")
+    decisive, shown = _decisive(chosen, "gr")
+    better, of = count(
+        high.simulated["efficiency"] > low.simulated["efficiency"]
+        for gr in (0.1, 0.5)
+        for low, high in chosen.pairs("gr", 0.0, gr)
+    )
+    return Verdict(decisive and 6 * better >= 5 * of, f"{shown}; GR 0.1 or 0.5 above GR 0 in {better} of {of} pairs")
+
+
+@claim("On the satellite path the TCP matters most: SACK is best and Reno worst.", "7-8-9")
+def satellite_tcp(rows: Rows) -> Verdict:
+    """Section 5.1.1, third observation."""
+    chosen = rows.where(table="7-8-9")
+    decisive, shown = _decisive(chosen, "tcp")
+    means = _means(chosen, "tcp")
+    holds = decisive and max(means, key=lambda n: means[n]) == "sack" and min(means, key=lambda n: means[n]) == "reno"
+    return Verdict(holds, shown)
+
+
+@claim(
+    "On the satellite path the guaranteed rate hardly matters while starvation is shorter than the round trip.", "7-8-9"
+)
+def satellite_guaranteed_rate(rows: Rows) -> Verdict:
+    """Section 5.1.1, third observation: bursts of 300 ms, a round trip of 550 ms."""
+    means = _means(rows.where(table="7-8-9"), "gr")
+    sack = _means(rows.where(table="7-8-9", tcp="sack"), "gr")
+    return Verdict(
+        _spread(means) < 0.1,
+        f"mean efficiency by GR {_show(means)} (spread {_spread(means):.2f}); SACK alone {_show(sack)}",
+    )
+
+
+@claim("It matters once VBR starves UBR for longer than the round trip.", "long-bursts")
+def satellite_long_bursts(rows: Rows) -> Verdict:
+    """Section 5.1.1, announced there: bursts of 300 ms, 600 ms and 1 s."""
+    gains, parts = {}, []
+    for period in (300, 600, 1000):
+        means = _means(rows.where(table="long-bursts", vbr_period_ms=period), "gr")
+        gains[period] = max(means["0.5"], means["0.1"]) - means["0.0"]
+        parts.append(f"{period} ms: GR {_show(means)}")
+    return Verdict(
+        gains[1000] > 0.05 and gains[1000] > gains[300],
+        "mean efficiency by burst, " + "; ".join(parts) + "; gain of a guarantee "
+        + ", ".join(f"{gain:+.2f}" for gain in gains.values()),
+    )  # fmt: skip
+
+
+CLAIMS = (
+    longer_periods_hurt,
+    lan_policy,
+    lan_selective_drop,
+    wan_guaranteed_rate,
+    satellite_tcp,
+    satellite_guaranteed_rate,
+    satellite_long_bursts,
+)

@@ -1,0 +1,82 @@
+"""A row of a table -> its scenario: N TCPs and one VBR source through two switches (figure 3 and section 4.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import cellyard as cy
+from cellyard.study import Row
+
+
+def scenario(row: Row, shared: Mapping[str, Any]) -> cy.Scenario:
+    """The network of ``row``; what the row does not name is as ``shared`` says."""
+    place = shared[row["configuration"]]
+    two_way = row.get("traffic") == "two-way"
+    gr = row.get("gr", shared["gr"])
+    scheduler: cy.Scheduler = cy.GuaranteedRate(class_="ubr", gr=gr) if gr else "strict-priority"
+    queue = cy.Queue(buffer=f"{row['buffer_cells']} cells", drop=drop(row, shared))
+    access = {"rate": shared["rate"], "delay": place["delay"]}
+    return cy.Scenario(
+        name=f"guaranteed-rate, table {row.table}: " + ", ".join(str(value) for value in row.parameters.values()),
+        duration=place["duration"],
+        measure=cy.Measure(max_goodput=max_goodput(shared, two_way)),
+        hosts=[
+            cy.Host(name="source", count=row["sources"]),
+            cy.Host(name="video"),
+            cy.Host(name="sink", count=row["sources"]),
+            cy.Host(name="screen"),
+        ],
+        switches=[cy.Switch(name=name, ubr=queue, scheduler=scheduler) for name in ("west", "east")],
+        links=[
+            cy.Link(from_="source", to="west", **access),
+            cy.Link(from_="video", to="west", **access),
+            cy.Link(from_="west", to="east", rate=shared["rate"], delay=place["trunk_delay"]),
+            cy.Link(from_="east", to="sink", **access),
+            cy.Link(from_="east", to="screen", **access),
+        ],
+        vcs=vcs(row, shared, place, two_way),
+        probes=list(row.get("probes", ())),
+    )
+
+
+def vcs(row: Row, shared: Mapping[str, Any], place: Mapping[str, Any], two_way: bool) -> list[cy.Vc]:
+    """The TCPs, then the VBR source; the same back if the traffic is two-way."""
+    recovery = row.get("tcp", shared["tcp"])
+    own = {"reno_fast_retransmit": row["reno_fast_retransmit"]} if "reno_fast_retransmit" in row.parameters else {}
+    tcp = cy.Tcp(
+        recovery=recovery,
+        mss=f"{place['mss_bytes']} bytes",
+        rwnd=f"{place['rwnd_bytes']} bytes",
+        granularity=f"{shared['granularity_ms']} ms",
+        **own,
+    )
+    period = f"{row.get('vbr_period_ms', shared['vbr_period_ms'])} ms"
+    vbr = cy.Vbr(amplitude=shared["vbr_amplitude"], on=period, off=period)
+    there = [
+        cy.Vc(name="tcp", from_="source", to="sink", traffic=tcp),
+        cy.Vc(name="vbr", from_="video", to="screen", traffic=vbr),
+    ]
+    back = [
+        cy.Vc(name="tcp-back", from_="sink", to="source", traffic=tcp),
+        cy.Vc(name="vbr-back", from_="screen", to="video", traffic=vbr),
+    ]
+    return [*there, *back] if two_way else there
+
+
+def drop(row: Row, shared: Mapping[str, Any]) -> cy.Drop:
+    """The drop policy of the UBR class."""
+    policies: dict[str, cy.Drop] = {
+        "tail-drop": cy.TailDrop(),
+        "epd": cy.Epd(reserve=f"{shared['epd_reserve_cells']} cells"),
+        "selective-drop": cy.SelectiveDrop(r=shared["r_fraction"], z=shared["z"]),
+    }
+    return policies[row["drop_policy"]]
+
+
+def max_goodput(shared: Mapping[str, Any], two_way: bool) -> str:
+    """What the TCPs could get beside VBR at most: once per direction with data."""
+    if not two_way:
+        return str(shared["max_goodput"])
+    number, unit = shared["max_goodput"].split()
+    return f"{2 * float(number)} {unit}"

@@ -1,0 +1,90 @@
+"""Measure what a study's assumptions matter: run its rows with each alternative that `[[assumed]]` lists under `alternatives`.
+
+Prints, per alternative, the mean absolute error against the published values and the mean absolute change of the rows. The
+`effect` lines of study.toml are written from this.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+from cellyard.run import Store, writable_folder
+from cellyard.scenario import Scenario
+from cellyard.study import Reproduction, Row, Rows, Study, agreement, load, select
+from cellyard.text import table
+
+
+class Altered(Study):
+    """A study whose scenarios have some values replaced."""
+
+    overrides: Sequence[tuple[str, str]] = ()
+
+    def scenario(self, row: Row) -> Scenario:
+        """The row's scenario with the overrides of this study."""
+        plain = super().scenario(row)
+        return Scenario.from_toml(plain.to_toml(), overrides=self.overrides)
+
+
+def altered(study: Study, overrides: Sequence[tuple[str, str]]) -> Study:
+    """``study`` with values replaced in every scenario."""
+    other = Altered(study.name, study.folder, study.info)
+    object.__setattr__(other, "overrides", overrides)
+    return other
+
+
+def alternatives(study: Study) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+    """The study as it is, then each alternative."""
+    yield "as assumed", []
+    for item in study.info["assumed"]:
+        for change in item.get("alternatives", ()):
+            yield ", ".join(f"{k} = {v}" for k, v in change.items()), list(change.items())
+
+
+def main() -> int:
+    """Run and print; returns the exit status."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("study")
+    parser.add_argument("--table", action="append", default=[])
+    parser.add_argument("--where", action="append", default=[], help="KEY=VALUE")
+    parser.add_argument("--replications", type=int, default=10)
+    parser.add_argument("--only", default="", help="only alternatives whose text contains this")
+    parser.add_argument("--out", type=Path)
+    options = parser.parse_args()
+    study = load(options.study)
+    rows = select(study, options.table, dict(text.split("=", 1) for text in options.where))
+    body = []
+    base: Rows | None = None
+    with Store(writable_folder(options.out) / "runs.jsonl") if options.out else nullcontext() as store:
+        for name, overrides in alternatives(study):
+            if base is not None and options.only not in name:
+                continue
+            reproduction = Reproduction(altered(study, overrides), rows, replications=options.replications)
+            for _ in reproduction.advance(store=store):
+                pass
+            found = reproduction.rows
+            base = base or found
+            body.append([name, *figures(found, base)])
+            print(*body[-1], file=sys.stderr)
+    header = ["alternative", *(f"{m} {what}" for m in ("E", "F") for what in ("error", "change", "mean", "rank"))]
+    print(table(header, body))
+    return 0
+
+
+def figures(rows: Rows, base: Rows) -> Iterator[Any]:
+    """Error, change, mean and rank correlation of efficiency and fairness."""
+    for metric in ("efficiency", "fairness"):
+        judged: Mapping[str, Any] = agreement(rows, metric)
+        here, there = rows.values(metric), base.values(metric)
+        yield judged["mean_abs_error"]
+        yield sum(abs(a - b) for a, b in zip(here, there, strict=True)) / len(here)
+        yield sum(here) / len(here)
+        yield judged["rank_correlation"]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,36 @@
+"""Examples in the documentation run as they stand."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import ROOT
+
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+BLOCKS = [
+    pytest.param(block, id=f"{page.name}-{number}")
+    for page in PAGES
+    if page.exists()
+    for number, block in enumerate(re.findall(r"^```python\n(.*?)^```", page.read_text(encoding="utf-8"), re.M | re.S))
+]
+
+
+@pytest.mark.parametrize("block", BLOCKS)
+def test_python_in_the_documentation_runs(block: str, tmp_path: Path) -> None:
+    before = Path.cwd()
+    os.chdir(tmp_path)
+    try:
+        exec(compile(block, "documentation", "exec"), {"__name__": "documentation"})
+    finally:
+        os.chdir(before)
+
+
+def test_generated_files_are_fresh() -> None:
+    done = subprocess.run([sys.executable, ROOT / "scripts/generate.py", "--check"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
