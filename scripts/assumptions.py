@@ -1,7 +1,7 @@
 """Measure what a study's assumptions matter: run its rows with each alternative that `[[assumed]]` lists under `alternatives`.
 
 Prints, per alternative, the mean absolute error against the published values and the mean absolute change of the rows. The
-`effect` lines of study.toml are written from this.
+`effect` lines of study.toml are written from this. A path `tcp.OPTION` means that option of every TCP.
 """
 
 from __future__ import annotations
@@ -27,7 +27,13 @@ class Altered(Study):
     def scenario(self, row: Row) -> Scenario:
         """The row's scenario with the overrides of this study."""
         plain = super().scenario(row)
-        return Scenario.from_toml(plain.to_toml(), overrides=self.overrides)
+        tcps = [vc["name"] for vc in plain.to_dict()["vcs"] if vc["traffic"]["kind"] == "tcp"]
+        overrides = []
+        for path, value in self.overrides:
+            option = path.removeprefix("tcp.")
+            paths = [path] if option == path else [f"vc.{name}.traffic.{option}" for name in tcps]
+            overrides += [(path, value) for path in paths]
+        return Scenario.from_toml(plain.to_toml(), overrides=overrides)
 
 
 def altered(study: Study, overrides: Sequence[tuple[str, str]]) -> Study:

@@ -122,8 +122,8 @@ impl Losses {
 pub struct SwitchStage {
     /// The delay.
     pub delay: Processing,
-    /// Its draws.
-    pub stream: Stream,
+    /// The draws of each VC direction.
+    pub streams: Vec<Stream>,
     /// When the last cell left, if any did.
     pub last: Option<u64>,
     /// Per VC direction: the frame last seen.
@@ -137,11 +137,10 @@ impl SwitchStage {
         let first_of_frame = *seen != Some(frame);
         *seen = Some(frame);
         let per_cell = self.delay.per == ProcessingUnit::Cell;
-        let number = (u64::from(direction) << 32)
-            .wrapping_add(u64::from(frame))
+        let number = u64::from(frame)
             .wrapping_mul(1 << 12)
             .wrapping_add(if per_cell { u64::from(cell) } else { 0 });
-        let takes = processing_time(&self.delay, self.stream, number);
+        let takes = processing_time(&self.delay, self.streams[direction as usize], number);
         let earliest = self.last.map_or(0, |last| last + 1);
         let leaves = match self.delay.kind {
             ProcessingKind::Latency => time + takes,

@@ -172,12 +172,20 @@ impl<'a> Builder<'a> {
         for link in 0..links {
             if let (_, Some(delay)) = self.entry(link) {
                 stage_of.insert(link, stages.len() as u32);
-                let stream = self.stream(&scenario.links[link].name, "switch");
+                let streams = (0..topology.paths.len()).map(|direction| {
+                    let purpose = format!(
+                        "switch-{}-{}",
+                        WAYS[direction % 2],
+                        scenario.vcs[direction / 2].name
+                    );
+                    self.stream(&scenario.links[link].name, &purpose)
+                });
+                let frames = vec![None; topology.paths.len()];
                 stages.push(SwitchStage {
                     delay,
-                    stream,
+                    streams: streams.collect(),
                     last: None,
-                    frames: vec![None; topology.paths.len()],
+                    frames,
                 });
             }
         }
@@ -512,7 +520,7 @@ impl<'a> Builder<'a> {
             let nic = topology.paths[direction][0];
             let ends = topology.ends[index];
             let hosts = if side == 0 { ends } else { [ends[1], ends[0]] };
-            let what = ["data", "ack"][side];
+            let what = WAYS[side];
             let transport = |way: &str| self.stream(&vc.name, &format!("transport-{way}-{what}"));
             let host = |at: usize, way: &str| {
                 self.stream(
@@ -683,6 +691,9 @@ impl<'a> Builder<'a> {
         shares
     }
 }
+
+/// Names of the directions of a VC.
+const WAYS: [&str; 2] = ["data", "ack"];
 
 /// Far beyond any run, and yet safe to add to.
 const NEVER: u64 = u64::MAX / 4;

@@ -84,7 +84,7 @@ impl Dumbbell {
             None => "\"unlimited\"".into(),
         };
         let drop = match self.z {
-            Some(z) => format!("{{ kind = \"selective-drop\", z = {z:?} }}"),
+            Some(z) => format!("{{ policy = \"selective-drop\", z = {z:?} }}"),
             None => format!("\"{}\"", self.drop),
         };
         let scheduler = if self.gr > 0.0 {

@@ -185,10 +185,13 @@ impl<'a> Twin<'a> {
             .collect();
         let switch_stages = links
             .iter()
-            .zip(link_stream("switch"))
-            .map(|(link, draws)| {
+            .map(|link| {
                 let into = scenario.switches.iter().find(|s| s.name == link.to)?;
-                Some(SwitchStage::new(into.processing?, draws))
+                let draws = scenario.vcs.iter().flat_map(|vc| {
+                    let of = |way| stream(&link.name, &format!("switch-{way}-{}", vc.name));
+                    ["data", "ack"].map(of)
+                });
+                Some(SwitchStage::new(into.processing?, draws.collect()))
             })
             .collect();
         let ports = (0..links.len())

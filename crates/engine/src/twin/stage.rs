@@ -41,7 +41,8 @@ impl FrameStage {
 /// The delay between an input link of a switch and the output ports.
 pub(super) struct SwitchStage {
     processing: Processing,
-    draws: Stream,
+    /// By VC direction.
+    draws: Vec<Stream>,
     /// When the latest cell left.
     previous: Option<Time>,
     /// The latest frame of each VC direction.
@@ -49,7 +50,7 @@ pub(super) struct SwitchStage {
 }
 
 impl SwitchStage {
-    pub(super) fn new(processing: Processing, draws: Stream) -> SwitchStage {
+    pub(super) fn new(processing: Processing, draws: Vec<Stream>) -> SwitchStage {
         SwitchStage {
             processing,
             draws,
@@ -65,11 +66,10 @@ impl SwitchStage {
             ProcessingUnit::Cell => cell.index,
             ProcessingUnit::Frame => 0,
         };
-        let n = ((cell.direction as u64) << 32)
-            .wrapping_add(u64::from(cell.frame))
+        let n = u64::from(cell.frame)
             .wrapping_mul(1 << 12)
             .wrapping_add(u64::from(index));
-        let time = time(self.processing, self.draws, n);
+        let time = time(self.processing, self.draws[cell.direction], n);
         let free = self.previous.unwrap_or(Time::ZERO);
         let leaves = match (self.processing.kind, self.processing.per) {
             (ProcessingKind::Latency, _) => at + time,
@@ -112,7 +112,7 @@ mod tests {
     #[test]
     fn cells_leave_a_switch_stage_one_per_tick_in_order() {
         let leaving = |kind, per| {
-            let mut stage = SwitchStage::new(processing(kind, per), draws());
+            let mut stage = SwitchStage::new(processing(kind, per), vec![draws(); 8]);
             [(0, 0, 0), (3, 0, 1), (6, 1, 0), (9, 1, 1)].map(|(at, frame, index)| {
                 let cell = Cell {
                     direction: 0,

@@ -44,6 +44,40 @@ impl GuaranteedRate {
         strict_priority::pick(waiting)
     }
 
+    /// The class served in the next slots and in how many of them, at most `most` (at least 1); what waits falls by the cells served
+    /// only.
+    #[inline]
+    pub fn pick_slots(&mut self, waiting: &[u64; CLASSES], most: u64) -> Option<(usize, u64)> {
+        let Ratio { num, den } = self.gr;
+        if waiting[self.class] == 0 {
+            self.credit = 0;
+        } else if self.credit + num >= den {
+            self.credit = self.credit + num - den;
+            return Some((self.class, 1));
+        }
+        let class = strict_priority::pick(waiting)?;
+        let mut slots = most.min(waiting[class]);
+        if waiting[self.class] > 0 && num > 0 {
+            // Until the credit reaches 1.
+            if slots > 1 {
+                slots = slots.min((den - self.credit - 1) / num);
+            }
+            self.credit += slots * num;
+        }
+        Some((class, slots))
+    }
+
+    /// Takes note of `slots` slots that all went to `class`, as no cell of another class waited.
+    pub fn alone(&mut self, class: usize, slots: u64) {
+        if class != self.class {
+            self.credit = 0;
+        } else {
+            let gained = u128::from(slots) * u128::from(self.gr.num);
+            let credit = (u128::from(self.credit) + gained) % u128::from(self.gr.den);
+            self.credit = credit as u64;
+        }
+    }
+
     /// Credit, in slots.
     pub fn credit(&self) -> f64 {
         self.credit as f64 / self.gr.den as f64
@@ -61,6 +95,38 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
+        #[test]
+        fn many_slots_at_once_are_those_one_by_one(
+            num in 0u64..10, vbr in 0u64..30, ubr in 0u64..30, most in proptest::collection::vec(1u64..12, 1..40),
+        ) {
+            let (mut at_once, mut by_one) = (GuaranteedRate::new(4, Ratio::new(num, 10)), GuaranteedRate::new(4, Ratio::new(num, 10)));
+            let mut waiting = [0, vbr, 0, 0, ubr];
+            for most in most {
+                let picked = at_once.pick_slots(&waiting, most);
+                let slots = picked.map_or(1, |(_, slots)| slots);
+                prop_assert!((1..=most).contains(&slots));
+                for _ in 0..slots {
+                    prop_assert_eq!(by_one.pick(&waiting), picked.map(|(class, _)| class));
+                    if let Some((class, _)) = picked {
+                        waiting[class] -= 1;
+                    }
+                }
+                prop_assert_eq!(&at_once, &by_one);
+            }
+        }
+
+        #[test]
+        fn a_class_alone_gains_and_pays(num in 0u64..10, class in 3usize..5, slots in 1u64..50) {
+            let (mut at_once, mut by_one) = (GuaranteedRate::new(4, Ratio::new(num, 10)), GuaranteedRate::new(4, Ratio::new(num, 10)));
+            let mut waiting = [0; CLASSES];
+            waiting[class] = slots;
+            at_once.alone(class, slots);
+            for _ in 0..slots {
+                prop_assert_eq!(by_one.pick(&waiting), Some(class));
+            }
+            prop_assert_eq!(at_once, by_one);
+        }
+
         #[test]
         fn both_sides_get_their_share_over_any_window(num in 0u64..100, start in 0usize..300, n in 1usize..600) {
             let gr = Ratio::new(num, 100);

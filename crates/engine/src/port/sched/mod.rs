@@ -54,4 +54,23 @@ impl Scheduler {
             Scheduler::GuaranteedRate(s) => s.pick(waiting),
         }
     }
+
+    /// The same for several slots in a row, at most `most`, in which the number of waiting cells falls by the cells served only:
+    /// the class that is served in the next slots, and in how many.
+    #[inline]
+    pub fn pick_slots(
+        &mut self,
+        waiting: &[u64; CLASSES],
+        oldest: impl Fn(usize) -> u64,
+        most: u64,
+    ) -> Option<(usize, u64)> {
+        match self {
+            Scheduler::StrictPriority => {
+                let class = strict_priority::pick(waiting)?;
+                Some((class, most.min(waiting[class])))
+            }
+            Scheduler::GuaranteedRate(s) => s.pick_slots(waiting, most),
+            Scheduler::Fifo | Scheduler::PerVc(_) => Some((self.pick(waiting, oldest)?, 1)),
+        }
+    }
 }
