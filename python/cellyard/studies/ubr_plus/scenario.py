@@ -43,6 +43,7 @@ def tcp(row: Row, shared: Mapping[str, Any], place: Mapping[str, Any], mss: int)
         recovery=shared["recovery"],
         mss=f"{mss} bytes",
         rwnd=f"{rwnd} bytes",
+        initial_ssthresh=f"{shared['initial_ssthresh_bytes']} bytes",
         granularity=f"{row.get('granularity_ms', shared['granularity_ms'])} ms",
     )
 
