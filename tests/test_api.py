@@ -149,3 +149,12 @@ def test_what_components_say_survives_the_way_through_toml(
     )
     assert cy.Scenario.from_toml(made.to_toml()) == made
     assert made.seed == seed and made.to_dict()["arrival_first"] is arrival_first
+
+
+def test_trace_tells_why_each_cell_was_dropped() -> None:
+    result = lan(duration="100 ms", probes=[cy.TraceProbe(of="vc1")]).run().only
+    assert len(result.trace) == result.vcs["vc1"].cells_dropped > 0
+    refused = [cell for cell in result.trace if cell.reason == "policy"]
+    assert refused and all(cell.port == "west->east" and cell.vc == "vc1" for cell in result.trace)
+    first = [cell for cell in refused if cell.cell == 0]
+    assert first and all(cell.waiting_cells > 300 for cell in first)  # K - 200

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 if TYPE_CHECKING:
     import numpy as np
@@ -138,6 +138,25 @@ class Series:
     value: NDArray[Any]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DroppedCell:
+    """A dropped cell that a ``trace`` probe saw: when, where, why, and the queue that it found.
+
+    ``waiting_cells`` is X of its class queue, ``waiting_of_vc_cells`` Y_i, ``active_vcs`` N_a.
+    """
+
+    time_s: float
+    port: str
+    vc: str
+    direction: str
+    frame: int
+    cell: int
+    reason: str
+    waiting_cells: int
+    waiting_of_vc_cells: int
+    active_vcs: int
+
+
 @dataclass(frozen=True)
 class RunResult:
     """One run. `to_dict` gives the engine's own document, units in its names."""
@@ -201,6 +220,11 @@ class RunResult:
             for s in self.data["series"]
         )
 
+    @cached_property
+    def trace(self) -> tuple[DroppedCell, ...]:
+        """What the ``trace`` probes saw, in order."""
+        return tuple(_typed(DroppedCell, cell) for cell in self.data["trace"])
+
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON."""
         return dict(self.data)
@@ -216,7 +240,13 @@ class Results(Sequence[RunResult]):
     def __init__(self, runs: Sequence[RunResult]) -> None:
         self.runs = tuple(runs)
 
-    def __getitem__(self, index: Any) -> Any:
+    @overload
+    def __getitem__(self, index: int) -> RunResult: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[RunResult]: ...
+
+    def __getitem__(self, index: int | slice) -> RunResult | Sequence[RunResult]:
         return self.runs[index]
 
     def __len__(self) -> int:

@@ -70,8 +70,8 @@ def reproduce(
         Progress(study.name, reproduction.total) as progress,
     ):
         try:
-            for step in reproduction.advance(threads=jobs, store=store):
-                progress.update(step.done)
+            for done in reproduction.advance(threads=jobs, store=store):
+                progress.update(done)
         except KeyboardInterrupt:
             status = 130
     if status:

@@ -68,9 +68,12 @@ class Row:
         return self.parameters.get(parameter, default)
 
     def matches(self, wanted: Mapping[str, Any]) -> bool:
-        """Whether table and parameters are as ``wanted``."""
+        """Whether table and parameters are as ``wanted``; a collection means any of its values."""
         own = {"table": self.table, **self.parameters}
-        return all(key in own and own[key] == value for key, value in wanted.items())
+        return all(
+            key in own and (own[key] in value if isinstance(value, (tuple, list, set)) else own[key] == value)
+            for key, value in wanted.items()
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """The row's JSON document."""
@@ -93,19 +96,16 @@ class Rows(tuple[Row, ...]):
 
     def where(self, **wanted: Any) -> Rows:
         """Rows whose table and parameters are as given; a collection means any of its values."""
-
-        def fits(row: Row) -> bool:
-            own = {"table": row.table, **row.parameters}
-            return all(
-                key in own and (own[key] in value if isinstance(value, (tuple, list, set)) else own[key] == value)
-                for key, value in wanted.items()
-            )
-
-        return Rows(row for row in self if fits(row))
+        return Rows(row for row in self if row.matches(wanted))
 
     def values(self, metric: str) -> list[float]:
-        """Simulated values of a metric."""
-        return [float(row.simulated[metric]) for row in self]
+        """Simulated values of a metric, where it is defined."""
+        return [float(row.simulated[metric]) for row in self if row.simulated[metric] is not None]
+
+    def gains(self, metric: str, parameter: str, low: Value, high: Value) -> list[float]:
+        """How much a metric is higher with ``parameter`` = ``high`` than with ``low``, for each of `pairs`."""
+        found = ((a.simulated[metric], b.simulated[metric]) for a, b in self.pairs(parameter, low, high))
+        return [b - a for a, b in found if a is not None and b is not None]
 
     def pairs(self, parameter: str, low: Value, high: Value) -> list[tuple[Row, Row]]:
         """Rows that differ in one parameter only: with its value ``low`` and ``high``."""
@@ -276,15 +276,6 @@ def _read_table(study: Study, entry: Mapping[str, Any]) -> Table:
     return Table(entry["name"], entry["title"], metrics, Rows(rows), entry.get("published", True), entry.get("beside"))
 
 
-@dataclass(frozen=True)
-class Progress:
-    """How far a batch is: runs done of all, and CPU seconds spent."""
-
-    done: int
-    total: int
-    cpu_seconds: float
-
-
 class Reproduction:
     """A study, or some of its rows, being simulated.
 
@@ -311,12 +302,12 @@ class Reproduction:
         """Number of runs."""
         return len(self._jobs)
 
-    def advance(self, *, threads: int | None = None, store: Store | None = None) -> Iterator[Progress]:
-        """Simulate; yields after each run. Close the iterator to stop: what was finished stays."""
+    def advance(self, *, threads: int | None = None, store: Store | None = None) -> Iterator[int]:
+        """Simulate; yields the number of finished runs after each. Close the iterator to stop: what was finished stays."""
         for finished in run_jobs(self._jobs, threads=threads, store=store, keep=_needed):
             self._results[finished.index] = RunResult(finished.result)
             self.cpu_seconds += finished.cpu_seconds
-            yield Progress(len(self._results), self.total, self.cpu_seconds)
+            yield len(self._results)
 
     @property
     def complete(self) -> bool:

@@ -411,10 +411,13 @@ impl<'a> Builder<'a> {
             }
         };
         let spec = topology.scheduler(scenario, link);
-        let used: Vec<Class> = Class::ALL
-            .into_iter()
-            .filter(|&c| self.classes[link][c as usize])
-            .collect();
+        // Nothing comes back to a cell source.
+        let carries = |d: u32| d % 2 == 0 || is_tcp(&scenario.vcs[d as usize / 2].traffic);
+        let class_of = |d: u32| scenario.vcs[d as usize / 2].class;
+        let crossing = self.directions[link].iter().filter(|&&d| carries(d));
+        let mut used: Vec<Class> = crossing.map(|&d| class_of(d)).collect();
+        used.sort_unstable();
+        used.dedup();
         let per_vc = |c: Class| matches!(spec, SchedulerSpec::PerVc { class, .. } if *class == c);
         let watched = self.watches_counts(link);
         let directions = &self.directions[link];
@@ -750,6 +753,10 @@ fn interval(given: Option<Span>) -> u64 {
 
 fn is_constant(p: &Processing) -> bool {
     p.kind == ProcessingKind::Latency && p.spread == Span::ZERO
+}
+
+fn is_tcp(traffic: &TrafficSpec) -> bool {
+    matches!(traffic, TrafficSpec::Tcp(_))
 }
 
 fn is_lossy(scenario: &Scenario, link: usize) -> bool {

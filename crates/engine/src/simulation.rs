@@ -152,6 +152,9 @@ pub struct Simulation {
 /// How many steps pass between two looks at the request to stop.
 const LOOK_EVERY: u32 = 1000;
 
+/// A port with more ports before it is not asked what they have handled: it would cost more than it gives.
+const LOOKED_BEHIND: usize = 4;
+
 const SEND: usize = 0;
 const RECEIVE: usize = 1;
 const DATA: usize = 0;
@@ -215,14 +218,25 @@ impl Simulation {
         }
     }
 
+    /// A time before which the port `index` has handled everything: what it has not is its own work, or comes from a host or from what
+    /// another port has not handled. The earliest work of any port is at `time`, the next event of a host at `next`.
+    fn unhandled(&self, index: usize, time: u64, next: u64) -> u64 {
+        let port = &self.ports[index];
+        if port.ahead.from_ports.len() > LOOKED_BEHIND {
+            return port.done.max(time);
+        }
+        let own = port.next_work().min(next + port.ahead.from_hosts);
+        let from = |&(p, takes): &(u32, u64)| self.ports[p as usize].done.max(time) + takes;
+        let others = port.ahead.from_ports.iter().map(from).min();
+        own.min(others.unwrap_or(u64::MAX)).max(port.done).max(time)
+    }
+
     /// Lets the port with the earliest work, at `time`, take all that cannot be preceded by anything unknown; the next event of a host is at `next`.
     fn advance(&mut self, index: usize, time: u64, next: u64) {
         let ahead = &self.ports[index].ahead;
         let mut horizon = next + ahead.from_hosts;
         for &(port, takes) in &ahead.from_ports {
-            // What that port has not handled arrives there no earlier than this.
-            let unhandled = self.ports[port as usize].done.max(time);
-            horizon = horizon.min(unhandled + takes);
+            horizon = horizon.min(self.unhandled(port as usize, time, next) + takes);
         }
         let port = &mut self.ports[index];
         port.advance(&mut self.fabric, index, horizon);

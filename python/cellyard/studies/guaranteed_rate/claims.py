@@ -38,9 +38,9 @@ def longer_periods_hurt(rows: Rows) -> Verdict:
     parts, lower = [], []
     for configuration in ("lan", "wan"):
         here = chosen.where(configuration=configuration)
-        pairs = here.pairs("vbr_period_ms", 50, 300)
-        held, of = count(b.simulated["efficiency"] < a.simulated["efficiency"] for a, b in pairs)
-        lower += [b.simulated["efficiency"] < a.simulated["efficiency"] for a, b in pairs]
+        gains = here.gains("efficiency", "vbr_period_ms", 50, 300)
+        held, of = count(gain < 0 for gain in gains)
+        lower += [gain < 0 for gain in gains]
         parts.append(
             f"{configuration.upper()}: mean efficiency by period [ms] {_show(_means(here, 'vbr_period_ms'))}, "
             f"lower with 300 ms than with 50 ms in {held} of {of} rows"
@@ -62,8 +62,9 @@ def lan_selective_drop(rows: Rows) -> Verdict:
     wins = {}
     for tcp in ("sack", "reno", "vanilla"):
         for gr in (0.5, 0.1, 0.0):
-            pairs = chosen.where(tcp=tcp, gr=gr).pairs("drop_policy", "tail-drop", "selective-drop")
-            gain = mean(high.simulated[m] - low.simulated[m] for low, high in pairs for m in ("efficiency", "fairness"))
+            these = chosen.where(tcp=tcp, gr=gr)
+            metrics = ("efficiency", "fairness")
+            gain = mean(g for m in metrics for g in these.gains(m, "drop_policy", "tail-drop", "selective-drop"))
             wins[f"{tcp} GR {gr}"] = gain
     helped, of = count(gain > 0 for gain in wins.values())
     return Verdict(
@@ -78,11 +79,7 @@ def wan_guaranteed_rate(rows: Rows) -> Verdict:
     """Section 5.1.1, second observation."""
     chosen = rows.where(table="4-6")
     decisive, shown = _decisive(chosen, "gr")
-    better, of = count(
-        high.simulated["efficiency"] > low.simulated["efficiency"]
-        for gr in (0.1, 0.5)
-        for low, high in chosen.pairs("gr", 0.0, gr)
-    )
+    better, of = count(gain > 0 for gr in (0.1, 0.5) for gain in chosen.gains("efficiency", "gr", 0.0, gr))
     return Verdict(decisive and 6 * better >= 5 * of, f"{shown}; GR 0.1 or 0.5 above GR 0 in {better} of {of} pairs")
 
 

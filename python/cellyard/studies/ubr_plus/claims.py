@@ -5,19 +5,14 @@ from __future__ import annotations
 from itertools import pairwise
 from statistics import mean
 
-from cellyard.study import Row, Rows, Verdict, claim, count
+from cellyard.study import Rows, Verdict, claim, count
 
 LAN_WINDOW_CELLS = 127 * 12  # 65535 bytes are 127 whole segments of 512 bytes, 12 cells each
 WAN_WINDOW_CELLS = 1171 * 12
 
 
-def _gain(pairs: list[tuple[Row, Row]], metric: str) -> list[float]:
-    return [high.simulated[metric] - low.simulated[metric] for low, high in pairs]
-
-
-def _tally(pairs: list[tuple[Row, Row]], metric: str) -> tuple[int, int, float]:
-    """How often the second of a pair is higher, of how many, and the mean gain."""
-    gains = _gain(pairs, metric)
+def _tally(gains: list[float]) -> tuple[int, int, float]:
+    """How many gains are positive, of how many, and their mean."""
     up, of = count(gain > 0 for gain in gains)
     return up, of, mean(gains)
 
@@ -72,10 +67,9 @@ def ubr_lan_and_wan(rows: Rows) -> Verdict:
 
 def _monotone(rows: Rows, table: str, parameter: str, order: tuple[int, ...], what: str) -> Verdict:
     chosen = rows.where(table=table)
-    steps = [pair for a, b in pairwise(order) for pair in chosen.pairs(parameter, a, b)]
-    ends = chosen.pairs(parameter, order[0], order[-1])
-    up, of, _ = _tally(steps, "efficiency")
-    best, of_ends, gain = _tally(ends, "efficiency")
+    steps = [gain for a, b in pairwise(order) for gain in chosen.gains("efficiency", parameter, a, b)]
+    up, of, _ = _tally(steps)
+    best, of_ends, gain = _tally(chosen.gains("efficiency", parameter, order[0], order[-1]))
     means = ", ".join(f"{v}: {mean(chosen.where(**{parameter: v}).values('efficiency')):.2f}" for v in order)
     return Verdict(
         _mostly(best, of_ends),
@@ -105,8 +99,8 @@ def larger_segments(rows: Rows) -> Verdict:
 @claim("EPD raises efficiency on the LAN.", "2-3")
 def epd_efficiency(rows: Rows) -> Verdict:
     """Section 5."""
-    pairs = rows.where(table="2-3", configuration="lan").pairs("drop_policy", "tail-drop", "epd")
-    up, of, gain = _tally(pairs, "efficiency")
+    chosen = rows.where(table="2-3", configuration="lan")
+    up, of, gain = _tally(chosen.gains("efficiency", "drop_policy", "tail-drop", "epd"))
     return Verdict(_mostly(up, of), f"higher than UBR in {up} of {of} rows, by {gain:+.2f} on average")
 
 
@@ -114,8 +108,8 @@ def epd_efficiency(rows: Rows) -> Verdict:
 def epd_fairness(rows: Rows) -> Verdict:
     """Section 5; judged against what Selective Drop does to the same rows."""
     chosen = rows.where(table="2-3")
-    up, of, gain = _tally(chosen.pairs("drop_policy", "tail-drop", "epd"), "fairness")
-    _, _, selective = _tally(chosen.pairs("drop_policy", "tail-drop", "selective-drop"), "fairness")
+    up, of, gain = _tally(chosen.gains("fairness", "drop_policy", "tail-drop", "epd"))
+    _, _, selective = _tally(chosen.gains("fairness", "drop_policy", "tail-drop", "selective-drop"))
     return Verdict(
         gain < 0.05 or 2 * gain < selective,
         f"higher than UBR in {up} of {of} rows, by {gain:+.2f} on average; Selective Drop: {selective:+.2f}",
@@ -126,8 +120,8 @@ def epd_fairness(rows: Rows) -> Verdict:
 def selective_fairness(rows: Rows) -> Verdict:
     """Sections 6 and 7."""
     chosen = rows.where(table="2-3")
-    sd, of, sd_gain = _tally(chosen.pairs("drop_policy", "epd", "selective-drop"), "fairness")
-    fba, _, fba_gain = _tally(chosen.pairs("drop_policy", "epd", "fba"), "fairness")
+    sd, of, sd_gain = _tally(chosen.gains("fairness", "drop_policy", "epd", "selective-drop"))
+    fba, _, fba_gain = _tally(chosen.gains("fairness", "drop_policy", "epd", "fba"))
     return Verdict(
         _mostly(sd, of) and _mostly(fba, of),
         f"Selective Drop higher in {sd} of {of} rows ({sd_gain:+.3f}), FBA in {fba} of {of} ({fba_gain:+.3f})",
@@ -138,7 +132,7 @@ def selective_fairness(rows: Rows) -> Verdict:
 def fairness_falls(rows: Rows) -> Verdict:
     """Section 6."""
     chosen = rows.where(table="2-3", drop_policy=("selective-drop", "fba"))
-    up, of, gain = _tally(chosen.pairs("sources", 5, 15), "fairness")
+    up, of, gain = _tally(chosen.gains("fairness", "sources", 5, 15))
     return Verdict(_mostly(of - up, of), f"lower with 15 than with 5 sources in {of - up} of {of} rows, by {gain:+.3f}")
 
 
@@ -147,7 +141,8 @@ def buffer_helps(rows: Rows) -> Verdict:
     """Section 4, third observation."""
     chosen = rows.where(table="2-3")
     steps = ((1000, 2000), (2000, 3000), (12000, 24000), (24000, 36000))
-    up, of, gain = _tally([pair for a, b in steps for pair in chosen.pairs("buffer_cells", a, b)], "efficiency")
+    gains = [gain for a, b in steps for gain in chosen.gains("efficiency", "buffer_cells", a, b)]
+    up, of, gain = _tally(gains)
     return Verdict(
         _mostly(up, of), f"higher with the next larger buffer in {up} of {of} pairs, by {gain:+.2f} on average"
     )

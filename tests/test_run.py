@@ -1,0 +1,73 @@
+"""Batches of runs, and the store of finished ones."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import cellyard as cy
+import pytest
+from cellyard import _engine, cli
+from cellyard.run import Job, Store, run_jobs, writable_folder
+from conftest import LAN
+
+CANONICAL = cy.Scenario.from_toml(LAN).canonical
+
+
+def test_a_failing_run_is_an_error_of_that_run() -> None:
+    batch = _engine.Batch([(CANONICAL, None), ("{}", None), (CANONICAL, 1)], 2)
+    finished = {}
+    while batch.remaining:
+        for index, result, error, cpu_seconds in batch.wait(1.0):
+            finished[index] = (result, error)
+            assert cpu_seconds >= 0
+    assert [finished[i][1] is None for i in range(3)] == [True, False, True]
+    assert "missing field" in (finished[1][1] or "")
+    with pytest.raises(cy.RunError, match="missing field"):
+        list(run_jobs([Job(CANONICAL), Job("{}")]))
+
+
+def test_a_failed_run_ends_the_command_with_status_1(capsys: pytest.CaptureFixture[str]) -> None:
+    def fail() -> int:
+        raise cy.RunError("a run failed")
+
+    assert cli._guarded(fail) == 1
+    assert capsys.readouterr().err == "a run failed\n"
+
+
+def test_cancelled_batch_finishes_nothing_more() -> None:
+    long = cy.Scenario.from_toml(LAN, overrides=[("duration", "10000 s")]).canonical
+    batch = _engine.Batch([(long, None)] * 4, 2)
+    assert batch.wait(0.05) == []
+    batch.cancel()
+    assert batch.wait(5.0) == [] and batch.remaining == 4
+
+
+def test_identity_covers_scenario_seed_replication_and_version(monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = cy.Scenario.from_toml(LAN)
+    jobs = [Job(plain.canonical), Job(plain.canonical, 0), Job(plain.with_seed(2).canonical), Job(CANONICAL)]
+    identities = [job.identity for job in jobs]
+    assert len(set(identities)) == 3 and identities[0] == identities[3]
+    monkeypatch.setattr(_engine, "version", lambda: "next")
+    assert Job(CANONICAL).identity != identities[0]
+
+
+def test_store_forgets_a_torn_line_and_keeps_the_rest(tmp_path: Path) -> None:
+    path = tmp_path / "runs.jsonl"
+    jobs = [Job(CANONICAL, n) for n in range(3)]
+    with Store(path) as store:
+        for job in jobs:
+            store.add(job, {"n": job.replication, "text": "µ"})
+    path.write_bytes(path.read_bytes()[:-9])
+    with Store(path) as store:
+        assert [store.get(job) for job in jobs] == [{"n": 0, "text": "µ"}, {"n": 1, "text": "µ"}, None]
+        store.add(jobs[2], {"n": 2})
+    assert [json.loads(line)["result"]["n"] for line in path.read_text().splitlines()] == [0, 1, 2]
+
+
+def test_writable_folder_makes_parents_and_leaves_no_trace(tmp_path: Path) -> None:
+    assert list(writable_folder(tmp_path / "a/b").iterdir()) == []
+    (tmp_path / "file").touch()
+    with pytest.raises(cy.UsageError, match="cannot write there"):
+        writable_folder(tmp_path / "file/deep/er")
+    assert {p.name for p in tmp_path.iterdir()} == {"a", "file"}
