@@ -412,7 +412,7 @@ impl<'a> Builder<'a> {
         };
         let spec = topology.scheduler(scenario, link);
         // Nothing comes back to a cell source.
-        let carries = |d: u32| d % 2 == 0 || is_tcp(&scenario.vcs[d as usize / 2].traffic);
+        let carries = |d: u32| d.is_multiple_of(2) || is_tcp(&scenario.vcs[d as usize / 2].traffic);
         let class_of = |d: u32| scenario.vcs[d as usize / 2].class;
         let crossing = self.directions[link].iter().filter(|&&d| carries(d));
         let mut used: Vec<Class> = crossing.map(|&d| class_of(d)).collect();

@@ -363,7 +363,7 @@ fn named(entry: &TraceEntry, port: &str, scenario: &Scenario) -> Dropped {
         time_s: entry.time as f64 / TICKS_PER_SECOND as f64,
         port: port.into(),
         vc: scenario.vcs[entry.direction as usize / 2].name.clone(),
-        direction: if entry.direction % 2 == 0 {
+        direction: if entry.direction.is_multiple_of(2) {
             "data"
         } else {
             "ack"

@@ -72,15 +72,16 @@ impl<'a> Flows<'a> {
         for vc in &self.network.vcs {
             let first = self.network.path(vc).and_then(|p| p.first().copied());
             let line = first.and_then(|l| self.link_rate(l));
-            if let (Some(rate), Some(first), Some(line)) = (self.source_rate(vc), first, line) {
-                if rate > line && reported.insert(vc.entry) {
-                    report.add(
-                        &format!("vc[{}].traffic.rate", vc.entry),
-                        format!("is above the rate of {}", self.network.links[first].name),
-                        format!("at most {}", show_rate(BitRate(line))),
-                        None,
-                    );
-                }
+            if let (Some(rate), Some(first), Some(line)) = (self.source_rate(vc), first, line)
+                && rate > line
+                && reported.insert(vc.entry)
+            {
+                report.add(
+                    &format!("vc[{}].traffic.rate", vc.entry),
+                    format!("is above the rate of {}", self.network.links[first].name),
+                    format!("at most {}", show_rate(BitRate(line))),
+                    None,
+                );
             }
         }
     }

@@ -221,7 +221,7 @@ pub(crate) fn show_rate(rate: BitRate) -> String {
 
 /// A length of time as it is written in a scenario: in ticks unless it is a whole number of nanoseconds.
 pub(crate) fn show_duration(span: Span) -> String {
-    if span.0 % TICKS_PER_NANOSECOND != 0 {
+    if !span.0.is_multiple_of(TICKS_PER_NANOSECOND) {
         return format!("{} ticks", span.0);
     }
     match span.0 / TICKS_PER_NANOSECOND {
@@ -247,7 +247,7 @@ pub(crate) fn show_bytes(bytes: u64) -> String {
 /// otherwise the fraction as text.
 pub(crate) fn show_ratio(ratio: Ratio) -> String {
     let power_of_ten = 10u64.pow(ratio.den.ilog10()) == ratio.den;
-    if power_of_ten && (ratio.den == 1 || ratio.num % 10 != 0) {
+    if power_of_ten && (ratio.den == 1 || !ratio.num.is_multiple_of(10)) {
         show_decimal(ratio.num, ratio.den)
     } else {
         format!("\"{}/{}\"", ratio.num, ratio.den)

@@ -44,18 +44,18 @@ pub fn read_json(value: &serde_json::Value) -> Result<Scenario, Vec<Problem>> {
 
 fn resolve(root: &Node, file: &str, problems: Vec<Problem>) -> Result<Scenario, Vec<Problem>> {
     let mut report = Report::new(file, root, problems);
-    if let Some(scenario) = check::component(Family::Scenario, root, "", &mut report) {
-        if let Some(network) = expand(&scenario, &mut report) {
-            let flows = Flows::new(&scenario, &network);
-            flows.check_sources(&mut report);
-            flows.check_guarantees(&mut report);
-            let probes = probes(&scenario, &network, &mut report);
-            if report.is_empty() {
-                flows.check_reach(&mut report);
-            }
-            if report.is_empty() {
-                return Ok(build(&scenario, &network, &flows, probes));
-            }
+    if let Some(scenario) = check::component(Family::Scenario, root, "", &mut report)
+        && let Some(network) = expand(&scenario, &mut report)
+    {
+        let flows = Flows::new(&scenario, &network);
+        flows.check_sources(&mut report);
+        flows.check_guarantees(&mut report);
+        let probes = probes(&scenario, &network, &mut report);
+        if report.is_empty() {
+            flows.check_reach(&mut report);
+        }
+        if report.is_empty() {
+            return Ok(build(&scenario, &network, &flows, probes));
         }
     }
     Err(report.into_problems())

@@ -67,15 +67,15 @@ fn frames_only(record: &Record, path: &str, report: &mut Report) {
 }
 
 fn spread(record: &Record, path: &str, report: &mut Report) {
-    if let (Some(mean), Some(spread)) = (number(record, "mean"), number(record, "spread")) {
-        if spread > mean {
-            report.add(
-                &join(path, "spread"),
-                "would make times negative",
-                format!("at most the mean, {}", show(mean)),
-                None,
-            );
-        }
+    if let (Some(mean), Some(spread)) = (number(record, "mean"), number(record, "spread"))
+        && spread > mean
+    {
+        report.add(
+            &join(path, "spread"),
+            "would make times negative",
+            format!("at most the mean, {}", show(mean)),
+            None,
+        );
     }
 }
 
@@ -93,26 +93,26 @@ fn sampling(record: &Record, path: &str, report: &mut Report) {
 fn tcp(record: &Record, path: &str, report: &mut Report) {
     frames_only(record, path, report);
     let get = |name| number(record, name);
-    if let (Some(mss), Some(rwnd)) = (get("mss"), get("rwnd")) {
-        if rwnd < mss {
-            report.add(
-                &join(path, "rwnd"),
-                "is smaller than one segment, so nothing could be sent",
-                format!("at least {}, the mss", show_bytes(mss)),
-                None,
-            );
-        }
+    if let (Some(mss), Some(rwnd)) = (get("mss"), get("rwnd"))
+        && rwnd < mss
+    {
+        report.add(
+            &join(path, "rwnd"),
+            "is smaller than one segment, so nothing could be sent",
+            format!("at least {}, the mss", show_bytes(mss)),
+            None,
+        );
     }
     for name in ["min_rto", "initial_rto"] {
-        if let (Some(rto), Some(max)) = (get(name), get("max_rto")) {
-            if rto > max {
-                report.add(
-                    &join(path, name),
-                    format!("is {}, above max_rto", show(rto)),
-                    format!("at most {}", show(max)),
-                    None,
-                );
-            }
+        if let (Some(rto), Some(max)) = (get(name), get("max_rto"))
+            && rto > max
+        {
+            report.add(
+                &join(path, name),
+                format!("is {}, above max_rto", show(rto)),
+                format!("at most {}", show(max)),
+                None,
+            );
         }
     }
 }

@@ -626,7 +626,7 @@ impl Processing {
 }
 
 fn is_data(direction: Direction) -> bool {
-    direction % 2 == 0
+    direction.is_multiple_of(2)
 }
 
 fn same(a: Cell, b: Cell) -> bool {
