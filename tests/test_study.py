@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from cellyard.scenario import Scenario
 from cellyard.study import METRICS, Reproduction, Row, Rows, agreement, load, rank_correlation, select, studies
 from conftest import Cli
 from hypothesis import given
@@ -169,3 +170,20 @@ def test_rank_correlation_agrees_with_pairwise_counts_of_ranks(data: st.DataObje
         assert found is None
     else:
         assert found == pytest.approx(np.corrcoef(ranks(a), ranks(b))[0, 1])
+
+
+@pytest.mark.parametrize(
+    ("name", "where"),
+    [
+        ("ubr-plus", {"configuration": "lan", "sources": "5", "buffer_cells": "1000"}),
+        ("guaranteed-rate", {"configuration": "lan", "sources": "5", "buffer_cells": "1000", "gr": "0.1"}),
+    ],
+)
+def test_shipped_rows_give_one_digest_under_every_kernel(name: str, where: dict[str, str]) -> None:
+    study = load(name)
+    # With two classes at the bottleneck, kernel A does not apply.
+    table, kernels = ("2-3", ("auto", "a", "b", "plain")) if name == "ubr-plus" else ("3-5", ("auto", "b", "plain"))
+    for row in select(study, (table,), where):
+        scenario = Scenario.from_toml(study.scenario(row).to_toml(), overrides=[("duration", "0.7 s")])
+        digests = {scenario.run(digest=True, kernel=kernel).only.digest for kernel in kernels}
+        assert len(digests) == 1 and None not in digests, row.parameters

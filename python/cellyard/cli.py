@@ -41,6 +41,15 @@ class Format(StrEnum):
     csv = "csv"
 
 
+class Kernel(StrEnum):
+    """How ports move cells; ``plain`` is the reference engine."""
+
+    auto = "auto"
+    a = "a"
+    b = "b"
+    plain = "plain"
+
+
 ScenarioFile = Annotated[Path, typer.Argument(help="Scenario in TOML.", metavar="SCENARIO.toml")]
 StudyName = Annotated[str, typer.Argument(help="Name of the study; see `cellyard study list`.", metavar="NAME")]
 Tables = Annotated[list[str] | None, typer.Option("--table", help="Only this table; may be repeated.", metavar="T")]
@@ -150,6 +159,9 @@ def run(
     jobs: Jobs = None,
     out: Out = None,
     output_format: OutputFormat = Format.table,
+    kernel: Annotated[
+        Kernel, typer.Option(help="Force the kernel of all ports; changes no number. With plain, no series.")
+    ] = Kernel.auto,
 ) -> int:
     """Simulate a scenario: what each VC, port and class got."""
     from cellyard import sweep
@@ -163,6 +175,7 @@ def run(
         jobs=jobs,
         out=out,
         output_format=output_format.value,
+        kernel=kernel.value,
     )
 
 

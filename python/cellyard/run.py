@@ -59,11 +59,13 @@ def run_jobs(
     store: Store | None = None,
     keep: Callable[[dict[str, Any]], dict[str, Any]] | None = None,
     digest: bool = False,
+    kernel: str = "auto",
 ) -> Iterator[Finished]:
     """Run ``jobs`` and yield each as it finishes, in any order; closing the iterator cancels the rest.
 
     ``threads`` defaults to all cores. What ``store`` holds is yielded first and not run again; what
-    finishes is appended to it. ``keep`` picks what is stored and yielded of a result. Raises `RunError` when
+    finishes is appended to it. ``keep`` picks what is stored and yielded of a result. ``kernel`` forces the kernel of
+    all ports (``auto``, ``a``, ``b``, or ``plain`` for the reference engine); it changes no number. Raises `RunError` when
     a run fails.
     """
     from cellyard._engine import Batch
@@ -78,7 +80,7 @@ def run_jobs(
     if not todo:
         return
     work = [(jobs[index].scenario, jobs[index].replication) for index in todo]
-    batch = Batch(work, threads or all_cores(), digest=digest)
+    batch = Batch(work, threads or all_cores(), digest=digest, kernel=kernel)
     try:
         while batch.remaining:
             for place, text, error, cpu_seconds in batch.wait(POLL_SECONDS):

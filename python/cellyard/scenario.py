@@ -125,11 +125,14 @@ class Scenario:
         replications: int | None = None,
         jobs: int | None = None,
         digest: bool = False,
+        kernel: str = "auto",
     ) -> Results:
         """Simulate: once as stated, or ``replications`` times with each replication's own draws.
 
         ``jobs`` is the number of threads, all cores by default; it changes nothing but the time. ``digest``
-        asks for the digest over every cell transmission. Raises `cellyard.RunError` when a run fails.
+        asks for the digest over every cell transmission, ``kernel`` forces the kernel of all ports (``auto``, ``a``,
+        ``b``, or ``plain`` for the reference engine, which records no series). Raises `cellyard.RunError` when a
+        run fails.
         """
         from cellyard.results import Results, RunResult
         from cellyard.run import Job, run_jobs
@@ -140,7 +143,7 @@ class Scenario:
             raise ValueError(f"jobs = {jobs}: must be at least 1")
         text = self._canonical if seed is None else self.with_seed(seed)._canonical
         draws: Sequence[int | None] = [None] if replications is None else range(replications)
-        finished = run_jobs([Job(text, draw) for draw in draws], threads=jobs, digest=digest)
+        finished = run_jobs([Job(text, draw) for draw in draws], threads=jobs, digest=digest, kernel=kernel)
         return Results([RunResult(f.result) for f in sorted(finished, key=lambda f: f.index)])
 
     def __eq__(self, other: object) -> bool:

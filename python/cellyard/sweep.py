@@ -51,6 +51,7 @@ def command(
     jobs: int | None,
     out: Path | None,
     output_format: str,
+    kernel: str = "auto",
 ) -> int:
     """Run, print, write; returns the exit status."""
     points = expand(path, overrides=overrides, grid=grid, seed=seed, runs_per_point=replications or 1)
@@ -65,7 +66,7 @@ def command(
         Progress(points[0].scenario.name, len(work)) as progress,
     ):
         try:
-            for finished in run_jobs([job for _, job in work], threads=jobs, store=store):
+            for finished in run_jobs([job for _, job in work], threads=jobs, store=store, kernel=kernel):
                 values = dict(work[finished.index][0].values)
                 runs[finished.index] = {**({"set": values} if values else {}), **finished.result}
                 cpu_seconds += finished.cpu_seconds
@@ -171,8 +172,28 @@ def summary(runs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def records(runs: Sequence[Mapping[str, Any]], part: str) -> list[dict[str, Any]]:
-    """A record for each VC, port or class of each run."""
-    return [{**run.get("set", {}), "replication": run["replication"], **thing} for run in runs for thing in run[part]]
+    """A record for each VC, port, class of a port, class or traced drop of each run."""
+
+    def flat(thing: Mapping[str, Any]) -> dict[str, Any]:
+        """Without lists, which have a part of their own; `dropped_cells` by reason becomes a column each."""
+        record: dict[str, Any] = {}
+        for key, value in thing.items():
+            if isinstance(value, dict):
+                record |= {f"{key}_{name}": inner for name, inner in value.items()}
+            elif not isinstance(value, list):
+                record[key] = value
+        return record
+
+    def things(run: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+        if part != "port_classes":
+            return list(run[part])
+        return [{"port": port["name"], **of_class} for port in run["ports"] for of_class in port["classes"]]
+
+    return [
+        {**run.get("set", {}), "replication": run["replication"], **flat(thing)}
+        for run in runs
+        for thing in things(run)
+    ]
 
 
 def _series(runs: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
@@ -187,7 +208,7 @@ def _series(runs: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
 def _write(folder: Path, document: Mapping[str, Any]) -> None:
     (folder / "results.json").write_text(dump(document) + "\n", encoding="utf-8")
     runs = document["runs"]
-    for part in ("vcs", "ports", "classes", "trace"):
+    for part in ("vcs", "ports", "port_classes", "classes", "trace"):
         if found := records(runs, part):
             (folder / f"{part}.csv").write_text(csv_text(found), encoding="utf-8")
     if points := list(_series(runs)):

@@ -399,7 +399,8 @@ fn port_result(
                 PortClassResult {
                     class,
                     buffer_cells: topology.queue(scenario, link, class).buffer,
-                    sent_cells: t.sent,
+                    // A port that cannot queue carries one class.
+                    sent_cells: if counted.is_some() { t.sent } else { sent },
                     dropped_cells: t.dropped.iter().sum(),
                     max_queue_cells: t.max_queue,
                 }

@@ -2,7 +2,8 @@
 //! nothing but the time.
 
 use cellyard_engine::scenario::Scenario;
-use cellyard_engine::simulation::{self, Options};
+use cellyard_engine::simulation::{self, Kernel, Options};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -37,31 +38,39 @@ pub struct Batch {
 
 #[pymethods]
 impl Batch {
-    /// Starts `jobs` on `threads` threads. `digest` asks for the digest of every cell transmission.
+    /// Starts `jobs` on `threads` threads. `digest` asks for the digest of every cell transmission; `kernel` forces the kernel of all
+    /// ports: `auto` (the fastest that applies), `a`, `b` or `plain` (the reference engine). Raises `ValueError` for any other name.
     #[new]
-    #[pyo3(signature = (jobs, threads, *, digest = false))]
-    fn new(jobs: Vec<Job>, threads: usize, digest: bool) -> Batch {
+    #[pyo3(signature = (jobs, threads, *, digest = false, kernel = "auto"))]
+    fn new(jobs: Vec<Job>, threads: usize, digest: bool, kernel: &str) -> PyResult<Batch> {
+        let kernel = match kernel {
+            "auto" => Kernel::Auto,
+            "a" => Kernel::A,
+            "b" => Kernel::B,
+            "plain" => Kernel::Plain,
+            other => {
+                let message = format!("kernel = {other}: must be auto, a, b or plain");
+                return Err(PyValueError::new_err(message));
+            }
+        };
         let remaining = AtomicUsize::new(jobs.len());
         let threads = threads.clamp(1, jobs.len().max(1));
         let shared = Arc::new(Shared {
             jobs,
             next: AtomicUsize::new(0),
             cancelled: AtomicBool::new(false),
-            options: Options {
-                digest,
-                ..Options::default()
-            },
+            options: Options { kernel, digest },
         });
         let (sender, receiver) = channel();
         for _ in 0..threads {
             let (shared, sender) = (Arc::clone(&shared), sender.clone());
             thread::spawn(move || work(&shared, &sender));
         }
-        Batch {
+        Ok(Batch {
             shared,
             finished: Mutex::new(receiver),
             remaining,
-        }
+        })
     }
 
     /// Runs finished since the last call as (index of the job, result JSON, error, CPU seconds); either
