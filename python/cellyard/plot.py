@@ -94,7 +94,7 @@ def level(axes: Axes, value: float, text: str) -> None:
 def efficiency_fairness(
     axes: Axes, rows: Rows, *, group: str, symbol: str | None = None, legend: bool = True, low: float = 0.0
 ) -> None:
-    """Fairness over efficiency from ``low`` to 1, a colour per value of ``group``, a marker per value of ``symbol``."""
+    """Fairness over efficiency from ``low`` on, a colour per value of ``group``, a marker per value of ``symbol``."""
     groups = list(dict.fromkeys(row.parameters[group] for row in rows))
     symbols = list(dict.fromkeys(row.parameters[symbol] for row in rows)) if symbol else [None]
     for value, colour in zip(groups, COLOURS, strict=False):
@@ -107,8 +107,9 @@ def efficiency_fairness(
             )  # fmt: skip
     if legend:
         _legend(axes, group, groups, symbol, symbols)
-    high = 1 + 0.04 * (1 - low)
-    axes.set(xlabel="efficiency", ylabel="fairness", xlim=(low, high), ylim=(low, high))
+    margin = 0.04 * (1 - low)
+    widest = max([1.0, *rows.values("efficiency")])
+    axes.set(xlabel="efficiency", ylabel="fairness", xlim=(low, widest + margin), ylim=(low, 1 + margin))
 
 
 def _legend(axes: Axes, group: str, groups: Sequence[Any], symbol: str | None, symbols: Sequence[Any]) -> None:

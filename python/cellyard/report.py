@@ -151,7 +151,7 @@ def summary_page(study: Study, reproduction: Reproduction, document: Mapping[str
         *(f"- table {r.table}, {', '.join(map(str, r.parameters.values()))}: {r.note}" for r in rows if r.doubtful),
         "## Assumed",
         *(
-            f"- **{a['what']}**: {a['value']}. Tried: {a['tried']}. Effect: {a['effect']}. Reason: {a['reason']}."
+            f"- **{a['what']}**: {a['value']}. Tried: {a['tried']}. Effect: {a['effect'].rstrip('.')}. Reason: {a['reason']}."
             for a in study.info.get("assumed", ())
         ),
     ]

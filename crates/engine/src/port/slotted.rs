@@ -404,7 +404,13 @@ impl Slotted {
     fn lock_step(&mut self, fabric: &mut Fabric, feed: usize, limit: u64) -> Option<bool> {
         let run = &fabric.feeds[feed].head;
         let c = self.exact;
-        if run.n < 2 || run.period != c || run.time + c >= limit || !self.busy {
+        // With departures first, a decision may coincide with an arrival that it must precede.
+        if !self.arrival_first
+            || run.n < 2
+            || run.period != c
+            || run.time + c >= limit
+            || !self.busy
+        {
             return None;
         }
         let hop = &mut fabric.hops[run.hop as usize];

@@ -50,7 +50,7 @@ def shares(study: Study) -> plot.Drawn:
         by_class = {s.service_class or "": s for s in run.series}
         plot.lines(one, {name.upper(): by_class[name] for name in ("vbr", "ubr")})
         one.set(title=f"GR = {gr:g}", xlim=(0.6, 2.4), ylim=(0, 1.05), ylabel="share of the link" if gr == 0 else None)
-    axes[0].legend(fontsize=8, loc="upper right", frameon=True, framealpha=0.9, edgecolor="none")
+    axes[2].legend(fontsize=8, loc="upper right")
     return plot.Drawn(
         "figure-2",
         "Figure 2: link shares of VBR and UBR for three guaranteed rates",
