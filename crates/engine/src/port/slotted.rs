@@ -404,7 +404,7 @@ impl Slotted {
     fn lock_step(&mut self, fabric: &mut Fabric, feed: usize, limit: u64) -> Option<bool> {
         let run = &fabric.feeds[feed].head;
         let c = self.exact;
-        // With departures first, a decision may coincide with an arrival that it must precede.
+        // Only with arrivals first: with departures first it has differed from the twin (see the oracle's seeds), cause unknown.
         if !self.arrival_first
             || run.n < 2
             || run.period != c
