@@ -134,6 +134,32 @@ fn ports_slightly_faster_than_their_input_round_as_the_model_says() {
     }
 }
 
+/// The link between the switches is faster than the last port: behind a frame, whose cells come a cell time of that port
+/// apart, another cell follows sooner, before the last decision on that frame.
+#[test]
+fn a_faster_link_brings_the_next_run_early() {
+    let mut net = build::network(Span::from_milliseconds(20));
+    net.hosts = ["a", "b", "c", "d"].map(build::host).into();
+    net.switches = ["s", "t"]
+        .map(|s| build::switch(s, None, DropPolicy::TailDrop))
+        .into();
+    let (rate, delay) = (BitRate(155_520_000), Span::from_microseconds(200));
+    for (from, to) in [("a", "s"), ("b", "s"), ("c", "t"), ("t", "d")] {
+        net.links.extend(build::links(from, to, rate, delay));
+    }
+    net.links
+        .extend(build::links("s", "t", BitRate(311_040_000), delay));
+    let poisson = Traffic::Poisson {
+        rate: BitRate(20_000_000),
+    };
+    net.vcs = vec![
+        build::vc("v0", "a", "d", &["s", "t"], Class::Ubr, tcp(build::tcp())),
+        build::vc("v1", "b", "d", &["s", "t"], Class::Ubr, poisson.clone()),
+        build::vc("v2", "c", "d", &["t"], Class::Vbr, poisson),
+    ];
+    both_orders_agree(net);
+}
+
 /// A retransmission by v1 and a delayed ACK of v0 are due at one tick and leave by the same NIC.
 #[test]
 fn timers_of_one_instant_go_retransmission_first() {

@@ -88,6 +88,12 @@ impl Feed {
         }
     }
 
+    /// When the first cell of the run behind the head arrives; `u64::MAX` when none is known.
+    #[inline]
+    pub fn second_time(&self) -> u64 {
+        self.queue.front().map_or(u64::MAX, |run| run.time)
+    }
+
     /// Takes `n` cells off the head; false when the feed is then empty.
     #[inline]
     pub fn skip(&mut self, n: u32) -> bool {

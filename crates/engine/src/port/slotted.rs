@@ -10,7 +10,8 @@
 //!   the first run of that class has;
 //! * *lock step*: while one input alone brings a cell per cell time to a busy port, there is one decision after
 //!   each arrival, and the class of that input always has a cell that has arrived. So n arrivals may be queued before
-//!   the first n - 1 decisions are taken, provided that no limit could refuse any of them.
+//!   the first n - 1 decisions are taken, provided that no limit could refuse any of them; the n-th decision waits for
+//!   whatever arrives before it.
 
 use super::drop::QueueView;
 use super::merge::{ENDS_FRAME, Order, Run, SINGLE_CELLS};
@@ -404,13 +405,7 @@ impl Slotted {
     fn lock_step(&mut self, fabric: &mut Fabric, feed: usize, limit: u64) -> Option<bool> {
         let run = &fabric.feeds[feed].head;
         let c = self.exact;
-        // Only with arrivals first: with departures first it has differed from the twin (see the oracle's seeds), cause unknown.
-        if !self.arrival_first
-            || run.n < 2
-            || run.period != c
-            || run.time + c >= limit
-            || !self.busy
-        {
+        if run.n < 2 || run.period != c || run.time + c >= limit || !self.busy {
             return None;
         }
         let hop = &mut fabric.hops[run.hop as usize];
@@ -451,7 +446,9 @@ impl Slotted {
         if alone {
             let queue = &mut self.queues[class];
             queue.max = queue.max.max(x + 1);
-            let all = self.free_at + (n - 1) * c < limit;
+            // A link faster than the port may bring its next run before the last decision.
+            let last = self.free_at + (n - 1) * c;
+            let all = last < limit && last < fabric.feeds[feed].second_time();
             let mut left = n - u64::from(!all);
             if let Scheduler::GuaranteedRate(s) = &mut self.scheduler {
                 s.alone(class, left);
