@@ -1,7 +1,8 @@
 """Measure what a study's assumptions matter: run its rows with each alternative that `[[assumed]]` lists under `alternatives`.
 
 Prints, per alternative, the mean absolute error against the published values and the mean absolute change of the rows. The
-`effect` lines of study.toml are written from this. A path `tcp.OPTION` means that option of every TCP.
+`effect` lines of study.toml are written from this. A path `tcp.OPTION` means that option of every TCP, and one that begins
+with the name of a recovery (`reno.OPTION`) that of every TCP with this recovery.
 """
 
 from __future__ import annotations
@@ -19,6 +20,9 @@ from cellyard.study import Reproduction, Row, Rows, Study, agreement, load, sele
 from cellyard.text import table
 
 
+RECOVERIES = ("vanilla", "tahoe", "reno", "new-reno", "sack")
+
+
 class Altered(Study):
     """A study whose scenarios have some values replaced."""
 
@@ -27,12 +31,15 @@ class Altered(Study):
     def scenario(self, row: Row) -> Scenario:
         """The row's scenario with the overrides of this study."""
         plain = super().scenario(row)
-        tcps = [vc["name"] for vc in plain.to_dict()["vcs"] if vc["traffic"]["kind"] == "tcp"]
+        tcps = {vc["name"]: vc["traffic"] for vc in plain.to_dict()["vcs"] if vc["traffic"]["kind"] == "tcp"}
         overrides = []
         for path, value in self.overrides:
-            option = path.removeprefix("tcp.")
-            paths = [path] if option == path else [f"vc.{name}.traffic.{option}" for name in tcps]
-            overrides += [(path, value) for path in paths]
+            group, _, option = path.partition(".")
+            if group in ("tcp", *RECOVERIES):
+                chosen = [name for name, traffic in tcps.items() if group in ("tcp", traffic["recovery"])]
+                overrides += [(f"vc.{name}.traffic.{option}", value) for name in chosen]
+            else:
+                overrides.append((path, value))
         return Scenario.from_toml(plain.to_toml(), overrides=overrides)
 
 

@@ -53,6 +53,9 @@ class Ensemble(Component):
     #: Whether the offset of the rotating tie order is drawn.
     tie_offset: bool = True
 
+    #: Whether each VBR source starts later by a draw, uniform over its period (on + off).
+    vbr_phase: bool = False
+
 
 @dataclass(frozen=True, kw_only=True)
 class Host(Component):

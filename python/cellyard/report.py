@@ -85,7 +85,7 @@ def page(
     runs = (
         "one run of each row as published"
         if document["replications"] is None
-        else f"medians of {document['replications']} replications of each row, with their 5 to 95 % ranges"
+        else f"{document['centre']}s of {document['replications']} replications of each row, with their 5 to 95 % ranges"
     )
     sections = {
         "Agreement": _agreement(document["summary"]),
@@ -118,7 +118,8 @@ def summary_page(study: Study, reproduction: Reproduction, document: Mapping[str
     parts = [
         f"# {study.name}: {study.title}",
         f"{citation['authors']}: {citation['where']}.",
-        f"Written by `cellyard study report {study.name}` with {document['replications'] or 'no'} replications, seed "
+        f"Written by `cellyard study report {study.name}` with {document['replications'] or 'no'} replications"
+        f"{document['centre'] and ', of which `simulated` is the ' + document['centre'] or ''}, seed "
         f"{document['seed']}, engine {document['engine_version']}.",
         "## Agreement",
         _markdown(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -315,6 +316,15 @@ def median(values: Sequence[float]) -> float | None:
     2.0
     """
     return quantile(values, 0.5) if values else None
+
+
+def mean(values: Sequence[float]) -> float | None:
+    """Arithmetic mean; ``None`` of nothing.
+
+    >>> mean([3.0, 1.0, 2.0])
+    2.0
+    """
+    return math.fsum(values) / len(values) if values else None
 
 
 def interval(values: Sequence[float]) -> tuple[float, float] | None:

@@ -95,7 +95,7 @@ def text(study: Study, reproduction: Reproduction, document: Mapping[str, Any]) 
     ensemble = (
         "single runs as published"
         if document["replications"] is None
-        else (f"medians of {document['replications']} replications with 5 to 95 % ranges")
+        else (f"{document['centre']}s of {document['replications']} replications with 5 to 95 % ranges")
     )
     parts.append(
         f"{ensemble}, seed {document['seed']}, engine {document['engine_version']}: "
@@ -133,7 +133,7 @@ def parameter(value: Any) -> str:
 
 
 def has_ranges(rows: Rows) -> bool:
-    """Whether the rows are medians of an ensemble."""
+    """Whether the rows sum up an ensemble."""
     return any(row.ranges for row in rows)
 
 

@@ -19,7 +19,7 @@ from types import ModuleType
 from typing import Any
 
 from cellyard.errors import UsageError, unknown
-from cellyard.results import RunResult, interval, median
+from cellyard.results import RunResult, interval, mean, median
 from cellyard.run import Job, Store, run_jobs
 from cellyard.scenario import Scenario
 
@@ -48,7 +48,7 @@ METRICS = (
 class Row:
     """One row of a table: its parameters, what was published, and what was simulated once it has run.
 
-    ``simulated`` holds the single run's value, or the median of an ensemble, whose 5 to 95 % ranges are in
+    ``simulated`` holds the single run's value, or the study's `Study.centre` of an ensemble, whose 5 to 95 % ranges are in
     ``ranges``. ``doubtful`` names metrics whose printed value is in doubt; they are shown and not judged.
     """
 
@@ -193,6 +193,14 @@ class Study:
         """Tables by name, in order."""
         return {entry["name"]: _read_table(self, entry) for entry in self.info["table"]}
 
+    @property
+    def centre(self) -> str:
+        """What an ensemble's ``simulated`` values are: ``median`` (default), or ``mean`` where outcomes have two modes.
+
+        The median of two modes is one of them, and a few draws more or less decide which.
+        """
+        return str(self.info.get("centre", "median"))
+
     def part(self, name: str) -> ModuleType:
         """One of the study's own modules: ``scenario``, ``claims`` or ``figures``."""
         return importlib.import_module(f"cellyard.studies.{self.folder.name}.{name}")
@@ -326,16 +334,17 @@ class Reproduction:
 
     def _judge(self, row: Row, runs: Sequence[RunResult]) -> Row:
         totals = [run.data["totals"] for run in runs]
+        centre = {"mean": mean, "median": median}[self.study.centre]
         simulated: dict[str, Any] = {}
         ranges = {}
         for metric in METRICS:
             values = [float(t[metric]) for t in totals if t[metric] is not None]
-            simulated[metric] = _whole(metric, median(values))
+            simulated[metric] = _whole(metric, centre(values))
             ends = interval(values)
             if self.replications is not None and ends:
                 ranges[metric] = ends
         flows = [[vc["goodput_mbps"] for vc in run.data["vcs"]] for run in runs]
-        simulated["vc_goodput_mbps"] = [median(values) for values in zip(*flows, strict=True)]
+        simulated["vc_goodput_mbps"] = [centre(values) for values in zip(*flows, strict=True)]
         return replace(row, simulated=simulated, ranges=ranges)
 
     @property
@@ -385,6 +394,7 @@ class Reproduction:
             "engine_version": _engine.version(),
             "seed": self.seed,
             "replications": self.replications,
+            "centre": None if self.replications is None else self.study.centre,
             "complete": self.complete,
             "rows": [row.to_dict() for row in rows],
             "summary": self.summary(),
@@ -402,7 +412,7 @@ def _needed(result: dict[str, Any]) -> dict[str, Any]:
 
 
 def _whole(metric: str, value: float | None) -> float | int | None:
-    """Counts stay whole numbers where their median is one."""
+    """Counts stay whole numbers where their centre is one."""
     is_count = metric.endswith(("cells", "segments", "timeouts"))
     return int(value) if is_count and value is not None and value.is_integer() else value
 

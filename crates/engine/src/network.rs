@@ -15,7 +15,7 @@ use crate::port::sched::{CLASSES, Scheduler};
 use crate::port::slotted::Slotted;
 use crate::port::{FrameState, Kernel as PortKernel, Limits, Lookahead, Port};
 use crate::probe::{IntervalSum, Points, PortProbe, Quantity, Watch, When};
-use crate::rng::Stream;
+use crate::rng::{Circle, Step, Stream};
 use crate::scenario::{
     Class, Observable, Processing, ProcessingKind, Scenario, Scheduler as SchedulerSpec,
     Traffic as TrafficSpec,
@@ -30,7 +30,7 @@ use std::collections::{HashMap, VecDeque};
 struct Draws {
     tie_offset: u64,
     /// Fraction of a tick.
-    timer_phase: Option<f64>,
+    timer_phase: Option<Circle>,
 }
 
 /// What is known about a link.
@@ -116,6 +116,12 @@ impl<'a> Builder<'a> {
         )
     }
 
+    /// The replication's evenly spread draw.
+    fn spread(&self, component: &str, purpose: &str, step: Step) -> Circle {
+        Stream::new(self.scenario.seed, 0, component, purpose)
+            .spread(self.replication.unwrap_or(0), step)
+    }
+
     fn draws(&self) -> Draws {
         let ensemble = &self.scenario.ensemble;
         let drawn = self.replication.is_some();
@@ -125,7 +131,7 @@ impl<'a> Builder<'a> {
             self.scenario.tie_offset
         };
         let timer_phase =
-            (drawn && ensemble.timer_phase).then(|| self.stream("", "timer-phase").unit(0));
+            (drawn && ensemble.timer_phase).then(|| self.spread("", "timer-phase", Step::Golden));
         Draws {
             tie_offset,
             timer_phase,
@@ -485,12 +491,19 @@ impl<'a> Builder<'a> {
             start += self
                 .stream(&vc.name, "start")
                 .below(0, scenario.ensemble.start_jitter.0);
+            if let TrafficSpec::Vbr { on, off, .. } = &vc.traffic
+                && scenario.ensemble.vbr_phase
+            {
+                start += self
+                    .spread(&vc.name, "vbr-phase", Step::Silver)
+                    .below(on.0 + off.0);
+            }
         }
         let emission = |emission| Traffic::Cells(CellSource::new(emission, start));
         let traffic = match &vc.traffic {
             TrafficSpec::Tcp(params) => {
                 let phase = match draws.timer_phase {
-                    Some(unit) => Span((unit * params.granularity.0 as f64) as u64),
+                    Some(point) => Span(point.below(params.granularity.0)),
                     None => scenario.timer_phase,
                 };
                 let tcp = Tcp::new(

@@ -14,6 +14,28 @@ pub fn mix64(mut z: u64) -> u64 {
 
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
+/// Steps of evenly spread draws: fractions of 2^64 whose multiples fill the circle evenly (Weyl sequences). Quantities that are
+/// drawn together need steps that differ, so that the pairs are spread evenly too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u64)]
+pub enum Step {
+    /// (sqrt(5) - 1) / 2.
+    Golden = GOLDEN,
+    /// sqrt(2) - 1.
+    Silver = 0x6a09_e667_f3bc_c909,
+}
+
+/// A point of the circle, in 2^64ths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Circle(u64);
+
+impl Circle {
+    /// The point as a whole number in 0..bound (0 when `bound` is 0).
+    pub fn below(self, bound: u64) -> u64 {
+        ((u128::from(self.0) * u128::from(bound)) >> 64) as u64
+    }
+}
+
 /// One stream of random numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stream {
@@ -44,9 +66,16 @@ impl Stream {
         (self.bits(n) >> 11) as f64 / (1u64 << 53) as f64
     }
 
+    /// One draw for each `replication`, spread evenly: uniform for replication 0, and `step` further for each next one. The
+    /// stream must be that of replication 0, so that all replications have one beginning.
+    pub fn spread(self, replication: u64, step: Step) -> Circle {
+        let steps = replication.wrapping_mul(step as u64);
+        Circle(self.bits(0).wrapping_add(steps))
+    }
+
     /// Draw number `n`, uniform in 0..bound (0 when `bound` is 0).
     pub fn below(self, n: u64, bound: u64) -> u64 {
-        ((u128::from(self.bits(n)) * u128::from(bound)) >> 64) as u64
+        Circle(self.bits(n)).below(bound)
     }
 
     /// Draw number `n` of an exponential distribution with mean 1.
@@ -58,6 +87,24 @@ impl Stream {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Any n replications in a row leave no gap wider than about 2.6 / n (sequences of independent draws: (log n) / n).
+    #[test]
+    fn spread_draws_fill_the_circle_evenly() {
+        for step in [Step::Golden, Step::Silver] {
+            for n in [5u64, 20, 100] {
+                let stream = Stream::new(7, 0, "a", "phase");
+                let mut draws: Vec<Circle> = (3..3 + n).map(|r| stream.spread(r, step)).collect();
+                draws.sort_unstable();
+                let around = draws.iter().zip(draws.iter().cycle().skip(1));
+                let widest = around.map(|(a, b)| b.0.wrapping_sub(a.0)).max().unwrap();
+                assert!(
+                    widest as f64 / 2f64.powi(64) < 2.6 / n as f64,
+                    "{step:?}, {n}"
+                );
+            }
+        }
+    }
 
     #[test]
     fn streams_differ_in_every_part_of_their_name() {

@@ -26,6 +26,7 @@ fn outcome(sources: usize, buffer: u64, drop: &DropPolicy, replication: u64) -> 
         start_jitter: Span::from_microseconds(100),
         timer_phase: true,
         tie_offset: true,
+        vbr_phase: true,
     };
     let tally = engines::engine(&net, Some(replication));
     let bytes: Vec<f64> = tally.vcs.iter().map(|v| v.delivered_bytes as f64).collect();

@@ -159,7 +159,8 @@ fn defaults_are_those_of_the_model_page() {
         Ensemble {
             start_jitter: Span::from_microseconds(100),
             timer_phase: true,
-            tie_offset: true
+            tie_offset: true,
+            vbr_phase: false,
         }
     );
     assert_eq!(

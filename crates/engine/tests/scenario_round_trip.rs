@@ -325,7 +325,7 @@ fn scenario() -> impl Strategy<Value = Scenario> {
             0u64..i64::MAX as u64,
             tie,
             any::<u32>(),
-            any::<[bool; 3]>(),
+            any::<[bool; 4]>(),
         );
         let times = (
             span(100),
@@ -336,7 +336,8 @@ fn scenario() -> impl Strategy<Value = Scenario> {
         );
         (general, times, (hosts, switches, links, vcs, probes())).prop_map(
             |(general, times, things)| {
-                let (name, seed, tie_order, tie_offset, [arrival_first, phase, offset]) = general;
+                let (name, seed, tie_order, tie_offset, [arrival_first, phase, offset, vbr_phase]) =
+                    general;
                 let (timer_phase, start_jitter, warm_up, window, max_goodput) = times;
                 let (hosts, switches, links, vcs, probes) = things;
                 Scenario {
@@ -351,6 +352,7 @@ fn scenario() -> impl Strategy<Value = Scenario> {
                         start_jitter,
                         timer_phase: phase,
                         tie_offset: offset,
+                        vbr_phase,
                     },
                     measure: Measure {
                         warm_up,

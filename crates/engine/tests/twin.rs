@@ -3,7 +3,7 @@
 
 mod common;
 
-use cellyard_engine::rng::Stream;
+use cellyard_engine::rng::{Step, Stream};
 use cellyard_engine::scenario::*;
 use cellyard_engine::tally::{DropReason, digest};
 use cellyard_engine::twin;
@@ -169,6 +169,44 @@ fn replications_draw_starts_from_their_named_stream() {
         let start = if replication.is_some() { drawn } else { 0 };
         let expected = digest_of(&[(2, start + c, 0, 0, 0), (0, start + 2 * c, 0, 0, 0)]);
         assert_eq!(twin::run(&net, replication).digest, Some(expected));
+    }
+}
+
+/// Without an ensemble, or without `vbr_phase`, bursts begin at the start.
+#[test]
+fn replications_draw_the_phase_of_bursts_evenly_over_the_period() {
+    let c = cell();
+    let mut net = single_cells(&[0], 10, 500 * c);
+    net.vcs[0].traffic = Traffic::Vbr {
+        rate: net.links[0].rate,
+        on: Span(c),
+        off: Span(199 * c),
+    };
+    let period = 200 * c;
+    let runs = |net: &Scenario, replication| {
+        let expected = |start| {
+            let cell = |k: u64, at| [(2, at + c, 0, k as u32, 0), (0, at + 2 * c, 0, k as u32, 0)];
+            let starts = (0..3).map(|k| start + k * period);
+            let all: Vec<_> = (0..).zip(starts).flat_map(|(k, at)| cell(k, at)).collect();
+            let within = all
+                .into_iter()
+                .filter(|e| e.1 < 500 * c)
+                .collect::<Vec<_>>();
+            digest_of(&within)
+        };
+        (twin::run(net, replication).digest, expected)
+    };
+    let (found, expected) = runs(&net, Some(3));
+    assert_eq!(found, Some(expected(0)));
+    net.ensemble.vbr_phase = true;
+    let (found, expected) = runs(&net, None);
+    assert_eq!(found, Some(expected(0)));
+    for replication in [0, 1, 7] {
+        let start = Stream::new(net.seed, 0, "v0", "vbr-phase")
+            .spread(replication, Step::Silver)
+            .below(period);
+        let (found, expected) = runs(&net, Some(replication));
+        assert_eq!(found, Some(expected(start)));
     }
 }
 

@@ -164,6 +164,12 @@ pub(super) static ENSEMBLE: [Component; 1] = [Component {
             Bool(true),
             "Whether the offset of the rotating tie order is drawn.",
         ),
+        parameter(
+            "vbr_phase",
+            Kind::Bool,
+            Bool(false),
+            "Whether each VBR source starts later by a draw, uniform over its period (on + off).",
+        ),
     ],
 }];
 

@@ -61,6 +61,8 @@ pub struct Ensemble {
     pub timer_phase: bool,
     /// Whether the offset of the rotating tie order is drawn.
     pub tie_offset: bool,
+    /// Whether each VBR source starts later by a draw, uniform over its period (on + off).
+    pub vbr_phase: bool,
 }
 
 /// What is measured.

@@ -14,7 +14,7 @@ mod stage;
 
 use crate::aal5::{ACK_CELLS, cells_of_segment};
 use crate::host::tcp::{Ack, Receiver, Segment, Sender};
-use crate::rng::Stream;
+use crate::rng::{Step, Stream};
 use crate::scenario::{Class, Scenario, TieOrder, Traffic};
 use crate::tally::{DirectionTally, DropReason, Tally, VcTally, digest};
 use crate::topology::{Direction, Topology};
@@ -127,10 +127,13 @@ impl<'a> Twin<'a> {
         let number = replication.unwrap_or(0);
         let stream =
             |component: &str, purpose: &str| Stream::new(scenario.seed, number, component, purpose);
+        let spread = |component: &str, purpose: &str, step| {
+            Stream::new(scenario.seed, 0, component, purpose).spread(number, step)
+        };
         let drawn = &scenario.ensemble;
         let phase = |granularity: Span| {
             if replication.is_some() && drawn.timer_phase {
-                Span((stream("", "timer-phase").unit(0) * granularity.0 as f64).floor() as u64)
+                Span(spread("", "timer-phase", Step::Golden).below(granularity.0))
             } else {
                 scenario.timer_phase
             }
@@ -147,6 +150,10 @@ impl<'a> Twin<'a> {
             let mut start = Time::ZERO + vc.start;
             if replication.is_some() {
                 start += Span(stream(&vc.name, "start").below(0, drawn.start_jitter.0));
+                if let (Traffic::Vbr { on, off, .. }, true) = (&vc.traffic, drawn.vbr_phase) {
+                    let point = spread(&vc.name, "vbr-phase", Step::Silver);
+                    start += Span(point.below((*on + *off).0));
+                }
             }
             let ends = match &vc.traffic {
                 Traffic::Tcp(tcp) => {

@@ -20,6 +20,7 @@ pub fn network(duration: Span) -> Scenario {
             start_jitter: Span::ZERO,
             timer_phase: false,
             tie_offset: false,
+            vbr_phase: false,
         },
         measure: Measure {
             warm_up: Span::ZERO,

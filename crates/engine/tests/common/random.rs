@@ -119,7 +119,7 @@ fn settings(base: u64, length: u64) -> impl Strategy<Value = Scenario> {
         Just(TieOrder::Fixed),
         Just(TieOrder::Random)
     ];
-    let ensemble = (span(base, 30), any::<bool>(), any::<bool>());
+    let ensemble = (span(base, 30), any::<bool>(), any::<bool>(), any::<bool>());
     let measure = (span(base, length / 2), option::of(span(base, length)));
     (
         0u64..1000,
@@ -144,6 +144,7 @@ fn settings(base: u64, length: u64) -> impl Strategy<Value = Scenario> {
                         start_jitter: e.0,
                         timer_phase: e.1,
                         tie_offset: e.2,
+                        vbr_phase: e.3,
                     },
                     measure: Measure {
                         warm_up: m.0,

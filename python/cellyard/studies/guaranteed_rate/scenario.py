@@ -20,6 +20,7 @@ def scenario(row: Row, shared: Mapping[str, Any]) -> cy.Scenario:
     return cy.Scenario(
         name=f"guaranteed-rate, table {row.table}: " + ", ".join(str(value) for value in row.parameters.values()),
         duration=place["duration"],
+        ensemble=cy.Ensemble(vbr_phase=place["vbr_phase_drawn"]),
         measure=cy.Measure(max_goodput=max_goodput(shared, two_way)),
         hosts=[
             cy.Host(name="source", count=row["sources"]),
