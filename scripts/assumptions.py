@@ -19,7 +19,6 @@ from cellyard.scenario import Scenario
 from cellyard.study import Reproduction, Row, Rows, Study, agreement, load, select
 from cellyard.text import table
 
-
 RECOVERIES = ("vanilla", "tahoe", "reno", "new-reno", "sack")
 
 

@@ -119,7 +119,7 @@ def summary_page(study: Study, reproduction: Reproduction, document: Mapping[str
         f"# {study.name}: {study.title}",
         f"{citation['authors']}: {citation['where']}.",
         f"Written by `cellyard study report {study.name}` with {document['replications'] or 'no'} replications"
-        f"{document['centre'] and ', of which `simulated` is the ' + document['centre'] or ''}, seed "
+        f"{(document['centre'] and ', of which `simulated` is the ' + document['centre']) or ''}, seed "
         f"{document['seed']}, engine {document['engine_version']}.",
         "## Agreement",
         _markdown(

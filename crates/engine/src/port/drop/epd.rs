@@ -7,7 +7,7 @@
 //! Source: `ubr-plus`, section 5, with T = K - 200: room for one frame of 12 cells of each of 15 VCs.
 //! Limits: no protection of one VC against another.
 
-use super::{QueueView, exceeds, first_above, resolve};
+use super::{DropRule, QueueView, exceeds, first_above, resolve};
 use crate::scenario::Threshold;
 use crate::units::Ratio;
 
@@ -27,14 +27,16 @@ impl Epd {
         };
         Epd { threshold }
     }
+}
 
+impl DropRule for Epd {
     /// X > T.
-    pub fn refuses(&self, queue: &QueueView) -> bool {
+    fn refuses(&self, queue: &QueueView) -> bool {
         self.threshold.is_some_and(|t| exceeds(queue.waiting, t))
     }
 
     /// The smallest X above T.
-    pub fn smallest_refusal(&self) -> u64 {
+    fn smallest_refusal(&self) -> u64 {
         first_above(self.threshold)
     }
 }

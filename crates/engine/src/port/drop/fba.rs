@@ -9,7 +9,7 @@
 //! Not said there, chosen here: no EPD threshold on top; the cells of a refused frame are dropped including its EOM.
 //! Limits: needs per-VC counters; small R with small Z refuses so early that the link runs empty.
 
-use super::{QueueView, exceeds, first_above, resolve};
+use super::{DropRule, QueueView, exceeds, first_above, resolve};
 use crate::scenario::Threshold;
 use crate::units::Ratio;
 
@@ -32,9 +32,13 @@ impl Fba {
             k,
         }
     }
+}
+
+impl DropRule for Fba {
+    const NEEDS_VC_COUNTS: bool = true;
 
     /// X > R and Y_i N_a (X - R) > Z (K - R) X, in whole numbers; R = r.num / r.den.
-    pub fn refuses(&self, q: &QueueView) -> bool {
+    fn refuses(&self, q: &QueueView) -> bool {
         let (Some(r), Some(k)) = (self.r, self.k) else {
             return false;
         };
@@ -48,7 +52,7 @@ impl Fba {
     }
 
     /// The smallest X above R.
-    pub fn smallest_refusal(&self) -> u64 {
+    fn smallest_refusal(&self) -> u64 {
         if self.k.is_none() {
             u64::MAX
         } else {

@@ -1,7 +1,7 @@
 //! Drop policies: which frames a class queue refuses before it is full. One file per policy.
 //!
 //! A policy is a pure decision, asked at the first cell of a frame that finds the port busy. To
-//! add one: its file here, a variant in [`Policy`], a variant in `scenario::DropPolicy` and an entry in the registry.
+//! add one: its file here with a [`DropRule`], its line in the list below, a variant in `scenario::DropPolicy` and an entry in the registry.
 
 pub mod epd;
 pub mod fba;
@@ -17,74 +17,68 @@ use crate::units::Ratio;
 pub struct QueueView {
     /// X, cells waiting.
     pub waiting: u64,
-    /// Y_i, cells of the arriving cell's VC waiting. Only filled in when [`Policy::needs_vc_counts`].
+    /// Y_i, cells of the arriving cell's VC waiting. Only filled in when [`DropRule::NEEDS_VC_COUNTS`].
     pub waiting_of_vc: u64,
-    /// N_a, VCs with cells waiting. Only filled in when [`Policy::needs_vc_counts`].
+    /// N_a, VCs with cells waiting. Only filled in when [`DropRule::NEEDS_VC_COUNTS`].
     pub active_vcs: u64,
 }
 
-/// A drop policy with its thresholds resolved for one class queue.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Policy {
-    /// See [`tail_drop`].
-    TailDrop,
-    /// See [`ppd`].
-    Ppd,
-    /// See [`epd`].
-    Epd(epd::Epd),
-    /// See [`selective_drop`].
-    SelectiveDrop(selective_drop::SelectiveDrop),
-    /// See [`fba`].
-    Fba(fba::Fba),
-}
-
-impl Policy {
-    /// The policy `spec` for a buffer of `buffer` cells (`None`: unlimited, then thresholds that are
-    /// relative to the buffer are never reached).
-    pub fn new(spec: &DropPolicy, buffer: Option<u64>) -> Policy {
-        match *spec {
-            DropPolicy::TailDrop => Policy::TailDrop,
-            DropPolicy::Ppd => Policy::Ppd,
-            DropPolicy::Epd { threshold, reserve } => {
-                Policy::Epd(epd::Epd::new(threshold, reserve, buffer))
-            }
-            DropPolicy::SelectiveDrop { r, z } => {
-                Policy::SelectiveDrop(selective_drop::SelectiveDrop::new(r, z, buffer))
-            }
-            DropPolicy::Fba { r, z, k_fba } => {
-                Policy::Fba(fba::Fba::new(r, z, k_fba.or(buffer), buffer))
-            }
-        }
-    }
+/// What a drop policy decides, its thresholds resolved for one class queue. The defaults are those of a policy that refuses nothing.
+pub trait DropRule {
+    /// Whether the decision looks at Y_i and N_a.
+    const NEEDS_VC_COUNTS: bool = false;
 
     /// Whether a frame whose first cell sees `queue` is refused.
-    pub fn refuses(&self, queue: &QueueView) -> bool {
-        match self {
-            Policy::TailDrop => tail_drop::refuses(),
-            Policy::Ppd => ppd::refuses(),
-            Policy::Epd(p) => p.refuses(queue),
-            Policy::SelectiveDrop(p) => p.refuses(queue),
-            Policy::Fba(p) => p.refuses(queue),
-        }
+    fn refuses(&self, _queue: &QueueView) -> bool {
+        false
     }
 
-    /// The smallest X at which [`Policy::refuses`] can be true; `u64::MAX` when it never is.
-    pub fn smallest_refusal(&self) -> u64 {
-        match self {
-            Policy::TailDrop | Policy::Ppd => u64::MAX,
-            Policy::Epd(p) => p.smallest_refusal(),
-            Policy::SelectiveDrop(p) => p.smallest_refusal(),
-            Policy::Fba(p) => p.smallest_refusal(),
-        }
+    /// A true lower bound on the X at which `refuses` can be true, as close as can be: kernels take cells together below it.
+    fn smallest_refusal(&self) -> u64 {
+        u64::MAX
     }
+}
 
-    /// Whether the decision looks at Y_i and N_a.
-    pub fn needs_vc_counts(&self) -> bool {
-        match self {
-            Policy::TailDrop | Policy::Ppd | Policy::Epd(_) => false,
-            Policy::SelectiveDrop(_) | Policy::Fba(_) => true,
+macro_rules! policies {
+    (with $buffer:ident: $($name:ident { $($parameter:ident),* } => $rule:ty = $new:expr,)*) => {
+        /// A drop policy with its thresholds resolved for one class queue.
+        #[derive(Clone, Debug, PartialEq)]
+        #[allow(missing_docs)]
+        pub enum Policy { $($name($rule),)* }
+
+        impl Policy {
+            /// The policy `spec` for a buffer of so many cells (`None`: unlimited, then thresholds that are
+            /// relative to the buffer are never reached).
+            pub fn new(spec: &DropPolicy, $buffer: Option<u64>) -> Policy {
+                match *spec { $(DropPolicy::$name { $($parameter),* } => Policy::$name($new),)* }
+            }
+
+            /// See [`DropRule::refuses`].
+            pub fn refuses(&self, queue: &QueueView) -> bool {
+                match self { $(Policy::$name(rule) => rule.refuses(queue),)* }
+            }
+
+            /// See [`DropRule::smallest_refusal`].
+            pub fn smallest_refusal(&self) -> u64 {
+                match self { $(Policy::$name(rule) => rule.smallest_refusal(),)* }
+            }
+
+            /// See [`DropRule::NEEDS_VC_COUNTS`].
+            pub fn needs_vc_counts(&self) -> bool {
+                match self { $(Policy::$name(_) => <$rule>::NEEDS_VC_COUNTS,)* }
+            }
         }
-    }
+    };
+}
+
+// Name and parameters as in `scenario::DropPolicy`, and the rule made of them for a buffer of `buffer` cells.
+policies! {
+    with buffer:
+    TailDrop {} => tail_drop::TailDrop = tail_drop::TailDrop,
+    Ppd {} => ppd::Ppd = ppd::Ppd,
+    Epd { threshold, reserve } => epd::Epd = epd::Epd::new(threshold, reserve, buffer),
+    SelectiveDrop { r, z } => selective_drop::SelectiveDrop = selective_drop::SelectiveDrop::new(r, z, buffer),
+    Fba { r, z, k_fba } => fba::Fba = fba::Fba::new(r, z, k_fba.or(buffer), buffer),
 }
 
 /// `threshold` in cells as an exact fraction; `None` when it is relative to an unlimited buffer.

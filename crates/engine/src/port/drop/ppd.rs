@@ -6,7 +6,10 @@
 //! Source: Romanow and Floyd, "Dynamics of TCP traffic over ATM networks", IEEE JSAC 13(4), 1995, section 3.
 //! It is tail drop with `rest_of_frame = drop-but-eom`; no frame is refused at its first cell.
 
-/// Never refuses a whole frame.
-pub fn refuses() -> bool {
-    false
-}
+use super::DropRule;
+
+/// Partial packet discard: never refuses a whole frame.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ppd;
+
+impl DropRule for Ppd {}

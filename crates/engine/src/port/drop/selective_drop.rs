@@ -9,7 +9,7 @@
 //! Not said there, chosen here: no EPD threshold on top; the cells of a refused frame are dropped including its EOM.
 //! Limits: needs per-VC counters; no protection against sources that do not respond.
 
-use super::{QueueView, exceeds, first_above, resolve};
+use super::{DropRule, QueueView, exceeds, first_above, resolve};
 use crate::scenario::Threshold;
 use crate::units::Ratio;
 
@@ -29,16 +29,20 @@ impl SelectiveDrop {
             z,
         }
     }
+}
+
+impl DropRule for SelectiveDrop {
+    const NEEDS_VC_COUNTS: bool = true;
 
     /// X > R and Y_i N_a > Z X, in whole numbers.
-    pub fn refuses(&self, q: &QueueView) -> bool {
+    fn refuses(&self, q: &QueueView) -> bool {
         self.r.is_some_and(|r| exceeds(q.waiting, r))
             && u128::from(q.waiting_of_vc) * u128::from(q.active_vcs) * u128::from(self.z.den)
                 > u128::from(self.z.num) * u128::from(q.waiting)
     }
 
     /// The smallest X above R.
-    pub fn smallest_refusal(&self) -> u64 {
+    fn smallest_refusal(&self) -> u64 {
         first_above(self.r)
     }
 }

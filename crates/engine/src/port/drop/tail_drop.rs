@@ -8,7 +8,10 @@
 //! Not said there, chosen here: the rest of a damaged frame is taken while there is room
 //! (`rest_of_frame`, default `accept`).
 
-/// Never refuses a whole frame.
-pub fn refuses() -> bool {
-    false
-}
+use super::DropRule;
+
+/// Tail drop: never refuses a whole frame.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TailDrop;
+
+impl DropRule for TailDrop {}
