@@ -125,7 +125,14 @@ def _legend(axes: Axes, group: str, groups: Sequence[Any], symbol: str | None, s
 
 
 def _name(parameter: str) -> str:
-    short = {"r_fraction": "R/K =", "z": "Z =", "gr": "GR =", "buffer_cells": "K =", "sources": "N ="}
+    short = {
+        "vbr_period_ms": "VBR period [ms]",
+        "r_fraction": "R/K =",
+        "z": "Z =",
+        "gr": "GR =",
+        "buffer_cells": "K =",
+        "sources": "N =",
+    }
     return short.get(parameter, parameter.replace("_", " "))
 
 

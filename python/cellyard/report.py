@@ -115,6 +115,8 @@ def summary_page(study: Study, reproduction: Reproduction, document: Mapping[str
     """What was reproduced, what was not and what is doubtful, as one page of Markdown."""
     rows = reproduction.rows
     citation = study.info["citation"]
+    far, nearer = outside(rows)
+    doubtful = [row for row in rows if row.doubtful]
     parts = [
         f"# {study.name}: {study.title}",
         f"{citation['authors']}: {citation['where']}.",
@@ -145,11 +147,12 @@ def summary_page(study: Study, reproduction: Reproduction, document: Mapping[str
                     span(row.ranges[metric]),
                     printed(row.published[metric]),
                 ]
-                for row, metric in outside(rows)
+                for row, metric in far
             ],
         ),
-        "## Doubtful prints, shown and not judged",
-        *(f"- table {r.table}, {', '.join(map(str, r.parameters.values()))}: {r.note}" for r in rows if r.doubtful),
+        f"Listed: published values outside the range and more than {FAR} from the simulated one; {nearer} more are outside and nearer.",
+        *(["## Doubtful prints, shown and not judged"] if doubtful else []),
+        *(f"- table {r.table}, {', '.join(map(str, r.parameters.values()))}: {r.note}" for r in doubtful),
         "## Assumed",
         *(
             f"- **{a['what']}**: {a['value']}. Tried: {a['tried']}. Effect: {a['effect'].rstrip('.')}. Reason: {a['reason']}."
@@ -172,8 +175,12 @@ def _markdown(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def outside(rows: Rows) -> list[tuple[Row, str]]:
-    """Rows and metrics whose published value is outside the ensemble's range, the farthest first."""
+#: Published values outside their range are listed one by one if they are this far from the simulated value.
+FAR = 0.1
+
+
+def outside(rows: Rows) -> tuple[list[tuple[Row, str]], int]:
+    """Rows and metrics with a published value outside the range and more than `FAR` away, the farthest first; how many are nearer."""
     found = [(row, metric) for row in rows for metric in row.published if _is_outside(row, metric)]
 
     def distance(item: tuple[Row, str]) -> float:
@@ -181,7 +188,8 @@ def outside(rows: Rows) -> list[tuple[Row, str]]:
         published = float(row.published[metric] or 0)
         return abs(float(row.simulated[metric]) - published) / max(published, 1)
 
-    return sorted(found, key=distance, reverse=True)
+    far = sorted((item for item in found if distance(item) > FAR), key=distance, reverse=True)
+    return far, len(found) - len(far)
 
 
 def _anchor(title: str) -> str:
@@ -287,7 +295,7 @@ def _is_outside(row: Row, metric: str) -> bool:
 
 def _unmatched(study: Study, rows: Rows) -> str:
     """Rows whose published value is outside the range, worst first, then what was tried on them."""
-    found = outside(rows)
+    found, nearer = outside(rows)
     lines = [f'<p class="soft">{html.escape(text["text"])}</p>' for text in study.info.get("unmatched", ())]
     if found:
         body = "".join(
@@ -297,8 +305,9 @@ def _unmatched(study: Study, rows: Rows) -> str:
             for row, metric in found
         )
         lines.append(
-            "<p>Published values outside the ensemble's 5 to 95 % range, the farthest first. One published value in ten "
-            "would be expected there if each were one more draw.</p><div class=scroll><table><tr><th>table<th>row<th>metric"
+            f"<p>Published values outside the ensemble's 5 to 95 % range and more than {FAR} from the simulated one, the farthest "
+            f"first; {nearer} more are outside and nearer. One published value in ten "
+            "would be expected outside if each were one more draw.</p><div class=scroll><table><tr><th>table<th>row<th>metric"
             f"<th class=n>simulated<th class=n>5 to 95 %<th class=n>published{body}</table></div>"
         )
     return "".join(lines)

@@ -75,7 +75,7 @@ def window(study: Study) -> plot.Drawn:
     return plot.Drawn(
         "cwnd",
         "Congestion window of one source under VBR bursts",
-        "As above; grey: VBR on. One run of each TCP as published.",
+        "The rows of figure 2 with GR = 0 and 0.5; grey: VBR on. One run of each TCP as published.",
         figure,
     )
 
@@ -102,7 +102,7 @@ def trade_off(rows: Rows) -> plot.Drawn:
     for one, (place, factor) in zip(axes, decisive.items(), strict=True):
         if chosen := rows.where(configuration=place):
             plot.efficiency_fairness(one, chosen, group=factor)
-        one.set_title(place)
+        one.set_title(place if place == "satellite" else place.upper())
     return plot.Drawn(
         "figure-5",
         "Figure 5: efficiency against fairness of tables 3 to 9",
