@@ -61,7 +61,23 @@ def test_document_has_the_promised_shape(cli: Cli) -> None:
         errors = [abs(r["simulated"][metric] - r["published"][metric]) for r in found["rows"]]
         assert summary["mean_abs_error"] == pytest.approx(np.mean(errors))
         assert {g.get("configuration") for g in summary["groups"]} == {None, "lan"}
+    assert found["replications"] == 3 and found["centre"] == "median"
     assert found["claims"] == []  # their tables are not whole
+
+
+@pytest.mark.parametrize("centre", ["median", "mean"])
+def test_simulated_is_the_centre_that_the_study_states(centre: str) -> None:
+    study = load("ubr-plus")
+    study = replace(study, info={**study.info, "centre": centre})
+    row = select(study, ["2-3"], {"configuration": "lan", "buffer_cells": "1000"})[:1]
+    done = Reproduction(study, Rows(row), replications=3)
+    for _ in done.advance():
+        pass
+    values = study.scenario(row[0]).run(replications=3).values("efficiency")
+    expected = {"median": np.median(values), "mean": np.mean(values)}
+    assert expected["median"] != expected["mean"]
+    assert done.rows[0].simulated["efficiency"] == pytest.approx(expected[centre])
+    assert done.to_dict(wall_seconds=0)["centre"] == centre
 
 
 def test_everything_but_timing_is_the_same_for_any_number_of_jobs(cli: Cli) -> None:
