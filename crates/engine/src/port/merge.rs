@@ -1,8 +1,8 @@
 //! Merging the inputs of a port in time order, with the tie rule.
 //!
 //! Each input is a queue of *runs*: cells at equal distances that belong to one frame (or are frames of one cell each).
-//! The inputs that have cells wait in a list sorted by (next arrival, input). An input that goes on is inserted from the back,
-//! which is where it belongs when all inputs run at one rate: no heap and no scan.
+//! The inputs that have cells wait in a list sorted by (next arrival, input). An input that goes on is inserted from the
+//! nearer end: its place is a few steps from the back when all inputs are active, from the front when few are. No heap.
 
 use crate::rng::Stream;
 use crate::scenario::TieOrder;
@@ -145,11 +145,31 @@ impl Order {
         if self.len == self.ring.len() {
             self.grow();
         }
+        let entry = (time, input);
+        if self.is_near_front(entry) {
+            self.first = self.at(self.ring.len() - 1);
+            self.len += 1;
+            self.sink_first(entry);
+        } else {
+            self.insert_from_back(entry);
+        }
+    }
+
+    /// Whether the way of `entry` to its place is shorter from the front, in a ring that is long enough for that to matter. Inputs
+    /// that go on belong near the back when most bring a cell per cell time, and near the front when most wait for a frame that
+    /// is still to come.
+    #[inline(always)]
+    fn is_near_front(&self, entry: (u64, u32)) -> bool {
+        self.len > 8 && entry < self.ring[self.at(self.len / 2)]
+    }
+
+    #[inline(always)]
+    fn insert_from_back(&mut self, entry: (u64, u32)) {
         let mut i = self.len;
         self.len += 1;
         while i > 0 {
             let before = self.ring[self.at(i - 1)];
-            if before < (time, input) {
+            if before < entry {
                 break;
             }
             let to = self.at(i);
@@ -157,7 +177,24 @@ impl Order {
             i -= 1;
         }
         let to = self.at(i);
-        self.ring[to] = (time, input);
+        self.ring[to] = entry;
+    }
+
+    /// Puts `entry` where it belongs; the first place is free.
+    #[inline(always)]
+    fn sink_first(&mut self, entry: (u64, u32)) {
+        let mut i = 1;
+        while i < self.len {
+            let next = self.ring[self.at(i)];
+            if entry < next {
+                break;
+            }
+            let to = self.at(i - 1);
+            self.ring[to] = next;
+            i += 1;
+        }
+        let to = self.at(i - 1);
+        self.ring[to] = entry;
     }
 
     #[cold]
@@ -199,12 +236,14 @@ impl Order {
     #[inline(always)]
     pub fn postpone_first(&mut self, time: u64) {
         let at = self.at(0);
-        let input = self.ring[at].1;
-        if self.len == 1 || (time, input) < self.ring[self.at(1)] {
-            self.ring[at].0 = time;
+        let entry = (time, self.ring[at].1);
+        if self.len == 1 || entry < self.ring[self.at(1)] {
+            self.ring[at] = entry;
+        } else if self.is_near_front(entry) {
+            self.sink_first(entry);
         } else {
             self.pop();
-            self.insert(time, input);
+            self.insert_from_back(entry);
         }
     }
 
@@ -355,6 +394,29 @@ mod tests {
                 popped.extend(group.iter().map(|&i| (time, i)));
             }
             prop_assert_eq!(popped, sorted);
+        }
+
+        #[test]
+        fn inputs_that_go_on_stay_in_order(inputs in 1u32..40, steps in proptest::collection::vec((0u64..100, any::<bool>()), 0..300)) {
+            let mut order = Order::default();
+            let mut sorted: Vec<(u64, u32)> = Vec::new();
+            for input in 0..inputs {
+                order.insert(u64::from(input % 7), input);
+                sorted.push((u64::from(input % 7), input));
+            }
+            for (later, in_place) in steps {
+                sorted.sort_unstable();
+                let (time, input) = sorted[0];
+                prop_assert_eq!(order.first(), Some((time, input)));
+                prop_assert_eq!(order.second_time(), sorted.get(1).map_or(u64::MAX, |e| e.0));
+                if in_place {
+                    order.postpone_first(time + later);
+                } else {
+                    order.pop();
+                    order.insert(time + later, input);
+                }
+                sorted[0].0 = time + later;
+            }
         }
 
         #[test]
