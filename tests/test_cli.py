@@ -125,6 +125,24 @@ def test_out_holds_results_and_series(cli: Cli, lan: Path, tmp_path: Path) -> No
     assert max(float(line["value"]) for line in series) > 512
 
 
+def test_out_holds_no_file_of_an_earlier_command(cli: Cli, lan: Path, tmp_path: Path) -> None:
+    cli("run", lan, "--out", "out", "--set", 'probe=[{ what = "cwnd", of = "vc1" }]')
+    assert (tmp_path / "out/series.csv").exists()
+    cli("run", lan, "--out", "out", "--set", "probe=[]")
+    assert not (tmp_path / "out/series.csv").exists()
+
+
+def test_a_value_set_twice_is_refused(cli: Cli, lan: Path) -> None:
+    for options in (
+        ["--seed", 3, "--grid", "seed=1,2"],
+        ["--seed", 3, "--set", "seed=1"],
+        ["--set", "duration=1 s", "--grid", "duration=1 s,2 s"],
+    ):
+        done = cli("run", lan, *options)
+        assert done.returncode == 2
+        assert "exclude" in done.stderr or "twice" in done.stderr
+
+
 def test_rerun_takes_finished_runs_from_the_folder(cli: Cli, lan: Path, tmp_path: Path) -> None:
     first = json.loads(cli("run", lan, "--replications", 2, "--out", "out", "--format", "json").stdout)
     store = tmp_path / "out/runs.jsonl"

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from cellyard.errors import UsageError
 from cellyard.scenario import Scenario
 from cellyard.study import METRICS, Reproduction, Row, Rows, agreement, load, rank_correlation, select, studies
 from conftest import Cli
@@ -145,6 +146,16 @@ def test_sampled_rows_stay_near_the_published_values(
         pass
     assert agreement(sampled.rows, "efficiency")["mean_abs_error"] < efficiency
     assert agreement(sampled.rows, "fairness")["mean_abs_error"] < fairness
+
+
+def test_where_takes_any_of_several_values_of_one_parameter() -> None:
+    study = load("guaranteed-rate")
+    rows = select(study, ["3-5"], [("tcp", "reno"), ("tcp", "sack"), ("sources", "5")])
+    assert {row["tcp"] for row in rows} == {"reno", "sack"} and {row["sources"] for row in rows} == {5}
+    with pytest.raises(UsageError, match="no row has tcp = cubic; there are: sack, reno, vanilla"):
+        select(study, ["3-5"], [("tcp", "reno"), ("tcp", "cubic")])
+    with pytest.raises(UsageError, match="rows chosen so far have no vbr_period_ms"):
+        select(study, ["1-2", "3-5"], [("tcp", "reno"), ("vbr_period_ms", "300")])
 
 
 def test_tables_hold_what_was_published() -> None:

@@ -55,7 +55,10 @@ StudyName = Annotated[str, typer.Argument(help="Name of the study; see `cellyard
 Tables = Annotated[list[str] | None, typer.Option("--table", help="Only this table; may be repeated.", metavar="T")]
 Where = Annotated[
     list[str] | None,
-    typer.Option(help="Only rows with this value of a parameter; may be repeated.", metavar="KEY=VALUE"),
+    typer.Option(
+        help="Only rows with this value of a parameter (a column of the table); may be repeated, also for more values of one.",
+        metavar="KEY=VALUE",
+    ),
 ]
 Replications = Annotated[
     int | None,
@@ -64,6 +67,9 @@ Replications = Annotated[
         max=100_000,
         help="Runs of an ensemble, each with its own draws; without it one run as stated.",
     ),
+]
+Draws = Annotated[
+    int, typer.Option("--replications", min=1, max=100_000, help="Runs of each row, each with its own draws.")
 ]
 Seed = Annotated[int | None, typer.Option(min=0, max=2**63 - 1, help="Seed of every random stream.")]
 Jobs = Annotated[
@@ -114,14 +120,14 @@ def _guarded(call: Callable[[], int | None]) -> int:
 
 
 def pairs(option: str, texts: list[str] | None) -> list[tuple[str, str]]:
-    """``KEY=VALUE`` options, split at the first equals sign."""
+    """Options like ``KEY=VALUE``, split at the first equals sign."""
     from cellyard.errors import UsageError
 
     found = []
     for text in texts or ():
         key, equals, value = text.partition("=")
         if not (key.strip() and equals and value.strip()):
-            raise UsageError(f"{option} '{text[:60]}': must be KEY=VALUE")
+            raise UsageError(f"{option} '{text[:60]}': must be {'KEY' if option == '--where' else 'PATH'}=VALUE")
         found.append((key.strip(), value.strip()))
     return found
 
@@ -160,7 +166,11 @@ def run(
     out: Out = None,
     output_format: OutputFormat = Format.table,
     kernel: Annotated[
-        Kernel, typer.Option(help="Force the kernel of all ports; changes no number. With plain, no series.")
+        Kernel,
+        typer.Option(
+            help="Force the kernel of all ports: a arithmetic (one class), b slot by slot, plain the reference engine (no series). "
+            "Changes no number."
+        ),
     ] = Kernel.auto,
 ) -> int:
     """Simulate a scenario: what each VC, port and class got."""
@@ -239,7 +249,7 @@ def run_study(
     return show.run_study(
         name,
         tables=table or [],
-        where=dict(pairs("--where", where)),
+        where=pairs("--where", where),
         replications=replications,
         seed=seed,
         jobs=jobs,
@@ -254,7 +264,7 @@ def report(
     out: Annotated[
         Path | None, typer.Option(help="Folder of the report; NAME-report by default.", metavar="DIR")
     ] = None,
-    replications: Replications = 20,
+    replications: Draws = 20,
     seed: Seed = None,
     jobs: Jobs = None,
 ) -> int:

@@ -23,7 +23,7 @@ class Component:
 class Measure(Component):
     """The counted time and the yardstick of efficiency.
 
-    Formula: efficiency = sum of goodputs / max_goodput
+    Formula: efficiency = sum of the TCP VCs' goodputs / max_goodput
     """
 
     #: Deliveries before this do not count in goodputs and delays. Allowed: "0 s" to "100000 s"; units: s, ms, us,
@@ -34,8 +34,8 @@ class Measure(Component):
     #: Default: the rest of the run.
     window: str | None = None
 
-    #: Largest possible sum of goodputs. Allowed: "1 bps" to "1 Tbps"; units: bps, kbps, Mbps, Gbps, Tbps, cells/s.
-    #: Default: no efficiency is stated.
+    #: Largest possible sum of the TCP VCs' goodputs. Allowed: "1 bps" to "1 Tbps"; units: bps, kbps, Mbps, Gbps,
+    #: Tbps, cells/s. Default: no efficiency is stated.
     max_goodput: str | None = None
 
 
@@ -503,14 +503,15 @@ class Vbr(Component):
     #: Gbps, Tbps, cells/s. Default: amplitude x the rate of the host's link.
     rate: str | None = None
 
-    #: Cell rate while on as a fraction of that of the host's link, instead of `rate`. Allowed: a number from 0 to 1
-    #: with at most 6 decimals. Default: 1.
+    #: Cell rate while on as a fraction, above 0, of that of the host's link, instead of `rate`. Allowed: a number
+    #: from 0 to 1 with at most 6 decimals. Default: 1.
     amplitude: float | str | None = None
 
     #: Length of a burst. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks.
     on: str
 
-    #: Length of a pause. Allowed: "0 s" to "100000 s"; units: s, ms, us, ns, ticks.
+    #: Length of a pause; with the burst, at least the time of the burst's cells at their rate. Allowed: "0 s" to
+    #: "100000 s"; units: s, ms, us, ns, ticks.
     off: str
 
 
@@ -676,7 +677,7 @@ class CreditProbe(Component):
 
 @dataclass(frozen=True, kw_only=True)
 class TraceProbe(Component):
-    """Every dropped cell of a VC: time, X, Y_i, N_a, threshold, reason."""
+    """Every dropped cell of a VC: time, X, Y_i, N_a, reason."""
 
     TAG: ClassVar[Mapping[str, str]] = {"what": "trace"}
 

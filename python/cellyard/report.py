@@ -92,7 +92,7 @@ def page(
         "Claims": _claims(document["claims"]),
         "Figures": "".join(_figure(one, folder) for one in drawn),
         **{f"Table {t.name}": _table(study, t, rows) for t in study.tables.values() if rows.where(table=t.name)},
-        "Unmatched": _unmatched(study, rows),
+        "Not matched": _unmatched(study, rows),
         "Assumed": _assumed(study),
         "Shared values": _shared(study),
     }

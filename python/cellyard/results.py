@@ -21,8 +21,8 @@ class Totals:
     """The whole network in one run.
 
     ``cells`` counts cell transmissions over all links, ``bottleneck_cells`` those of data at ports that can
-    queue. ``efficiency`` is the sum of goodputs over the largest possible one that the scenario states
-    (``None`` when it states none), ``fairness`` is Jain's index (sum x)^2 / (n sum x^2) of the goodputs.
+    queue. ``goodput_mbps`` is the sum of the TCP VCs' goodputs, ``efficiency`` that sum over the largest possible one that
+    the scenario states (``None`` when it states none), ``fairness`` Jain's index (sum x)^2 / (n sum x^2) of those goodputs.
     """
 
     cells: int

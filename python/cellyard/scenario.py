@@ -95,7 +95,9 @@ class Scenario:
         return int(self.to_dict()["seed"])
 
     def with_seed(self, seed: int) -> Self:
-        """The same scenario with another seed."""
+        """The same scenario with another seed; raises `ValueError` unless it is a whole number from 0 to 2^63 - 1."""
+        if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed < 2**63:
+            raise ValueError(f"seed = {seed!r}: must be a whole number from 0 to {2**63 - 1}")
         data = self.to_dict()
         data["seed"] = seed
         return self._of(json.dumps(data, separators=(",", ":"), ensure_ascii=False))

@@ -32,7 +32,7 @@ def run_study(
     name: str,
     *,
     tables: Sequence[str],
-    where: Mapping[str, str],
+    where: Sequence[tuple[str, str]],
     replications: int | None,
     seed: int | None,
     jobs: int | None,

@@ -242,22 +242,30 @@ def load(name: str) -> Study:
     return known[name]
 
 
-def select(study: Study, tables: Sequence[str] = (), where: Mapping[str, str] | None = None) -> Rows:
-    """Rows of ``tables`` (all when empty) whose parameters are as ``where`` says; raises `UsageError` on unknown names."""
+def select(study: Study, tables: Sequence[str] = (), where: Mapping[str, str] | Iterable[tuple[str, str]] = ()) -> Rows:
+    """Rows of ``tables`` (all when empty) whose parameters are as ``where`` says.
+
+    A name that comes more than once in ``where`` may have any of its values. Raises `UsageError` on unknown names, and on
+    values that no row has.
+    """
     for name in tables:
         if name not in study.tables:
             raise unknown(f"{study.name}: table", name, study.tables)
     chosen = [table for name, table in study.tables.items() if not tables or name in tables]
     rows = Rows(row for table in chosen for row in table.rows)
-    for key, text in (where or {}).items():
+    wanted: dict[str, list[str]] = {}
+    for key, text in where.items() if isinstance(where, Mapping) else where:
+        wanted.setdefault(key, []).append(text)
+    for key, texts in wanted.items():
         known = {parameter for table in chosen for parameter in table.parameters}
         if key not in known:
             raise unknown("parameter", key, known)
-        left = rows.where(**{key: _value(text)})
-        if not left:
-            there = dict.fromkeys(str(row.parameters[key]) for row in rows if key in row.parameters)
-            raise UsageError(f"no row has {key} = {text}; there are: {', '.join(there)}")
-        rows = left
+        there = dict.fromkeys(str(row.parameters[key]) for row in rows if key in row.parameters)
+        for text in texts:
+            if not rows.where(**{key: _value(text)}):
+                known_values = f"there are: {', '.join(there)}" if there else f"the rows chosen so far have no {key}"
+                raise UsageError(f"no row has {key} = {text}; {known_values}")
+        rows = rows.where(**{key: [_value(text) for text in texts]})
     return rows
 
 

@@ -120,6 +120,12 @@ def expand(
         runs *= len(axis)
     if runs > MAX_RUNS:
         raise UsageError(f"--grid and --replications make {runs} runs: at most {MAX_RUNS} in one go")
+    varied = [key for key, _ in grid]
+    for key in varied:
+        if varied.count(key) > 1 or key in [k for k, _ in overrides]:
+            raise UsageError(f"--grid '{key}': is set twice, by --grid and --grid or --set")
+    if seed is not None and "seed" in [*varied, *(key for key, _ in overrides)]:
+        raise UsageError("--seed and a seed in --set or --grid exclude each other")
     text = read_text(path)
     fixed = [*overrides, *([("seed", str(seed))] if seed is not None else [])]
     points = []
@@ -209,10 +215,16 @@ def _write(folder: Path, document: Mapping[str, Any]) -> None:
     (folder / "results.json").write_text(dump(document) + "\n", encoding="utf-8")
     runs = document["runs"]
     for part in ("vcs", "ports", "port_classes", "classes", "trace"):
-        if found := records(runs, part):
-            (folder / f"{part}.csv").write_text(csv_text(found), encoding="utf-8")
-    if points := list(_series(runs)):
-        (folder / "series.csv").write_text(csv_text(points), encoding="utf-8")
+        _write_csv(folder / f"{part}.csv", records(runs, part))
+    _write_csv(folder / "series.csv", list(_series(runs)))
+
+
+def _write_csv(path: Path, found: Sequence[Mapping[str, Any]]) -> None:
+    """Without records there is no file, not even that of an earlier command."""
+    if found:
+        path.write_text(csv_text(found), encoding="utf-8")
+    else:
+        path.unlink(missing_ok=True)
 
 
 def _text(document: Mapping[str, Any]) -> str:
@@ -241,11 +253,13 @@ def span(ends: Sequence[float] | None) -> str:
     """A range as a table shows it.
 
     >>> span([0.25, 0.5])
-    '0.25..0.50'
+    '0.250..0.500'
     """
     if not ends:
         return ""
-    return "..".join(f"{end:.2f}" if abs(end) < 100 else f"{end:.0f}" for end in ends)
+    return "..".join(
+        f"{end:.3f}" if abs(end) < 10 else f"{end:.1f}" if abs(end) < 1000 else f"{end:.0f}" for end in ends
+    )
 
 
 def _one(run: Mapping[str, Any]) -> str:

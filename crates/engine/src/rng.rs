@@ -1,7 +1,8 @@
 //! Named random streams.
 //!
 //! Every component draws from its own stream, named by (seed, replication, component, purpose), and
-//! a draw is addressed by its number: adding a component or a draw moves nobody else's numbers.
+//! a draw is addressed by its number: adding a component or a draw moves nobody else's numbers. Phases of an ensemble are
+//! spread evenly over its replications instead, from one stream of the seed ([`Stream::spread`]).
 //! The generator is counter-based: SplitMix64's output function (Steele, Lea and Flood, OOPSLA 2014)
 //! applied twice to key and counter.
 

@@ -555,6 +555,16 @@ fn sources_fit_the_link_of_their_host() {
         &["amplitude = 1.1: must be at most 1"],
     );
     says(&vbr("amplitude = 0"), &["must be above 0"]);
+    // A cell takes 424 us at 1 Mb/s: bursts of one cell each 4 us would be 106 Mb/s.
+    let bursts = |on: &str, off: &str| {
+        traffic(&format!(
+            "{{ kind = \"vbr\", rate = \"1 Mbps\", on = \"{on}\", off = \"{off}\" }}"
+        ))
+    };
+    says(
+        &bursts("1 us", "3 us"),
+        &["vc[0].traffic.off", "too short", "at least 423 us"],
+    );
     says(
         &vbr("amplitude = 0.5, rate = \"1 Mbps\""),
         &["excludes `rate`"],

@@ -115,7 +115,7 @@ pub(super) static MEASURE: [Component; 1] = [Component {
     family: Family::Measure,
     name: "measure",
     help: "The counted time and the yardstick of efficiency.",
-    formula: "efficiency = sum of goodputs / max_goodput",
+    formula: "efficiency = sum of the TCP VCs' goodputs / max_goodput",
     source: "",
     parameters: &[
         parameter(
@@ -134,7 +134,7 @@ pub(super) static MEASURE: [Component; 1] = [Component {
             "max_goodput",
             ANY_RATE,
             Derived("no efficiency is stated"),
-            "Largest possible sum of goodputs.",
+            "Largest possible sum of the TCP VCs' goodputs.",
         ),
     ],
 }];

@@ -246,10 +246,10 @@ pub(super) static TRAFFIC: [Component; 4] = [
                     decimals: DECIMALS,
                 },
                 Derived("1"),
-                "Cell rate while on as a fraction of that of the host's link, instead of `rate`.",
+                "Cell rate while on as a fraction, above 0, of that of the host's link, instead of `rate`.",
             ),
             parameter("on", POSITIVE_DURATION, Required, "Length of a burst."),
-            parameter("off", ANY_DURATION, Required, "Length of a pause."),
+            parameter("off", ANY_DURATION, Required, "Length of a pause; with the burst, at least the time of the burst's cells at their rate."),
         ],
     },
 ];

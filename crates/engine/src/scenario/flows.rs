@@ -4,8 +4,8 @@
 use super::check::{Record, fraction, number, object, text};
 use super::expand::{Expanded, LinkAt, VcAt, entries};
 use super::problem::Report;
-use super::quantity::show_rate;
-use crate::units::{BitRate, CELL_BITS, Span};
+use super::quantity::{show_duration, show_rate};
+use crate::units::{BitRate, CELL_BITS, Span, TICKS_PER_NANOSECOND, TICKS_PER_SECOND};
 use serde_json::Value as Json;
 use std::collections::{HashMap, HashSet};
 
@@ -80,6 +80,51 @@ impl<'a> Flows<'a> {
                     &format!("vc[{}].traffic.rate", vc.entry),
                     format!("is above the rate of {}", self.network.links[first].name),
                     format!("at most {}", show_rate(BitRate(line))),
+                    None,
+                );
+            }
+        }
+    }
+
+    /// Reports VBR sources whose bursts follow each other so soon that cells come faster than the rate.
+    pub(crate) fn check_bursts(&self, report: &mut Report) {
+        let mut reported = HashSet::new();
+        for vc in &self.network.vcs {
+            let traffic = self.vcs[vc.entry].and_then(|entry| object(entry, "traffic"));
+            let silent = |t: &Record| {
+                let amplitude = t.get("amplitude").and_then(fraction);
+                amplitude.is_some_and(|a| a.num == 0)
+            };
+            let Some(traffic) = traffic.filter(|t| text(t, "kind") == Some("vbr") && !silent(t))
+            else {
+                continue;
+            };
+            let (Some(rate), Some(on), Some(off)) = (
+                self.source_rate(vc).filter(|&rate| rate > 0),
+                number(traffic, "on"),
+                number(traffic, "off"),
+            ) else {
+                continue;
+            };
+            // A burst sends its first cell at once, and one more whenever a cell time has passed before its end.
+            let cell = u128::from(CELL_BITS) * u128::from(TICKS_PER_SECOND);
+            let cells = (u128::from(on) * u128::from(rate)).div_ceil(cell);
+            let needed = (cells * cell).div_ceil(u128::from(rate));
+            if needed > u128::from(on) + u128::from(off) && reported.insert(vc.entry) {
+                // In whole nanoseconds, so that it can be written down.
+                let least = (needed - u128::from(on)).div_ceil(u128::from(TICKS_PER_NANOSECOND));
+                let least = Span(
+                    u64::try_from(least)
+                        .unwrap_or(u64::MAX)
+                        .saturating_mul(TICKS_PER_NANOSECOND),
+                );
+                report.add(
+                    &format!("vc[{}].traffic.off", vc.entry),
+                    format!(
+                        "is too short: the last cell of a burst still takes its time at {}",
+                        show_rate(BitRate(rate))
+                    ),
+                    format!("at least {}", show_duration(least)),
                     None,
                 );
             }

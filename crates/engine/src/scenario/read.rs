@@ -49,6 +49,7 @@ fn resolve(root: &Node, file: &str, problems: Vec<Problem>) -> Result<Scenario, 
     {
         let flows = Flows::new(&scenario, &network);
         flows.check_sources(&mut report);
+        flows.check_bursts(&mut report);
         flows.check_guarantees(&mut report);
         let probes = probes(&scenario, &network, &mut report);
         if report.is_empty() {

@@ -4,8 +4,8 @@
 //! and if credit >= 1 the class goes and credit := credit - 1. Failing that, strict priority decides.
 //!   GR  guaranteed fraction of the slots [-], 0 <= GR < 1
 //! Over any N slots with both sides waiting, the class gets at least floor(GR N) - 1 and the others at
-//! least floor((1 - GR) N) - 1; each takes what the other leaves. Credit never reaches 2, so the cap at one that the
-//! model states never loses a fraction of a slot.
+//! least floor((1 - GR) N) - 1; each takes what the other leaves. Credit is below 1 after every decision, so no cap is
+//! needed.
 //! Source: `guaranteed-rate`, section 3 (a credit per slot; the text leaves the algorithm open).
 
 use super::{CLASSES, strict_priority};
