@@ -137,7 +137,7 @@ def test_bad_options_of_run(cli: Cli, lan: Path, options: list[str], expected: s
         (["study", "run", "ubr-plus", "--table", "2"], "table '2' does not exist; did you mean '2-3'?"),
         (["study", "run", "ubr-plus", "--where", "source=5"], "did you mean 'sources'?"),
         (["study", "run", "ubr-plus", "--where", "sources=7"], "no row has sources = 7; there are: 5, 15"),
-        (["study", "run", "ubr-plus", "--where", "sources"], "must be PATH=VALUE"),
+        (["study", "run", "ubr-plus", "--where", "sources"], "must be KEY=VALUE"),
         (["study", "run", "ubr-plus", "--replications", "100000"], "more than 1000000 runs"),
         (["study", "report", "nothing"], "study 'nothing' does not exist"),
         (["study", "run"], "NAME"),
