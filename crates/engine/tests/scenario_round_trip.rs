@@ -1,7 +1,7 @@
 //! What the reader makes of a scenario is written and read back as the same scenario, by TOML and by serde.
 
 use cellyard_engine::scenario::*;
-use cellyard_engine::units::{BitRate, Ratio, Span};
+use cellyard_engine::units::{BitRate, CELL_BITS, Ratio, Span, TICKS_PER_SECOND};
 use proptest::option;
 use proptest::prelude::*;
 
@@ -194,7 +194,14 @@ fn traffic() -> impl Strategy<Value = Traffic> {
         3 => tcp(),
         1 => rate().prop_map(|rate| Traffic::Cbr { rate }),
         1 => rate().prop_map(|rate| Traffic::Poisson { rate }),
-        1 => (rate(), span(500), span(500)).prop_map(|(rate, on, off)| Traffic::Vbr { rate, on, off }),
+        1 => (rate(), span(500), span(500)).prop_map(|(rate, on, pause)| {
+            // Room for the last cell of a burst.
+            let cell = u128::from(CELL_BITS) * u128::from(TICKS_PER_SECOND);
+            let cells = (u128::from(on.0) * u128::from(rate.0)).div_ceil(cell);
+            let needed = (cells * cell).div_ceil(u128::from(rate.0)) as u64;
+            let off = Span(needed.saturating_sub(on.0) + pause.0);
+            Traffic::Vbr { rate, on, off }
+        }),
     ]
 }
 
