@@ -677,7 +677,7 @@ class CreditProbe(Component):
 
 @dataclass(frozen=True, kw_only=True)
 class TraceProbe(Component):
-    """Every dropped cell of a VC: time, X, Y_i, N_a, reason."""
+    """Every dropped cell of a VC: time, X, Y_i, N_a, threshold, reason."""
 
     TAG: ClassVar[Mapping[str, str]] = {"what": "trace"}
 

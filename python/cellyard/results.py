@@ -5,9 +5,11 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar, overload
+
+from cellyard.errors import unknown
 
 if TYPE_CHECKING:
     import numpy as np
@@ -143,7 +145,9 @@ class Series:
 class DroppedCell:
     """A dropped cell that a ``trace`` probe saw: when, where, why, and the queue that it found.
 
-    ``waiting_cells`` is X of its class queue, ``waiting_of_vc_cells`` Y_i, ``active_vcs`` N_a.
+    ``waiting_cells`` is X of its class queue, ``waiting_of_vc_cells`` Y_i, ``active_vcs`` N_a. ``threshold_cells`` is what the drop
+    policy (reason ``policy``) or the buffer (``full``) allows in that state: of X, or of Y_i for policies that count by VC. A policy
+    decides at the first cell of a frame; those after it share its fate.
     """
 
     time_s: float
@@ -156,6 +160,7 @@ class DroppedCell:
     waiting_cells: int
     waiting_of_vc_cells: int
     active_vcs: int
+    threshold_cells: float | None
 
 
 @dataclass(frozen=True)
@@ -292,7 +297,13 @@ class Results(Sequence[RunResult]):
         return self.only.series
 
     def values(self, metric: str) -> list[float]:
-        """A metric of `Totals` over the runs, leaving out runs where it is undefined."""
+        """A metric of `Totals` over the runs, leaving out runs where it is undefined.
+
+        Raises `cellyard.UsageError` for a name that `Totals` does not have.
+        """
+        known = [field.name for field in fields(Totals)]
+        if metric not in known:
+            raise unknown("metric", metric, known)
         found = (getattr(run.totals, metric) for run in self.runs)
         return [float(value) for value in found if value is not None]
 

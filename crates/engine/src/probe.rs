@@ -1,9 +1,11 @@
 //! What may be watched during a run. A probe never changes the run: it only makes a port take its cells one by one.
 
 use crate::port::Kernel;
+use crate::port::drop::{Policy, QueueView};
 use crate::scenario::{Class, Observable, Scenario};
 use crate::simulation::Simulation;
 use crate::tally::DropReason;
+use crate::topology::Topology;
 use crate::units::TICKS_PER_SECOND;
 use serde::{Deserialize, Serialize};
 
@@ -49,6 +51,9 @@ pub struct Dropped {
     pub waiting_of_vc_cells: u64,
     /// N_a, VCs with cells waiting.
     pub active_vcs: u64,
+    /// What the drop policy (reason `policy`) or the buffer (`full`) allows in the state that the cell found: of X, or of Y_i for
+    /// policies that count by VC. A policy decides at the first cell of a frame; those after it share its fate.
+    pub threshold_cells: Option<f64>,
 }
 
 /// Points of a series before they get their names.
@@ -283,7 +288,11 @@ impl PortProbe {
 
 impl Simulation {
     /// The recorded series, in the order of the scenario's probes, and the traced drops in order of time.
-    pub(crate) fn series(&mut self, scenario: &Scenario) -> (Vec<Series>, Vec<Dropped>) {
+    pub(crate) fn series(
+        &mut self,
+        scenario: &Scenario,
+        topology: &Topology,
+    ) -> (Vec<Series>, Vec<Dropped>) {
         let end = self.end;
         let mut found: Vec<(usize, Option<usize>, Points)> = Vec::new();
         let mut trace = Vec::new();
@@ -306,7 +315,7 @@ impl Simulation {
                 probe
                     .trace
                     .iter()
-                    .map(|e| named(e, &scenario.links[port.link].name, scenario)),
+                    .map(|e| named(e, port.link, topology, scenario)),
             );
         }
         for (probe, class, mut sum) in self.fabric.shares.drain().flat_map(|(_, sums)| sums) {
@@ -357,11 +366,27 @@ impl Simulation {
     }
 }
 
-fn named(entry: &TraceEntry, port: &str, scenario: &Scenario) -> Dropped {
+fn named(entry: &TraceEntry, link: usize, topology: &Topology, scenario: &Scenario) -> Dropped {
     let (waiting_cells, waiting_of_vc_cells, active_vcs) = entry.queue;
+    let class = scenario.vcs[entry.direction as usize / 2].class;
+    let threshold_cells = match entry.reason {
+        DropReason::Policy => {
+            let queue = topology.queue(scenario, link, class);
+            Policy::new(&queue.drop, queue.buffer).threshold(&QueueView {
+                waiting: waiting_cells,
+                waiting_of_vc: waiting_of_vc_cells,
+                active_vcs,
+            })
+        }
+        DropReason::Full => topology
+            .queue(scenario, link, class)
+            .buffer
+            .map(|k| k as f64),
+        DropReason::Rest | DropReason::Link => None,
+    };
     Dropped {
         time_s: entry.time as f64 / TICKS_PER_SECOND as f64,
-        port: port.into(),
+        port: scenario.links[link].name.clone(),
         vc: scenario.vcs[entry.direction as usize / 2].name.clone(),
         direction: if entry.direction.is_multiple_of(2) {
             "data"
@@ -375,5 +400,6 @@ fn named(entry: &TraceEntry, port: &str, scenario: &Scenario) -> Dropped {
         waiting_cells,
         waiting_of_vc_cells,
         active_vcs,
+        threshold_cells,
     }
 }

@@ -87,7 +87,7 @@ pub fn run(
     }
     let mut simulation = Simulation::new(scenario, &topology, replication, options)?;
     simulation.run(cancel)?;
-    let (series, trace) = simulation.series(scenario);
+    let (series, trace) = simulation.series(scenario, &topology);
     let tally = simulation.into_tally();
     Ok(results::assemble(
         scenario,

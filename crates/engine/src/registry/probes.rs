@@ -94,7 +94,7 @@ pub(super) static PROBE: [Component; 8] = [
     ),
     probe(
         "trace",
-        "Every dropped cell of a VC: time, X, Y_i, N_a, reason.",
+        "Every dropped cell of a VC: time, X, Y_i, N_a, threshold, reason.",
         &[VC],
     ),
 ];

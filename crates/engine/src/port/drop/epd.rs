@@ -35,6 +35,11 @@ impl DropRule for Epd {
         self.threshold.is_some_and(|t| exceeds(queue.waiting, t))
     }
 
+    /// T.
+    fn threshold(&self, _queue: &QueueView) -> Option<f64> {
+        self.threshold.map(Ratio::as_f64)
+    }
+
     /// The smallest X above T.
     fn smallest_refusal(&self) -> u64 {
         first_above(self.threshold)
@@ -59,6 +64,14 @@ mod tests {
         assert!(!epd.refuses(&queue(800)));
         assert!(epd.refuses(&queue(801)));
         assert_eq!(epd.smallest_refusal(), 801);
+    }
+
+    #[test]
+    fn the_threshold_is_told() {
+        let half = Threshold::Fraction(Ratio::new(1, 2));
+        let epd = Epd::new(Some(half), 200, Some(1005));
+        assert_eq!(epd.threshold(&queue(600)), Some(502.5));
+        assert_eq!(Epd::new(None, 200, None).threshold(&queue(600)), None);
     }
 
     #[test]

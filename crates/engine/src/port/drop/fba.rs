@@ -51,6 +51,15 @@ impl DropRule for Fba {
             > u128::from(self.z.num) * room * u128::from(q.waiting)
     }
 
+    /// Z (K - R) / (X - R) X / N_a, where X > R.
+    fn threshold(&self, q: &QueueView) -> Option<f64> {
+        let (r, k) = (self.r?, self.k?);
+        exceeds(q.waiting, r).then(|| {
+            let (x, r) = (q.waiting as f64, r.as_f64());
+            self.z.as_f64() * (k as f64 - r).max(0.0) / (x - r) * x / q.active_vcs as f64
+        })
+    }
+
     /// The smallest X above R.
     fn smallest_refusal(&self) -> u64 {
         if self.k.is_none() {
@@ -87,6 +96,14 @@ mod tests {
         // X = 1000: cutoff 0.8 shares: 160 cells.
         assert!(!p.refuses(&queue(1000, 160, 5)));
         assert!(p.refuses(&queue(1000, 161, 5)));
+    }
+
+    #[test]
+    fn the_threshold_is_told() {
+        let r = Threshold::Cells(900);
+        let p = Fba::new(r, Ratio::new(8, 10), Some(1000), Some(1000));
+        assert_eq!(p.threshold(&queue(950, 305, 5)), Some(304.0));
+        assert_eq!(p.threshold(&queue(900, 900, 5)), None);
     }
 
     #[test]

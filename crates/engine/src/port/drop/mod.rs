@@ -33,6 +33,12 @@ pub trait DropRule {
         false
     }
 
+    /// Above how many cells a frame that sees `queue` is refused, for traces: cells of X, or of Y_i with
+    /// [`DropRule::NEEDS_VC_COUNTS`]. `None` where no frame is refused.
+    fn threshold(&self, _queue: &QueueView) -> Option<f64> {
+        None
+    }
+
     /// A true lower bound on the X at which `refuses` can be true, as close as can be: kernels take cells together below it.
     fn smallest_refusal(&self) -> u64 {
         u64::MAX
@@ -56,6 +62,11 @@ macro_rules! policies {
             /// See [`DropRule::refuses`].
             pub fn refuses(&self, queue: &QueueView) -> bool {
                 match self { $(Policy::$name(rule) => rule.refuses(queue),)* }
+            }
+
+            /// See [`DropRule::threshold`].
+            pub fn threshold(&self, queue: &QueueView) -> Option<f64> {
+                match self { $(Policy::$name(rule) => rule.threshold(queue),)* }
             }
 
             /// See [`DropRule::smallest_refusal`].

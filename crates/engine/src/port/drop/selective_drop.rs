@@ -41,6 +41,12 @@ impl DropRule for SelectiveDrop {
                 > u128::from(self.z.num) * u128::from(q.waiting)
     }
 
+    /// Z X / N_a, where X > R.
+    fn threshold(&self, q: &QueueView) -> Option<f64> {
+        let above = self.r.is_some_and(|r| exceeds(q.waiting, r));
+        above.then(|| self.z.as_f64() * q.waiting as f64 / q.active_vcs as f64)
+    }
+
     /// The smallest X above R.
     fn smallest_refusal(&self) -> u64 {
         first_above(self.r)
@@ -74,6 +80,13 @@ mod tests {
         // Share of 5 VCs in 905 cells: 181; Z = 0.8 of it is 144.8.
         assert!(!p.refuses(&queue(905, 144, 5)));
         assert!(p.refuses(&queue(905, 145, 5)));
+    }
+
+    #[test]
+    fn the_threshold_is_z_times_a_share() {
+        let p = policy(Ratio::new(8, 10));
+        assert_eq!(p.threshold(&queue(905, 200, 5)), Some(0.8 * 905.0 / 5.0));
+        assert_eq!(p.threshold(&queue(900, 900, 5)), None);
     }
 
     #[test]
