@@ -97,8 +97,14 @@ def test_unknown_fields_and_bad_numbers_are_refused() -> None:
         cy.Host(nam="a")  # type: ignore[call-arg]
     with pytest.raises(ValueError, match="replications"):
         lan().run(replications=0)
+    with pytest.raises(ValueError, match=r"replications = 1\.5: must be a whole number"):
+        lan().run(replications=1.5)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="jobs"):
         lan().run(jobs=0)
+    with pytest.raises(cy.UsageError, match="metric 'fairnes' does not exist; did you mean 'fairness'"):
+        lan().run().median("fairnes")
+    with pytest.raises(cy.UsageError, match="kernel A needs"):
+        lan(switches=[cy.Switch(name="west", scheduler=cy.PerVc()), cy.Switch(name="east")]).run(kernel="a")
     with pytest.raises(AttributeError):
         _ = cy.Nothing
 
@@ -157,4 +163,4 @@ def test_trace_tells_why_each_cell_was_dropped() -> None:
     refused = [cell for cell in result.trace if cell.reason == "policy"]
     assert refused and all(cell.port == "west->east" and cell.vc == "vc1" for cell in result.trace)
     first = [cell for cell in refused if cell.cell == 0]
-    assert first and all(cell.waiting_cells > 300 for cell in first)  # K - 200
+    assert first and all(cell.waiting_cells > 300 == cell.threshold_cells for cell in first)  # K - 200

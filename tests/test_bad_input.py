@@ -76,6 +76,15 @@ def test_all_errors_of_a_file_at_once(cli: Cli, lan: Path) -> None:
     assert f"{lan}:2:" in done.stderr
 
 
+def test_kernel_that_cannot_serve_a_port(cli: Cli, lan: Path) -> None:
+    refused(cli("run", lan, "--kernel", "a", "--set", "link.rate=7 Mbps"), "two TCPs: port west->", "kernel A needs")
+
+
+def test_override_that_takes_away_what_is_needed_or_unknown(cli: Cli, lan: Path) -> None:
+    refused(cli("run", lan, "--set", "duration=default"), "duration: is missing")
+    refused(cli("run", lan, "--set", "switch.west.ubr.bufer=default"), "bufer", "unknown field", "`buffer`")
+
+
 def test_unreadable_and_missing_files(cli: Cli, tmp_path: Path) -> None:
     refused(cli("run", "missing.toml"), "missing.toml: cannot read: No such file")
     refused(cli("check", tmp_path), "cannot read: Is a directory")

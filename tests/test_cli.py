@@ -212,6 +212,30 @@ def test_check_prints_a_scenario_that_reads_back(cli: Cli, lan: Path, tmp_path: 
     assert "#  155.52 Mb/s, 5 us   ubr queue: 500 cells, epd; strict-priority" in shown
 
 
+def test_check_shows_what_overrides_make(cli: Cli, lan: Path) -> None:
+    shown = cli("check", lan, "--set", "switch.west.ubr.drop=default", "--set", "vc.weight=2").stdout
+    assert "ubr queue: 500 cells, tail-drop" in shown
+    assert shown.endswith(
+        "note: the weight of vc1 and 1 more has no effect: no port on the way has a per-vc scheduler for the class ubr\n"
+    )
+
+
+def test_run_notes_settings_without_effect_once(cli: Cli, lan: Path) -> None:
+    done = cli("run", lan, "--grid", "vc.weight=1,2", "--format", "json")
+    assert json.loads(done.stdout)["complete"]
+    assert done.stderr.count("note: the weight of vc1") == 1
+
+
+def test_trace_tells_the_threshold(cli: Cli, lan: Path, tmp_path: Path) -> None:
+    cli("run", lan, "--out", "out", "--set", 'probe=[{ what = "trace", of = "vc" }]', "--set", "vc.traffic.rwnd=100 kB")
+    lines = list(csv.DictReader((tmp_path / "out/trace.csv").open()))
+    first_cells = [line for line in lines if line["cell"] == "0"]
+    assert first_cells
+    for line in first_cells:
+        assert line["reason"] == "policy"
+        assert float(line["threshold_cells"]) == 300 < int(line["waiting_cells"])
+
+
 def test_components_show_parameters_formula_and_source(cli: Cli) -> None:
     shown = cli("components", "fba").stdout
     assert "Z (K - R) / (X - R)" in shown and "default: 0.9" in shown and "source" in shown

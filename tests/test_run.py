@@ -22,7 +22,8 @@ def test_a_failing_run_is_an_error_of_that_run() -> None:
             finished[index] = (result, error)
             assert cpu_seconds >= 0
     assert [finished[i][1] is None for i in range(3)] == [True, False, True]
-    assert "missing field" in (finished[1][1] or "")
+    kind, message = finished[1][1] or ("", "")
+    assert kind == "run" and "missing field" in message
     with pytest.raises(cy.RunError, match="missing field"):
         list(run_jobs([Job(CANONICAL), Job("{}")]))
 

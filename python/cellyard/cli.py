@@ -51,6 +51,10 @@ class Kernel(StrEnum):
 
 
 ScenarioFile = Annotated[Path, typer.Argument(help="Scenario in TOML.", metavar="SCENARIO.toml")]
+Overrides = Annotated[
+    list[str] | None,
+    typer.Option("--set", help="Replace a value, or `default` to take it away; may be repeated.", metavar="PATH=VALUE"),
+]
 StudyName = Annotated[str, typer.Argument(help="Name of the study; see `cellyard study list`.", metavar="NAME")]
 Tables = Annotated[list[str] | None, typer.Option("--table", help="Only this table; may be repeated.", metavar="T")]
 Where = Annotated[
@@ -152,10 +156,7 @@ def root(
 @command(app, "run", "cellyard run lan-5.toml --grid switch.west.ubr.drop=tail-drop,epd,fba --replications 20")
 def run(
     scenario: ScenarioFile,
-    overrides: Annotated[
-        list[str] | None,
-        typer.Option("--set", help="Replace a value; may be repeated.", metavar="PATH=VALUE"),
-    ] = None,
+    overrides: Overrides = None,
     grid: Annotated[
         list[str] | None,
         typer.Option(help="Run with each of these values; several make a grid.", metavar="PATH=a,b,c"),
@@ -190,15 +191,15 @@ def run(
 
 
 @command(app, "check", "cellyard check lan-5.toml")
-def check(scenario: ScenarioFile) -> None:
+def check(scenario: ScenarioFile, overrides: Overrides = None) -> None:
     """Validate a scenario and draw it; run nothing.
 
-    Prints the resolved scenario with every default, its topology and the expected cost.
+    Prints the resolved scenario with every default, its topology, the expected cost, and what has no effect.
     """
     from cellyard import picture
     from cellyard.scenario import Scenario
 
-    print(picture.check(Scenario.read(scenario)))
+    print(picture.check(Scenario.read(scenario, overrides=pairs("--set", overrides))))
 
 
 @command(app, "components", "cellyard components epd")

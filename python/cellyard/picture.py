@@ -16,7 +16,7 @@ TICKS_PER_SECOND = 25_272_000_000_000
 
 
 def check(scenario: Scenario) -> str:
-    """The resolved scenario, its topology as a small picture, and what a run of it costs."""
+    """The resolved scenario, its topology as a small picture, what a run of it costs, and settings without effect."""
     facts = scenario.describe()
     cells = facts["max_bottleneck_cells"]
     queueing = sum(port["can_queue"] for port in facts["ports"])
@@ -25,7 +25,10 @@ def check(scenario: Scenario) -> str:
         f"{facts['duration_s']:g} s simulated, at most {cells / 1e6:.1f} million bottleneck cells: "
         f"some {max(cells / CELLS_PER_SECOND, 0.001):.2g} s a run"
     )
-    return f"{scenario.to_toml().rstrip()}\n\n{topology(scenario.to_dict(), facts)}\n\n{cost}"
+    parts = [scenario.to_toml().rstrip(), topology(scenario.to_dict(), facts), cost]
+    if facts["notes"]:
+        parts.append("\n".join(f"note: {note}" for note in facts["notes"]))
+    return "\n\n".join(parts)
 
 
 def topology(data: Mapping[str, Any], facts: Mapping[str, Any]) -> str:

@@ -66,7 +66,7 @@ def run_jobs(
     ``threads`` defaults to all cores. What ``store`` holds is yielded first and not run again; what
     finishes is appended to it. ``keep`` picks what is stored and yielded of a result. ``kernel`` forces the kernel of
     all ports (``auto``, ``a``, ``b``, or ``plain`` for the reference engine); it changes no number. Raises `RunError` when
-    a run fails.
+    a run fails, and `UsageError` when the forced kernel cannot serve a port.
     """
     from cellyard._engine import Batch
 
@@ -86,7 +86,8 @@ def run_jobs(
             for place, text, error, cpu_seconds in batch.wait(POLL_SECONDS):
                 index = todo[place]
                 if text is None:
-                    raise RunError(f"{_label(jobs[index])}: {error}")
+                    kind, message = error or ("run", "no result")
+                    raise (UsageError if kind == "usage" else RunError)(f"{_label(jobs[index])}: {message}")
                 result: dict[str, Any] = json.loads(text)
                 if keep:
                     result = keep(result)

@@ -134,15 +134,14 @@ class Scenario:
         ``jobs`` is the number of threads, all cores by default; it changes nothing but the time. ``digest``
         asks for the digest over every cell transmission, ``kernel`` forces the kernel of all ports (``auto``, ``a``,
         ``b``, or ``plain`` for the reference engine, which records no series). Raises `cellyard.RunError` when a
-        run fails.
+        run fails, and `cellyard.UsageError` when the forced kernel cannot serve a port.
         """
         from cellyard.results import Results, RunResult
         from cellyard.run import Job, run_jobs
 
-        if replications is not None and replications < 1:
-            raise ValueError(f"replications = {replications}: must be at least 1")
-        if jobs is not None and jobs < 1:
-            raise ValueError(f"jobs = {jobs}: must be at least 1")
+        for name, number in (("replications", replications), ("jobs", jobs)):
+            if number is not None and not (isinstance(number, int) and number >= 1):
+                raise ValueError(f"{name} = {number!r}: must be a whole number of at least 1")
         text = self._canonical if seed is None else self.with_seed(seed)._canonical
         draws: Sequence[int | None] = [None] if replications is None else range(replications)
         finished = run_jobs([Job(text, draw) for draw in draws], threads=jobs, digest=digest, kernel=kernel)

@@ -57,6 +57,8 @@ def command(
     points = expand(path, overrides=overrides, grid=grid, seed=seed, runs_per_point=replications or 1)
     draws: Sequence[int | None] = [None] if replications is None else range(replications)
     work = [(point, Job(point.scenario.canonical, draw)) for point in points for draw in draws]
+    for note in dict.fromkeys(note for point in points for note in point.scenario.describe()["notes"]):
+        print(f"note: {note}", file=sys.stderr)
     runs: dict[int, dict[str, Any]] = {}
     cpu_seconds = 0.0
     status = 0

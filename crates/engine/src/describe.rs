@@ -1,15 +1,18 @@
 //! What a scenario amounts to before it runs: its ports, where cells can queue, how many there can be.
 
-use crate::scenario::{Scenario, Traffic};
+use crate::port::drop::Policy;
+use crate::scenario::{Class, DropPolicy, Scenario, Scheduler, Traffic};
 use crate::simulation::RunError;
 use crate::topology::Topology;
 use crate::units::CELL_BITS;
 use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// `{"hosts", "switches", "links", "vcs", "duration_s", "max_bottleneck_cells", "ports": [{"name", "switch", "inputs",
-/// "can_queue", "data_vcs", "ack_vcs", "max_data_cells"}]}`, for the ports that carry anything.
+/// "can_queue", "data_vcs", "ack_vcs", "max_data_cells"}], "notes"}`, for the ports that carry anything.
 ///
-/// The cells are an upper bound: what the links and the cell sources can bring in the simulated time.
+/// The cells are an upper bound: what the links and the cell sources can bring in the simulated time. Notes are sentences
+/// about settings that are allowed and have no effect.
 ///
 /// # Errors
 /// As [`crate::simulation::run`], for a scenario that the reader has not checked.
@@ -61,7 +64,96 @@ pub fn describe(scenario: &Scenario) -> Result<Value, RunError> {
         "duration_s": seconds,
         "max_bottleneck_cells": bottleneck as u64,
         "ports": ports,
+        "notes": notes(scenario, &topology),
     }))
+}
+
+/// Settings without effect: shares that no scheduler looks at, schedulers for classes that nobody uses, policies that
+/// never refuse.
+fn notes(scenario: &Scenario, topology: &Topology) -> Vec<String> {
+    let mut notes = unused_shares(scenario, topology);
+    let mut classes = vec![BTreeSet::new(); scenario.links.len()];
+    for (direction, path) in topology.paths.iter().enumerate() {
+        for &link in path {
+            classes[link].insert(scenario.vcs[direction / 2].class);
+        }
+    }
+    // Settings are made for all ports of a switch, or for one port.
+    let at_switches = scenario.switches.iter().enumerate().map(|(index, switch)| {
+        let ports: Vec<usize> = (0..scenario.links.len())
+            .filter(|&link| topology.switch_of[link] == Some(index))
+            .collect();
+        (&switch.name, Some(&switch.scheduler), &switch.queues, ports)
+    });
+    let at_ports = scenario
+        .links
+        .iter()
+        .enumerate()
+        .map(|(link, own)| (&own.name, own.scheduler.as_ref(), &own.queues, vec![link]));
+    for (name, scheduler, queues, ports) in at_switches.chain(at_ports) {
+        let used: BTreeSet<Class> = ports
+            .into_iter()
+            .flat_map(|l| &classes[l])
+            .copied()
+            .collect();
+        if used.is_empty() {
+            continue;
+        }
+        if let Some(Scheduler::GuaranteedRate { class, .. } | Scheduler::PerVc { class, .. }) =
+            scheduler
+            && !used.contains(class)
+        {
+            notes.push(format!(
+                "the scheduler of {name} is for the class {}, which no VC has there",
+                class.name()
+            ));
+        }
+        for queue in queues.iter().filter(|q| used.contains(&q.class)) {
+            let never = Policy::new(&queue.drop, None).smallest_refusal() == u64::MAX;
+            let meant = !matches!(queue.drop, DropPolicy::TailDrop | DropPolicy::Ppd);
+            if queue.buffer.is_none() && never && meant {
+                notes.push(format!(
+                    "the drop policy of the class {} of {name} refuses nothing: its buffer is unlimited",
+                    queue.class.name()
+                ));
+            }
+        }
+    }
+    notes
+}
+
+/// Guarantees and weights of VCs that no port serves one by one, each class told once.
+fn unused_shares(scenario: &Scenario, topology: &Topology) -> Vec<String> {
+    let mut unused: BTreeMap<(&str, Class), Vec<&str>> = BTreeMap::new();
+    for (index, vc) in scenario.vcs.iter().enumerate() {
+        let mut ports = topology.paths[2 * index]
+            .iter()
+            .filter(|&&link| topology.switch_of[link].is_some());
+        let served = ports.any(|&link| {
+            let scheduler = topology.scheduler(scenario, link);
+            matches!(scheduler, Scheduler::PerVc { class, .. } if *class == vc.class)
+        });
+        for (field, given) in [
+            ("guarantee", vc.guarantee.is_some()),
+            ("weight", vc.weight != 1),
+        ] {
+            if given && !served {
+                unused.entry((field, vc.class)).or_default().push(&vc.name);
+            }
+        }
+    }
+    let sentence = |((field, class), names): (&(&str, Class), &Vec<&str>)| {
+        let others = match names.len() {
+            1 => String::new(),
+            n => format!(" and {} more", n - 1),
+        };
+        format!(
+            "the {field} of {}{others} has no effect: no port on the way has a per-vc scheduler for the class {}",
+            names[0],
+            class.name()
+        )
+    };
+    unused.iter().map(sentence).collect()
 }
 
 #[cfg(test)]
@@ -84,5 +176,41 @@ mod tests {
         assert_eq!(queueing, ["west->east"]);
         // 10 s at 155.52 Mb/s and 424 bits a cell.
         assert_eq!(found["max_bottleneck_cells"], 3_667_925);
+        assert_eq!(found["notes"], json!([]));
+    }
+
+    #[test]
+    fn settings_without_effect_are_noted() {
+        let text = include_str!("../../../examples/lan-5.toml");
+        let notes = |overrides: &[(&str, &str)]| -> Vec<String> {
+            let own: Vec<_> = overrides
+                .iter()
+                .map(|&(k, v)| (k.to_string(), v.to_string()))
+                .collect();
+            let scenario = read_toml(text, "lan-5.toml", &own).expect("the example is valid");
+            let found = describe(&scenario).expect("it can be built");
+            serde_json::from_value(found["notes"].clone()).expect("notes are sentences")
+        };
+        let guarantee = ("vc.guarantee", "10 Mbps");
+        let unused = "the guarantee of vc1 and 4 more has no effect: no port on the way has a per-vc scheduler for the class ubr";
+        assert_eq!(notes(&[guarantee]), [unused]);
+        assert_eq!(notes(&[guarantee, ("vc.weight", "2")]).len(), 2);
+        let per_vc = |class| {
+            let scheduler = "switch.west.scheduler";
+            [
+                guarantee,
+                (scheduler, "per-vc"),
+                ("switch.west.scheduler.class", class),
+            ]
+        };
+        assert!(notes(&per_vc("ubr")).is_empty());
+        let nobody = "the scheduler of west is for the class gfr, which no VC has there";
+        assert_eq!(notes(&per_vc("gfr")), [unused, nobody]);
+        let unlimited =
+            "the drop policy of the class ubr of west refuses nothing: its buffer is unlimited";
+        assert_eq!(
+            notes(&[("switch.west.ubr.buffer", "unlimited")]),
+            [unlimited]
+        );
     }
 }

@@ -144,7 +144,7 @@ fn rates_and_times_keep_to_their_range() {
         ("-5 Mbps", "must not be negative"),
         ("2 Tbps", "must be at most 1 Tbps"),
         ("10.5 bps", "is not a whole number of bps"),
-        ("1e99 bps", "has too many digits"),
+        ("1e99 bps", "is too large"),
     ] {
         says(&spoilt("10 Mbps", rate), &["link[2].rate", message]);
     }
@@ -526,6 +526,21 @@ fn schedulers_and_guarantees() {
 }
 
 #[test]
+fn only_guaranteed_rate_has_credit() {
+    let probe = "probe = [{ what = \"credit\", of = \"west->east\" }]\n";
+    says(
+        &only(&format!("{probe}{GOOD}")),
+        &[
+            "probe[0].of",
+            "has no credit: its scheduler is not guaranteed-rate",
+        ],
+    );
+    let scheduler = "name = \"west\"\nscheduler = { kind = \"guaranteed-rate\", gr = 0.5 }\n";
+    let text = format!("{probe}{GOOD}").replace("name = \"west\"\n", scheduler);
+    read_toml(&text, "", &[]).expect("the port has a credit");
+}
+
+#[test]
 fn sources_fit_the_link_of_their_host() {
     let traffic = |t: &str| spoilt("{ kind = \"tcp\", recovery = \"reno\" }", t);
     for kind in ["cbr", "poisson"] {
@@ -695,6 +710,50 @@ fn overrides_reach_every_field() {
 }
 
 #[test]
+fn an_override_can_take_a_field_away() {
+    let read = |overrides: &[(&str, &str)]| {
+        let own: Vec<_> = overrides
+            .iter()
+            .map(|&(path, value)| (path.to_string(), value.to_string()))
+            .collect();
+        read_toml(GOOD, "test.toml", &own).map_err(|found| found[0].to_string())
+    };
+    let seed = |value| read(&[("seed", value)]).unwrap().seed;
+    assert_eq!((seed("7"), seed("default")), (7, seed("1")));
+    // Whether the field or what is around it was given or not; for all elements of a list at once.
+    let queues = |overrides: &[(&str, &str)]| read(overrides).unwrap().switches[0].queues.clone();
+    assert!(queues(&[("switch.west.ubr", "default")]).is_empty());
+    assert_eq!(queues(&[("switch.*.gfr.buffer", "default")]), queues(&[]));
+    assert_eq!(
+        queues(&[
+            (
+                "switch.west.ubr.drop",
+                "{ policy = \"epd\", threshold = \"9 cells\" }"
+            ),
+            ("switch.west.ubr.drop.threshold", "default"),
+        ]),
+        queues(&[("switch.west.ubr.drop", "epd")])
+    );
+    // In quotes it is a text like any other.
+    assert_eq!(read(&[("name", "\"default\"")]).unwrap().name, "default");
+    says(
+        &read(&[("switch.west.ubr.bufer", "default")]).unwrap_err(),
+        &[
+            "override: switch.west.ubr.bufer = default: is an unknown field",
+            "`buffer`?",
+        ],
+    );
+    says(
+        &read(&[("vc.0", "default")]).unwrap_err(),
+        &["is an element of a list and has no default"],
+    );
+    says(
+        &read(&[("duration", "default")]).unwrap_err(),
+        &["duration: is missing"],
+    );
+}
+
+#[test]
 fn wrong_overrides_are_named_as_such() {
     let set = |path: &str, value: &str| {
         let found = read_toml(GOOD, "test.toml", &[(path.into(), value.into())]).unwrap_err();
@@ -710,7 +769,7 @@ fn wrong_overrides_are_named_as_such() {
     );
     says(
         &set("switch.7.ubr.buffer", "1 cell"),
-        &["no switch is called `7`"],
+        &["no switch is called `7`", "(allowed: 0 to 1, west, east)"],
     );
     says(
         &set("probe.0.interval", "1 s"),

@@ -48,7 +48,11 @@ traffic = {traffic}
             text => format!("probe = [{text}]"),
         },
         processing = field("processing", Family::Processing),
-        scheduler = field("scheduler", Family::Scheduler),
+        scheduler = match family {
+            // A credit can be watched where there is one.
+            Family::Probe => "scheduler = { kind = \"guaranteed-rate\", gr = 0.5 }".into(),
+            _ => field("scheduler", Family::Scheduler),
+        },
         drop = field("drop", Family::Drop),
     );
     read_toml(&text, "around.toml", &[])

@@ -2,7 +2,7 @@
 //! nothing but the time.
 
 use cellyard_engine::scenario::Scenario;
-use cellyard_engine::simulation::{self, Kernel, Options};
+use cellyard_engine::simulation::{self, Kernel, Options, RunError};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -15,11 +15,14 @@ use std::time::{Duration, Instant};
 /// One run: a scenario in canonical JSON and the replication that it is, if any.
 type Job = (String, Option<u64>);
 
+/// Why a job has no result: whose fault it is, `usage` (what was asked for cannot be) or `run`, and the message.
+type Failure = (&'static str, String);
+
 /// Index of a job; its result as JSON, or why it failed; CPU seconds of its thread.
-type Finished = (usize, Result<String, String>, f64);
+type Finished = (usize, Result<String, Failure>, f64);
 
 /// The same for Python.
-type FinishedTuple = (usize, Option<String>, Option<String>, f64);
+type FinishedTuple = (usize, Option<String>, Option<Failure>, f64);
 
 struct Shared {
     jobs: Vec<Job>,
@@ -74,7 +77,7 @@ impl Batch {
     }
 
     /// Runs finished since the last call as (index of the job, result JSON, error, CPU seconds); either
-    /// result or error is `None`. Returns as soon as there is one, at the latest after
+    /// result or error is `None`, and an error is (`usage` or `run`, message). Returns as soon as there is one, at the latest after
     /// `timeout_seconds`, and at once when none remains.
     fn wait(&self, py: Python<'_>, timeout_seconds: f64) -> Vec<FinishedTuple> {
         let timeout = Duration::try_from_secs_f64(timeout_seconds).unwrap_or_default();
@@ -119,8 +122,9 @@ fn work(shared: &Shared, finished: &Sender<Finished>) {
             return;
         };
         let clock = CpuClock::start();
-        let outcome = catch_unwind(AssertUnwindSafe(|| run(shared, job)))
-            .unwrap_or_else(|panic| Err(format!("internal error: {}", panic_text(&*panic))));
+        let outcome = catch_unwind(AssertUnwindSafe(|| run(shared, job))).unwrap_or_else(|panic| {
+            Err(failed(format!("internal error: {}", panic_text(&*panic))))
+        });
         let cancelled = shared.cancelled.load(Ordering::Relaxed);
         if cancelled || finished.send((index, outcome, clock.seconds())).is_err() {
             return;
@@ -128,11 +132,18 @@ fn work(shared: &Shared, finished: &Sender<Finished>) {
     }
 }
 
-fn run(shared: &Shared, (scenario, replication): &Job) -> Result<String, String> {
-    let scenario: Scenario = serde_json::from_str(scenario).map_err(|e| e.to_string())?;
+fn run(shared: &Shared, (scenario, replication): &Job) -> Result<String, Failure> {
+    let scenario: Scenario = serde_json::from_str(scenario).map_err(failed)?;
     let result = simulation::run(&scenario, *replication, &shared.options, &shared.cancelled)
-        .map_err(|e| e.to_string())?;
-    serde_json::to_string(&result).map_err(|e| e.to_string())
+        .map_err(|error| match error {
+            RunError::Kernel { .. } => ("usage", error.to_string()),
+            RunError::Scenario(_) | RunError::Cancelled => failed(error),
+        })?;
+    serde_json::to_string(&result).map_err(failed)
+}
+
+fn failed(error: impl ToString) -> Failure {
+    ("run", error.to_string())
 }
 
 fn panic_text(panic: &(dyn std::any::Any + Send)) -> &str {

@@ -47,7 +47,7 @@ impl<'a> Flows<'a> {
     }
 
     /// A setting of the port that a link is: its own, else its switch's.
-    fn port<'s>(&'s self, link: &LinkAt, field: &str) -> Option<&'s Record> {
+    pub(crate) fn port<'s>(&'s self, link: &LinkAt, field: &str) -> Option<&'s Record> {
         let own = self.links[link.entry].filter(|_| !link.back);
         let own = own.and_then(|l| object(l, field));
         own.or_else(|| object(self.switch(link)?, field))

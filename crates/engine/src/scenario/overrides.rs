@@ -1,7 +1,8 @@
 //! Values given beside a scenario file: `switch.west.ubr.buffer` = `2000 cells`.
 //!
 //! A path leads through fields and, in lists, through positions from 0, names (a group's name for its entry),
-//! `*` for all, or directly to a field of all elements (`vc.traffic.mss`). A value is TOML; what is not TOML is a text.
+//! `*` for all, or directly to a field of all elements (`vc.traffic.mss`). A value is TOML; what is not TOML is a text. The
+//! bare word `default` takes the field away, so that it has its default again.
 
 use super::notation::list;
 use super::problem::{Problem, nearest, shorten};
@@ -14,7 +15,10 @@ const PLACE: Place = Place {
     from_override: true,
 };
 
-/// Sets the value at `path` of the scenario `root`.
+/// What a value is set to that shall not be set any more.
+const DEFAULT: &str = "default";
+
+/// Sets the value at `path` of the scenario `root`, or takes it away when `text` is [`DEFAULT`].
 pub(crate) fn apply(root: &mut Node, path: &str, text: &str) -> Result<(), Box<Problem>> {
     let steps: Vec<&str> = path.split('.').collect();
     let problem = |message: String, allowed: String, suggestion: Option<String>| {
@@ -33,7 +37,8 @@ pub(crate) fn apply(root: &mut Node, path: &str, text: &str) -> Result<(), Box<P
         let allowed = "fields, positions and names with dots between: switch.west.ubr.buffer";
         return Err(problem("is no path".into(), allowed.into(), None));
     }
-    set(root, "", &steps, &parse(text)).map_err(|lost| {
+    let value = (text.trim() != DEFAULT).then(|| parse(text));
+    set(root, "", &steps, value.as_ref()).map_err(|lost| {
         let allowed = list(lost.candidates.iter().map(|c| c.as_str()));
         let candidates = lost.candidates.iter().map(|c| c.as_str());
         let suggestion = nearest(&lost.step, candidates).map(|n| format!("`{n}`"));
@@ -86,8 +91,16 @@ fn family(field: &str) -> Option<Family> {
     }
 }
 
-fn set(node: &mut Node, field: &str, steps: &[&str], value: &Node) -> Result<(), Lost> {
+/// Sets the value at `steps` of `node`, which is the value of `field`; without a value the last step's field is removed.
+fn set(node: &mut Node, field: &str, steps: &[&str], value: Option<&Node>) -> Result<(), Lost> {
     let Some((&step, rest)) = steps.split_first() else {
+        let Some(value) = value else {
+            return Err(Lost {
+                step: field.into(),
+                message: "is an element of a list and has no default".into(),
+                candidates: Vec::new(),
+            });
+        };
         *node = value.clone();
         return Ok(());
     };
@@ -108,6 +121,11 @@ fn set(node: &mut Node, field: &str, steps: &[&str], value: &Node) -> Result<(),
         Value::Table(fields) => {
             let at = fields.iter().position(|f| f.name == step);
             let at = match at {
+                Some(at) if rest.is_empty() && value.is_none() => {
+                    fields.remove(at);
+                    return Ok(());
+                }
+                None if value.is_none() => return absent(field, step),
                 Some(at) => at,
                 None if field.is_empty() && is_list(step) && !rest.is_empty() => {
                     return Err(Lost {
@@ -146,7 +164,10 @@ fn set(node: &mut Node, field: &str, steps: &[&str], value: &Node) -> Result<(),
             Err(Lost {
                 step: step.into(),
                 message: format!("no {field} is called `{}`", shorten(step)),
-                candidates: items.iter().filter_map(|item| label(item, field)).collect(),
+                candidates: positions(items.len())
+                    .into_iter()
+                    .chain(items.iter().filter_map(|item| label(item, field)))
+                    .collect(),
             })
         }
         _ => Err(Lost {
@@ -158,6 +179,39 @@ fn set(node: &mut Node, field: &str, steps: &[&str], value: &Node) -> Result<(),
             ),
             candidates: Vec::new(),
         }),
+    }
+}
+
+/// A field without a value has its default already, if there is such a field.
+fn absent(field: &str, step: &str) -> Result<(), Lost> {
+    let family = if field.is_empty() {
+        Some(Family::Scenario)
+    } else {
+        family(field)
+    };
+    let components = family.map_or(&[][..], Family::components);
+    let mut candidates: Vec<String> = Vec::new();
+    for parameter in components.iter().flat_map(|c| c.parameters) {
+        if parameter.name == step {
+            return Ok(());
+        }
+        if !candidates.iter().any(|c| c == parameter.name) {
+            candidates.push(parameter.name.into());
+        }
+    }
+    Err(Lost {
+        step: step.into(),
+        message: "is an unknown field".into(),
+        candidates,
+    })
+}
+
+/// How positions of a list of `n` are written.
+fn positions(n: usize) -> Option<String> {
+    match n {
+        0 => None,
+        1 => Some("0".into()),
+        n => Some(format!("0 to {}", n - 1)),
     }
 }
 

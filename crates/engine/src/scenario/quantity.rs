@@ -106,7 +106,11 @@ fn decimal(text: &str) -> Result<Decimal, Fault> {
     let decimals = part.len() as i64 - i64::from(exponent);
     let zeros = usize::try_from((-decimals).max(0)).map_err(|_| too_long())?;
     if significant.len().saturating_add(zeros) > MAX_DIGITS || decimals > MAX_DIGITS as i64 {
-        return Err(too_long());
+        return Err(if zeros > 0 {
+            Fault::new("is too large")
+        } else {
+            too_long()
+        });
     }
     let digits: u128 = significant.parse().map_err(|_| not_a_number())?;
     Ok(Decimal {
@@ -284,7 +288,7 @@ mod tests {
         assert_eq!(message("fast", RATE), "is not a number with a unit");
         assert_eq!(message("1.2.3 Mbps", RATE), "is not a number");
         assert_eq!(message("0.5 bps", RATE), "is not a whole number of bps");
-        assert_eq!(message("1e30 bps", RATE), "has too many digits");
+        assert_eq!(message("1e30 bps", RATE), "is too large");
         assert_eq!(message("1e-30 bps", RATE), "has too many digits");
         assert_eq!(message("1e20 bps", RATE), "is too large");
         let fault = parse("5 mbps", RATE, Part::Refuse).unwrap_err();

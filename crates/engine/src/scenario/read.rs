@@ -51,7 +51,7 @@ fn resolve(root: &Node, file: &str, problems: Vec<Problem>) -> Result<Scenario, 
         flows.check_sources(&mut report);
         flows.check_bursts(&mut report);
         flows.check_guarantees(&mut report);
-        let probes = probes(&scenario, &network, &mut report);
+        let probes = probes(&scenario, &network, &flows, &mut report);
         if report.is_empty() {
             flows.check_reach(&mut report);
         }
@@ -63,7 +63,12 @@ fn resolve(root: &Node, file: &str, problems: Vec<Problem>) -> Result<Scenario, 
 }
 
 /// The probes, those of groups one for each member.
-fn probes(scenario: &Record, network: &Expanded, report: &mut Report) -> Vec<Probe> {
+fn probes(
+    scenario: &Record,
+    network: &Expanded,
+    flows: &Flows<'_>,
+    report: &mut Report,
+) -> Vec<Probe> {
     let mut out = Vec::new();
     let vc_entries = entries(scenario, "vc");
     for (i, entry) in entries(scenario, "probe").into_iter().enumerate() {
@@ -106,6 +111,18 @@ fn probes(scenario: &Record, network: &Expanded, report: &mut Report) -> Vec<Pro
                 .any(|&l| network.links[l].from < network.hosts)
         {
             report.add(&path, "leaves a host", "a link that leaves a switch", None);
+        }
+        let has_credit = |link: usize| {
+            let scheduler = flows.port(&network.links[link], "scheduler");
+            scheduler.is_none_or(|s| text(s, "kind") == Some("guaranteed-rate"))
+        };
+        if what == "credit" && !members.iter().all(|&link| has_credit(link)) {
+            report.add(
+                &path,
+                "has no credit: its scheduler is not guaranteed-rate",
+                "a port with the scheduler guaranteed-rate",
+                None,
+            );
         }
         let vc = text(entry, "vc");
         if let Some(name) = vc {
