@@ -99,6 +99,43 @@ def test_study_resumes_from_its_folder(cli: Cli, tmp_path: Path) -> None:
     assert json.loads((tmp_path / "out/ubr-plus.json").read_text())["rows"] == first["rows"]
     lines = list(csv.DictReader((tmp_path / "out/ubr-plus.csv").open()))
     assert lines[0]["simulated.max_queue_cells"] == "7591"
+    assert not any(" " in value for column, value in lines[0].items() if column.startswith("simulated."))
+    vcs = list(csv.DictReader((tmp_path / "out/ubr-plus-vcs.csv").open()))
+    assert [line["vc"] for line in vcs[:6]] == ["1", "2", "3", "4", "5", "1"]
+    assert sum(float(line["goodput_mbps"]) for line in vcs[:5]) == pytest.approx(125.2, rel=1e-3)
+
+
+def test_tables_beside_others_are_judged_on_their_own() -> None:
+    def summary(*tables: str) -> dict[str, Any]:
+        done = Reproduction(study, select(study, tables, [("sources", "5"), ("buffer_cells", "1000"), ("tcp", "reno")]))
+        list(done.advance())
+        return done.summary()["efficiency"]
+
+    study = load("guaranteed-rate")
+    alone, both = summary("3-5"), summary("3-5", "reno-lan")
+    assert "without_tables" not in alone
+    assert both["without_tables"] == ["reno-lan"]
+    assert both["mean_abs_error"] == alone["mean_abs_error"]
+    assert {group["table"] for group in both["groups"]} == {"3-5", "reno-lan"}
+
+
+def test_csv_has_the_ends_of_ranges_apart(cli: Cli) -> None:
+    done = cli(
+        "study",
+        "run",
+        "ubr-plus",
+        "--table",
+        "1",
+        "--where",
+        "configuration=lan",
+        "--replications",
+        2,
+        "--format",
+        "csv",
+    )
+    line = next(csv.DictReader(done.stdout.splitlines()))
+    low, high = (float(line[f"range.efficiency.{end}"]) for end in ("p5", "p95"))
+    assert low <= float(line["simulated.efficiency"]) <= high
 
 
 def test_table_output_puts_published_beside_simulated(cli: Cli) -> None:

@@ -13,7 +13,7 @@ from cellyard import plot, show
 from cellyard.run import writable_folder
 from cellyard.study import Reproduction, Row, Rows, Study, Table, inside_range, load, select
 from cellyard.sweep import span
-from cellyard.text import cell, csv_text, dump
+from cellyard.text import cell
 
 STYLE = """
 :root { --ink: #1d232b; --soft: #5d6773; --line: #e3e7ec; --good: #00704f; --bad: #b24400; --accent: #0072b2; }
@@ -57,8 +57,7 @@ def command(name: str, *, out: Path, replications: int | None, seed: int | None,
         if status:
             return status
         document = reproduction.to_dict(wall_seconds=seconds)
-        (folder / f"{study.name}.json").write_text(dump(document) + "\n", encoding="utf-8")
-        (folder / f"{study.name}.csv").write_text(csv_text(document["rows"]), encoding="utf-8")
+        show.write(folder, document)
         drawn = []
         for figure in study.part("figures").figures(study, reproduction.rows):
             figure.figure.savefig(folder / f"{figure.name}.png", dpi=160)
@@ -127,7 +126,7 @@ def summary_page(study: Study, reproduction: Reproduction, document: Mapping[str
         _markdown(
             ["metric", "rows of", "rows", "mean absolute error", "rank correlation", "published inside 5-95 % range"],
             [
-                [metric, _label(group), *(group[key] for key in AGREEMENT)]
+                [metric, show.group_label(group), *(group[key] for key in show.AGREEMENT)]
                 for metric, whole in document["summary"].items()
                 for group in (whole, *whole["groups"])
             ],
@@ -162,14 +161,6 @@ def summary_page(study: Study, reproduction: Reproduction, document: Mapping[str
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-AGREEMENT = ("rows", "mean_abs_error", "rank_correlation", "inside_range")
-
-
-def _label(group: Mapping[str, Any]) -> str:
-    """Which rows an agreement sums up."""
-    return ", ".join(f"table {v}" if k == "table" else str(v) for k, v in group.items() if isinstance(v, str)) or "all"
-
-
 def _markdown(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     lines = [header, ["---"] * len(header), *([cell(v) for v in row] for row in rows)]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
@@ -202,7 +193,7 @@ def _agreement(summary: Mapping[str, Any]) -> str:
         for number, group in enumerate((whole, *whole["groups"])):
             inside = "" if group["inside_range"] is None else f"{group['inside_range']} of {group['rows']}"
             values = [cell(group["mean_abs_error"]), cell(group["rank_correlation"]), inside]
-            label = html.escape(_label(group))
+            label = html.escape(show.group_label(group))
             first = number == 0
             body.append(f"<tr{' class=group' if first else ''}><td>{metric if first else ''}<td>{label}")
             body += [f"<td class=n>{value}" for value in (group["rows"], *values)]

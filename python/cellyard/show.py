@@ -16,6 +16,12 @@ from cellyard.study import Reproduction, Row, Rows, Study, Table, load, select
 from cellyard.sweep import MAX_RUNS, span
 from cellyard.text import csv_text, dump, table
 
+#: What `cellyard.study.agreement` tells.
+AGREEMENT = ("rows", "mean_abs_error", "rank_correlation", "inside_range")
+
+#: Fields of a row's document beside its table and parameters.
+ROW_PARTS = ("simulated", "published", "range", "note", "not_judged")
+
 
 def studies(known: Iterable[Study]) -> str:
     """All studies with their tables."""
@@ -45,12 +51,11 @@ def run_study(
     reproduction, status, seconds = reproduce(study, rows, replications=replications, seed=seed, jobs=jobs, out=out)
     document = reproduction.to_dict(wall_seconds=seconds)
     if out:
-        (out / f"{study.name}.json").write_text(dump(document) + "\n", encoding="utf-8")
-        (out / f"{study.name}.csv").write_text(csv_text(document["rows"]), encoding="utf-8")
+        write(out, document)
     if output_format == "json":
         print(dump(document))
     elif output_format == "csv":
-        print(csv_text(document["rows"]), end="")
+        print(csv_text(records(document)), end="")
     else:
         print(text(study, reproduction, document))
     return status
@@ -77,6 +82,34 @@ def reproduce(
     if status:
         print(f"interrupted: {len(reproduction.rows)} of {len(rows)} rows finished", file=sys.stderr)
     return reproduction, status, progress.seconds
+
+
+def write(folder: Path, document: Mapping[str, Any]) -> None:
+    """The files of a study's results: JSON, and CSV of the rows and of their VCs."""
+    name = document["study"]
+    (folder / f"{name}.json").write_text(dump(document) + "\n", encoding="utf-8")
+    (folder / f"{name}.csv").write_text(csv_text(records(document)), encoding="utf-8")
+    (folder / f"{name}-vcs.csv").write_text(csv_text(vc_records(document)), encoding="utf-8")
+
+
+def records(document: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The rows for a CSV file, one value in each column: ends of ranges apart, goodputs of VCs left to `vc_records`."""
+    found = []
+    for row in document["rows"]:
+        simulated = {metric: value for metric, value in row["simulated"].items() if metric != "vc_goodput_mbps"}
+        ranges = {metric: {"p5": low, "p95": high} for metric, (low, high) in row.get("range", {}).items()}
+        found.append({**row, "simulated": simulated, **({"range": ranges} if ranges else {})})
+    return found
+
+
+def vc_records(document: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """A record for each VC of each row, numbered in the scenario's order."""
+    found = []
+    for row in document["rows"]:
+        parameters = {key: value for key, value in row.items() if key not in ROW_PARTS}
+        for number, goodput in enumerate(row["simulated"]["vc_goodput_mbps"], 1):
+            found.append({**parameters, "vc": number, "goodput_mbps": goodput})
+    return found
 
 
 def text(study: Study, reproduction: Reproduction, document: Mapping[str, Any]) -> str:
@@ -168,15 +201,28 @@ def values(row: Row, metric: str, rows: Rows) -> list[Any]:
 
 def agreement_lines(summary: Mapping[str, Any]) -> str:
     """The summary as a table."""
-    header = ["agreement with the published values", "rows", "mean_abs_error", "rank_correlation", "inside_range"]
-    body = []
-    for metric, whole in summary.items():
-        for group in (whole, *whole["groups"]):
-            label = " ".join(
-                str(v) if k != "table" else f"table {v}" for k, v in group.items() if k not in ("groups", *header[1:])
-            )
-            body.append([f"{metric}, {label or 'all'}", *(group[key] for key in header[1:])])
+    header = ["agreement with the published values", *AGREEMENT]
+    body = [
+        [f"{metric}, {group_label(group)}", *(group[key] for key in AGREEMENT)]
+        for metric, whole in summary.items()
+        for group in (whole, *whole["groups"])
+    ]
     return table(header, body) if body else ""
+
+
+def group_label(group: Mapping[str, Any]) -> str:
+    """What a line of the summary is about.
+
+    >>> group_label({"table": "4-6", "tcp": "reno", "rows": 36, "mean_abs_error": 0.1})
+    'table 4-6, reno'
+    >>> group_label({"rows": 36, "without_tables": ["reno-lan"], "groups": []})
+    'all but table reno-lan'
+    """
+    keys = [key for key in group if key not in ("groups", "without_tables", *AGREEMENT)]
+    if keys:
+        return ", ".join(f"table {group[key]}" if key == "table" else str(group[key]) for key in keys)
+    without = group.get("without_tables")
+    return f"all but table {', '.join(without)}" if without else "all"
 
 
 def claim_lines(claims: Sequence[Mapping[str, Any]]) -> list[str]:

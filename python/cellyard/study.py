@@ -368,14 +368,19 @@ class Reproduction:
         return judged
 
     def summary(self) -> dict[str, dict[str, Any]]:
-        """Agreement with the published values by metric, over all rows and per table and group."""
+        """Agreement with the published values by metric, over all rows and per table and group.
+
+        Tables beside others (`Table.beside`) are groups only; ``without_tables`` names them.
+        """
         rows = self.rows
         metrics = dict.fromkeys(m for table in self.study.tables.values() for m in table.metrics)
         found = {}
+        beside = [name for name, table in self.study.tables.items() if table.beside and rows.where(table=name)]
+        without = {"without_tables": beside} if beside else {}
         for metric in metrics:
-            whole = agreement(Rows(row for row in rows if not self.study.tables[row.table].beside), metric)
+            whole = agreement(Rows(row for row in rows if row.table not in beside), metric)
             if whole["rows"]:
-                found[metric] = {**whole, "groups": self._groups(rows, metric)}
+                found[metric] = {**whole, **without, "groups": self._groups(rows, metric)}
         return found
 
     def _groups(self, rows: Rows, metric: str) -> list[dict[str, Any]]:
