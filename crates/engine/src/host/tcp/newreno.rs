@@ -75,9 +75,10 @@ impl LossRecovery for NewReno {
         }
     }
 
-    fn on_timeout(&mut self, core: &Core) {
+    fn on_timeout(&mut self, core: &Core) -> f64 {
         self.recovering = false;
         self.recover = Some(core.snd_max);
+        core.half_flight()
     }
 }
 
@@ -93,7 +94,7 @@ fn partial_ack(core: &mut Core, now: Time, acked: u64, out: &mut Vec<Segment>) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{MSS, NOTHING, Peer};
+    use super::super::testing::{MSS, NOTHING, Peer, held_back, params};
     use crate::scenario::model::Recovery;
     use crate::units::Span;
 
@@ -118,13 +119,23 @@ mod tests {
     // RFC 5681 equation 4: half of the flight, not of a window that was not used.
     #[test]
     fn ssthresh_is_half_of_the_flight() {
-        let mut peer = Peer::established(Recovery::NewReno, 9);
-        let una = peer.una();
-        peer.ack(una + 1); // flight 10
+        let mut peer = held_back(params(Recovery::NewReno));
         for _ in 0..3 {
             peer.dup();
         }
-        assert_eq!(peer.sender.ssthresh(), 5 * MSS);
+        assert_eq!(peer.sender.ssthresh(), 4 * MSS);
+    }
+
+    // The same at a timeout, whatever duplicates have added to cwnd.
+    #[test]
+    fn a_timeout_halves_the_flight() {
+        let mut peer = held_back(params(Recovery::NewReno));
+        for _ in 0..30 {
+            peer.dup();
+        }
+        peer.expire();
+        assert_eq!(peer.sender.ssthresh(), 4 * MSS);
+        assert_eq!(peer.sender.cwnd(), MSS);
     }
 
     // RFC 6582 section 3.2 step 2, "for each additional duplicate ACK".

@@ -24,8 +24,8 @@ pub(super) trait LossRecovery {
     /// `ack.ack` equals `core.snd_una` while data are outstanding.
     fn on_duplicate_ack(&mut self, core: &mut Core, now: Time, ack: &Ack, out: &mut Vec<Segment>);
 
-    /// The timer expired; called before `core` falls back to slow start and go-back-N.
-    fn on_timeout(&mut self, core: &Core);
+    /// The timer expired; called before `core` falls back to slow start and go-back-N. Returns ssthresh, bytes.
+    fn on_timeout(&mut self, core: &Core) -> f64;
 }
 
 macro_rules! recoveries {
@@ -56,7 +56,7 @@ macro_rules! recoveries {
                 match self { $(State::$name(s) => s.on_duplicate_ack(core, now, ack, out),)* }
             }
 
-            pub fn on_timeout(&mut self, core: &Core) {
+            pub fn on_timeout(&mut self, core: &Core) -> f64 {
                 match self { $(State::$name(s) => s.on_timeout(core),)* }
             }
         }

@@ -69,16 +69,29 @@ impl LossRecovery for Reno {
         }
     }
 
-    fn on_timeout(&mut self, _core: &Core) {
+    fn on_timeout(&mut self, core: &Core) -> f64 {
         self.recovering = false;
+        core.half_window()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{MSS, NOTHING, Peer, params};
+    use super::super::testing::{MSS, NOTHING, Peer, held_back, params};
     use super::*;
     use crate::scenario::model::Recovery;
+
+    // RFC 2001 section 3 step 1 and 4.4BSD `tcp_timers`: half of the window in use, however far duplicates have inflated cwnd.
+    #[test]
+    fn a_timeout_halves_the_window_in_use() {
+        let mut peer = held_back(params(Recovery::Reno));
+        for _ in 0..30 {
+            peer.dup();
+        }
+        assert!(peer.sender.cwnd() > 30 * MSS);
+        peer.expire();
+        assert_eq!(peer.sender.ssthresh(), 4 * MSS);
+    }
 
     /// Window of 8 segments, the first lost, in fast recovery after three duplicates.
     fn recovering() -> Peer {

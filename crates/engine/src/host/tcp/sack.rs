@@ -96,21 +96,27 @@ impl LossRecovery for Sack {
         }
     }
 
-    fn on_timeout(&mut self, core: &Core) {
+    fn on_timeout(&mut self, core: &Core) -> f64 {
         self.board.clear();
         self.recovering = false;
         self.recovery_point = core.snd_max;
+        self.half(core)
     }
 }
 
 impl Sack {
+    /// ssthresh after a loss.
+    fn half(&self, core: &Core) -> f64 {
+        match self.rule {
+            SackPipe::Counter => core.half_window(),
+            SackPipe::Rfc6675 => core.half_flight(),
+        }
+    }
+
     fn enter(&mut self, core: &mut Core, now: Time, out: &mut Vec<Segment>) {
         let flight = core.snd_max - core.snd_una;
         core.counters.fast_retransmits += 1;
-        core.ssthresh = match self.rule {
-            SackPipe::Counter => core.half_window(),
-            SackPipe::Rfc6675 => core.half_flight(),
-        };
+        core.ssthresh = self.half(core);
         core.cwnd = core.ssthresh;
         self.recovering = true;
         self.recovery_point = core.snd_max;
@@ -204,9 +210,10 @@ fn send_new(core: &mut Core, now: Time, out: &mut Vec<Segment>) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{MSS, NOTHING, Peer, params};
+    use super::super::testing::{MSS, NOTHING, Peer, held_back, params};
     use super::*;
     use crate::scenario::model::Recovery;
+    use crate::units::Span;
 
     fn with(rule: SackPipe, window: u64) -> Peer {
         Peer::with(
@@ -235,6 +242,46 @@ mod tests {
         assert_eq!(peer.sender.cwnd(), 4 * MSS, "no inflation");
         assert_eq!(peer.sender.ssthresh(), 4 * MSS);
         assert_eq!(peer.sender.counters().fast_retransmits, 1);
+    }
+
+    // Counter: RFC 2001, the window in use; RFC 6675 section 5 step 4.2: the flight. At a timeout likewise.
+    #[test]
+    fn ssthresh_is_half_of_what_the_rule_says() {
+        // Again at the timeout, of a window of 4 and of a flight of 8.
+        for (rule, later) in [(SackPipe::Counter, 2), (SackPipe::Rfc6675, 4)] {
+            let params = TcpParams {
+                sack_pipe: rule,
+                ..params(Recovery::Sack)
+            };
+            let mut peer = held_back(params);
+            let una = peer.una();
+            for last in 1..4 {
+                peer.sack(una, &[(una + 1, una + last)]);
+            }
+            assert_eq!(peer.sender.ssthresh(), 4 * MSS, "{rule:?}");
+            peer.expire();
+            assert_eq!(peer.sender.ssthresh(), later * MSS, "{rule:?}");
+        }
+    }
+
+    // RFC 6298 rule 5.3 and 4.4BSD: a repair starts the timer anew, at the entry and at every partial ACK.
+    #[test]
+    fn entry_and_partial_acks_restart_the_timer() {
+        for rule in [SackPipe::Counter, SackPipe::Rfc6675] {
+            let mut peer = with(rule, 8);
+            let una = peer.una();
+            let before = peer.sender.deadline();
+            peer.now += Span::from_milliseconds(100);
+            peer.sack(una, &[(una + 2, una + 2)]);
+            peer.sack(una, &[(una + 2, una + 3)]);
+            assert_eq!(peer.sender.deadline(), before, "{rule:?}");
+            peer.sack(una, &[(una + 2, una + 4)]);
+            let entered = peer.sender.deadline();
+            assert!(entered > before, "{rule:?}");
+            peer.now += Span::from_milliseconds(100);
+            peer.sack(una + 1, &[(una + 2, una + 4)]);
+            assert!(peer.sender.deadline() > entered, "{rule:?}");
+        }
     }
 
     // RFC 6675 section 2: a duplicate acknowledgment tells of data not known to have arrived.

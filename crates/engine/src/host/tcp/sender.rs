@@ -6,8 +6,8 @@
 //! floats in that order (Jacobson, SIGCOMM 1988; RFC 2001 section 1; 4.4BSD-Lite2, which no longer
 //! adds MSS/8). cwnd is not limited by rwnd, so that halving it after a loss can leave
 //! it above rwnd; 2^40 bytes bound it against overflow.
-//! Timeout: ssthresh = max(2 MSS, min(cwnd / 2, rwnd)), cwnd = 1 MSS, snd_nxt = snd_una (go-back-N),
-//! the RTO doubles. A cumulative ACK beyond snd_nxt moves snd_nxt up.
+//! Timeout: ssthresh as the recovery says, cwnd = 1 MSS, snd_nxt = snd_una (go-back-N), the RTO
+//! doubles. A cumulative ACK beyond snd_nxt moves snd_nxt up.
 //! Timer: one, restarted by each ACK of new data and by a fast retransmit, stopped when nothing is
 //! outstanding. See `grid` for when it expires and `rtt` for its length.
 //! Round-trip time: one segment is timed at a time, only at its first transmission; any
@@ -96,8 +96,8 @@ impl Sender {
             return;
         }
         core.grid.advance(now);
-        self.recovery.on_timeout(core);
-        core.time_out();
+        let ssthresh = self.recovery.on_timeout(core);
+        core.time_out(ssthresh);
         core.send_window(now, out);
     }
 
@@ -280,11 +280,10 @@ impl Core {
         }
     }
 
-    fn time_out(&mut self) {
-        let mss = self.mss as f64;
+    fn time_out(&mut self, ssthresh: f64) {
         self.counters.timeouts += 1;
-        self.ssthresh = (self.cwnd / 2.0).min(self.rwnd as f64).max(2.0 * mss);
-        self.cwnd = mss;
+        self.ssthresh = ssthresh;
+        self.cwnd = self.mss as f64;
         self.snd_nxt = self.snd_una;
         self.dup_acks = 0;
         self.stop_timing();

@@ -54,14 +54,15 @@ impl LossRecovery for Tahoe {
         }
     }
 
-    fn on_timeout(&mut self, core: &Core) {
+    fn on_timeout(&mut self, core: &Core) -> f64 {
         self.recover = Some(core.snd_max);
+        core.half_window()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{MSS, NOTHING, Peer};
+    use super::super::testing::{MSS, NOTHING, Peer, held_back, params};
     use crate::scenario::model::Recovery;
     use crate::units::Span;
 
@@ -100,6 +101,14 @@ mod tests {
         }
         assert_eq!(peer.ack(una + 8), [una + 8, una + 9]);
         assert_eq!(peer.sender.cwnd(), 2 * MSS);
+    }
+
+    // RFC 2001 section 3: half of the window in use, at a timeout as at the third duplicate.
+    #[test]
+    fn a_timeout_halves_the_window_in_use() {
+        let mut peer = held_back(params(Recovery::Tahoe));
+        peer.expire();
+        assert_eq!(peer.sender.ssthresh(), 4 * MSS);
     }
 
     #[test]

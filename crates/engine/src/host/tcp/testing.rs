@@ -34,6 +34,16 @@ pub fn params(recovery: Recovery) -> TcpParams {
     }
 }
 
+/// A sender with cwnd = 20 segments, of which rwnd lets 8 be outstanding.
+pub fn held_back(params: TcpParams) -> Peer {
+    let params = TcpParams {
+        rwnd: 8 * MSS,
+        initial_ssthresh: Some(RWND),
+        ..params
+    };
+    Peer::with(params, 20)
+}
+
 /// The cumulative ACK of all segments before `number`.
 pub fn ack_of(number: u64) -> Ack {
     Ack {

@@ -36,13 +36,27 @@ impl LossRecovery for Vanilla {
 
     fn on_duplicate_ack(&mut self, _: &mut Core, _: Time, _: &Ack, _: &mut Vec<Segment>) {}
 
-    fn on_timeout(&mut self, _core: &Core) {}
+    /// The paper's: half of cwnd, at most rwnd.
+    fn on_timeout(&mut self, core: &Core) -> f64 {
+        let half = (core.cwnd / 2.0).min(core.rwnd as f64);
+        half.max(2.0 * core.mss as f64)
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{NOTHING, Peer};
+    use super::super::testing::{MSS, NOTHING, Peer, held_back, params};
     use crate::scenario::model::Recovery;
+
+    // `ubr-plus`, section 2: half of cwnd, which may be above rwnd.
+    #[test]
+    fn a_timeout_halves_cwnd_down_to_rwnd() {
+        let mut peer = held_back(params(Recovery::Vanilla));
+        peer.expire();
+        assert_eq!(peer.sender.ssthresh(), 8 * MSS);
+        peer.expire();
+        assert_eq!(peer.sender.ssthresh(), 2 * MSS);
+    }
 
     #[test]
     fn established_duplicate_acks_change_nothing() {
