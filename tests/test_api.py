@@ -6,6 +6,7 @@ import dataclasses
 from typing import Any
 
 import cellyard as cy
+import numpy as np
 import pytest
 from conftest import LAN
 from hypothesis import given, settings
@@ -109,6 +110,94 @@ def test_unknown_fields_and_bad_numbers_are_refused() -> None:
         _ = cy.Nothing
 
 
+def test_arguments_out_of_bounds_are_usage_errors() -> None:
+    for wrong in ({"replications": 10**9}, {"replications": True}, {"jobs": 10**30}, {"seed": -1}, {"kernel": "z"}):
+        with pytest.raises(cy.UsageError, match=next(iter(wrong))):
+            lan().run(**wrong)
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf")])
+def test_numbers_that_are_none_name_their_field(number: float) -> None:
+    queue = cy.Queue(buffer="500 cells", drop=cy.SelectiveDrop(z=number))
+    with pytest.raises(cy.ScenarioError, match=r"switch\[0\].ubr.drop.z"):
+        lan(switches=[cy.Switch(name="west", ubr=queue), cy.Switch(name="east")])
+
+
+def test_values_can_be_replaced() -> None:
+    fba = cy.Fba(z=0.5)
+    other = lan().with_values(
+        {"switch.west.ubr.drop": fba, "host.*.count": 3, "vc.traffic.delayed_ack": "100 ms", "seed": 4}
+    )
+    assert [vc["name"] for vc in other.to_dict()["vcs"]] == ["vc1", "vc2", "vc3"]
+    assert other.to_dict()["switches"][0]["queues"][0]["drop"]["z"] == {"num": 5, "den": 10}
+    assert other.seed == 4 and other.with_values({"seed": None}).seed == lan().seed
+    same = other.with_values(
+        {"switch.west.ubr.drop": "epd", "host.*.count": 2, "vc.traffic.delayed_ack": None, "seed": None}
+    )
+    assert same == lan()
+    assert cy.Scenario.from_toml(LAN).with_values({"duration": "3 s"}) == lan(duration="3 s")
+    with pytest.raises(cy.ScenarioError, match="no switch is called `wset`"):
+        lan().with_values({"switch.wset.ubr": cy.Queue()})
+
+
+def test_interval_probes_sample_at_their_times_and_none_gets_lost() -> None:
+    probes = [
+        cy.CwndProbe(of="vc1"),
+        cy.CwndProbe(of="vc1", interval="50 ms"),
+        cy.GoodputProbe(of="vc1", interval="100 ms"),
+        cy.GoodputProbe(of="vc1", interval="50 ms"),
+        cy.DeliveredProbe(of="vc", interval="100 ms"),
+        cy.SequenceProbe(of="vc1"),
+    ]
+    result = lan(duration="1 s", probes=probes).run().only
+    changes, sampled, coarse, fine, delivered, _, sequence = result.series
+    assert list(sampled.time_s) == pytest.approx([0.05 * n for n in range(21)])
+    for time, value in zip(sampled.time_s[1:], sampled.value[1:], strict=True):
+        before = changes.value[changes.time_s < time]
+        assert value == (before[-1] if len(before) else changes.value[0])
+    assert coarse.value.sum() * 2 == pytest.approx(fine.value.sum())
+    assert delivered.value[-1] <= result.vcs["vc1"].delivered_bytes
+    assert delivered.value[-1] == pytest.approx(coarse.value.sum() * 0.1e6 / 8, rel=0.01)
+    assert len(sequence.value) == result.vcs["vc1"].segments
+    again = sum(sequence.value <= np.maximum.accumulate(np.concatenate([[-1], sequence.value[:-1]])))
+    assert again == result.vcs["vc1"].retransmitted_segments > 0
+
+
+def test_losses_on_purpose_are_traced_whatever_the_kernel() -> None:
+    links = [
+        cy.Link(from_="source", to="west", rate="155.52 Mbps", lose_frames=[3]),
+        cy.Link(from_="west", to="sink", rate="155.52 Mbps", lose_frames=[5]),
+    ]
+    one = cy.Scenario(
+        duration="100 ms",
+        hosts=[cy.Host(name="source"), cy.Host(name="sink")],
+        switches=[cy.Switch(name="west")],
+        links=links,
+        vcs=[cy.Vc(name="tcp", from_="source", to="sink", traffic=cy.Tcp())],
+        probes=[cy.TraceProbe(of="tcp")],
+    )
+    for kernel in ("a", "b"):
+        run = one.run(kernel=kernel).only
+        lost = {(cell.port, cell.reason, cell.waiting_cells) for cell in run.trace}
+        assert lost == {("source->west", "link", None), ("west->sink", "link", None)}
+        assert len(run.trace) == run.vcs["tcp"].cells_dropped
+        port = run.ports["west->sink"]
+        assert not port.can_queue and port.dropped_cells.link == port.classes[0].dropped_cells == len(run.trace) // 2
+
+
+def test_p99_of_tcps_is_told_only_where_it_is_known() -> None:
+    plain = lan()
+    assert plain.run().totals.p99_cell_transfer_delay_s is not None
+    fields = {"hosts": [cy.Host(name="source", count=2), cy.Host(name="sink", count=2)]}
+    vcs = [
+        cy.Vc(from_="source", to="sink", traffic=cy.Tcp(recovery="vanilla")),
+        cy.Vc(name="cbr", from_="source1", to="sink2", class_="ubr", traffic=cy.Cbr(rate="1 Mbps")),
+    ]
+    mixed = lan(vcs=vcs, **fields).run()
+    assert mixed.totals.p99_cell_transfer_delay_s is None
+    assert mixed.classes["ubr"].p99_cell_transfer_delay_s is not None
+
+
 def test_components_are_frozen_and_keyword_only() -> None:
     policy = cy.Fba(r=0.5)
     with pytest.raises(dataclasses.FrozenInstanceError):
@@ -163,4 +252,4 @@ def test_trace_tells_why_each_cell_was_dropped() -> None:
     refused = [cell for cell in result.trace if cell.reason == "policy"]
     assert refused and all(cell.port == "west->east" and cell.vc == "vc1" for cell in result.trace)
     first = [cell for cell in refused if cell.cell == 0]
-    assert first and all(cell.waiting_cells > 300 == cell.threshold_cells for cell in first)  # K - 200
+    assert first and all((cell.waiting_cells or 0) > 300 == cell.threshold_cells for cell in first)  # K - 200

@@ -85,6 +85,27 @@ def test_override_that_takes_away_what_is_needed_or_unknown(cli: Cli, lan: Path)
     refused(cli("run", lan, "--set", "switch.west.ubr.bufer=default"), "bufer", "unknown field", "`buffer`")
 
 
+def test_folder_with_something_else_in_runs(cli: Cli, lan: Path, tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    for line in ('{"a": 1}', "[1]", "5", "garbage", '{"identity": 1, "result": {}}'):
+        (tmp_path / "out/runs.jsonl").write_text(line + "\n")
+        refused(cli("run", lan, "--out", "out"), "runs.jsonl:1: not a finished run")
+        assert (tmp_path / "out/runs.jsonl").read_text() == line + "\n"
+
+
+def test_plot_without_anything_to_draw(cli: Cli, lan: Path) -> None:
+    probe = ["--set", 'probe=[{ what = "cwnd", of = "vc1" }]']
+    refused(cli("run", lan, "--plot", "a.png"), "no probe")
+    refused(cli("run", lan, *probe, "--plot", "a.txt"), "a.txt", "png")
+    refused(cli("run", lan, *probe, "--plot", "none/a.png"), "no folder none")
+    refused(cli("run", lan, *probe, "--plot", "a.png", "--replications", 2), "one run")
+
+
+def test_more_points_than_can_be_kept(cli: Cli, lan: Path) -> None:
+    probe = 'probe=[{ what = "queue", of = "west->east", interval = "1 ns" }]'
+    refused(cli("run", lan, "--set", probe), "probe[0].interval", "1000000000 points")
+
+
 def test_unreadable_and_missing_files(cli: Cli, tmp_path: Path) -> None:
     refused(cli("run", "missing.toml"), "missing.toml: cannot read: No such file")
     refused(cli("check", tmp_path), "cannot read: Is a directory")

@@ -67,15 +67,39 @@ def test_json_document_stands_alone_on_standard_output(cli: Cli, lan: Path) -> N
     assert set(document["timing"]) == {"cpu_seconds", "wall_seconds"}
 
 
-def test_csv_has_a_line_per_vc(cli: Cli, lan: Path) -> None:
-    done = cli("run", lan, "--replications", 2, "--format", "csv")
+def test_csv_has_a_line_per_run_and_files_have_the_rest(cli: Cli, lan: Path, tmp_path: Path) -> None:
+    options = ["--grid", "switch.west.ubr.drop=epd,fba", "--replications", 3, "--out", "out"]
+    done = cli("run", lan, *options, "--format", "csv")
     lines = list(csv.DictReader(io.StringIO(done.stdout)))
-    assert [(line["replication"], line["name"]) for line in lines] == [
-        ("0", "vc1"),
-        ("0", "vc2"),
-        ("1", "vc1"),
-        ("1", "vc2"),
-    ]
+    expected = [(drop, str(n)) for drop in ("epd", "fba") for n in range(3)]
+    assert [(line["switch.west.ubr.drop"], line["replication"]) for line in lines] == expected
+    assert (tmp_path / "out/runs.csv").read_text() == done.stdout
+    vcs = list(csv.DictReader((tmp_path / "out/vcs.csv").open()))
+    assert [line["name"] for line in vcs] == 6 * ["vc1", "vc2"]
+    epd, fba = csv.DictReader((tmp_path / "out/summary.csv").open())
+    assert (epd["switch.west.ubr.drop"], fba["switch.west.ubr.drop"], epd["runs"]) == ("epd", "fba", "3")
+    median = sorted(float(line["efficiency"]) for line in lines[:3])[1]
+    assert float(epd["efficiency"]) == median >= float(epd["efficiency_p5"])
+
+
+def test_plot_draws_the_series_of_a_single_run(cli: Cli, lan: Path, tmp_path: Path) -> None:
+    probe = 'probe=[{ what = "sequence", of = "vc" }, { what = "queue", of = "west->east", interval = "1 ms" }]'
+    done = cli("run", lan, "--set", probe, "--plot", "series.png")
+    assert done.stdout.endswith("\nwritten to series.png\n")
+    assert (tmp_path / "series.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_reads_standard_input(lan: Path) -> None:
+    command = [sys.executable, "-m", "cellyard", "run", "-", "--format", "json"]
+    done = subprocess.run(command, input=lan.read_text(), capture_output=True, text=True)
+    assert json.loads(done.stdout)["scenario"] == "two TCPs"
+
+
+def test_a_forced_kernel_runs_and_leaves_the_folder_alone(cli: Cli, lan: Path, tmp_path: Path) -> None:
+    probe = 'probe=[{ what = "cwnd", of = "vc1" }]'
+    cli("run", lan, "--set", probe, "--kernel", "plain", "--out", "out")
+    cli("run", lan, "--set", probe, "--out", "out")
+    assert (tmp_path / "out/series.csv").exists()
 
 
 def test_table_shows_vcs_and_ports(cli: Cli, lan: Path) -> None:
@@ -118,7 +142,7 @@ def test_out_holds_results_and_series(cli: Cli, lan: Path, tmp_path: Path) -> No
     assert cli("run", lan, "--out", "deep/results").returncode == 0
     folder = tmp_path / "deep/results"
     assert {p.name for p in folder.iterdir()} == {
-        "runs.jsonl", "results.json", "vcs.csv", "ports.csv", "port_classes.csv", "classes.csv", "series.csv",
+        "runs.jsonl", "results.json", "runs.csv", "summary.csv", "vcs.csv", "ports.csv", "port_classes.csv", "classes.csv", "series.csv",
     }  # fmt: skip
     series = list(csv.DictReader((folder / "series.csv").open()))
     assert {line["what"] for line in series} == {"cwnd"}

@@ -49,7 +49,7 @@ def test_identity_covers_scenario_seed_replication_and_version(monkeypatch: pyte
     jobs = [Job(plain.canonical), Job(plain.canonical, 0), Job(plain.with_seed(2).canonical), Job(CANONICAL)]
     identities = [job.identity for job in jobs]
     assert len(set(identities)) == 3 and identities[0] == identities[3]
-    monkeypatch.setattr(_engine, "version", lambda: "next")
+    monkeypatch.setattr(_engine, "build", lambda: "next")
     assert Job(CANONICAL).identity != identities[0]
 
 

@@ -50,7 +50,9 @@ class Kernel(StrEnum):
     plain = "plain"
 
 
-ScenarioFile = Annotated[Path, typer.Argument(help="Scenario in TOML.", metavar="SCENARIO.toml")]
+ScenarioFile = Annotated[
+    Path, typer.Argument(help="Scenario in TOML; - reads standard input.", metavar="SCENARIO.toml")
+]
 Overrides = Annotated[
     list[str] | None,
     typer.Option("--set", help="Replace a value, or `default` to take it away; may be repeated.", metavar="PATH=VALUE"),
@@ -173,6 +175,10 @@ def run(
             "Changes no number."
         ),
     ] = Kernel.auto,
+    plot: Annotated[
+        Path | None,
+        typer.Option(help="Draw the series of the probes of a single run into a PNG, SVG or PDF file.", metavar="FILE"),
+    ] = None,
 ) -> int:
     """Simulate a scenario: what each VC, port and class got."""
     from cellyard import sweep
@@ -187,11 +193,16 @@ def run(
         out=out,
         output_format=output_format.value,
         kernel=kernel.value,
+        plot=plot,
     )
 
 
 @command(app, "check", "cellyard check lan-5.toml")
-def check(scenario: ScenarioFile, overrides: Overrides = None) -> None:
+def check(
+    scenario: ScenarioFile,
+    overrides: Overrides = None,
+    brief: Annotated[bool, typer.Option("--brief", help="Leave out the resolved scenario.")] = False,
+) -> None:
     """Validate a scenario and draw it; run nothing.
 
     Prints the resolved scenario with every default, its topology, the expected cost, and what has no effect.
@@ -199,7 +210,7 @@ def check(scenario: ScenarioFile, overrides: Overrides = None) -> None:
     from cellyard import picture
     from cellyard.scenario import Scenario
 
-    print(picture.check(Scenario.read(scenario, overrides=pairs("--set", overrides))))
+    print(picture.check(Scenario.read(scenario, overrides=pairs("--set", overrides)), brief=brief))
 
 
 @command(app, "components", "cellyard components epd")

@@ -191,8 +191,9 @@ class Vc(Component):
     #: Share in a per-vc scheduler. Allowed: an integer from 1 to 1000000.
     weight: int = 1
 
-    #: Rate that per-vc schedulers guarantee the data of this VC. Allowed: "1 bps" to "1 Tbps"; units: bps, kbps,
-    #: Mbps, Gbps, Tbps, cells/s. Default: none.
+    #: Cell rate that per-vc schedulers guarantee the data of this VC, as far as higher classes leave it and its
+    #: cells get into the buffer. Allowed: "1 bps" to "1 Tbps"; units: bps, kbps, Mbps, Gbps, Tbps, cells/s.
+    #: Default: none.
     guarantee: str | None = None
 
     #: When its source starts. Allowed: "0 s" to "100000 s"; units: s, ms, us, ns, ticks.
@@ -356,8 +357,8 @@ class GuaranteedRate(Component):
 class PerVc(Component):
     """Strict priority between classes; within one class, guaranteed rates first, the rest by weight.
 
-    Formula: per slot, credit_i + guarantee_i / rate while VC i waits; the largest credit >= 1 goes and pays 1, else
-    the smallest start tag S_i goes and S_i + 1 / weight_i
+    Formula: per slot of the port, credit_i + guarantee_i / rate while VC i waits; the largest credit >= 1 goes and
+    pays 1, else the smallest start tag S_i goes and S_i + 1 / weight_i
 
     Source: `guaranteed-rate`, sections 1 and 3; Goyal, Vin and Cheng, Start-time fair queuing, IEEE/ACM ToN 5(5),
     1997.
@@ -365,8 +366,9 @@ class PerVc(Component):
 
     TAG: ClassVar[Mapping[str, str]] = {"kind": "per-vc"}
 
-    #: The class with per-VC queues. ``cbr``: Constant bit rate. ``vbr``: Variable bit rate. ``abr``: Available bit
-    #: rate. ``gfr``: Guaranteed frame rate. ``ubr``: Unspecified bit rate.
+    #: The class with per-VC queues. They share its buffer: when it overflows, shares need a drop policy that counts
+    #: by VC. ``cbr``: Constant bit rate. ``vbr``: Variable bit rate. ``abr``: Available bit rate. ``gfr``:
+    #: Guaranteed frame rate. ``ubr``: Unspecified bit rate.
     class_: Literal["cbr", "vbr", "abr", "gfr", "ubr"] = "ubr"
 
     #: What a VC sends in a turn. ``cell``: A turn is one cell. ``frame``: A turn is one frame; frames are not
@@ -611,6 +613,30 @@ class SsthreshProbe(Component):
 
 
 @dataclass(frozen=True, kw_only=True)
+class SequenceProbe(Component):
+    """First byte of each segment that a TCP sends; a retransmission goes back."""
+
+    TAG: ClassVar[Mapping[str, str]] = {"what": "sequence"}
+
+    #: The VC, or a group of them; `vc` means all that have no name of their own. Allowed: the name of a vc.
+    of: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeliveredProbe(Component):
+    """Bytes of a TCP delivered in order since the start."""
+
+    TAG: ClassVar[Mapping[str, str]] = {"what": "delivered"}
+
+    #: The VC, or a group of them; `vc` means all that have no name of their own. Allowed: the name of a vc.
+    of: str
+
+    #: Sampling interval. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks. Default: every change is
+    #: recorded.
+    interval: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class GoodputProbe(Component):
     """Bytes delivered per interval, as Mb/s."""
 
@@ -642,7 +668,7 @@ class LinkShareProbe(Component):
 
 @dataclass(frozen=True, kw_only=True)
 class DropsProbe(Component):
-    """Cells dropped at a port, per interval."""
+    """Cells that a port drops, per interval; without those that its link loses on purpose."""
 
     TAG: ClassVar[Mapping[str, str]] = {"what": "drops"}
 
@@ -677,7 +703,7 @@ class CreditProbe(Component):
 
 @dataclass(frozen=True, kw_only=True)
 class TraceProbe(Component):
-    """Every dropped cell of a VC: time, X, Y_i, N_a, threshold, reason."""
+    """Every dropped cell of a VC: time, X, Y_i, N_a, threshold, reason; losses on purpose included."""
 
     TAG: ClassVar[Mapping[str, str]] = {"what": "trace"}
 
@@ -716,6 +742,8 @@ Probe: TypeAlias = (
     QueueProbe
     | CwndProbe
     | SsthreshProbe
+    | SequenceProbe
+    | DeliveredProbe
     | GoodputProbe
     | LinkShareProbe
     | DropsProbe
@@ -781,6 +809,7 @@ __all__ = [
     "Cbr",
     "CreditProbe",
     "CwndProbe",
+    "DeliveredProbe",
     "Drop",
     "DropsProbe",
     "Ensemble",
@@ -803,6 +832,7 @@ __all__ = [
     "QueueProbe",
     "Scheduler",
     "SelectiveDrop",
+    "SequenceProbe",
     "ServerProcessing",
     "SsthreshProbe",
     "StrictPriority",

@@ -11,8 +11,8 @@ class CellyardError(Exception):
     """Base of all errors that Cellyard raises on purpose."""
 
 
-class UsageError(CellyardError):
-    """An option, a name or a folder that cannot be used. The command line ends with status 2."""
+class UsageError(CellyardError, ValueError):
+    """An option, an argument, a name or a folder that cannot be used. The command line ends with status 2."""
 
 
 class RunError(CellyardError):
@@ -53,7 +53,7 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> UsageError:
     >>> print(unknown("study", "ubr-pluss", ["ubr-plus"]))
     study 'ubr-pluss' does not exist; did you mean 'ubr-plus'? There are: ubr-plus
     """
-    known = sorted(known)
+    known, name = sorted(known), str(name)
     near = difflib.get_close_matches(name, known, n=1) or [k for k in known if name and name in k]
     hint = f"; did you mean '{near[0]}'?" if near else "."
     shown = name if len(name) <= 60 else name[:57] + "..."

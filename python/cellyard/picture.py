@@ -15,8 +15,8 @@ CELLS_PER_SECOND = 40e6
 TICKS_PER_SECOND = 25_272_000_000_000
 
 
-def check(scenario: Scenario) -> str:
-    """The resolved scenario, its topology as a small picture, what a run of it costs, and settings without effect."""
+def check(scenario: Scenario, *, brief: bool = False) -> str:
+    """The resolved scenario (left out if ``brief``), its topology as a small picture, its cost, and settings without effect."""
     facts = scenario.describe()
     cells = facts["max_bottleneck_cells"]
     queueing = sum(port["can_queue"] for port in facts["ports"])
@@ -25,7 +25,8 @@ def check(scenario: Scenario) -> str:
         f"{facts['duration_s']:g} s simulated, at most {cells / 1e6:.1f} million bottleneck cells: "
         f"some {max(cells / CELLS_PER_SECOND, 0.001):.2g} s a run"
     )
-    parts = [scenario.to_toml().rstrip(), topology(scenario.to_dict(), facts), cost]
+    parts = [] if brief else [scenario.to_toml().rstrip()]
+    parts += [topology(scenario.to_dict(), facts), cost]
     if facts["notes"]:
         parts.append("\n".join(f"note: {note}" for note in facts["notes"]))
     return "\n\n".join(parts)
@@ -49,7 +50,7 @@ def topology(data: Mapping[str, Any], facts: Mapping[str, Any]) -> str:
         for here, there in pairwise(nodes):
             link = links[here, there]
             mark = "#" if link["name"] in queueing else "|"
-            text = f"  {mark}  {link['rate'] / 1e6:g} Mb/s, {_time(link['delay'])}"
+            text = f"  {mark}  {link['rate'] / 1e6:g} Mb/s, {_time(link['delay'])}{_losses(link)}"
             if link["name"] in queueing:
                 text += f"   {_port(queues[here], link, kind)}"
             lines += [text, there if there in queues else _some([vc["to"] for vc in vcs])]
@@ -58,8 +59,23 @@ def topology(data: Mapping[str, Any], facts: Mapping[str, Any]) -> str:
     return "\n\n".join(pictures)
 
 
+def _losses(link: Mapping[str, Any]) -> str:
+    """What a link loses on purpose."""
+    parts = []
+    if link["lose_frames"]:
+        parts.append(
+            f"loses frames {', '.join(map(str, link['lose_frames'][:8]))}{', ...' * (len(link['lose_frames']) > 8)}"
+        )
+    if link["lose_probability"]["num"]:
+        parts.append(f"loses {link['lose_probability']['num'] / link['lose_probability']['den']:.3g} of the frames")
+    return "".join(f", {part}" for part in parts)
+
+
 def _port(switch: Mapping[str, Any], link: Mapping[str, Any], kind: str) -> str:
-    scheduler = (link["scheduler"] or switch["scheduler"])["kind"]
+    chosen = link["scheduler"] or switch["scheduler"]
+    scheduler = chosen["kind"]
+    if "gr" in chosen:
+        scheduler += f" {chosen['gr']['num'] / chosen['gr']['den']:g} for {chosen['class']}"
     for queue in (*link["queues"], *switch["queues"]):
         if queue["class"] == kind:
             size = "unlimited" if queue["buffer"] is None else f"{queue['buffer']} cells"

@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from itertools import cycle
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
 from cellyard.errors import UsageError
 from cellyard.results import Series
@@ -21,6 +23,11 @@ if TYPE_CHECKING:
 #: Colours that stay apart in print and for the colour-blind (Okabe and Ito, 2008).
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#555555")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+
+#: More lines of a panel are not named.
+MOST_LABELS = 12
+#: Sums over intervals are told at the interval's end; everything else holds from its time on.
+WHERE: Mapping[str, Literal["pre"]] = {"goodput": "pre", "link-share": "pre", "drops": "pre"}
 
 _STYLE: Any = {
     "axes.edgecolor": "#888888",
@@ -70,6 +77,45 @@ def panels(number: int, *, width: float = 7.2, height: float = 3.0) -> tuple[Fig
     figure = Figure(figsize=(width, height))
     axes = figure.subplots(1, number, squeeze=False)
     return figure, list(axes[0])
+
+
+def can_save(path: Path) -> None:
+    """Raise `UsageError` unless a figure can be written to ``path``."""
+    with style():
+        from matplotlib.backend_bases import FigureCanvasBase
+
+        kinds = sorted(FigureCanvasBase.get_supported_filetypes())
+    if path.suffix.lstrip(".").lower() not in kinds:
+        raise UsageError(f"{path}: not a kind of figure; its name must end in one of: {', '.join(kinds)}")
+    if not path.parent.is_dir():
+        raise UsageError(f"{path}: there is no folder {path.parent}")
+
+
+def over_time(series: Sequence[Series]) -> Figure:
+    """One panel per kind of series, from top to bottom over the same time, a line for each VC, port or class."""
+    from matplotlib.figure import Figure
+
+    kinds = list(dict.fromkeys((one.what, one.unit) for one in series))
+    figure = Figure(figsize=(7.2, 0.6 + 2.0 * len(kinds)))
+    panels = figure.subplots(len(kinds), 1, sharex=True, squeeze=False)[:, 0]
+    for axes, (what, unit) in zip(panels, kinds, strict=True):
+        chosen = [one for one in series if one.what == what]
+        for one, colour in zip(chosen, cycle(COLOURS)):
+            parts = (one.of, one.service_class, one.vc)
+            label = " ".join(part for part in parts if part)
+            if what == "sequence":
+                axes.plot(one.time_s, one.value, ".", label=label, color=colour, markersize=2)
+            else:
+                axes.step(one.time_s, one.value, where=WHERE.get(what, "post"), label=label, color=colour)
+        axes.set_ylabel(f"{what} [{unit}]")
+        axes.margins(x=0)
+        if len(chosen) <= MOST_LABELS:
+            # Above the panel, where no line is.
+            axes.legend(
+                fontsize=7.5, loc="lower right", bbox_to_anchor=(1, 1), borderaxespad=0.1, ncols=min(4, len(chosen))
+            )
+    panels[-1].set_xlabel("time [s]")
+    return figure
 
 
 def lines(axes: Axes, series: Mapping[str, Series], *, steps: bool = True, scale: float = 1.0) -> None:

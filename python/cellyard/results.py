@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
-from cellyard.errors import unknown
+from cellyard.errors import UsageError, unknown
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,6 +25,9 @@ class Totals:
     ``cells`` counts cell transmissions over all links, ``bottleneck_cells`` those of data at ports that can
     queue. ``goodput_mbps`` is the sum of the TCP VCs' goodputs, ``efficiency`` that sum over the largest possible one that
     the scenario states (``None`` when it states none), ``fairness`` Jain's index (sum x)^2 / (n sum x^2) of those goodputs.
+    ``cell_loss_ratio`` counts data cells of all VCs. ``max_queue_cells`` is the longest queue of any port, all its classes together.
+    The delays are those of the TCPs' data cells (of all VCs when there is no TCP); the 99 % quantile is ``None`` where other sources
+    share a class with TCPs.
     """
 
     cells: int
@@ -44,7 +47,12 @@ class Totals:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VcResult:
-    """One VC: counters of its data direction, goodput of the bytes delivered in order, once."""
+    """One VC: counters of its data direction, goodput of the bytes delivered in order, once.
+
+    ``goodput_mbps`` and the delays are of the measuring time; cell sources deliver 48 bytes a cell. A cell's transfer delay lasts from
+    the end of its transmission by the source host to its arrival at the destination; ``cell_delay_variation_s`` is the largest less
+    the smallest (peak-to-peak).
+    """
 
     name: str
     source: str
@@ -97,7 +105,13 @@ class PortClassResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PortResult:
-    """One port of a switch, named after its link."""
+    """One port of a switch, named after its link.
+
+    ``can_queue`` tells whether cells can wait there at all. ``held_cells`` are waiting or in service at the end; arrived = accepted +
+    dropped (``link`` apart, which come after service), accepted = sent + held. ``max_queue_cells`` and ``mean_queue_cells`` (over the
+    whole time) count the waiting cells of all classes. ``utilisation`` is the share of the time in which the link sends.
+    ``efficiency`` is the goodput of the TCPs that send data through it, as cells on the line, over its rate; ``None`` without TCPs.
+    """
 
     name: str
     switch: str
@@ -117,7 +131,11 @@ class PortResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClassResult:
-    """One service class over the whole network."""
+    """One service class over the whole network: data cells of its VCs, and their transfer delays as in `VcResult`.
+
+    ``p99_cell_transfer_delay_s`` comes from bins of at most 1/64 relative width and is never too small;
+    ``cell_delay_variation_s`` is the largest of its VCs'.
+    """
 
     service_class: str
     cells_sent: int
@@ -147,7 +165,8 @@ class DroppedCell:
 
     ``waiting_cells`` is X of its class queue, ``waiting_of_vc_cells`` Y_i, ``active_vcs`` N_a. ``threshold_cells`` is what the drop
     policy (reason ``policy``) or the buffer (``full``) allows in that state: of X, or of Y_i for policies that count by VC. A policy
-    decides at the first cell of a frame; those after it share its fate.
+    decides at the first cell of a frame; those after it share its fate. With the reason ``link`` a link lost it on purpose: there is
+    no queue to tell of, and ``port`` is that link.
     """
 
     time_s: float
@@ -157,9 +176,9 @@ class DroppedCell:
     frame: int
     cell: int
     reason: str
-    waiting_cells: int
-    waiting_of_vc_cells: int
-    active_vcs: int
+    waiting_cells: int | None
+    waiting_of_vc_cells: int | None
+    active_vcs: int | None
     threshold_cells: float | None
 
 
@@ -239,7 +258,7 @@ class RunResult:
 class Results(Sequence[RunResult]):
     """The runs of one scenario: a single one, or the replications of an ensemble in order.
 
-    With a single run, ``totals``, ``vcs``, ``ports``, ``classes`` and ``series`` are that run's; with several they
+    With a single run, ``totals``, ``vcs``, ``ports``, ``classes``, ``series`` and ``trace`` are that run's; with several they
     raise, and `median` and `interval` sum them up.
     """
 
@@ -266,9 +285,9 @@ class Results(Sequence[RunResult]):
 
     @property
     def only(self) -> RunResult:
-        """The single run; raises `ValueError` when there are several."""
+        """The single run; raises `UsageError` when there are several."""
         if len(self.runs) != 1:
-            raise ValueError(f"there are {len(self.runs)} runs: index them, or use median() and interval()")
+            raise UsageError(f"there are {len(self.runs)} runs: index them, or use median() and interval()")
         return self.runs[0]
 
     @property
@@ -295,6 +314,11 @@ class Results(Sequence[RunResult]):
     def series(self) -> tuple[Series, ...]:
         """Series of the single run."""
         return self.only.series
+
+    @property
+    def trace(self) -> tuple[DroppedCell, ...]:
+        """Dropped cells that the ``trace`` probes of the single run saw."""
+        return self.only.trace
 
     def values(self, metric: str) -> list[float]:
         """A metric of `Totals` over the runs, leaving out runs where it is undefined.
@@ -327,6 +351,16 @@ def median(values: Sequence[float]) -> float | None:
     2.0
     """
     return quantile(values, 0.5) if values else None
+
+
+def whole_count(metric: str, value: float | None) -> float | int | None:
+    """Counts stay whole numbers where their centre is one.
+
+    >>> whole_count("timeouts", 3.0), whole_count("timeouts", 3.5), whole_count("efficiency", 1.0)
+    (3, 3.5, 1.0)
+    """
+    is_count = metric.endswith(("cells", "segments", "timeouts", "retransmits"))
+    return int(value) if is_count and value is not None and value.is_integer() else value
 
 
 def mean(values: Sequence[float]) -> float | None:

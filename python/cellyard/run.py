@@ -13,7 +13,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, TextIO
 
-from cellyard.errors import RunError, UsageError
+from cellyard.errors import RunError, UsageError, unknown
+from cellyard.limits import MOST_JOBS, whole
+
+#: What can be forced on all ports.
+KERNELS = ("auto", "a", "b", "plain")
 
 #: How often waiting for a run looks up for an interrupt, in seconds.
 POLL_SECONDS = 0.1
@@ -28,10 +32,10 @@ class Job:
 
     @cached_property
     def identity(self) -> str:
-        """Hash of all that decides the result: scenario (seed included), replication, engine version."""
+        """Hash of all that decides the result: scenario (seed included), replication, engine down to its sources."""
         from cellyard import _engine
 
-        text = f"{self.scenario}\n{self.replication}\n{_engine.version()}"
+        text = f"{self.scenario}\n{self.replication}\n{_engine.build()}"
         return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
@@ -64,12 +68,18 @@ def run_jobs(
     """Run ``jobs`` and yield each as it finishes, in any order; closing the iterator cancels the rest.
 
     ``threads`` defaults to all cores. What ``store`` holds is yielded first and not run again; what
-    finishes is appended to it. ``keep`` picks what is stored and yielded of a result. ``kernel`` forces the kernel of
-    all ports (``auto``, ``a``, ``b``, or ``plain`` for the reference engine); it changes no number. Raises `RunError` when
-    a run fails, and `UsageError` when the forced kernel cannot serve a port.
+    finishes is appended to it; with a forced kernel, whose point is to run, it is left alone. ``keep`` picks what is
+    stored and yielded of a result. ``kernel`` forces the kernel of all ports (``auto``, ``a``, ``b``, or ``plain`` for the
+    reference engine); it changes no number. Raises `RunError` when a run fails, and `UsageError` when an argument is out of
+    bounds or the forced kernel cannot serve a port.
     """
     from cellyard._engine import Batch
 
+    whole("jobs", threads, most=MOST_JOBS)
+    if kernel not in KERNELS:
+        raise unknown("kernel", kernel, KERNELS)
+    if kernel != "auto":
+        store = None
     todo = []
     for index, job in enumerate(jobs):
         known = store.get(job) if store else None
@@ -114,20 +124,22 @@ class Store(AbstractContextManager["Store"]):
         self._file: TextIO = path.open("a", encoding="utf-8")
 
     def _load(self) -> None:
-        lines = self._path.read_text(encoding="utf-8").splitlines(keepends=True)
-        whole = 0
-        for line in lines:
-            try:
-                entry = json.loads(line) if line.endswith("\n") else None
-            except ValueError:
-                entry = None
-            if entry is None:
+        complete = 0
+        for number, line in enumerate(self._path.read_bytes().splitlines(keepends=True), 1):
+            if not line.endswith(b"\n"):
                 break
-            self._known[entry["identity"]] = entry["result"]
-            whole += len(line.encode())
+            try:
+                entry = json.loads(line)
+                identity, result = entry["identity"], entry["result"]
+            except (ValueError, TypeError, KeyError):
+                identity = result = None
+            if not (isinstance(identity, str) and isinstance(result, dict)):
+                raise UsageError(f"{self._path}:{number}: not a finished run; move the file away to start anew")
+            self._known[identity] = result
+            complete += len(line)
         # A run that was killed while it wrote leaves a torn last line.
-        if whole < self._path.stat().st_size:
-            os.truncate(self._path, whole)
+        if complete < self._path.stat().st_size:
+            os.truncate(self._path, complete)
 
     def get(self, job: Job) -> dict[str, Any] | None:
         """Result of ``job`` if it was finished before."""

@@ -24,11 +24,14 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from cellyard.errors import UsageError
+from cellyard.limits import MOST_REPLICATIONS, MOST_SEED, whole
 
 if TYPE_CHECKING:
     from cellyard.components import Component, ScenarioFields
@@ -45,34 +48,40 @@ class Scenario:
     text with their unit. Raises `cellyard.ScenarioError` with everything that is wrong.
     """
 
-    __slots__ = ("_canonical",)
+    __slots__ = ("_canonical", "_source")
+
+    _canonical: str
+    #: What it was read from: the file named in errors (``None`` for data), its text, and the values set beside it.
+    _source: tuple[str | None, str, tuple[tuple[str, str], ...]]
 
     def __init__(self, **fields: Unpack[ScenarioFields]) -> None:
-        from cellyard import _engine
         from cellyard.components import SCENARIO_KEYS
 
         unknown = sorted(set(fields) - set(SCENARIO_KEYS))
         if unknown:
             raise TypeError(f"Scenario() has no field {unknown[0]!r}; there are: {', '.join(SCENARIO_KEYS)}")
         data = {SCENARIO_KEYS[name]: plain(value) for name, value in fields.items() if value is not None}
-        self._canonical = _engine.read_json(json.dumps(data))
+        self._read(None, json.dumps(data), ())
 
-    @classmethod
-    def _of(cls, canonical: str) -> Self:
-        scenario = cls.__new__(cls)
-        scenario._canonical = canonical
-        return scenario
+    def _read(self, file: str | None, text: str, overrides: tuple[tuple[str, str], ...]) -> None:
+        from cellyard import _engine
+
+        self._source = (file, text, overrides)
+        if file is None:
+            self._canonical = _engine.read_json(text, list(overrides))
+        else:
+            self._canonical = _engine.read_toml(text, file, list(overrides))
 
     @classmethod
     def from_toml(cls, text: str, *, file: str = "scenario", overrides: Sequence[tuple[str, str]] = ()) -> Self:
         """The scenario in a TOML text.
 
         ``file`` names it in error messages; ``overrides`` are pairs of a dotted path and the value to put
-        there, such as ``("west.ubr.buffer", "2000 cells")``.
+        there, such as ``("switch.west.ubr.buffer", "2000 cells")``.
         """
-        from cellyard import _engine
-
-        return cls._of(_engine.read_toml(text, file, list(overrides)))
+        scenario = cls.__new__(cls)
+        scenario._read(file, text, tuple(overrides))
+        return scenario
 
     @classmethod
     def read(cls, path: str | Path, *, overrides: Sequence[tuple[str, str]] = ()) -> Self:
@@ -95,12 +104,27 @@ class Scenario:
         return int(self.to_dict()["seed"])
 
     def with_seed(self, seed: int) -> Self:
-        """The same scenario with another seed; raises `ValueError` unless it is a whole number from 0 to 2^63 - 1."""
-        if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed < 2**63:
-            raise ValueError(f"seed = {seed!r}: must be a whole number from 0 to {2**63 - 1}")
-        data = self.to_dict()
-        data["seed"] = seed
-        return self._of(json.dumps(data, separators=(",", ":"), ensure_ascii=False))
+        """The same scenario with another seed; raises `UsageError` unless it is a whole number from 0 to 2^63 - 1."""
+        whole("seed", seed, least=0, most=MOST_SEED)
+        return self.with_values({"seed": seed})
+
+    def with_values(self, values: Mapping[str, object]) -> Self:
+        """The same scenario with the values at dotted paths replaced, as ``--set`` of the command line does.
+
+        A value is a number, a text as in a scenario file (``"2000 cells"``, ``"fba"``), a component, a list, or ``None`` for the
+        default. Groups keep their names. Raises `cellyard.ScenarioError` when a path leads nowhere or the result is wrong.
+
+        >>> from cellyard import ready
+        >>> lan = Scenario.from_toml(ready.text("lan-5"))
+        >>> other = lan.with_values({"switch.west.ubr.drop": "fba", "host.source.count": 3, "host.sink.count": 3})
+        >>> len(lan.to_dict()["vcs"]), len(other.to_dict()["vcs"])
+        (5, 3)
+        """
+        file, text, overrides = self._source
+        more = tuple((path, _override(value)) for path, value in values.items())
+        scenario = type(self).__new__(type(self))
+        scenario._read(file, text, (*overrides, *more))
+        return scenario
 
     def to_dict(self) -> dict[str, Any]:
         """`canonical` as plain data."""
@@ -134,14 +158,12 @@ class Scenario:
         ``jobs`` is the number of threads, all cores by default; it changes nothing but the time. ``digest``
         asks for the digest over every cell transmission, ``kernel`` forces the kernel of all ports (``auto``, ``a``,
         ``b``, or ``plain`` for the reference engine, which records no series). Raises `cellyard.RunError` when a
-        run fails, and `cellyard.UsageError` when the forced kernel cannot serve a port.
+        run fails, and `cellyard.UsageError` when an argument is out of bounds or the forced kernel cannot serve a port.
         """
         from cellyard.results import Results, RunResult
         from cellyard.run import Job, run_jobs
 
-        for name, number in (("replications", replications), ("jobs", jobs)):
-            if number is not None and not (isinstance(number, int) and number >= 1):
-                raise ValueError(f"{name} = {number!r}: must be a whole number of at least 1")
+        whole("replications", replications, most=MOST_REPLICATIONS)
         text = self._canonical if seed is None else self.with_seed(seed)._canonical
         draws: Sequence[int | None] = [None] if replications is None else range(replications)
         finished = run_jobs([Job(text, draw) for draw in draws], threads=jobs, digest=digest, kernel=kernel)
@@ -171,13 +193,33 @@ def plain(value: object) -> Any:
         return {key: plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple, range)):
         return [plain(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)  # JSON has no such numbers; the reader refuses the text and names the field
     return value
 
 
+def _override(value: object) -> str:
+    """A value as an override has it: TOML, or a bare word."""
+    return value if isinstance(value, str) else "default" if value is None else _toml(plain(value))
+
+
+def _toml(value: Any) -> str:
+    """Plain data as a TOML value on one line.
+
+    >>> _toml({"policy": "fba", "z": 0.5, "more": [1, True]})
+    '{ policy = "fba", z = 0.5, more = [1, true] }'
+    """
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{key} = {_toml(item)}" for key, item in value.items()) + " }"
+    if isinstance(value, list):
+        return "[" + ", ".join(_toml(item) for item in value) + "]"
+    return json.dumps(value)
+
+
 def read_text(path: Path) -> str:
-    """Text of a file of reasonable size; raises `UsageError` saying why it cannot be read."""
+    """Text of a file of reasonable size, ``-`` for standard input; raises `UsageError` saying why it cannot be read."""
     try:
-        with path.open("rb") as file:
+        with sys.stdin.buffer if str(path) == "-" else path.open("rb") as file:
             raw = file.read(MAX_FILE_BYTES + 1)
         if len(raw) > MAX_FILE_BYTES:
             raise UsageError(f"{path}: larger than {MAX_FILE_BYTES} bytes; is this a scenario?")

@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from cellyard.errors import UsageError
+from cellyard.limits import MOST_RUNS
 from cellyard.progress import Progress
 from cellyard.run import Store, writable_folder
 from cellyard.study import Reproduction, Row, Rows, Study, Table, load, select
-from cellyard.sweep import MAX_RUNS, span
+from cellyard.sweep import span
 from cellyard.text import csv_text, dump, table
 
 #: What `cellyard.study.agreement` tells.
@@ -65,8 +66,8 @@ def reproduce(
     study: Study, rows: Rows, *, replications: int | None, seed: int | None, jobs: int | None, out: Path | None
 ) -> tuple[Reproduction, int, float]:
     """Simulate rows with progress on standard error; what was done, the exit status, wall seconds."""
-    if len(rows) * (replications or 1) > MAX_RUNS:
-        raise UsageError(f"--replications {replications}: more than {MAX_RUNS} runs in one go")
+    if len(rows) * (replications or 1) > MOST_RUNS:
+        raise UsageError(f"--replications {replications}: more than {MOST_RUNS} runs in one go")
     reproduction = Reproduction(study, rows, replications=replications, seed=1 if seed is None else seed)
     status = 0
     folder = writable_folder(out) if out else None

@@ -19,7 +19,8 @@ from types import ModuleType
 from typing import Any
 
 from cellyard.errors import UsageError, unknown
-from cellyard.results import RunResult, interval, mean, median
+from cellyard.limits import MOST_REPLICATIONS, whole
+from cellyard.results import RunResult, interval, mean, median, whole_count
 from cellyard.run import Job, Store, run_jobs
 from cellyard.scenario import Scenario
 
@@ -41,6 +42,16 @@ METRICS = (
     "timeouts",
     "mean_cell_transfer_delay_s",
     "p99_cell_transfer_delay_s",
+)
+
+
+#: What is told of a class that the study names as its background, with the class's name before it.
+BACKGROUND_METRICS = (
+    "cell_loss_ratio",
+    "max_queue_cells",
+    "mean_cell_transfer_delay_s",
+    "p99_cell_transfer_delay_s",
+    "cell_delay_variation_s",
 )
 
 
@@ -201,6 +212,17 @@ class Study:
         """
         return str(self.info.get("centre", "median"))
 
+    @property
+    def background(self) -> str | None:
+        """The class of the traffic beside the TCPs whose loss, queue and delay are metrics of every row."""
+        return self.info.get("background")
+
+    @property
+    def simulated_metrics(self) -> tuple[str, ...]:
+        """Metrics that every row reports: `METRICS`, and those of the background as ``vbr_max_queue_cells``."""
+        own = BACKGROUND_METRICS if self.background else ()
+        return (*METRICS, *(f"{self.background}_{metric}" for metric in own))
+
     def part(self, name: str) -> ModuleType:
         """One of the study's own modules: ``scenario``, ``claims`` or ``figures``."""
         return importlib.import_module(f"cellyard.studies.{self.folder.name}.{name}")
@@ -296,10 +318,12 @@ class Reproduction:
     """A study, or some of its rows, being simulated.
 
     Iterate over `advance` to run it; `rows`, `summary` and `claims` can be read at any time and cover
-    the rows that are complete. ``replications`` is ``None`` for a single run of each row as published.
+    the rows that are complete. ``replications`` is ``None`` for a single run of each row as published. Raises `UsageError`
+    when it is out of bounds.
     """
 
     def __init__(self, study: Study, rows: Rows, *, replications: int | None = None, seed: int = 1) -> None:
+        whole("replications", replications, most=MOST_REPLICATIONS)
         self.study = study
         self.replications = replications
         self.seed = seed
@@ -341,19 +365,25 @@ class Reproduction:
         return Rows(rows)
 
     def _judge(self, row: Row, runs: Sequence[RunResult]) -> Row:
-        totals = [run.data["totals"] for run in runs]
+        totals = [{**run.data["totals"], **self._background(run)} for run in runs]
         centre = {"mean": mean, "median": median}[self.study.centre]
         simulated: dict[str, Any] = {}
         ranges = {}
-        for metric in METRICS:
-            values = [float(t[metric]) for t in totals if t[metric] is not None]
-            simulated[metric] = _whole(metric, centre(values))
+        for metric in self.study.simulated_metrics:
+            values = [float(t[metric]) for t in totals if t.get(metric) is not None]
+            simulated[metric] = whole_count(metric, centre(values))
             ends = interval(values)
             if self.replications is not None and ends:
                 ranges[metric] = ends
         flows = [[vc["goodput_mbps"] for vc in run.data["vcs"]] for run in runs]
         simulated["vc_goodput_mbps"] = [centre(values) for values in zip(*flows, strict=True)]
         return replace(row, simulated=simulated, ranges=ranges)
+
+    def _background(self, run: RunResult) -> dict[str, Any]:
+        """Metrics of the study's background in a run; none when the run has no such class."""
+        name = self.study.background
+        found = [of_class for of_class in run.data["classes"] if of_class["class"] == name]
+        return {f"{name}_{metric}": of_class[metric] for of_class in found for metric in BACKGROUND_METRICS}
 
     @property
     def claims(self) -> list[dict[str, Any]]:
@@ -419,15 +449,15 @@ class Reproduction:
 
 
 def _needed(result: dict[str, Any]) -> dict[str, Any]:
-    """Totals and goodputs: thousands of runs with all their ports would be large."""
+    """Totals, goodputs and classes: thousands of runs with all their ports would be large."""
+
+    def longest_queue(name: str) -> int:
+        of_ports = (of_class for port in result["ports"] for of_class in port["classes"])
+        return max((c["max_queue_cells"] for c in of_ports if c["class"] == name), default=0)
+
+    classes = [{**of_class, "max_queue_cells": longest_queue(of_class["class"])} for of_class in result["classes"]]
     vcs = [{key: vc[key] for key in ("name", "traffic", "goodput_mbps")} for vc in result["vcs"]]
-    return {"name": result["name"], "totals": result["totals"], "vcs": vcs}
-
-
-def _whole(metric: str, value: float | None) -> float | int | None:
-    """Counts stay whole numbers where their centre is one."""
-    is_count = metric.endswith(("cells", "segments", "timeouts"))
-    return int(value) if is_count and value is not None and value.is_integer() else value
+    return {"name": result["name"], "totals": result["totals"], "vcs": vcs, "classes": classes}
 
 
 def agreement(rows: Rows, metric: str) -> dict[str, Any]:

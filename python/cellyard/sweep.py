@@ -12,14 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from cellyard.errors import UsageError
+from cellyard.limits import MOST_RUNS
 from cellyard.progress import Progress
-from cellyard.results import interval, median
+from cellyard.results import interval, median, whole_count
 from cellyard.run import Job, Store, run_jobs, writable_folder
 from cellyard.scenario import Scenario, read_text
 from cellyard.text import csv_text, dump, table
-
-#: More runs than this are refused before memory is taken.
-MAX_RUNS = 1_000_000
 
 #: Columns of the summary of several runs.
 SUMMARY = (
@@ -52,11 +50,14 @@ def command(
     out: Path | None,
     output_format: str,
     kernel: str = "auto",
+    plot: Path | None = None,
 ) -> int:
     """Run, print, write; returns the exit status."""
     points = expand(path, overrides=overrides, grid=grid, seed=seed, runs_per_point=replications or 1)
     draws: Sequence[int | None] = [None] if replications is None else range(replications)
     work = [(point, Job(point.scenario.canonical, draw)) for point in points for draw in draws]
+    if plot:
+        _can_plot(plot, work)
     for note in dict.fromkeys(note for point in points for note in point.scenario.describe()["notes"]):
         print(f"note: {note}", file=sys.stderr)
     runs: dict[int, dict[str, Any]] = {}
@@ -90,12 +91,16 @@ def command(
     }
     if folder:
         _write(folder, document)
+    if plot and ordered:
+        _plot(plot, ordered[0])
     if output_format == "json":
         print(dump(document))
     elif output_format == "csv":
-        print(csv_text(records(ordered, "vcs")), end="")
+        print(csv_text(records(ordered, "runs")), end="")
     else:
         print(_text(document))
+        written = [str(target) for target in (folder, plot) if target and ordered]
+        print(f"\nwritten to {' and '.join(written)}" if written else _unwritten(ordered), end="\n" if written else "")
     if status:
         print(f"interrupted: {len(runs)} of {len(work)} runs finished", file=sys.stderr)
     return status
@@ -120,8 +125,8 @@ def expand(
     runs = runs_per_point
     for axis in axes:
         runs *= len(axis)
-    if runs > MAX_RUNS:
-        raise UsageError(f"--grid and --replications make {runs} runs: at most {MAX_RUNS} in one go")
+    if runs > MOST_RUNS:
+        raise UsageError(f"--grid and --replications make {runs} runs: at most {MOST_RUNS} in one go")
     varied = [key for key, _ in grid]
     for key in varied:
         if varied.count(key) > 1 or key in [k for k, _ in overrides]:
@@ -171,8 +176,8 @@ def summary(runs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     for values, members in points.items():
         entry: dict[str, Any] = {"set": json.loads(values), "runs": len(members), "median": {}, "range": {}}
         for metric in members[0]["totals"]:
-            numbers = [run["totals"][metric] for run in members if run["totals"][metric] is not None]
-            entry["median"][metric] = median(numbers)
+            numbers = [float(run["totals"][metric]) for run in members if run["totals"][metric] is not None]
+            entry["median"][metric] = whole_count(metric, median(numbers))
             ends = interval(numbers)
             entry["range"][metric] = list(ends) if ends else None
         found.append(entry)
@@ -180,7 +185,7 @@ def summary(runs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def records(runs: Sequence[Mapping[str, Any]], part: str) -> list[dict[str, Any]]:
-    """A record for each VC, port, class of a port, class or traced drop of each run."""
+    """A record for each run (its totals), or for each VC, port, class of a port, class or traced drop of each run."""
 
     def flat(thing: Mapping[str, Any]) -> dict[str, Any]:
         """Without lists, which have a part of their own; `dropped_cells` by reason becomes a column each."""
@@ -193,6 +198,8 @@ def records(runs: Sequence[Mapping[str, Any]], part: str) -> list[dict[str, Any]
         return record
 
     def things(run: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+        if part == "runs":
+            return [run["totals"]]
         if part != "port_classes":
             return list(run[part])
         return [{"port": port["name"], **of_class} for port in run["ports"] for of_class in port["classes"]]
@@ -202,6 +209,39 @@ def records(runs: Sequence[Mapping[str, Any]], part: str) -> list[dict[str, Any]
         for run in runs
         for thing in things(run)
     ]
+
+
+def summary_records(points: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """A record for each point of a grid: median and ends of the range of each total."""
+    found = []
+    for point in points:
+        record: dict[str, Any] = {**point["set"], "runs": point["runs"]}
+        for metric, value in point["median"].items():
+            low, high = point["range"][metric] or (None, None)
+            record |= {metric: value, f"{metric}_p5": low, f"{metric}_p95": high}
+        found.append(record)
+    return found
+
+
+def _can_plot(path: Path, work: Sequence[tuple[Point, Job]]) -> None:
+    """Raise `UsageError` where ``--plot`` has nothing to draw, no way to draw it or nowhere to put it, before anything runs."""
+    from cellyard import plot
+
+    if len(work) > 1:
+        raise UsageError(
+            f"--plot draws the series of one run, and there are {len(work)}: leave out --grid and --replications"
+        )
+    if not any(probe["what"] != "trace" for probe in work[0][0].scenario.to_dict()["probes"]):
+        raise UsageError("--plot draws series, and the scenario has no probe that records one")
+    plot.can_save(path)
+
+
+def _plot(path: Path, run: Mapping[str, Any]) -> None:
+    from cellyard import plot
+    from cellyard.results import RunResult
+
+    with plot.style():
+        plot.over_time(RunResult(run).series).savefig(path)
 
 
 def _series(runs: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
@@ -216,8 +256,9 @@ def _series(runs: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
 def _write(folder: Path, document: Mapping[str, Any]) -> None:
     (folder / "results.json").write_text(dump(document) + "\n", encoding="utf-8")
     runs = document["runs"]
-    for part in ("vcs", "ports", "port_classes", "classes", "trace"):
+    for part in ("runs", "vcs", "ports", "port_classes", "classes", "trace"):
         _write_csv(folder / f"{part}.csv", records(runs, part))
+    _write_csv(folder / "summary.csv", summary_records(document["summary"]))
     _write_csv(folder / "series.csv", list(_series(runs)))
 
 
@@ -264,6 +305,17 @@ def span(ends: Sequence[float] | None) -> str:
     )
 
 
+def _unwritten(runs: Sequence[Mapping[str, Any]]) -> str:
+    """What the table leaves out and no file got."""
+    series = [series for run in runs for series in run["series"]]
+    if not series:
+        return ""
+    points = sum(len(one["value"]) for one in series)
+    return (
+        f"\n{len(series)} series with {points} points: --out DIR writes them, --plot FILE draws those of a single run\n"
+    )
+
+
 def _one(run: Mapping[str, Any]) -> str:
     totals = run["totals"]
     lines = ["  ".join(f"{m} {_short(totals[m])}" for m in SUMMARY if totals[m] is not None), ""]
@@ -278,9 +330,12 @@ def _one(run: Mapping[str, Any]) -> str:
         ("segments", "segments"),
         ("retransmitted", "retransmitted_segments"),
         ("timeouts", "timeouts"),
-        ("mean_delay_s", "mean_cell_transfer_delay_s"),
     ]
-    lines += [table([h for h, _ in vcs], [[vc[k] for _, k in vcs] for vc in run["vcs"]]), ""]
+    # Seconds would leave one digit of most delays.
+    delays = [vc["mean_cell_transfer_delay_s"] for vc in run["vcs"]]
+    in_ms = [[None if delay is None else 1e3 * delay] for delay in delays]
+    rows = [[vc[k] for _, k in vcs] + delay for vc, delay in zip(run["vcs"], in_ms, strict=True)]
+    lines += [table([*(h for h, _ in vcs), "mean_delay_ms"], rows), ""]
     ports = [
         [
             port["name"],
@@ -310,9 +365,6 @@ def _one(run: Mapping[str, Any]) -> str:
         lines += [table(head, ports), ""]
     if len(run["classes"]) > 1:
         lines += [table(list(run["classes"][0]), [list(c.values()) for c in run["classes"]]), ""]
-    if run["series"]:
-        points = sum(len(series["value"]) for series in run["series"])
-        lines.append(f"{len(run['series'])} series with {points} points: --out DIR writes them")
     return "\n".join(lines).rstrip()
 
 

@@ -1,5 +1,6 @@
 //! What a scenario amounts to before it runs: its ports, where cells can queue, how many there can be.
 
+use crate::aal5::cells_of_segment;
 use crate::port::drop::Policy;
 use crate::scenario::{Class, DropPolicy, Scenario, Scheduler, Traffic};
 use crate::simulation::RunError;
@@ -68,10 +69,11 @@ pub fn describe(scenario: &Scenario) -> Result<Value, RunError> {
     }))
 }
 
-/// Settings without effect: shares that no scheduler looks at, schedulers for classes that nobody uses, policies that
-/// never refuse.
+/// What is allowed and hardly meant: shares that no scheduler looks at, schedulers for classes that nobody uses, policies
+/// that never refuse, shares that a common buffer undoes, frames that never fit, sources that never start.
 fn notes(scenario: &Scenario, topology: &Topology) -> Vec<String> {
     let mut notes = unused_shares(scenario, topology);
+    notes.extend(idle_sources(scenario, topology));
     let mut classes = vec![BTreeSet::new(); scenario.links.len()];
     for (direction, path) in topology.paths.iter().enumerate() {
         for &link in path {
@@ -109,6 +111,18 @@ fn notes(scenario: &Scenario, topology: &Topology) -> Vec<String> {
             ));
         }
         for queue in queues.iter().filter(|q| used.contains(&q.class)) {
+            let policy = Policy::new(&queue.drop, queue.buffer);
+            if let Some(Scheduler::PerVc { class, .. }) = scheduler
+                && queue.class == *class
+                && queue.buffer.is_some()
+                && !policy.needs_vc_counts()
+            {
+                notes.push(format!(
+                    "the VCs of the class {} share one buffer at {name}: when it is full, arrivals decide who gets \
+                     in, and thereby the shares; a drop policy that counts by VC keeps them apart",
+                    class.name()
+                ));
+            }
             let never = Policy::new(&queue.drop, None).smallest_refusal() == u64::MAX;
             let meant = !matches!(queue.drop, DropPolicy::TailDrop | DropPolicy::Ppd);
             if queue.buffer.is_none() && never && meant {
@@ -120,6 +134,54 @@ fn notes(scenario: &Scenario, topology: &Topology) -> Vec<String> {
         }
     }
     notes
+}
+
+/// Sources that start after the end, and frames that are longer than a buffer on their way.
+fn idle_sources(scenario: &Scenario, topology: &Topology) -> Vec<String> {
+    let mut notes = Vec::new();
+    let late = scenario
+        .vcs
+        .iter()
+        .filter(|vc| vc.start >= scenario.duration);
+    let late: Vec<&str> = late.map(|vc| vc.name.as_str()).collect();
+    if !late.is_empty() {
+        notes.push(format!(
+            "{} never starts: its start is the end of the run or later",
+            some(&late)
+        ));
+    }
+    let mut cut: BTreeMap<(&str, u64, u64), Vec<&str>> = BTreeMap::new();
+    for (index, vc) in scenario.vcs.iter().enumerate() {
+        let Traffic::Tcp(tcp) = &vc.traffic else {
+            continue;
+        };
+        let cells = u64::from(cells_of_segment(tcp.mss));
+        for &link in &topology.paths[2 * index] {
+            let buffer = topology.switch_of[link]
+                .and_then(|_| topology.queue(scenario, link, vc.class).buffer);
+            // One cell is in service.
+            if let Some(buffer) = buffer.filter(|&k| k + 1 < cells) {
+                let name = scenario.links[link].name.as_str();
+                cut.entry((name, cells, buffer)).or_default().push(&vc.name);
+            }
+        }
+    }
+    for ((link, cells, buffer), vcs) in cut {
+        notes.push(format!(
+            "a frame of {} has {cells} cells, more than the {buffer} that can wait at {link}",
+            some(&vcs)
+        ));
+    }
+    notes
+}
+
+/// The first of some names, and how many more there are.
+fn some(names: &[&str]) -> String {
+    match names {
+        [only] => (*only).to_string(),
+        [first, others @ ..] => format!("{first} and {} more", others.len()),
+        [] => String::new(),
+    }
 }
 
 /// Guarantees and weights of VCs that no port serves one by one, each class told once.
@@ -143,13 +205,9 @@ fn unused_shares(scenario: &Scenario, topology: &Topology) -> Vec<String> {
         }
     }
     let sentence = |((field, class), names): (&(&str, Class), &Vec<&str>)| {
-        let others = match names.len() {
-            1 => String::new(),
-            n => format!(" and {} more", n - 1),
-        };
         format!(
-            "the {field} of {}{others} has no effect: no port on the way has a per-vc scheduler for the class {}",
-            names[0],
+            "the {field} of {} has no effect: no port on the way has a per-vc scheduler for the class {}",
+            some(names),
             class.name()
         )
     };
@@ -203,7 +261,13 @@ mod tests {
                 ("switch.west.scheduler.class", class),
             ]
         };
-        assert!(notes(&per_vc("ubr")).is_empty());
+        let shared = &notes(&per_vc("ubr"))[..];
+        assert!(
+            matches!(shared, [one] if one.starts_with("the VCs of the class ubr share one buffer at west"))
+        );
+        let mut apart = per_vc("ubr").to_vec();
+        apart.push(("switch.west.ubr.drop", "selective-drop"));
+        assert!(notes(&apart).is_empty());
         let nobody = "the scheduler of west is for the class gfr, which no VC has there";
         assert_eq!(notes(&per_vc("gfr")), [unused, nobody]);
         let unlimited =
@@ -212,5 +276,11 @@ mod tests {
             notes(&[("switch.west.ubr.buffer", "unlimited")]),
             [unlimited]
         );
+        let late = "vc1 and 4 more never starts: its start is the end of the run or later";
+        assert_eq!(notes(&[("vc.start", "10 s")]), [late]);
+        let mss = ("vc.traffic.mss", "65000 bytes");
+        let long = "a frame of vc1 and 4 more has 1356 cells, more than the 1000 that can wait at west->east";
+        assert_eq!(notes(&[mss]), [long]);
+        assert!(notes(&[mss, ("switch.west.ubr.buffer", "1355 cells")]).is_empty());
     }
 }

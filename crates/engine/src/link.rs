@@ -7,7 +7,7 @@
 use crate::aal5::Reassembly;
 use crate::port::FrameState;
 use crate::port::merge::{ENDS_FRAME, Feed, Run, SINGLE_CELLS};
-use crate::probe::IntervalSum;
+use crate::probe::{IntervalSum, TraceEntry};
 use crate::rng::Stream;
 use crate::scenario::{Processing, ProcessingKind, ProcessingUnit};
 use crate::tally::{DelayBins, DelayTally, DropReason, digest};
@@ -252,6 +252,10 @@ pub struct Fabric {
     pub class_delays: [DelayBins; 5],
     /// Shares of watched links: probe, class, cells per interval.
     pub shares: HashMap<u32, Vec<(usize, Option<usize>, IntervalSum)>>,
+    /// VCs whose drops are traced.
+    pub traced_vcs: Vec<usize>,
+    /// Their cells that links lost on purpose, with the link.
+    pub lost: Vec<(u32, TraceEntry)>,
     /// End of the run, ticks.
     pub end: u64,
     /// Measuring time [from, to), ticks.
@@ -333,6 +337,18 @@ impl Fabric {
                 }
             }
             if lost {
+                let vc = (hop.direction / 2) as usize;
+                if self.traced_vcs.contains(&vc) {
+                    let entry = TraceEntry {
+                        time: one.time,
+                        direction: hop.direction,
+                        frame: one.frame,
+                        cell: one.cell,
+                        reason: DropReason::Link,
+                        queue: None,
+                    };
+                    self.lost.push((extra.link, entry));
+                }
                 extra.dropped[DropReason::Link as usize] += 1;
                 continue;
             }

@@ -3,7 +3,8 @@
 use crate::aal5::{ACK_CELLS, cells_of_segment};
 use crate::event::{EventList, Kind, WorkList};
 use crate::host::connection::{
-    CellSource, Connection, ConnectionProbe, Emission, FrameStage, Tcp, Traffic, Way,
+    CellSource, Connection, ConnectionProbe, Emission, FrameStage, OfTcp, Tcp, TcpWatch, Traffic,
+    Way,
 };
 use crate::host::nic::Nic;
 use crate::host::tcp::{Receiver, Sender};
@@ -14,10 +15,10 @@ use crate::port::merge::{Feed, Order, TieRule};
 use crate::port::sched::{CLASSES, Scheduler};
 use crate::port::slotted::Slotted;
 use crate::port::{FrameState, Kernel as PortKernel, Limits, Lookahead, Port};
-use crate::probe::{IntervalSum, Points, PortProbe, Quantity, Watch, When};
+use crate::probe::{IntervalSum, Points, PortProbe, Quantity, Steps, Watch, When};
 use crate::rng::{Circle, Step, Stream};
 use crate::scenario::{
-    Class, Observable, Processing, ProcessingKind, Scenario, Scheduler as SchedulerSpec,
+    Class, Observable, Probe, Processing, ProcessingKind, Scenario, Scheduler as SchedulerSpec,
     Traffic as TrafficSpec,
 };
 use crate::simulation::{Kernel, Options, RunError, Simulation};
@@ -377,6 +378,8 @@ impl<'a> Builder<'a> {
                 arrivals: Vec::new(),
                 class_delays: std::array::from_fn(|_| DelayBins::default()),
                 shares,
+                traced_vcs: self.traced_vcs(),
+                lost: Vec::new(),
                 end,
                 measured,
                 digest: options.digest.then_some(0),
@@ -572,15 +575,19 @@ impl<'a> Builder<'a> {
         };
         Connection {
             ways: [way(0), way(1)],
+            probe: self.connection_probe(index, &traffic),
             traffic,
             start,
             measured_bytes: 0,
             delivered_bytes: 0,
-            probe: self.connection_probe(index),
         }
     }
 
-    fn connection_probe(&self, index: usize) -> Option<Box<ConnectionProbe>> {
+    fn connection_probe(&self, index: usize, traffic: &Traffic) -> Option<Box<ConnectionProbe>> {
+        let tcp = match traffic {
+            Traffic::Tcp(tcp) => Some(tcp),
+            Traffic::Cells(_) => None,
+        };
         let name = &self.scenario.vcs[index].name;
         let mut probe = ConnectionProbe::default();
         let mut any = false;
@@ -592,13 +599,22 @@ impl<'a> Builder<'a> {
             .filter(|(_, p)| &p.of == name)
         {
             any = true;
-            match p.what {
-                Observable::Cwnd => probe.cwnd = Some((i, Points::default())),
-                Observable::Ssthresh => probe.ssthresh = Some((i, Points::default())),
-                Observable::Goodput => {
+            let mut watch = |quantity, bytes: u64| {
+                probe.steps.push(TcpWatch {
+                    probe: i,
+                    quantity,
+                    record: Steps::new(p.interval, bytes as f64),
+                });
+            };
+            match (p.what, tcp) {
+                (Observable::Cwnd, Some(tcp)) => watch(OfTcp::Cwnd, tcp.sender.cwnd()),
+                (Observable::Ssthresh, Some(tcp)) => watch(OfTcp::Ssthresh, tcp.sender.ssthresh()),
+                (Observable::Delivered, Some(_)) => watch(OfTcp::Delivered, 0),
+                (Observable::Sequence, Some(_)) => probe.sequence.push((i, Points::default())),
+                (Observable::Goodput, _) => {
                     let interval = interval(p.interval);
                     let mbps = 8e-6 * TICKS_PER_SECOND as f64 / interval as f64;
-                    probe.goodput = Some((i, IntervalSum::new(interval, mbps)));
+                    probe.goodput.push((i, IntervalSum::new(interval, mbps)));
                 }
                 _ => {}
             }
@@ -672,6 +688,14 @@ impl<'a> Builder<'a> {
         let any =
             !(probe.watches.is_empty() && probe.drops.is_empty() && probe.traced_vcs.is_empty());
         any.then(|| Box::new(probe))
+    }
+
+    /// VCs with a trace probe.
+    fn traced_vcs(&self) -> Vec<usize> {
+        let probes = self.scenario.probes.iter();
+        let traced = probes.filter(|p| p.what == Observable::Trace);
+        let find = |p: &Probe| self.scenario.vcs.iter().position(|vc| vc.name == p.of);
+        traced.filter_map(find).collect()
     }
 
     /// Link-share probes: per link, by class.

@@ -1,12 +1,13 @@
 //! What may be watched during a run. A probe never changes the run: it only makes a port take its cells one by one.
 
+use crate::host::connection::ConnectionProbe;
 use crate::port::Kernel;
 use crate::port::drop::{Policy, QueueView};
 use crate::scenario::{Class, Observable, Scenario};
 use crate::simulation::Simulation;
-use crate::tally::DropReason;
+use crate::tally::{DropReason, Dropped as Tallied};
 use crate::topology::Topology;
-use crate::units::TICKS_PER_SECOND;
+use crate::units::{Span, TICKS_PER_SECOND};
 use serde::{Deserialize, Serialize};
 
 /// A recorded time series.
@@ -31,9 +32,9 @@ pub struct Series {
 /// One dropped cell.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Dropped {
-    /// When, seconds.
+    /// When, seconds: its arrival at the port, or when its last bit left the link that lost it.
     pub time_s: f64,
-    /// The port.
+    /// The port, or the link that lost it.
     pub port: String,
     /// The VC.
     pub vc: String,
@@ -43,14 +44,14 @@ pub struct Dropped {
     pub frame: u32,
     /// Cell number within the frame.
     pub cell: u32,
-    /// `policy`, `full` or `rest`.
+    /// `policy`, `full`, `rest`, or `link`: lost on the link on purpose.
     pub reason: String,
-    /// X, cells waiting in the class queue.
-    pub waiting_cells: u64,
+    /// X, cells waiting in the class queue; with the next two `None` for the reason `link`.
+    pub waiting_cells: Option<u64>,
     /// Y_i, cells of the VC waiting.
-    pub waiting_of_vc_cells: u64,
+    pub waiting_of_vc_cells: Option<u64>,
     /// N_a, VCs with cells waiting.
-    pub active_vcs: u64,
+    pub active_vcs: Option<u64>,
     /// What the drop policy (reason `policy`) or the buffer (`full`) allows in the state that the cell found: of X, or of Y_i for
     /// policies that count by VC. A policy decides at the first cell of a frame; those after it share its fate.
     pub threshold_cells: Option<f64>,
@@ -79,6 +80,46 @@ impl Points {
             Some((t, last)) if *t == time => *last = value,
             _ => self.points.push((time, value)),
         }
+    }
+}
+
+/// A quantity that stays the same between its changes, recorded at every change or at regular times.
+#[derive(Clone, Debug)]
+pub struct Steps {
+    /// Distance of the regular times and the next one.
+    regular: Option<(u64, u64)>,
+    value: f64,
+    /// The record.
+    pub out: Points,
+}
+
+impl Steps {
+    /// Begins with `value`; regular times are the multiples of `interval`.
+    pub fn new(interval: Option<Span>, value: f64) -> Steps {
+        Steps {
+            regular: interval.map(|i| (i.0, 0)),
+            value,
+            out: Points::default(),
+        }
+    }
+
+    /// Records what is due at or before `time`: the value before the changes of that instant.
+    pub fn until(&mut self, time: u64) {
+        if let Some((interval, next)) = &mut self.regular {
+            while *next <= time {
+                self.out.points.push((*next, self.value));
+                *next += *interval;
+            }
+        }
+    }
+
+    /// It becomes `value` at `time`; times must not go back.
+    pub fn set(&mut self, time: u64, value: f64) {
+        match self.regular {
+            Some(_) => self.until(time),
+            None => self.out.change(time, value),
+        }
+        self.value = value;
     }
 }
 
@@ -172,9 +213,12 @@ pub struct TraceEntry {
     pub cell: u32,
     /// Why.
     pub reason: DropReason,
-    /// X, Y_i, N_a.
-    pub queue: (u64, u64, u64),
+    /// X, Y_i, N_a; `None` for a cell that a link lost.
+    pub queue: Option<(u64, u64, u64)>,
 }
+
+/// Most points that the probes of a run may record together: they are kept until its end.
+pub const MOST_POINTS: u64 = 10_000_000;
 
 /// All that is watched at one port.
 #[derive(Clone, Debug, Default)]
@@ -208,7 +252,25 @@ pub struct Handled {
     pub dropped: Option<DropReason>,
 }
 
+impl Handled {
+    /// Why a cell was dropped on arrival, from the counters before and after. What the link behind the port loses is not
+    /// dropped on arrival, whichever kernel counts it when.
+    pub fn reason(before: &Tallied, after: &Tallied) -> Option<DropReason> {
+        DropReason::ALL
+            .into_iter()
+            .filter(|&reason| reason != DropReason::Link)
+            .find(|&reason| after[reason as usize] > before[reason as usize])
+    }
+}
+
 impl PortProbe {
+    /// Points recorded so far.
+    fn points(&self) -> usize {
+        let watched: usize = self.watches.iter().map(|w| w.out.points.len()).sum();
+        let dropped: usize = self.drops.iter().map(|d| d.2.out.points.len()).sum();
+        watched + dropped + self.trace.len()
+    }
+
     /// When the next regular sample is due, ticks.
     pub fn next_sample(&self) -> Option<u64> {
         let due = |w: &Watch| {
@@ -272,7 +334,7 @@ impl PortProbe {
                 frame,
                 cell,
                 reason,
-                queue,
+                queue: Some(queue),
             });
         }
     }
@@ -287,6 +349,18 @@ impl PortProbe {
 }
 
 impl Simulation {
+    /// Points that all probes have recorded so far.
+    pub(crate) fn recorded(&self) -> u64 {
+        let ports = self.ports.iter().filter_map(|p| p.probe.as_deref());
+        let connections = self.connections.iter().filter_map(|c| c.probe.as_deref());
+        let shares = self.fabric.shares.values().flatten();
+        let points = ports.map(PortProbe::points).sum::<usize>()
+            + connections.map(ConnectionProbe::points).sum::<usize>()
+            + shares.map(|s| s.2.out.points.len()).sum::<usize>()
+            + self.fabric.lost.len();
+        points as u64
+    }
+
     /// The recorded series, in the order of the scenario's probes, and the traced drops in order of time.
     pub(crate) fn series(
         &mut self,
@@ -326,18 +400,27 @@ impl Simulation {
             let Some(probe) = connection.probe.take() else {
                 continue;
             };
-            found.extend(
-                [probe.cwnd, probe.ssthresh]
-                    .into_iter()
-                    .flatten()
-                    .map(|(p, points)| (p, None, points)),
-            );
-            if let Some((p, mut sum)) = probe.goodput {
+            for mut watch in probe.steps {
+                watch.record.until(end);
+                found.push((watch.probe, None, watch.record.out));
+            }
+            for (p, mut sum) in probe.goodput {
                 sum.until(end);
                 found.push((p, None, sum.out));
             }
+            found.extend(
+                probe
+                    .sequence
+                    .into_iter()
+                    .map(|(p, points)| (p, None, points)),
+            );
         }
         found.sort_by_key(|&(probe, class, _)| (probe, class));
+        let lost = std::mem::take(&mut self.fabric.lost);
+        trace.extend(
+            lost.iter()
+                .map(|(link, e)| named(e, *link as usize, topology, scenario)),
+        );
         trace.sort_by(|a, b| a.time_s.total_cmp(&b.time_s));
         let series = found.into_iter().map(|(probe, class, points)| {
             let spec = &scenario.probes[probe];
@@ -345,6 +428,8 @@ impl Simulation {
                 Observable::Queue => ("queue", "cells"),
                 Observable::Cwnd => ("cwnd", "bytes"),
                 Observable::Ssthresh => ("ssthresh", "bytes"),
+                Observable::Sequence => ("sequence", "bytes"),
+                Observable::Delivered => ("delivered", "bytes"),
                 Observable::Goodput => ("goodput", "Mb/s"),
                 Observable::LinkShare => ("link-share", "fraction of slots"),
                 Observable::Drops => ("drops", "cells"),
@@ -367,7 +452,8 @@ impl Simulation {
 }
 
 fn named(entry: &TraceEntry, link: usize, topology: &Topology, scenario: &Scenario) -> Dropped {
-    let (waiting_cells, waiting_of_vc_cells, active_vcs) = entry.queue;
+    let (waiting_cells, waiting_of_vc_cells, active_vcs) = entry.queue.unwrap_or_default();
+    let of_queue = |cells: u64| entry.queue.map(|_| cells);
     let class = scenario.vcs[entry.direction as usize / 2].class;
     let threshold_cells = match entry.reason {
         DropReason::Policy => {
@@ -397,9 +483,9 @@ fn named(entry: &TraceEntry, link: usize, topology: &Topology, scenario: &Scenar
         frame: entry.frame,
         cell: entry.cell,
         reason: entry.reason.name().into(),
-        waiting_cells,
-        waiting_of_vc_cells,
-        active_vcs,
+        waiting_cells: of_queue(waiting_cells),
+        waiting_of_vc_cells: of_queue(waiting_of_vc_cells),
+        active_vcs: of_queue(active_vcs),
         threshold_cells,
     }
 }

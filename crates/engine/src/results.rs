@@ -3,7 +3,7 @@
 use crate::aal5::cells_of_segment;
 use crate::probe::{Dropped, Series};
 use crate::scenario::{Class, Scenario, Traffic};
-use crate::tally::{DelayTally, PortTally, Tally};
+use crate::tally::{DelayTally, DropReason, PortTally, Tally};
 use crate::topology::Topology;
 use crate::units::{Span, TICKS_PER_SECOND};
 use serde::Serialize;
@@ -299,9 +299,12 @@ pub fn assemble(
     }
     let of_class = |c: &Class| judged.iter().any(|&i| scenario.vcs[i].class == *c);
     let judged_classes = Class::ALL.into_iter().filter(of_class);
+    // Distributions are kept by class: with other sources in a class of the TCPs, theirs alone is not known.
+    let mixed = (0..vcs.len()).any(|i| !judged.contains(&i) && of_class(&scenario.vcs[i].class));
     let p99 = judged_classes
         .filter_map(|c| tally.class_delays[c as usize].quantile(0.99))
-        .max();
+        .max()
+        .filter(|_| !mixed);
     let sum = |f: fn(&VcResult) -> u64| vcs.iter().map(f).sum::<u64>();
     let queues = || tally.ports.iter().flatten();
     let can_queue = |link: &usize| tally.ports[*link].is_some();
@@ -350,17 +353,24 @@ fn port_result(
     vcs: &[VcResult],
 ) -> PortResult {
     let of = &scenario.links[link];
+    let crossing = |i: usize, side: usize| topology.paths[2 * i + side].contains(&link);
     let sent = tally.link_cells[link];
-    let through = PortTally {
+    let mut through = PortTally {
         accepted: sent,
         ..PortTally::default()
     };
+    for (class, of_class) in through.classes.iter_mut().enumerate() {
+        // A port that cannot queue carries one class.
+        let carries = |i: usize| crossing(i, 0) || crossing(i, 1);
+        if (0..vcs.len()).any(|i| scenario.vcs[i].class as usize == class && carries(i)) {
+            of_class.dropped[DropReason::Link as usize] = tally.link_lost[link];
+        }
+    }
     let counted = tally.ports[link].as_ref();
     let port = counted.unwrap_or(&through);
     let dropped = port.dropped();
     let duration = scenario.duration;
     let cell_seconds = of.rate.cell_time().whole as f64 / TICKS_PER_SECOND as f64;
-    let crossing = |i: usize, side: usize| topology.paths[2 * i + side].contains(&link);
     let line_mbps: Vec<f64> = (0..vcs.len())
         .filter(|&i| crossing(i, 0))
         .filter_map(|i| match &scenario.vcs[i].traffic {

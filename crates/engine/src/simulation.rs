@@ -9,12 +9,13 @@
 //! serves this VC only, there is no processing delay, and no timer of the connection expires before.
 
 use crate::event::{EventList, Kind, WorkList};
-use crate::host::connection::{Connection, FrameStage, Traffic, Way};
+use crate::host::connection::{Connection, FrameStage, OfTcp, Traffic, Way};
 use crate::host::nic::Nic;
 use crate::host::tcp::Segment;
 use crate::link::{Arrival, Departure, Fabric, Next};
 use crate::port::merge::{ENDS_FRAME, SINGLE_CELLS};
 use crate::port::{Kernel as PortKernel, Port};
+use crate::probe::MOST_POINTS;
 use crate::results::{self, RunResult};
 use crate::scenario::Scenario;
 use crate::tally::{DirectionTally, DropReason, Tally, VcTally};
@@ -58,6 +59,11 @@ pub enum RunError {
         /// Name of the link.
         port: String,
     },
+    /// The probes recorded more than can be kept.
+    #[error(
+        "the probes have recorded more than {MOST_POINTS} points: give them a longer interval or `every`, or the run a shorter duration"
+    )]
+    Points,
     /// The run was asked to stop.
     #[error("interrupted")]
     Cancelled,
@@ -75,7 +81,8 @@ pub fn run(
 ) -> Result<RunResult, RunError> {
     let topology = Topology::new(scenario).map_err(RunError::Scenario)?;
     if options.kernel == Kernel::Plain {
-        let tally = crate::twin::run(scenario, replication);
+        let mut tally = crate::twin::run(scenario, replication);
+        tally.digest = tally.digest.filter(|_| options.digest);
         return Ok(results::assemble(
             scenario,
             &topology,
@@ -170,6 +177,9 @@ impl Simulation {
                 until_look = LOOK_EVERY;
                 if cancel.load(Ordering::Relaxed) {
                     return Err(RunError::Cancelled);
+                }
+                if self.recorded() > MOST_POINTS {
+                    return Err(RunError::Points);
                 }
             }
             let next = self.events.next_time().unwrap_or(u64::MAX).min(self.end);
@@ -335,10 +345,11 @@ impl Simulation {
             if now >= self.measured.0 && now < self.measured.1 {
                 connection.measured_bytes += bytes;
             }
-            if let Some(probe) = &mut connection.probe
-                && let Some((_, goodput)) = &mut probe.goodput
-            {
-                goodput.add(now, bytes as f64);
+            if let Some(probe) = &mut connection.probe {
+                for (_, goodput) in &mut probe.goodput {
+                    goodput.add(now, bytes as f64);
+                }
+                probe.set(now, OfTcp::Delivered, connection.delivered_bytes);
             }
             if let Some(ack) = ack {
                 let frame = connection.ways[ACK].next_frame;
@@ -406,7 +417,11 @@ impl Simulation {
             let Traffic::Tcp(tcp) = &mut connection.traffic else {
                 return;
             };
-            let cells = tcp.put_segment(connection.ways[DATA].next_frame, self.segments[i]);
+            let segment = self.segments[i];
+            for (_, sequence) in connection.probe.iter_mut().flat_map(|p| &mut p.sequence) {
+                sequence.points.push((now, segment.seq as f64));
+            }
+            let cells = tcp.put_segment(connection.ways[DATA].next_frame, segment);
             let sink = &mut self.fabric.sinks[2 * index + DATA];
             if cells != sink.frame_cells {
                 sink.odd_frames
@@ -425,12 +440,8 @@ impl Simulation {
             self.events.push(deadline, Kind::SenderTimer, index);
         }
         if let Some(probe) = &mut connection.probe {
-            if let Some((_, cwnd)) = &mut probe.cwnd {
-                cwnd.change(now, tcp.sender.cwnd() as f64);
-            }
-            if let Some((_, ssthresh)) = &mut probe.ssthresh {
-                ssthresh.change(now, tcp.sender.ssthresh() as f64);
-            }
+            probe.set(now, OfTcp::Cwnd, tcp.sender.cwnd());
+            probe.set(now, OfTcp::Ssthresh, tcp.sender.ssthresh());
         }
     }
 
@@ -610,6 +621,7 @@ impl Simulation {
         let mut tally = Tally {
             link_cells: vec![0; self.links],
             link_data_cells: vec![0; self.links],
+            link_lost: vec![0; self.links],
             ports: vec![None; self.links],
             vcs: vec![VcTally::default(); self.connections.len()],
             class_delays: self.fabric.class_delays.clone(),
@@ -650,6 +662,7 @@ impl Simulation {
                     hop.sent - extra.dropped[DropReason::Link as usize] - late,
                 );
             }
+            tally.link_lost[extra.link as usize] += extra.dropped[DropReason::Link as usize];
             let direction = hop.direction as usize;
             tally.vcs[direction / 2].directions[direction % 2].cells_dropped +=
                 extra.dropped.iter().sum::<u64>();

@@ -227,6 +227,8 @@ pub struct Tally {
     pub link_cells: Vec<u64>,
     /// Per link: those of them that belong to data directions.
     pub link_data_cells: Vec<u64>,
+    /// Per link: cells lost on it on purpose.
+    pub link_lost: Vec<u64>,
     /// Per link: counts of the port, when the link leaves a switch and the port can queue.
     pub ports: Vec<Option<PortTally>>,
     /// Per VC.

@@ -3,10 +3,12 @@
 mod common;
 
 use cellyard_engine::scenario::*;
+use cellyard_engine::simulation::{self, Kernel, Options};
 use cellyard_engine::tally::Tally;
 use cellyard_engine::units::{BitRate, Span};
 use common::{build, engines, random};
 use proptest::prelude::*;
+use std::sync::atomic::AtomicBool;
 
 /// A network of its own, with traffic of every kind.
 fn island(base: Scenario) -> Scenario {
@@ -40,6 +42,7 @@ fn island(base: Scenario) -> Scenario {
 fn front(mut tally: Tally, links: usize, vcs: usize) -> Tally {
     tally.link_cells.truncate(links);
     tally.link_data_cells.truncate(links);
+    tally.link_lost.truncate(links);
     tally.ports.truncate(links);
     tally.vcs.truncate(vcs);
     // These two sum over everything.
@@ -76,7 +79,10 @@ fn probes(scenario: &Scenario) -> Vec<Probe> {
         ];
         let of_tcp = [
             probe(Observable::Cwnd, &vc.name, None),
+            probe(Observable::Cwnd, &vc.name, interval),
             probe(Observable::Ssthresh, &vc.name, interval),
+            probe(Observable::Sequence, &vc.name, None),
+            probe(Observable::Delivered, &vc.name, interval),
         ];
         always
             .into_iter()
@@ -129,6 +135,23 @@ proptest! {
                 prop_assert_eq!(b.measured_bytes, b.delivered_bytes);
             }
         }
+    }
+
+    #[test]
+    fn series_and_traces_are_the_same_under_each_kernel(case in random::cases(1_500)) {
+        let mut watched = case.scenario.clone();
+        watched.probes = probes(&watched);
+        let watch = |kernel| {
+            let options = Options { kernel, digest: false };
+            let run = simulation::run(&watched, case.replication, &options, &AtomicBool::new(false));
+            let run = run.expect("a random scenario runs");
+            (run.series, run.trace)
+        };
+        let (one, other) = (watch(Kernel::Auto), watch(Kernel::B));
+        for (a, b) in one.0.iter().zip(&other.0) {
+            prop_assert_eq!(a, b);
+        }
+        prop_assert_eq!(one, other);
     }
 
     #[test]

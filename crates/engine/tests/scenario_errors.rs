@@ -659,7 +659,7 @@ fn json_has_the_same_checks_without_lines() {
         "seed": 1.5,
         "tie_order": ["fixed"],
     });
-    let found = read_json(&value).unwrap_err();
+    let found = read_json(&value, &[]).unwrap_err();
     let shown: Vec<String> = found.iter().map(Problem::to_string).collect();
     assert_eq!(found.len(), 3, "{shown:#?}");
     says(
@@ -671,7 +671,7 @@ fn json_has_the_same_checks_without_lines() {
         ],
     );
     assert_eq!(
-        read_json(&serde_json::json!([1])).unwrap_err()[0].message,
+        read_json(&serde_json::json!([1]), &[]).unwrap_err()[0].message,
         "is a list"
     );
 }

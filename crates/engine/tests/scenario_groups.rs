@@ -82,7 +82,7 @@ vc = [
 ]
 probe = [
     {{ what = "cwnd", of = "vc" }},
-    {{ what = "goodput", of = "video", interval = "1 ms" }},
+    {{ what = "trace", of = "video" }},
     {{ what = "queue", of = "tail", vc = "video2", class = "vbr", every = 10 }},
 ]"#
     ));

@@ -106,16 +106,14 @@ fn transfer(tcp: TcpParams, lost: &[u64]) -> Transfer {
         every: None,
     };
     net.probes = vec![
-        probe(Observable::Goodput, Some(Span::from_milliseconds(1))),
+        probe(Observable::Delivered, Some(Span::from_milliseconds(1))),
         probe(Observable::Cwnd, None),
     ];
     let run = simulation::run(&net, None, &Options::default(), &AtomicBool::new(false));
     let series = run.expect("a run without errors").series;
-    let mut sum = 0.0;
-    let delivered = series[0].value.iter().map(|mbps| {
-        sum += mbps * 125.0; // bytes in a millisecond
-        (sum / MSS as f64).round() as u64
-    });
+    // After each whole millisecond: a sample leaves out what happens at its instant, and the first is at 0.
+    let samples = series[0].value.iter().skip(1);
+    let delivered = samples.map(|bytes| *bytes as u64 / MSS);
     Transfer {
         counters: tally.vcs[0].sender,
         delivered: delivered.collect(),

@@ -136,7 +136,7 @@ fn run(shared: &Shared, (scenario, replication): &Job) -> Result<String, Failure
     let scenario: Scenario = serde_json::from_str(scenario).map_err(failed)?;
     let result = simulation::run(&scenario, *replication, &shared.options, &shared.cancelled)
         .map_err(|error| match error {
-            RunError::Kernel { .. } => ("usage", error.to_string()),
+            RunError::Kernel { .. } | RunError::Points => ("usage", error.to_string()),
             RunError::Scenario(_) | RunError::Cancelled => failed(error),
         })?;
     serde_json::to_string(&result).map_err(failed)

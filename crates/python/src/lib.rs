@@ -49,6 +49,16 @@ fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
 }
 
+/// Version of the engine and a hash of its sources: the same build gives the same results.
+#[pyfunction]
+fn build() -> &'static str {
+    concat!(
+        env!("CARGO_PKG_VERSION"),
+        "+",
+        env!("CELLYARD_ENGINE_SOURCES")
+    )
+}
+
 /// Canonical JSON of the scenario in the TOML `text`, which `file` names in error messages.
 /// `overrides` are (dotted path, TOML value or bare word).
 #[pyfunction]
@@ -64,12 +74,12 @@ fn read_toml(
     canonical(&scenario)
 }
 
-/// Canonical JSON of the scenario whose TOML data are given as JSON.
+/// Canonical JSON of the scenario whose TOML data are given as JSON; `overrides` as in `read_toml`.
 #[pyfunction]
-fn read_json(py: Python<'_>, text: &str) -> PyResult<String> {
+fn read_json(py: Python<'_>, text: &str, overrides: Vec<(String, String)>) -> PyResult<String> {
     let value = serde_json::from_str(text).map_err(|e| PyValueError::new_err(e.to_string()))?;
     let scenario = py
-        .detach(|| scenario::read_json(&value))
+        .detach(|| scenario::read_json(&value, &overrides))
         .map_err(|problems| scenario_error(py, &problems))?;
     canonical(&scenario)
 }
@@ -111,6 +121,7 @@ fn reference_markdown() -> String {
 #[pymodule]
 fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(version, module)?)?;
+    module.add_function(wrap_pyfunction!(build, module)?)?;
     module.add_function(wrap_pyfunction!(read_toml, module)?)?;
     module.add_function(wrap_pyfunction!(read_json, module)?)?;
     module.add_function(wrap_pyfunction!(write_toml, module)?)?;

@@ -3,7 +3,7 @@
 use crate::aal5::cells_of_segment;
 use crate::host::tcp::{Ack, Receiver, SackBlock, Segment, Sender};
 use crate::link::processing_time;
-use crate::probe::{IntervalSum, Points};
+use crate::probe::{IntervalSum, Points, Steps};
 use crate::rng::Stream;
 use crate::scenario::{Processing, ProcessingKind};
 use crate::units::{CELL_BITS, CellTime, TICKS_PER_SECOND};
@@ -266,15 +266,59 @@ pub enum Traffic {
     Cells(CellSource),
 }
 
-/// Time series of one VC.
+/// A quantity of a TCP that stays the same between events, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OfTcp {
+    /// cwnd.
+    Cwnd,
+    /// ssthresh.
+    Ssthresh,
+    /// Bytes delivered in order.
+    Delivered,
+}
+
+/// One watched quantity of a TCP.
+#[derive(Debug)]
+pub struct TcpWatch {
+    /// Index of the probe in the scenario.
+    pub probe: usize,
+    /// What.
+    pub quantity: OfTcp,
+    /// The record.
+    pub record: Steps,
+}
+
+/// Time series of one VC, each with the index of its probe in the scenario.
 #[derive(Debug, Default)]
 pub struct ConnectionProbe {
-    /// cwnd in bytes: probe and record.
-    pub cwnd: Option<(usize, Points)>,
-    /// ssthresh in bytes.
-    pub ssthresh: Option<(usize, Points)>,
+    /// What stays the same between events.
+    pub steps: Vec<TcpWatch>,
     /// Bytes delivered per interval.
-    pub goodput: Option<(usize, IntervalSum)>,
+    pub goodput: Vec<(usize, IntervalSum)>,
+    /// First byte of each segment sent.
+    pub sequence: Vec<(usize, Points)>,
+}
+
+impl ConnectionProbe {
+    /// `quantity` is `bytes` from `now` on.
+    pub fn set(&mut self, now: u64, quantity: OfTcp, bytes: u64) {
+        for watch in self.steps.iter_mut().filter(|w| w.quantity == quantity) {
+            watch.record.set(now, bytes as f64);
+        }
+    }
+
+    /// Points recorded so far.
+    pub fn points(&self) -> usize {
+        let steps: usize = self.steps.iter().map(|w| w.record.out.points.len()).sum();
+        let goodput: usize = self.goodput.iter().map(|g| g.1.out.points.len()).sum();
+        steps
+            + goodput
+            + self
+                .sequence
+                .iter()
+                .map(|s| s.1.points.len())
+                .sum::<usize>()
+    }
 }
 
 /// One VC.

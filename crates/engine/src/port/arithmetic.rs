@@ -538,9 +538,7 @@ fn advance_watched(port: &mut Port, fabric: &mut Fabric, horizon: u64) {
                 frame: run.frame,
                 cell: run.cell,
                 queue: (queue.waiting, queue.waiting_of_vc, queue.active_vcs),
-                dropped: DropReason::ALL
-                    .into_iter()
-                    .find(|&r| after[r as usize] > dropped[r as usize]),
+                dropped: Handled::reason(&dropped, &after),
             };
             probe.handled(handled, |t, quantity| kernel.look(t, quantity));
         }

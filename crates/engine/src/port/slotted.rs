@@ -242,7 +242,7 @@ impl Slotted {
         let queue = &mut self.queues[class];
         let cells = match &mut self.scheduler {
             Scheduler::PerVc(s) if s.class() == class => {
-                let direction = s.pick();
+                let direction = s.pick(self.started);
                 let local = self
                     .directions
                     .iter()
@@ -381,7 +381,7 @@ impl Slotted {
         self.total += n;
         match &mut self.scheduler {
             Scheduler::PerVc(s) if s.class() == class => {
-                s.on_arrival(direction);
+                s.on_arrival(direction, self.started);
                 return queue.per_vc[local].push_back(cells);
             }
             // Cells leave one by one, each with its number.
@@ -639,9 +639,7 @@ fn arrive_watched(
         frame: run.frame,
         cell: run.cell,
         queue: (queue.waiting, queue.waiting_of_vc, queue.active_vcs),
-        dropped: DropReason::ALL
-            .into_iter()
-            .find(|&r| after[r as usize] > dropped[r as usize]),
+        dropped: Handled::reason(&dropped, &after),
     };
     probe.handled(handled, |_, quantity| kernel.look(quantity));
 }

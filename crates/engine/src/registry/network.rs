@@ -378,7 +378,8 @@ pub(super) static VC: [Component; 1] = [Component {
             "guarantee",
             ANY_RATE,
             Derived("none"),
-            "Rate that per-vc schedulers guarantee the data of this VC.",
+            "Cell rate that per-vc schedulers guarantee the data of this VC, as far as higher classes leave it and its cells get into \
+             the buffer.",
         ),
         parameter(
             "start",

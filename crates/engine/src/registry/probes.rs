@@ -56,7 +56,7 @@ const fn probe(
     }
 }
 
-pub(super) static PROBE: [Component; 8] = [
+pub(super) static PROBE: [Component; 10] = [
     probe(
         "queue",
         "Waiting cells at a port: X, or Y_i with `vc`.",
@@ -73,6 +73,16 @@ pub(super) static PROBE: [Component; 8] = [
         &[VC, SAMPLING],
     ),
     probe(
+        "sequence",
+        "First byte of each segment that a TCP sends; a retransmission goes back.",
+        &[VC],
+    ),
+    probe(
+        "delivered",
+        "Bytes of a TCP delivered in order since the start.",
+        &[VC, SAMPLING],
+    ),
+    probe(
         "goodput",
         "Bytes delivered per interval, as Mb/s.",
         &[VC, INTERVAL],
@@ -84,7 +94,7 @@ pub(super) static PROBE: [Component; 8] = [
     ),
     probe(
         "drops",
-        "Cells dropped at a port, per interval.",
+        "Cells that a port drops, per interval; without those that its link loses on purpose.",
         &[PORT, CLASS, INTERVAL],
     ),
     probe(
@@ -94,7 +104,7 @@ pub(super) static PROBE: [Component; 8] = [
     ),
     probe(
         "trace",
-        "Every dropped cell of a VC: time, X, Y_i, N_a, threshold, reason.",
+        "Every dropped cell of a VC: time, X, Y_i, N_a, threshold, reason; losses on purpose included.",
         &[VC],
     ),
 ];

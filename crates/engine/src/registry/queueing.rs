@@ -177,7 +177,7 @@ pub(super) static SCHEDULER: [Component; 4] = [
         family: Family::Scheduler,
         name: "per-vc",
         help: "Strict priority between classes; within one class, guaranteed rates first, the rest by weight.",
-        formula: "per slot, credit_i + guarantee_i / rate while VC i waits; the largest credit >= 1 goes and pays 1, \
+        formula: "per slot of the port, credit_i + guarantee_i / rate while VC i waits; the largest credit >= 1 goes and pays 1, \
                   else the smallest start tag S_i goes and S_i + 1 / weight_i",
         source: "`guaranteed-rate`, sections 1 and 3; Goyal, Vin and Cheng, Start-time fair queuing, IEEE/ACM ToN 5(5), 1997",
         parameters: &[
@@ -185,7 +185,7 @@ pub(super) static SCHEDULER: [Component; 4] = [
                 "class",
                 CLASSES,
                 Text("ubr"),
-                "The class with per-VC queues.",
+                "The class with per-VC queues. They share its buffer: when it overflows, shares need a drop policy that counts by VC.",
             ),
             parameter(
                 "unit",

@@ -30,7 +30,7 @@ const RECOVERIES: &[Choice] = &[
     Choice {
         name: "tahoe",
         help: "Vanilla with fast retransmit: duplicate ACKs start slow start without waiting for the timer.",
-        formula: "third duplicate ACK: ssthresh as at a timeout, cwnd = MSS, resend the missing segment",
+        formula: "third duplicate ACK: ssthresh = max(2 MSS, min(cwnd, rwnd) / 2), also at a timeout; cwnd = MSS, resend the missing segment",
         source: "Jacobson 1988; Fall and Floyd, Simulation-based comparisons of Tahoe, Reno and SACK TCP, CCR 26(3), 1996",
     },
     Choice {

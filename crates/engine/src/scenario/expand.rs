@@ -471,7 +471,9 @@ fn vcs(
             duplicate(&format!("{path}.name"), "VCs", report);
         }
     }
-    out.vc_names.define("vc", unnamed, true);
+    if !unnamed.is_empty() {
+        out.vc_names.define("vc", unnamed, true);
+    }
 }
 
 /// Like [`ends`], and all of them hosts.

@@ -452,6 +452,10 @@ pub enum Observable {
     Cwnd,
     /// Slow-start threshold of a VC, bytes.
     Ssthresh,
+    /// First byte of each segment that a TCP sends, in bytes; a retransmission goes back.
+    Sequence,
+    /// Bytes of a TCP delivered in order since the start.
+    Delivered,
     /// Bytes delivered per interval of a VC, as Mb/s.
     Goodput,
     /// Share of a link's cell slots used by each class, per interval.

@@ -161,9 +161,17 @@ fn set(node: &mut Node, field: &str, steps: &[&str], value: Option<&Node>) -> Re
                     .iter_mut()
                     .try_for_each(|item| set(item, field, steps, value));
             }
+            let group = items
+                .iter()
+                .find_map(|item| label(item, field).filter(|group| is_member(step, group)));
             Err(Lost {
                 step: step.into(),
-                message: format!("no {field} is called `{}`", shorten(step)),
+                message: match group {
+                    Some(group) => format!(
+                        "`{step}` is one of the group `{group}`, whose members are all alike"
+                    ),
+                    None => format!("no {field} is called `{}`", shorten(step)),
+                },
                 candidates: positions(items.len())
                     .into_iter()
                     .chain(items.iter().filter_map(|item| label(item, field)))
@@ -229,6 +237,12 @@ fn elements(items: &[Node], field: &str, step: &str) -> Vec<usize> {
     }
     let matches = |item: &Node| label(item, field).as_deref() == Some(step);
     (0..items.len()).filter(|&i| matches(&items[i])).collect()
+}
+
+/// Whether `name` is that of a numbered member of `group`.
+fn is_member(name: &str, group: &str) -> bool {
+    let number = name.strip_prefix(group);
+    number.is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
 }
 
 /// What an element of a list goes by: its name, or the default name of a link.

@@ -7,6 +7,7 @@ use super::model::*;
 use super::problem::{Problem, Report};
 use super::tree::{self, Node};
 use super::{overrides, quantity};
+use crate::probe::MOST_POINTS;
 use crate::registry::Family;
 use crate::units::{BitRate, Span};
 use serde::de::DeserializeOwned;
@@ -26,20 +27,30 @@ pub fn read_toml(
     file: &str,
     overrides: &[(String, String)],
 ) -> Result<Scenario, Vec<Problem>> {
-    let mut root = tree::from_toml(text, file)?;
+    read(tree::from_toml(text, file)?, file, overrides)
+}
+
+/// Reads a scenario from values with the same fields as the TOML form; `overrides` as in [`read_toml`].
+///
+/// # Errors
+/// All problems; they have no lines.
+pub fn read_json(
+    value: &serde_json::Value,
+    overrides: &[(String, String)],
+) -> Result<Scenario, Vec<Problem>> {
+    read(tree::from_json(value), "scenario", overrides)
+}
+
+fn read(
+    mut root: Node,
+    file: &str,
+    overrides: &[(String, String)],
+) -> Result<Scenario, Vec<Problem>> {
     let mut problems = Vec::new();
     for (path, value) in overrides {
         problems.extend(overrides::apply(&mut root, path, value).err().map(|p| *p));
     }
     resolve(&root, file, problems)
-}
-
-/// Reads a scenario from values with the same fields as the TOML form.
-///
-/// # Errors
-/// All problems; they have no lines.
-pub fn read_json(value: &serde_json::Value) -> Result<Scenario, Vec<Problem>> {
-    resolve(&tree::from_json(value), "scenario", Vec::new())
 }
 
 fn resolve(root: &Node, file: &str, problems: Vec<Problem>) -> Result<Scenario, Vec<Problem>> {
@@ -70,13 +81,18 @@ fn probes(
     report: &mut Report,
 ) -> Vec<Probe> {
     let mut out = Vec::new();
+    let mut points = 0u64;
     let vc_entries = entries(scenario, "vc");
     for (i, entry) in entries(scenario, "probe").into_iter().enumerate() {
         let Some((entry, of)) = entry.and_then(|e| Some((e, text(e, "of")?))) else {
             continue;
         };
         let what = text(entry, "what").unwrap_or_default();
-        let of_vc = matches!(what, "cwnd" | "ssthresh" | "goodput" | "trace");
+        let of_tcp = matches!(
+            what,
+            "cwnd" | "ssthresh" | "sequence" | "delivered" | "goodput"
+        );
+        let of_vc = of_tcp || what == "trace";
         let (names, kind) = if of_vc {
             (&network.vc_names, "VC")
         } else {
@@ -97,7 +113,7 @@ fn probes(
             let traffic = vc_entries[network.vcs[vc].entry].and_then(|e| object(e, "traffic"));
             traffic.is_none_or(|t| text(t, "kind") == Some("tcp"))
         };
-        if matches!(what, "cwnd" | "ssthresh") && !members.iter().all(|&vc| is_tcp(vc)) {
+        if of_tcp && !members.iter().all(|&vc| is_tcp(vc)) {
             report.add(
                 &path,
                 format!("has no {what}: it is no TCP"),
@@ -123,6 +139,21 @@ fn probes(
                 "a port with the scheduler guaranteed-rate",
                 None,
             );
+        }
+        if let (Some(interval), Some(duration)) =
+            (number(entry, "interval"), number(scenario, "duration"))
+        {
+            points =
+                points.saturating_add((duration / interval).saturating_mul(members.len() as u64));
+            if points > MOST_POINTS {
+                report.add(
+                    &format!("probe[{i}].interval"),
+                    format!("makes {points} points with the probes before it"),
+                    format!("at most {MOST_POINTS} points in all"),
+                    None,
+                );
+                points = 0;
+            }
         }
         let vc = text(entry, "vc");
         if let Some(name) = vc {

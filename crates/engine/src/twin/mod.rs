@@ -222,6 +222,7 @@ impl<'a> Twin<'a> {
             tally: Tally {
                 link_cells: vec![0; links.len()],
                 link_data_cells: vec![0; links.len()],
+                link_lost: vec![0; links.len()],
                 vcs: vec![VcTally::default(); scenario.vcs.len()],
                 digest: Some(0),
                 ..Tally::default()
@@ -493,6 +494,7 @@ impl<'a> Twin<'a> {
         let class = self.vcs[cell.direction / 2].class as usize;
         if lost {
             self.count(cell.direction).cells_dropped += 1;
+            self.tally.link_lost[link] += 1;
             if let Some(port) = &mut self.ports[link] {
                 port.tally.classes[class].dropped[DropReason::Link as usize] += 1;
             }

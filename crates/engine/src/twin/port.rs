@@ -38,6 +38,8 @@ pub(super) struct Port {
     queues: Vec<ClassQueue>,
     busy: bool,
     arrivals: u64,
+    /// Cells whose transmission has begun.
+    sent: u64,
     /// By VC direction: the frame of its latest cell.
     latest: HashMap<Direction, (u32, FrameState)>,
     /// Until when `tally.queue_time` is up to date.
@@ -79,6 +81,7 @@ impl Port {
             queues: queues.into(),
             busy: false,
             arrivals: 0,
+            sent: 0,
             latest: HashMap::new(),
             counted_until: Time::ZERO,
             tally: PortTally::default(),
@@ -96,6 +99,7 @@ impl Port {
             }
             Ok(()) if !self.busy => {
                 self.busy = true;
+                self.sent += 1;
                 Verdict::Starts
             }
             Ok(()) => {
@@ -103,7 +107,7 @@ impl Port {
                 if let Scheduler::PerVc(s) = &mut self.scheduler
                     && s.class() == class
                 {
-                    s.on_arrival(cell.direction);
+                    s.on_arrival(cell.direction, self.sent);
                 }
                 Verdict::Waits
             }
@@ -159,6 +163,7 @@ impl Port {
         self.tally.classes[class].sent += 1;
         let next = self.take_next();
         self.busy = next.is_some();
+        self.sent += u64::from(self.busy);
         self.check_conservation();
         next
     }
@@ -177,7 +182,7 @@ impl Port {
         let cells = &mut self.queues[class].cells;
         let (_, cell) = match &mut self.scheduler {
             Scheduler::PerVc(s) if s.class() == class => {
-                let vc = s.pick();
+                let vc = s.pick(self.sent);
                 let oldest = cells.iter().position(|(_, c)| c.direction == vc)?;
                 let taken = cells.remove(oldest)?;
                 s.taken(vc, taken.1.eom);

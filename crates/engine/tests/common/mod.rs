@@ -40,6 +40,7 @@ pub fn differences(left: &Tally, right: &Tally) -> String {
         &left.link_data_cells,
         &right.link_data_cells,
     );
+    compare("link_lost".into(), &left.link_lost, &right.link_lost);
     for (i, (l, r)) in left.ports.iter().zip(&right.ports).enumerate() {
         compare(format!("port of link {i}"), l, r);
     }
