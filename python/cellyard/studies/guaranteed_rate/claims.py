@@ -6,6 +6,9 @@ from statistics import mean
 
 from cellyard.study import Rows, Verdict, claim, count
 
+#: VBR cells that may wait for the UBR cell in service, or arrive together with others.
+FEW_CELLS = 3
+
 FACTORS = ("tcp", "gr", "drop_policy")
 
 
@@ -121,6 +124,29 @@ def satellite_long_bursts(rows: Rows) -> Verdict:
     )  # fmt: skip
 
 
+@claim(
+    "VBR cells are not queued without a guarantee for UBR; with one they are, the more the higher it is.", "3-5", "4-6"
+)
+def vbr_queues(rows: Rows) -> Verdict:
+    """Section 3, figure 2."""
+    chosen = rows.where(table=("3-5", "4-6"))
+    queue = _means(chosen, "gr", "vbr_max_queue_cells")
+    variation = _means(chosen, "gr", "vbr_cell_delay_variation_s")
+    longest = max(chosen.where(gr=0.0).values("vbr_max_queue_cells"))
+    steps = [
+        gain for low, high in ((0.0, 0.1), (0.1, 0.5)) for gain in chosen.gains("vbr_max_queue_cells", "gr", low, high)
+    ]
+    held, of = count(gain > 0 for gain in steps)
+    return Verdict(
+        longest <= FEW_CELLS and held == of,
+        f"at most {longest:.0f} VBR cells wait with GR 0; longest VBR queue, mean by GR: "
+        + ", ".join(f"{gr} {cells:.0f} cells" for gr, cells in queue.items())
+        + "; peak-to-peak delay variation: "
+        + ", ".join(f"{gr} {1e3 * seconds:.2f} ms" for gr, seconds in variation.items())
+        + f"; the queue grows with GR in {held} of {of} pairs",
+    )
+
+
 CLAIMS = (
     longer_periods_hurt,
     lan_policy,
@@ -129,4 +155,5 @@ CLAIMS = (
     satellite_tcp,
     satellite_guaranteed_rate,
     satellite_long_bursts,
+    vbr_queues,
 )

@@ -23,6 +23,8 @@ def figures(study: Study, rows: Rows) -> Iterator[plot.Drawn]:
         yield periods(chosen)
     if chosen := rows.where(table=("3-5", "4-6", "7-8-9")):
         yield trade_off(chosen)
+    if chosen := rows.where(table="vbr-cost"):
+        yield vbr_cost(chosen)
     for table in ("1-2", "3-5", "reno-lan", "4-6"):
         if chosen := rows.where(table=table):
             yield plot.Drawn(
@@ -49,6 +51,7 @@ def shares(study: Study) -> plot.Drawn:
         run = watched(study, "sack", gr, cy.LinkShareProbe(of=PORT, interval="20 ms"))
         by_class = {s.service_class or "": s for s in run.series}
         plot.lines(one, {name.upper(): by_class[name] for name in ("vbr", "ubr")})
+        one.lines[1].set_linestyle((0, (3, 1.5)))  # where both have the same share, both are seen
         one.set(title=f"GR = {gr:g}", xlim=(0.6, 2.4), ylim=(0, 1.05), ylabel="share of the link" if gr == 0 else None)
     axes[2].legend(fontsize=8, loc="upper right")
     return plot.Drawn(
@@ -91,6 +94,39 @@ def periods(rows: Rows) -> plot.Drawn:
         "figure-4",
         "Figure 4: efficiency against fairness for three VBR periods",
         "SACK, strict priority of VBR, tables 1 and 2.",
+        figure,
+    )
+
+
+def vbr_cost(rows: Rows) -> plot.Drawn:
+    """What VBR pays: delay with an unlimited buffer, loss with a finite one."""
+    figure, axes = plot.panels(2, height=3.0)
+    places = ("lan", "wan", "satellite")
+    for place, colour, marker in zip(places, plot.COLOURS, plot.MARKERS, strict=False):
+        here = rows.where(configuration=place)
+        unlimited = sorted(here.where(vbr_buffer="unlimited"), key=lambda row: float(row["gr"]))
+        grs = [row["gr"] for row in unlimited]
+        variation = [1e3 * float(row.simulated["vbr_cell_delay_variation_s"] or 0) for row in unlimited]
+        axes[0].plot(grs, variation, marker=marker, color=colour, label=place)
+        for buffer, dashes in ((1000, "-"), (10000, "--")):
+            finite = sorted(here.where(vbr_buffer=buffer), key=lambda row: float(row["gr"]))
+            losses = [float(row.simulated["vbr_cell_loss_ratio"] or 0) for row in finite]
+            label = f"{place}, {buffer} cells"
+            axes[1].plot([row["gr"] for row in finite], losses, dashes, marker=marker, color=colour, label=label)
+    axes[0].set(
+        xlabel="guaranteed rate of UBR", ylabel="VBR delay variation [ms]", title="VBR buffer unlimited", ylim=(0, None)
+    )
+    axes[1].set(
+        xlabel="guaranteed rate of UBR", ylabel="VBR cell loss ratio", title="finite VBR buffer", ylim=(0, None)
+    )
+    for one in axes:
+        one.legend(fontsize=7)
+    return plot.Drawn(
+        "vbr-cost",
+        "What VBR pays for the guarantee of UBR",
+        "5 SACK sources, Selective Drop, VBR of 300 ms on and 300 ms off at the line rate. Left: peak-to-peak variation of the "
+        "VBR cells' transfer delay, the same at all distances. Right: their loss when the VBR class has a buffer of 1000 (solid) "
+        "or 10000 cells (dashed).",
         figure,
     )
 

@@ -28,7 +28,9 @@ def scenario(row: Row, shared: Mapping[str, Any]) -> cy.Scenario:
             cy.Host(name="sink", count=row["sources"]),
             cy.Host(name="screen"),
         ],
-        switches=[cy.Switch(name=name, ubr=queue, scheduler=scheduler) for name in ("west", "east")],
+        switches=[
+            cy.Switch(name=name, ubr=queue, vbr=vbr_queue(row), scheduler=scheduler) for name in ("west", "east")
+        ],
         links=[
             cy.Link(from_="source", to="west", **access),
             cy.Link(from_="video", to="west", **access),
@@ -39,6 +41,12 @@ def scenario(row: Row, shared: Mapping[str, Any]) -> cy.Scenario:
         vcs=vcs(row, shared, place, two_way),
         probes=list(row.get("probes", ())),
     )
+
+
+def vbr_queue(row: Row) -> cy.Queue | None:
+    """The queue of the VBR class: unlimited unless the row says otherwise."""
+    buffer = row.get("vbr_buffer", "unlimited")
+    return None if buffer == "unlimited" else cy.Queue(buffer=f"{buffer} cells")
 
 
 def vcs(row: Row, shared: Mapping[str, Any], place: Mapping[str, Any], two_way: bool) -> list[cy.Vc]:
