@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import os
 import re
 import subprocess
@@ -39,12 +40,15 @@ def test_commands_run_in_order_of_reading(tmp_path: Path) -> None:
     commands = []
     for page in (ROOT / "README.md", ROOT / "docs/command-line.md"):
         for block in re.findall(r"^```console\n(.*?)^```", page.read_text(encoding="utf-8"), re.M | re.S):
-            commands += re.findall(r"^\$ (cellyard .*)$", block, re.M)
+            commands += re.findall(r"^\$ (cellyard .*)\n((?:(?!\$ ).*\n)*)", block, re.M)
     assert len(commands) > 8
-    for command in commands:
+    checker, flags = doctest.OutputChecker(), doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    for command, shown in commands:
         if any(part in command for part in NOT_RUN):
             continue
         done = subprocess.run(
             command, shell=True, cwd=tmp_path, env={**os.environ, "PATH": path}, capture_output=True, text=True
         )
         assert done.returncode == 0, f"{command}\n{done.stderr}"
+        # What the page shows is what is printed, with ... for what it leaves out.
+        assert not shown.strip() or checker.check_output(shown, done.stdout, flags), f"{command}\n{done.stdout}"
