@@ -77,7 +77,7 @@ tools:
 pins: tools ## pin the newest Python dependencies by version and hash
 	"$(PYTHON)" -m venv .venv/pins && .venv/pins/bin/pip install --quiet pip-tools
 	.venv/pins/bin/pip-compile --quiet --upgrade --generate-hashes --allow-unsafe --strip-extras --extra dev --extra plot \
-		--no-emit-index-url --no-emit-find-links --output-file constraints.txt pyproject.toml
+		--no-header --no-emit-options --output-file constraints.txt pyproject.toml
 
 clean: ## remove everything that was built
 	rm -rf .venv target python/cellyard/*.so
