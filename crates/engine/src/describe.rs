@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// "can_queue", "data_vcs", "ack_vcs", "max_data_cells"}], "notes"}`, for the ports that carry anything.
 ///
 /// The cells are an upper bound: what the links and the cell sources can bring in the simulated time. Notes are sentences
-/// about settings that are allowed and have no effect.
+/// about what is allowed and hardly meant, most of it settings without effect.
 ///
 /// # Errors
 /// As [`crate::simulation::run`], for a scenario that the reader has not checked.
@@ -74,12 +74,6 @@ pub fn describe(scenario: &Scenario) -> Result<Value, RunError> {
 fn notes(scenario: &Scenario, topology: &Topology) -> Vec<String> {
     let mut notes = unused_shares(scenario, topology);
     notes.extend(idle_sources(scenario, topology));
-    let mut classes = vec![BTreeSet::new(); scenario.links.len()];
-    for (direction, path) in topology.paths.iter().enumerate() {
-        for &link in path {
-            classes[link].insert(scenario.vcs[direction / 2].class);
-        }
-    }
     // Settings are made for all ports of a switch, or for one port.
     let at_switches = scenario.switches.iter().enumerate().map(|(index, switch)| {
         let ports: Vec<usize> = (0..scenario.links.len())
@@ -95,7 +89,7 @@ fn notes(scenario: &Scenario, topology: &Topology) -> Vec<String> {
     for (name, scheduler, queues, ports) in at_switches.chain(at_ports) {
         let used: BTreeSet<Class> = ports
             .into_iter()
-            .flat_map(|l| &classes[l])
+            .flat_map(|l| &topology.classes[l])
             .copied()
             .collect();
         if used.is_empty() {
@@ -146,7 +140,7 @@ fn idle_sources(scenario: &Scenario, topology: &Topology) -> Vec<String> {
     let late: Vec<&str> = late.map(|vc| vc.name.as_str()).collect();
     if !late.is_empty() {
         notes.push(format!(
-            "{} never starts: its start is the end of the run or later",
+            "no data from {}: the start is the end of the run or later",
             some(&late)
         ));
     }
@@ -276,7 +270,7 @@ mod tests {
             notes(&[("switch.west.ubr.buffer", "unlimited")]),
             [unlimited]
         );
-        let late = "vc1 and 4 more never starts: its start is the end of the run or later";
+        let late = "no data from vc1 and 4 more: the start is the end of the run or later";
         assert_eq!(notes(&[("vc.start", "10 s")]), [late]);
         let mss = ("vc.traffic.mss", "65000 bytes");
         let long = "a frame of vc1 and 4 more has 1356 cells, more than the 1000 that can wait at west->east";

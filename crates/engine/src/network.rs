@@ -12,7 +12,7 @@ use crate::link::{Fabric, Hop, HopExtra, Losses, Next, Sink, SwitchStage};
 use crate::port::arithmetic::Arithmetic;
 use crate::port::drop::Policy;
 use crate::port::merge::{Feed, Order, TieRule};
-use crate::port::sched::{CLASSES, Scheduler};
+use crate::port::sched::Scheduler;
 use crate::port::slotted::Slotted;
 use crate::port::{FrameState, Kernel as PortKernel, Limits, Lookahead, Port};
 use crate::probe::{IntervalSum, Points, PortProbe, Quantity, Steps, Watch, When};
@@ -65,8 +65,6 @@ struct Builder<'a> {
     roles: Vec<LinkRole>,
     /// Per link that is a stage of a switch: its port.
     port_of: HashMap<usize, usize>,
-    /// Classes that cross each link.
-    classes: Vec<[bool; CLASSES]>,
     /// Per link: the VC directions that take it.
     directions: Vec<Vec<u32>>,
 }
@@ -78,24 +76,19 @@ impl<'a> Builder<'a> {
         replication: Option<u64>,
     ) -> Builder<'a> {
         let links = scenario.links.len();
-        let mut classes = vec![[false; CLASSES]; links];
         let mut directions = vec![Vec::new(); links];
         for (direction, path) in topology.paths.iter().enumerate() {
             for &link in path {
-                classes[link][scenario.vcs[direction / 2].class as usize] = true;
                 directions[link].push(direction as u32);
             }
         }
-        let roles = (0..links)
-            .map(|l| role(scenario, topology, l, &classes[l]))
-            .collect();
+        let roles = (0..links).map(|l| role(scenario, topology, l)).collect();
         let mut builder = Builder {
             scenario,
             topology,
             replication,
             roles,
             port_of: HashMap::new(),
-            classes,
             directions,
         };
         for link in 0..links {
@@ -715,10 +708,7 @@ impl<'a> Builder<'a> {
             let cells = interval as f64 / self.cell_ticks(link) as f64;
             let classes = match p.class {
                 Some(class) => vec![class],
-                None => Class::ALL
-                    .into_iter()
-                    .filter(|&c| self.classes[link][c as usize])
-                    .collect(),
+                None => self.topology.classes[link].clone(),
             };
             for class in classes {
                 let sum = IntervalSum::new(interval, 1.0 / cells);
@@ -803,23 +793,13 @@ fn is_lossy(scenario: &Scenario, link: usize) -> bool {
 
 /// Per link: whether cells can wait before it.
 pub(crate) fn queueing_links(scenario: &Scenario, topology: &Topology) -> Vec<bool> {
-    let mut classes = vec![[false; CLASSES]; scenario.links.len()];
-    for (direction, path) in topology.paths.iter().enumerate() {
-        path.iter()
-            .for_each(|&link| classes[link][scenario.vcs[direction / 2].class as usize] = true);
-    }
     (0..scenario.links.len())
-        .map(|l| role(scenario, topology, l, &classes[l]).can_queue)
+        .map(|l| role(scenario, topology, l).can_queue)
         .collect()
 }
 
 /// Model section 6: a port cannot queue if it has one input whose cells are never closer than its own cell time.
-fn role(
-    scenario: &Scenario,
-    topology: &Topology,
-    link: usize,
-    classes: &[bool; CLASSES],
-) -> LinkRole {
+fn role(scenario: &Scenario, topology: &Topology, link: usize) -> LinkRole {
     if topology.switch_of[link].is_none() {
         return LinkRole {
             can_queue: false,
@@ -838,7 +818,7 @@ fn role(
         &[input] => {
             !keeps_distance(input)
                 || switch.processing.as_ref().is_some_and(|p| !is_constant(p))
-                || classes.iter().filter(|&&used| used).count() > 1
+                || topology.classes[link].len() > 1
         }
         _ => true,
     };

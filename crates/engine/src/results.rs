@@ -353,18 +353,16 @@ fn port_result(
     vcs: &[VcResult],
 ) -> PortResult {
     let of = &scenario.links[link];
-    let crossing = |i: usize, side: usize| topology.paths[2 * i + side].contains(&link);
+    let classes = &topology.classes[link];
     let sent = tally.link_cells[link];
     let mut through = PortTally {
         accepted: sent,
         ..PortTally::default()
     };
-    for (class, of_class) in through.classes.iter_mut().enumerate() {
-        // A port that cannot queue carries one class.
-        let carries = |i: usize| crossing(i, 0) || crossing(i, 1);
-        if (0..vcs.len()).any(|i| scenario.vcs[i].class as usize == class && carries(i)) {
-            of_class.dropped[DropReason::Link as usize] = tally.link_lost[link];
-        }
+    // A port that cannot queue carries one class.
+    if let &[class] = classes.as_slice() {
+        let lost = &mut through.classes[class as usize].dropped[DropReason::Link as usize];
+        *lost = tally.link_lost[link];
     }
     let counted = tally.ports[link].as_ref();
     let port = counted.unwrap_or(&through);
@@ -372,7 +370,7 @@ fn port_result(
     let duration = scenario.duration;
     let cell_seconds = of.rate.cell_time().whole as f64 / TICKS_PER_SECOND as f64;
     let line_mbps: Vec<f64> = (0..vcs.len())
-        .filter(|&i| crossing(i, 0))
+        .filter(|&i| topology.paths[2 * i].contains(&link))
         .filter_map(|i| match &scenario.vcs[i].traffic {
             Traffic::Tcp(p) => {
                 Some(vcs[i].goodput_mbps * f64::from(53 * cells_of_segment(p.mss)) / p.mss as f64)
@@ -380,9 +378,6 @@ fn port_result(
             _ => None,
         })
         .collect();
-    let classes = Class::ALL.into_iter().filter(|&class| {
-        (0..vcs.len()).any(|i| scenario.vcs[i].class == class && (crossing(i, 0) || crossing(i, 1)))
-    });
     PortResult {
         name: of.name.clone(),
         switch: of.from.clone(),
@@ -404,12 +399,12 @@ fn port_result(
         efficiency: (!line_mbps.is_empty())
             .then(|| line_mbps.iter().sum::<f64>() / of.rate.as_mbps()),
         classes: classes
-            .map(|class| {
+            .iter()
+            .map(|&class| {
                 let t = &port.classes[class as usize];
                 PortClassResult {
                     class,
                     buffer_cells: topology.queue(scenario, link, class).buffer,
-                    // A port that cannot queue carries one class.
                     sent_cells: if counted.is_some() { t.sent } else { sent },
                     dropped_cells: t.dropped.iter().sum(),
                     max_queue_cells: t.max_queue,

@@ -13,6 +13,8 @@ pub struct Topology {
     pub paths: Vec<Vec<usize>>,
     /// Per link that leaves a switch (a port), the links that feed it, in scenario order; empty for others.
     pub inputs: Vec<Vec<usize>>,
+    /// Per link, the classes of the VCs that cross it either way, most urgent first.
+    pub classes: Vec<Vec<Class>>,
     /// Per link, the index of the switch it leaves, or `None` when it leaves a host.
     pub switch_of: Vec<Option<usize>>,
     /// Per link, the index of the host it leaves, or `None` when it leaves a switch.
@@ -61,14 +63,22 @@ impl Topology {
             }
         }
         let mut inputs = vec![Vec::new(); scenario.links.len()];
-        for path in &paths {
+        let mut classes = vec![Vec::new(); scenario.links.len()];
+        for (direction, path) in paths.iter().enumerate() {
             for hop in path.windows(2) {
                 inputs[hop[1]].push(hop[0]);
+            }
+            for &link in path {
+                classes[link].push(scenario.vcs[direction / 2].class);
             }
         }
         for feeding in &mut inputs {
             feeding.sort_unstable();
             feeding.dedup();
+        }
+        for crossing in &mut classes {
+            crossing.sort_unstable();
+            crossing.dedup();
         }
         let leaves = |names: &HashMap<&str, usize>| {
             scenario
@@ -80,6 +90,7 @@ impl Topology {
         Ok(Topology {
             paths,
             inputs,
+            classes,
             switch_of: leaves(&switches),
             host_of: leaves(&hosts),
             ends,
