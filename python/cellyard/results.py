@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
@@ -325,7 +325,7 @@ class Results(Sequence[RunResult]):
 
         Raises `cellyard.UsageError` for a name that `Totals` does not have.
         """
-        known = [field.name for field in fields(Totals)]
+        known = [field.name for field in dataclasses.fields(Totals)]
         if metric not in known:
             raise unknown("metric", metric, known)
         found = (getattr(run.totals, metric) for run in self.runs)

@@ -100,7 +100,9 @@ def command(
     else:
         print(_text(document))
         written = [str(target) for target in (folder, plot) if target and ordered]
-        print(f"\nwritten to {' and '.join(written)}" if written else _unwritten(ordered), end="\n" if written else "")
+        last = f"written to {' and '.join(written)}" if written else _unwritten(ordered)
+        if last:
+            print(f"\n{last}")
     if status:
         print(f"interrupted: {len(runs)} of {len(work)} runs finished", file=sys.stderr)
     return status
