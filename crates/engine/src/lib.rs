@@ -6,6 +6,7 @@
 pub mod aal5;
 mod describe;
 pub mod event;
+pub mod flow;
 pub mod host;
 pub mod link;
 mod network;

@@ -1,16 +1,18 @@
-//! Names to indices: which links a VC direction takes, which links feed a port.
+//! Names to indices: which links a flow takes, which links feed a port.
 
-use crate::scenario::{Class, ClassQueue, DropPolicy, Link, RestOfFrame, Scenario, Scheduler};
+use crate::flow::{Flow, FlowId, FlowKind};
+use crate::scenario::{Class, ClassQueue, DropPolicy, RestOfFrame, Scenario, Scheduler};
 use std::collections::HashMap;
-
-/// A VC direction: `2 * vc` carries data, `2 * vc + 1` ACKs.
-pub type Direction = usize;
 
 /// The network of a checked scenario, by index: links, VCs and hosts are numbered as in the scenario.
 #[derive(Clone, Debug)]
 pub struct Topology {
-    /// Per VC direction, the links from host to host.
-    pub paths: Vec<Vec<usize>>,
+    /// All flows, by their number.
+    pub flows: Vec<Flow>,
+    /// Per VC, its flows in the order of [`FlowKind::ALL`].
+    flows_of: Vec<Vec<FlowId>>,
+    /// Per link, the flows that take it, ascending.
+    pub crossing: Vec<Vec<FlowId>>,
     /// Per link that leaves a switch (a port), the links that feed it, in scenario order; empty for others.
     pub inputs: Vec<Vec<usize>>,
     /// Per link, the classes of the VCs that cross it either way, most urgent first.
@@ -19,8 +21,8 @@ pub struct Topology {
     pub switch_of: Vec<Option<usize>>,
     /// Per link, the index of the host it leaves, or `None` when it leaves a switch.
     pub host_of: Vec<Option<usize>>,
-    /// Per VC, the indices of its two hosts.
-    pub ends: Vec<[usize; 2]>,
+    /// Per link, the index of the switch it enters, or `None` when it enters a host.
+    pub enters: Vec<Option<usize>>,
 }
 
 impl Topology {
@@ -32,44 +34,18 @@ impl Topology {
         let hosts: HashMap<&str, usize> = index(scenario.hosts.iter().map(|h| h.name.as_str()));
         let switches: HashMap<&str, usize> =
             index(scenario.switches.iter().map(|s| s.name.as_str()));
-        let mut between: HashMap<(&str, &str), usize> = HashMap::new();
-        for (i, link) in scenario.links.iter().enumerate() {
-            between.entry((&link.from, &link.to)).or_insert(i);
-        }
-        let mut paths = Vec::with_capacity(2 * scenario.vcs.len());
-        let mut ends = Vec::with_capacity(scenario.vcs.len());
-        for vc in &scenario.vcs {
-            let host = |name: &str| {
-                hosts
-                    .get(name)
-                    .copied()
-                    .ok_or_else(|| format!("vc {}: no host named {name}", vc.name))
-            };
-            ends.push([host(&vc.from)?, host(&vc.to)?]);
-            let mut nodes = vec![vc.from.as_str()];
-            nodes.extend(vc.route.iter().map(String::as_str));
-            nodes.push(&vc.to);
-            for _ in 0..2 {
-                let path: Result<Vec<usize>, String> = nodes
-                    .windows(2)
-                    .map(|w| {
-                        between.get(&(w[0], w[1])).copied().ok_or_else(|| {
-                            format!("vc {}: no link from {} to {}", vc.name, w[0], w[1])
-                        })
-                    })
-                    .collect();
-                paths.push(path?);
-                nodes.reverse();
-            }
-        }
-        let mut inputs = vec![Vec::new(); scenario.links.len()];
-        let mut classes = vec![Vec::new(); scenario.links.len()];
-        for (direction, path) in paths.iter().enumerate() {
-            for hop in path.windows(2) {
+        let (flows, flows_of) = flows(scenario, &hosts)?;
+        let links = scenario.links.len();
+        let mut crossing = vec![Vec::new(); links];
+        let mut inputs = vec![Vec::new(); links];
+        let mut classes = vec![Vec::new(); links];
+        for (flow, id) in flows.iter().zip(0..) {
+            for hop in flow.path.windows(2) {
                 inputs[hop[1]].push(hop[0]);
             }
-            for &link in path {
-                classes[link].push(scenario.vcs[direction / 2].class);
+            for &link in &flow.path {
+                crossing[link].push(FlowId(id));
+                classes[link].push(scenario.vcs[flow.vc].class);
             }
         }
         for feeding in &mut inputs {
@@ -81,23 +57,35 @@ impl Topology {
             crossing.dedup();
         }
         let leaves = |names: &HashMap<&str, usize>| {
-            scenario
-                .links
-                .iter()
-                .map(|l| names.get(l.from.as_str()).copied())
-                .collect()
+            let find = |l: &crate::scenario::Link| names.get(l.from.as_str()).copied();
+            scenario.links.iter().map(find).collect()
         };
+        let enters = |l: &crate::scenario::Link| switches.get(l.to.as_str()).copied();
         Ok(Topology {
-            paths,
+            flows,
+            flows_of,
+            crossing,
             inputs,
             classes,
             switch_of: leaves(&switches),
             host_of: leaves(&hosts),
-            ends,
+            enters: scenario.links.iter().map(enters).collect(),
         })
     }
 
-    /// The scheduler of the port that `link` is, which must leave a switch.
+    /// The flow of that kind of a VC.
+    pub fn flow(&self, vc: usize, kind: FlowKind) -> FlowId {
+        let ids = self.flows_of[vc].iter();
+        let mut found = ids.filter(|id| self.flows[id.index()].kind == kind);
+        *found.next().expect("every VC has a flow of each kind")
+    }
+
+    /// The links of a VC's data, from host to host.
+    pub fn data_path(&self, vc: usize) -> &[usize] {
+        &self.flows[self.flow(vc, FlowKind::Data).index()].path
+    }
+
+    /// The scheduler of the port that `link` is, which must leave a switch: the link's own, else the switch's.
     pub fn scheduler<'a>(&self, scenario: &'a Scenario, link: usize) -> &'a Scheduler {
         let own = scenario.links[link].scheduler.as_ref();
         own.unwrap_or_else(|| &scenario.switches[self.port_switch(link)].scheduler)
@@ -105,13 +93,10 @@ impl Topology {
 
     /// The class queue of `class` at the port that `link` is: the link's own, else the switch's, else unlimited tail drop.
     pub fn queue(&self, scenario: &Scenario, link: usize, class: Class) -> ClassQueue {
-        let of_link: &Link = &scenario.links[link];
+        let of_link = &scenario.links[link].queues;
         let of_switch = &scenario.switches[self.port_switch(link)].queues;
-        let found = of_link
-            .queues
-            .iter()
-            .chain(of_switch)
-            .find(|q| q.class == class);
+        let mut queues = of_link.iter().chain(of_switch);
+        let found = queues.find(|q| q.class == class);
         found.cloned().unwrap_or(ClassQueue {
             class,
             buffer: None,
@@ -123,6 +108,51 @@ impl Topology {
     fn port_switch(&self, link: usize) -> usize {
         self.switch_of[link].expect("a port is a link that leaves a switch")
     }
+}
+
+/// All flows, and those of each VC.
+type Flows = (Vec<Flow>, Vec<Vec<FlowId>>);
+
+fn flows(scenario: &Scenario, hosts: &HashMap<&str, usize>) -> Result<Flows, String> {
+    let mut between: HashMap<(&str, &str), usize> = HashMap::new();
+    for (i, link) in scenario.links.iter().enumerate() {
+        between.entry((&link.from, &link.to)).or_insert(i);
+    }
+    let mut flows = Vec::with_capacity(FlowKind::ALL.len() * scenario.vcs.len());
+    let mut flows_of = Vec::with_capacity(scenario.vcs.len());
+    for (index, vc) in scenario.vcs.iter().enumerate() {
+        let host = |name: &str| {
+            let found = hosts.get(name).copied();
+            found.ok_or_else(|| format!("vc {}: no host named {name}", vc.name))
+        };
+        let hosts = [host(&vc.from)?, host(&vc.to)?];
+        let mut nodes = vec![vc.from.as_str()];
+        nodes.extend(vc.route.iter().map(String::as_str));
+        nodes.push(&vc.to);
+        let link = |from: &str, to: &str| {
+            let found = between.get(&(from, to)).copied();
+            found.ok_or_else(|| format!("vc {}: no link from {from} to {to}", vc.name))
+        };
+        let mut own = Vec::new();
+        for kind in FlowKind::ALL {
+            let hops = nodes.windows(2);
+            let (path, hosts): (Result<Vec<usize>, String>, _) = if kind.is_forward() {
+                (hops.map(|w| link(w[0], w[1])).collect(), hosts)
+            } else {
+                let back = hops.rev().map(|w| link(w[1], w[0]));
+                (back.collect(), [hosts[1], hosts[0]])
+            };
+            own.push(FlowId(flows.len() as u32));
+            flows.push(Flow {
+                vc: index,
+                kind,
+                path: path?,
+                hosts,
+            });
+        }
+        flows_of.push(own);
+    }
+    Ok((flows, flows_of))
 }
 
 fn index<'a>(names: impl Iterator<Item = &'a str>) -> HashMap<&'a str, usize> {

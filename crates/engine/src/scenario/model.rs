@@ -467,15 +467,3 @@ pub enum Observable {
     /// Every dropped cell of a VC with the reason.
     Trace,
 }
-
-impl Traffic {
-    /// The kind's name.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Traffic::Tcp(_) => "tcp",
-            Traffic::Cbr { .. } => "cbr",
-            Traffic::Poisson { .. } => "poisson",
-            Traffic::Vbr { .. } => "vbr",
-        }
-    }
-}
