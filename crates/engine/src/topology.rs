@@ -4,9 +4,16 @@ use crate::flow::{Flow, FlowId, FlowKind};
 use crate::scenario::{Class, ClassQueue, DropPolicy, RestOfFrame, Scenario, Scheduler};
 use std::collections::HashMap;
 
+/// A flow's number as an index, until the engine names flows itself.
+pub type Direction = usize;
+
 /// The network of a checked scenario, by index: links, VCs and hosts are numbered as in the scenario.
 #[derive(Clone, Debug)]
 pub struct Topology {
+    /// Paths of the flows.
+    pub paths: Vec<Vec<usize>>,
+    /// Hosts of the VCs.
+    pub ends: Vec<[usize; 2]>,
     /// All flows, by their number.
     pub flows: Vec<Flow>,
     /// Per VC, its flows in the order of [`FlowKind::ALL`].
@@ -62,6 +69,12 @@ impl Topology {
         };
         let enters = |l: &crate::scenario::Link| switches.get(l.to.as_str()).copied();
         Ok(Topology {
+            paths: flows.iter().map(|f| f.path.clone()).collect(),
+            ends: flows
+                .iter()
+                .filter(|f| f.kind.is_data())
+                .map(|f| f.hosts)
+                .collect(),
             flows,
             flows_of,
             crossing,
