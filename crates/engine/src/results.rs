@@ -1,8 +1,9 @@
 //! What a run gives back: numbers with their units in their names.
 
 use crate::aal5::cells_of_segment;
-use crate::probe::{Dropped, Series};
+use crate::flow::FlowKind;
 use crate::scenario::{Class, Scenario, Traffic};
+use crate::series::{Dropped, Series};
 use crate::tally::{DelayTally, DropReason, PortTally, Tally};
 use crate::topology::Topology;
 use crate::units::{Span, TICKS_PER_SECOND};
@@ -157,6 +158,8 @@ pub struct DroppedCells {
     pub full: u64,
     /// The rest of frames that had lost a cell.
     pub rest: u64,
+    /// Pushed out in favour of cells that arrived.
+    pub front: u64,
     /// Lost on the link on purpose.
     pub link: u64,
 }
@@ -243,8 +246,9 @@ pub fn assemble(
         .vcs
         .iter()
         .zip(&tally.vcs)
-        .map(|(vc, t)| {
-            let data = &t.directions[0];
+        .enumerate()
+        .map(|(index, (vc, t))| {
+            let data = &tally.flows[topology.flow(index, FlowKind::Data).index()];
             VcResult {
                 name: vc.name.clone(),
                 from: vc.from.clone(),
@@ -280,7 +284,7 @@ pub fn assemble(
         .into_iter()
         .filter(|&c| scenario.vcs.iter().any(|vc| vc.class == c));
     let classes: Vec<ClassResult> = classes
-        .map(|class| class_result(scenario, tally, class))
+        .map(|class| class_result(scenario, topology, tally, class))
         .collect();
 
     let is_tcp = |i: &usize| matches!(scenario.vcs[*i].traffic, Traffic::Tcp(_));
@@ -361,7 +365,7 @@ fn port_result(
     };
     // A port that cannot queue carries one class.
     if let &[class] = classes.as_slice() {
-        let lost = &mut through.classes[class as usize].dropped[DropReason::Link as usize];
+        let lost = &mut through.classes[class as usize].dropped[DropReason::Link];
         *lost = tally.link_lost[link];
     }
     let counted = tally.ports[link].as_ref();
@@ -370,7 +374,7 @@ fn port_result(
     let duration = scenario.duration;
     let cell_seconds = of.rate.cell_time().whole as f64 / TICKS_PER_SECOND as f64;
     let line_mbps: Vec<f64> = (0..vcs.len())
-        .filter(|&i| topology.paths[2 * i].contains(&link))
+        .filter(|&i| topology.data_path(i).contains(&link))
         .filter_map(|i| match &scenario.vcs[i].traffic {
             Traffic::Tcp(p) => {
                 Some(vcs[i].goodput_mbps * f64::from(53 * cells_of_segment(p.mss)) / p.mss as f64)
@@ -388,10 +392,11 @@ fn port_result(
         sent_cells: sent,
         held_cells: port.held,
         dropped_cells: DroppedCells {
-            policy: dropped[0],
-            full: dropped[1],
-            rest: dropped[2],
-            link: dropped[3],
+            policy: dropped[DropReason::Policy],
+            full: dropped[DropReason::Full],
+            rest: dropped[DropReason::Rest],
+            front: dropped[DropReason::Front],
+            link: dropped[DropReason::Link],
         },
         max_queue_cells: port.max_queue,
         mean_queue_cells: port.queue_time as f64 / duration.0 as f64,
@@ -406,7 +411,7 @@ fn port_result(
                     class,
                     buffer_cells: topology.queue(scenario, link, class).buffer,
                     sent_cells: if counted.is_some() { t.sent } else { sent },
-                    dropped_cells: t.dropped.iter().sum(),
+                    dropped_cells: t.dropped.total(),
                     max_queue_cells: t.max_queue,
                 }
             })
@@ -414,21 +419,28 @@ fn port_result(
     }
 }
 
-fn class_result(scenario: &Scenario, tally: &Tally, class: Class) -> ClassResult {
+fn class_result(
+    scenario: &Scenario,
+    topology: &Topology,
+    tally: &Tally,
+    class: Class,
+) -> ClassResult {
     let mut delay = DelayTally::default();
     let mut widest = f64::NEG_INFINITY;
     let (mut sent, mut delivered, mut dropped) = (0, 0, 0);
-    for (_, t) in scenario
+    for (index, (_, t)) in scenario
         .vcs
         .iter()
         .zip(&tally.vcs)
-        .filter(|(vc, _)| vc.class == class)
+        .enumerate()
+        .filter(|(_, (vc, _))| vc.class == class)
     {
+        let data = &tally.flows[topology.flow(index, FlowKind::Data).index()];
         delay.merge(&t.delay);
         widest = widest.max(variation(&t.delay).unwrap_or(f64::NEG_INFINITY));
-        sent += t.directions[0].cells_sent;
-        delivered += t.directions[0].cells_delivered;
-        dropped += t.directions[0].cells_dropped;
+        sent += data.cells_sent;
+        delivered += data.cells_delivered;
+        dropped += data.cells_dropped;
     }
     let p99 = tally.class_delays[class as usize].quantile(0.99);
     ClassResult {

@@ -2,7 +2,7 @@
 
 use crate::networks::{Dumbbell, MIXED_RATES, Place, TWO_HOPS, read};
 use cellyard_engine::scenario::Scenario;
-use cellyard_engine::simulation::{Options, run};
+use cellyard_engine::{Options, run};
 use std::sync::atomic::AtomicBool;
 
 /// Scenarios whose bottleneck cells per CPU second count together.

@@ -75,20 +75,5 @@ impl Ack {
     }
 }
 
-/// What a sender counts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SenderCounters {
-    /// Segments sent, retransmissions included.
-    pub segments: u64,
-    /// Segments that carried bytes sent before.
-    pub retransmitted_segments: u64,
-    /// Expiries of the retransmission timer.
-    pub timeouts: u64,
-    /// Fast retransmits (entries into recovery).
-    pub fast_retransmits: u64,
-    /// Duplicate ACKs received.
-    pub duplicate_acks: u64,
-}
-
 /// When a pure component next wants to be called, `Time::NEVER` for not at all.
 pub type Deadline = Time;

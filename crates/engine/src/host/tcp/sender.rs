@@ -18,8 +18,9 @@
 use super::grid::Grid;
 use super::recovery::State;
 use super::rtt::Rtt;
-use super::{Ack, Deadline, Segment, SenderCounters};
+use super::{Ack, Deadline, Segment};
 use crate::scenario::model::TcpParams;
+use crate::tally::SenderCounters;
 use crate::units::{Span, Time};
 
 const MAX_CWND: f64 = (1u64 << 40) as f64;
@@ -123,6 +124,7 @@ impl Sender {
     }
 
     /// Whether a file was sent and fully acknowledged.
+    #[cfg(test)]
     pub fn is_done(&self) -> bool {
         self.core.snd_una >= self.core.file_end
     }
