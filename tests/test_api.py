@@ -104,8 +104,8 @@ def test_unknown_fields_and_bad_numbers_are_refused() -> None:
         lan().run(jobs=0)
     with pytest.raises(cy.UsageError, match="metric 'fairnes' does not exist; did you mean 'fairness'"):
         lan().run().median("fairnes")
-    with pytest.raises(cy.UsageError, match="kernel A needs"):
-        lan(switches=[cy.Switch(name="west", scheduler=cy.PerVc()), cy.Switch(name="east")]).run(kernel="a")
+    with pytest.raises(cy.UsageError, match="the arithmetic kernel needs"):
+        lan(switches=[cy.Switch(name="west", scheduler=cy.PerVc()), cy.Switch(name="east")]).run(kernel="arithmetic")
     with pytest.raises(AttributeError):
         _ = cy.Nothing
 
@@ -176,7 +176,7 @@ def test_losses_on_purpose_are_traced_whatever_the_kernel() -> None:
         vcs=[cy.Vc(name="tcp", from_="source", to="sink", traffic=cy.Tcp())],
         probes=[cy.TraceProbe(of="tcp")],
     )
-    for kernel in ("a", "b"):
+    for kernel in ("arithmetic", "slotted"):
         run = one.run(kernel=kernel).only
         lost = {(cell.port, cell.reason, cell.waiting_cells) for cell in run.trace}
         assert lost == {("source->west", "link", None), ("west->sink", "link", None)}

@@ -17,7 +17,7 @@ from cellyard.errors import RunError, UsageError, unknown
 from cellyard.limits import MOST_JOBS, whole
 
 #: What can be forced on all ports.
-KERNELS = ("auto", "a", "b", "plain")
+KERNELS = ("auto", "arithmetic", "slotted", "twin")
 
 #: How often waiting for a run looks up for an interrupt, in seconds.
 POLL_SECONDS = 0.1
@@ -69,9 +69,9 @@ def run_jobs(
 
     ``threads`` defaults to all cores. What ``store`` holds is yielded first and not run again; what
     finishes is appended to it; with a forced kernel, whose point is to run, it is left alone. ``keep`` picks what is
-    stored and yielded of a result. ``kernel`` forces the kernel of all ports (``auto``, ``a``, ``b``, or ``plain`` for the
-    reference engine); it changes no number. Raises `RunError` when a run fails, and `UsageError` when an argument is out of
-    bounds or the forced kernel cannot serve a port.
+    stored and yielded of a result. ``kernel`` forces the kernel of all ports (``auto``, ``arithmetic``, ``slotted``, or ``twin``
+    for the reference engine); it changes no number. Raises `RunError` when a run fails, and `UsageError` when an argument is out
+    of bounds or the forced kernel cannot serve a port.
     """
     from cellyard._engine import Batch
 

@@ -46,7 +46,7 @@ impl Simulation {
     /// Builds the network of `scenario`.
     ///
     /// # Errors
-    /// [`RunError::Kernel`] when kernel A is forced on a port that it cannot serve.
+    /// [`RunError::Kernel`] when the arithmetic kernel is forced on a port that it cannot serve.
     pub(crate) fn new(
         scenario: &Scenario,
         topology: &Topology,
@@ -425,7 +425,7 @@ impl<'a> Builder<'a> {
         let directions = &self.directions[link];
         if let (&[class], Some(exact)) = (used.as_slice(), cell_time.exact())
             && !per_vc(class)
-            && options.kernel != Kernel::B
+            && options.kernel != Kernel::Slotted
             && !self.watches_credit(link)
         {
             let first = scenario.arrival_first;
@@ -439,7 +439,7 @@ impl<'a> Builder<'a> {
             );
             return Ok(PortKernel::Arithmetic(Box::new(kernel)));
         }
-        if options.kernel == Kernel::A {
+        if options.kernel == Kernel::Arithmetic {
             return Err(RunError::Kernel {
                 port: scenario.links[link].name.clone(),
             });

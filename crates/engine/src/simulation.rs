@@ -31,11 +31,11 @@ pub enum Kernel {
     #[default]
     Auto,
     /// `port::arithmetic` at every port; an error where it does not apply.
-    A,
+    Arithmetic,
     /// `port::slotted` at every port.
-    B,
-    /// The plain reference engine: one event per cell and hop.
-    Plain,
+    Slotted,
+    /// The twin, the plain reference engine: one event per cell and hop.
+    Twin,
 }
 
 /// How to run.
@@ -54,7 +54,9 @@ pub enum RunError {
     #[error("{0}")]
     Scenario(String),
     /// A kernel was forced on a port that it cannot serve.
-    #[error("port {port}: kernel A needs a single class and a cell time of whole ticks")]
+    #[error(
+        "port {port}: the arithmetic kernel needs a single class and a cell time of whole ticks"
+    )]
     Kernel {
         /// Name of the link.
         port: String,
@@ -80,7 +82,7 @@ pub fn run(
     cancel: &AtomicBool,
 ) -> Result<RunResult, RunError> {
     let topology = Topology::new(scenario).map_err(RunError::Scenario)?;
-    if options.kernel == Kernel::Plain {
+    if options.kernel == Kernel::Twin {
         let mut tally = crate::twin::run(scenario, replication);
         tally.digest = tally.digest.filter(|_| options.digest);
         return Ok(results::assemble(
@@ -116,7 +118,7 @@ pub fn run_tally(
     kernel: Kernel,
     digest: bool,
 ) -> Result<Tally, RunError> {
-    if kernel == Kernel::Plain {
+    if kernel == Kernel::Twin {
         return Ok(crate::twin::run(scenario, replication));
     }
     let topology = Topology::new(scenario).map_err(RunError::Scenario)?;

@@ -17,7 +17,7 @@ use proptest::test_runner::TestRunner;
 fn tally(case: &Case, kernel: Kernel, digest: bool) -> Option<Tally> {
     match run_tally(&case.scenario, case.replication, kernel, digest) {
         Ok(tally) => Some(tally),
-        Err(RunError::Kernel { .. }) if kernel == Kernel::A => None,
+        Err(RunError::Kernel { .. }) if kernel == Kernel::Arithmetic => None,
         Err(error) => panic!("{kernel:?}: {error}"),
     }
 }
@@ -28,7 +28,7 @@ fn agrees(case: &Case) -> Result<(), TestCaseError> {
         if !digest {
             expected.digest = None;
         }
-        for kernel in [Kernel::Auto, Kernel::A, Kernel::B] {
+        for kernel in [Kernel::Auto, Kernel::Arithmetic, Kernel::Slotted] {
             if let Some(found) = tally(case, kernel, digest) {
                 let differ = common::differences(&found, &expected);
                 prop_assert!(
@@ -67,7 +67,7 @@ fn the_arithmetic_kernel_applies_to_many_random_scenarios() {
     let applies = (0..200)
         .filter(|_| {
             let case = strategy.new_tree(&mut runner).unwrap().current();
-            tally(&case, Kernel::A, false).is_some()
+            tally(&case, Kernel::Arithmetic, false).is_some()
         })
         .count();
     println!("{applies} of 200");

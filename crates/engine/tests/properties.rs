@@ -147,7 +147,7 @@ proptest! {
             let run = run.expect("a random scenario runs");
             (run.series, run.trace)
         };
-        let (one, other) = (watch(Kernel::Auto), watch(Kernel::B));
+        let (one, other) = (watch(Kernel::Auto), watch(Kernel::Slotted));
         for (a, b) in one.0.iter().zip(&other.0) {
             prop_assert_eq!(a, b);
         }

@@ -42,17 +42,19 @@ pub struct Batch {
 #[pymethods]
 impl Batch {
     /// Starts `jobs` on `threads` threads. `digest` asks for the digest of every cell transmission; `kernel` forces the kernel of all
-    /// ports: `auto` (the fastest that applies), `a`, `b` or `plain` (the reference engine). Raises `ValueError` for any other name.
+    /// ports: `auto` (the fastest that applies), `arithmetic`, `slotted` or `twin` (the reference engine). Raises `ValueError` for any
+    /// other name.
     #[new]
     #[pyo3(signature = (jobs, threads, *, digest = false, kernel = "auto"))]
     fn new(jobs: Vec<Job>, threads: usize, digest: bool, kernel: &str) -> PyResult<Batch> {
         let kernel = match kernel {
             "auto" => Kernel::Auto,
-            "a" => Kernel::A,
-            "b" => Kernel::B,
-            "plain" => Kernel::Plain,
+            "arithmetic" => Kernel::Arithmetic,
+            "slotted" => Kernel::Slotted,
+            "twin" => Kernel::Twin,
             other => {
-                let message = format!("kernel = {other}: must be auto, a, b or plain");
+                let message =
+                    format!("kernel = {other}: must be auto, arithmetic, slotted or twin");
                 return Err(PyValueError::new_err(message));
             }
         };
