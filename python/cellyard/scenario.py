@@ -160,8 +160,8 @@ class Scenario:
         ``arithmetic``, ``slotted``, or ``twin`` for the reference engine, which records no series). Raises `cellyard.RunError`
         when a run fails, and `cellyard.UsageError` when an argument is out of bounds or the forced kernel cannot serve a port.
         """
+        from cellyard.batch import Job, run_jobs
         from cellyard.results import Results, RunResult
-        from cellyard.run import Job, run_jobs
 
         whole("replications", replications, most=MOST_REPLICATIONS)
         text = self._canonical if seed is None else self.with_seed(seed)._canonical

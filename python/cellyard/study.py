@@ -18,11 +18,12 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from cellyard.batch import Job, run_jobs
 from cellyard.errors import UsageError, unknown
 from cellyard.limits import MOST_REPLICATIONS, whole
 from cellyard.results import RunResult, interval, mean, median, whole_count
-from cellyard.run import Job, Store, run_jobs
 from cellyard.scenario import Scenario
+from cellyard.store import Store
 
 FOLDER = Path(__file__).parent / "studies"
 

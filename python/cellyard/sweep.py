@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from cellyard.batch import Job, run_jobs
 from cellyard.errors import UsageError
 from cellyard.limits import MOST_RUNS
 from cellyard.progress import Progress
 from cellyard.results import interval, median, whole_count
-from cellyard.run import Job, Store, run_jobs, writable_folder
 from cellyard.scenario import Scenario, read_text
+from cellyard.store import Store, writable_folder
 from cellyard.text import csv_text, dump, table
 
 #: Columns of the summary of several runs.

@@ -1,14 +1,11 @@
-"""Batches of runs, and the store of finished ones."""
+"""Batches of runs."""
 
 from __future__ import annotations
-
-import json
-from pathlib import Path
 
 import cellyard as cy
 import pytest
 from cellyard import _engine, cli
-from cellyard.run import Job, Store, run_jobs, writable_folder
+from cellyard.batch import KERNELS, Job, run_jobs
 from conftest import LAN
 
 CANONICAL = cy.Scenario.from_toml(LAN).canonical
@@ -53,22 +50,9 @@ def test_identity_covers_scenario_seed_replication_and_version(monkeypatch: pyte
     assert Job(CANONICAL).identity != identities[0]
 
 
-def test_store_forgets_a_torn_line_and_keeps_the_rest(tmp_path: Path) -> None:
-    path = tmp_path / "runs.jsonl"
-    jobs = [Job(CANONICAL, n) for n in range(3)]
-    with Store(path) as store:
-        for job in jobs:
-            store.add(job, {"n": job.replication, "text": "µ"})
-    path.write_bytes(path.read_bytes()[:-9])
-    with Store(path) as store:
-        assert [store.get(job) for job in jobs] == [{"n": 0, "text": "µ"}, {"n": 1, "text": "µ"}, None]
-        store.add(jobs[2], {"n": 2})
-    assert [json.loads(line)["result"]["n"] for line in path.read_text().splitlines()] == [0, 1, 2]
-
-
-def test_writable_folder_makes_parents_and_leaves_no_trace(tmp_path: Path) -> None:
-    assert list(writable_folder(tmp_path / "a/b").iterdir()) == []
-    (tmp_path / "file").touch()
-    with pytest.raises(cy.UsageError, match="cannot write there"):
-        writable_folder(tmp_path / "file/deep/er")
-    assert {p.name for p in tmp_path.iterdir()} == {"a", "file"}
+def test_border_and_front_know_the_same_kernels() -> None:
+    with pytest.raises(ValueError, match="must be") as caught:
+        _engine.Batch([], 1, kernel="a")
+    assert str(caught.value).endswith(f"{', '.join(KERNELS[:-1])} or {KERNELS[-1]}")
+    assert all(_engine.Batch([], 1, kernel=kernel).remaining == 0 for kernel in KERNELS)
+    assert tuple(cli.Kernel) == KERNELS

@@ -1,4 +1,4 @@
-"""Many runs on all cores, and a file of finished runs from which an interrupted batch goes on."""
+"""Many runs on all cores."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import hashlib
 import json
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
-from types import TracebackType
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any
 
 from cellyard.errors import RunError, UsageError, unknown
 from cellyard.limits import MOST_JOBS, whole
+
+if TYPE_CHECKING:
+    from cellyard.store import Store
 
 #: What can be forced on all ports.
 KERNELS = ("auto", "arithmetic", "slotted", "twin")
@@ -82,7 +82,7 @@ def run_jobs(
         store = None
     todo = []
     for index, job in enumerate(jobs):
-        known = store.get(job) if store else None
+        known = store.get(job.identity) if store else None
         if known is None:
             todo.append(index)
         else:
@@ -102,7 +102,7 @@ def run_jobs(
                 if keep:
                     result = keep(result)
                 if store:
-                    store.add(jobs[index], result)
+                    store.add(jobs[index].identity, result, replication=jobs[index].replication)
                 yield Finished(index, result, cpu_seconds)
     finally:
         batch.cancel()
@@ -111,64 +111,3 @@ def run_jobs(
 def _label(job: Job) -> str:
     name = json.loads(job.scenario).get("name", "run")
     return name if job.replication is None else f"{name}, replication {job.replication}"
-
-
-class Store(AbstractContextManager["Store"]):
-    """Finished runs in a file of JSON lines: appended as they finish, found again by their identity."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._known: dict[str, dict[str, Any]] = {}
-        if path.exists():
-            self._load()
-        self._file: TextIO = path.open("a", encoding="utf-8")
-
-    def _load(self) -> None:
-        complete = 0
-        for number, line in enumerate(self._path.read_bytes().splitlines(keepends=True), 1):
-            if not line.endswith(b"\n"):
-                break
-            try:
-                entry = json.loads(line)
-                identity, result = entry["identity"], entry["result"]
-            except (ValueError, TypeError, KeyError):
-                identity = result = None
-            if not (isinstance(identity, str) and isinstance(result, dict)):
-                raise UsageError(f"{self._path}:{number}: not a finished run; move the file away to start anew")
-            self._known[identity] = result
-            complete += len(line)
-        # A run that was killed while it wrote leaves a torn last line.
-        if complete < self._path.stat().st_size:
-            os.truncate(self._path, complete)
-
-    def get(self, job: Job) -> dict[str, Any] | None:
-        """Result of ``job`` if it was finished before."""
-        return self._known.get(job.identity)
-
-    def add(self, job: Job, result: dict[str, Any]) -> None:
-        """Append a finished run; it is on its way to the disk when this returns."""
-        self._known[job.identity] = result
-        entry = {"identity": job.identity, "replication": job.replication, "result": result}
-        self._file.write(json.dumps(entry) + "\n")
-        self._file.flush()
-
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._file.close()
-
-
-def writable_folder(path: Path) -> Path:
-    """``path`` as a folder that can be written, made if need be; raises `UsageError` and leaves nothing behind."""
-    made = [folder for folder in (path, *path.parents) if not folder.exists()]
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-        trial = path / ".cellyard-trial"
-        trial.touch()
-        trial.unlink()
-    except OSError as error:
-        for folder in made:
-            if folder.is_dir():
-                folder.rmdir()
-        raise UsageError(f"{path}: cannot write there: {error.strerror or error}") from None
-    return path
