@@ -22,3 +22,4 @@ pub mod twin;
 pub mod units;
 
 pub use describe::describe;
+pub use scenario::nearest;

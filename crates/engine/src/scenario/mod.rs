@@ -19,6 +19,6 @@ mod validate;
 mod write;
 
 pub use model::*;
-pub use problem::Problem;
+pub use problem::{Problem, nearest};
 pub use read::{read_json, read_toml};
 pub use write::write_toml;
