@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from typing import Any
 
 import cellyard as cy
@@ -52,6 +53,9 @@ def test_results_are_typed_and_agree_with_the_document() -> None:
     (series,) = result.series
     assert len(series.time_s) == len(series.value) and series.unit == "cells"
     assert 0 < series.value.max() <= port.max_queue_cells
+    document = json.loads(json.dumps(result.only.to_dict()))
+    assert document["series"][0]["value"] == list(series.value)
+    assert cy.RunResult(document) == result.only
 
 
 def test_replications_are_an_ensemble_and_jobs_change_nothing() -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+
 import cellyard as cy
+import numpy as np
 import pytest
 from cellyard import _engine, cli
 from cellyard.batch import KERNELS, Job, run_jobs
@@ -48,6 +51,23 @@ def test_identity_covers_scenario_seed_replication_and_version(monkeypatch: pyte
     assert len(set(identities)) == 3 and identities[0] == identities[3]
     monkeypatch.setattr(_engine, "build", lambda: "next")
     assert Job(CANONICAL).identity != identities[0]
+
+
+def test_points_cross_as_arrays_beside_the_document() -> None:
+    probes = [cy.QueueProbe(of="west->east", interval="100 ms"), cy.CwndProbe(of="vc1", interval="250 ms")]
+    watched = cy.Scenario.from_toml(LAN).with_values({"probe": probes})
+    batch = _engine.Batch([(watched.canonical, None)], 1)
+    ((_, document, _, _),) = batch.wait(60.0)
+    assert document is not None
+    text, points = document
+    assert [(one["what"], one["time_s"], one["value"]) for one in json.loads(text)["series"]] == [
+        ("queue", [], []),
+        ("cwnd", [], []),
+    ]
+    assert [(len(time), len(value)) for time, value in points] == [(11, 11), (5, 5)]
+    assert {column.dtype.name for pair in points for column in pair} == {"float64"}
+    (queue, cwnd) = watched.run().series
+    assert np.array_equal(queue.value, points[0][1]) and np.array_equal(cwnd.time_s, points[1][0])
 
 
 def test_border_and_front_know_the_same_kernels() -> None:

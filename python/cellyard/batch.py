@@ -14,6 +14,9 @@ from cellyard.errors import RunError, UsageError, unknown
 from cellyard.limits import MOST_JOBS, whole
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from cellyard.store import Store
 
 #: What can be forced on all ports.
@@ -41,7 +44,7 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """A finished run: its place in the batch, its result as the engine's JSON, and what it cost."""
+    """A finished run: its place in the batch, the engine's document with the points of series as arrays, and what it cost."""
 
     index: int
     result: dict[str, Any]
@@ -93,12 +96,12 @@ def run_jobs(
     batch = Batch(work, threads or all_cores(), digest=digest, kernel=kernel)
     try:
         while batch.remaining:
-            for place, text, error, cpu_seconds in batch.wait(POLL_SECONDS):
+            for place, document, error, cpu_seconds in batch.wait(POLL_SECONDS):
                 index = todo[place]
-                if text is None:
+                if document is None:
                     kind, message = error or ("run", "no result")
                     raise (UsageError if kind == "usage" else RunError)(f"{_label(jobs[index])}: {message}")
-                result: dict[str, Any] = json.loads(text)
+                result = _with_points(*document)
                 if keep:
                     result = keep(result)
                 if store:
@@ -106,6 +109,13 @@ def run_jobs(
                 yield Finished(index, result, cpu_seconds)
     finally:
         batch.cancel()
+
+
+def _with_points(text: str, points: Sequence[tuple[NDArray[np.float64], NDArray[np.float64]]]) -> dict[str, Any]:
+    result: dict[str, Any] = json.loads(text)
+    for series, (time_s, value) in zip(result["series"], points, strict=True):
+        series |= {"time_s": time_s, "value": value}
+    return result
 
 
 def _label(job: Job) -> str:

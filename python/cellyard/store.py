@@ -10,6 +10,8 @@ from types import TracebackType
 from typing import Any, TextIO
 
 from cellyard.errors import UsageError
+from cellyard.results import with_arrays
+from cellyard.text import json_text
 
 
 class Store(AbstractContextManager["Store"]):
@@ -29,8 +31,8 @@ class Store(AbstractContextManager["Store"]):
                 break
             try:
                 entry = json.loads(line)
-                identity, result = entry["identity"], entry["result"]
-            except (ValueError, TypeError, KeyError):
+                identity, result = entry["identity"], with_arrays(entry["result"])
+            except (ValueError, TypeError, KeyError, AttributeError):
                 identity = result = None
             if not (isinstance(identity, str) and isinstance(result, dict)):
                 raise UsageError(f"{self._path}:{number}: not a finished run; move the file away to start anew")
@@ -48,7 +50,7 @@ class Store(AbstractContextManager["Store"]):
         """Append a finished run; it is on its way to the disk when this returns."""
         self._known[identity] = result
         entry = {"identity": identity, "replication": replication, "result": result}
-        self._file.write(json.dumps(entry) + "\n")
+        self._file.write(json_text(entry) + "\n")
         self._file.flush()
 
     def __exit__(

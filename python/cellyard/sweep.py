@@ -252,7 +252,7 @@ def _series(runs: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
         head = {**run.get("set", {}), "replication": run["replication"]}
         for series in run["series"]:
             named = {key: series[key] for key in ("what", "of", "class", "vc", "unit")}
-            for time_s, value in zip(series["time_s"], series["value"], strict=True):
+            for time_s, value in zip(series["time_s"].tolist(), series["value"].tolist(), strict=True):
                 yield {**head, **named, "time_s": time_s, "value": value}
 
 

@@ -1,8 +1,10 @@
 //! Many runs at once: each run is single-threaded and independent, so the number of threads changes
 //! nothing but the time.
 
+use crate::clock::CpuClock;
 use cellyard_engine::scenario::Scenario;
 use cellyard_engine::simulation::{self, Kernel, Options, RunError};
+use numpy::PyArray1;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -10,7 +12,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// One run: a scenario in canonical JSON and the replication that it is, if any.
 type Job = (String, Option<u64>);
@@ -18,11 +20,16 @@ type Job = (String, Option<u64>);
 /// Why a job has no result: whose fault it is, `usage` (what was asked for cannot be) or `run`, and the message.
 type Failure = (&'static str, String);
 
-/// Index of a job; its result as JSON, or why it failed; CPU seconds of its thread.
-type Finished = (usize, Result<String, Failure>, f64);
+/// A result as JSON, its series without points; their points as columns (`time_s`, `value`), in the order of the series.
+type Document<Column> = (String, Vec<(Column, Column)>);
+
+/// Index of a job; its result, or why it failed; CPU seconds of its thread.
+type Finished = (usize, Result<Document<Vec<f64>>, Failure>, f64);
+
+type Array<'py> = Bound<'py, PyArray1<f64>>;
 
 /// The same for Python.
-type FinishedTuple = (usize, Option<String>, Option<Failure>, f64);
+type FinishedTuple<'py> = (usize, Option<Document<Array<'py>>>, Option<Failure>, f64);
 
 struct Shared {
     jobs: Vec<Job>,
@@ -78,10 +85,10 @@ impl Batch {
         })
     }
 
-    /// Runs finished since the last call as (index of the job, result JSON, error, CPU seconds); either
-    /// result or error is `None`, and an error is (`usage` or `run`, message). Returns as soon as there is one, at the latest after
-    /// `timeout_seconds`, and at once when none remains.
-    fn wait(&self, py: Python<'_>, timeout_seconds: f64) -> Vec<FinishedTuple> {
+    /// Runs finished since the last call as (index of the job, result, error, CPU seconds); either result or error is `None`. A result is
+    /// (JSON with the points of its series left out, those points as a pair of arrays `time_s` and `value` per series), an error
+    /// (`usage` or `run`, message). Returns as soon as there is one, at the latest after `timeout_seconds`, and at once when none remains.
+    fn wait<'py>(&self, py: Python<'py>, timeout_seconds: f64) -> Vec<FinishedTuple<'py>> {
         let timeout = Duration::try_from_secs_f64(timeout_seconds).unwrap_or_default();
         let finished = py.detach(|| {
             let receiver = self.finished.lock().unwrap_or_else(PoisonError::into_inner);
@@ -93,7 +100,11 @@ impl Batch {
         finished
             .into_iter()
             .map(|(index, outcome, cpu_seconds)| match outcome {
-                Ok(result) => (index, Some(result), None, cpu_seconds),
+                Ok((json, points)) => {
+                    let array = |column| PyArray1::from_vec(py, column);
+                    let points = points.into_iter().map(|(t, v)| (array(t), array(v)));
+                    (index, Some((json, points.collect())), None, cpu_seconds)
+                }
                 Err(error) => (index, None, Some(error), cpu_seconds),
             })
             .collect()
@@ -134,14 +145,18 @@ fn work(shared: &Shared, finished: &Sender<Finished>) {
     }
 }
 
-fn run(shared: &Shared, (scenario, replication): &Job) -> Result<String, Failure> {
+fn run(shared: &Shared, (scenario, replication): &Job) -> Result<Document<Vec<f64>>, Failure> {
     let scenario: Scenario = serde_json::from_str(scenario).map_err(failed)?;
-    let result = simulation::run(&scenario, *replication, &shared.options, &shared.cancelled)
+    let mut result = simulation::run(&scenario, *replication, &shared.options, &shared.cancelled)
         .map_err(|error| match error {
-            RunError::Kernel { .. } | RunError::Points => ("usage", error.to_string()),
-            RunError::Scenario(_) | RunError::Cancelled => failed(error),
-        })?;
-    serde_json::to_string(&result).map_err(failed)
+        RunError::Kernel { .. } | RunError::Points => ("usage", error.to_string()),
+        RunError::Scenario(_) | RunError::Cancelled => failed(error),
+    })?;
+    let series = result.series.iter_mut();
+    let points = series
+        .map(|s| (std::mem::take(&mut s.time_s), std::mem::take(&mut s.value)))
+        .collect();
+    Ok((serde_json::to_string(&result).map_err(failed)?, points))
 }
 
 fn failed(error: impl ToString) -> Failure {
@@ -154,31 +169,4 @@ fn panic_text(panic: &(dyn std::any::Any + Send)) -> &str {
         .map(String::as_str)
         .or_else(|| panic.downcast_ref::<&str>().copied())
         .unwrap_or("unknown")
-}
-
-/// CPU time of this thread where the system tells it, else wall time.
-struct CpuClock(Duration, Instant);
-
-impl CpuClock {
-    fn start() -> CpuClock {
-        CpuClock(CpuClock::now().unwrap_or_default(), Instant::now())
-    }
-
-    fn seconds(&self) -> f64 {
-        match CpuClock::now() {
-            Some(now) => now.saturating_sub(self.0).as_secs_f64(),
-            None => self.1.elapsed().as_secs_f64(),
-        }
-    }
-
-    #[cfg(unix)]
-    fn now() -> Option<Duration> {
-        use rustix::time::{ClockId, clock_gettime};
-        clock_gettime(ClockId::ThreadCPUTime).try_into().ok()
-    }
-
-    #[cfg(not(unix))]
-    fn now() -> Option<Duration> {
-        None
-    }
 }

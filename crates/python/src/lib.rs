@@ -1,7 +1,8 @@
 //! The private module `cellyard._engine`: converts, releases the interpreter lock, calls the engine, maps errors.
-//! Scenarios, registry and results cross as JSON text; `python/cellyard/` gives them their types.
+//! Scenarios, registry and results cross as JSON text, recorded points as arrays; `python/cellyard/` gives them their types.
 
 mod batch;
+mod clock;
 
 use cellyard_engine::scenario::{self, Problem, Scenario};
 use cellyard_engine::{describe, registry};
