@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-import math
+import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -367,7 +367,7 @@ def mean(values: Sequence[float]) -> float | None:
     >>> mean([3.0, 1.0, 2.0])
     2.0
     """
-    return math.fsum(values) / len(values) if values else None
+    return statistics.fmean(values) if values else None
 
 
 def interval(values: Sequence[float]) -> tuple[float, float] | None:
@@ -381,6 +381,8 @@ def interval(values: Sequence[float]) -> tuple[float, float] | None:
 
 def quantile(values: Sequence[float], p: float) -> float:
     """Quantile by linear interpolation between order statistics (type 7 of Hyndman and Fan, 1996).
+
+    Quantiles of equal values are that value, which those of `statistics.quantiles` are not to the last bit.
 
     >>> quantile([0.0, 1.0], 0.25)
     0.25
