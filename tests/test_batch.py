@@ -1,4 +1,4 @@
-"""Batches of runs."""
+"""Batches of runs, and how far they are."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 import cellyard as cy
 import numpy as np
 import pytest
-from cellyard import _engine, cli
+from cellyard import _engine, cli, progress
 from cellyard.batch import KERNELS, Job, run_jobs
 from conftest import LAN
 
@@ -76,3 +76,22 @@ def test_border_and_front_know_the_same_kernels() -> None:
     assert str(caught.value).endswith(f"{', '.join(KERNELS[:-1])} or {KERNELS[-1]}")
     assert all(_engine.Batch([], 1, kernel=kernel).remaining == 0 for kernel in KERNELS)
     assert tuple(cli.Kernel) == KERNELS
+
+
+def test_progress_grows_to_the_number_of_runs() -> None:
+    told: list[float] = []
+    finished = [
+        one.index for one in run_jobs([Job(CANONICAL, n) for n in range(6)], threads=2, on_progress=told.append)
+    ]
+    assert sorted(finished) == list(range(6))
+    assert told == sorted(told) and told[-1] == 6
+
+
+def test_progress_away_from_a_terminal_is_a_line_now_and_then(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with progress.Progress("lan", 1) as shown:
+        shown.update(0.1)
+        monkeypatch.setattr(progress, "LINE_SECONDS", 0.0)
+        shown.update(0.4)
+    assert capsys.readouterr().err == "lan: 0.40 of 1 runs, 0 s\n"

@@ -187,7 +187,7 @@ def test_progress_goes_to_standard_error_as_plain_lines(lan: Path) -> None:
         f"from cellyard.cli import main; main(['run', {str(lan)!r}, '--replications', '2'])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert "two TCPs: 2 of 2 runs" in done.stderr
+    assert "two TCPs: 2.00 of 2 runs" in done.stderr
     assert "of 2 runs" not in done.stdout and "\x1b" not in done.stderr
 
 

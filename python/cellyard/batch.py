@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 #: What can be forced on all ports.
 KERNELS = ("auto", "arithmetic", "slotted", "twin")
 
-#: How often waiting for a run looks up for an interrupt, in seconds.
+#: How often waiting for a run looks up for an interrupt and tells the progress, in seconds.
 POLL_SECONDS = 0.1
 
 
@@ -65,6 +65,7 @@ def run_jobs(
     threads: int | None = None,
     store: Store | None = None,
     keep: Callable[[dict[str, Any]], dict[str, Any]] | None = None,
+    on_progress: Callable[[float], None] | None = None,
     digest: bool = False,
     kernel: str = "auto",
 ) -> Iterator[Finished]:
@@ -72,9 +73,10 @@ def run_jobs(
 
     ``threads`` defaults to all cores. What ``store`` holds is yielded first and not run again; what
     finishes is appended to it; with a forced kernel, whose point is to run, it is left alone. ``keep`` picks what is
-    stored and yielded of a result. ``kernel`` forces the kernel of all ports (``auto``, ``arithmetic``, ``slotted``, or ``twin``
-    for the reference engine); it changes no number. Raises `RunError` when a run fails, and `UsageError` when an argument is out
-    of bounds or the forced kernel cannot serve a port.
+    stored and yielded of a result. ``on_progress`` is told several times a second how many runs are done, those under way with
+    the share of their simulated time that has passed. ``kernel`` forces the kernel of all ports (``auto``, ``arithmetic``,
+    ``slotted``, or ``twin`` for the reference engine); it changes no number. Raises `RunError` when a run fails, and `UsageError`
+    when an argument is out of bounds or the forced kernel cannot serve a port.
     """
     from cellyard._engine import Batch
 
@@ -96,7 +98,10 @@ def run_jobs(
     batch = Batch(work, threads or all_cores(), digest=digest, kernel=kernel)
     try:
         while batch.remaining:
-            for place, document, error, cpu_seconds in batch.wait(POLL_SECONDS):
+            finished = batch.wait(POLL_SECONDS)
+            if on_progress:
+                on_progress(len(jobs) - len(todo) + batch.progress)
+            for place, document, error, cpu_seconds in finished:
                 index = todo[place]
                 if document is None:
                     kind, message = error or ("run", "no result")

@@ -76,8 +76,8 @@ def reproduce(
         Progress(study.name, reproduction.total) as progress,
     ):
         try:
-            for done in reproduction.advance(threads=jobs, store=store):
-                progress.update(done)
+            for _ in reproduction.advance(threads=jobs, store=store, on_progress=progress.update):
+                pass
         except KeyboardInterrupt:
             status = 130
     if status:

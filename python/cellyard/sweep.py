@@ -70,11 +70,11 @@ def command(
         Progress(points[0].scenario.name, len(work)) as progress,
     ):
         try:
-            for finished in run_jobs([job for _, job in work], threads=jobs, store=store, kernel=kernel):
+            wanted = [job for _, job in work]
+            for finished in run_jobs(wanted, threads=jobs, store=store, on_progress=progress.update, kernel=kernel):
                 values = dict(work[finished.index][0].values)
                 runs[finished.index] = {**({"set": values} if values else {}), **finished.result}
                 cpu_seconds += finished.cpu_seconds
-                progress.update(len(runs))
         except KeyboardInterrupt:
             status = 130
     ordered = [runs[index] for index in sorted(runs)]

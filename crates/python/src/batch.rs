@@ -2,13 +2,14 @@
 //! nothing but the time.
 
 use crate::clock::CpuClock;
+use cellyard_engine::results::RunResult;
 use cellyard_engine::scenario::Scenario;
 use cellyard_engine::simulation::{self, Kernel, Options, RunError};
 use numpy::PyArray1;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -36,6 +37,22 @@ struct Shared {
     next: AtomicUsize,
     cancelled: AtomicBool,
     options: Options,
+    /// Per thread.
+    done: Vec<Done>,
+}
+
+/// Runs that a thread has finished, with the share of the one under way: written by that thread, read by any.
+#[derive(Default)]
+struct Done(AtomicU64);
+
+impl Done {
+    fn set(&self, runs: f64) {
+        self.0.store(runs.to_bits(), Ordering::Relaxed);
+    }
+
+    fn runs(&self) -> f64 {
+        f64::from_bits(self.0.load(Ordering::Relaxed))
+    }
 }
 
 /// Runs on their own threads, taken in order.
@@ -72,11 +89,12 @@ impl Batch {
             next: AtomicUsize::new(0),
             cancelled: AtomicBool::new(false),
             options: Options { kernel, digest },
+            done: (0..threads).map(|_| Done::default()).collect(),
         });
         let (sender, receiver) = channel();
-        for _ in 0..threads {
+        for thread in 0..threads {
             let (shared, sender) = (Arc::clone(&shared), sender.clone());
-            thread::spawn(move || work(&shared, &sender));
+            thread::spawn(move || work(&shared, &shared.done[thread], &sender));
         }
         Ok(Batch {
             shared,
@@ -120,6 +138,12 @@ impl Batch {
     fn remaining(&self) -> usize {
         self.remaining.load(Ordering::Relaxed)
     }
+
+    /// Runs that have ended, plus the share of its simulated time that each run under way has done.
+    #[getter]
+    fn progress(&self) -> f64 {
+        self.shared.done.iter().map(Done::runs).sum()
+    }
 }
 
 impl Drop for Batch {
@@ -128,35 +152,55 @@ impl Drop for Batch {
     }
 }
 
-fn work(shared: &Shared, finished: &Sender<Finished>) {
-    loop {
+fn work(shared: &Shared, done: &Done, finished: &Sender<Finished>) {
+    for ended in 0.. {
         let index = shared.next.fetch_add(1, Ordering::Relaxed);
         let Some(job) = shared.jobs.get(index) else {
             return;
         };
+        let before = f64::from(ended);
+        let passed = |share: f64| done.set(before + share);
         let clock = CpuClock::start();
-        let outcome = catch_unwind(AssertUnwindSafe(|| run(shared, job))).unwrap_or_else(|panic| {
+        let run = AssertUnwindSafe(|| run(shared, job, &passed));
+        let outcome = catch_unwind(run).unwrap_or_else(|panic| {
             Err(failed(format!("internal error: {}", panic_text(&*panic))))
         });
-        let cancelled = shared.cancelled.load(Ordering::Relaxed);
-        if cancelled || finished.send((index, outcome, clock.seconds())).is_err() {
+        if shared.cancelled.load(Ordering::Relaxed) {
+            return;
+        }
+        passed(1.0);
+        if finished.send((index, outcome, clock.seconds())).is_err() {
             return;
         }
     }
 }
 
-fn run(shared: &Shared, (scenario, replication): &Job) -> Result<Document<Vec<f64>>, Failure> {
+fn run(
+    shared: &Shared,
+    (scenario, replication): &Job,
+    passed: &dyn Fn(f64),
+) -> Result<Document<Vec<f64>>, Failure> {
     let scenario: Scenario = serde_json::from_str(scenario).map_err(failed)?;
-    let mut result = simulation::run(&scenario, *replication, &shared.options, &shared.cancelled)
-        .map_err(|error| match error {
-        RunError::Kernel { .. } | RunError::Points => ("usage", error.to_string()),
-        RunError::Scenario(_) | RunError::Cancelled => failed(error),
-    })?;
+    let mut result =
+        simulate(shared, &scenario, *replication, passed).map_err(|error| match error {
+            RunError::Kernel { .. } | RunError::Points => ("usage", error.to_string()),
+            RunError::Scenario(_) | RunError::Cancelled => failed(error),
+        })?;
     let series = result.series.iter_mut();
     let points = series
         .map(|s| (std::mem::take(&mut s.time_s), std::mem::take(&mut s.value)))
         .collect();
     Ok((serde_json::to_string(&result).map_err(failed)?, points))
+}
+
+/// Runs `scenario`, and tells `passed` the share of its time that is simulated.
+fn simulate(
+    shared: &Shared,
+    scenario: &Scenario,
+    replication: Option<u64>,
+    _passed: &dyn Fn(f64),
+) -> Result<RunResult, RunError> {
+    simulation::run(scenario, replication, &shared.options, &shared.cancelled)
 }
 
 fn failed(error: impl ToString) -> Failure {
