@@ -14,8 +14,8 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-from cellyard.run import Store, writable_folder
 from cellyard.scenario import Scenario
+from cellyard.store import Store, writable_folder
 from cellyard.study import Reproduction, Row, Rows, Study, agreement, load, select
 from cellyard.text import table
 

@@ -77,7 +77,11 @@ def test_all_errors_of_a_file_at_once(cli: Cli, lan: Path) -> None:
 
 
 def test_kernel_that_cannot_serve_a_port(cli: Cli, lan: Path) -> None:
-    refused(cli("run", lan, "--kernel", "a", "--set", "link.rate=7 Mbps"), "two TCPs: port west->", "kernel A needs")
+    refused(
+        cli("run", lan, "--kernel", "arithmetic", "--set", "link.rate=7 Mbps"),
+        "two TCPs: port west->",
+        "the arithmetic kernel needs",
+    )
 
 
 def test_override_that_takes_away_what_is_needed_or_unknown(cli: Cli, lan: Path) -> None:

@@ -97,7 +97,7 @@ def test_reads_standard_input(lan: Path) -> None:
 
 def test_a_forced_kernel_runs_and_leaves_the_folder_alone(cli: Cli, lan: Path, tmp_path: Path) -> None:
     probe = 'probe=[{ what = "cwnd", of = "vc1" }]'
-    cli("run", lan, "--set", probe, "--kernel", "plain", "--out", "out")
+    cli("run", lan, "--set", probe, "--kernel", "twin", "--out", "out")
     cli("run", lan, "--set", probe, "--out", "out")
     assert (tmp_path / "out/series.csv").exists()
 
@@ -187,7 +187,7 @@ def test_progress_goes_to_standard_error_as_plain_lines(lan: Path) -> None:
         f"from cellyard.cli import main; main(['run', {str(lan)!r}, '--replications', '2'])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert "two TCPs: 2 of 2 runs" in done.stderr
+    assert "two TCPs: 2.00 of 2 runs" in done.stderr
     assert "of 2 runs" not in done.stdout and "\x1b" not in done.stderr
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import cellyard as cy
 import pytest
 
-KERNELS = ("auto", "b", "plain")
+KERNELS = ("auto", "slotted", "twin")
 
 
 def burst(kernel: str, **queue: Any) -> cy.RunResult:

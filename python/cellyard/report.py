@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from cellyard import plot, show
-from cellyard.run import writable_folder
+from cellyard.store import writable_folder
 from cellyard.study import Reproduction, Row, Rows, Study, Table, inside_range, load, select
 from cellyard.sweep import span
 from cellyard.text import cell

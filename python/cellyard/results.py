@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-import math
-from collections.abc import Iterator, Mapping, Sequence
+import statistics
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar, overload
@@ -156,7 +156,7 @@ class Series:
     vc: str | None
     unit: str
     time_s: NDArray[np.float64]
-    value: NDArray[Any]
+    value: NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,11 +182,14 @@ class DroppedCell:
     threshold_cells: float | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class RunResult:
-    """One run. `to_dict` gives the engine's own document, units in its names."""
+    """One run. ``data`` is the engine's own document, units in its names, the points of series as numpy arrays."""
 
     data: Mapping[str, Any]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, RunResult) and self.to_dict() == other.to_dict()
 
     @property
     def name(self) -> str:
@@ -238,12 +241,7 @@ class RunResult:
     @cached_property
     def series(self) -> tuple[Series, ...]:
         """What the probes recorded, in scenario order."""
-        import numpy as np
-
-        return tuple(
-            _typed(Series, {**s, "time_s": np.asarray(s["time_s"], float), "value": np.asarray(s["value"])})
-            for s in self.data["series"]
-        )
+        return tuple(_typed(Series, series) for series in with_arrays(self.data)["series"])
 
     @cached_property
     def trace(self) -> tuple[DroppedCell, ...]:
@@ -251,8 +249,8 @@ class RunResult:
         return tuple(_typed(DroppedCell, cell) for cell in self.data["trace"])
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, ready for JSON."""
-        return dict(self.data)
+        """``data`` as plain data, ready for JSON."""
+        return with_lists(self.data)
 
 
 class Results(Sequence[RunResult]):
@@ -369,7 +367,7 @@ def mean(values: Sequence[float]) -> float | None:
     >>> mean([3.0, 1.0, 2.0])
     2.0
     """
-    return math.fsum(values) / len(values) if values else None
+    return statistics.fmean(values) if values else None
 
 
 def interval(values: Sequence[float]) -> tuple[float, float] | None:
@@ -384,6 +382,8 @@ def interval(values: Sequence[float]) -> tuple[float, float] | None:
 def quantile(values: Sequence[float], p: float) -> float:
     """Quantile by linear interpolation between order statistics (type 7 of Hyndman and Fan, 1996).
 
+    Quantiles of equal values are that value, which those of `statistics.quantiles` are not to the last bit.
+
     >>> quantile([0.0, 1.0], 0.25)
     0.25
     """
@@ -392,6 +392,33 @@ def quantile(values: Sequence[float], p: float) -> float:
     low = int(place)
     high = min(low + 1, len(ordered) - 1)
     return ordered[low] + (ordered[high] - ordered[low]) * (place - low)
+
+
+#: What a series holds by the point.
+_COLUMNS = ("time_s", "value")
+
+
+def with_arrays(result: Mapping[str, Any]) -> dict[str, Any]:
+    """A run's document with the points of its series as arrays.
+
+    >>> with_arrays({"series": [{"of": "vc1", "time_s": [0, 1], "value": [2, 3]}]})["series"][0]["value"]
+    array([2., 3.])
+    """
+    return _with_points(result, lambda points: points)
+
+
+def with_lists(result: Mapping[str, Any]) -> dict[str, Any]:
+    """A run's document with the points of its series as lists, ready for JSON."""
+    return _with_points(result, lambda points: points.tolist())
+
+
+def _with_points(result: Mapping[str, Any], form: Callable[[NDArray[np.float64]], Any]) -> dict[str, Any]:
+    if not result.get("series"):
+        return dict(result)
+    import numpy as np
+
+    series = [one | {column: form(np.asarray(one[column], float)) for column in _COLUMNS} for one in result["series"]]
+    return {**result, "series": series}
 
 
 #: The engine's names that are keywords of Python or say less than they could.

@@ -156,12 +156,12 @@ class Scenario:
         """Simulate: once as stated, or ``replications`` times with each replication's own draws.
 
         ``jobs`` is the number of threads, all cores by default; it changes nothing but the time. ``digest``
-        asks for the digest over every cell transmission, ``kernel`` forces the kernel of all ports (``auto``, ``a``,
-        ``b``, or ``plain`` for the reference engine, which records no series). Raises `cellyard.RunError` when a
-        run fails, and `cellyard.UsageError` when an argument is out of bounds or the forced kernel cannot serve a port.
+        asks for the digest over every cell transmission, ``kernel`` forces the kernel of all ports (``auto``,
+        ``arithmetic``, ``slotted``, or ``twin`` for the reference engine, which records no series). Raises `cellyard.RunError`
+        when a run fails, and `cellyard.UsageError` when an argument is out of bounds or the forced kernel cannot serve a port.
         """
+        from cellyard.batch import Job, run_jobs
         from cellyard.results import Results, RunResult
-        from cellyard.run import Job, run_jobs
 
         whole("replications", replications, most=MOST_REPLICATIONS)
         text = self._canonical if seed is None else self.with_seed(seed)._canonical

@@ -12,7 +12,7 @@ from typing import Any
 from cellyard.errors import UsageError
 from cellyard.limits import MOST_RUNS
 from cellyard.progress import Progress
-from cellyard.run import Store, writable_folder
+from cellyard.store import Store, writable_folder
 from cellyard.study import Reproduction, Row, Rows, Study, Table, load, select
 from cellyard.sweep import span
 from cellyard.text import csv_text, dump, table
@@ -76,8 +76,8 @@ def reproduce(
         Progress(study.name, reproduction.total) as progress,
     ):
         try:
-            for done in reproduction.advance(threads=jobs, store=store):
-                progress.update(done)
+            for _ in reproduction.advance(threads=jobs, store=store, on_progress=progress.update):
+                pass
         except KeyboardInterrupt:
             status = 130
     if status:

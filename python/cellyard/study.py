@@ -18,11 +18,12 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from cellyard.batch import Job, run_jobs
 from cellyard.errors import UsageError, unknown
 from cellyard.limits import MOST_REPLICATIONS, whole
 from cellyard.results import RunResult, interval, mean, median, whole_count
-from cellyard.run import Job, Store, run_jobs
 from cellyard.scenario import Scenario
+from cellyard.store import Store
 
 FOLDER = Path(__file__).parent / "studies"
 
@@ -342,9 +343,18 @@ class Reproduction:
         """Number of runs."""
         return len(self._jobs)
 
-    def advance(self, *, threads: int | None = None, store: Store | None = None) -> Iterator[int]:
-        """Simulate; yields the number of finished runs after each. Close the iterator to stop: what was finished stays."""
-        for finished in run_jobs(self._jobs, threads=threads, store=store, keep=_needed):
+    def advance(
+        self,
+        *,
+        threads: int | None = None,
+        store: Store | None = None,
+        on_progress: Callable[[float], None] | None = None,
+    ) -> Iterator[int]:
+        """Simulate; yields the number of finished runs after each. Close the iterator to stop: what was finished stays.
+
+        ``on_progress`` as in `run_jobs`.
+        """
+        for finished in run_jobs(self._jobs, threads=threads, store=store, keep=_needed, on_progress=on_progress):
             self._results[finished.index] = RunResult(finished.result)
             self.cpu_seconds += finished.cpu_seconds
             yield len(self._results)

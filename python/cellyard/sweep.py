@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from cellyard.batch import Job, run_jobs
 from cellyard.errors import UsageError
 from cellyard.limits import MOST_RUNS
 from cellyard.progress import Progress
 from cellyard.results import interval, median, whole_count
-from cellyard.run import Job, Store, run_jobs, writable_folder
 from cellyard.scenario import Scenario, read_text
+from cellyard.store import Store, writable_folder
 from cellyard.text import csv_text, dump, table
 
 #: Columns of the summary of several runs.
@@ -69,11 +70,11 @@ def command(
         Progress(points[0].scenario.name, len(work)) as progress,
     ):
         try:
-            for finished in run_jobs([job for _, job in work], threads=jobs, store=store, kernel=kernel):
+            wanted = [job for _, job in work]
+            for finished in run_jobs(wanted, threads=jobs, store=store, on_progress=progress.update, kernel=kernel):
                 values = dict(work[finished.index][0].values)
                 runs[finished.index] = {**({"set": values} if values else {}), **finished.result}
                 cpu_seconds += finished.cpu_seconds
-                progress.update(len(runs))
         except KeyboardInterrupt:
             status = 130
     ordered = [runs[index] for index in sorted(runs)]
@@ -251,7 +252,7 @@ def _series(runs: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
         head = {**run.get("set", {}), "replication": run["replication"]}
         for series in run["series"]:
             named = {key: series[key] for key in ("what", "of", "class", "vc", "unit")}
-            for time_s, value in zip(series["time_s"], series["value"], strict=True):
+            for time_s, value in zip(series["time_s"].tolist(), series["value"].tolist(), strict=True):
                 yield {**head, **named, "time_s": time_s, "value": value}
 
 

@@ -80,13 +80,26 @@ def _flat(record: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
     return flat
 
 
+def json_text(value: object) -> str:
+    """JSON on one line, arrays as lists."""
+    return json.dumps(value, default=_listed)
+
+
+def _listed(value: object) -> Any:
+    import numpy as np
+
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    raise TypeError(f"not for JSON: {value!r}")
+
+
 def dump(document: Mapping[str, Any]) -> str:
     """JSON with one row, group or claim per line, so that two documents can be compared by eye."""
     lines = []
     for key, value in document.items():
         if isinstance(value, list) and value:
-            items = ",\n    ".join(json.dumps(item) for item in value)
+            items = ",\n    ".join(json_text(item) for item in value)
             lines.append(f"{json.dumps(key)}: [\n    {items}\n  ]")
         else:
-            lines.append(f"{json.dumps(key)}: {json.dumps(value)}")
+            lines.append(f"{json.dumps(key)}: {json_text(value)}")
     return "{\n  " + ",\n  ".join(lines) + "\n}"

@@ -35,4 +35,5 @@ pub mod units;
 
 pub use describe::describe;
 pub use options::{Kernel, Options, RunError};
+pub use scenario::nearest;
 pub use session::{Session, run};
