@@ -1,10 +1,10 @@
-"""Studies on the terminal: the commands ``cellyard study list`` and ``cellyard study run``."""
+"""Rows of a study beside their published values: the command ``cellyard study run``."""
 
 from __future__ import annotations
 
 import sys
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -14,8 +14,7 @@ from cellyard.limits import MOST_RUNS
 from cellyard.progress import Progress
 from cellyard.run import Store, writable_folder
 from cellyard.study import Reproduction, Row, Rows, Study, Table, load, select
-from cellyard.sweep import span
-from cellyard.text import csv_text, dump, table
+from cellyard.text import csv_text, dump, span, table
 
 #: What `cellyard.study.agreement` tells.
 AGREEMENT = ("rows", "mean_abs_error", "rank_correlation", "inside_range")
@@ -24,18 +23,7 @@ AGREEMENT = ("rows", "mean_abs_error", "rank_correlation", "inside_range")
 ROW_PARTS = ("simulated", "published", "range", "note", "not_judged")
 
 
-def studies(known: Iterable[Study]) -> str:
-    """All studies with their tables."""
-    lines = []
-    for study in known:
-        citation = study.info["citation"]
-        lines.append(f"{study.name}: {citation['title']} ({citation['authors']}, {citation['year']})")
-        rows = [[f"  {t.name}", len(t.rows), t.title] for t in study.tables.values()]
-        lines += [table(["  table", "rows", "title"], rows), ""]
-    return "\n".join(lines).rstrip()
-
-
-def run_study(
+def command(
     name: str,
     *,
     tables: Sequence[str],

@@ -17,7 +17,7 @@ from cellyard.progress import Progress
 from cellyard.results import interval, median, whole_count
 from cellyard.run import Job, Store, run_jobs, writable_folder
 from cellyard.scenario import Scenario, read_text
-from cellyard.text import csv_text, dump, table
+from cellyard.text import csv_text, dump, span, table
 
 #: Columns of the summary of several runs.
 SUMMARY = (
@@ -292,19 +292,6 @@ def _text(document: Mapping[str, Any]) -> str:
                 row.append(span(point["range"][metric]))
         rows.append(row)
     return f"{document['scenario']}: {len(runs)} runs, {cost}\n\n{table(header, rows)}"
-
-
-def span(ends: Sequence[float] | None) -> str:
-    """A range as a table shows it.
-
-    >>> span([0.25, 0.5])
-    '0.250..0.500'
-    """
-    if not ends:
-        return ""
-    return "..".join(
-        f"{end:.3f}" if abs(end) < 10 else f"{end:.1f}" if abs(end) < 1000 else f"{end:.0f}" for end in ends
-    )
 
 
 def _unwritten(runs: Sequence[Mapping[str, Any]]) -> str:
