@@ -12,9 +12,11 @@ from typing import Annotated, Any, ParamSpec
 
 import typer
 
+from cellyard.commands import INTERRUPTED
+
 P = ParamSpec("P")
 
-FAILED, USAGE, INTERRUPTED = 1, 2, 130
+FAILED, USAGE = 1, 2
 
 app = typer.Typer(
     add_completion=False,

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from cellyard import plot
-from cellyard.commands import study_run
+from cellyard.commands import study_files, study_run, study_text
 from cellyard.run import writable_folder
 from cellyard.study import Reproduction, Row, Rows, Study, Table, inside_range, load, select
 from cellyard.text import cell, span
@@ -57,7 +57,7 @@ def command(name: str, *, out: Path, replications: int | None, seed: int | None,
         if status:
             return status
         document = reproduction.to_dict(wall_seconds=seconds)
-        study_run.write(folder, document)
+        study_files.write(folder, document)
         drawn = []
         for figure in study.part("figures").figures(study, reproduction.rows):
             figure.figure.savefig(folder / f"{figure.name}.png", dpi=160)
@@ -126,7 +126,7 @@ def summary_page(study: Study, reproduction: Reproduction, document: Mapping[str
         _markdown(
             ["metric", "rows of", "rows", "mean absolute error", "rank correlation", "published inside 5-95 % range"],
             [
-                [metric, study_run.group_label(group), *(group[key] for key in study_run.AGREEMENT)]
+                [metric, study_text.group_label(group), *(group[key] for key in study_text.AGREEMENT)]
                 for metric, whole in document["summary"].items()
                 for group in (whole, *whole["groups"])
             ],
@@ -193,7 +193,7 @@ def _agreement(summary: Mapping[str, Any]) -> str:
         for number, group in enumerate((whole, *whole["groups"])):
             inside = "" if group["inside_range"] is None else f"{group['inside_range']} of {group['rows']}"
             values = [cell(group["mean_abs_error"]), cell(group["rank_correlation"]), inside]
-            label = html.escape(study_run.group_label(group))
+            label = html.escape(study_text.group_label(group))
             first = number == 0
             body.append(f"<tr{' class=group' if first else ''}><td>{metric if first else ''}<td>{label}")
             body += [f"<td class=n>{value}" for value in (group["rows"], *values)]
@@ -224,11 +224,11 @@ def _figure(drawn: plot.Drawn, folder: Path) -> str:
 
 def _table(study: Study, table: Table, rows: Rows) -> str:
     chosen = rows.where(table=table.name)
-    ranged = study_run.has_ranges(chosen)
+    ranged = study_text.has_ranges(chosen)
     top = [f'<th colspan="{len(table.parameters)}">']
     heads = [f"<th>{name}" for name in table.parameters]
     for metric in table.metrics:
-        published = study_run.has_published(chosen, metric)
+        published = study_text.has_published(chosen, metric)
         names = ["simulated", *(["5 to 95 %"] if ranged else []), *(["published"] if published else [])]
         top.append(f'<th class="top first" colspan="{len(names)}">{metric}')
         heads += [f'<th class="n{" first" if i == 0 else ""}">{name}' for i, name in enumerate(names)]
@@ -247,7 +247,7 @@ def _table(study: Study, table: Table, rows: Rows) -> str:
             body.append(f'<td class="n first">{cell(row.simulated[metric])}')
             if ranged:
                 body.append(f'<td class="n range">{span(row.ranges.get(metric))}')
-            if study_run.has_published(chosen, metric):
+            if study_text.has_published(chosen, metric):
                 body.append(_published(row, metric))
         if second:
             partner = second[1][place]
