@@ -97,7 +97,7 @@ def test_reads_standard_input(lan: Path) -> None:
 
 def test_a_forced_kernel_runs_and_leaves_the_folder_alone(cli: Cli, lan: Path, tmp_path: Path) -> None:
     probe = 'probe=[{ what = "cwnd", of = "vc1" }]'
-    cli("run", lan, "--set", probe, "--kernel", "plain", "--out", "out")
+    cli("run", lan, "--set", probe, "--kernel", "twin", "--out", "out")
     cli("run", lan, "--set", probe, "--out", "out")
     assert (tmp_path / "out/series.csv").exists()
 

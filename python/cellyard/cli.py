@@ -44,12 +44,12 @@ class Format(StrEnum):
 
 
 class Kernel(StrEnum):
-    """How ports move cells; ``plain`` is the reference engine."""
+    """How ports move cells; ``twin`` is the reference engine."""
 
     auto = "auto"
-    a = "a"
-    b = "b"
-    plain = "plain"
+    arithmetic = "arithmetic"
+    slotted = "slotted"
+    twin = "twin"
 
 
 ScenarioFile = Annotated[
@@ -173,7 +173,7 @@ def run(
     kernel: Annotated[
         Kernel,
         typer.Option(
-            help="Force the kernel of all ports: a arithmetic (one class), b slot by slot, plain the reference engine (no series). "
+            help="Force the kernel of all ports: arithmetic (one class), slotted, or twin, the reference engine (no series). "
             "Changes no number."
         ),
     ] = Kernel.auto,
