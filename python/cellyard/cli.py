@@ -275,6 +275,7 @@ def run_study(
 @command(study_app, "report", "cellyard study report ubr-plus --out results/ubr-plus")
 def report(
     name: StudyName,
+    table: Tables = None,
     out: Annotated[
         Path | None, typer.Option(help="Folder of the report; NAME-report by default.", metavar="DIR")
     ] = None,
@@ -289,7 +290,12 @@ def report(
     from cellyard.commands import study_report
 
     return study_report.command(
-        name, out=out or Path(f"{name}-report"), replications=replications, seed=seed, jobs=jobs
+        name,
+        tables=table or [],
+        out=out or Path(f"{name}-report"),
+        replications=replications,
+        seed=seed,
+        jobs=jobs,
     )
 
 

@@ -64,6 +64,15 @@ def span(ends: Sequence[float] | None) -> str:
     )
 
 
+def printed(value: float | None) -> str:
+    """A published value as it was printed: ratios with two decimals, counts without.
+
+    >>> [printed(v) for v in (1.0, 0.9, 7591.0, None)]
+    ['1.00', '0.90', '7591', '']
+    """
+    return "" if value is None else f"{value:.{0 if value >= 100 else 2}f}"
+
+
 def csv_text(records: Sequence[Mapping[str, Any]]) -> str:
     """CSV with the columns of all records in order of appearance; nested values joined with dots and spaces.
 
