@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from cellyard.commands.study_pages import Picture, page, summary
-from cellyard.study import Row, Rows, Study, load, select
+from cellyard.study import Row, Rows, Study, load, select, studies
 from cellyard.text import cell, span
 from cellyard.unmatched import FAR, is_outside, outside
 
@@ -90,6 +90,18 @@ def document(folder: Path) -> dict[str, Any]:
 def shown(folder: Path) -> Page:
     return Page((folder / "index.html").read_text(encoding="utf-8"))
 
+
+#: What a page needs of the JSON document beside its rows.
+DOCUMENT: dict[str, Any] = {
+    "engine_version": "0",
+    "seed": 1,
+    "replications": 2,
+    "centre": "median",
+    "bottleneck_cells": 10**6,
+    "timing": {"cpu_seconds": 1.0},
+    "summary": {},
+    "claims": [],
+}
 
 STUDY = load("ubr-plus")
 TABLES = ("1", "2-3")
@@ -214,6 +226,25 @@ def test_the_summary_tells_the_same_in_markdown(folder: Path, document: dict[str
     assert headings == ["Agreement", "Claims", "Not matched", "Assumed"]
 
 
+@pytest.mark.parametrize("name", sorted(studies()))
+def test_the_page_of_a_whole_study_has_every_table_claim_and_assumption(name: str) -> None:
+    study = load(name)
+    metrics = {metric for table in study.tables.values() for metric in table.metrics}
+    rows = Rows(replace(one, simulated=dict.fromkeys(metrics, 0.5)) for one in select(study))
+    claims = [{"text": claim.text, "holds": True, "evidence": "none"} for claim in study.claims]
+    pictures = [Picture(f"table-{table}", "title", "text", "") for table in study.tables]
+    found = Page(page(study, rows, {**DOCUMENT, "claims": claims}, pictures))
+    tables = [title for title in found.text("h2") if title.startswith("Table ")]
+    assert tables == [f"Table {table}" for table in study.tables]
+    assert all(len(found.tables[f"Table {key}"]) == 2 + len(table.rows) for key, table in study.tables.items())
+    assert [text for text in found.text("div") if text in {claim["text"] for claim in claims}] == [
+        claim["text"] for claim in claims
+    ]
+    assert len(found.tables["Assumed"]) == 1 + len(study.info["assumed"])
+    ids = [attributes["id"] for _, attributes in found.elements if "id" in attributes]
+    assert len(ids) == len(set(ids)) and "Only table" not in found.whole
+
+
 def row(published: float | None, simulated: float, low: float, high: float, metric: str = "efficiency") -> Row:
     values = {metric: simulated}
     return Row("t", {"n": 1}, {metric: published}, simulated=values, ranges={metric: (low, high)})
@@ -279,12 +310,7 @@ def results_of(study: Study) -> tuple[Rows, dict[str, Any]]:
     rows = Rows(replace(one, simulated={"efficiency": 0.5}, ranges={"efficiency": (0.4, 0.6)}) for one in select(study))
     whole = {"rows": 1, "mean_abs_error": 0.4, "rank_correlation": None, "inside_range": 0}
     document = {
-        "engine_version": "0",
-        "seed": 1,
-        "replications": 2,
-        "centre": "median",
-        "bottleneck_cells": 10**6,
-        "timing": {"cpu_seconds": 1.0},
+        **DOCUMENT,
         "summary": {f"m {EVIL}": {**whole, "groups": [{"table": f"g {EVIL}", **whole}]}},
         "claims": [{"text": f"claim {EVIL}", "holds": False, "evidence": f"evidence {EVIL}"}],
     }
