@@ -174,6 +174,7 @@ def test_bad_options_of_run(cli: Cli, lan: Path, options: list[str], expected: s
         (["study", "run", "ubr-plus", "--where", "sources"], "must be KEY=VALUE"),
         (["study", "run", "ubr-plus", "--replications", "100000"], "more than 1000000 runs"),
         (["study", "report", "nothing"], "study 'nothing' does not exist"),
+        (["study", "report", "ubr-plus", "--table", "2"], "table '2' does not exist; did you mean '2-3'?"),
         (["study", "run"], "NAME"),
         (["components", "fbaa"], "component 'fbaa' does not exist; did you mean 'fba'?"),
         (["example", "lan5"], "example 'lan5' does not exist; did you mean 'lan-5'?"),

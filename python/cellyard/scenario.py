@@ -114,8 +114,8 @@ class Scenario:
         A value is a number, a text as in a scenario file (``"2000 cells"``, ``"fba"``), a component, a list, or ``None`` for the
         default. Groups keep their names. Raises `cellyard.ScenarioError` when a path leads nowhere or the result is wrong.
 
-        >>> from cellyard import ready
-        >>> lan = Scenario.from_toml(ready.text("lan-5"))
+        >>> from cellyard.commands import example
+        >>> lan = Scenario.from_toml(example.text("lan-5"))
         >>> other = lan.with_values({"switch.west.ubr.drop": "fba", "host.source.count": 3, "host.sink.count": 3})
         >>> len(lan.to_dict()["vcs"]), len(other.to_dict()["vcs"])
         (5, 3)

@@ -7,7 +7,7 @@ from pathlib import Path
 from cellyard.errors import unknown
 from cellyard.text import table
 
-FOLDER = Path(__file__).parent / "examples"
+FOLDER = Path(__file__).parents[1] / "examples"
 
 
 def names() -> list[str]:

@@ -1,116 +1,16 @@
-"""Studies on the terminal: the commands ``cellyard study list`` and ``cellyard study run``."""
+"""What ``cellyard study run`` prints: tables beside the published ones, agreement, claims."""
 
 from __future__ import annotations
 
-import sys
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import nullcontext
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from cellyard.errors import UsageError
-from cellyard.limits import MOST_RUNS
-from cellyard.progress import Progress
-from cellyard.store import Store, writable_folder
-from cellyard.study import Reproduction, Row, Rows, Study, Table, load, select
-from cellyard.sweep import span
-from cellyard.text import csv_text, dump, table
+from cellyard.study import Reproduction, Row, Rows, Study, Table
+from cellyard.text import span, table
 
 #: What `cellyard.study.agreement` tells.
 AGREEMENT = ("rows", "mean_abs_error", "rank_correlation", "inside_range")
-
-#: Fields of a row's document beside its table and parameters.
-ROW_PARTS = ("simulated", "published", "range", "note", "not_judged")
-
-
-def studies(known: Iterable[Study]) -> str:
-    """All studies with their tables."""
-    lines = []
-    for study in known:
-        citation = study.info["citation"]
-        lines.append(f"{study.name}: {citation['title']} ({citation['authors']}, {citation['year']})")
-        rows = [[f"  {t.name}", len(t.rows), t.title] for t in study.tables.values()]
-        lines += [table(["  table", "rows", "title"], rows), ""]
-    return "\n".join(lines).rstrip()
-
-
-def run_study(
-    name: str,
-    *,
-    tables: Sequence[str],
-    where: Sequence[tuple[str, str]],
-    replications: int | None,
-    seed: int | None,
-    jobs: int | None,
-    out: Path | None,
-    output_format: str,
-) -> int:
-    """Simulate, print, write; returns the exit status."""
-    study = load(name)
-    rows = select(study, tables, where)
-    reproduction, status, seconds = reproduce(study, rows, replications=replications, seed=seed, jobs=jobs, out=out)
-    document = reproduction.to_dict(wall_seconds=seconds)
-    if out:
-        write(out, document)
-    if output_format == "json":
-        print(dump(document))
-    elif output_format == "csv":
-        print(csv_text(records(document)), end="")
-    else:
-        print(text(study, reproduction, document))
-    return status
-
-
-def reproduce(
-    study: Study, rows: Rows, *, replications: int | None, seed: int | None, jobs: int | None, out: Path | None
-) -> tuple[Reproduction, int, float]:
-    """Simulate rows with progress on standard error; what was done, the exit status, wall seconds."""
-    if len(rows) * (replications or 1) > MOST_RUNS:
-        raise UsageError(f"--replications {replications}: more than {MOST_RUNS} runs in one go")
-    reproduction = Reproduction(study, rows, replications=replications, seed=1 if seed is None else seed)
-    status = 0
-    folder = writable_folder(out) if out else None
-    with (
-        Store(folder / "runs.jsonl") if folder else nullcontext() as store,
-        Progress(study.name, reproduction.total) as progress,
-    ):
-        try:
-            for _ in reproduction.advance(threads=jobs, store=store, on_progress=progress.update):
-                pass
-        except KeyboardInterrupt:
-            status = 130
-    if status:
-        print(f"interrupted: {len(reproduction.rows)} of {len(rows)} rows finished", file=sys.stderr)
-    return reproduction, status, progress.seconds
-
-
-def write(folder: Path, document: Mapping[str, Any]) -> None:
-    """The files of a study's results: JSON, and CSV of the rows and of their VCs."""
-    name = document["study"]
-    (folder / f"{name}.json").write_text(dump(document) + "\n", encoding="utf-8")
-    (folder / f"{name}.csv").write_text(csv_text(records(document)), encoding="utf-8")
-    (folder / f"{name}-vcs.csv").write_text(csv_text(vc_records(document)), encoding="utf-8")
-
-
-def records(document: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The rows for a CSV file, one value in each column: ends of ranges apart, goodputs of VCs left to `vc_records`."""
-    found = []
-    for row in document["rows"]:
-        simulated = {metric: value for metric, value in row["simulated"].items() if metric != "vc_goodput_mbps"}
-        ranges = {metric: {"p5": low, "p95": high} for metric, (low, high) in row.get("range", {}).items()}
-        found.append({**row, "simulated": simulated, **({"range": ranges} if ranges else {})})
-    return found
-
-
-def vc_records(document: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """A record for each VC of each row, numbered in the scenario's order."""
-    found = []
-    for row in document["rows"]:
-        parameters = {key: value for key, value in row.items() if key not in ROW_PARTS}
-        for number, goodput in enumerate(row["simulated"]["vc_goodput_mbps"], 1):
-            found.append({**parameters, "vc": number, "goodput_mbps": goodput})
-    return found
 
 
 def text(study: Study, reproduction: Reproduction, document: Mapping[str, Any]) -> str:

@@ -15,7 +15,7 @@ CELLS_PER_SECOND = 40e6
 TICKS_PER_SECOND = 25_272_000_000_000
 
 
-def check(scenario: Scenario, *, brief: bool = False) -> str:
+def text(scenario: Scenario, *, brief: bool = False) -> str:
     """The resolved scenario (left out if ``brief``), its topology as a small picture, its cost, and settings without effect."""
     facts = scenario.describe()
     cells = facts["max_bottleneck_cells"]
@@ -50,10 +50,10 @@ def topology(data: Mapping[str, Any], facts: Mapping[str, Any]) -> str:
         for here, there in pairwise(nodes):
             link = links[here, there]
             mark = "#" if link["name"] in queueing else "|"
-            text = f"  {mark}  {link['rate'] / 1e6:g} Mb/s, {_time(link['delay'])}{_losses(link)}"
+            hop = f"  {mark}  {link['rate'] / 1e6:g} Mb/s, {_time(link['delay'])}{_losses(link)}"
             if link["name"] in queueing:
-                text += f"   {_port(queues[here], link, kind)}"
-            lines += [text, there if there in queues else _some([vc["to"] for vc in vcs])]
+                hop += f"   {_port(queues[here], link, kind)}"
+            lines += [hop, there if there in queues else _some([vc["to"] for vc in vcs])]
         lines.append(f"  {_some([vc['name'] for vc in vcs])}: {traffic}, class {kind}")
         pictures.append("\n".join(lines))
     return "\n\n".join(pictures)
