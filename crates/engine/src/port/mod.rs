@@ -6,11 +6,9 @@
 //! * [`slotted`] for everything else: explicit queues, one decision of the scheduler per cell slot.
 
 pub mod arithmetic;
-mod counts;
 pub mod drop;
 pub mod gate;
 mod order;
-mod rounds;
 pub mod sched;
 pub mod slotted;
 mod tie;
@@ -56,7 +54,7 @@ pub struct Inputs {
     /// Inputs whose cells arrive together.
     group: Vec<u32>,
     /// Inputs that take part in rounds.
-    members: Vec<rounds::Member>,
+    members: Vec<arithmetic::Member>,
 }
 
 impl Inputs {

@@ -9,10 +9,10 @@
 //! Conditions: the port is busy; all cells have distance c; all go on to their host without another stage; X stays below the buffer, and
 //! below the policy's smallest refusal if a frame begins; ties are not random; nothing is watched.
 
-use super::Inputs;
-use super::arithmetic::Arithmetic;
+use super::Arithmetic;
 use crate::cells::{Arrival, ENDS_FRAME, Fate, FrameState};
 use crate::fabric::{Fabric, Next};
+use crate::port::Inputs;
 use crate::tally::DelayBins;
 use crate::units::{Span, Time};
 
