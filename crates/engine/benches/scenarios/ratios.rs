@@ -3,7 +3,7 @@
 use crate::measure::timed;
 use crate::networks::{Dumbbell, Place, Scheduler};
 use cellyard_engine::scenario::Scenario;
-use cellyard_engine::simulation::{Kernel, Options, run};
+use cellyard_engine::{Kernel, Options, run};
 use std::sync::atomic::AtomicBool;
 
 /// Two cases, and how much longer a cell may take in the first.
@@ -51,7 +51,7 @@ fn per_vc(sources: usize) -> [Scenario; 2] {
 /// Runs `scenario` under the slotted kernel; bottleneck cells.
 pub fn bottleneck_cells(scenario: &Scenario) -> u64 {
     let options = Options {
-        kernel: Kernel::B,
+        kernel: Kernel::Slotted,
         ..Options::default()
     };
     let never = AtomicBool::new(false);
