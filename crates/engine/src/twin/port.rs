@@ -125,7 +125,7 @@ impl Port {
                 let local = self.local(cell.flow);
                 match self.scheduler.within(class) {
                     Within::InOrder => {}
-                    Within::PerVc(s) => s.on_arrival(local, self.sent),
+                    Within::PerVc(s) => s.on_arrival(local, 1, self.sent),
                 }
                 Verdict::Waits
             }
@@ -244,7 +244,7 @@ impl Port {
                 let flow = self.flows[local];
                 let oldest = cells.iter().position(|(_, c)| c.flow == flow)?;
                 let taken = cells.remove(oldest)?;
-                s.taken(local, taken.1.eom);
+                s.taken(1, taken.1.eom, self.sent + 1);
                 taken
             }
         };

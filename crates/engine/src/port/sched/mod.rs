@@ -12,7 +12,7 @@ use guaranteed_rate::GuaranteedRate;
 use per_vc::PerVc;
 
 /// A scheduler with its state, for one port.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub enum Scheduler {
     /// Order of arrival over all classes.
     Fifo,
@@ -53,14 +53,7 @@ impl Scheduler {
             Spec::GuaranteedRate { class, gr } => {
                 Scheduler::GuaranteedRate(GuaranteedRate::new(class as usize, gr))
             }
-            Spec::PerVc { class, unit } => {
-                let share = |f: &FlowShare| match f.class == class {
-                    true => (f.weight, f.guarantee),
-                    false => (0, None),
-                };
-                let vcs: Vec<_> = flows.iter().map(share).collect();
-                Scheduler::PerVc(PerVc::new(class as usize, unit, rate, &vcs))
-            }
+            Spec::PerVc { class, unit } => Scheduler::PerVc(PerVc::new(class, unit, rate, flows)),
         }
     }
 
@@ -145,12 +138,12 @@ impl Scheduler {
         most: u64,
     ) -> Option<(usize, u64)> {
         match self {
-            Scheduler::StrictPriority => {
+            Scheduler::StrictPriority | Scheduler::PerVc(_) => {
                 let class = strict_priority::pick(waiting)?;
                 Some((class, most.min(waiting[class])))
             }
             Scheduler::GuaranteedRate(s) => s.pick_slots(waiting, most),
-            Scheduler::Fifo | Scheduler::PerVc(_) => Some((self.pick(waiting, oldest)?, 1)),
+            Scheduler::Fifo => Some((self.pick(waiting, oldest)?, 1)),
         }
     }
 }

@@ -216,8 +216,8 @@ impl Slotted {
         let by_number = self.scheduler.asks_for_order();
         match self.scheduler.within(class) {
             Within::PerVc(s) => {
-                s.on_arrival(local, self.started);
-                return queue.per_vc[local].push_back(cells);
+                s.on_arrival(local, n, self.started);
+                return queue.per_vc[local].push(cells, self.exact);
             }
             // Cells leave one by one, each with its number.
             Within::InOrder if by_number => queue.numbers.push_back(self.accepted),

@@ -15,6 +15,7 @@
 
 mod arrivals;
 mod queue;
+mod vc_queue;
 
 use super::drop::QueueView;
 use super::gate::Gate;
@@ -25,7 +26,7 @@ use crate::fabric::Fabric;
 use crate::tally::{CLASSES, PortTally};
 use crate::units::{CellTime, Span, Time};
 use queue::{ClassQueue, Waiting};
-use std::collections::VecDeque;
+use vc_queue::VcQueue;
 
 /// State of the kernel.
 #[derive(Debug)]
@@ -68,7 +69,7 @@ impl Slotted {
             of_vc: vec![0; if counts[class] { vcs } else { 0 }],
             per_vc: match scheduler.within(class) {
                 Within::InOrder => Vec::new(),
-                Within::PerVc(_) => vec![VecDeque::new(); vcs],
+                Within::PerVc(_) => vec![VcQueue::new(); vcs],
             },
             full: gates[class].full(),
             refusal: gates[class].refusal(),
@@ -148,11 +149,12 @@ impl Slotted {
         let cells = match self.scheduler.within(class) {
             Within::InOrder => queue.take_front(most, self.exact),
             Within::PerVc(s) => {
-                let local = s.pick(self.started);
-                let first = queue.per_vc[local].pop_front();
-                let cell = first.expect("the scheduler counts its cells");
-                s.taken(local, cell.flags() & ENDS_FRAME != 0);
-                cell
+                let of_vc = &mut queue.per_vc[s.pick(self.started)];
+                let turn = s.in_a_row(of_vc.first().of_one_frame());
+                let n = u64::from(turn).min(most);
+                let cells = of_vc.take(n as u32, self.exact);
+                s.taken(n, cells.flags() & ENDS_FRAME != 0, self.started + n);
+                cells
             }
         };
         let n = u64::from(cells.n());

@@ -1,5 +1,6 @@
 //! Waiting cells: runs of them, and the queue of a class.
 
+use super::vc_queue::VcQueue;
 use crate::cells::{ENDS_FRAME, Run, SINGLE_CELLS, TAGGED};
 use crate::units::{Span, Time};
 use std::collections::VecDeque;
@@ -68,20 +69,34 @@ impl Waiting {
         first
     }
 
-    /// Adds `next` at the end if it continues a run of single cells that arrive `c` apart.
+    /// Adds `next` at the end if it continues the frame, or the single cells, and cells arrive `c` apart.
     #[inline(always)]
     pub fn join(&mut self, next: &Waiting, c: Span) -> bool {
+        let (frame, cell) = if self.flags() & SINGLE_CELLS != 0 {
+            (self.frame.wrapping_add(self.n()), self.cell)
+        } else {
+            (self.frame, self.cell + self.n())
+        };
         let goes_on = self.hop == next.hop
-            && self.flags() & SINGLE_CELLS != 0
-            && self.flags() == next.flags()
+            && (frame, cell) == (next.frame, next.cell)
+            && (self.flags() | ENDS_FRAME) == (next.flags() | ENDS_FRAME)
             && self.arrived + c * u64::from(self.n()) == next.arrived
-            && self.frame.wrapping_add(self.n()) == next.frame
             && self.age == next.age
             && self.n() <= MOST_CELLS - next.n();
         if goes_on {
-            self.n_and_flags += next.n() << FLAG_BITS;
+            self.n_and_flags = (self.n() + next.n()) << FLAG_BITS | u32::from(next.flags());
         }
         goes_on
+    }
+
+    /// How many of the cells a turn of one frame has at most.
+    #[inline(always)]
+    pub fn of_one_frame(&self) -> u32 {
+        if self.flags() & SINGLE_CELLS != 0 {
+            1
+        } else {
+            self.n()
+        }
     }
 }
 
@@ -92,8 +107,8 @@ pub struct ClassQueue {
     pub cells: VecDeque<Waiting>,
     /// Numbers of their arrival at the port over all classes, when the scheduler asks for them.
     pub numbers: VecDeque<u64>,
-    /// The cells by local VC number, one by one, when it is scheduled per VC.
-    pub per_vc: Vec<VecDeque<Waiting>>,
+    /// The cells by local VC number, when it is scheduled per VC.
+    pub per_vc: Vec<VcQueue>,
     /// Y_i by local VC number, and N_a, when needed.
     pub of_vc: Vec<u64>,
     /// See `of_vc`.
@@ -109,7 +124,8 @@ pub struct ClassQueue {
 impl ClassQueue {
     /// All that waits.
     pub fn runs(&self) -> impl Iterator<Item = &Waiting> {
-        self.cells.iter().chain(self.per_vc.iter().flatten())
+        let per_vc = self.per_vc.iter().flat_map(VcQueue::runs);
+        self.cells.iter().chain(per_vc)
     }
 
     /// `n` cells of the VC with local number `local` join, for Y_i and N_a.
