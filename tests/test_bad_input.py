@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
@@ -58,12 +57,10 @@ def test_bad_scenario(cli: Cli, lan: Path, command: str, what: str) -> None:
     old, new, expected = EDITS[what]
     assert old in LAN
     lan.write_text(LAN.replace(old, new, 1))
-    started = time.monotonic()
     done = cli(command, lan)
     refused(done, *expected)
     assert f"{lan}:" in done.stderr
     assert max(map(len, done.stderr.splitlines())) < 600
-    assert time.monotonic() - started < 5
 
 
 def test_all_errors_of_a_file_at_once(cli: Cli, lan: Path) -> None:
