@@ -4,12 +4,14 @@
 //! simulated, decision by decision.
 
 pub mod aal5;
+mod class;
 mod describe;
 pub mod event;
 pub mod flow;
 pub mod host;
 pub mod link;
 mod network;
+mod notation;
 pub mod port;
 pub mod probe;
 pub mod registry;
@@ -23,3 +25,4 @@ pub mod twin;
 pub mod units;
 
 pub use describe::describe;
+pub use notation::nearest;

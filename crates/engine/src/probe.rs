@@ -217,9 +217,6 @@ pub struct TraceEntry {
     pub queue: Option<(u64, u64, u64)>,
 }
 
-/// Most points that the probes of a run may record together: they are kept until its end.
-pub const MOST_POINTS: u64 = 10_000_000;
-
 /// All that is watched at one port.
 #[derive(Clone, Debug, Default)]
 pub struct PortProbe {

@@ -1,7 +1,8 @@
 //! Names to indices: which links a flow takes, which links feed a port.
 
 use crate::flow::{Flow, FlowId, FlowKind};
-use crate::scenario::{Class, ClassQueue, DropPolicy, RestOfFrame, Scenario, Scheduler};
+use crate::scenario::model::{Class, ClassQueue, Link, Scenario, Scheduler};
+use crate::scenario::port;
 use std::collections::HashMap;
 
 /// A flow's number as an index, until the engine names flows itself.
@@ -64,10 +65,10 @@ impl Topology {
             crossing.dedup();
         }
         let leaves = |names: &HashMap<&str, usize>| {
-            let find = |l: &crate::scenario::Link| names.get(l.from.as_str()).copied();
+            let find = |l: &Link| names.get(l.from.as_str()).copied();
             scenario.links.iter().map(find).collect()
         };
-        let enters = |l: &crate::scenario::Link| switches.get(l.to.as_str()).copied();
+        let enters = |l: &Link| switches.get(l.to.as_str()).copied();
         Ok(Topology {
             paths: flows.iter().map(|f| f.path.clone()).collect(),
             ends: flows
@@ -100,22 +101,15 @@ impl Topology {
 
     /// The scheduler of the port that `link` is, which must leave a switch: the link's own, else the switch's.
     pub fn scheduler<'a>(&self, scenario: &'a Scenario, link: usize) -> &'a Scheduler {
+        let switch = &scenario.switches[self.port_switch(link)];
         let own = scenario.links[link].scheduler.as_ref();
-        own.unwrap_or_else(|| &scenario.switches[self.port_switch(link)].scheduler)
+        port::scheduler(own, Some(&switch.scheduler)).expect("a switch has one")
     }
 
     /// The class queue of `class` at the port that `link` is: the link's own, else the switch's, else unlimited tail drop.
     pub fn queue(&self, scenario: &Scenario, link: usize, class: Class) -> ClassQueue {
-        let of_link = &scenario.links[link].queues;
-        let of_switch = &scenario.switches[self.port_switch(link)].queues;
-        let mut queues = of_link.iter().chain(of_switch);
-        let found = queues.find(|q| q.class == class);
-        found.cloned().unwrap_or(ClassQueue {
-            class,
-            buffer: None,
-            drop: DropPolicy::TailDrop,
-            rest_of_frame: RestOfFrame::Accept,
-        })
+        let switch = &scenario.switches[self.port_switch(link)];
+        port::queue(&scenario.links[link].queues, &switch.queues, class)
     }
 
     fn port_switch(&self, link: usize) -> usize {

@@ -111,12 +111,6 @@ fn json_schema() -> String {
     registry::json_schema().to_string()
 }
 
-/// Reference pages of all components.
-#[pyfunction]
-fn reference_markdown() -> String {
-    registry::reference_markdown()
-}
-
 /// Private module of the package `cellyard`.
 #[pymodule]
 fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -128,6 +122,5 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(describe_json, module)?)?;
     module.add_function(wrap_pyfunction!(registry_json, module)?)?;
     module.add_function(wrap_pyfunction!(json_schema, module)?)?;
-    module.add_function(wrap_pyfunction!(reference_markdown, module)?)?;
     module.add_class::<batch::Batch>()
 }
