@@ -1,5 +1,6 @@
 //! What may be watched during a run. A probe never changes the run: it only makes a port take its cells one by one.
 
+use crate::flow::FlowKind;
 use crate::host::connection::ConnectionProbe;
 use crate::port::Kernel;
 use crate::port::drop::{Policy, QueueView};
@@ -8,52 +9,54 @@ use crate::simulation::Simulation;
 use crate::tally::{DropReason, Dropped as Tallied};
 use crate::topology::Topology;
 use crate::units::{Span, TICKS_PER_SECOND};
-use serde::{Deserialize, Serialize};
+use schemars::JsonSchema;
+use serde::Serialize;
 
-/// A recorded time series.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// What a probe recorded.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Series {
     /// What was watched, as in the scenario: `queue`, `cwnd`, ...
     pub what: String,
     /// The port or VC.
     pub of: String,
-    /// Class, when the series is of one class.
+    /// The class, when the series is of one class.
     pub class: Option<Class>,
-    /// VC, when a queue of one VC was watched.
+    /// The VC, when a queue was watched for one VC.
     pub vc: Option<String>,
     /// Unit of the values.
     pub unit: String,
-    /// Times, seconds.
+    /// Times.
     pub time_s: Vec<f64>,
-    /// Values.
+    /// The values at these times.
     pub value: Vec<f64>,
 }
 
-/// One dropped cell.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// A dropped cell that a `trace` probe saw: when, where, why, and the queue that it found.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "DroppedCell")]
 pub struct Dropped {
-    /// When, seconds: its arrival at the port, or when its last bit left the link that lost it.
+    /// When: its arrival at the port, or when its last bit left the link that lost it.
     pub time_s: f64,
     /// The port, or the link that lost it.
     pub port: String,
     /// The VC.
     pub vc: String,
-    /// `data` or `ack`.
-    pub direction: String,
-    /// Frame number within the VC direction.
+    /// Which of the VC's flows it belongs to.
+    pub direction: FlowKind,
+    /// Number of its frame in the flow, from 0.
     pub frame: u32,
-    /// Cell number within the frame.
+    /// Its number in the frame, from 0.
     pub cell: u32,
-    /// `policy`, `full`, `rest`, or `link`: lost on the link on purpose.
-    pub reason: String,
-    /// X, cells waiting in the class queue; with the next two `None` for the reason `link`.
+    /// Why it was dropped.
+    pub reason: DropReason,
+    /// X, cells waiting in its class queue; with the next two none for the reason `link`, where there is no queue to tell of.
     pub waiting_cells: Option<u64>,
-    /// Y_i, cells of the VC waiting.
+    /// Y_i, cells of its VC waiting there.
     pub waiting_of_vc_cells: Option<u64>,
-    /// N_a, VCs with cells waiting.
+    /// N_a, VCs with cells waiting there.
     pub active_vcs: Option<u64>,
-    /// What the drop policy (reason `policy`) or the buffer (`full`) allows in the state that the cell found: of X, or of Y_i for
-    /// policies that count by VC. A policy decides at the first cell of a frame; those after it share its fate.
+    /// What the drop policy (reason `policy`) or the buffer (`full`) allows in that state: of X, or of Y_i for policies that count
+    /// by VC; none for other reasons. A policy decides at the first cell of a frame; those after it share its fate.
     pub threshold_cells: Option<f64>,
 }
 
@@ -475,14 +478,13 @@ fn named(entry: &TraceEntry, link: usize, topology: &Topology, scenario: &Scenar
         port: scenario.links[link].name.clone(),
         vc: scenario.vcs[entry.direction as usize / 2].name.clone(),
         direction: if entry.direction.is_multiple_of(2) {
-            "data"
+            FlowKind::Data
         } else {
-            "ack"
-        }
-        .into(),
+            FlowKind::Ack
+        },
         frame: entry.frame,
         cell: entry.cell,
-        reason: entry.reason.name().into(),
+        reason: entry.reason,
         waiting_cells: of_queue(waiting_cells),
         waiting_of_vc_cells: of_queue(waiting_of_vc_cells),
         active_vcs: of_queue(active_vcs),

@@ -1,10 +1,14 @@
 //! What a run counts: whole numbers only, filled in by the engine and, independently, by the twin.
 
+use crate::flow::FlowKind;
 use crate::host::tcp::SenderCounters;
 use crate::rng::mix64;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 /// Why a cell was dropped; the index into [`Dropped`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum DropReason {
     /// Its frame was refused by the drop policy.
     Policy = 0,
@@ -218,6 +222,16 @@ pub struct VcTally {
     pub sender: SenderCounters,
     /// Transfer delays of its data cells within the measuring time.
     pub delay: DelayTally,
+}
+
+impl VcTally {
+    /// Counts of one of its flows.
+    pub fn flow(&self, kind: FlowKind) -> &DirectionTally {
+        match kind {
+            FlowKind::Data => &self.directions[0],
+            FlowKind::Ack => &self.directions[1],
+        }
+    }
 }
 
 /// Everything a run counts.

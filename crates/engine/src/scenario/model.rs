@@ -3,6 +3,7 @@
 //! second, sizes cells or bytes; names are unique; nothing here refers to another thing by index.
 
 use crate::units::{BitRate, Ratio, Span};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A whole network with its traffic.
@@ -122,7 +123,9 @@ pub enum ProcessingUnit {
 }
 
 /// A service class; the order is the order of strict priority, most urgent first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Class {
     /// Constant bit rate.
