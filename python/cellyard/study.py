@@ -371,7 +371,7 @@ class Reproduction:
         ranges = {}
         for metric in self.study.simulated_metrics:
             values = [float(t[metric]) for t in totals if t.get(metric) is not None]
-            simulated[metric] = whole_count(metric, centre(values))
+            simulated[metric] = whole_count(centre(values), is_count=metric.endswith(("cells", "segments", "timeouts")))
             ends = interval(values)
             if self.replications is not None and ends:
                 ranges[metric] = ends

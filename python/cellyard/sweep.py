@@ -14,7 +14,7 @@ from typing import Any
 from cellyard.errors import UsageError
 from cellyard.limits import MOST_RUNS
 from cellyard.progress import Progress
-from cellyard.results import interval, median, whole_count
+from cellyard.results import Totals, interval, median, whole_count
 from cellyard.run import Job, Store, run_jobs, writable_folder
 from cellyard.scenario import Scenario, read_text
 from cellyard.text import csv_text, dump, table
@@ -29,6 +29,9 @@ SUMMARY = (
     "retransmitted_segments",
     "timeouts",
 )
+
+#: Heads of the columns of dropped cells, where the reason alone would not say it.
+REASONS = {"policy": "refused", "link": "lost"}
 
 
 @dataclass(frozen=True)
@@ -177,9 +180,9 @@ def summary(runs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     found = []
     for values, members in points.items():
         entry: dict[str, Any] = {"set": json.loads(values), "runs": len(members), "median": {}, "range": {}}
-        for metric in members[0]["totals"]:
+        for metric, is_count in Totals.numbers().items():
             numbers = [float(run["totals"][metric]) for run in members if run["totals"][metric] is not None]
-            entry["median"][metric] = whole_count(metric, median(numbers))
+            entry["median"][metric] = whole_count(median(numbers), is_count=is_count)
             ends = interval(numbers)
             entry["range"][metric] = list(ends) if ends else None
         found.append(entry)
@@ -351,19 +354,9 @@ def _one(run: Mapping[str, Any]) -> str:
         for port in run["ports"]
         if port["can_queue"]
     ]
-    head = [
-        "port",
-        "rate_mbps",
-        "sent_cells",
-        "refused",
-        "full",
-        "rest",
-        "lost",
-        "max_queue",
-        "mean_queue",
-        "utilisation",
-    ]
     if ports:
+        reasons = [REASONS.get(reason, reason) for reason in run["ports"][0]["dropped_cells"]]
+        head = ["port", "rate_mbps", "sent_cells", *reasons, "max_queue", "mean_queue", "utilisation"]
         lines += [table(head, ports), ""]
     if len(run["classes"]) > 1:
         lines += [table(list(run["classes"][0]), [list(c.values()) for c in run["classes"]]), ""]

@@ -28,6 +28,7 @@ pub struct Series {
     /// Times.
     pub time_s: Vec<f64>,
     /// The values at these times.
+    #[schemars(extend("unit" = "as `unit` says"))]
     pub value: Vec<f64>,
 }
 

@@ -6,7 +6,7 @@ use crate::rng::mix64;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Why a cell was dropped; the index into [`Dropped`].
+/// Why a cell was dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum DropReason {
@@ -35,7 +35,7 @@ impl DropReason {
     }
 }
 
-/// Dropped cells by [`DropReason`].
+/// Dropped cells; the index is a [`DropReason`].
 pub type Dropped = [u64; 4];
 
 /// Counts of one class at one port.

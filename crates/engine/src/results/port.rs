@@ -89,6 +89,7 @@ impl JsonSchema for DroppedCells {
         for reason in described.expect("every reason has a description") {
             let mut count = u64::json_schema(generator);
             count.insert("description".into(), reason["description"].clone());
+            count.insert("unit".into(), "cells".into());
             let name = reason["const"].as_str().expect("a reason is a word");
             properties.insert(name.into(), count.into());
         }
