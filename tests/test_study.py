@@ -10,9 +10,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from cellyard.agreement import agreement, rank_correlation
 from cellyard.errors import UsageError
+from cellyard.metrics import METRICS
+from cellyard.reproduce import Reproduction
 from cellyard.scenario import Scenario
-from cellyard.study import METRICS, Reproduction, Row, Rows, agreement, load, rank_correlation, select, studies
+from cellyard.study import Row, Rows, load, select, studies
 from conftest import Cli
 from hypothesis import given
 from hypothesis import strategies as st
@@ -238,7 +241,7 @@ def test_every_claim_can_turn_out_either_way(name: str) -> None:
             for row in table.rows:
                 # First all rows alike, then efficiency and fairness far apart, then noise.
                 value = float(random.uniform(0, 1)) if attempt > 1 else 0.5
-                simulated: dict[str, Any] = dict.fromkeys(study.simulated_metrics, value)
+                simulated: dict[str, Any] = dict.fromkeys(study.measures.names, value)
                 simulated["max_queue_cells"] = int(1000 * value) + 1
                 if attempt == 1:
                     simulated |= {"efficiency": 0.01, "fairness": 0.99}

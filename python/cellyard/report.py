@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from cellyard import plot, show
+from cellyard.agreement import inside_range
+from cellyard.reproduce import Reproduction
 from cellyard.run import writable_folder
-from cellyard.study import Reproduction, Row, Rows, Study, Table, inside_range, load, select
+from cellyard.study import Row, Rows, Study, Table, load, select
 from cellyard.sweep import span
 from cellyard.text import cell
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import Any, TextIO
+from typing import Any, Protocol, TextIO
 
 from cellyard.errors import RunError, UsageError, unknown
 from cellyard.limits import MOST_JOBS, whole
@@ -23,19 +23,32 @@ KERNELS = ("auto", "a", "b", "plain")
 POLL_SECONDS = 0.1
 
 
+class Keep(Protocol):
+    """Picks what is stored and yielded of a result."""
+
+    @property
+    def identity(self) -> str:
+        """Text that is another one when something else would be kept of the same run."""
+
+    def __call__(self, result: dict[str, Any]) -> dict[str, Any]:
+        """What is kept of the engine's document of a run."""
+
+
 @dataclass(frozen=True)
 class Job:
-    """One run: a scenario in the engine's canonical JSON and the replication that it is, if any."""
+    """One run: a scenario in the engine's canonical JSON, the replication that it is, if any, and what is kept (all by default)."""
 
     scenario: str
     replication: int | None = None
+    keep: Keep | None = None
 
     @cached_property
     def identity(self) -> str:
-        """Hash of all that decides the result: scenario (seed included), replication, engine down to its sources."""
+        """Hash of all that decides what is kept: scenario (seed included), replication, engine down to its sources, `Keep`."""
         from cellyard import _engine
 
-        text = f"{self.scenario}\n{self.replication}\n{_engine.build()}"
+        kept = f"\n{self.keep.identity}" if self.keep else ""
+        text = f"{self.scenario}\n{self.replication}\n{_engine.build()}{kept}"
         return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
@@ -61,17 +74,15 @@ def run_jobs(
     *,
     threads: int | None = None,
     store: Store | None = None,
-    keep: Callable[[dict[str, Any]], dict[str, Any]] | None = None,
     digest: bool = False,
     kernel: str = "auto",
 ) -> Iterator[Finished]:
     """Run ``jobs`` and yield each as it finishes, in any order; closing the iterator cancels the rest.
 
     ``threads`` defaults to all cores. What ``store`` holds is yielded first and not run again; what
-    finishes is appended to it; with a forced kernel, whose point is to run, it is left alone. ``keep`` picks what is
-    stored and yielded of a result. ``kernel`` forces the kernel of all ports (``auto``, ``a``, ``b``, or ``plain`` for the
-    reference engine); it changes no number. Raises `RunError` when a run fails, and `UsageError` when an argument is out of
-    bounds or the forced kernel cannot serve a port.
+    finishes is appended to it; with a forced kernel, whose point is to run, it is left alone. ``kernel`` forces the kernel
+    of all ports (``auto``, ``a``, ``b``, or ``plain`` for the reference engine); it changes no number. Raises `RunError` when a
+    run fails, and `UsageError` when an argument is out of bounds or the forced kernel cannot serve a port.
     """
     from cellyard._engine import Batch
 
@@ -99,7 +110,7 @@ def run_jobs(
                     kind, message = error or ("run", "no result")
                     raise (UsageError if kind == "usage" else RunError)(f"{_label(jobs[index])}: {message}")
                 result: dict[str, Any] = json.loads(text)
-                if keep:
+                if keep := jobs[index].keep:
                     result = keep(result)
                 if store:
                     store.add(jobs[index], result)

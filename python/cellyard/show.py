@@ -12,12 +12,13 @@ from typing import Any
 from cellyard.errors import UsageError
 from cellyard.limits import MOST_RUNS
 from cellyard.progress import Progress
+from cellyard.reproduce import Reproduction
 from cellyard.run import Store, writable_folder
-from cellyard.study import Reproduction, Row, Rows, Study, Table, load, select
+from cellyard.study import Row, Rows, Study, Table, load, select
 from cellyard.sweep import span
 from cellyard.text import csv_text, dump, table
 
-#: What `cellyard.study.agreement` tells.
+#: What `cellyard.agreement.agreement` tells.
 AGREEMENT = ("rows", "mean_abs_error", "rank_correlation", "inside_range")
 
 #: Fields of a row's document beside its table and parameters.
@@ -94,10 +95,10 @@ def write(folder: Path, document: Mapping[str, Any]) -> None:
 
 
 def records(document: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The rows for a CSV file, one value in each column: ends of ranges apart, goodputs of VCs left to `vc_records`."""
+    """The rows for a CSV file, one value in each column: ends of ranges apart, what is told of each VC left to `vc_records`."""
     found = []
     for row in document["rows"]:
-        simulated = {metric: value for metric, value in row["simulated"].items() if metric != "vc_goodput_mbps"}
+        simulated = {metric: value for metric, value in row["simulated"].items() if not isinstance(value, list)}
         ranges = {metric: {"p5": low, "p95": high} for metric, (low, high) in row.get("range", {}).items()}
         found.append({**row, "simulated": simulated, **({"range": ranges} if ranges else {})})
     return found
@@ -108,8 +109,9 @@ def vc_records(document: Mapping[str, Any]) -> list[dict[str, Any]]:
     found = []
     for row in document["rows"]:
         parameters = {key: value for key, value in row.items() if key not in ROW_PARTS}
-        for number, goodput in enumerate(row["simulated"]["vc_goodput_mbps"], 1):
-            found.append({**parameters, "vc": number, "goodput_mbps": goodput})
+        of_vcs = {m.removeprefix("vc_"): values for m, values in row["simulated"].items() if isinstance(values, list)}
+        for number, values in enumerate(zip(*of_vcs.values(), strict=True), 1):
+            found.append({**parameters, "vc": number, **dict(zip(of_vcs, values, strict=True))})
     return found
 
 
