@@ -12,12 +12,13 @@ import cellyard as cy
 import pytest
 from cellyard import studies as package
 from cellyard import study as study_module
+from cellyard.agreement import inside_range
 from cellyard.metric_path import metric_path
 from cellyard.reproduce import Reproduction
 from cellyard.results import Totals
 from cellyard.run import Store
 from cellyard.show import records, vc_records
-from cellyard.study import Rows, Study, load
+from cellyard.study import Row, Rows, Study, load
 from cellyard.sweep import SUMMARY
 from conftest import ROOT
 
@@ -260,6 +261,14 @@ def test_a_stored_run_is_used_again_only_for_the_same_metrics(mine: Make, tmp_pa
     assert runs('own = ["frames", "per_source"]', OWN % "1.0") == 2
     assert runs('own = ["frames", "per_source"]', OWN % "2.0") == 2
     assert runs('own = ["frames", "per_source"]', OWN % "1.0") == 0
+
+
+@pytest.mark.parametrize(("counts", "inside"), [({"frames"}, True), (set(), False)])
+def test_a_published_count_was_rounded_to_a_whole_number(counts: set[str], inside: bool) -> None:
+    row = Row(
+        "t", {}, {"frames": 10}, simulated={"frames": 11}, ranges={"frames": (10.4, 12)}, counts=frozenset(counts)
+    )
+    assert inside_range(row, "frames") is inside
 
 
 def test_the_columns_of_the_summary_are_totals() -> None:

@@ -7,6 +7,7 @@ import json
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -62,7 +63,7 @@ class Measures:
         """Metrics that are a number of each VC, in the scenario's order."""
         return tuple(f"vc_{name}" for name in self.vcs)
 
-    @property
+    @cached_property
     def identity(self) -> str:
         """Text that is another one when something else is measured, or otherwise."""
         source = inspect.getsource(self.module) if self.module else None

@@ -91,7 +91,8 @@ def write(folder: Path, document: Mapping[str, Any]) -> None:
     name = document["study"]
     (folder / f"{name}.json").write_text(dump(document) + "\n", encoding="utf-8")
     (folder / f"{name}.csv").write_text(csv_text(records(document)), encoding="utf-8")
-    (folder / f"{name}-vcs.csv").write_text(csv_text(vc_records(document)), encoding="utf-8")
+    if of_vcs := vc_records(document):
+        (folder / f"{name}-vcs.csv").write_text(csv_text(of_vcs), encoding="utf-8")
 
 
 def records(document: Mapping[str, Any]) -> list[dict[str, Any]]:

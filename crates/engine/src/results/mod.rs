@@ -10,7 +10,7 @@ mod vc;
 
 pub use class::ClassResult;
 pub use port::{DroppedCells, PortClassResult, PortResult};
-pub use totals::{Totals, fairness};
+pub use totals::Totals;
 pub use vc::VcResult;
 
 use crate::probe::{Dropped, Series};

@@ -102,7 +102,7 @@ fn delays(tally: &Tally, vcs: &[VcResult]) -> (Option<f64>, Option<f64>) {
 }
 
 /// Jain's fairness index (sum x)^2 / (n sum x^2); `None` when nobody gets anything.
-pub fn fairness(shares: &[f64]) -> Option<f64> {
+fn fairness(shares: &[f64]) -> Option<f64> {
     let sum: f64 = shares.iter().sum();
     let squares: f64 = shares.iter().map(|x| x * x).sum();
     (squares > 0.0).then(|| sum * sum / (shares.len() as f64 * squares))
