@@ -12,14 +12,18 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
+from cellyard.agreement import agreement
+from cellyard.components import Tcp
+from cellyard.reproduce import Reproduction
 from cellyard.scenario import Scenario
 from cellyard.store import Store, writable_folder
-from cellyard.study import Reproduction, Row, Rows, Study, agreement, load, select
+from cellyard.study import Row, Rows, Study, load, select
 from cellyard.text import table
 
-RECOVERIES = ("vanilla", "tahoe", "reno", "new-reno", "sack")
+#: Recoveries of TCP, as the registry lists them.
+RECOVERIES = get_args(get_type_hints(Tcp)["recovery"])
 
 
 class Altered(Study):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import cellyard as cy
 import numpy as np
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
-    Recovery: TypeAlias = Literal["vanilla", "tahoe", "reno", "new-reno", "sack"]
     Curve: TypeAlias = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 FIGURE = Path(__file__).resolve().parent.parent / "docs" / "figures" / "tcp-family.png"
@@ -28,7 +27,7 @@ LOST = (14, 24, 26, 28)
 MSS = 1000
 SECONDS = 3.2
 #: Name and what the recovery does about four losses, from the fastest to the slowest.
-FAMILY: Mapping[Recovery, tuple[str, str]] = {
+FAMILY: Mapping[str, tuple[str, str]] = {
     "sack": ("SACK", "four holes in a round trip"),
     "new-reno": ("NewReno", "one hole per round trip"),
     "tahoe": ("Tahoe", "slow start from the first hole"),
@@ -37,7 +36,7 @@ FAMILY: Mapping[Recovery, tuple[str, str]] = {
 }
 
 
-def scenario(recovery: Recovery) -> cy.Scenario:
+def scenario(recovery: str) -> cy.Scenario:
     """One TCP over 100 ms and 800 kb/s of data: 22 cells of 53 bytes in 10 ms."""
     return cy.Scenario(
         name=f"tcp-family-{recovery}",
@@ -63,14 +62,14 @@ def scenario(recovery: Recovery) -> cy.Scenario:
     )
 
 
-def delivered(recovery: Recovery) -> Curve:
+def delivered(recovery: str) -> Curve:
     """Times in seconds, and the segments delivered in order by then."""
     (goodput,) = scenario(recovery).run().series
     segments = np.cumsum(goodput.value * 1e3 / 8) / MSS  # Mb/s over 1 ms
     return goodput.time_s, segments
 
 
-def draw(axes: Axes, curves: Mapping[Recovery, Curve]) -> None:
+def draw(axes: Axes, curves: Mapping[str, Curve]) -> None:
     """All curves, each with its name and what it does at its end, and the time of the repairs enlarged."""
     for (recovery, (time, segments)), colour in zip(curves.items(), plot.COLOURS, strict=False):
         name, what = FAMILY[recovery]
@@ -92,7 +91,7 @@ def draw(axes: Axes, curves: Mapping[Recovery, Curve]) -> None:
     enlarge(axes, curves)
 
 
-def shared(axes: Axes, curves: Mapping[Recovery, Curve]) -> None:
+def shared(axes: Axes, curves: Mapping[str, Curve]) -> None:
     """The beginning, which all curves have in common."""
     time = next(iter(curves.values()))[0]
     segments = np.array([delivered for _, delivered in curves.values()])
@@ -100,7 +99,7 @@ def shared(axes: Axes, curves: Mapping[Recovery, Curve]) -> None:
     axes.plot(time[:end], segments[0, :end], color="#333333", linewidth=1.8, drawstyle="steps-post")
 
 
-def enlarge(axes: Axes, curves: Mapping[Recovery, Curve]) -> None:
+def enlarge(axes: Axes, curves: Mapping[str, Curve]) -> None:
     """An inset of the repairs; what runs together is set apart a little, in the order of the names."""
     inset = axes.inset_axes((0.075, 0.485, 0.46, 0.44))
     for place, ((time, segments), colour) in enumerate(zip(curves.values(), plot.COLOURS, strict=False)):

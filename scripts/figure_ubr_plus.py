@@ -10,7 +10,8 @@ from pathlib import Path
 
 import cellyard as cy
 from cellyard import plot
-from cellyard.study import Reproduction, load, select
+from cellyard.reproduce import Reproduction
+from cellyard.study import load, select
 
 FIGURE = Path(__file__).resolve().parent.parent / "docs" / "figures" / "ubr-plus.png"
 

@@ -1,4 +1,4 @@
-"""Write what follows from the engine's registry: component classes, scenario schema, reference pages.
+"""Write what follows from the engine's registry and its result structs: Python classes, JSON Schemas, reference pages.
 
 ``--check`` writes nothing and fails when a file is stale.
 """
@@ -14,6 +14,8 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
+import result_classes
+import result_page
 from cellyard import _engine
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -274,13 +276,21 @@ def formatted(source: str) -> str:
     return subprocess.run(ruff, input=source, capture_output=True, text=True, check=True, cwd=ROOT).stdout
 
 
+def json_text(schema: dict[str, Any]) -> str:
+    """A schema as it is written."""
+    return json.dumps(schema, indent=2, sort_keys=True) + "\n"
+
+
 def generated() -> dict[Path, str]:
     """Every generated file with its content."""
-    schema = json.dumps(json.loads(_engine.json_schema()), indent=2, sort_keys=True) + "\n"
+    results = json.loads(_engine.results_schema())
     return {
         ROOT / "python/cellyard/components.py": components(),
-        ROOT / "docs/scenario.schema.json": schema,
+        ROOT / "docs/scenario.schema.json": json_text(json.loads(_engine.json_schema())),
         ROOT / "docs/components.md": page(json.loads(_engine.registry())["families"]),
+        ROOT / "python/cellyard/result_types.py": formatted(result_classes.module(results)),
+        ROOT / "docs/results.schema.json": json_text(results),
+        ROOT / "docs/results.md": result_page.page(results),
     }
 
 

@@ -10,9 +10,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from cellyard.agreement import agreement, rank_correlation
 from cellyard.errors import UsageError
+from cellyard.metrics import METRICS
+from cellyard.reproduce import Reproduction
 from cellyard.scenario import Scenario
-from cellyard.study import METRICS, Reproduction, Row, Rows, agreement, load, rank_correlation, select, studies
+from cellyard.study import Row, Rows, load, select, studies
 from conftest import Cli
 from hypothesis import given
 from hypothesis import strategies as st

@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from cellyard.errors import RunError, UsageError, unknown
 from cellyard.limits import MOST_JOBS, whole
@@ -26,19 +26,32 @@ KERNELS = ("auto", "arithmetic", "slotted", "twin")
 POLL_SECONDS = 0.1
 
 
+class Keep(Protocol):
+    """Picks what is stored and yielded of a result."""
+
+    @property
+    def identity(self) -> str:
+        """Text that is another one when something else would be kept of the same run."""
+
+    def __call__(self, result: dict[str, Any]) -> dict[str, Any]:
+        """What is kept of the engine's document of a run."""
+
+
 @dataclass(frozen=True)
 class Job:
-    """One run: a scenario in the engine's canonical JSON and the replication that it is, if any."""
+    """One run: a scenario in the engine's canonical JSON, the replication that it is, if any, and what is kept (all by default)."""
 
     scenario: str
     replication: int | None = None
+    keep: Keep | None = None
 
     @cached_property
     def identity(self) -> str:
-        """Hash of all that decides the result: scenario (seed included), replication, engine down to its sources."""
+        """Hash of all that decides what is kept: scenario (seed included), replication, engine down to its sources, `Keep`."""
         from cellyard import _engine
 
-        text = f"{self.scenario}\n{self.replication}\n{_engine.build()}"
+        kept = f"\n{self.keep.identity}" if self.keep else ""
+        text = f"{self.scenario}\n{self.replication}\n{_engine.build()}{kept}"
         return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
@@ -64,7 +77,6 @@ def run_jobs(
     *,
     threads: int | None = None,
     store: Store | None = None,
-    keep: Callable[[dict[str, Any]], dict[str, Any]] | None = None,
     on_progress: Callable[[float], None] | None = None,
     digest: bool = False,
     kernel: str = "auto",
@@ -72,11 +84,11 @@ def run_jobs(
     """Run ``jobs`` and yield each as it finishes, in any order; closing the iterator cancels the rest.
 
     ``threads`` defaults to all cores. What ``store`` holds is yielded first and not run again; what
-    finishes is appended to it; with a forced kernel, whose point is to run, it is left alone. ``keep`` picks what is
-    stored and yielded of a result. ``on_progress`` is told several times a second how many runs are done, those under way with
-    the share of their simulated time that has passed. ``kernel`` forces the kernel of all ports (``auto``, ``arithmetic``,
-    ``slotted``, or ``twin`` for the reference engine); it changes no number. Raises `RunError` when a run fails, and `UsageError`
-    when an argument is out of bounds or the forced kernel cannot serve a port.
+    finishes is appended to it; with a forced kernel, whose point is to run, it is left alone. ``on_progress`` is told several
+    times a second how many runs are done, those under way with the share of their simulated time that has passed. ``kernel``
+    forces the kernel of all ports (``auto``, ``arithmetic``, ``slotted``, or ``twin`` for the reference engine); it changes no
+    number. Raises `RunError` when a run fails, and `UsageError` when an argument is out of bounds or the forced kernel cannot
+    serve a port.
     """
     from cellyard._engine import Batch
 
@@ -107,7 +119,7 @@ def run_jobs(
                     kind, message = error or ("run", "no result")
                     raise (UsageError if kind == "usage" else RunError)(f"{_label(jobs[index])}: {message}")
                 result = _with_points(*document)
-                if keep:
+                if keep := jobs[index].keep:
                     result = keep(result)
                 if store:
                     store.add(jobs[index].identity, result, replication=jobs[index].replication)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from cellyard.study import Row, Rows, inside_range
+from cellyard.agreement import inside_range
+from cellyard.study import Row, Rows
 
 #: Published values outside their range are listed one by one if they are this far from the simulated value: a ratio by
 #: itself, a count over the published one.

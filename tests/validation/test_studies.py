@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from cellyard.study import Reproduction, Rows, agreement, load, select, studies
+from cellyard.agreement import agreement
+from cellyard.reproduce import Reproduction
+from cellyard.study import Rows, load, select, studies
 
 REPLICATIONS = 20
 

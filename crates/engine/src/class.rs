@@ -1,9 +1,12 @@
 //! Service classes.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A service class; the order is the order of strict priority, most urgent first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Class {
     /// Constant bit rate.

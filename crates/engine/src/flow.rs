@@ -1,10 +1,11 @@
 //! Flows: what one end of a VC sends to the other over the VC's route. Cells, frames and counters belong to a flow; a VC has
 //! one flow for its data and one for what comes back.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// What a flow is to its VC.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FlowKind {
     /// From the VC's `from` to its `to`: what it is there for.

@@ -1,56 +1,62 @@
 //! What the probes of a run have recorded, under the names of the scenario.
 
+use crate::flow::FlowKind;
 use crate::record::{Points, TraceEntry};
 use crate::scenario::{Class, Observable, Scenario};
 use crate::simulation::Simulation;
+use crate::tally::DropReason;
 use crate::topology::Topology;
 use crate::units::TICKS_PER_SECOND;
-use serde::{Deserialize, Serialize};
+use schemars::JsonSchema;
+use serde::Serialize;
 
-/// A recorded time series.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// What a probe recorded.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Series {
     /// What was watched, as in the scenario: `queue`, `cwnd`, ...
     pub what: String,
     /// The port or VC.
     pub of: String,
-    /// Class, when the series is of one class.
+    /// The class, when the series is of one class.
     pub class: Option<Class>,
-    /// VC, when a queue of one VC was watched.
+    /// The VC, when a queue was watched for one VC.
     pub vc: Option<String>,
     /// Unit of the values.
     pub unit: String,
-    /// Times, seconds.
+    /// Times.
     pub time_s: Vec<f64>,
-    /// Values.
+    /// The values at these times.
+    #[schemars(extend("unit" = "as `unit` says"))]
     pub value: Vec<f64>,
 }
 
-/// One dropped cell.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// A dropped cell that a `trace` probe saw: when, where, why, and the queue that it found.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "DroppedCell")]
 pub struct Dropped {
-    /// When, seconds: its arrival at the port, when it was pushed out, or when its last bit left the link that lost it.
+    /// When: its arrival at the port, when it was pushed out, or when its last bit left the link that lost it.
     pub time_s: f64,
     /// The port, or the link that lost it.
     pub port: String,
     /// The VC.
     pub vc: String,
-    /// `data` or `ack`.
-    pub direction: String,
-    /// Frame number within the flow.
+    /// Which of the VC's flows it belongs to.
+    pub direction: FlowKind,
+    /// Number of its frame in the flow, from 0.
     pub frame: u32,
-    /// Cell number within the frame.
+    /// Its number in the frame, from 0.
     pub cell: u32,
-    /// `policy`, `full`, `rest`, `front`: pushed out in favour of a cell that arrived, or `link`: lost on the link on purpose.
-    pub reason: String,
-    /// X, cells waiting in the class queue; with the next two `None` for the reason `link`.
+    /// Why it was dropped.
+    pub reason: DropReason,
+    /// X, cells waiting in its class queue (for the reason `front`: when the cell in whose favour it went arrived); with the next two
+    /// none for the reason `link`, where there is no queue to tell of.
     pub waiting_cells: Option<u64>,
-    /// Y_i, cells of the VC waiting.
+    /// Y_i, cells of the arriving cell's VC waiting there.
     pub waiting_of_vc_cells: Option<u64>,
-    /// N_a, VCs with cells waiting.
+    /// N_a, VCs with cells waiting there.
     pub active_vcs: Option<u64>,
-    /// What the drop policy (reason `policy`) or the buffer (`full`, `front`) allows in the state that the cell found: of X, or of Y_i for
-    /// policies that count by VC. A policy decides at the first cell of a frame; those after it share its fate.
+    /// What the drop policy (reason `policy`) or the buffer (`full`, `front`) allowed in that state: of X, or of Y_i for policies that
+    /// count by VC; none for other reasons. A policy decides at the first cell of a frame; those after it share its fate.
     pub threshold_cells: Option<f64>,
 }
 
@@ -135,10 +141,10 @@ fn told(entry: &TraceEntry, scenario: &Scenario, topology: &Topology) -> Dropped
         time_s: entry.time.0 as f64 / TICKS_PER_SECOND as f64,
         port: scenario.links[entry.link as usize].name.clone(),
         vc: scenario.vcs[flow.vc].name.clone(),
-        direction: flow.kind.name().into(),
+        direction: flow.kind,
         frame: entry.frame,
         cell: entry.cell,
-        reason: entry.reason.name().into(),
+        reason: entry.reason,
         waiting_cells: queue.map(|q| q.waiting),
         waiting_of_vc_cells: queue.map(|q| q.waiting_of_vc),
         active_vcs: queue.map(|q| q.active_vcs),

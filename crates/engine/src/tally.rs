@@ -4,13 +4,16 @@ use crate::flow::FlowId;
 use crate::rng::mix64;
 use crate::scenario::Class;
 use crate::units::{Span, Time};
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::ops::{AddAssign, Index, IndexMut};
 
 /// Number of service classes.
 pub const CLASSES: usize = Class::ALL.len();
 
 /// Why a cell was dropped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum DropReason {
     /// Its frame was refused by the drop policy.
     Policy,

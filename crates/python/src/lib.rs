@@ -5,7 +5,7 @@ mod batch;
 mod clock;
 
 use cellyard_engine::scenario::{self, Problem, Scenario};
-use cellyard_engine::{describe, registry};
+use cellyard_engine::{describe, registry, results};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
@@ -112,6 +112,12 @@ fn json_schema() -> String {
     registry::json_schema().to_string()
 }
 
+/// JSON Schema of a run's result.
+#[pyfunction]
+fn results_schema() -> String {
+    results::json_schema().to_string()
+}
+
 /// The one of `known` that `word` is most probably a misspelling of.
 #[pyfunction]
 fn nearest(word: &str, known: Vec<String>) -> Option<String> {
@@ -129,6 +135,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(describe_json, module)?)?;
     module.add_function(wrap_pyfunction!(registry_json, module)?)?;
     module.add_function(wrap_pyfunction!(json_schema, module)?)?;
+    module.add_function(wrap_pyfunction!(results_schema, module)?)?;
     module.add_function(wrap_pyfunction!(nearest, module)?)?;
     module.add_class::<batch::Batch>()
 }

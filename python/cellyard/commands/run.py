@@ -15,7 +15,7 @@ from cellyard.commands import INTERRUPTED, run_files, run_text
 from cellyard.errors import UsageError
 from cellyard.grid import Point, expand
 from cellyard.progress import Progress
-from cellyard.results import interval, median, whole_count
+from cellyard.results import Totals, interval, median, whole_count
 from cellyard.scenario import Scenario
 from cellyard.store import Store, writable_folder
 from cellyard.text import csv_text, dump
@@ -118,9 +118,9 @@ def summary(runs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     found = []
     for values, members in points.items():
         entry: dict[str, Any] = {"set": json.loads(values), "runs": len(members), "median": {}, "range": {}}
-        for metric in members[0]["totals"]:
+        for metric, is_count in Totals.numbers().items():
             numbers = [float(run["totals"][metric]) for run in members if run["totals"][metric] is not None]
-            entry["median"][metric] = whole_count(metric, median(numbers))
+            entry["median"][metric] = whole_count(median(numbers), is_count=is_count)
             ends = interval(numbers)
             entry["range"][metric] = list(ends) if ends else None
         found.append(entry)

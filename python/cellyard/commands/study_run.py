@@ -11,8 +11,9 @@ from cellyard.commands import INTERRUPTED, study_files, study_text
 from cellyard.errors import UsageError
 from cellyard.limits import MOST_RUNS
 from cellyard.progress import Progress
+from cellyard.reproduce import Reproduction
 from cellyard.store import Store, writable_folder
-from cellyard.study import Reproduction, Rows, Study, load, select
+from cellyard.study import Rows, Study, load, select
 from cellyard.text import csv_text, dump
 
 

@@ -6,10 +6,11 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from cellyard.study import Reproduction, Row, Rows, Study, Table
+from cellyard.reproduce import Reproduction
+from cellyard.study import Row, Rows, Study, Table
 from cellyard.text import span, table
 
-#: What `cellyard.study.agreement` tells.
+#: What `cellyard.agreement.agreement` tells.
 AGREEMENT = ("rows", "mean_abs_error", "rank_correlation", "inside_range")
 
 

@@ -3,10 +3,11 @@
 use super::model::{Observable, Processing, TcpParams, Traffic};
 use crate::aal5::cells_of_segment;
 use crate::units::{BitRate, CELL_BITS, Span, TICKS_PER_NANOSECOND, TICKS_PER_SECOND};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What a VC hands to its NIC.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Carries {
     /// AAL5 frames with data of an application: its goodput counts in totals, efficiency and fairness.

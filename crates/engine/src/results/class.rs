@@ -1,0 +1,72 @@
+//! Results of one service class.
+
+use super::{ratio, seconds, variation};
+use crate::flow::FlowKind;
+use crate::scenario::{Class, Scenario};
+use crate::tally::{DelayTally, Tally};
+use crate::topology::Topology;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// One service class over the whole network: the data cells of its VCs, and their transfer delays as for a VC.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct ClassResult {
+    /// The class.
+    pub class: Class,
+    /// Data cells sent by the hosts.
+    pub cells_sent: u64,
+    /// Data cells that arrived.
+    pub cells_delivered: u64,
+    /// Data cells dropped over data cells sent by the hosts; 0 when none was sent.
+    pub cell_loss_ratio: f64,
+    /// Mean transfer delay; none when no cell arrived in the measuring time.
+    pub mean_cell_transfer_delay_s: Option<f64>,
+    /// 99 % quantile of the transfer delays, from bins of at most 1/64 relative width: never too small.
+    pub p99_cell_transfer_delay_s: Option<f64>,
+    /// The largest transfer delay less the smallest of the same VC; the largest difference of all VCs.
+    pub cell_delay_variation_s: Option<f64>,
+}
+
+/// Sums over the VCs of a class.
+#[derive(Clone, Copy, Default)]
+struct Sum {
+    vcs: usize,
+    sent: u64,
+    delivered: u64,
+    dropped: u64,
+    delay: DelayTally,
+    widest: Option<f64>,
+}
+
+/// Of all classes that have VCs, the most urgent first.
+pub(super) fn all(scenario: &Scenario, topology: &Topology, tally: &Tally) -> Vec<ClassResult> {
+    let mut sums = [Sum::default(); Class::ALL.len()];
+    for (index, (vc, counted)) in scenario.vcs.iter().zip(&tally.vcs).enumerate() {
+        let sum = &mut sums[vc.class as usize];
+        let data = &tally.flows[topology.flow(index, FlowKind::Data).index()];
+        sum.vcs += 1;
+        sum.sent += data.cells_sent;
+        sum.delivered += data.cells_delivered;
+        sum.dropped += data.cells_dropped;
+        sum.delay.merge(&counted.delay);
+        let widest = sum.widest.into_iter().chain(variation(&counted.delay));
+        sum.widest = widest.reduce(f64::max);
+    }
+    let used = Class::ALL.into_iter().zip(sums);
+    used.filter(|(_, sum)| sum.vcs > 0)
+        .map(|(class, sum)| of(class, &sum, tally))
+        .collect()
+}
+
+fn of(class: Class, sum: &Sum, tally: &Tally) -> ClassResult {
+    let p99 = tally.class_delays[class as usize].quantile(0.99);
+    ClassResult {
+        class,
+        cells_sent: sum.sent,
+        cells_delivered: sum.delivered,
+        cell_loss_ratio: ratio(sum.dropped, sum.sent),
+        mean_cell_transfer_delay_s: sum.delay.mean().map(seconds),
+        p99_cell_transfer_delay_s: p99.map(|t| seconds(t.min(sum.delay.max) as f64)),
+        cell_delay_variation_s: sum.widest,
+    }
+}

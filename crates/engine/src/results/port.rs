@@ -1,0 +1,189 @@
+//! Results of one port.
+
+use super::VcResult;
+use crate::scenario::{Class, Scenario};
+use crate::tally::{DropReason, Dropped, PortTally, Tally};
+use crate::topology::Topology;
+use crate::units::TICKS_PER_SECOND;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+use serde_json::{Map, Value, json};
+use std::borrow::Cow;
+
+/// One port of a switch, named after its link.
+///
+/// Its books are even: arrived = accepted + dropped for the reasons `policy`, `full` and `rest`; accepted = sent + held + pushed
+/// out (the reason `front`). What the reason `link` counts was sent.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct PortResult {
+    /// Name of its link.
+    pub name: String,
+    /// Its switch.
+    pub switch: String,
+    /// Rate of its link.
+    pub rate_mbps: f64,
+    /// Whether cells can wait there: it has several inputs, or a faster one.
+    pub can_queue: bool,
+    /// Cells that arrived.
+    pub arrived_cells: u64,
+    /// Cells accepted.
+    pub accepted_cells: u64,
+    /// Cells sent: their last bit has left.
+    pub sent_cells: u64,
+    /// Cells waiting or in service at the end.
+    pub held_cells: u64,
+    /// Cells dropped, by reason.
+    pub dropped_cells: DroppedCells,
+    /// Longest queue: the largest number of waiting cells of all classes.
+    pub max_queue_cells: u64,
+    /// Mean number of waiting cells of all classes, over the whole time.
+    pub mean_queue_cells: f64,
+    /// Share of the time in which its link sends.
+    pub utilisation: f64,
+    /// Goodput of the VCs that send frames of data through it, as cells on the line, over its rate; none without such VCs.
+    pub efficiency: Option<f64>,
+    /// Every class that crosses it, the most urgent first.
+    pub classes: Vec<PortClassResult>,
+}
+
+/// One class queue of a port.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct PortClassResult {
+    /// The class.
+    pub class: Class,
+    /// K, what may wait; none: unlimited.
+    pub buffer_cells: Option<u64>,
+    /// Cells sent.
+    pub sent_cells: u64,
+    /// Cells dropped, for any reason.
+    pub dropped_cells: u64,
+    /// Longest queue: the largest number of waiting cells.
+    pub max_queue_cells: u64,
+}
+
+/// Cells dropped at a port, by reason.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct DroppedCells(Dropped);
+
+impl Serialize for DroppedCells {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(DropReason::ALL.len()))?;
+        for reason in DropReason::ALL {
+            map.serialize_entry(reason.name(), &self.0[reason])?;
+        }
+        map.end()
+    }
+}
+
+impl JsonSchema for DroppedCells {
+    fn schema_name() -> Cow<'static, str> {
+        "DroppedCells".into()
+    }
+
+    /// A count for each reason, with the reason's own description.
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let reasons = DropReason::json_schema(generator);
+        let described = reasons.get("oneOf").and_then(Value::as_array);
+        let mut properties = Map::new();
+        for reason in described.expect("every reason has a description") {
+            let mut count = u64::json_schema(generator);
+            count.insert("description".into(), reason["description"].clone());
+            count.insert("unit".into(), "cells".into());
+            let name = reason["const"].as_str().expect("a reason is a word");
+            properties.insert(name.into(), count.into());
+        }
+        let schema = json!({
+            "description": "Cells dropped at a port, by reason.",
+            "type": "object",
+            "properties": properties,
+            "required": DropReason::ALL.map(DropReason::name),
+        });
+        schema.try_into().expect("an object is a schema")
+    }
+}
+
+/// Of all ports that a VC crosses, in the order of the links.
+pub(super) fn all(
+    scenario: &Scenario,
+    topology: &Topology,
+    tally: &Tally,
+    vcs: &[VcResult],
+) -> Vec<PortResult> {
+    (0..scenario.links.len())
+        .filter(|&link| !topology.inputs[link].is_empty())
+        .map(|link| of(scenario, topology, tally, link, vcs))
+        .collect()
+}
+
+fn of(
+    scenario: &Scenario,
+    topology: &Topology,
+    tally: &Tally,
+    link: usize,
+    vcs: &[VcResult],
+) -> PortResult {
+    let spec = &scenario.links[link];
+    let sent = tally.link_cells[link];
+    let counted = tally.ports[link].as_ref();
+    let through = passed_through(topology, tally, link);
+    let port = counted.unwrap_or(&through);
+    let duration = scenario.duration;
+    let cell_seconds = spec.rate.cell_time().shortest().0 as f64 / TICKS_PER_SECOND as f64;
+    let line_mbps = line_rates(scenario, topology, link, vcs);
+    let classes = topology.classes[link].iter().map(|&class| {
+        let of_class = &port.classes[class as usize];
+        PortClassResult {
+            class,
+            buffer_cells: topology.queue(scenario, link, class).buffer,
+            sent_cells: counted.map_or(sent, |_| of_class.sent),
+            dropped_cells: of_class.dropped.total(),
+            max_queue_cells: of_class.max_queue,
+        }
+    });
+    PortResult {
+        name: spec.name.clone(),
+        switch: spec.from.clone(),
+        rate_mbps: spec.rate.as_mbps(),
+        can_queue: counted.is_some(),
+        arrived_cells: counted.map_or(sent, PortTally::arrived),
+        accepted_cells: port.accepted,
+        sent_cells: sent,
+        held_cells: port.held,
+        dropped_cells: DroppedCells(port.dropped()),
+        max_queue_cells: port.max_queue,
+        mean_queue_cells: port.queue_time as f64 / duration.0 as f64,
+        utilisation: sent as f64 * cell_seconds / duration.as_seconds(),
+        efficiency: (!line_mbps.is_empty())
+            .then(|| line_mbps.iter().sum::<f64>() / spec.rate.as_mbps()),
+        classes: classes.collect(),
+    }
+}
+
+/// What a port counts that cannot queue: all that its link carries passes.
+fn passed_through(topology: &Topology, tally: &Tally, link: usize) -> PortTally {
+    let mut through = PortTally {
+        accepted: tally.link_cells[link],
+        ..PortTally::default()
+    };
+    // A port that cannot queue carries one class.
+    if let &[class] = topology.classes[link].as_slice() {
+        let lost = &mut through.classes[class as usize].dropped[DropReason::Link];
+        *lost = tally.link_lost[link];
+    }
+    through
+}
+
+/// Goodputs of the VCs that send frames of data over a link, as full frames take them on the line, in Mb/s.
+fn line_rates(scenario: &Scenario, topology: &Topology, link: usize, vcs: &[VcResult]) -> Vec<f64> {
+    let flows = topology.crossing[link].iter();
+    flows
+        .map(|id| &topology.flows[id.index()])
+        .filter(|flow| flow.kind.is_data())
+        .filter_map(|flow| {
+            let frame = scenario.vcs[flow.vc].traffic.frame()?;
+            let line_bytes = f64::from(53 * frame.cells);
+            Some(vcs[flow.vc].goodput_mbps * line_bytes / frame.bytes as f64)
+        })
+        .collect()
+}

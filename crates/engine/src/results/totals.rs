@@ -1,0 +1,121 @@
+//! Results of the whole network.
+
+use super::{VcResult, ratio, seconds};
+use crate::scenario::{Carries, Class, Scenario};
+use crate::tally::{DelayTally, Tally};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// The whole network in one run.
+///
+/// Goodput, efficiency, fairness and delays are of the VCs that carry frames (TCPs), in the measuring time; everything else counts
+/// from start to end.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Totals {
+    /// Cell transmissions over all links.
+    pub cells: u64,
+    /// Data cells sent by the ports that can queue.
+    pub bottleneck_cells: u64,
+    /// Sum of the goodputs of the VCs that carry frames.
+    pub goodput_mbps: f64,
+    /// That sum over the largest possible one that the scenario states; none when it states none.
+    pub efficiency: Option<f64>,
+    /// Jain's index (sum x)^2 / (n sum x^2) of these goodputs; none when nothing is delivered.
+    pub fairness: Option<f64>,
+    /// Data cells dropped over data cells sent by the hosts, of all VCs; 0 when none was sent.
+    pub cell_loss_ratio: f64,
+    /// Longest queue of any port, all its classes together.
+    pub max_queue_cells: u64,
+    /// Mean transfer delay of the data cells of the VCs that carry frames, of all VCs when none does; none without such cells.
+    pub mean_cell_transfer_delay_s: Option<f64>,
+    /// 99 % quantile of the same delays, the largest of their classes; from bins of at most 1/64 relative width, never too small.
+    /// None where VCs that carry cells share a class with them.
+    pub p99_cell_transfer_delay_s: Option<f64>,
+    /// TCP segments sent.
+    pub segments: u64,
+    /// Of those, segments with data that had been sent before.
+    pub retransmitted_segments: u64,
+    /// Expiries of TCP retransmission timers.
+    pub timeouts: u64,
+    /// TCP fast retransmits.
+    pub fast_retransmits: u64,
+}
+
+/// From the counters and the results of the VCs.
+pub(super) fn totals(scenario: &Scenario, tally: &Tally, vcs: &[VcResult]) -> Totals {
+    let frames = vcs.iter().filter(|vc| vc.carries == Carries::Frames);
+    let shares: Vec<f64> = frames.map(|vc| vc.goodput_mbps).collect();
+    // An empty sum of floats is -0.
+    let goodput_mbps = 0.0 + shares.iter().sum::<f64>();
+    let sum = |f: fn(&VcResult) -> u64| vcs.iter().map(f).sum::<u64>();
+    let queues = tally.ports.iter().flatten();
+    let queueing = tally.link_data_cells.iter().zip(&tally.ports);
+    let (mean, p99) = delays(tally, vcs);
+    Totals {
+        cells: tally.link_cells.iter().sum(),
+        bottleneck_cells: queueing
+            .filter_map(|(cells, port)| port.as_ref().map(|_| cells))
+            .sum(),
+        goodput_mbps,
+        efficiency: scenario
+            .measure
+            .max_goodput
+            .map(|best| goodput_mbps / best.as_mbps()),
+        fairness: fairness(&shares),
+        cell_loss_ratio: ratio(sum(|v| v.cells_dropped), sum(|v| v.cells_sent)),
+        max_queue_cells: queues.map(|port| port.max_queue).max().unwrap_or(0),
+        mean_cell_transfer_delay_s: mean,
+        p99_cell_transfer_delay_s: p99,
+        segments: sum(|v| v.segments),
+        retransmitted_segments: sum(|v| v.retransmitted_segments),
+        timeouts: sum(|v| v.timeouts),
+        fast_retransmits: sum(|v| v.fast_retransmits),
+    }
+}
+
+/// Mean and 99 % quantile of the delays of the VCs that carry frames, of all VCs when none does; in seconds.
+fn delays(tally: &Tally, vcs: &[VcResult]) -> (Option<f64>, Option<f64>) {
+    let any_frames = vcs.iter().any(|vc| vc.carries == Carries::Frames);
+    let mut delay = DelayTally::default();
+    let mut judged = [false; Class::ALL.len()];
+    let mut others = [false; Class::ALL.len()];
+    for (vc, counted) in vcs.iter().zip(&tally.vcs) {
+        if vc.carries == Carries::Frames || !any_frames {
+            delay.merge(&counted.delay);
+            judged[vc.class as usize] = true;
+        } else {
+            others[vc.class as usize] = true;
+        }
+    }
+    // Distributions are kept by class: with other sources in a class, that of the judged ones alone is not known.
+    let mixed = judged
+        .iter()
+        .zip(others)
+        .any(|(&judged, other)| judged && other);
+    let distributions = judged.iter().zip(&tally.class_delays);
+    let p99 = distributions
+        .filter_map(|(judged, bins)| judged.then(|| bins.quantile(0.99)).flatten())
+        .max()
+        .filter(|_| !mixed);
+    let p99 = p99.map(|ticks| seconds(ticks.min(delay.max) as f64));
+    (delay.mean().map(seconds), p99)
+}
+
+/// Jain's fairness index (sum x)^2 / (n sum x^2); `None` when nobody gets anything.
+fn fairness(shares: &[f64]) -> Option<f64> {
+    let sum: f64 = shares.iter().sum();
+    let squares: f64 = shares.iter().map(|x| x * x).sum();
+    (squares > 0.0).then(|| sum * sum / (shares.len() as f64 * squares))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fairness_of_equal_and_single_shares() {
+        assert_eq!(fairness(&[3.0; 5]), Some(1.0));
+        assert_eq!(fairness(&[1.0, 0.0, 0.0, 0.0, 0.0]), Some(0.2));
+        assert_eq!(fairness(&[0.0; 5]), None);
+    }
+}

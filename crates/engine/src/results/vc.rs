@@ -1,0 +1,105 @@
+//! Results of one VC.
+
+use super::{seconds, variation};
+use crate::flow::FlowKind;
+use crate::scenario::{Carries, Class, Scenario, Vc};
+use crate::tally::{FlowTally, Tally, VcTally};
+use crate::topology::Topology;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// One VC: counters of its data from start to end, its goodput and delays in the measuring time.
+///
+/// A cell's transfer delay lasts from the end of its transmission by the source host to its arrival at the destination host.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct VcResult {
+    /// Name.
+    pub name: String,
+    /// Host that sends the data.
+    pub from: String,
+    /// Host that receives them.
+    pub to: String,
+    /// Service class.
+    pub class: Class,
+    /// Kind of its traffic, as in the scenario.
+    pub traffic: &'static str,
+    /// What its source hands to the host.
+    pub carries: Carries,
+    /// Bytes delivered in order, once, per measuring time; 48 bytes for each cell of a VC that carries cells.
+    pub goodput_mbps: f64,
+    /// The same bytes from start to end.
+    pub delivered_bytes: u64,
+    /// Data frames handed to the source host's link.
+    pub frames_sent: u64,
+    /// Data frames that arrived complete.
+    pub frames_delivered: u64,
+    /// Data frames that arrived incomplete.
+    pub frames_damaged: u64,
+    /// Data cells sent by the source host.
+    pub cells_sent: u64,
+    /// Data cells that arrived.
+    pub cells_delivered: u64,
+    /// Data cells dropped anywhere, on links too.
+    pub cells_dropped: u64,
+    /// TCP segments sent.
+    pub segments: u64,
+    /// Of those, segments with data that had been sent before.
+    pub retransmitted_segments: u64,
+    /// Expiries of the TCP retransmission timer.
+    pub timeouts: u64,
+    /// TCP fast retransmits.
+    pub fast_retransmits: u64,
+    /// Duplicate ACKs that the TCP sender received.
+    pub duplicate_acks: u64,
+    /// Mean transfer delay of its data cells; none when no cell arrived in the measuring time.
+    pub mean_cell_transfer_delay_s: Option<f64>,
+    /// The largest of these delays.
+    pub max_cell_transfer_delay_s: Option<f64>,
+    /// The largest less the smallest of these delays (peak-to-peak).
+    pub cell_delay_variation_s: Option<f64>,
+}
+
+/// Of all VCs, in scenario order.
+pub(super) fn all(
+    scenario: &Scenario,
+    topology: &Topology,
+    tally: &Tally,
+    measured_s: f64,
+) -> Vec<VcResult> {
+    let vcs = scenario.vcs.iter().zip(&tally.vcs).enumerate();
+    let data = |index| &tally.flows[topology.flow(index, FlowKind::Data).index()];
+    vcs.map(|(index, (vc, counted))| of(vc, counted, data(index), measured_s))
+        .collect()
+}
+
+fn of(vc: &Vc, tally: &VcTally, data: &FlowTally, measured_s: f64) -> VcResult {
+    let goodput_mbps = if measured_s > 0.0 {
+        tally.measured_bytes as f64 * 8e-6 / measured_s
+    } else {
+        0.0
+    };
+    VcResult {
+        name: vc.name.clone(),
+        from: vc.from.clone(),
+        to: vc.to.clone(),
+        class: vc.class,
+        traffic: vc.traffic.name(),
+        carries: vc.traffic.carries(),
+        goodput_mbps,
+        delivered_bytes: tally.delivered_bytes,
+        frames_sent: data.frames_sent,
+        frames_delivered: data.frames_delivered,
+        frames_damaged: data.frames_damaged,
+        cells_sent: data.cells_sent,
+        cells_delivered: data.cells_delivered,
+        cells_dropped: data.cells_dropped,
+        segments: tally.sender.segments,
+        retransmitted_segments: tally.sender.retransmitted_segments,
+        timeouts: tally.sender.timeouts,
+        fast_retransmits: tally.sender.fast_retransmits,
+        duplicate_acks: tally.sender.duplicate_acks,
+        mean_cell_transfer_delay_s: tally.delay.mean().map(seconds),
+        max_cell_transfer_delay_s: (tally.delay.count > 0).then(|| seconds(tally.delay.max as f64)),
+        cell_delay_variation_s: variation(&tally.delay),
+    }
+}

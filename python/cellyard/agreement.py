@@ -1,0 +1,95 @@
+"""How well simulated values agree with published ones."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from cellyard.study import Row, Rows, Study
+
+
+def summary(study: Study, rows: Rows) -> dict[str, dict[str, Any]]:
+    """Agreement with the published values by metric, over all rows and per table and group.
+
+    Tables beside others (`Table.beside`) are groups only; ``without_tables`` names them.
+    """
+    metrics = dict.fromkeys(m for table in study.tables.values() for m in table.metrics)
+    found = {}
+    beside = [name for name, table in study.tables.items() if table.beside and rows.where(table=name)]
+    without = {"without_tables": beside} if beside else {}
+    for metric in metrics:
+        whole = agreement(Rows(row for row in rows if row.table not in beside), metric)
+        if whole["rows"]:
+            found[metric] = {**whole, **without, "groups": _groups(study, rows, metric)}
+    return found
+
+
+def _groups(study: Study, rows: Rows, metric: str) -> list[dict[str, Any]]:
+    keys: dict[tuple[tuple[str, Any], ...], None] = {}
+    for row in rows:
+        group = tuple((k, row.parameters[k]) for k in study.group_by if k in row.parameters)
+        keys.setdefault((("table", row.table),))
+        keys.setdefault((("table", row.table), *group))
+    groups = []
+    for key in keys:
+        chosen = dict(key)
+        judged = agreement(Rows(row for row in rows if row.matches(chosen)), metric)
+        if judged["rows"]:
+            groups.append({**chosen, **judged})
+    return groups
+
+
+def agreement(rows: Rows, metric: str) -> dict[str, Any]:
+    """How well a metric agrees with its published values.
+
+    Mean absolute error in the metric's own unit, Spearman's rank correlation (``None`` for fewer than three
+    rows or constant values), and how many published values lie inside the ensemble's 5 to 95 % range
+    (``None`` without replications).
+    """
+    judged = [
+        row
+        for row in rows
+        if row.published.get(metric) is not None
+        and metric not in row.doubtful
+        and row.simulated.get(metric) is not None
+    ]
+    simulated = [float(row.simulated[metric]) for row in judged]
+    published = [float(row.published[metric] or 0) for row in judged]
+    errors = [abs(s - p) for s, p in zip(simulated, published, strict=True)]
+    inside = [inside_range(row, metric) for row in judged if metric in row.ranges]
+    return {
+        "rows": len(judged),
+        "mean_abs_error": sum(errors) / len(errors) if errors else None,
+        "rank_correlation": rank_correlation(simulated, published),
+        "inside_range": sum(inside) if inside else None,
+    }
+
+
+def inside_range(row: Row, metric: str) -> bool:
+    """Whether the published value, which was rounded for print, can be one from the ensemble's range."""
+    low, high = row.ranges[metric]
+    half = 0.5 if metric in row.counts else 0.005
+    return low - half <= float(row.published[metric] or 0) <= high + half
+
+
+def rank_correlation(a: Sequence[float], b: Sequence[float]) -> float | None:
+    """Spearman's rank correlation: Pearson's correlation of the ranks, ties sharing their mean rank.
+
+    >>> rank_correlation([1, 2, 3], [10, 30, 20])
+    0.5
+    >>> rank_correlation([1, 1, 1], [1, 2, 3]) is None
+    True
+    """
+    import numpy as np
+
+    if len(a) < 3:
+        return None
+    ranks = []
+    for values in (a, b):
+        _, place, times = np.unique(np.asarray(values, float), return_inverse=True, return_counts=True)
+        last = np.cumsum(times)
+        ranks.append((last - (times - 1) / 2)[place])
+    x, y = (r - r.mean() for r in ranks)
+    scale = math.sqrt(float((x * x).sum() * (y * y).sum()))
+    return float((x * y).sum()) / scale if scale else None

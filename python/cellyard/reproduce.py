@@ -1,0 +1,135 @@
+"""The one runner that reproduces any study: it simulates each row, puts the simulated value beside the published one and judges."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from cellyard.agreement import summary
+from cellyard.batch import Job, run_jobs
+from cellyard.limits import MOST_REPLICATIONS, whole
+from cellyard.metrics import RowMetrics
+from cellyard.results import interval, mean, median, whole_count
+from cellyard.store import Store
+from cellyard.study import Row, Rows, Study
+
+
+class Reproduction:
+    """A study, or some of its rows, being simulated.
+
+    Iterate over `advance` to run it; `rows`, `summary` and `claims` can be read at any time and cover
+    the rows that are complete. ``replications`` is ``None`` for a single run of each row as published. Raises `UsageError`
+    when it is out of bounds.
+    """
+
+    def __init__(self, study: Study, rows: Rows, *, replications: int | None = None, seed: int = 1) -> None:
+        whole("replications", replications, most=MOST_REPLICATIONS)
+        self.study = study
+        self.replications = replications
+        self.seed = seed
+        self.cpu_seconds = 0.0
+        self._rows = rows
+        draws: tuple[int | None, ...] = (None,) if replications is None else tuple(range(replications))
+        self._jobs: list[Job] = []
+        measures = study.measures
+        for row in rows:
+            text = study.scenario(row).with_seed(seed).canonical
+            self._jobs.extend(Job(text, draw, RowMetrics(measures, row)) for draw in draws)
+        self._per_row = len(draws)
+        self._kept: dict[int, Mapping[str, Any]] = {}
+
+    @property
+    def total(self) -> int:
+        """Number of runs."""
+        return len(self._jobs)
+
+    def advance(
+        self,
+        *,
+        threads: int | None = None,
+        store: Store | None = None,
+        on_progress: Callable[[float], None] | None = None,
+    ) -> Iterator[int]:
+        """Simulate; yields the number of finished runs after each. Close the iterator to stop: what was finished stays.
+
+        ``on_progress`` as in `run_jobs`.
+        """
+        for finished in run_jobs(self._jobs, threads=threads, store=store, on_progress=on_progress):
+            self._kept[finished.index] = finished.result
+            self.cpu_seconds += finished.cpu_seconds
+            yield len(self._kept)
+
+    @property
+    def complete(self) -> bool:
+        """Whether every run has finished."""
+        return len(self._kept) == self.total
+
+    @property
+    def rows(self) -> Rows:
+        """Rows with all their runs, in the order of the tables."""
+        rows = []
+        for place, row in enumerate(self._rows):
+            first = place * self._per_row
+            runs = [self._kept[i]["metrics"] for i in range(first, first + self._per_row) if i in self._kept]
+            if len(runs) == self._per_row:
+                rows.append(self._judge(row, runs))
+        return Rows(rows)
+
+    def _judge(self, row: Row, runs: Sequence[Mapping[str, Any]]) -> Row:
+        """``row`` with what was simulated, from the metrics of its runs."""
+        simulated: dict[str, Any] = {}
+        ranges, counts = {}, set()
+        for metric in self.study.measures.names:
+            values = [run[metric] for run in runs if run[metric] is not None]
+            if values and all(isinstance(value, int) for value in values):
+                counts.add(metric)
+            simulated[metric] = self._centre(values)
+            ends = interval(values)
+            if self.replications is not None and ends:
+                ranges[metric] = ends
+        for metric in self.study.measures.vc_names:
+            of_vcs = zip(*(run[metric] for run in runs), strict=True)
+            simulated[metric] = [self._centre([value for value in values if value is not None]) for values in of_vcs]
+        return replace(row, simulated=simulated, ranges=ranges, counts=frozenset(counts))
+
+    def _centre(self, values: Sequence[float]) -> float | int | None:
+        """The study's centre; whole of whole numbers where it is one."""
+        centre = {"mean": mean, "median": median}[self.study.centre]
+        return whole_count(centre(values), is_count=all(isinstance(value, int) for value in values))
+
+    @property
+    def claims(self) -> list[dict[str, Any]]:
+        """Every claim whose tables were run whole, judged."""
+        rows = self.rows
+        whole = {name for name, table in self.study.tables.items() if len(rows.where(table=name)) == len(table.rows)}
+        judged = []
+        for item in self.study.claims:
+            if whole.issuperset(item.tables):
+                verdict = item.judge(rows)
+                judged.append({"text": item.text, "holds": verdict.holds, "evidence": verdict.evidence})
+        return judged
+
+    def summary(self) -> dict[str, dict[str, Any]]:
+        """Agreement with the published values by metric, over all rows and per table and group; see `cellyard.agreement`."""
+        return summary(self.study, self.rows)
+
+    def to_dict(self, *, wall_seconds: float) -> dict[str, Any]:
+        """The JSON document; everything but ``timing`` is the same for any number of threads."""
+        from cellyard import _engine
+
+        rows = self.rows
+        return {
+            "study": self.study.name,
+            "engine_version": _engine.version(),
+            "seed": self.seed,
+            "replications": self.replications,
+            "centre": None if self.replications is None else self.study.centre,
+            "complete": self.complete,
+            "rows": [row.to_dict() for row in rows],
+            "summary": self.summary(),
+            "claims": self.claims,
+            "cells": sum(run["cells"] for run in self._kept.values()),
+            "bottleneck_cells": sum(run["bottleneck_cells"] for run in self._kept.values()),
+            "timing": {"cpu_seconds": self.cpu_seconds, "wall_seconds": wall_seconds},
+        }

@@ -1,0 +1,57 @@
+"""What the classes of results have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResultPart:
+    """Base of the classes of results."""
+
+    #: Fields by their name in the engine's document, where that is a keyword of Python or says less than it could.
+    NAMES: ClassVar[Mapping[str, str]] = {}
+    #: What makes the value of a field from the document's, where it is not that value itself.
+    PARTS: ClassVar[Mapping[str, Callable[[Any], Any]]] = {}
+
+    @classmethod
+    def from_document(cls, data: Mapping[str, Any]) -> Self:
+        """The part from the engine's document of it; raises `TypeError` unless that has exactly these fields."""
+        values = {cls.NAMES.get(key, key): value for key, value in data.items()}
+        return cls(**{name: cls.PARTS[name](value) if name in cls.PARTS else value for name, value in values.items()})
+
+    @classmethod
+    def numbers(cls) -> dict[str, bool]:
+        """The fields that are numbers, in order, and of each whether it is a count."""
+        kinds = {field.name: str(field.type).removesuffix(" | None") for field in fields(cls)}
+        return {name: kind == "int" for name, kind in kinds.items() if kind in ("int", "float")}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CountPart(ResultPart):
+    """Base of the classes that tell a count part by part."""
+
+    @property
+    def total(self) -> int:
+        """All of them."""
+        return sum(getattr(self, name) for name in self.numbers())
+
+
+def each(make: Callable[[Any], T]) -> Callable[[list[Any]], tuple[T, ...]]:
+    """Makes every element of a list."""
+    return lambda values: tuple(map(make, values))
+
+
+def array(values: list[float]) -> NDArray[np.float64]:
+    """Numbers as a numpy array, which is imported by the first of them."""
+    import numpy as np
+
+    return np.asarray(values, float)

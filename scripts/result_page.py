@@ -1,0 +1,69 @@
+"""The reference page of results, from the schema that the engine derives from its structs; a part of scripts/generate.py."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from result_classes import RENAMED, Types, plain, properties, reference, text
+
+PAGE = """# Results
+
+What a run gives back. This page is generated from the engine's result structs (`crates/engine/src/results/`), and so are the
+Python classes (`cellyard.results`) and [the JSON Schema](results.schema.json) of what `cellyard run --format json` lists under
+`runs`. A field that may be none is `null` in JSON and `None` in Python. The unit 1 is that of counts of other things and of plain
+numbers.
+"""
+
+#: Words of a field's name that are its unit.
+UNITS = {
+    "s": "s",
+    "mbps": "Mb/s",
+    "bytes": "bytes",
+    "cells": "cells",
+    "frames": "frames",
+    "segments": "segments",
+    "vcs": "VCs",
+}
+
+
+def unit(name: str, schema: dict[str, Any]) -> str:
+    """Unit of a field, which its name tells unless the schema does; nothing for what is no number."""
+    one, _ = plain(schema)
+    one = one.get("items", one)
+    if one.get("type") not in ("integer", "number"):
+        return ""
+    named = [UNITS[word] for word in name.split("_") if word in UNITS]
+    return str(schema.get("unit") or (named[-1] if named else "1"))
+
+
+def page_type(schema: dict[str, Any]) -> str:
+    """Type of a field as the page tells it, with a link to a type of its own."""
+    one, optional = plain(schema)
+    if one.get("type") == "array":
+        return f"list of {page_type(one['items'])}"
+    name = reference(one)
+    typed = (
+        f"[{name}](#{name.lower()})"
+        if name
+        else {"string": "text", "boolean": "true or false"}.get(one["type"], one["type"])
+    )
+    return f"{typed} or none" if optional else typed
+
+
+def page_section(title: str, schema: dict[str, Any]) -> str:
+    """One type: its fields or its words."""
+    head = f"## {title}\n\n{text(schema)}\n\n"
+    if "oneOf" in schema:
+        return head + "\n".join(f"* `{item['const']}`: {text(item)}" for item in schema["oneOf"]) + "\n"
+    lines = ["| field | unit | type | what it is |", "|---|---|---|---|"]
+    for name, inner in properties(schema):
+        shown = f"`{name}`, in Python `{RENAMED[name]}`" if name in RENAMED else f"`{name}`"
+        lines.append(f"| {shown} | {unit(name, inner)} | {page_type(inner)} | {text(inner)} |".replace("|  |", "| |"))
+    return head + "\n".join(lines) + "\n"
+
+
+def page(schema: dict[str, Any]) -> str:
+    """The reference page."""
+    order = Types(schema).order
+    sections = [page_section("RunResult", schema), *(page_section(name, schema["$defs"][name]) for name in order)]
+    return "\n".join([PAGE, *sections])

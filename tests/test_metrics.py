@@ -1,0 +1,283 @@
+"""What a study measures: paths into results, its own function, and what of it decides whether a stored run is used again."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import cellyard as cy
+import pytest
+from cellyard import studies as package
+from cellyard import study as study_module
+from cellyard.agreement import inside_range
+from cellyard.commands.run_text import SUMMARY
+from cellyard.commands.study_files import records, vc_records
+from cellyard.metric_path import metric_path
+from cellyard.reproduce import Reproduction
+from cellyard.results import Totals
+from cellyard.store import Store
+from cellyard.study import Row, Rows, Study, load
+from conftest import ROOT
+
+SCENARIO = """
+import cellyard as cy
+
+def scenario(row, shared):
+    link = {"rate": "16.96 Mbps", "delay": "1 ms"}
+    video = [cy.Vc(name="video", from_="source1", to="sink", traffic=cy.Vbr(rate="4 Mbps", on="10 ms", off="10 ms"))]
+    return cy.Scenario(
+        name=f"mine {row['sources']}",
+        duration="500 ms",
+        measure=cy.Measure(max_goodput="10 Mbps"),
+        hosts=[cy.Host(name="source", count=2), cy.Host(name="sink")],
+        switches=[cy.Switch(name=name, ubr=cy.Queue(buffer="100 cells")) for name in ("west", "east")],
+        links=[
+            cy.Link(from_="source", to="west", **link),
+            cy.Link(from_="west", to="east", rate="8.48 Mbps", delay="1 ms"),
+            cy.Link(from_="east", to="sink", **link),
+        ],
+        vcs=[cy.Vc(name="tcp", from_="source", to="sink", traffic=cy.Tcp()), *(video if row["video"] else [])],
+    )
+"""
+
+TABLE = """
+name = "mine"
+group_by = []
+[citation]
+title = "mine"
+[shared]
+[[table]]
+name = "t"
+file = "t.csv"
+title = "t"
+metrics = ["efficiency"]
+"""
+
+Make = Callable[..., Study]
+
+
+@pytest.fixture
+def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Make]:
+    """Makes the study ``mine`` of two rows: with and without a VBR source; each call makes it anew."""
+    monkeypatch.setattr(package, "__path__", [str(tmp_path)])
+    monkeypatch.setattr(study_module, "FOLDER", tmp_path)
+
+    def forget() -> None:
+        for name in [name for name in sys.modules if name.startswith("cellyard.studies.mine")]:
+            del sys.modules[name]
+
+    def make(metrics: str = "", own: str = "", column: str = "") -> Study:
+        forget()
+        folder = tmp_path / "mine"
+        (folder / "tables").mkdir(parents=True, exist_ok=True)
+        table = TABLE.replace('["efficiency"]', f'["efficiency", "{column}"]') if column else TABLE
+        (folder / "study.toml").write_text(f"{table}\n[metrics]\n{metrics}")
+        (folder / "tables/t.csv").write_text("sources,video,efficiency\n2,1,0.50\n2,0,\n")
+        for name, text in {"scenario": SCENARIO, "claims": "CLAIMS = ()", "metrics": own}.items():
+            (folder / f"{name}.py").write_text(text)
+        return load("mine")
+
+    yield make
+    forget()
+
+
+def done(study: Study, **options: Any) -> Rows:
+    reproduction = Reproduction(study, study.tables["t"].rows, **options)
+    list(reproduction.advance())
+    return reproduction.rows
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("totals.timeouts", lambda r: r.totals.timeouts),
+        ("vc.video.cells_sent", lambda r: r.vcs["video"].cells_sent),
+        ("class.vbr.cell_loss_ratio", lambda r: r.classes["vbr"].cell_loss_ratio),
+        ("class.abr.cell_loss_ratio", lambda r: None),
+        ("port.west->east.max_queue_cells", lambda r: r.ports["west->east"].max_queue_cells),
+        ("port.west->east.dropped_cells.full", lambda r: r.ports["west->east"].dropped_cells.full),
+        ("port.west->east.dropped_cells.total", lambda r: r.ports["west->east"].dropped_cells.total),
+        ("port.west->east.class.vbr.max_queue_cells", lambda r: r.ports["west->east"].classes[0].max_queue_cells),
+        ("max(port.*.max_queue_cells)", lambda r: r.totals.max_queue_cells),
+        ("min(port.*.max_queue_cells)", lambda r: min(p.max_queue_cells for p in r.ports.values())),
+        ("sum(vc.tcp*.goodput_mbps)", lambda r: r.vcs["tcp1"].goodput_mbps + r.vcs["tcp2"].goodput_mbps),
+        ("mean(vc.tcp*.timeouts)", lambda r: (r.vcs["tcp1"].timeouts + r.vcs["tcp2"].timeouts) / 2),
+        ("sum(port.*.class.*.sent_cells)", lambda r: sum(c.sent_cells for p in r.ports.values() for c in p.classes)),
+        (
+            "max(class.*.p99_cell_transfer_delay_s)",
+            lambda r: max(c.p99_cell_transfer_delay_s for c in r.classes.values()),
+        ),
+        ("max(class.a*.cells_sent)", lambda r: None),
+    ],
+)
+def test_a_path_leads_to_a_field_of_the_result(mine: Make, text: str, value: Callable[[cy.RunResult], Any]) -> None:
+    study = mine()
+    run = study.scenario(study.tables["t"].rows[0]).run().only
+    assert metric_path(text).of(run) == value(run)
+    assert run.totals.max_queue_cells > 0 and run.ports["west->east"].dropped_cells.full > 0
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("totals.timeout", "numeric field of totals 'timeout' does not exist; did you mean 'timeouts'"),
+        ("timeouts", "part of run 'timeouts' does not exist.*There are: class, port, totals, vc"),
+        ("vc.video.traffic", "numeric field of vc 'traffic' does not exist.*cells_sent"),
+        ("vc.video", "numeric field of vc '' does not exist.*cells_sent"),
+        ("vc", "numeric field of vc '' does not exist.*cells_sent"),
+        ("class.vbrr.cells_sent", "class 'vbrr' does not exist; did you mean 'vbr'"),
+        ("port.a.clas.vbr.sent_cells", "part of port 'clas' does not exist; did you mean 'class'"),
+        ("port.a.dropped_cells.fool", "numeric field of dropped_cells 'fool' does not exist.*full, link"),
+        ("port.a.dropped_cells", "numeric field of port 'dropped_cells' does not exist.*rate_mbps"),
+        ("top(port.*.max_queue_cells)", "aggregate 'top' does not exist.*There are: max, mean, min, sum"),
+        ("port.*.max_queue_cells", r"several fit a name with \*: .*max or mean or min or sum"),
+        ("", "part of run '' does not exist"),
+    ],
+)
+def test_a_path_that_leads_nowhere_names_the_file_and_what_there_is(mine: Make, text: str, message: str) -> None:
+    with pytest.raises(cy.UsageError, match=rf'mine/study.toml: \[metrics\] x = ".*": {message}'):
+        _ = mine(f'x = "{text}"').measures
+
+
+@pytest.mark.parametrize(
+    ("metrics", "message"),
+    [
+        (
+            'totals = ["timeout"]',
+            r"study.toml: \[metrics\] totals: metric 'timeout' does not exist; did you mean 'timeouts'",
+        ),
+        ('vcs = ["name"]', r"study.toml: \[metrics\] vcs: metric 'name' does not exist.* There are: .*goodput_mbps"),
+        ('totals = "timeouts"', r'study.toml: \[metrics\] totals = "timeouts": must be a list of names'),
+        ("own = [1]", r"study.toml: \[metrics\] own = \[1\]: must be a list of names"),
+        ("x = 1", r"study.toml: \[metrics\] x = 1: must be a path in quotes"),
+        ('efficiency = "totals.efficiency"', "study.toml: .*: efficiency is stated twice"),
+        ('vc_goodput_mbps = "totals.goodput_mbps"', "study.toml: .*: vc_goodput_mbps is stated twice"),
+        ('totals = ["fairness"]', "study.toml: table t: metric 'efficiency' does not exist. There are: fairness"),
+    ],
+)
+def test_a_declaration_that_cannot_be_measured_is_refused_before_anything_runs(
+    mine: Make, metrics: str, message: str
+) -> None:
+    study = mine(metrics)
+    with pytest.raises(cy.UsageError, match=message):
+        Reproduction(study, study.tables["t"].rows)
+
+
+def test_a_vc_or_port_that_a_run_lacks_is_an_error_that_says_which_there_are(mine: Make) -> None:
+    study = mine('x = "vc.video.cells_sent"')
+    with pytest.raises(
+        cy.UsageError, match=r"study.toml: .*: mine 2: vc 'video' does not exist.*There are: tcp1, tcp2"
+    ):
+        done(study)
+
+
+def test_rows_hold_what_the_study_declares(mine: Make) -> None:
+    metrics = """
+    totals = ["efficiency", "timeouts"]
+    vcs = ["goodput_mbps", "cells_dropped"]
+    vbr_mean_cell_transfer_delay_s = "class.vbr.mean_cell_transfer_delay_s"
+    queue_cells = "max(port.*.max_queue_cells)"
+    """
+    rows = done(mine(metrics), replications=2)
+    with_video, without = rows
+    names = [
+        "efficiency",
+        "timeouts",
+        "vbr_mean_cell_transfer_delay_s",
+        "queue_cells",
+        "vc_goodput_mbps",
+        "vc_cells_dropped",
+    ]
+    assert list(with_video.simulated) == list(without.simulated) == names
+    delay = "vbr_mean_cell_transfer_delay_s"
+    assert with_video.simulated[delay] > 0 and without.simulated[delay] is None
+    assert delay in with_video.ranges and delay not in without.ranges
+    assert with_video.counts == {"timeouts", "queue_cells"}
+    assert len(with_video.simulated["vc_cells_dropped"]) == 3 and len(without.simulated["vc_cells_dropped"]) == 2
+    document = {"rows": [row.to_dict() for row in rows]}
+    assert [*vc_records(document)[0]] == ["table", "sources", "video", "vc", "goodput_mbps", "cells_dropped"]
+    assert sum(r["cells_dropped"] for r in vc_records(document)[:3]) == sum(with_video.simulated["vc_cells_dropped"])
+    assert [*records(document)[0]["simulated"]] == names[:4]
+
+
+OWN = (
+    "def metrics(run, row):\n    return {'frames': sum(vc.frames_sent for vc in run.vcs.values()), 'per_source': %s}\n"
+)
+
+
+def test_a_studys_own_function_measures_what_no_path_does(mine: Make) -> None:
+    study = mine('own = ["frames", "per_source"]', OWN % "run.totals.goodput_mbps / row['sources']")
+    rows = done(study)
+    for row in rows:
+        run = study.scenario(row).run().only
+        assert row.simulated["frames"] == sum(vc.frames_sent for vc in run.vcs.values()) > 0
+        assert row.simulated["per_source"] == run.totals.goodput_mbps / 2
+        assert "frames" in row.counts and "per_source" not in row.counts
+
+
+@pytest.mark.parametrize(
+    ("names", "value", "message"),
+    [
+        ('["frames"]', "1.5", r"own = \['frames'\]: its module metrics gives frames, per_source"),
+        (
+            '["frames", "per_source"]',
+            "'much'",
+            "its module metrics gives per_source = 'much': must be a number or None",
+        ),
+        ('["frames", "per_source"]', "float('nan')", "its module metrics gives per_source = nan: must be a number"),
+    ],
+)
+def test_a_studys_own_function_must_give_the_numbers_that_are_declared(
+    mine: Make, names: str, value: str, message: str
+) -> None:
+    with pytest.raises(cy.UsageError, match=message):
+        done(mine(f"own = {names}", OWN % value))
+
+
+def test_a_stored_run_is_used_again_only_for_the_same_metrics(mine: Make, tmp_path: Path) -> None:
+    def runs(metrics: str = "", own: str = "") -> int:
+        """How many of the two runs were made, not taken from the store."""
+        study = mine(metrics, own)
+        reproduction = Reproduction(study, study.tables["t"].rows)
+        before = len(path.read_text().splitlines()) if path.exists() else 0
+        with Store(path) as store:
+            list(reproduction.advance(store=store))
+        assert [list(row.simulated) for row in reproduction.rows] == 2 * [
+            [*study.measures.names, *study.measures.vc_names]
+        ]
+        return len(path.read_text().splitlines()) - before
+
+    path = tmp_path / "runs.jsonl"
+    assert runs() == 2
+    assert runs() == 0
+    assert runs('x = "totals.segments"') == 2
+    assert runs('x = "totals.timeouts"') == 2
+    assert runs('x = "totals.segments"') == 0
+    assert runs('totals = ["efficiency"]') == 2
+    assert runs('vcs = ["segments"]') == 2
+    assert runs('own = ["frames", "per_source"]', OWN % "1.0") == 2
+    assert runs('own = ["frames", "per_source"]', OWN % "2.0") == 2
+    assert runs('own = ["frames", "per_source"]', OWN % "1.0") == 0
+
+
+@pytest.mark.parametrize(("counts", "inside"), [({"frames"}, True), (set(), False)])
+def test_a_published_count_was_rounded_to_a_whole_number(counts: set[str], inside: bool) -> None:
+    row = Row(
+        "t", {}, {"frames": 10}, simulated={"frames": 11}, ranges={"frames": (10.4, 12)}, counts=frozenset(counts)
+    )
+    assert inside_range(row, "frames") is inside
+
+
+def test_the_columns_of_the_summary_are_totals() -> None:
+    assert set(SUMMARY) <= set(Totals.numbers())
+
+
+def test_the_declaration_that_the_documentation_shows_can_be_measured(mine: Make) -> None:
+    page = (ROOT / "docs/studies.md").read_text(encoding="utf-8")
+    (declared,) = re.findall(r"^```toml\n\[metrics\]\n(.*?)^```", page, re.M | re.S)
+    (own,) = re.findall(r"^```python\n(def metrics.*?)^```", page, re.M | re.S)
+    row = done(mine(declared, own))[0]
+    assert {"vbr_cell_loss_ratio", "tcp_goodput_mbps", "frames_per_timeout", "vc_cells_dropped"} <= set(row.simulated)

@@ -1,0 +1,109 @@
+"""The classes of results and their schema: one description, and nothing of a document is dropped or made up."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import cellyard as cy
+import numpy as np
+import pytest
+from cellyard import _engine, results
+from cellyard.result_part import ResultPart
+from conftest import LAN
+
+SCHEMA: dict[str, Any] = json.loads(_engine.results_schema())
+
+PYTHON = {"string": str, "integer": int, "number": float, "boolean": bool, "null": type(None), "array": list}
+
+
+@pytest.fixture(scope="module")
+def run() -> cy.RunResult:
+    """A run with drops, a series, a trace and a digest."""
+    probes = '[{ what = "queue", of = "west->east", interval = "100 ms" }, { what = "trace", of = "vc1" }]'
+    return cy.Scenario.from_toml(LAN, overrides=[("probe", probes)]).run(digest=True).only
+
+
+def check(value: Any, schema: dict[str, Any]) -> None:
+    """A document has exactly what its schema describes, in its order."""
+    schema = {**schema, **SCHEMA["$defs"].get(schema.get("$ref", "").rpartition("/")[2], {})}
+    if "anyOf" in schema:
+        check(value, schema["anyOf"][1 if value is None else 0])
+    elif "oneOf" in schema:
+        assert value in [choice["const"] for choice in schema["oneOf"]]
+    elif "properties" in schema:
+        assert list(value) == schema["required"]
+        for name, inner in value.items():
+            check(inner, schema["properties"][name])
+    else:
+        kinds = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
+        assert type(value) in [PYTHON[kind] for kind in kinds]
+        for item in value if isinstance(value, list) else []:
+            check(item, schema["items"])
+
+
+def test_the_document_of_a_run_is_as_its_schema_says(run: cy.RunResult) -> None:
+    check(run.to_dict(), SCHEMA)
+    assert run.to_dict()["trace"] and run.to_dict()["series"]
+
+
+def test_a_run_has_every_field_of_its_document(run: cy.RunResult) -> None:
+    for name in SCHEMA["required"]:
+        value, stated = getattr(run, name), run.to_dict()[name]
+        if isinstance(stated, list):
+            assert len(value) == len(stated) > 0
+        elif not isinstance(stated, dict):
+            assert value == stated
+
+
+def test_values_of_parts_are_those_of_the_document(run: cy.RunResult) -> None:
+    vc, cell = run.to_dict()["vcs"][0], run.to_dict()["trace"][0]
+    (port,) = (port for port in run.to_dict()["ports"] if port["name"] == "west->east")
+    found = run.vcs["vc1"]
+    assert (found.source, found.destination, found.service_class) == (vc["from"], vc["to"], vc["class"])
+    assert (found.carries, found.traffic, found.segments) == ("frames", "tcp", vc["segments"])
+    dropped = run.ports[port["name"]].dropped_cells
+    assert {name: getattr(dropped, name) for name in port["dropped_cells"]} == port["dropped_cells"]
+    assert dropped.total == sum(port["dropped_cells"].values()) > 0
+    assert run.ports[port["name"]].classes[0].sent_cells == port["classes"][0]["sent_cells"]
+    assert (run.trace[0].reason, run.trace[0].direction) == (cell["reason"], cell["direction"])
+    series = run.series[0]
+    assert isinstance(series.value, np.ndarray) and series.value.tolist() == run.to_dict()["series"][0]["value"]
+    assert (series.service_class, series.vc, series.unit) == (None, None, "cells")
+
+
+@pytest.mark.parametrize(
+    ("part", "field"),
+    [
+        ("totals", "cells"), ("vcs", "name"), ("ports", "name"), ("classes", "cells_sent"), ("series", "unit"), ("trace", "vc"),
+    ],
+)  # fmt: skip
+def test_a_field_that_is_not_known_or_not_there_is_an_error(run: cy.RunResult, part: str, field: str) -> None:
+    def changed(**more: Any) -> cy.RunResult:
+        document = {**run.to_dict()}
+        inner = document[part]
+        one = {**(inner if isinstance(inner, dict) else inner[0]), **more}
+        kept = {name: value for name, value in one.items() if value is not ...}
+        document[part] = kept if isinstance(inner, dict) else [kept, *inner[1:]]
+        return cy.RunResult(document)
+
+    assert getattr(changed(), part)
+    with pytest.raises(TypeError, match="made_up"):
+        getattr(changed(made_up=1), part)
+    with pytest.raises(TypeError, match=field):
+        getattr(changed(**{field: ...}), part)
+
+
+def test_numbers_are_the_integers_and_floats_of_the_schema() -> None:
+    for name, schema in SCHEMA["$defs"].items():
+        kind = getattr(results, name, None)
+        if not (isinstance(kind, type) and issubclass(kind, ResultPart)):
+            assert "oneOf" in schema
+            continue
+        stated = {}
+        for field in schema["required"]:
+            types = schema["properties"][field].get("type", [])
+            for number in {"integer", "number"} & {*([types] if isinstance(types, str) else types)}:
+                stated[field] = number == "integer"
+        assert kind.numbers() == stated
+    assert results.Totals.numbers()["timeouts"] and not results.Totals.numbers()["efficiency"]
