@@ -167,6 +167,9 @@ class DroppedCells(CountPart):
     #: The rest of a frame that had lost a cell.
     rest: int
 
+    #: Pushed out of the queue, in favour of a cell that arrived.
+    front: int
+
     #: Lost on a link on purpose.
     link: int
 
@@ -197,8 +200,8 @@ class PortClassResult(ResultPart):
 class PortResult(ResultPart):
     """One port of a switch, named after its link.
 
-    Its books are even: arrived = accepted + dropped (but for the reason ``link``, which comes after service), and
-    accepted = sent + held.
+    Its books are even: arrived = accepted + dropped for the reasons ``policy``, ``full`` and ``rest``; accepted =
+    sent + held + pushed out (the reason ``front``). What the reason ``link`` counts was sent.
     """
 
     PARTS: ClassVar[Mapping[str, Callable[[Any], Any]]] = {
@@ -314,15 +317,16 @@ FlowKind: TypeAlias = Literal["data", "ack"]
 
 
 #: Why a cell was dropped. ``policy``: Its frame was refused by the drop policy. ``full``: The buffer was full.
-#: ``rest``: The rest of a frame that had lost a cell. ``link``: Lost on a link on purpose.
-DropReason: TypeAlias = Literal["policy", "full", "rest", "link"]
+#: ``rest``: The rest of a frame that had lost a cell. ``front``: Pushed out of the queue, in favour of a cell that
+#: arrived. ``link``: Lost on a link on purpose.
+DropReason: TypeAlias = Literal["policy", "full", "rest", "front", "link"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DroppedCell(ResultPart):
     """A dropped cell that a ``trace`` probe saw: when, where, why, and the queue that it found."""
 
-    #: When: its arrival at the port, or when its last bit left the link that lost it.
+    #: When: its arrival at the port, when it was pushed out, or when its last bit left the link that lost it.
     time_s: float
 
     #: The port, or the link that lost it.
@@ -343,19 +347,19 @@ class DroppedCell(ResultPart):
     #: Why it was dropped.
     reason: DropReason
 
-    #: X, cells waiting in its class queue; with the next two none for the reason ``link``, where there is no queue
-    #: to tell of.
+    #: X, cells waiting in its class queue (for the reason ``front``: when the cell in whose favour it went
+    #: arrived); with the next two none for the reason ``link``, where there is no queue to tell of.
     waiting_cells: int | None
 
-    #: Y_i, cells of its VC waiting there.
+    #: Y_i, cells of the arriving cell's VC waiting there.
     waiting_of_vc_cells: int | None
 
     #: N_a, VCs with cells waiting there.
     active_vcs: int | None
 
-    #: What the drop policy (reason ``policy``) or the buffer (``full``) allows in that state: of X, or of Y_i for
-    #: policies that count by VC; none for other reasons. A policy decides at the first cell of a frame; those after
-    #: it share its fate.
+    #: What the drop policy (reason ``policy``) or the buffer (``full``, ``front``) allowed in that state: of X, or
+    #: of Y_i for policies that count by VC; none for other reasons. A policy decides at the first cell of a frame;
+    #: those after it share its fate.
     threshold_cells: float | None
 
 
