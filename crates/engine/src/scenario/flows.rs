@@ -11,14 +11,17 @@ use crate::units::{BitRate, CELL_BITS, TICKS_PER_SECOND};
 use serde_json::{Value as Json, json};
 use std::collections::{HashMap, HashSet};
 
+/// The scheduler that an entry gives, if any; `None` in place of one that is wrong.
+type Given = Option<Option<Scheduler>>;
+
 /// What the entries of a scenario say about flows, as the model has it, beside the things they make. `None` where
 /// something is wrong.
 pub(crate) struct Flows<'a> {
     things: &'a Things,
     vcs: Vec<Option<&'a Record>>,
     link_rates: Vec<Option<u64>>,
-    link_schedulers: Vec<Option<Scheduler>>,
-    switch_schedulers: Vec<Option<Scheduler>>,
+    link_schedulers: Vec<Given>,
+    switch_schedulers: Vec<Given>,
     /// Every traffic once; those of the VCs of an entry differ only if they follow the rates of their hosts' links.
     traffic: Vec<Option<Traffic>>,
     /// Per VC, the position of its traffic.
@@ -28,16 +31,16 @@ pub(crate) struct Flows<'a> {
 impl<'a> Flows<'a> {
     pub(crate) fn new(scenario: &'a Record, things: &'a Things) -> Flows<'a> {
         let (links, switches) = (entries(scenario, "link"), entries(scenario, "switch"));
-        let schedulers = |of: &[Option<&Record>]| -> Vec<Option<Scheduler>> {
-            let scheduler = |entry: &Option<&Record>| complete(entry.as_ref()?.get("scheduler")?);
-            of.iter().map(scheduler).collect()
+        let scheduler = |entry: &Option<&Record>| -> Given {
+            let given = entry.as_ref()?.get("scheduler")?;
+            (!given.is_null()).then(|| complete(given))
         };
         let mut flows = Flows {
             things,
             vcs: entries(scenario, "vc"),
             link_rates: links.iter().map(|l| number(l.as_ref()?, "rate")).collect(),
-            link_schedulers: schedulers(&links),
-            switch_schedulers: schedulers(&switches),
+            link_schedulers: links.iter().map(scheduler).collect(),
+            switch_schedulers: switches.iter().map(scheduler).collect(),
             traffic: Vec::new(),
             of_vc: Vec::new(),
         };
@@ -70,7 +73,7 @@ impl<'a> Flows<'a> {
         let own = self.link_schedulers[link.entry].as_ref();
         let switch = (link.from >= self.things.hosts).then(|| self.things.nodes[link.from].entry);
         let of_switch = switch.and_then(|entry| self.switch_schedulers[entry].as_ref());
-        port::scheduler(own.filter(|_| !link.back), of_switch)
+        port::scheduler(own.filter(|_| !link.back), of_switch)?.as_ref()
     }
 
     fn link_rate(&self, link: usize) -> Option<u64> {

@@ -3,11 +3,8 @@
 use super::model::{ClassQueue, DropPolicy, RestOfFrame, Scheduler};
 use crate::class::Class;
 
-/// The scheduler of a port: the link's own, else that of the switch it leaves.
-pub(crate) fn scheduler<'s>(
-    own: Option<&'s Scheduler>,
-    of_switch: Option<&'s Scheduler>,
-) -> Option<&'s Scheduler> {
+/// The scheduler of a port, in whatever form: the link's own, else that of the switch it leaves.
+pub(crate) fn scheduler<T>(own: Option<T>, of_switch: Option<T>) -> Option<T> {
     own.or(of_switch)
 }
 

@@ -296,6 +296,10 @@ fn only_guaranteed_rate_has_credit() {
     let scheduler = "name = \"west\"\nscheduler = { kind = \"guaranteed-rate\", gr = 0.5 }\n";
     let text = format!("{probe}{GOOD}").replace("name = \"west\"\n", scheduler);
     read_toml(&text, "", &[]).expect("the port has a credit");
+    // A port's own scheduler that is wrong is not taken for the switch's.
+    let own = "to = \"east\"\nscheduler = { kind = \"guaranteed-rate\" }\n";
+    let text = format!("{probe}{GOOD}").replace("to = \"east\"\n", own);
+    says(&only(&text), &["link[1].scheduler.gr: is missing"]);
 }
 
 #[test]
