@@ -5,6 +5,7 @@
 //! time order, links, merging, acceptance, queues, processing, losses, sources and reassembly are written again. Tests run
 //! both on random scenarios and compare everything they count. Clear before fast: it keeps every frame in memory.
 
+mod build;
 mod ends;
 mod event;
 mod line;
@@ -17,9 +18,9 @@ mod stage;
 use crate::flow::{FlowId, FlowKind};
 use crate::host::traffic::End;
 use crate::options::RunError;
-use crate::rng::{Step, Stream};
+use crate::rng::Stream;
 use crate::scenario::{Class, Scenario, TieOrder};
-use crate::tally::{DropReason, FlowTally, Tally, VcTally, digest};
+use crate::tally::{DropReason, FlowTally, Tally, digest};
 use crate::topology::Topology;
 use crate::units::{BitRate, CELL_BITS, Span, TICKS_PER_SECOND, Time};
 use ends::{Ends, Frame, Sent};
@@ -87,111 +88,6 @@ pub(crate) struct Twin<'a> {
 const LOOK_EVERY: u32 = 1000;
 
 impl<'a> Twin<'a> {
-    /// Nothing has happened. `replication` draws what `scenario.ensemble` names; without it nothing of that is drawn.
-    pub(crate) fn new(
-        scenario: &'a Scenario,
-        topology: Topology,
-        replication: Option<u64>,
-    ) -> Twin<'a> {
-        let number = replication.unwrap_or(0);
-        let stream =
-            |component: &str, purpose: &str| Stream::new(scenario.seed, number, component, purpose);
-        let spread = |component: &str, purpose: &str, step| {
-            Stream::new(scenario.seed, 0, component, purpose).spread(number, step)
-        };
-        let drawn = &scenario.ensemble;
-        let phase = |granularity: Span| {
-            if replication.is_some() && drawn.timer_phase {
-                Span(spread("", "timer-phase", Step::Golden).below(granularity.0))
-            } else {
-                scenario.timer_phase
-            }
-        };
-        let tie_offset = if replication.is_some() && drawn.tie_offset {
-            stream("", "tie-offset").below(0, 1 << 32)
-        } else {
-            scenario.tie_offset
-        };
-
-        let mut agenda = Agenda::new(scenario.arrival_first);
-        let mut vcs = Vec::new();
-        for (v, vc) in scenario.vcs.iter().enumerate() {
-            let mut start = Time::ZERO + vc.start;
-            if replication.is_some() {
-                start += Span(stream(&vc.name, "start").below(0, drawn.start_jitter.0));
-                if let (Some(period), true) = (vc.traffic.start_phase(), drawn.vbr_phase) {
-                    let point = spread(&vc.name, "vbr-phase", Step::Silver);
-                    start += Span(point.below(period.0));
-                }
-            }
-            let draws = stream(&vc.name, vc.traffic.name());
-            let (ends, begins) = Ends::new(&vc.traffic, start, phase, draws);
-            if let Some(begins) = begins {
-                agenda.add(begins, Event::Source { vc: v });
-            }
-            vcs.push(Vc {
-                class: vc.class,
-                ends,
-                timers: [Time::NEVER; 2],
-            });
-        }
-
-        let links = &scenario.links;
-        let link_stream = |purpose| {
-            links
-                .iter()
-                .map(|l| stream(&l.name, purpose))
-                .collect::<Vec<_>>()
-        };
-        let lines = links
-            .iter()
-            .zip(link_stream("loss"))
-            .map(|(link, draws)| Line::new(link, draws))
-            .collect();
-        let switch_stages = links
-            .iter()
-            .map(|link| {
-                let into = scenario.switches.iter().find(|s| s.name == link.to)?;
-                let draws = topology.flows.iter().map(|flow| {
-                    let (kind, vc) = (flow.kind.name(), &scenario.vcs[flow.vc].name);
-                    stream(&link.name, &format!("switch-{kind}-{vc}"))
-                });
-                Some(SwitchStage::new(into.processing?, draws.collect()))
-            })
-            .collect();
-        let port = |link: usize| Port::new(scenario, &topology, link, stream);
-        let ports = (0..links.len()).map(|link| topology.switch_of[link].map(|_| port(link)));
-        let ports = ports.collect();
-        let flows = topology.flows.len();
-        Twin {
-            processing: Processing::new(scenario, &topology, stream),
-            now: Time::ZERO,
-            end: Time::ZERO + scenario.duration,
-            agenda,
-            vcs,
-            frames: vec![Vec::new(); flows],
-            lines,
-            nics: vec![VecDeque::new(); links.len()],
-            switch_stages,
-            ports,
-            reassembly: vec![Reassembly::default(); flows],
-            tie_offset,
-            tie_streams: link_stream("tie"),
-            tally: Tally {
-                link_cells: vec![0; links.len()],
-                link_data_cells: vec![0; links.len()],
-                link_lost: vec![0; links.len()],
-                flows: vec![FlowTally::default(); flows],
-                vcs: vec![VcTally::default(); scenario.vcs.len()],
-                digest: Some(0),
-                ..Tally::default()
-            },
-            scenario,
-            topology,
-            until_look: LOOK_EVERY,
-        }
-    }
-
     /// Goes on until nothing is left to do before `until`, or the run ends; returns the earliest time of what is left, at most the end.
     ///
     /// # Errors

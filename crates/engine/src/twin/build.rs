@@ -1,0 +1,149 @@
+//! The twin of a run in which nothing has happened.
+
+use super::ends::Ends;
+use super::event::{Agenda, Event};
+use super::line::Line;
+use super::port::Port;
+use super::processing::Processing;
+use super::reassembly::Reassembly;
+use super::stage::SwitchStage;
+use super::{LOOK_EVERY, Twin, Vc};
+use crate::rng::{Step, Stream};
+use crate::scenario::Scenario;
+use crate::tally::{FlowTally, Tally, VcTally};
+use crate::topology::Topology;
+use crate::units::{Span, Time};
+use std::collections::VecDeque;
+
+/// What a replication draws.
+#[derive(Clone, Copy)]
+struct Draws<'a> {
+    scenario: &'a Scenario,
+    /// `None`: nothing is drawn but what every run draws, as replication 0.
+    replication: Option<u64>,
+}
+
+impl Draws<'_> {
+    fn stream(self, component: &str, purpose: &str) -> Stream {
+        let replication = self.replication.unwrap_or(0);
+        Stream::new(self.scenario.seed, replication, component, purpose)
+    }
+
+    /// So much of `span`, evenly spread over the replications.
+    fn spread(self, component: &str, purpose: &str, step: Step, span: Span) -> Span {
+        let shared = Stream::new(self.scenario.seed, 0, component, purpose);
+        let point = shared.spread(self.replication.unwrap_or(0), step);
+        Span(point.below(span.0))
+    }
+
+    fn timer_phase(self, granularity: Span) -> Span {
+        if self.replication.is_some() && self.scenario.ensemble.timer_phase {
+            self.spread("", "timer-phase", Step::Golden, granularity)
+        } else {
+            self.scenario.timer_phase
+        }
+    }
+
+    fn tie_offset(self) -> u64 {
+        if self.replication.is_some() && self.scenario.ensemble.tie_offset {
+            self.stream("", "tie-offset").below(0, 1 << 32)
+        } else {
+            self.scenario.tie_offset
+        }
+    }
+
+    fn start(self, vc: &crate::scenario::Vc) -> Time {
+        let mut start = Time::ZERO + vc.start;
+        if self.replication.is_some() {
+            let drawn = &self.scenario.ensemble;
+            let jitter = self.stream(&vc.name, "start");
+            start += Span(jitter.below(0, drawn.start_jitter.0));
+            if let (Some(period), true) = (vc.traffic.start_phase(), drawn.vbr_phase) {
+                start += self.spread(&vc.name, "vbr-phase", Step::Silver, period);
+            }
+        }
+        start
+    }
+}
+
+impl<'a> Twin<'a> {
+    /// Nothing has happened. `replication` draws what `scenario.ensemble` names; without it nothing of that is drawn.
+    pub(crate) fn new(
+        scenario: &'a Scenario,
+        topology: Topology,
+        replication: Option<u64>,
+    ) -> Twin<'a> {
+        let draws = Draws {
+            scenario,
+            replication,
+        };
+        let stream = |component: &str, purpose: &str| draws.stream(component, purpose);
+        let (links, flows) = (&scenario.links, topology.flows.len());
+        let (vcs, agenda) = vcs(draws);
+        let line = |link| Line::new(link, stream(&link.name, "loss"));
+        let port = |link: usize| {
+            topology.switch_of[link].map(|_| Port::new(scenario, &topology, link, stream))
+        };
+        Twin {
+            processing: Processing::new(scenario, &topology, stream),
+            now: Time::ZERO,
+            end: Time::ZERO + scenario.duration,
+            agenda,
+            vcs,
+            frames: vec![Vec::new(); flows],
+            lines: links.iter().map(line).collect(),
+            nics: vec![VecDeque::new(); links.len()],
+            switch_stages: switch_stages(draws, &topology),
+            ports: (0..links.len()).map(port).collect(),
+            reassembly: vec![Reassembly::default(); flows],
+            tie_offset: draws.tie_offset(),
+            tie_streams: links.iter().map(|l| stream(&l.name, "tie")).collect(),
+            tally: Tally {
+                link_cells: vec![0; links.len()],
+                link_data_cells: vec![0; links.len()],
+                link_lost: vec![0; links.len()],
+                flows: vec![FlowTally::default(); flows],
+                vcs: vec![VcTally::default(); scenario.vcs.len()],
+                digest: Some(0),
+                ..Tally::default()
+            },
+            scenario,
+            topology,
+            until_look: LOOK_EVERY,
+        }
+    }
+}
+
+/// The VCs, and when their sources begin.
+fn vcs(draws: Draws<'_>) -> (Vec<Vc>, Agenda) {
+    let mut agenda = Agenda::new(draws.scenario.arrival_first);
+    let mut vcs = Vec::new();
+    for (v, vc) in draws.scenario.vcs.iter().enumerate() {
+        let own = draws.stream(&vc.name, vc.traffic.name());
+        let phase = |granularity| draws.timer_phase(granularity);
+        let (ends, begins) = Ends::new(&vc.traffic, draws.start(vc), phase, own);
+        if let Some(begins) = begins {
+            agenda.add(begins, Event::Source { vc: v });
+        }
+        vcs.push(Vc {
+            class: vc.class,
+            ends,
+            timers: [Time::NEVER; 2],
+        });
+    }
+    (vcs, agenda)
+}
+
+/// By link that reaches a switch: the processing behind it.
+fn switch_stages(draws: Draws<'_>, topology: &Topology) -> Vec<Option<SwitchStage>> {
+    let scenario = draws.scenario;
+    let stage = |link: &crate::scenario::Link| {
+        let into = scenario.switches.iter().find(|s| s.name == link.to)?;
+        let of_flows = topology.flows.iter().map(|flow| {
+            let (kind, vc) = (flow.kind.name(), &scenario.vcs[flow.vc].name);
+            draws.stream(&link.name, &format!("switch-{kind}-{vc}"))
+        });
+        Some(SwitchStage::new(into.processing?, of_flows.collect()))
+    };
+    scenario.links.iter().map(stage).collect()
+}
