@@ -3,7 +3,7 @@
 mod common;
 
 use cellyard_engine::scenario::*;
-use cellyard_engine::testing::Tally;
+use cellyard_engine::testing::{FlowKind, Tally};
 use cellyard_engine::units::{BitRate, Span};
 use cellyard_engine::{self as simulation, Kernel, Options};
 use common::{build, engines, random};
@@ -45,6 +45,7 @@ fn front(mut tally: Tally, links: usize, vcs: usize) -> Tally {
     tally.link_lost.truncate(links);
     tally.ports.truncate(links);
     tally.vcs.truncate(vcs);
+    tally.flows.truncate(FlowKind::ALL.len() * vcs);
     // These two sum over everything.
     tally.class_delays = Default::default();
     tally.digest = None;
