@@ -47,9 +47,10 @@ validate: build ## run every table of every study as an ensemble and compare wit
 	$(BIN)/python -m pytest -m slow tests/validation
 
 reports: build ## write every study's report, and its one-page summary beside its tables
-	for study in ubr-plus guaranteed-rate; do \
+	for folder in $(dir $(wildcard python/cellyard/studies/*/study.toml)); do \
+		study=$$(sed -n '/^name *=/{s/.*"\(.*\)".*/\1/p;q;}' $${folder}study.toml) && \
 		$(RUN) study report $$study --out results/$$study && \
-		cp results/$$study/README.md python/cellyard/studies/$$(echo $$study | tr - _)/README.md || exit 1; \
+		cp results/$$study/README.md $$folder || exit 1; \
 	done
 
 bench: tools ## speed beside its goals

@@ -17,8 +17,8 @@ from typing import Any, get_args, get_type_hints
 from cellyard.agreement import agreement
 from cellyard.components import Tcp
 from cellyard.reproduce import Reproduction
-from cellyard.run import Store, writable_folder
 from cellyard.scenario import Scenario
+from cellyard.store import Store, writable_folder
 from cellyard.study import Row, Rows, Study, load, select
 from cellyard.text import table
 

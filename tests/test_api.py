@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from typing import Any
 
 import cellyard as cy
@@ -52,6 +53,9 @@ def test_results_are_typed_and_agree_with_the_document() -> None:
     (series,) = result.series
     assert len(series.time_s) == len(series.value) and series.unit == "cells"
     assert 0 < series.value.max() <= port.max_queue_cells
+    document = json.loads(json.dumps(result.only.to_dict()))
+    assert document["series"][0]["value"] == list(series.value)
+    assert cy.RunResult(document) == result.only
 
 
 def test_replications_are_an_ensemble_and_jobs_change_nothing() -> None:
@@ -104,8 +108,8 @@ def test_unknown_fields_and_bad_numbers_are_refused() -> None:
         lan().run(jobs=0)
     with pytest.raises(cy.UsageError, match="metric 'fairnes' does not exist; did you mean 'fairness'"):
         lan().run().median("fairnes")
-    with pytest.raises(cy.UsageError, match="kernel A needs"):
-        lan(switches=[cy.Switch(name="west", scheduler=cy.PerVc()), cy.Switch(name="east")]).run(kernel="a")
+    with pytest.raises(cy.UsageError, match="the arithmetic kernel needs"):
+        lan(switches=[cy.Switch(name="west", scheduler=cy.PerVc()), cy.Switch(name="east")]).run(kernel="arithmetic")
     with pytest.raises(AttributeError):
         _ = cy.Nothing
 
@@ -176,7 +180,7 @@ def test_losses_on_purpose_are_traced_whatever_the_kernel() -> None:
         vcs=[cy.Vc(name="tcp", from_="source", to="sink", traffic=cy.Tcp())],
         probes=[cy.TraceProbe(of="tcp")],
     )
-    for kernel in ("a", "b"):
+    for kernel in ("arithmetic", "slotted"):
         run = one.run(kernel=kernel).only
         lost = {(cell.port, cell.reason, cell.waiting_cells) for cell in run.trace}
         assert lost == {("source->west", "link", None), ("west->sink", "link", None)}

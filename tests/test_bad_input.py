@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
@@ -58,12 +57,10 @@ def test_bad_scenario(cli: Cli, lan: Path, command: str, what: str) -> None:
     old, new, expected = EDITS[what]
     assert old in LAN
     lan.write_text(LAN.replace(old, new, 1))
-    started = time.monotonic()
     done = cli(command, lan)
     refused(done, *expected)
     assert f"{lan}:" in done.stderr
     assert max(map(len, done.stderr.splitlines())) < 600
-    assert time.monotonic() - started < 5
 
 
 def test_all_errors_of_a_file_at_once(cli: Cli, lan: Path) -> None:
@@ -77,7 +74,11 @@ def test_all_errors_of_a_file_at_once(cli: Cli, lan: Path) -> None:
 
 
 def test_kernel_that_cannot_serve_a_port(cli: Cli, lan: Path) -> None:
-    refused(cli("run", lan, "--kernel", "a", "--set", "link.rate=7 Mbps"), "two TCPs: port west->", "kernel A needs")
+    refused(
+        cli("run", lan, "--kernel", "arithmetic", "--set", "link.rate=7 Mbps"),
+        "two TCPs: port west->",
+        "the arithmetic kernel needs",
+    )
 
 
 def test_override_that_takes_away_what_is_needed_or_unknown(cli: Cli, lan: Path) -> None:
@@ -170,6 +171,7 @@ def test_bad_options_of_run(cli: Cli, lan: Path, options: list[str], expected: s
         (["study", "run", "ubr-plus", "--where", "sources"], "must be KEY=VALUE"),
         (["study", "run", "ubr-plus", "--replications", "100000"], "more than 1000000 runs"),
         (["study", "report", "nothing"], "study 'nothing' does not exist"),
+        (["study", "report", "ubr-plus", "--table", "2"], "table '2' does not exist; did you mean '2-3'?"),
         (["study", "run"], "NAME"),
         (["components", "fbaa"], "component 'fbaa' does not exist; did you mean 'fba'?"),
         (["example", "lan5"], "example 'lan5' does not exist; did you mean 'lan-5'?"),

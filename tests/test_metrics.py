@@ -13,13 +13,13 @@ import pytest
 from cellyard import studies as package
 from cellyard import study as study_module
 from cellyard.agreement import inside_range
+from cellyard.commands.run_text import SUMMARY
+from cellyard.commands.study_files import records, vc_records
 from cellyard.metric_path import metric_path
 from cellyard.reproduce import Reproduction
 from cellyard.results import Totals
-from cellyard.run import Store
-from cellyard.show import records, vc_records
+from cellyard.store import Store
 from cellyard.study import Row, Rows, Study, load
-from cellyard.sweep import SUMMARY
 from conftest import ROOT
 
 SCENARIO = """

@@ -11,7 +11,7 @@ from typing import Any
 import cellyard as cy
 import pytest
 
-KERNELS = ("auto", "b", "plain")
+KERNELS = ("auto", "slotted", "twin")
 
 
 def burst(kernel: str, **queue: Any) -> cy.RunResult:
@@ -90,3 +90,71 @@ def test_tcp_without_loss_reaches_its_share_of_the_line(kernel: str) -> None:
     assert result.totals.fairness == pytest.approx(1, abs=1e-3)
     assert result.ports["west->sink"].efficiency == pytest.approx(1, rel=2e-3)
     assert result.ports["west->sink"].utilisation == pytest.approx(1, rel=2e-3)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_the_99_percent_quantile_is_neither_that_of_95_percent_nor_the_largest(kernel: str) -> None:
+    """Of 200 cells on lines of their own, 190 are under way for 1 ms, 8 for 2 ms and 2 for 3 ms: the 198th of them, 2 ms."""
+    parts = [(190, "1 ms"), (8, "2 ms"), (2, "3 ms")]
+    scenario = cy.Scenario(
+        duration="1 s",
+        hosts=[cy.Host(name=f"{end}-{cells}") for cells, _ in parts for end in ("from", "to")],
+        links=[cy.Link(from_=f"from-{n}", to=f"to-{n}", rate="424 kbps", delay=delay) for n, delay in parts],
+        # A cell takes 1 ms.
+        vcs=[
+            cy.Vc(from_=f"from-{n}", to=f"to-{n}", traffic=cy.Vbr(rate="424 kbps", on=f"{n} ms", off=f"{1000 - n} ms"))
+            for n, _ in parts
+        ],
+    )
+    result = scenario.run(kernel=kernel).only
+    assert result.classes["vbr"].cells_delivered == 200
+    for found in (result.classes["vbr"], result.totals):
+        # Bins of at most 1/64 relative width; never too small.
+        assert found.p99_cell_transfer_delay_s is not None
+        assert 2e-3 <= found.p99_cell_transfer_delay_s <= 2e-3 * (1 + 1 / 64)
+        assert found.mean_cell_transfer_delay_s == pytest.approx((190 * 1e-3 + 8 * 2e-3 + 2 * 3e-3) / 200)
+
+
+def widest_gap(phases: list[float]) -> float:
+    """The widest gap between fractions of a circle; 1 where all are equal."""
+    ordered = sorted(phases)
+    return max(b - a for a, b in zip(ordered, [*ordered[1:], ordered[0] + 1], strict=True))
+
+
+# Weyl sequences of n points leave no gap wider than 2.6 / n; all replications with one phase leave a gap of 1.
+N = 20
+
+
+def test_replications_spread_the_phase_of_the_timers_evenly() -> None:
+    """The first frame is lost, so the second leaves at a tick of the timer: its phase, past a multiple of 500 ms."""
+    scenario = cy.Scenario(
+        duration="5 s",
+        ensemble=cy.Ensemble(timer_phase=True),
+        hosts=[cy.Host(name="source"), cy.Host(name="sink")],
+        links=[cy.Link(from_="source", to="sink", rate="42.4 Mbps", lose_frames=[0])],
+        vcs=[cy.Vc(name="tcp", from_="source", to="sink", traffic=cy.Tcp(granularity="500 ms"))],
+        probes=[cy.SequenceProbe(of="tcp")],
+    )
+    resent = [run.series[0].time_s[1] for run in scenario.run(replications=N)]
+    assert widest_gap([time / 0.5 % 1 for time in resent]) < 2.6 / N
+
+
+def test_replications_spread_the_phase_of_bursts_evenly() -> None:
+    """The queue of the first burst begins at its phase: bursts of ten cells in 1 ms, each served in 1 ms, every 200 ms."""
+    scenario = cy.Scenario(
+        duration="400 ms",
+        ensemble=cy.Ensemble(vbr_phase=True),
+        hosts=[cy.Host(name="video"), cy.Host(name="screen")],
+        switches=[cy.Switch(name="west")],
+        links=[
+            cy.Link(from_="video", to="west", rate="4.24 Mbps"),
+            cy.Link(from_="west", to="screen", rate="424 kbps"),
+        ],
+        vcs=[cy.Vc(from_="video", to="screen", traffic=cy.Vbr(rate="4.24 Mbps", on="1 ms", off="199 ms"))],
+        probes=[cy.QueueProbe(of="west->screen", class_="vbr")],
+    )
+    begins = []
+    for run in scenario.run(replications=N):
+        (queue,) = run.series
+        begins.append(queue.time_s[queue.value > 0][0])
+    assert widest_gap([time / 0.2 % 1 for time in begins]) < 2.6 / N

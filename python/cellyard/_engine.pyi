@@ -1,13 +1,17 @@
 """Types of the compiled module; see crates/python/src/."""
 
 from collections.abc import Sequence
-from typing import final
+from typing import TypeAlias, final
+
+import numpy as np
+from numpy.typing import NDArray
 
 __all__ = [
     "Batch",
     "build",
     "describe",
     "json_schema",
+    "nearest",
     "read_json",
     "read_toml",
     "reference_markdown",
@@ -27,13 +31,19 @@ def registry() -> str: ...
 def json_schema() -> str: ...
 def results_schema() -> str: ...
 def reference_markdown() -> str: ...
+def nearest(word: str, known: Sequence[str]) -> str | None: ...
+
+# JSON of a result without the points of its series, and those: `time_s` and `value` of each.
+_Document: TypeAlias = tuple[str, list[tuple[NDArray[np.float64], NDArray[np.float64]]]]
 
 @final
 class Batch:
     def __new__(
         cls, jobs: Sequence[tuple[str, int | None]], threads: int, *, digest: bool = False, kernel: str = "auto"
     ) -> Batch: ...
-    def wait(self, timeout_seconds: float) -> list[tuple[int, str | None, tuple[str, str] | None, float]]: ...
+    def wait(self, timeout_seconds: float) -> list[tuple[int, _Document | None, tuple[str, str] | None, float]]: ...
     def cancel(self) -> None: ...
     @property
     def remaining(self) -> int: ...
+    @property
+    def progress(self) -> float: ...

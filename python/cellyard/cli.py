@@ -12,9 +12,11 @@ from typing import Annotated, Any, ParamSpec
 
 import typer
 
+from cellyard.commands import INTERRUPTED
+
 P = ParamSpec("P")
 
-FAILED, USAGE, INTERRUPTED = 1, 2, 130
+FAILED, USAGE = 1, 2
 
 app = typer.Typer(
     add_completion=False,
@@ -42,12 +44,12 @@ class Format(StrEnum):
 
 
 class Kernel(StrEnum):
-    """How ports move cells; ``plain`` is the reference engine."""
+    """How ports move cells; ``twin`` is the reference engine."""
 
     auto = "auto"
-    a = "a"
-    b = "b"
-    plain = "plain"
+    arithmetic = "arithmetic"
+    slotted = "slotted"
+    twin = "twin"
 
 
 ScenarioFile = Annotated[
@@ -171,7 +173,7 @@ def run(
     kernel: Annotated[
         Kernel,
         typer.Option(
-            help="Force the kernel of all ports: a arithmetic (one class), b slot by slot, plain the reference engine (no series). "
+            help="Force the kernel of all ports: arithmetic (one class), slotted, or twin, the reference engine (no series). "
             "Changes no number."
         ),
     ] = Kernel.auto,
@@ -181,9 +183,9 @@ def run(
     ] = None,
 ) -> int:
     """Simulate a scenario: what each VC, port and class got."""
-    from cellyard import sweep
+    from cellyard.commands import run
 
-    return sweep.command(
+    return run.command(
         scenario,
         overrides=pairs("--set", overrides),
         grid=pairs("--grid", grid),
@@ -207,10 +209,10 @@ def check(
 
     Prints the resolved scenario with every default, its topology, the expected cost, and what has no effect.
     """
-    from cellyard import picture
+    from cellyard.commands import check
     from cellyard.scenario import Scenario
 
-    print(picture.check(Scenario.read(scenario, overrides=pairs("--set", overrides)), brief=brief))
+    print(check.text(Scenario.read(scenario, overrides=pairs("--set", overrides)), brief=brief))
 
 
 @command(app, "components", "cellyard components epd")
@@ -221,9 +223,9 @@ def components(
 
     Parameters with units, ranges and defaults, formula and source of what a scenario can be made of.
     """
-    from cellyard import reference
+    from cellyard.commands import components
 
-    print(reference.one(name) if name else reference.overview())
+    print(components.one(name) if name else components.overview())
 
 
 @command(app, "example", "cellyard example lan-5 > lan-5.toml")
@@ -231,17 +233,17 @@ def example(
     name: Annotated[str | None, typer.Argument(help="Which scenario to print.", metavar="[NAME]")] = None,
 ) -> None:
     """List ready scenarios, or print one."""
-    from cellyard import ready
+    from cellyard.commands import example
 
-    print(ready.text(name) if name else ready.overview(), end="" if name else "\n")
+    print(example.text(name) if name else example.overview(), end="" if name else "\n")
 
 
 @command(study_app, "list", "cellyard study list")
 def list_studies() -> None:
     """List the studies and their tables."""
-    from cellyard import show, study
+    from cellyard.commands import study_list
 
-    print(show.studies(study.studies().values()))
+    print(study_list.overview())
 
 
 @command(study_app, "run", "cellyard study run ubr-plus --table 2-3 --where configuration=lan --replications 20")
@@ -256,9 +258,9 @@ def run_study(
     output_format: OutputFormat = Format.table,
 ) -> int:
     """Simulate rows beside their published values."""
-    from cellyard import show
+    from cellyard.commands import study_run
 
-    return show.run_study(
+    return study_run.command(
         name,
         tables=table or [],
         where=pairs("--where", where),
@@ -273,6 +275,7 @@ def run_study(
 @command(study_app, "report", "cellyard study report ubr-plus --out results/ubr-plus")
 def report(
     name: StudyName,
+    table: Tables = None,
     out: Annotated[
         Path | None, typer.Option(help="Folder of the report; NAME-report by default.", metavar="DIR")
     ] = None,
@@ -284,9 +287,16 @@ def report(
 
     Tables beside the published ones, figures, claims with their evidence, what is assumed, what does not match.
     """
-    from cellyard import report as page
+    from cellyard.commands import study_report
 
-    return page.command(name, out=out or Path(f"{name}-report"), replications=replications, seed=seed, jobs=jobs)
+    return study_report.command(
+        name,
+        tables=table or [],
+        out=out or Path(f"{name}-report"),
+        replications=replications,
+        seed=seed,
+        jobs=jobs,
+    )
 
 
 def main(arguments: list[str] | None = None) -> Any:

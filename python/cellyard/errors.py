@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -53,8 +52,10 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> UsageError:
     >>> print(unknown("study", "ubr-pluss", ["ubr-plus"]))
     study 'ubr-pluss' does not exist; did you mean 'ubr-plus'? There are: ubr-plus
     """
+    from cellyard._engine import nearest
+
     known, name = sorted(known), str(name)
-    near = difflib.get_close_matches(name, known, n=1) or [k for k in known if name and name in k]
-    hint = f"; did you mean '{near[0]}'?" if near else "."
+    near = nearest(name, known) or next((k for k in known if name and name in k), None)
+    hint = f"; did you mean '{near}'?" if near else "."
     shown = name if len(name) <= 60 else name[:57] + "..."
     return UsageError(f"{kind} '{shown}' does not exist{hint} There are: {', '.join(known)}")

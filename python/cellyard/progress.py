@@ -17,7 +17,7 @@ LINE_SECONDS = 5.0
 
 
 class Progress(AbstractContextManager["Progress"]):
-    """Shows ``update(done)`` of ``total`` runs."""
+    """Shows how many of ``total`` runs are done, parts of runs counted."""
 
     def __init__(self, what: str, total: int) -> None:
         self._what = what
@@ -29,22 +29,23 @@ class Progress(AbstractContextManager["Progress"]):
     def __enter__(self) -> Progress:
         if sys.stderr.isatty():
             from rich.console import Console
-            from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+            from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
             from rich.progress import Progress as Bar
 
-            columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("runs"))
-            self._bar = Bar(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True)
+            counted = TextColumn("{task.completed:.2f} of {task.total} runs")
+            columns = (TextColumn("{task.description}"), BarColumn(), counted, TimeRemainingColumn())
+            self._bar = Bar(*columns, console=Console(stderr=True), transient=True)
             self._task = self._bar.add_task(self._what, total=self._total)
             self._bar.start()
         return self
 
-    def update(self, done: int) -> None:
-        """``done`` runs have finished."""
+    def update(self, done: float) -> None:
+        """So many runs have finished, with the share of each that is under way."""
         if self._bar and self._task is not None:
             self._bar.update(self._task, completed=done)
         elif time.monotonic() - self._told >= LINE_SECONDS:
             self._told = time.monotonic()
-            print(f"{self._what}: {done} of {self._total} runs, {self.seconds:.0f} s", file=sys.stderr)
+            print(f"{self._what}: {done:.2f} of {self._total} runs, {self.seconds:.0f} s", file=sys.stderr)
 
     @property
     def seconds(self) -> float:

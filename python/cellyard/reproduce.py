@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from cellyard.agreement import summary
+from cellyard.batch import Job, run_jobs
 from cellyard.limits import MOST_REPLICATIONS, whole
 from cellyard.metrics import RowMetrics
 from cellyard.results import interval, mean, median, whole_count
-from cellyard.run import Job, Store, run_jobs
+from cellyard.store import Store
 from cellyard.study import Row, Rows, Study
 
 
@@ -43,9 +44,18 @@ class Reproduction:
         """Number of runs."""
         return len(self._jobs)
 
-    def advance(self, *, threads: int | None = None, store: Store | None = None) -> Iterator[int]:
-        """Simulate; yields the number of finished runs after each. Close the iterator to stop: what was finished stays."""
-        for finished in run_jobs(self._jobs, threads=threads, store=store):
+    def advance(
+        self,
+        *,
+        threads: int | None = None,
+        store: Store | None = None,
+        on_progress: Callable[[float], None] | None = None,
+    ) -> Iterator[int]:
+        """Simulate; yields the number of finished runs after each. Close the iterator to stop: what was finished stays.
+
+        ``on_progress`` as in `run_jobs`.
+        """
+        for finished in run_jobs(self._jobs, threads=threads, store=store, on_progress=on_progress):
             self._kept[finished.index] = finished.result
             self.cpu_seconds += finished.cpu_seconds
             yield len(self._kept)

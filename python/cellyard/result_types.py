@@ -167,6 +167,9 @@ class DroppedCells(CountPart):
     #: The rest of a frame that had lost a cell.
     rest: int
 
+    #: Pushed out of the queue, in favour of a cell that arrived.
+    front: int
+
     #: Lost on a link on purpose.
     link: int
 
@@ -197,8 +200,8 @@ class PortClassResult(ResultPart):
 class PortResult(ResultPart):
     """One port of a switch, named after its link.
 
-    Its books are even: arrived = accepted + dropped (but for the reason ``link``, which comes after service), and
-    accepted = sent + held.
+    Its books are even: arrived = accepted + dropped on arrival (reasons ``policy``, ``full``, ``rest``), and
+    accepted = sent + held + pushed out (``front``). What its link loses (``link``) was sent.
     """
 
     PARTS: ClassVar[Mapping[str, Callable[[Any], Any]]] = {
@@ -314,15 +317,16 @@ FlowKind: TypeAlias = Literal["data", "ack"]
 
 
 #: Why a cell was dropped. ``policy``: Its frame was refused by the drop policy. ``full``: The buffer was full.
-#: ``rest``: The rest of a frame that had lost a cell. ``link``: Lost on a link on purpose.
-DropReason: TypeAlias = Literal["policy", "full", "rest", "link"]
+#: ``rest``: The rest of a frame that had lost a cell. ``front``: Pushed out of the queue, in favour of a cell that
+#: arrived. ``link``: Lost on a link on purpose.
+DropReason: TypeAlias = Literal["policy", "full", "rest", "front", "link"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DroppedCell(ResultPart):
     """A dropped cell that a ``trace`` probe saw: when, where, why, and the queue that it found."""
 
-    #: When: its arrival at the port, or when its last bit left the link that lost it.
+    #: When: its arrival at the port, when it was pushed out, or when its last bit left the link that lost it.
     time_s: float
 
     #: The port, or the link that lost it.
@@ -353,9 +357,9 @@ class DroppedCell(ResultPart):
     #: N_a, VCs with cells waiting there.
     active_vcs: int | None
 
-    #: What the drop policy (reason ``policy``) or the buffer (``full``) allows in that state: of X, or of Y_i for
-    #: policies that count by VC; none for other reasons. A policy decides at the first cell of a frame; those after
-    #: it share its fate.
+    #: What the drop policy (reason ``policy``) or the buffer (``full``, ``front``) allows in that state: of X, or
+    #: of Y_i for policies that count by VC; none for other reasons. A policy decides at the first cell of a frame;
+    #: those after it share its fate.
     threshold_cells: float | None
 
 

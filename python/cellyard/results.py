@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from cellyard.errors import UsageError, unknown
 from cellyard.result_types import Carries as Carries
@@ -22,12 +22,19 @@ from cellyard.result_types import ServiceClass as ServiceClass
 from cellyard.result_types import Totals as Totals
 from cellyard.result_types import VcResult as VcResult
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, eq=False)
 class RunResult:
-    """One run. `to_dict` gives the engine's own document, units in its names."""
+    """One run. ``data`` is the engine's own document, units in its names, the points of series as numpy arrays."""
 
     data: Mapping[str, Any]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, RunResult) and self.to_dict() == other.to_dict()
 
     @property
     def name(self) -> str:
@@ -90,8 +97,8 @@ class RunResult:
         return tuple(map(DroppedCell.from_document, self.data["trace"]))
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, ready for JSON."""
-        return dict(self.data)
+        """``data`` as plain data, ready for JSON."""
+        return with_lists(self.data)
 
 
 class Results(Sequence[RunResult]):
@@ -222,7 +229,7 @@ def interval(values: Sequence[float]) -> tuple[float, float] | None:
 def quantile(values: Sequence[float], p: float) -> float:
     """Quantile by linear interpolation between order statistics (type 7 of Hyndman and Fan, 1996).
 
-    ``statistics.quantiles`` rounds otherwise in the last place, and refuses a single value before Python 3.13.
+    Quantiles of equal values are that value, which those of `statistics.quantiles` are not to the last bit.
 
     >>> quantile([0.0, 1.0], 0.25)
     0.25
@@ -232,3 +239,30 @@ def quantile(values: Sequence[float], p: float) -> float:
     low = int(place)
     high = min(low + 1, len(ordered) - 1)
     return ordered[low] + (ordered[high] - ordered[low]) * (place - low)
+
+
+#: What a series holds by the point.
+_COLUMNS = tuple(Series.PARTS)
+
+
+def with_arrays(result: Mapping[str, Any]) -> dict[str, Any]:
+    """A run's document with the points of its series as arrays.
+
+    >>> with_arrays({"series": [{"of": "vc1", "time_s": [0, 1], "value": [2, 3]}]})["series"][0]["value"]
+    array([2., 3.])
+    """
+    return _with_points(result, lambda points: points)
+
+
+def with_lists(result: Mapping[str, Any]) -> dict[str, Any]:
+    """A run's document with the points of its series as lists, ready for JSON."""
+    return _with_points(result, lambda points: points.tolist())
+
+
+def _with_points(result: Mapping[str, Any], form: Callable[[NDArray[np.float64]], Any]) -> dict[str, Any]:
+    if not result.get("series"):
+        return dict(result)
+    import numpy as np
+
+    series = [one | {column: form(np.asarray(one[column], float)) for column in _COLUMNS} for one in result["series"]]
+    return {**result, "series": series}

@@ -114,8 +114,8 @@ class Scenario:
         A value is a number, a text as in a scenario file (``"2000 cells"``, ``"fba"``), a component, a list, or ``None`` for the
         default. Groups keep their names. Raises `cellyard.ScenarioError` when a path leads nowhere or the result is wrong.
 
-        >>> from cellyard import ready
-        >>> lan = Scenario.from_toml(ready.text("lan-5"))
+        >>> from cellyard.commands import example
+        >>> lan = Scenario.from_toml(example.text("lan-5"))
         >>> other = lan.with_values({"switch.west.ubr.drop": "fba", "host.source.count": 3, "host.sink.count": 3})
         >>> len(lan.to_dict()["vcs"]), len(other.to_dict()["vcs"])
         (5, 3)
@@ -156,12 +156,12 @@ class Scenario:
         """Simulate: once as stated, or ``replications`` times with each replication's own draws.
 
         ``jobs`` is the number of threads, all cores by default; it changes nothing but the time. ``digest``
-        asks for the digest over every cell transmission, ``kernel`` forces the kernel of all ports (``auto``, ``a``,
-        ``b``, or ``plain`` for the reference engine, which records no series). Raises `cellyard.RunError` when a
-        run fails, and `cellyard.UsageError` when an argument is out of bounds or the forced kernel cannot serve a port.
+        asks for the digest over every cell transmission, ``kernel`` forces the kernel of all ports (``auto``,
+        ``arithmetic``, ``slotted``, or ``twin`` for the reference engine, which records no series). Raises `cellyard.RunError`
+        when a run fails, and `cellyard.UsageError` when an argument is out of bounds or the forced kernel cannot serve a port.
         """
+        from cellyard.batch import Job, run_jobs
         from cellyard.results import Results, RunResult
-        from cellyard.run import Job, run_jobs
 
         whole("replications", replications, most=MOST_REPLICATIONS)
         text = self._canonical if seed is None else self.with_seed(seed)._canonical

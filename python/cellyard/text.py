@@ -51,6 +51,28 @@ def cell(value: Any) -> str:
     return f"{value:.1f}" if 100 <= abs(value) < 1e9 else f"{value:.2e}"
 
 
+def span(ends: Sequence[float] | None) -> str:
+    """A range as a table shows it.
+
+    >>> span([0.25, 0.5])
+    '0.250..0.500'
+    """
+    if not ends:
+        return ""
+    return "..".join(
+        f"{end:.3f}" if abs(end) < 10 else f"{end:.1f}" if abs(end) < 1000 else f"{end:.0f}" for end in ends
+    )
+
+
+def printed(value: float | None) -> str:
+    """A published value as it was printed: ratios with two decimals, counts without.
+
+    >>> [printed(v) for v in (1.0, 0.9, 7591.0, None)]
+    ['1.00', '0.90', '7591', '']
+    """
+    return "" if value is None else f"{value:.{0 if value >= 100 else 2}f}"
+
+
 def csv_text(records: Sequence[Mapping[str, Any]]) -> str:
     """CSV with the columns of all records in order of appearance; nested values joined with dots and spaces.
 
@@ -80,13 +102,26 @@ def _flat(record: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
     return flat
 
 
+def json_text(value: object) -> str:
+    """JSON on one line, arrays as lists."""
+    return json.dumps(value, default=_listed)
+
+
+def _listed(value: object) -> Any:
+    import numpy as np
+
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    raise TypeError(f"not for JSON: {value!r}")
+
+
 def dump(document: Mapping[str, Any]) -> str:
     """JSON with one row, group or claim per line, so that two documents can be compared by eye."""
     lines = []
     for key, value in document.items():
         if isinstance(value, list) and value:
-            items = ",\n    ".join(json.dumps(item) for item in value)
+            items = ",\n    ".join(json_text(item) for item in value)
             lines.append(f"{json.dumps(key)}: [\n    {items}\n  ]")
         else:
-            lines.append(f"{json.dumps(key)}: {json.dumps(value)}")
+            lines.append(f"{json.dumps(key)}: {json_text(value)}")
     return "{\n  " + ",\n  ".join(lines) + "\n}"

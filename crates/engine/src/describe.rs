@@ -1,9 +1,9 @@
 //! What a scenario amounts to before it runs: its ports, where cells can queue, how many there can be.
 
 use crate::aal5::cells_of_segment;
-use crate::port::drop::Policy;
+use crate::options::RunError;
+use crate::port::drop::{DropRule, Policy};
 use crate::scenario::{Class, DropPolicy, Scenario, Scheduler, Traffic};
-use crate::simulation::RunError;
 use crate::topology::Topology;
 use crate::units::CELL_BITS;
 use serde_json::{Value, json};
@@ -19,7 +19,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// As [`crate::simulation::run`], for a scenario that the reader has not checked.
 pub fn describe(scenario: &Scenario) -> Result<Value, RunError> {
     let topology = Topology::new(scenario).map_err(RunError::Scenario)?;
-    let can_queue = crate::network::queueing_links(scenario, &topology);
+    let can_queue = crate::build::queueing_links(scenario, &topology);
     let seconds = scenario.duration.as_seconds();
     let cells = |bits_per_second: f64| bits_per_second * seconds / CELL_BITS as f64;
     let offered = |vc: usize| {
@@ -109,7 +109,7 @@ fn notes(scenario: &Scenario, topology: &Topology) -> Vec<String> {
             if let Some(Scheduler::PerVc { class, .. }) = scheduler
                 && queue.class == *class
                 && queue.buffer.is_some()
-                && !policy.needs_vc_counts()
+                && !policy.needs().vc_counts
             {
                 notes.push(format!(
                     "the VCs of the class {} share one buffer at {name}: when it is full, arrivals decide who gets \

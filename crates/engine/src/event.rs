@@ -1,23 +1,24 @@
 //! The event list and the order of equal times.
 
+use crate::units::Time;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// What happens at hosts. The order of the variants is the order at one instant. The index is a VC or a VC direction.
+/// What happens at hosts. The order of the variants is the order at one instant. The index is a VC, a flow or a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Kind {
-    /// A retransmission timer expires (index: VC).
+    /// A timer of a sending end expires: TCP's retransmission timer (index: VC).
     SenderTimer = 0,
-    /// A delayed-ACK timer expires (index: VC).
+    /// A timer of a receiving end expires: TCP's delayed-ACK timer (index: VC).
     ReceiverTimer = 1,
     /// A source starts or emits (index: VC).
     Source = 2,
-    /// A frame is delivered to a host (index: VC direction).
+    /// A frame is delivered to a host (index: flow).
     Delivered = 3,
-    /// A received frame leaves the processing stages towards the transport (index: VC direction).
+    /// A received frame leaves the processing stages towards the transport (index: flow).
     ToTransport = 4,
-    /// A frame to send leaves the transport's processing stage towards the host (index: VC direction).
+    /// A frame to send leaves the transport's processing stage towards the host (index: flow).
     ToHost = 5,
     /// A frame to send leaves the host's processing stage towards its NIC (index: host).
     ToNic = 6,
@@ -42,24 +43,25 @@ pub struct EventList {
 impl EventList {
     /// Adds an event.
     #[inline]
-    pub fn push(&mut self, time: u64, kind: Kind, index: usize) {
-        let key = (u128::from(time) << 64) | ((kind as u128) << 56) | index as u128;
+    pub fn push(&mut self, time: Time, kind: Kind, index: usize) {
+        let key = (u128::from(time.0) << 64) | ((kind as u128) << 56) | index as u128;
         self.heap.push(Reverse(key));
     }
 
     /// Time of the next event.
     #[inline]
-    pub fn next_time(&self) -> Option<u64> {
-        self.heap.peek().map(|&Reverse(key)| (key >> 64) as u64)
+    pub fn next_time(&self) -> Option<Time> {
+        let time = |&Reverse(key): &Reverse<u128>| Time((key >> 64) as u64);
+        self.heap.peek().map(time)
     }
 
     /// Takes the next event.
     #[inline]
-    pub fn pop(&mut self) -> Option<(u64, Kind, usize)> {
+    pub fn pop(&mut self) -> Option<(Time, Kind, usize)> {
         self.heap.pop().map(|Reverse(key)| {
             let kind = KINDS[((key >> 56) & 0xff) as usize];
             (
-                (key >> 64) as u64,
+                Time((key >> 64) as u64),
                 kind,
                 (key & 0x00ff_ffff_ffff_ffff) as usize,
             )
@@ -70,8 +72,8 @@ impl EventList {
 /// The ports by the time of their earliest work; few enough for a scan, or a heap with stale entries.
 #[derive(Debug)]
 pub struct WorkList {
-    times: Vec<u64>,
-    heap: BinaryHeap<Reverse<(u64, u32)>>,
+    times: Vec<Time>,
+    heap: BinaryHeap<Reverse<(Time, u32)>>,
 }
 
 /// Up to so many ports a scan is faster than a heap.
@@ -81,17 +83,17 @@ impl WorkList {
     /// `ports` ports without work.
     pub fn new(ports: usize) -> WorkList {
         WorkList {
-            times: vec![u64::MAX; ports],
+            times: vec![Time::NEVER; ports],
             heap: BinaryHeap::new(),
         }
     }
 
-    /// The earliest work of `port` is at `time` from now on (`u64::MAX`: none).
+    /// The earliest work of `port` is at `time` from now on ([`Time::NEVER`]: none).
     #[inline]
-    pub fn set(&mut self, port: usize, time: u64) {
+    pub fn set(&mut self, port: usize, time: Time) {
         if self.times[port] != time {
             self.times[port] = time;
-            if self.times.len() > SCANNED && time != u64::MAX {
+            if self.times.len() > SCANNED && time != Time::NEVER {
                 self.heap.push(Reverse((time, port as u32)));
             }
         }
@@ -99,7 +101,7 @@ impl WorkList {
 
     /// The earliest work and its port; of equal times the port with the smallest index.
     #[inline]
-    pub fn first(&mut self) -> Option<(u64, usize)> {
+    pub fn first(&mut self) -> Option<(Time, usize)> {
         if self.times.len() > SCANNED {
             while let Some(&Reverse((time, port))) = self.heap.peek() {
                 if self.times[port as usize] == time {
@@ -114,7 +116,7 @@ impl WorkList {
             .iter()
             .enumerate()
             .min_by_key(|&(_, &time)| time)?;
-        (time != u64::MAX).then_some((time, port))
+        (time != Time::NEVER).then_some((time, port))
     }
 }
 
@@ -127,12 +129,12 @@ mod tests {
         #[test]
         fn work_list_finds_the_earliest(ports in 1usize..20, sets in proptest::collection::vec((0usize..20, 0u64..50), 1..60)) {
             let mut list = WorkList::new(ports);
-            let mut times = vec![u64::MAX; ports];
+            let mut times = vec![Time::NEVER; ports];
             for (port, time) in sets {
-                let (port, time) = (port % ports, if time == 0 { u64::MAX } else { time });
+                let (port, time) = (port % ports, if time == 0 { Time::NEVER } else { Time(time) });
                 list.set(port, time);
                 times[port] = time;
-                let earliest = (0..ports).map(|p| (times[p], p)).min().filter(|e| e.0 != u64::MAX);
+                let earliest = (0..ports).map(|p| (times[p], p)).min().filter(|e| e.0 != Time::NEVER);
                 prop_assert_eq!(list.first(), earliest);
             }
         }
@@ -141,11 +143,11 @@ mod tests {
         fn event_list_matches_a_sorted_list(events in proptest::collection::vec((0u64..5, 0usize..7, 0usize..4), 0..60)) {
             let mut list = EventList::default();
             for &(time, kind, index) in &events {
-                list.push(time, KINDS[kind], index);
+                list.push(Time(time), KINDS[kind], index);
             }
             let mut sorted = events.clone();
             sorted.sort_unstable();
-            let popped: Vec<_> = std::iter::from_fn(|| list.pop()).map(|(t, k, i)| (t, k as usize, i)).collect();
+            let popped: Vec<_> = std::iter::from_fn(|| list.pop()).map(|(t, k, i)| (t.0, k as usize, i)).collect();
             prop_assert_eq!(popped, sorted);
         }
     }

@@ -1,25 +1,39 @@
 //! Cell-by-cell simulation of TCP over cell-switched networks: no files, no clock, no threads, no printing.
 //!
-//! A [`scenario::Scenario`] is plain data; [`simulation::run`] makes a [`results::RunResult`] of it. `docs/model.md` states what is
-//! simulated, decision by decision.
+//! A [`scenario::Scenario`] is plain data; [`run`] makes a [`results::RunResult`] of it, and a [`Session`] does so step by step.
+//! `docs/model.md` states what is simulated, decision by decision, `docs/architecture.md` where each thing lives.
 
-pub mod aal5;
+mod aal5;
+mod books;
+mod build;
+mod cells;
 mod describe;
-pub mod event;
-pub mod flow;
-pub mod host;
-pub mod link;
-mod network;
-pub mod port;
-pub mod probe;
+mod event;
+mod fabric;
+mod flow;
+mod host;
+mod loss;
+mod observe;
+mod options;
+mod port;
+mod processing;
+mod record;
 pub mod registry;
 pub mod results;
-pub mod rng;
+mod rng;
 pub mod scenario;
-pub mod simulation;
-pub mod tally;
-pub mod topology;
-pub mod twin;
+mod series;
+mod session;
+mod simulation;
+mod sink;
+mod tally;
+#[cfg(feature = "testing")]
+pub mod testing;
+mod topology;
+mod twin;
 pub mod units;
 
 pub use describe::describe;
+pub use options::{Kernel, Options, RunError};
+pub use scenario::nearest;
+pub use session::{Session, run};

@@ -1,42 +1,111 @@
 //! What a run counts: whole numbers only, filled in by the engine and, independently, by the twin.
 
-use crate::flow::FlowKind;
-use crate::host::tcp::SenderCounters;
+use crate::flow::FlowId;
 use crate::rng::mix64;
+use crate::scenario::Class;
+use crate::units::{Span, Time};
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::ops::{AddAssign, Index, IndexMut};
+
+/// Number of service classes.
+pub const CLASSES: usize = Class::ALL.len();
 
 /// Why a cell was dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum DropReason {
     /// Its frame was refused by the drop policy.
-    Policy = 0,
+    Policy,
     /// The buffer was full.
-    Full = 1,
+    Full,
     /// The rest of a frame that had lost a cell.
-    Rest = 2,
+    Rest,
+    /// Pushed out of the queue, in favour of a cell that arrived.
+    Front,
     /// Lost on a link on purpose.
-    Link = 3,
+    Link,
+}
+
+/// Where a cell is dropped; the books of a port follow from it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Where {
+    /// It arrived and was not accepted.
+    OnArrival,
+    /// It was accepted and did not leave.
+    InQueue,
+    /// It was sent.
+    OnLink,
 }
 
 impl DropReason {
-    /// All reasons, by index.
-    pub const ALL: [DropReason; 4] = [
+    /// All reasons, in the order of results.
+    pub const ALL: [DropReason; 5] = [
         DropReason::Policy,
         DropReason::Full,
         DropReason::Rest,
+        DropReason::Front,
         DropReason::Link,
     ];
 
     /// Its lower-case name.
     pub fn name(self) -> &'static str {
-        ["policy", "full", "rest", "link"][self as usize]
+        match self {
+            DropReason::Policy => "policy",
+            DropReason::Full => "full",
+            DropReason::Rest => "rest",
+            DropReason::Front => "front",
+            DropReason::Link => "link",
+        }
+    }
+
+    /// Where such cells are dropped.
+    pub fn place(self) -> Where {
+        match self {
+            DropReason::Policy | DropReason::Full | DropReason::Rest => Where::OnArrival,
+            DropReason::Front => Where::InQueue,
+            DropReason::Link => Where::OnLink,
+        }
     }
 }
 
-/// Dropped cells; the index is a [`DropReason`].
-pub type Dropped = [u64; 4];
+/// Dropped cells by reason.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Dropped([u64; DropReason::ALL.len()]);
+
+impl Index<DropReason> for Dropped {
+    type Output = u64;
+    fn index(&self, reason: DropReason) -> &u64 {
+        &self.0[reason as usize]
+    }
+}
+
+impl IndexMut<DropReason> for Dropped {
+    fn index_mut(&mut self, reason: DropReason) -> &mut u64 {
+        &mut self.0[reason as usize]
+    }
+}
+
+impl AddAssign for Dropped {
+    fn add_assign(&mut self, other: Dropped) {
+        for (sum, dropped) in self.0.iter_mut().zip(other.0) {
+            *sum += dropped;
+        }
+    }
+}
+
+impl Dropped {
+    /// For all reasons.
+    pub fn total(&self) -> u64 {
+        self.0.iter().sum()
+    }
+
+    /// For the reasons of one place.
+    pub fn at(&self, place: Where) -> u64 {
+        let there = DropReason::ALL.into_iter().filter(|r| r.place() == place);
+        there.map(|reason| self[reason]).sum()
+    }
+}
 
 /// Counts of one class at one port.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -45,7 +114,7 @@ pub struct ClassTally {
     pub arrived: u64,
     /// Cells whose last bit left before the end.
     pub sent: u64,
-    /// Cells dropped, by reason.
+    /// Cells dropped.
     pub dropped: Dropped,
     /// Largest X of the class just after an acceptance.
     pub max_queue: u64,
@@ -63,7 +132,7 @@ pub struct PortTally {
     /// Waiting cells integrated over time until the end, cells times ticks.
     pub queue_time: u128,
     /// By class index.
-    pub classes: [ClassTally; 5],
+    pub classes: [ClassTally; CLASSES],
 }
 
 impl PortTally {
@@ -77,15 +146,31 @@ impl PortTally {
         self.classes.iter().map(|c| c.sent).sum()
     }
 
-    /// Sum over the classes, by reason.
+    /// Sum over the classes.
     pub fn dropped(&self) -> Dropped {
-        let mut sum = [0; 4];
+        let mut sum = Dropped::default();
         for class in &self.classes {
-            for (s, d) in sum.iter_mut().zip(class.dropped) {
-                *s += d;
-            }
+            sum += class.dropped;
         }
         sum
+    }
+
+    /// Checks the books: arrived = accepted + dropped on arrival, accepted = sent + held + pushed out.
+    ///
+    /// # Panics
+    /// When a cell was lost or made.
+    pub fn check(&self) {
+        let dropped = self.dropped();
+        assert_eq!(
+            self.arrived(),
+            self.accepted + dropped.at(Where::OnArrival),
+            "cells lost or made on arrival at a port"
+        );
+        assert_eq!(
+            self.accepted,
+            self.sent() + self.held + dropped.at(Where::InQueue),
+            "cells lost or made in a port"
+        );
     }
 }
 
@@ -114,9 +199,10 @@ impl Default for DelayTally {
 }
 
 impl DelayTally {
-    /// `cells` cells that took `ticks` each.
+    /// `cells` cells that took `took` each.
     #[inline]
-    pub fn add(&mut self, ticks: u64, cells: u64) {
+    pub fn add(&mut self, took: Span, cells: u64) {
+        let ticks = took.0;
         self.count += cells;
         self.sum += u128::from(ticks) * u128::from(cells);
         self.min = self.min.min(ticks);
@@ -153,10 +239,10 @@ fn bin_of(ticks: u64) -> usize {
 }
 
 impl DelayBins {
-    /// `cells` cells that took `ticks` each.
+    /// `cells` cells that took `took` each.
     #[inline]
-    pub fn add(&mut self, ticks: u64, cells: u64) {
-        let bin = bin_of(ticks);
+    pub fn add(&mut self, took: Span, cells: u64) {
+        let bin = bin_of(took.0);
         if bin >= self.bins.len() {
             self.bins.resize(bin + 1, 0);
         }
@@ -192,9 +278,9 @@ fn upper_edge(bin: usize) -> u64 {
     low
 }
 
-/// Counts of one VC direction.
+/// Counts of one flow.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct DirectionTally {
+pub struct FlowTally {
     /// Frames queued at the NIC.
     pub frames_sent: u64,
     /// Complete frames that reached the destination host.
@@ -209,29 +295,32 @@ pub struct DirectionTally {
     pub cells_dropped: u64,
 }
 
+/// What a source of frames counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SenderCounters {
+    /// Segments sent, retransmissions included.
+    pub segments: u64,
+    /// Segments that carried bytes sent before.
+    pub retransmitted_segments: u64,
+    /// Expiries of the retransmission timer.
+    pub timeouts: u64,
+    /// Fast retransmits (entries into recovery).
+    pub fast_retransmits: u64,
+    /// Duplicate ACKs received.
+    pub duplicate_acks: u64,
+}
+
 /// Counts of one VC.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct VcTally {
-    /// Data and ACK direction.
-    pub directions: [DirectionTally; 2],
-    /// Bytes delivered in order, once, to the application within the measuring time. Cell sources: 48 per cell.
+    /// Bytes delivered in order, once, to the application within the measuring time. Sources of single cells: 48 per cell.
     pub measured_bytes: u64,
     /// The same from start to end.
     pub delivered_bytes: u64,
-    /// TCP sender.
+    /// What its source of frames counts.
     pub sender: SenderCounters,
     /// Transfer delays of its data cells within the measuring time.
     pub delay: DelayTally,
-}
-
-impl VcTally {
-    /// Counts of one of its flows.
-    pub fn flow(&self, kind: FlowKind) -> &DirectionTally {
-        match kind {
-            FlowKind::Data => &self.directions[0],
-            FlowKind::Ack => &self.directions[1],
-        }
-    }
 }
 
 /// Everything a run counts.
@@ -239,27 +328,29 @@ impl VcTally {
 pub struct Tally {
     /// Per link: cells whose last bit left before the end.
     pub link_cells: Vec<u64>,
-    /// Per link: those of them that belong to data directions.
+    /// Per link: those of them that belong to data flows.
     pub link_data_cells: Vec<u64>,
     /// Per link: cells lost on it on purpose.
     pub link_lost: Vec<u64>,
     /// Per link: counts of the port, when the link leaves a switch and the port can queue.
     pub ports: Vec<Option<PortTally>>,
+    /// Per flow.
+    pub flows: Vec<FlowTally>,
     /// Per VC.
     pub vcs: Vec<VcTally>,
     /// By class index: transfer delays of the data cells that arrived within the measuring time.
-    pub class_delays: [DelayBins; 5],
+    pub class_delays: [DelayBins; CLASSES],
     /// Sum of [`digest`] over all cell transmissions that ended before the end, when asked for.
     pub digest: Option<u64>,
 }
 
-/// Contribution of one cell transmission to the digest: `tick` is when its last bit leaves `link`.
+/// Contribution of one cell transmission to the digest: at `time` its last bit leaves `link`.
 /// Sums of it do not depend on the order of summation.
 #[inline]
-pub fn digest(link: usize, tick: u64, direction: usize, frame: u32, cell: u32) -> u64 {
-    let who = mix64(((direction as u64) << 40) ^ ((link as u64) << 8) ^ 0x5bd1_e995);
+pub fn digest(link: usize, time: Time, flow: FlowId, frame: u32, cell: u32) -> u64 {
+    let who = mix64((u64::from(flow.0) << 40) ^ ((link as u64) << 8) ^ 0x5bd1_e995);
     let what = mix64((u64::from(frame) << 16) ^ u64::from(cell) ^ who);
-    mix64(tick ^ what)
+    mix64(time.0 ^ what)
 }
 
 #[cfg(test)]
@@ -284,7 +375,7 @@ mod tests {
     fn quantiles_of_an_even_spread() {
         let mut d = DelayBins::default();
         for t in 1..=1000 {
-            d.add(t * 1000, 1);
+            d.add(Span(t * 1000), 1);
         }
         let p99 = d.quantile(0.99).unwrap() as f64;
         assert!((990_000.0..=990_000.0 * 1.016).contains(&p99), "{p99}");
@@ -293,15 +384,27 @@ mod tests {
 
     #[test]
     fn digest_tells_every_field() {
-        let base = digest(1, 2, 3, 4, 5);
+        let base = digest(1, Time(2), FlowId(3), 4, 5);
         for other in [
-            digest(2, 2, 3, 4, 5),
-            digest(1, 3, 3, 4, 5),
-            digest(1, 2, 4, 4, 5),
-            digest(1, 2, 3, 5, 5),
-            digest(1, 2, 3, 4, 6),
+            digest(2, Time(2), FlowId(3), 4, 5),
+            digest(1, Time(3), FlowId(3), 4, 5),
+            digest(1, Time(2), FlowId(4), 4, 5),
+            digest(1, Time(2), FlowId(3), 5, 5),
+            digest(1, Time(2), FlowId(3), 4, 6),
         ] {
             assert_ne!(base, other);
         }
+    }
+
+    #[test]
+    fn every_reason_is_counted_at_one_place() {
+        let mut dropped = Dropped::default();
+        for (cells, reason) in (1..).zip(DropReason::ALL) {
+            dropped[reason] = cells;
+        }
+        assert_eq!(dropped.at(Where::OnArrival), 1 + 2 + 3);
+        assert_eq!(dropped.at(Where::InQueue), dropped[DropReason::Front]);
+        assert_eq!(dropped.at(Where::OnLink), dropped[DropReason::Link]);
+        assert_eq!(dropped.total(), 15);
     }
 }

@@ -4,9 +4,6 @@ use crate::flow::{Flow, FlowId, FlowKind};
 use crate::scenario::{Class, ClassQueue, DropPolicy, RestOfFrame, Scenario, Scheduler};
 use std::collections::HashMap;
 
-/// A flow's number as an index, until the engine names flows itself.
-pub type Direction = usize;
-
 /// The network of a checked scenario, by index: links, VCs and hosts are numbered as in the scenario.
 #[derive(Clone, Debug)]
 pub struct Topology {

@@ -5,7 +5,7 @@
 //! are whole numbers of ticks, so coincidences are exact.
 
 use serde::{Deserialize, Serialize};
-use std::ops::{Add, AddAssign, Sub};
+use std::ops::{Add, AddAssign, Mul, Sub};
 
 /// Ticks in one second.
 pub const TICKS_PER_SECOND: u64 = 25_272_000_000_000;
@@ -50,6 +50,8 @@ impl Time {
 impl Span {
     /// No time at all.
     pub const ZERO: Span = Span(0);
+    /// Longer than any run, and yet safe to add to.
+    pub const FOREVER: Span = Span(u64::MAX / 4);
 
     /// A whole number of nanoseconds.
     pub const fn from_nanoseconds(ns: u64) -> Span {
@@ -92,10 +94,38 @@ impl Sub<Span> for Time {
     }
 }
 
+impl Sub for Time {
+    type Output = Span;
+    /// From the earlier `rhs` to this.
+    fn sub(self, rhs: Time) -> Span {
+        Span(self.0 - rhs.0)
+    }
+}
+
 impl Add for Span {
     type Output = Span;
     fn add(self, rhs: Span) -> Span {
         Span(self.0 + rhs.0)
+    }
+}
+
+impl AddAssign for Span {
+    fn add_assign(&mut self, rhs: Span) {
+        self.0 += rhs.0;
+    }
+}
+
+impl Sub for Span {
+    type Output = Span;
+    fn sub(self, rhs: Span) -> Span {
+        Span(self.0 - rhs.0)
+    }
+}
+
+impl Mul<u64> for Span {
+    type Output = Span;
+    fn mul(self, rhs: u64) -> Span {
+        Span(self.0 * rhs)
     }
 }
 
@@ -133,20 +163,25 @@ pub struct CellTime {
 }
 
 impl CellTime {
-    /// Ticks from the start of a busy period to the end of its `k`-th cell: ceil(k x cell time).
-    pub fn end_of(self, k: u64) -> u64 {
+    /// From the start of a busy period to the end of its `k`-th cell: ceil(k x cell time).
+    pub fn end_of(self, k: u64) -> Span {
         let part = (u128::from(k) * u128::from(self.part)).div_ceil(u128::from(self.of));
-        k * self.whole + part as u64
+        Span(k * self.whole + part as u64)
     }
 
     /// The cell time when it is a whole number of ticks.
-    pub fn exact(self) -> Option<u64> {
-        (self.part == 0).then_some(self.whole)
+    pub fn exact(self) -> Option<Span> {
+        (self.part == 0).then_some(Span(self.whole))
     }
 
-    /// The longest a single cell can take, in ticks.
-    pub fn longest(self) -> u64 {
-        self.whole + u64::from(self.part > 0)
+    /// The longest a single cell can take.
+    pub fn longest(self) -> Span {
+        Span(self.whole + u64::from(self.part > 0))
+    }
+
+    /// The shortest a single cell can take.
+    pub fn shortest(self) -> Span {
+        Span(self.whole)
     }
 }
 
@@ -164,30 +199,6 @@ impl Ratio {
     /// `num / den`.
     pub const fn new(num: u64, den: u64) -> Ratio {
         Ratio { num, den }
-    }
-
-    /// The decimal that `value` prints as (0.1 becomes 1/10), or `None` when it is negative, not
-    /// finite, or needs more than 15 decimals.
-    pub fn from_decimal(value: f64) -> Option<Ratio> {
-        if !(0.0..1e12).contains(&value) {
-            return None;
-        }
-        let text = format!("{value}");
-        let (whole, decimals) = text.split_once('.').unwrap_or((&text, ""));
-        if decimals.len() > 15 {
-            return None;
-        }
-        let den = 10u64.checked_pow(decimals.len() as u32)?;
-        let whole: u64 = whole.parse().ok()?;
-        let part: u64 = if decimals.is_empty() {
-            0
-        } else {
-            decimals.parse().ok()?
-        };
-        Some(Ratio {
-            num: whole.checked_mul(den)?.checked_add(part)?,
-            den,
-        })
     }
 
     /// The nearest float.
@@ -219,7 +230,10 @@ mod tests {
         ] {
             assert!(BitRate(rate).cell_time().exact().is_some(), "{rate}");
         }
-        assert_eq!(BitRate(155_520_000).cell_time().exact(), Some(68_900_000));
+        assert_eq!(
+            BitRate(155_520_000).cell_time().exact(),
+            Some(Span(68_900_000))
+        );
     }
 
     #[test]
@@ -229,15 +243,7 @@ mod tests {
         let exact = u128::from(CELL_BITS) * u128::from(TICKS_PER_SECOND);
         for k in [1u64, 2, 3, 1000, 1_000_000] {
             let want = (u128::from(k) * exact).div_ceil(7_000_003) as u64;
-            assert_eq!(c.end_of(k), want);
+            assert_eq!(c.end_of(k).0, want);
         }
-    }
-
-    #[test]
-    fn decimals_are_exact() {
-        assert_eq!(Ratio::from_decimal(0.8), Some(Ratio::new(8, 10)));
-        assert_eq!(Ratio::from_decimal(2.0), Some(Ratio::new(2, 1)));
-        assert_eq!(Ratio::from_decimal(-0.1), None);
-        assert_eq!(Ratio::from_decimal(f64::NAN), None);
     }
 }

@@ -3,10 +3,9 @@
 mod common;
 
 use cellyard_engine::scenario::*;
-use cellyard_engine::simulation::{Kernel, RunError, run_tally};
-use cellyard_engine::tally::Tally;
-use cellyard_engine::twin;
+use cellyard_engine::testing::{Tally, run_tally, run_twin};
 use cellyard_engine::units::{BitRate, Span};
+use cellyard_engine::{Kernel, RunError};
 use common::build;
 use common::random::{self, Case};
 use proptest::prelude::*;
@@ -17,18 +16,18 @@ use proptest::test_runner::TestRunner;
 fn tally(case: &Case, kernel: Kernel, digest: bool) -> Option<Tally> {
     match run_tally(&case.scenario, case.replication, kernel, digest) {
         Ok(tally) => Some(tally),
-        Err(RunError::Kernel { .. }) if kernel == Kernel::A => None,
+        Err(RunError::Kernel { .. }) if kernel == Kernel::Arithmetic => None,
         Err(error) => panic!("{kernel:?}: {error}"),
     }
 }
 
 fn agrees(case: &Case) -> Result<(), TestCaseError> {
-    let mut expected = twin::run(&case.scenario, case.replication);
+    let mut expected = run_twin(&case.scenario, case.replication);
     for digest in [true, false] {
         if !digest {
             expected.digest = None;
         }
-        for kernel in [Kernel::Auto, Kernel::A, Kernel::B] {
+        for kernel in [Kernel::Auto, Kernel::Arithmetic, Kernel::Slotted] {
             if let Some(found) = tally(case, kernel, digest) {
                 let differ = common::differences(&found, &expected);
                 prop_assert!(
@@ -67,7 +66,7 @@ fn the_arithmetic_kernel_applies_to_many_random_scenarios() {
     let applies = (0..200)
         .filter(|_| {
             let case = strategy.new_tree(&mut runner).unwrap().current();
-            tally(&case, Kernel::A, false).is_some()
+            tally(&case, Kernel::Arithmetic, false).is_some()
         })
         .count();
     println!("{applies} of 200");
@@ -181,12 +180,11 @@ fn timers_of_one_instant_go_retransmission_first() {
         build::vc("v1", "a", "b", &[], Class::Ubr, tcp(lossy)),
     ];
     net.vcs[0].start = Span::from_milliseconds(950);
-    let tally = twin::run(&net, None);
+    let tally = run_twin(&net, None);
     assert_eq!(tally.vcs[1].sender.timeouts, 1);
     // The ACK of two cells waits for the twelve of the segment.
-    net.duration =
-        Span(Span::from_milliseconds(1_000).0 + net.links[0].rate.cell_time().end_of(13));
-    let acks = twin::run(&net, None).vcs[0].directions[1].clone();
+    net.duration = Span::from_milliseconds(1_000) + net.links[0].rate.cell_time().end_of(13);
+    let acks = run_twin(&net, None).flows[1].clone();
     assert_eq!((acks.frames_sent, acks.cells_sent), (1, 0));
     both_orders_agree(net);
 }

@@ -3,9 +3,9 @@
 mod common;
 
 use cellyard_engine::scenario::*;
-use cellyard_engine::simulation::{self, Kernel, Options};
-use cellyard_engine::tally::Tally;
+use cellyard_engine::testing::Tally;
 use cellyard_engine::units::{BitRate, Span};
+use cellyard_engine::{self as simulation, Kernel, Options};
 use common::{build, engines, random};
 use proptest::prelude::*;
 use std::sync::atomic::AtomicBool;
@@ -147,7 +147,7 @@ proptest! {
             let run = run.expect("a random scenario runs");
             (run.series, run.trace)
         };
-        let (one, other) = (watch(Kernel::Auto), watch(Kernel::B));
+        let (one, other) = (watch(Kernel::Auto), watch(Kernel::Slotted));
         for (a, b) in one.0.iter().zip(&other.0) {
             prop_assert_eq!(a, b);
         }

@@ -586,6 +586,25 @@ fn sources_fit_the_link_of_their_host() {
     );
 }
 
+/// A cell takes 424 us at 1 Mb/s; a burst of 425 us sends its second cell at 424 us, which then lasts until 848 us.
+#[test]
+fn pauses_between_bursts_are_long_enough_to_the_tick() {
+    let bursts = |on: &str, off: &str| {
+        let vbr = format!(r#"kind = "vbr", rate = "1 Mbps", on = "{on}", off = "{off}""#);
+        GOOD.replace("kind = \"tcp\", recovery = \"reno\"", &vbr)
+    };
+    // 423 us are 423 x 25 272 000 ticks.
+    for on in ["1 us", "425 us"] {
+        read_toml(&bursts(on, "423 us"), "", &[]).expect("the pause is just long enough");
+        for short in ["422999 ns", "10690055999 ticks"] {
+            says(
+                &only(&bursts(on, short)),
+                &["vc[0].traffic.off", "too short", "at least 423 us"],
+            );
+        }
+    }
+}
+
 #[test]
 fn instants_stay_within_64_bits() {
     let text = GOOD

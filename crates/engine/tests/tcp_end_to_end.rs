@@ -9,12 +9,12 @@
 
 mod common;
 
-use cellyard_engine::host::tcp::SenderCounters;
-use cellyard_engine::rng::Stream;
 use cellyard_engine::scenario::*;
-use cellyard_engine::simulation::{self, Options};
-use cellyard_engine::twin;
+use cellyard_engine::testing::SenderCounters;
+use cellyard_engine::testing::Stream;
+use cellyard_engine::testing::run_twin;
 use cellyard_engine::units::{BitRate, Span};
+use cellyard_engine::{self as simulation, Options};
 use common::{build, engines};
 use std::sync::atomic::AtomicBool;
 
@@ -93,7 +93,7 @@ fn transfer(tcp: TcpParams, lost: &[u64]) -> Transfer {
     tcp.file_size = Some(SEGMENTS * MSS);
     let mut net = scenario(tcp, lost, 8);
     let tally = engines::engine(&net, None);
-    let difference = common::differences(&twin::run(&net, None), &tally);
+    let difference = common::differences(&run_twin(&net, None), &tally);
     assert!(difference.is_empty(), "{lost:?}: {difference}");
     assert_eq!(tally.vcs[0].delivered_bytes, SEGMENTS * MSS, "{lost:?}");
 

@@ -14,8 +14,9 @@
 
 mod common;
 
+use cellyard_engine::Kernel;
 use cellyard_engine::scenario::*;
-use cellyard_engine::simulation::{Kernel, run_tally};
+use cellyard_engine::testing::run_tally;
 use cellyard_engine::units::{BitRate, Ratio, Span, TICKS_PER_SECOND};
 use common::build;
 

@@ -3,11 +3,11 @@
 
 mod common;
 
-use cellyard_engine::rng::{Step, Stream};
 use cellyard_engine::scenario::*;
-use cellyard_engine::tally::{DropReason, digest};
-use cellyard_engine::twin;
-use cellyard_engine::units::{BitRate, Span};
+use cellyard_engine::testing::run_twin;
+use cellyard_engine::testing::{DropReason, FlowId, digest};
+use cellyard_engine::testing::{Step, Stream};
+use cellyard_engine::units::{BitRate, Span, Time};
 use common::build::{self, OC3};
 use common::random;
 use proptest::prelude::*;
@@ -16,14 +16,14 @@ use proptest::test_runner::TestRunner;
 
 /// Ticks of a cell at OC3.
 fn cell() -> u64 {
-    OC3.cell_time().exact().unwrap()
+    OC3.cell_time().exact().unwrap().0
 }
 
-/// Sum of the digests of transmissions (link, tick, direction, frame, cell).
-fn digest_of(transmissions: &[(usize, u64, usize, u32, u32)]) -> u64 {
+/// Sum of the digests of transmissions (link, tick, flow, frame, cell).
+fn digest_of(transmissions: &[(usize, u64, u32, u32, u32)]) -> u64 {
     transmissions
         .iter()
-        .map(|&(link, tick, direction, frame, cell)| digest(link, tick, direction, frame, cell))
+        .map(|&(link, tick, flow, frame, cell)| digest(link, Time(tick), FlowId(flow), frame, cell))
         .fold(0, u64::wrapping_add)
 }
 
@@ -66,7 +66,7 @@ fn one_segment_and_its_ack_leave_every_link_at_the_computed_ticks() {
     let traffic = Traffic::Tcp(Box::new(tcp));
     net.vcs = vec![build::vc("v", "a", "b", &["s"], Class::Ubr, traffic)];
 
-    let tally = twin::run(&net, None);
+    let tally = run_twin(&net, None);
     let expected = digest_of(&[
         (0, c, 0, 0, 0),
         (0, 2 * c, 0, 0, 1),
@@ -96,7 +96,7 @@ fn cells_of_one_instant_go_in_tie_order() {
     let c = cell();
     // Three cells reach the port at c; they leave at 2c, 3c, 4c.
     let order = |net: &Scenario| {
-        let tally = twin::run(net, None);
+        let tally = run_twin(net, None);
         let orders = [
             [0, 1, 2],
             [0, 2, 1],
@@ -106,7 +106,9 @@ fn cells_of_one_instant_go_in_tie_order() {
             [2, 1, 0],
         ];
         let found = orders.into_iter().find(|order| {
-            let mut all: Vec<_> = (0..3).map(|v| (2 + 2 * v, c, 2 * v, 0, 0)).collect();
+            let mut all: Vec<_> = (0..3)
+                .map(|v: u32| (2 + 2 * v as usize, c, 2 * v, 0, 0))
+                .collect();
             let left = order.iter().zip(2..);
             all.extend(left.map(|(&v, slot)| (0, slot * c, 2 * v, 0, 0)));
             tally.digest == Some(digest_of(&all))
@@ -136,9 +138,9 @@ fn coincident_departure_makes_room_only_when_it_goes_first() {
     let mut net = single_cells(&[0, 0, c], 1, 10 * c);
     for (arrival_first, dropped) in [(true, 1), (false, 0)] {
         net.arrival_first = arrival_first;
-        let tally = twin::run(&net, None);
+        let tally = run_twin(&net, None);
         let port = tally.ports[0].as_ref().unwrap();
-        assert_eq!(port.dropped()[DropReason::Full as usize], dropped);
+        assert_eq!(port.dropped()[DropReason::Full], dropped);
         assert_eq!(port.queue_time, u128::from(c * (2 - dropped)));
         assert_eq!(port.max_queue, 1);
     }
@@ -148,7 +150,7 @@ fn coincident_departure_makes_room_only_when_it_goes_first() {
 fn nothing_counts_at_or_after_the_end() {
     let c = cell();
     let at = |duration| {
-        let tally = twin::run(&single_cells(&[0, 0], 10, duration), None);
+        let tally = run_twin(&single_cells(&[0, 0], 10, duration), None);
         let port = tally.ports[0].clone().unwrap();
         (tally.link_cells[0], port.held, port.arrived())
     };
@@ -168,7 +170,7 @@ fn replications_draw_starts_from_their_named_stream() {
         let drawn = Stream::new(net.seed, number, "v0", "start").below(0, 100 * c);
         let start = if replication.is_some() { drawn } else { 0 };
         let expected = digest_of(&[(2, start + c, 0, 0, 0), (0, start + 2 * c, 0, 0, 0)]);
-        assert_eq!(twin::run(&net, replication).digest, Some(expected));
+        assert_eq!(run_twin(&net, replication).digest, Some(expected));
     }
 }
 
@@ -194,7 +196,7 @@ fn replications_draw_the_phase_of_bursts_evenly_over_the_period() {
                 .collect::<Vec<_>>();
             digest_of(&within)
         };
-        (twin::run(net, replication).digest, expected)
+        (run_twin(net, replication).digest, expected)
     };
     let (found, expected) = runs(&net, Some(3));
     assert_eq!(found, Some(expected(0)));
@@ -218,14 +220,14 @@ fn an_uneven_rate_counts_from_the_start_of_the_busy_period() {
     let mut net = single_cells(&[0, 0], 10, 1000 * arrival);
     net.links[0].rate = rate;
     net.tie_order = TieOrder::Fixed;
-    let ends = [1, 2].map(|k| arrival + rate.cell_time().end_of(k));
+    let ends = [1, 2].map(|k| arrival + rate.cell_time().end_of(k).0);
     let expected = digest_of(&[
         (2, arrival, 0, 0, 0),
         (4, arrival, 2, 0, 0),
         (0, ends[0], 0, 0, 0),
         (0, ends[1], 2, 0, 0),
     ]);
-    assert_eq!(twin::run(&net, None).digest, Some(expected));
+    assert_eq!(run_twin(&net, None).digest, Some(expected));
 }
 
 #[test]
@@ -245,9 +247,9 @@ fn a_refused_frame_stays_refused_when_the_port_has_become_idle() {
     let mut vc = build::vc("v2", "a2", "b", &["s"], Class::Ubr, traffic);
     vc.start = Span(c);
     net.vcs.push(vc);
-    let tally = twin::run(&net, None);
+    let tally = run_twin(&net, None);
     let port = tally.ports[0].as_ref().unwrap();
-    assert_eq!(port.dropped()[DropReason::Policy as usize], 12);
+    assert_eq!(port.dropped()[DropReason::Policy], 12);
     assert_eq!(port.sent(), 2);
 }
 
@@ -256,8 +258,8 @@ proptest! {
 
     #[test]
     fn books_balance_and_runs_repeat(case in random::cases(3_000)) {
-        let first = twin::run(&case.scenario, case.replication);
-        let again = twin::run(&case.scenario, case.replication);
+        let first = run_twin(&case.scenario, case.replication);
+        let again = run_twin(&case.scenario, case.replication);
         let differ = common::differences(&first, &again);
         prop_assert!(differ.is_empty(), "{differ}");
     }
@@ -270,26 +272,32 @@ fn random_scenarios_make_everything_happen() {
     let mut runner = TestRunner::deterministic();
     let strategy = random::cases(3_000);
     let runs = 400;
-    let mut seen = [0usize; 12];
+    let mut seen = [0usize; 13];
     for _ in 0..runs {
         let case = strategy.new_tree(&mut runner).unwrap().current();
-        let tally = twin::run(&case.scenario, case.replication);
+        let tally = run_twin(&case.scenario, case.replication);
         let ports = || tally.ports.iter().flatten();
-        let dropped = |reason: DropReason| ports().any(|p| p.dropped()[reason as usize] > 0);
+        let dropped = |reason: DropReason| ports().any(|p| p.dropped()[reason] > 0);
         let tcps = || tally.vcs.iter().filter(|v| v.sender.segments > 0);
-        let directions = || tally.vcs.iter().flat_map(|v| &v.directions);
         let happened = [
             dropped(DropReason::Policy),
             dropped(DropReason::Full),
             dropped(DropReason::Rest),
             dropped(DropReason::Link),
-            directions().any(|d| d.frames_damaged > 0),
+            dropped(DropReason::Front),
+            tally.flows.iter().any(|f| f.frames_damaged > 0),
             tcps().any(|v| v.sender.timeouts > 0),
             tcps().any(|v| v.sender.fast_retransmits > 0),
             tcps().any(|v| v.sender.segments > 50),
             ports().any(|p| p.max_queue > 20),
             ports().any(|p| p.classes.iter().filter(|c| c.max_queue > 0).count() > 1),
-            tally.vcs.iter().any(|v| v.directions[1].cells_dropped > 0),
+            // Every second flow carries what comes back.
+            tally
+                .flows
+                .iter()
+                .skip(1)
+                .step_by(2)
+                .any(|f| f.cells_dropped > 0),
             tally
                 .vcs
                 .iter()

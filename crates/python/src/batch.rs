@@ -1,16 +1,20 @@
 //! Many runs at once: each run is single-threaded and independent, so the number of threads changes
 //! nothing but the time.
 
+use crate::clock::CpuClock;
+use cellyard_engine::results::RunResult;
 use cellyard_engine::scenario::Scenario;
-use cellyard_engine::simulation::{self, Kernel, Options, RunError};
+use cellyard_engine::units::Time;
+use cellyard_engine::{Kernel, Options, RunError, Session};
+use numpy::PyArray1;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// One run: a scenario in canonical JSON and the replication that it is, if any.
 type Job = (String, Option<u64>);
@@ -18,17 +22,38 @@ type Job = (String, Option<u64>);
 /// Why a job has no result: whose fault it is, `usage` (what was asked for cannot be) or `run`, and the message.
 type Failure = (&'static str, String);
 
-/// Index of a job; its result as JSON, or why it failed; CPU seconds of its thread.
-type Finished = (usize, Result<String, Failure>, f64);
+/// A result as JSON, its series without points; their points as columns (`time_s`, `value`), in the order of the series.
+type Document<Column> = (String, Vec<(Column, Column)>);
+
+/// Index of a job; its result, or why it failed; CPU seconds of its thread.
+type Finished = (usize, Result<Document<Vec<f64>>, Failure>, f64);
+
+type Array<'py> = Bound<'py, PyArray1<f64>>;
 
 /// The same for Python.
-type FinishedTuple = (usize, Option<String>, Option<Failure>, f64);
+type FinishedTuple<'py> = (usize, Option<Document<Array<'py>>>, Option<Failure>, f64);
 
 struct Shared {
     jobs: Vec<Job>,
     next: AtomicUsize,
     cancelled: AtomicBool,
     options: Options,
+    /// Per thread.
+    done: Vec<Done>,
+}
+
+/// Runs that a thread has finished, with the share of the one under way: written by that thread, read by any.
+#[derive(Default)]
+struct Done(AtomicU64);
+
+impl Done {
+    fn set(&self, runs: f64) {
+        self.0.store(runs.to_bits(), Ordering::Relaxed);
+    }
+
+    fn runs(&self) -> f64 {
+        f64::from_bits(self.0.load(Ordering::Relaxed))
+    }
 }
 
 /// Runs on their own threads, taken in order.
@@ -42,19 +67,15 @@ pub struct Batch {
 #[pymethods]
 impl Batch {
     /// Starts `jobs` on `threads` threads. `digest` asks for the digest of every cell transmission; `kernel` forces the kernel of all
-    /// ports: `auto` (the fastest that applies), `a`, `b` or `plain` (the reference engine). Raises `ValueError` for any other name.
+    /// ports: `auto` (the fastest that applies), `arithmetic`, `slotted` or `twin` (the reference engine). Raises `ValueError` for any
+    /// other name.
     #[new]
     #[pyo3(signature = (jobs, threads, *, digest = false, kernel = "auto"))]
     fn new(jobs: Vec<Job>, threads: usize, digest: bool, kernel: &str) -> PyResult<Batch> {
-        let kernel = match kernel {
-            "auto" => Kernel::Auto,
-            "a" => Kernel::A,
-            "b" => Kernel::B,
-            "plain" => Kernel::Plain,
-            other => {
-                let message = format!("kernel = {other}: must be auto, a, b or plain");
-                return Err(PyValueError::new_err(message));
-            }
+        let Some(kernel) = Kernel::ALL.into_iter().find(|k| k.name() == kernel) else {
+            let names = Kernel::ALL.map(Kernel::name).join(", ");
+            let message = format!("kernel = {kernel}: must be one of {names}");
+            return Err(PyValueError::new_err(message));
         };
         let remaining = AtomicUsize::new(jobs.len());
         let threads = threads.clamp(1, jobs.len().max(1));
@@ -63,11 +84,12 @@ impl Batch {
             next: AtomicUsize::new(0),
             cancelled: AtomicBool::new(false),
             options: Options { kernel, digest },
+            done: (0..threads).map(|_| Done::default()).collect(),
         });
         let (sender, receiver) = channel();
-        for _ in 0..threads {
+        for thread in 0..threads {
             let (shared, sender) = (Arc::clone(&shared), sender.clone());
-            thread::spawn(move || work(&shared, &sender));
+            thread::spawn(move || work(&shared, &shared.done[thread], &sender));
         }
         Ok(Batch {
             shared,
@@ -76,10 +98,10 @@ impl Batch {
         })
     }
 
-    /// Runs finished since the last call as (index of the job, result JSON, error, CPU seconds); either
-    /// result or error is `None`, and an error is (`usage` or `run`, message). Returns as soon as there is one, at the latest after
-    /// `timeout_seconds`, and at once when none remains.
-    fn wait(&self, py: Python<'_>, timeout_seconds: f64) -> Vec<FinishedTuple> {
+    /// Runs finished since the last call as (index of the job, result, error, CPU seconds); either result or error is `None`. A result is
+    /// (JSON with the points of its series left out, those points as a pair of arrays `time_s` and `value` per series), an error
+    /// (`usage` or `run`, message). Returns as soon as there is one, at the latest after `timeout_seconds`, and at once when none remains.
+    fn wait<'py>(&self, py: Python<'py>, timeout_seconds: f64) -> Vec<FinishedTuple<'py>> {
         let timeout = Duration::try_from_secs_f64(timeout_seconds).unwrap_or_default();
         let finished = py.detach(|| {
             let receiver = self.finished.lock().unwrap_or_else(PoisonError::into_inner);
@@ -91,7 +113,11 @@ impl Batch {
         finished
             .into_iter()
             .map(|(index, outcome, cpu_seconds)| match outcome {
-                Ok(result) => (index, Some(result), None, cpu_seconds),
+                Ok((json, points)) => {
+                    let array = |column| PyArray1::from_vec(py, column);
+                    let points = points.into_iter().map(|(t, v)| (array(t), array(v)));
+                    (index, Some((json, points.collect())), None, cpu_seconds)
+                }
                 Err(error) => (index, None, Some(error), cpu_seconds),
             })
             .collect()
@@ -107,6 +133,12 @@ impl Batch {
     fn remaining(&self) -> usize {
         self.remaining.load(Ordering::Relaxed)
     }
+
+    /// Runs that have ended, plus the share of its simulated time that each run under way has done.
+    #[getter]
+    fn progress(&self) -> f64 {
+        self.shared.done.iter().map(Done::runs).sum()
+    }
 }
 
 impl Drop for Batch {
@@ -115,31 +147,69 @@ impl Drop for Batch {
     }
 }
 
-fn work(shared: &Shared, finished: &Sender<Finished>) {
-    loop {
+fn work(shared: &Shared, done: &Done, finished: &Sender<Finished>) {
+    for ended in 0.. {
         let index = shared.next.fetch_add(1, Ordering::Relaxed);
         let Some(job) = shared.jobs.get(index) else {
             return;
         };
+        let before = f64::from(ended);
+        let passed = |share: f64| done.set(before + share);
         let clock = CpuClock::start();
-        let outcome = catch_unwind(AssertUnwindSafe(|| run(shared, job))).unwrap_or_else(|panic| {
+        let run = AssertUnwindSafe(|| run(shared, job, &passed));
+        let outcome = catch_unwind(run).unwrap_or_else(|panic| {
             Err(failed(format!("internal error: {}", panic_text(&*panic))))
         });
-        let cancelled = shared.cancelled.load(Ordering::Relaxed);
-        if cancelled || finished.send((index, outcome, clock.seconds())).is_err() {
+        if shared.cancelled.load(Ordering::Relaxed) {
+            return;
+        }
+        passed(1.0);
+        if finished.send((index, outcome, clock.seconds())).is_err() {
             return;
         }
     }
 }
 
-fn run(shared: &Shared, (scenario, replication): &Job) -> Result<String, Failure> {
+fn run(
+    shared: &Shared,
+    (scenario, replication): &Job,
+    passed: &dyn Fn(f64),
+) -> Result<Document<Vec<f64>>, Failure> {
     let scenario: Scenario = serde_json::from_str(scenario).map_err(failed)?;
-    let result = simulation::run(&scenario, *replication, &shared.options, &shared.cancelled)
-        .map_err(|error| match error {
+    let mut result =
+        simulate(shared, &scenario, *replication, passed).map_err(|error| match error {
             RunError::Kernel { .. } | RunError::Points => ("usage", error.to_string()),
             RunError::Scenario(_) | RunError::Cancelled => failed(error),
         })?;
-    serde_json::to_string(&result).map_err(failed)
+    let series = result.series.iter_mut();
+    let points = series
+        .map(|s| (std::mem::take(&mut s.time_s), std::mem::take(&mut s.value)))
+        .collect();
+    Ok((serde_json::to_string(&result).map_err(failed)?, points))
+}
+
+/// Times in a run at which its progress is told.
+const PARTS: u64 = 1000;
+
+/// Runs `scenario`, and tells `passed` the share of its time that is simulated.
+fn simulate(
+    shared: &Shared,
+    scenario: &Scenario,
+    replication: Option<u64>,
+    passed: &dyn Fn(f64),
+) -> Result<RunResult, RunError> {
+    let mut session = Session::new(scenario, replication, &shared.options)?;
+    let end = session.end().0;
+    for part in 1..=PARTS {
+        let until = if part < PARTS {
+            end / PARTS * part
+        } else {
+            end
+        };
+        let reached = session.advance_until(Time(until), &shared.cancelled)?;
+        passed(reached.0 as f64 / end as f64);
+    }
+    Ok(session.finish())
 }
 
 fn failed(error: impl ToString) -> Failure {
@@ -152,31 +222,4 @@ fn panic_text(panic: &(dyn std::any::Any + Send)) -> &str {
         .map(String::as_str)
         .or_else(|| panic.downcast_ref::<&str>().copied())
         .unwrap_or("unknown")
-}
-
-/// CPU time of this thread where the system tells it, else wall time.
-struct CpuClock(Duration, Instant);
-
-impl CpuClock {
-    fn start() -> CpuClock {
-        CpuClock(CpuClock::now().unwrap_or_default(), Instant::now())
-    }
-
-    fn seconds(&self) -> f64 {
-        match CpuClock::now() {
-            Some(now) => now.saturating_sub(self.0).as_secs_f64(),
-            None => self.1.elapsed().as_secs_f64(),
-        }
-    }
-
-    #[cfg(unix)]
-    fn now() -> Option<Duration> {
-        use rustix::time::{ClockId, clock_gettime};
-        clock_gettime(ClockId::ThreadCPUTime).try_into().ok()
-    }
-
-    #[cfg(not(unix))]
-    fn now() -> Option<Duration> {
-        None
-    }
 }

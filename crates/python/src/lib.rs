@@ -1,7 +1,8 @@
 //! The private module `cellyard._engine`: converts, releases the interpreter lock, calls the engine, maps errors.
-//! Scenarios, registry and results cross as JSON text; `python/cellyard/` gives them their types.
+//! Scenarios, registry and results cross as JSON text, recorded points as arrays; `python/cellyard/` gives them their types.
 
 mod batch;
+mod clock;
 
 use cellyard_engine::scenario::{self, Problem, Scenario};
 use cellyard_engine::{describe, registry, results};
@@ -123,6 +124,12 @@ fn reference_markdown() -> String {
     registry::reference_markdown()
 }
 
+/// The one of `known` that `word` is most probably a misspelling of.
+#[pyfunction]
+fn nearest(word: &str, known: Vec<String>) -> Option<String> {
+    cellyard_engine::nearest(word, known.iter().map(String::as_str)).map(str::to_string)
+}
+
 /// Private module of the package `cellyard`.
 #[pymodule]
 fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -136,5 +143,6 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(json_schema, module)?)?;
     module.add_function(wrap_pyfunction!(results_schema, module)?)?;
     module.add_function(wrap_pyfunction!(reference_markdown, module)?)?;
+    module.add_function(wrap_pyfunction!(nearest, module)?)?;
     module.add_class::<batch::Batch>()
 }

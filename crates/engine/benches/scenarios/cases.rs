@@ -1,8 +1,8 @@
 //! What is timed, and how fast it must be.
 
-use crate::networks::{Dumbbell, MIXED_RATES, Place, TWO_HOPS, read};
+use crate::networks::{Dumbbell, MIXED_RATES, Place, Scheduler, TWO_HOPS, read};
 use cellyard_engine::scenario::Scenario;
-use cellyard_engine::simulation::{Options, run};
+use cellyard_engine::{Options, run};
 use std::sync::atomic::AtomicBool;
 
 /// Scenarios whose bottleneck cells per CPU second count together.
@@ -45,16 +45,16 @@ pub const CASES: [Case; 13] = [
     case("two-hops", 30.0, None, || vec![read(TWO_HOPS)]),
     case("mixed-rates", 30.0, None, || vec![read(MIXED_RATES)]),
     case("vbr-priority-lan", 30.0, Some(60.0), || {
-        vbr(Place::Lan, 0.0)
+        vbr(Place::Lan, Scheduler::StrictPriority)
     }),
     case("vbr-priority-wan", 30.0, Some(60.0), || {
-        vbr(Place::Wan, 0.0)
+        vbr(Place::Wan, Scheduler::StrictPriority)
     }),
     case("vbr-guaranteed-lan", 30.0, Some(60.0), || {
-        vbr(Place::Lan, 0.1)
+        vbr(Place::Lan, Scheduler::GuaranteedRate(0.1))
     }),
     case("vbr-guaranteed-wan", 30.0, Some(60.0), || {
-        vbr(Place::Wan, 0.1)
+        vbr(Place::Wan, Scheduler::GuaranteedRate(0.1))
     }),
     case("satellite", 50.0, None, satellite),
 ];
@@ -145,7 +145,7 @@ fn guaranteed_rate_buffers(place: Place) -> [u64; 2] {
 }
 
 /// Rows of `guaranteed-rate` that between them have every recovery, policy, buffer and number of sources.
-fn vbr(place: Place, gr: f64) -> Vec<Scenario> {
+fn vbr(place: Place, scheduler: Scheduler) -> Vec<Scenario> {
     let [small, large] = guaranteed_rate_buffers(place);
     let rows = [
         (5, small, "sack", "tail-drop"),
@@ -158,7 +158,7 @@ fn vbr(place: Place, gr: f64) -> Vec<Scenario> {
     let row = |(sources, buffer, recovery, drop)| Dumbbell {
         recovery,
         vbr_ms: Some(300),
-        gr,
+        scheduler,
         ..Dumbbell::vanilla(place, sources, Some(buffer), drop)
     };
     rows.map(|r| row(r).scenario()).into()
@@ -182,12 +182,16 @@ fn factorial(place: Place, sources: &[usize]) -> Vec<Dumbbell> {
     for &sources in sources {
         for buffer in guaranteed_rate_buffers(place) {
             for recovery in ["sack", "reno", "vanilla"] {
-                for gr in [0.5, 0.1, 0.0] {
+                for scheduler in [
+                    Scheduler::GuaranteedRate(0.5),
+                    Scheduler::GuaranteedRate(0.1),
+                    Scheduler::StrictPriority,
+                ] {
                     for drop in ["tail-drop", "epd", "selective-drop"] {
                         rows.push(Dumbbell {
                             recovery,
                             vbr_ms: Some(300),
-                            gr,
+                            scheduler,
                             ..Dumbbell::vanilla(place, sources, Some(buffer), drop)
                         });
                     }

@@ -4,6 +4,7 @@ mod cases;
 mod measure;
 mod networks;
 mod parts;
+mod ratios;
 mod yardstick;
 
 use cases::{
@@ -11,6 +12,7 @@ use cases::{
 };
 use measure::{cpu_seconds, median, peak_memory_mb, timed};
 use parts::PARTS;
+use ratios::RATIOS;
 use std::process::{Command, ExitCode};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
@@ -19,8 +21,8 @@ use yardstick::{MODES, UNIT};
 const HELP: &str = "\
 usage: cargo bench --package cellyard-engine --bench scenarios -- [--repetitions N] [--once] [--list] [NAME]...
 
-Times the cases, parts and passes whose names begin with one of NAME, or all.
-  --repetitions N   repetitions of cases and parts, of which the median counts (default 3)
+Times the cases, ratios, parts and passes whose names begin with one of NAME, or all.
+  --repetitions N   repetitions of cases, ratios and parts, of which the median counts (default 3)
   --once            run each once and print the number of cells only: for profilers
   --list            print the names
 
@@ -78,6 +80,7 @@ impl Arguments {
 
 fn all_names() -> Vec<&'static str> {
     let mut names: Vec<_> = CASES.iter().map(|c| c.name).collect();
+    names.extend(RATIOS.iter().flat_map(|r| r.names));
     names.extend(PARTS.iter().map(|p| p.name));
     names.extend(PASSES.iter().map(|p| p.name));
     names.extend(MEMORY_CASES);
@@ -98,6 +101,7 @@ fn main() -> ExitCode {
         run_once(&arguments);
     } else {
         run_cases(&arguments);
+        run_ratios(&arguments);
         run_parts(&arguments);
         run_passes(&arguments);
         run_memory(&arguments);
@@ -110,6 +114,12 @@ fn run_once(arguments: &Arguments) {
     for case in CASES.iter().filter(|c| arguments.wants(c.name)) {
         let cells: u64 = case.scenarios().iter().map(bottleneck_cells).sum();
         println!("{} {cells} cells", case.name);
+    }
+    for ratio in &RATIOS {
+        let both = ratio.names.iter().zip(ratio.scenarios());
+        for (name, scenario) in both.filter(|(name, _)| arguments.wants(name)) {
+            println!("{name} {} cells", ratios::bottleneck_cells(&scenario));
+        }
     }
     for part in PARTS.iter().filter(|p| arguments.wants(p.name)) {
         part.ns();
@@ -209,6 +219,35 @@ fn run_cases(arguments: &Arguments) {
         "goal, aim: Mcells/s; yardstick: ns per cell over that of the mode \"{}\" just before and after",
         UNIT.name
     );
+}
+
+/// Each case and its partner in turn.
+fn run_ratios(arguments: &Arguments) {
+    let wanted = |r: &&ratios::Ratio| r.names.iter().any(|n| arguments.wants(n));
+    let wanted: Vec<_> = RATIOS.iter().filter(wanted).collect();
+    if wanted.is_empty() {
+        return;
+    }
+    println!(
+        "\n{:<20} {:>8} {:<20} {:>8} {:>7} {:>6}  meets (ns per cell under the slotted kernel)",
+        "case", "ns", "partner", "ns", "ratio", "goal"
+    );
+    for ratio in wanted {
+        let scenarios = ratio.scenarios();
+        let (mut times, mut ratios) = ([Vec::new(), Vec::new()], Vec::new());
+        for _ in 0..arguments.repetitions {
+            let ns = [0, 1].map(|i| ratios::ns_per_cell(&scenarios[i]));
+            (0..2).for_each(|i| times[i].push(ns[i]));
+            ratios.push(ns[0] / ns[1]);
+        }
+        let ([name, partner], [ns, partner_ns]) = (ratio.names, times.map(median));
+        let found = median(ratios);
+        println!(
+            "{name:<20} {ns:>8.2} {partner:<20} {partner_ns:>8.2} {found:>7.2} {:>6}  {}",
+            ratio.goal,
+            mark(found <= ratio.goal)
+        );
+    }
 }
 
 fn run_parts(arguments: &Arguments) {

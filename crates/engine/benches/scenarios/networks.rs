@@ -52,8 +52,29 @@ pub struct Dumbbell {
     pub z: Option<f64>,
     /// Lengths of VBR bursts and pauses at the full link rate, ms.
     pub vbr_ms: Option<u64>,
-    /// Rate guaranteed to UBR, as a fraction.
-    pub gr: f64,
+    pub scheduler: Scheduler,
+}
+
+/// The scheduler of all ports.
+#[derive(Clone, Copy)]
+pub enum Scheduler {
+    StrictPriority,
+    /// With this fraction for UBR.
+    GuaranteedRate(f64),
+    /// Of UBR, in turns of one cell.
+    PerVc,
+}
+
+impl Scheduler {
+    fn toml(self) -> String {
+        match self {
+            Scheduler::StrictPriority => "\"strict-priority\"".into(),
+            Scheduler::GuaranteedRate(gr) => {
+                format!("{{ kind = \"guaranteed-rate\", gr = {gr:?} }}")
+            }
+            Scheduler::PerVc => "\"per-vc\"".into(),
+        }
+    }
 }
 
 impl Dumbbell {
@@ -72,7 +93,7 @@ impl Dumbbell {
             drop,
             z: None,
             vbr_ms: None,
-            gr: 0.0,
+            scheduler: Scheduler::StrictPriority,
         }
     }
 
@@ -87,11 +108,7 @@ impl Dumbbell {
             Some(z) => format!("{{ policy = \"selective-drop\", z = {z:?} }}"),
             None => format!("\"{}\"", self.drop),
         };
-        let scheduler = if self.gr > 0.0 {
-            format!("{{ kind = \"guaranteed-rate\", gr = {:?} }}", self.gr)
-        } else {
-            "\"strict-priority\"".into()
-        };
+        let scheduler = self.scheduler.toml();
         let (access, trunk) = self.place.delays();
         let (mss, rwnd) = self.place.tcp();
         let recovery = self.recovery;

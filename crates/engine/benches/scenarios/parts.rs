@@ -2,9 +2,9 @@
 
 use crate::measure::timed;
 use crate::networks::{Dumbbell, Place, TWO_HOPS, read};
-use cellyard_engine::event::{EventList, Kind};
-use cellyard_engine::host::tcp::{Receiver, Sender};
 use cellyard_engine::scenario::{TcpParams, Traffic};
+use cellyard_engine::testing::{EventList, Kind};
+use cellyard_engine::testing::{Receiver, Sender};
 use cellyard_engine::units::{Span, Time};
 use std::hint::black_box;
 
@@ -101,13 +101,13 @@ fn event_list(operations: u64) -> u64 {
         x & 0xffff_ffff
     };
     for vc in 0..32 {
-        list.push(step(), Kind::Delivered, vc);
+        list.push(Time(step()), Kind::Delivered, vc);
     }
     for _ in 0..operations {
         let (now, kind, vc) = list.pop().expect("32 events are pending");
-        list.push(now + step(), kind, vc);
+        list.push(now + Span(step()), kind, vc);
     }
-    list.next_time().unwrap_or(0)
+    list.next_time().map_or(0, |time| time.0)
 }
 
 fn reading(times: u64) -> u64 {

@@ -1,5 +1,295 @@
-//! End systems: the transports and sources of VCs, and the NICs they send through.
+//! End systems: what happens at hosts, and when. Sources, their timers, processing stages, NICs.
+//!
+//! Hosts live in one event list. A frame goes down from its source through the transport's and the host's stage to the NIC (`send`),
+//! and up from the network to the source at the other end (`receive`). Cells of single-cell sources enter the NIC at once (`emit`).
+//!
+//! A frame that arrives is handled at once, ahead of its time, where that can concern nobody else: if the host's link
+//! serves this VC only, there is no processing delay, and no timer of the end where it arrives expires before.
 
-pub mod connection;
-pub mod nic;
+mod emit;
+mod nic;
+mod probe;
+mod receive;
+mod send;
 pub mod tcp;
+pub mod traffic;
+
+pub use nic::Nic;
+pub use probe::{StateWatch, VcProbe};
+
+use crate::cells::Arrival;
+use crate::event::{EventList, Kind};
+use crate::fabric::Fabric;
+use crate::flow::{FlowId, FlowKind};
+use crate::processing::FrameStage;
+use crate::rng::Stream;
+use crate::units::Time;
+use std::collections::VecDeque;
+use traffic::{End, FrameSource, Offered, Source};
+
+/// The way up or down through a host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// Towards the network.
+    Send,
+    /// From it.
+    Receive,
+}
+
+/// Processing on one way, and the draws of a flow for it.
+#[derive(Debug)]
+pub struct TransportStage {
+    /// Of this flow alone; `None`: no delay.
+    pub stage: Option<FrameStage>,
+    /// Draws for it.
+    pub draws: Stream,
+    /// Draws for the host's stage.
+    pub host_draws: Stream,
+}
+
+/// A flow at its two hosts.
+#[derive(Debug)]
+pub struct FlowEnds {
+    /// Its VC.
+    pub vc: usize,
+    /// What it is to its VC.
+    pub kind: FlowKind,
+    /// Index of the first hop: the NIC it leaves through.
+    pub first_hop: u32,
+    /// That NIC's link.
+    pub nic: usize,
+    /// The hosts at its beginning and end.
+    pub hosts: [usize; 2],
+    /// Number of the next frame.
+    next_frame: u32,
+    /// Frames queued at the NIC.
+    pub frames_sent: u64,
+    /// Their cells.
+    pub cells_queued: u64,
+    /// Whether a frame that arrives may be handled at once, before its time has come: nobody else is concerned.
+    pub at_once: bool,
+    /// The transport's processing where the flow begins, and where it ends.
+    pub sending: TransportStage,
+    /// See `sending`.
+    pub receiving: TransportStage,
+    /// Frames delivered to the host, not yet handled: time and number.
+    delivered: VecDeque<(Time, u32)>,
+    /// Frames on their way to the transport, and from the transport to the host.
+    to_transport: VecDeque<u32>,
+    to_host: VecDeque<u32>,
+}
+
+impl FlowEnds {
+    /// A flow of which nothing was sent.
+    #[allow(clippy::too_many_arguments)] // one for each thing that the network says of it
+    pub fn new(
+        vc: usize,
+        kind: FlowKind,
+        first_hop: u32,
+        nic: usize,
+        hosts: [usize; 2],
+        at_once: bool,
+        sending: TransportStage,
+        receiving: TransportStage,
+    ) -> FlowEnds {
+        FlowEnds {
+            vc,
+            kind,
+            first_hop,
+            nic,
+            hosts,
+            next_frame: 0,
+            frames_sent: 0,
+            cells_queued: 0,
+            at_once,
+            sending,
+            receiving,
+            delivered: VecDeque::new(),
+            to_transport: VecDeque::new(),
+            to_host: VecDeque::new(),
+        }
+    }
+}
+
+/// A VC at its hosts.
+#[derive(Debug)]
+pub struct Vc {
+    /// Its flow of data and the one that carries what comes back.
+    pub data: FlowId,
+    /// See `data`.
+    pub ack: FlowId,
+    /// What drives it.
+    pub source: Source,
+    /// When the timer events of its ends that are in the event list are due.
+    timer_at: [Time; 2],
+    /// Bytes newly delivered within the measuring time, and from start to end.
+    pub measured_bytes: u64,
+    /// See `measured_bytes`.
+    pub delivered_bytes: u64,
+    /// What is recorded.
+    pub probe: Option<Box<VcProbe>>,
+}
+
+impl Vc {
+    /// A VC that has not started.
+    pub fn new(data: FlowId, ack: FlowId, source: Source, probe: Option<Box<VcProbe>>) -> Vc {
+        Vc {
+            data,
+            ack,
+            source,
+            timer_at: [Time::NEVER; 2],
+            measured_bytes: 0,
+            delivered_bytes: 0,
+            probe,
+        }
+    }
+
+    #[inline(always)]
+    fn flow(&self, kind: FlowKind) -> FlowId {
+        match kind {
+            FlowKind::Data => self.data,
+            FlowKind::Ack => self.ack,
+        }
+    }
+}
+
+/// All hosts.
+#[derive(Debug)]
+pub struct Hosts {
+    /// What is to happen.
+    pub events: EventList,
+    /// Per VC.
+    pub vcs: Vec<Vc>,
+    /// Per flow.
+    pub flows: Vec<FlowEnds>,
+    /// Per link; idle for links that leave a switch.
+    nics: Vec<Nic>,
+    /// Per host: processing of what is sent and of what is received.
+    stages: Vec<[Option<FrameStage>; 2]>,
+    /// Per host: frames in its sending stage on their way to a NIC.
+    to_nics: Vec<VecDeque<(FlowId, u32)>>,
+    /// End of the run.
+    end: Time,
+    /// Measuring time [from, to).
+    measured: (Time, Time),
+    /// Frames that a source has just offered, and frames that have just arrived.
+    offered: Vec<Offered>,
+    arrivals: Vec<Arrival>,
+}
+
+impl Hosts {
+    /// Hosts of which nothing was sent; `starts` tells when each VC starts.
+    pub fn new(
+        vcs: Vec<Vc>,
+        starts: Vec<Time>,
+        flows: Vec<FlowEnds>,
+        nics: Vec<Nic>,
+        stages: Vec<[Option<FrameStage>; 2]>,
+        end: Time,
+        measured: (Time, Time),
+    ) -> Hosts {
+        let mut events = EventList::default();
+        for (index, (vc, start)) in vcs.iter().zip(starts).enumerate() {
+            events.push(vc.source.first_event(start), Kind::Source, index);
+        }
+        Hosts {
+            events,
+            vcs,
+            flows,
+            nics,
+            to_nics: vec![VecDeque::new(); stages.len()],
+            stages,
+            end,
+            measured,
+            offered: Vec::new(),
+            arrivals: Vec::new(),
+        }
+    }
+
+    /// Handles the next event.
+    pub fn event(&mut self, fabric: &mut Fabric) {
+        let Some((now, kind, index)) = self.events.pop() else {
+            return;
+        };
+        match kind {
+            Kind::SenderTimer => self.timer(End::Sender, now, index, fabric),
+            Kind::ReceiverTimer => self.timer(End::Receiver, now, index, fabric),
+            Kind::Source => self.source(now, index, fabric),
+            Kind::Delivered => self.delivered(now, FlowId(index as u32), fabric),
+            Kind::ToTransport => {
+                if let Some(frame) = self.flows[index].to_transport.pop_front() {
+                    self.reach_source(FlowId(index as u32), frame, now, fabric);
+                }
+            }
+            Kind::ToHost => {
+                if let Some(frame) = self.flows[index].to_host.pop_front() {
+                    self.host_send(FlowId(index as u32), frame, now, fabric);
+                }
+            }
+            Kind::ToNic => {
+                if let Some((flow, frame)) = self.to_nics[index].pop_front() {
+                    self.nic_send(flow, frame, now, fabric);
+                }
+            }
+        }
+    }
+
+    /// A source starts, or goes on.
+    fn source(&mut self, now: Time, index: usize, fabric: &mut Fabric) {
+        match &mut self.vcs[index].source {
+            Source::Frames(frames) => {
+                frames.start(now, &mut self.offered);
+                self.acted(index, End::Sender, now, fabric);
+            }
+            Source::Cells(_) => self.emit(now, index, fabric),
+        }
+    }
+
+    /// A timer event of `end` is due.
+    fn timer(&mut self, end: End, now: Time, index: usize, fabric: &mut Fabric) {
+        let vc = &mut self.vcs[index];
+        if vc.timer_at[end as usize] != now {
+            return;
+        }
+        vc.timer_at[end as usize] = Time::NEVER;
+        let Some(frames) = vc.source.frames() else {
+            return;
+        };
+        if frames.deadline(end) == now {
+            frames.on_timer(end, now, &mut self.offered);
+        }
+        self.acted(index, end, now, fabric);
+    }
+
+    /// `end` of a VC has acted: sends the frames that it offers, and watches its timer.
+    #[inline]
+    fn acted(&mut self, index: usize, end: End, now: Time, fabric: &mut Fabric) {
+        let vc = &mut self.vcs[index];
+        if end == End::Sender
+            && let Some(probe) = &mut vc.probe
+            && let Source::Frames(frames) = &vc.source
+        {
+            probe.acted(now, frames, &self.offered);
+        }
+        for i in 0..self.offered.len() {
+            let Offered { kind, cells, .. } = self.offered[i];
+            let flow = self.vcs[index].flow(kind);
+            self.send(flow, cells, now, fabric);
+        }
+        self.offered.clear();
+        // The event list holds an event no later than the deadline.
+        let vc = &mut self.vcs[index];
+        let Some(frames) = vc.source.frames() else {
+            return;
+        };
+        let deadline = frames.deadline(end);
+        if deadline < vc.timer_at[end as usize] {
+            vc.timer_at[end as usize] = deadline;
+            let kind = match end {
+                End::Sender => Kind::SenderTimer,
+                End::Receiver => Kind::ReceiverTimer,
+            };
+            self.events.push(deadline, kind, index);
+        }
+    }
+}

@@ -13,9 +13,10 @@ pub use port::{DroppedCells, PortClassResult, PortResult};
 pub use totals::Totals;
 pub use vc::VcResult;
 
-use crate::probe::{Dropped, Series};
+use crate::flow::FlowKind;
 use crate::scenario::Scenario;
-use crate::tally::{DelayTally, Tally};
+use crate::series::{Dropped, Series};
+use crate::tally::{DelayTally, FlowTally, Tally};
 use crate::topology::Topology;
 use crate::units::{Span, TICKS_PER_SECOND};
 use schemars::JsonSchema;
@@ -70,7 +71,7 @@ pub fn assemble(
     trace: Vec<Dropped>,
 ) -> RunResult {
     let measured_s = measuring_time(scenario).as_seconds();
-    let vcs = vc::all(scenario, tally, measured_s);
+    let vcs = vc::all(scenario, topology, tally, measured_s);
     RunResult {
         name: scenario.name.clone(),
         seed: scenario.seed,
@@ -80,7 +81,7 @@ pub fn assemble(
         digest: tally.digest.map(|d| format!("{d:016x}")),
         totals: totals::totals(scenario, tally, &vcs),
         ports: port::all(scenario, topology, tally, &vcs),
-        classes: class::all(scenario, tally),
+        classes: class::all(scenario, topology, tally),
         vcs,
         series,
         trace,
@@ -92,6 +93,11 @@ fn measuring_time(scenario: &Scenario) -> Span {
     let warm_up = scenario.measure.warm_up;
     let rest = Span(scenario.duration.0.saturating_sub(warm_up.0));
     scenario.measure.window.map_or(rest, |w| w.min(rest))
+}
+
+/// Counts of a VC's data.
+fn data<'a>(vc: usize, topology: &Topology, tally: &'a Tally) -> &'a FlowTally {
+    &tally.flows[topology.flow(vc, FlowKind::Data).index()]
 }
 
 fn seconds(ticks: f64) -> f64 {

@@ -13,8 +13,8 @@ use std::borrow::Cow;
 
 /// One port of a switch, named after its link.
 ///
-/// Its books are even: arrived = accepted + dropped (but for the reason `link`, which comes after service), and accepted =
-/// sent + held.
+/// Its books are even: arrived = accepted + dropped on arrival (reasons `policy`, `full`, `rest`), and accepted = sent + held +
+/// pushed out (`front`). What its link loses (`link`) was sent.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct PortResult {
     /// Name of its link.
@@ -70,7 +70,7 @@ impl Serialize for DroppedCells {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(Some(DropReason::ALL.len()))?;
         for reason in DropReason::ALL {
-            map.serialize_entry(reason.name(), &self.0[reason as usize])?;
+            map.serialize_entry(reason.name(), &self.0[reason])?;
         }
         map.end()
     }
@@ -137,7 +137,7 @@ fn of(
             class,
             buffer_cells: topology.queue(scenario, link, class).buffer,
             sent_cells: counted.map_or(sent, |_| of_class.sent),
-            dropped_cells: of_class.dropped.iter().sum(),
+            dropped_cells: of_class.dropped.total(),
             max_queue_cells: of_class.max_queue,
         }
     });
@@ -168,7 +168,7 @@ fn passed_through(topology: &Topology, tally: &Tally, link: usize) -> PortTally 
     };
     // A port that cannot queue carries one class.
     if let &[class] = topology.classes[link].as_slice() {
-        let lost = &mut through.classes[class as usize].dropped[DropReason::Link as usize];
+        let lost = &mut through.classes[class as usize].dropped[DropReason::Link];
         *lost = tally.link_lost[link];
     }
     through

@@ -1,9 +1,9 @@
 //! Results of one VC.
 
-use super::{seconds, variation};
-use crate::flow::FlowKind;
+use super::{data, seconds, variation};
 use crate::scenario::{Carries, Class, Scenario, Vc};
-use crate::tally::{Tally, VcTally};
+use crate::tally::{FlowTally, Tally, VcTally};
+use crate::topology::Topology;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -59,13 +59,18 @@ pub struct VcResult {
 }
 
 /// Of all VCs, in scenario order.
-pub(super) fn all(scenario: &Scenario, tally: &Tally, measured_s: f64) -> Vec<VcResult> {
-    let vcs = scenario.vcs.iter().zip(&tally.vcs);
-    vcs.map(|(vc, tally)| of(vc, tally, measured_s)).collect()
+pub(super) fn all(
+    scenario: &Scenario,
+    topology: &Topology,
+    tally: &Tally,
+    measured_s: f64,
+) -> Vec<VcResult> {
+    let vcs = scenario.vcs.iter().zip(&tally.vcs).enumerate();
+    vcs.map(|(i, (vc, counted))| of(vc, counted, data(i, topology, tally), measured_s))
+        .collect()
 }
 
-fn of(vc: &Vc, tally: &VcTally, measured_s: f64) -> VcResult {
-    let data = tally.flow(FlowKind::Data);
+fn of(vc: &Vc, tally: &VcTally, data: &FlowTally, measured_s: f64) -> VcResult {
     let goodput_mbps = if measured_s > 0.0 {
         tally.measured_bytes as f64 * 8e-6 / measured_s
     } else {

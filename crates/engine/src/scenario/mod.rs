@@ -20,7 +20,7 @@ mod validate;
 mod write;
 
 pub use model::*;
-pub use problem::Problem;
+pub use problem::{Problem, nearest};
 pub use read::{read_json, read_toml};
 pub use traffic::{Carries, FullFrame};
 pub use write::write_toml;

@@ -229,6 +229,8 @@ pub enum DropPolicy {
         /// K in the formula; the buffer when absent.
         k_fba: Option<u64>,
     },
+    /// `port::drop::drop_from_front`.
+    DropFromFront,
 }
 
 /// A queue length, in cells or as a fraction of the buffer.

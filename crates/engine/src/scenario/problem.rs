@@ -67,10 +67,7 @@ pub(crate) fn shorten(text: &str) -> String {
 }
 
 /// The candidate that `name` is most probably a misspelling of; the first in the alphabet of equally near ones.
-pub(crate) fn nearest<'a>(
-    name: &str,
-    candidates: impl IntoIterator<Item = &'a str>,
-) -> Option<&'a str> {
+pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let length = name.chars().count();
     if length > 64 {
         return None;

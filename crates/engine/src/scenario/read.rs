@@ -7,7 +7,7 @@ use super::model::*;
 use super::problem::{Problem, Report};
 use super::tree::{self, Node};
 use super::{overrides, quantity};
-use crate::probe::MOST_POINTS;
+use crate::record::MOST_POINTS;
 use crate::registry::Family;
 use crate::units::{BitRate, Span};
 use serde::de::DeserializeOwned;

@@ -5,15 +5,17 @@
 //! | 0 | a retransmission timer expires | VC |
 //! | 1 | a delayed-ACK timer expires | VC |
 //! | 2 | a source starts or emits | VC |
-//! | 3 | a cell reaches a host | VC direction |
-//! | 4 | a frame leaves a receiving stage | VC direction |
-//! | 5 | a frame leaves the sending stage of a transport | VC direction |
+//! | 3 | a cell reaches a host | flow |
+//! | 4 | a frame leaves a receiving stage | flow |
+//! | 5 | a frame leaves the sending stage of a transport | flow |
 //! | 6 | a frame leaves the sending stage of a host | order of entry |
 //! | 7 | cells arrive at a port (8 with departures first) | port, then tie order |
 //! | 8 | a cell departs (7 with departures first) | link |
 
 use super::Cell;
-use crate::topology::{Direction, Topology};
+use crate::flow::FlowId;
+use crate::host::traffic::End;
+use crate::topology::Topology;
 use crate::units::Time;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -38,7 +40,7 @@ pub(super) enum Level {
 pub(super) enum Event {
     Timer {
         vc: usize,
-        delayed_ack: bool,
+        end: End,
     },
     Source {
         vc: usize,
@@ -47,7 +49,7 @@ pub(super) enum Event {
         cell: Cell,
     },
     StageLeft {
-        direction: Direction,
+        flow: FlowId,
         way: Way,
         level: Level,
         frame: u32,
@@ -109,23 +111,23 @@ impl Agenda {
         let (kind, component, then) = match event {
             Event::Timer {
                 vc,
-                delayed_ack: false,
+                end: End::Sender,
             } => (0, vc, 0),
             Event::Timer {
                 vc,
-                delayed_ack: true,
+                end: End::Receiver,
             } => (1, vc, 0),
             Event::Source { vc } => (2, vc, 0),
-            Event::Delivery { cell } => (3, cell.direction, 0),
+            Event::Delivery { cell } => (3, cell.flow.index(), 0),
             Event::StageLeft {
-                direction,
+                flow,
                 way,
                 level,
                 frame,
             } => match (way, level) {
-                // A frame is in one stage at a time, and frames of a VC direction keep their order.
-                (Way::Receive, _) => (4, direction, frame as usize),
-                (Way::Send, Level::Transport) => (5, direction, frame as usize),
+                // A frame is in one stage at a time, and frames of a flow keep their order.
+                (Way::Receive, _) => (4, flow.index(), frame as usize),
+                (Way::Send, Level::Transport) => (5, flow.index(), frame as usize),
                 // The order in which frames of all VCs entered the stage.
                 (Way::Send, Level::Host) => {
                     self.entries += 1;
@@ -137,6 +139,11 @@ impl Agenda {
         };
         let key = (at, kind, component, then);
         self.heap.push(Reverse(Entry(key, event)));
+    }
+
+    /// When the next event happens.
+    pub(super) fn next_time(&self) -> Option<Time> {
+        self.heap.peek().map(|Reverse(Entry(key, _))| key.0)
     }
 
     /// The next event, if it happens before `end`.
@@ -180,7 +187,7 @@ impl Agenda {
             .filter_map(|Reverse(Entry(_, event))| match event {
                 Event::Arrival { input, cell, .. } => Some((*cell, *input)),
                 Event::Delivery { cell } => {
-                    let path = &topology.paths[cell.direction];
+                    let path = &topology.flows[cell.flow.index()].path;
                     Some((*cell, path[path.len() - 1]))
                 }
                 _ => None,

@@ -1,9 +1,9 @@
 //! The transmitting end of a link: busy periods (model section 2) and losses on purpose (section 7).
 
-use super::{Cell, is_data};
+use super::Cell;
+use crate::flow::FlowId;
 use crate::rng::Stream;
 use crate::scenario::Link;
-use crate::topology::Direction;
 use crate::units::{CellTime, Time};
 use std::collections::HashMap;
 
@@ -20,8 +20,8 @@ pub(super) struct Line {
     lose_probability: f64,
     draws: Stream,
     frames: u64,
-    /// By data direction: its latest frame on this link, and whether that is lost.
-    latest: HashMap<Direction, (u32, bool)>,
+    /// By flow of data: its latest frame on this link, and whether that is lost.
+    latest: HashMap<FlowId, (u32, bool)>,
 }
 
 impl Line {
@@ -47,8 +47,8 @@ impl Line {
             self.busy_since = now;
         }
         self.cells += 1;
-        self.busy_until = Time(self.busy_since.0 + self.cell_time.end_of(self.cells));
-        (self.busy_until, is_data(cell.direction) && self.loses(cell))
+        self.busy_until = self.busy_since + self.cell_time.end_of(self.cells);
+        (self.busy_until, cell.is_data && self.loses(cell))
     }
 
     /// Nothing follows the latest cell: its end is the end of the busy period.
@@ -57,14 +57,14 @@ impl Line {
     }
 
     fn loses(&mut self, cell: &Cell) -> bool {
-        match self.latest.get(&cell.direction) {
+        match self.latest.get(&cell.flow) {
             Some(&(frame, lost)) if frame == cell.frame => lost,
             _ => {
                 let number = self.frames;
                 self.frames += 1;
                 let lost = self.lose_frames.contains(&number)
                     || self.draws.unit(number) < self.lose_probability;
-                self.latest.insert(cell.direction, (cell.frame, lost));
+                self.latest.insert(cell.flow, (cell.frame, lost));
                 lost
             }
         }

@@ -5,64 +5,48 @@
 //! time order, links, merging, acceptance, queues, processing, losses, sources and reassembly are written again. Tests run
 //! both on random scenarios and compare everything they count. Clear before fast: it keeps every frame in memory.
 
+mod ends;
 mod event;
 mod line;
 mod port;
+mod processing;
 mod reassembly;
 mod source;
 mod stage;
 
-use crate::aal5::{ACK_CELLS, cells_of_segment};
-use crate::host::tcp::{Ack, Receiver, Segment, Sender};
+use crate::flow::{FlowId, FlowKind};
+use crate::host::traffic::End;
+use crate::options::RunError;
 use crate::rng::{Step, Stream};
-use crate::scenario::{Class, Scenario, TieOrder, Traffic};
-use crate::tally::{DirectionTally, DropReason, Tally, VcTally, digest};
-use crate::topology::{Direction, Topology};
-use crate::units::{BitRate, CELL_BITS, CELL_PAYLOAD_BYTES, Span, TICKS_PER_SECOND, Time};
+use crate::scenario::{Class, Scenario, TieOrder};
+use crate::tally::{DropReason, FlowTally, Tally, VcTally, digest};
+use crate::topology::Topology;
+use crate::units::{BitRate, CELL_BITS, Span, TICKS_PER_SECOND, Time};
+use ends::{Ends, Frame, Sent};
 use event::{Agenda, Event, Level, Way};
 use line::Line;
 use port::{Port, Verdict};
+use processing::Processing;
 use reassembly::Reassembly;
-use source::Emissions;
-use stage::{FrameStage, SwitchStage};
+use stage::SwitchStage;
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// One cell on its way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Cell {
-    direction: Direction,
-    /// Number of its frame within the VC direction.
+    flow: FlowId,
+    is_data: bool,
+    /// Number of its frame within the flow.
     frame: u32,
     /// Number within its frame.
     index: u32,
     /// Whether it ends its frame.
     eom: bool,
+    /// Whether it has low priority (CLP = 1).
+    tagged: bool,
     /// End of its transmission by the source host.
     left_source: Time,
-}
-
-/// What a frame carries.
-#[derive(Clone, Copy, Debug)]
-enum Payload {
-    Segment(Segment),
-    Ack(Ack),
-    /// The single cell of a cell source.
-    Cell,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Frame {
-    cells: u32,
-    payload: Payload,
-}
-
-/// What happens at the two ends of a VC.
-enum Ends {
-    Tcp {
-        sender: Box<Sender>,
-        receiver: Box<Receiver>,
-    },
-    Cells(Emissions),
 }
 
 struct Vc {
@@ -72,24 +56,15 @@ struct Vc {
     timers: [Time; 2],
 }
 
-/// Processing at one host or, for `transport`, at the two ends of one VC.
-struct Processing {
-    /// By VC direction: the transport that hands its frames over, and the one that takes them.
-    transport: Vec<[Option<FrameStage>; 2]>,
-    /// By host: frames received, frames sent.
-    host: Vec<[Option<FrameStage>; 2]>,
-    /// By VC direction and way: the draws at transport and host.
-    streams: Vec<[[Stream; 2]; 2]>,
-}
-
-struct Twin<'a> {
+/// The twin of a run under way.
+pub(crate) struct Twin<'a> {
     scenario: &'a Scenario,
     topology: Topology,
     now: Time,
     end: Time,
     agenda: Agenda,
     vcs: Vec<Vc>,
-    /// By VC direction: all frames so far.
+    /// By flow: all frames so far.
     frames: Vec<Vec<Frame>>,
     processing: Processing,
     /// By link.
@@ -100,30 +75,24 @@ struct Twin<'a> {
     switch_stages: Vec<Option<SwitchStage>>,
     /// By link that leaves a switch.
     ports: Vec<Option<Port>>,
-    /// By VC direction.
+    /// By flow.
     reassembly: Vec<Reassembly>,
     tie_offset: u64,
     tie_streams: Vec<Stream>,
     tally: Tally,
+    until_look: u32,
 }
 
-/// Simulates `scenario` and returns what it counts, the digest included. `replication` draws what
-/// `scenario.ensemble` names; without it nothing of that is drawn.
-///
-/// # Panics
-/// When the scenario does not pass the reader's checks, or a cell is lost from the books.
-pub fn run(scenario: &Scenario, replication: Option<u64>) -> Tally {
-    let mut twin = Twin::new(scenario, replication);
-    while let Some((time, event)) = twin.agenda.next_before(twin.end) {
-        twin.now = time;
-        twin.handle(event);
-    }
-    twin.finish()
-}
+/// How many events pass between two looks at the request to stop.
+const LOOK_EVERY: u32 = 1000;
 
 impl<'a> Twin<'a> {
-    fn new(scenario: &'a Scenario, replication: Option<u64>) -> Twin<'a> {
-        let topology = Topology::new(scenario).expect("the scenario is consistent");
+    /// Nothing has happened. `replication` draws what `scenario.ensemble` names; without it nothing of that is drawn.
+    pub(crate) fn new(
+        scenario: &'a Scenario,
+        topology: Topology,
+        replication: Option<u64>,
+    ) -> Twin<'a> {
         let number = replication.unwrap_or(0);
         let stream =
             |component: &str, purpose: &str| Stream::new(scenario.seed, number, component, purpose);
@@ -150,27 +119,16 @@ impl<'a> Twin<'a> {
             let mut start = Time::ZERO + vc.start;
             if replication.is_some() {
                 start += Span(stream(&vc.name, "start").below(0, drawn.start_jitter.0));
-                if let (Traffic::Vbr { on, off, .. }, true) = (&vc.traffic, drawn.vbr_phase) {
+                if let (Some(period), true) = (vc.traffic.start_phase(), drawn.vbr_phase) {
                     let point = spread(&vc.name, "vbr-phase", Step::Silver);
-                    start += Span(point.below((*on + *off).0));
+                    start += Span(point.below(period.0));
                 }
             }
-            let ends = match &vc.traffic {
-                Traffic::Tcp(tcp) => {
-                    agenda.add(start, Event::Source { vc: v });
-                    Ends::Tcp {
-                        sender: Box::new(Sender::new(tcp, phase(tcp.granularity))),
-                        receiver: Box::new(Receiver::new(tcp)),
-                    }
-                }
-                cells => {
-                    let mut emissions = Emissions::new(cells, start, stream(&vc.name, "poisson"));
-                    if let Some(first) = emissions.next() {
-                        agenda.add(first, Event::Source { vc: v });
-                    }
-                    Ends::Cells(emissions)
-                }
-            };
+            let draws = stream(&vc.name, vc.traffic.name());
+            let (ends, begins) = Ends::new(&vc.traffic, start, phase, draws);
+            if let Some(begins) = begins {
+                agenda.add(begins, Event::Source { vc: v });
+            }
             vcs.push(Vc {
                 class: vc.class,
                 ends,
@@ -194,59 +152,87 @@ impl<'a> Twin<'a> {
             .iter()
             .map(|link| {
                 let into = scenario.switches.iter().find(|s| s.name == link.to)?;
-                let draws = scenario.vcs.iter().flat_map(|vc| {
-                    let of = |way| stream(&link.name, &format!("switch-{way}-{}", vc.name));
-                    ["data", "ack"].map(of)
+                let draws = topology.flows.iter().map(|flow| {
+                    let (kind, vc) = (flow.kind.name(), &scenario.vcs[flow.vc].name);
+                    stream(&link.name, &format!("switch-{kind}-{vc}"))
                 });
                 Some(SwitchStage::new(into.processing?, draws.collect()))
             })
             .collect();
-        let ports = (0..links.len())
-            .map(|link| topology.switch_of[link].map(|_| Port::new(scenario, &topology, link)))
-            .collect();
-        let directions = 2 * scenario.vcs.len();
+        let port = |link: usize| Port::new(scenario, &topology, link, stream);
+        let ports = (0..links.len()).map(|link| topology.switch_of[link].map(|_| port(link)));
+        let ports = ports.collect();
+        let flows = topology.flows.len();
         Twin {
             processing: Processing::new(scenario, &topology, stream),
             now: Time::ZERO,
             end: Time::ZERO + scenario.duration,
             agenda,
             vcs,
-            frames: vec![Vec::new(); directions],
+            frames: vec![Vec::new(); flows],
             lines,
             nics: vec![VecDeque::new(); links.len()],
             switch_stages,
             ports,
-            reassembly: vec![Reassembly::default(); directions],
+            reassembly: vec![Reassembly::default(); flows],
             tie_offset,
             tie_streams: link_stream("tie"),
             tally: Tally {
                 link_cells: vec![0; links.len()],
                 link_data_cells: vec![0; links.len()],
                 link_lost: vec![0; links.len()],
+                flows: vec![FlowTally::default(); flows],
                 vcs: vec![VcTally::default(); scenario.vcs.len()],
                 digest: Some(0),
                 ..Tally::default()
             },
             scenario,
             topology,
+            until_look: LOOK_EVERY,
         }
+    }
+
+    /// Goes on until nothing is left to do before `until`, or the run ends; returns the earliest time of what is left, at most the end.
+    ///
+    /// # Errors
+    /// [`RunError::Cancelled`].
+    pub(crate) fn advance_until(
+        &mut self,
+        until: Time,
+        cancel: &AtomicBool,
+    ) -> Result<Time, RunError> {
+        while let Some((time, event)) = self.agenda.next_before(until.min(self.end)) {
+            self.until_look -= 1;
+            if self.until_look == 0 {
+                self.until_look = LOOK_EVERY;
+                if cancel.load(Ordering::Relaxed) {
+                    return Err(RunError::Cancelled);
+                }
+            }
+            self.now = time;
+            self.handle(event);
+        }
+        Ok(self
+            .agenda
+            .next_time()
+            .map_or(self.end, |t| t.min(self.end)))
     }
 
     fn handle(&mut self, event: Event) {
         match event {
-            Event::Timer { vc, delayed_ack } => self.timer(vc, delayed_ack),
+            Event::Timer { vc, end } => self.timer(vc, end),
             Event::Source { vc } => self.source(vc),
             Event::Delivery { cell } => self.cell_reaches_host(cell),
             Event::StageLeft {
-                direction,
+                flow,
                 way,
                 level,
                 frame,
             } => match (way, level) {
-                (Way::Send, Level::Transport) => self.send_through_host(direction, frame),
-                (Way::Send, Level::Host) => self.queue_at_nic(direction, frame),
-                (Way::Receive, Level::Host) => self.receive_at_transport(direction, frame),
-                (Way::Receive, Level::Transport) => self.take(direction, frame),
+                (Way::Send, Level::Transport) => self.send_through_host(flow, frame),
+                (Way::Send, Level::Host) => self.queue_at_nic(flow, frame),
+                (Way::Receive, Level::Host) => self.receive_at_transport(flow, frame),
+                (Way::Receive, Level::Transport) => self.take(flow, frame),
             },
             Event::Arrival { port, input, cell } => {
                 let mut cells = vec![(input, cell)];
@@ -262,95 +248,74 @@ impl<'a> Twin<'a> {
 
     // ---- the ends (model sections 5, 8, 9, 10) ----
 
-    fn timer(&mut self, vc: usize, delayed_ack: bool) {
+    fn timer(&mut self, vc: usize, end: End) {
         let now = self.now;
         let Vc { ends, timers, .. } = &mut self.vcs[vc];
-        let timer = &mut timers[usize::from(delayed_ack)];
+        let timer = &mut timers[end as usize];
         if *timer != now {
             return; // It was set anew since this event was added.
         }
         *timer = Time::NEVER;
-        let Ends::Tcp { sender, receiver } = ends else {
-            unreachable!("only TCP sets timers")
-        };
-        let mut segments = Vec::new();
-        let mut ack = None;
-        if delayed_ack {
-            ack = receiver.on_timer(now);
-        } else {
-            sender.on_timer(now, &mut segments);
-        }
-        self.send_tcp(vc, segments, ack);
+        let sent = ends.timer(end, now);
+        self.hand_over(vc, sent);
     }
 
     fn source(&mut self, vc: usize) {
-        let mut segments = Vec::new();
-        match &mut self.vcs[vc].ends {
-            Ends::Tcp { sender, .. } => {
-                sender.start(self.now, &mut segments);
-                self.send_tcp(vc, segments, None);
-            }
-            Ends::Cells(emissions) => {
-                if let Some(next) = emissions.next() {
-                    self.agenda.add(next, Event::Source { vc });
-                }
-                self.send(2 * vc, 1, Payload::Cell);
-            }
+        let (sent, again) = self.vcs[vc].ends.source(self.now);
+        if let Some(again) = again {
+            self.agenda.add(again, Event::Source { vc });
         }
+        self.hand_over(vc, sent);
     }
 
-    /// Hands over what a TCP decided to send and enters its deadlines in the agenda.
-    fn send_tcp(&mut self, vc: usize, segments: Vec<Segment>, ack: Option<Ack>) {
-        for segment in segments {
-            let cells = cells_of_segment(u64::from(segment.len));
-            self.send(2 * vc, cells, Payload::Segment(segment));
-        }
-        if let Some(ack) = ack {
-            self.send(2 * vc + 1, ACK_CELLS, Payload::Ack(ack));
+    /// The ends of a VC hand over frames; their deadlines enter the agenda.
+    fn hand_over(&mut self, vc: usize, sent: Vec<Sent>) {
+        for (kind, frame) in sent {
+            self.send(self.topology.flow(vc, kind), frame);
         }
         let Vc { ends, timers, .. } = &mut self.vcs[vc];
-        let Ends::Tcp { sender, receiver } = ends else {
-            unreachable!("only TCP sends segments and ACKs")
-        };
-        for (timer, deadline) in [sender.deadline(), receiver.deadline()]
+        for (end, deadline) in [End::Sender, End::Receiver]
             .into_iter()
-            .enumerate()
+            .zip(ends.deadlines())
         {
-            if deadline != timers[timer] {
+            let timer = &mut timers[end as usize];
+            if deadline != *timer {
                 assert!(deadline > self.now, "a timer is set for later");
-                timers[timer] = deadline;
-                let delayed_ack = timer == 1;
+                *timer = deadline;
                 if deadline != Time::NEVER {
-                    self.agenda.add(deadline, Event::Timer { vc, delayed_ack });
+                    self.agenda.add(deadline, Event::Timer { vc, end });
                 }
             }
         }
     }
 
-    /// A transport or cell source hands over a frame.
-    fn send(&mut self, direction: Direction, cells: u32, payload: Payload) {
-        let frame = self.frames[direction].len() as u32;
-        self.frames[direction].push(Frame { cells, payload });
-        if !self.enter_stage(direction, Way::Send, Level::Transport, frame) {
-            self.send_through_host(direction, frame);
+    /// A source hands over a frame.
+    fn send(&mut self, flow: FlowId, sent: Frame) {
+        let frame = self.frames[flow.index()].len() as u32;
+        self.frames[flow.index()].push(sent);
+        if !self.enter_stage(flow, Way::Send, Level::Transport, frame) {
+            self.send_through_host(flow, frame);
         }
     }
 
-    fn send_through_host(&mut self, direction: Direction, frame: u32) {
-        if !self.enter_stage(direction, Way::Send, Level::Host, frame) {
-            self.queue_at_nic(direction, frame);
+    fn send_through_host(&mut self, flow: FlowId, frame: u32) {
+        if !self.enter_stage(flow, Way::Send, Level::Host, frame) {
+            self.queue_at_nic(flow, frame);
         }
     }
 
-    fn queue_at_nic(&mut self, direction: Direction, frame: u32) {
-        let link = self.topology.paths[direction][0];
-        let cells = self.frames[direction][frame as usize].cells;
-        self.count(direction).frames_sent += 1;
+    fn queue_at_nic(&mut self, flow: FlowId, frame: u32) {
+        let link = self.path(flow)[0];
+        let cells = self.frames[flow.index()][frame as usize].cells;
+        self.count(flow).frames_sent += 1;
+        let is_data = self.kind(flow).is_data();
         self.nics[link].extend((0..cells).map(|index| Cell {
-            direction,
+            flow,
+            is_data,
             frame,
             index,
             eom: index + 1 == cells,
+            tagged: false,
             left_source: Time::NEVER,
         }));
         if self.lines[link].in_service.is_none() {
@@ -366,79 +331,64 @@ impl<'a> Twin<'a> {
     }
 
     fn cell_reaches_host(&mut self, cell: Cell) {
-        let direction = cell.direction;
-        let class = self.vcs[direction / 2].class as usize;
-        self.count(direction).cells_delivered += 1;
-        if is_data(direction) && self.measuring() {
-            let delay = self.now.since(cell.left_source).0;
-            self.tally.vcs[direction / 2].delay.add(delay, 1);
+        let flow = cell.flow;
+        let vc = self.vc(flow);
+        let class = self.vcs[vc].class as usize;
+        self.count(flow).cells_delivered += 1;
+        if cell.is_data && self.measuring() {
+            let delay = self.now.since(cell.left_source);
+            self.tally.vcs[vc].delay.add(delay, 1);
             self.tally.class_delays[class].add(delay, 1);
         }
-        let cells_of_frame = self.frames[direction][cell.frame as usize].cells;
-        match self.reassembly[direction].take(cell, cells_of_frame) {
+        let cells_of_frame = self.frames[flow.index()][cell.frame as usize].cells;
+        match self.reassembly[flow.index()].take(cell, cells_of_frame) {
             None => {}
-            Some(false) => self.count(direction).frames_damaged += 1,
+            Some(false) => self.count(flow).frames_damaged += 1,
             Some(true) => {
-                self.count(direction).frames_delivered += 1;
-                if !self.enter_stage(direction, Way::Receive, Level::Host, cell.frame) {
-                    self.receive_at_transport(direction, cell.frame);
+                self.count(flow).frames_delivered += 1;
+                if !self.enter_stage(flow, Way::Receive, Level::Host, cell.frame) {
+                    self.receive_at_transport(flow, cell.frame);
                 }
             }
         }
     }
 
-    fn receive_at_transport(&mut self, direction: Direction, frame: u32) {
-        if !self.enter_stage(direction, Way::Receive, Level::Transport, frame) {
-            self.take(direction, frame);
+    fn receive_at_transport(&mut self, flow: FlowId, frame: u32) {
+        if !self.enter_stage(flow, Way::Receive, Level::Transport, frame) {
+            self.take(flow, frame);
         }
     }
 
-    /// The transport takes a good frame.
-    fn take(&mut self, direction: Direction, frame: u32) {
-        let (vc, now) = (direction / 2, self.now);
-        let payload = self.frames[direction][frame as usize].payload;
-        match (payload, &mut self.vcs[vc].ends) {
-            (Payload::Segment(s), Ends::Tcp { receiver, .. }) => {
-                let mut bytes = 0;
-                let ack = receiver.on_segment(now, s.seq, s.len, &mut bytes);
-                self.deliver(vc, bytes);
-                self.send_tcp(vc, Vec::new(), ack);
-            }
-            (Payload::Ack(ack), Ends::Tcp { sender, .. }) => {
-                let mut segments = Vec::new();
-                sender.on_ack(now, &ack, &mut segments);
-                self.send_tcp(vc, segments, None);
-            }
-            (Payload::Cell, _) => self.deliver(vc, CELL_PAYLOAD_BYTES),
-            _ => unreachable!("segments and ACKs belong to TCP"),
-        }
-    }
-
-    fn deliver(&mut self, vc: usize, bytes: u64) {
+    /// The source at the end of the flow takes a good frame.
+    fn take(&mut self, flow: FlowId, frame: u32) {
+        let vc = self.vc(flow);
+        let payload = self.frames[flow.index()][frame as usize].payload;
+        let (sent, bytes) = self.vcs[vc].ends.take(payload, self.now);
         let measuring = self.measuring();
         let tally = &mut self.tally.vcs[vc];
         tally.delivered_bytes += bytes;
         if measuring {
             tally.measured_bytes += bytes;
         }
+        self.hand_over(vc, sent);
     }
 
     /// Puts a frame into a processing stage; false when there is none on its way.
-    fn enter_stage(&mut self, direction: Direction, way: Way, level: Level, frame: u32) -> bool {
-        if let Ends::Cells(_) = self.vcs[direction / 2].ends {
-            return false; // Cell sources emit straight into the NIC.
+    fn enter_stage(&mut self, flow: FlowId, way: Way, level: Level, frame: u32) -> bool {
+        if !self.vcs[self.vc(flow)].ends.are_processed() {
+            return false;
         }
-        let ends = self.topology.ends[direction / 2];
-        let host = ends[(usize::from(!is_data(direction)) + usize::from(way == Way::Receive)) % 2];
-        let stage = match level {
-            Level::Transport => &mut self.processing.transport[direction][way as usize],
-            Level::Host => &mut self.processing.host[host][way as usize],
+        let [from, to] = self.topology.flows[flow.index()].hosts;
+        let host = match way {
+            Way::Send => from,
+            Way::Receive => to,
         };
-        let Some(stage) = stage else { return false };
-        let draws = self.processing.streams[direction][way as usize][level as usize];
-        let leaves = stage.leave(self.now, draws, u64::from(frame));
+        let left = self
+            .processing
+            .leave(self.now, flow, host, way, level, frame);
+        let Some(leaves) = left else { return false };
         let event = Event::StageLeft {
-            direction,
+            flow,
             way,
             level,
             frame,
@@ -451,7 +401,7 @@ impl<'a> Twin<'a> {
 
     /// The transmission of `cell` on `link` starts.
     fn transmit(&mut self, link: usize, mut cell: Cell) {
-        let path = &self.topology.paths[cell.direction];
+        let path = &self.topology.flows[cell.flow.index()].path;
         let hop = path.iter().position(|&l| l == link).expect("on its route");
         let next = path.get(hop + 1).copied();
         let (left, lost) = self.lines[link].start(self.now, &cell);
@@ -485,23 +435,22 @@ impl<'a> Twin<'a> {
     /// The last bit of a cell leaves `link`.
     fn departure(&mut self, link: usize) {
         let (cell, lost) = self.lines[link].in_service.take().expect("a busy line");
-        let data = is_data(cell.direction);
         self.tally.link_cells[link] += 1;
-        self.tally.link_data_cells[link] += u64::from(data);
-        let contribution = digest(link, self.now.0, cell.direction, cell.frame, cell.index);
+        self.tally.link_data_cells[link] += u64::from(cell.is_data);
+        let contribution = digest(link, self.now, cell.flow, cell.frame, cell.index);
         let sum = self.tally.digest.get_or_insert(0);
         *sum = sum.wrapping_add(contribution);
-        let class = self.vcs[cell.direction / 2].class as usize;
+        let class = self.vcs[self.vc(cell.flow)].class as usize;
         if lost {
-            self.count(cell.direction).cells_dropped += 1;
+            self.count(cell.flow).cells_dropped += 1;
             self.tally.link_lost[link] += 1;
             if let Some(port) = &mut self.ports[link] {
-                port.tally.classes[class].dropped[DropReason::Link as usize] += 1;
+                port.tally.classes[class].dropped[DropReason::Link] += 1;
             }
         }
         match &mut self.ports[link] {
             None => {
-                self.count(cell.direction).cells_sent += 1;
+                self.count(cell.flow).cells_sent += 1;
                 self.send_next_of_nic(link);
             }
             Some(port) => match port.departure(self.now, class) {
@@ -531,19 +480,37 @@ impl<'a> Twin<'a> {
     }
 
     fn cell_reaches_port(&mut self, link: usize, cell: Cell) {
-        let class = self.vcs[cell.direction / 2].class as usize;
+        let class = self.vcs[self.vc(cell.flow)].class as usize;
         let port = self.ports[link].as_mut().expect("a port");
-        match port.arrival(self.now, cell, class) {
+        let (verdict, pushed_out) = port.arrival(self.now, cell, class);
+        match verdict {
             Verdict::Starts => self.transmit(link, cell),
             Verdict::Waits => {}
-            Verdict::Dropped => self.count(cell.direction).cells_dropped += 1,
+            Verdict::Dropped => self.count(cell.flow).cells_dropped += 1,
         }
+        if let Some(other) = pushed_out {
+            self.count(other.flow).cells_dropped += 1;
+        }
+    }
+
+    // ---- names ----
+
+    fn vc(&self, flow: FlowId) -> usize {
+        self.topology.flows[flow.index()].vc
+    }
+
+    fn kind(&self, flow: FlowId) -> FlowKind {
+        self.topology.flows[flow.index()].kind
+    }
+
+    fn path(&self, flow: FlowId) -> &[usize] {
+        &self.topology.flows[flow.index()].path
     }
 
     // ---- counting (model section 6) ----
 
-    fn count(&mut self, direction: Direction) -> &mut DirectionTally {
-        &mut self.tally.vcs[direction / 2].directions[direction % 2]
+    fn count(&mut self, flow: FlowId) -> &mut FlowTally {
+        &mut self.tally.flows[flow.index()]
     }
 
     fn measuring(&self) -> bool {
@@ -552,11 +519,15 @@ impl<'a> Twin<'a> {
         self.now >= from && measure.window.is_none_or(|w| self.now < from + w)
     }
 
-    fn finish(mut self) -> Tally {
+    /// What the run counts, the digest included.
+    ///
+    /// # Panics
+    /// When a cell is lost from the books.
+    pub(crate) fn finish(mut self) -> Tally {
         let mut held = vec![0u64; self.frames.len()];
         for port in self.ports.iter_mut().flatten() {
             port.finish(self.end);
-            port.waiting().for_each(|c| held[c.direction] += 1);
+            port.waiting().for_each(|c| held[c.flow.index()] += 1);
         }
         // A cell that waits or is being sent at a port is held there; one that was sent there and has
         // not reached the next place is on its way.
@@ -564,26 +535,26 @@ impl<'a> Twin<'a> {
             if let Some((cell, _)) = line.in_service
                 && self.ports[link].is_some()
             {
-                held[cell.direction] += 1;
+                held[cell.flow.index()] += 1;
             }
         }
         for (cell, from) in self.agenda.cells_on_their_way(&self.topology) {
             let being_sent = self.lines[from]
                 .in_service
                 .is_some_and(|(c, _)| same(c, cell));
-            held[cell.direction] += u64::from(!being_sent);
+            held[cell.flow.index()] += u64::from(!being_sent);
         }
-        for (v, vc) in self.vcs.iter().enumerate() {
-            if let Ends::Tcp { sender, .. } = &vc.ends {
-                self.tally.vcs[v].sender = sender.counters();
-            }
-            for (d, count) in self.tally.vcs[v].directions.iter().enumerate() {
-                assert_eq!(
-                    count.cells_sent,
-                    count.cells_delivered + count.cells_dropped + held[2 * v + d],
-                    "cells of VC {v}, direction {d}"
-                );
-            }
+        for (tally, vc) in self.tally.vcs.iter_mut().zip(&self.vcs) {
+            tally.sender = vc.ends.counters();
+        }
+        for ((count, held), flow) in self.tally.flows.iter().zip(held).zip(&self.topology.flows) {
+            assert_eq!(
+                count.cells_sent,
+                count.cells_delivered + count.cells_dropped + held,
+                "cells of VC {}, {:?}",
+                flow.vc,
+                flow.kind
+            );
         }
         self.tally.ports = (0..self.ports.len())
             .map(|link| {
@@ -595,51 +566,8 @@ impl<'a> Twin<'a> {
     }
 }
 
-impl Processing {
-    fn new(
-        scenario: &Scenario,
-        topology: &Topology,
-        stream: impl Fn(&str, &str) -> Stream,
-    ) -> Processing {
-        let mut transport = Vec::new();
-        let mut streams = Vec::new();
-        for (v, vc) in scenario.vcs.iter().enumerate() {
-            let processing = match &vc.traffic {
-                Traffic::Tcp(tcp) => tcp.processing,
-                _ => None,
-            };
-            for (d, name) in ["data", "ack"].into_iter().enumerate() {
-                transport.push([(); 2].map(|()| processing.map(FrameStage::new)));
-                let draws = |way: Way| {
-                    let (word, end) = match way {
-                        Way::Receive => ("receive", 1 - d),
-                        Way::Send => ("send", d),
-                    };
-                    let host = &scenario.hosts[topology.ends[v][end]].name;
-                    [
-                        stream(host, &format!("{word}-{name}-{}", vc.name)),
-                        stream(&vc.name, &format!("transport-{word}-{name}")),
-                    ]
-                };
-                streams.push([draws(Way::Receive), draws(Way::Send)]);
-            }
-        }
-        let of_host =
-            |host: &crate::scenario::Host| [(); 2].map(|()| host.processing.map(FrameStage::new));
-        Processing {
-            transport,
-            host: scenario.hosts.iter().map(of_host).collect(),
-            streams,
-        }
-    }
-}
-
-fn is_data(direction: Direction) -> bool {
-    direction.is_multiple_of(2)
-}
-
 fn same(a: Cell, b: Cell) -> bool {
-    (a.direction, a.frame, a.index) == (b.direction, b.frame, b.index)
+    (a.flow, a.frame, a.index) == (b.flow, b.frame, b.index)
 }
 
 /// floor(t / cell time).
@@ -655,16 +583,14 @@ fn can_queue(scenario: &Scenario, topology: &Topology, link: usize) -> bool {
         [input] => input,
         _ => return true,
     };
-    let spacing = scenario.links[input].rate.cell_time().whole;
+    let spacing = scenario.links[input].rate.cell_time().shortest();
     let service = scenario.links[link].rate.cell_time().longest();
     let switch = topology.switch_of[link].expect("a port leaves a switch");
     let bunches = scenario.switches[switch]
         .processing
         .is_some_and(|p| p.kind == ProcessingKind::Server || p.spread > Span::ZERO);
-    let mut classes: Vec<Class> = (scenario.vcs.iter().enumerate())
-        .filter(|(v, _)| (0..2).any(|d| topology.paths[2 * v + d].contains(&link)))
-        .map(|(_, vc)| vc.class)
-        .collect();
+    let crossing = topology.flows.iter().filter(|f| f.path.contains(&link));
+    let mut classes: Vec<Class> = crossing.map(|f| scenario.vcs[f.vc].class).collect();
     classes.dedup();
     spacing < service || bunches || classes.iter().any(|&c| c != classes[0])
 }

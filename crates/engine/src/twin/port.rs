@@ -1,11 +1,13 @@
 //! The output port of a switch: acceptance, class queues, service (model section 6).
 
 use super::Cell;
-use crate::port::drop::{Policy, QueueView};
-use crate::port::sched::{CLASSES, Scheduler};
+use crate::flow::FlowId;
+use crate::port::drop::{Arriving, Decision, DropRule, Policy, QueueView};
+use crate::port::sched::{FlowShare, Scheduler, Within};
+use crate::rng::Stream;
 use crate::scenario::{Class, RestOfFrame, Scenario};
-use crate::tally::{DropReason, PortTally};
-use crate::topology::{Direction, Topology};
+use crate::tally::{CLASSES, DropReason, PortTally};
+use crate::topology::Topology;
 use crate::units::Time;
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -21,13 +23,14 @@ pub(super) enum Verdict {
 #[derive(Clone, Copy, PartialEq)]
 enum FrameState {
     Accepted,
-    Refused,
+    Refused(DropReason),
     Damaged,
 }
 
 struct ClassQueue {
     buffer: Option<u64>,
     policy: Policy,
+    draws: Stream,
     rest_of_frame: RestOfFrame,
     /// Waiting cells with the number of their arrival at the port.
     cells: VecDeque<(u64, Cell)>,
@@ -36,49 +39,54 @@ struct ClassQueue {
 pub(super) struct Port {
     scheduler: Scheduler,
     queues: Vec<ClassQueue>,
+    /// The flows that cross it; their places are their local numbers.
+    flows: Vec<FlowId>,
     busy: bool,
     arrivals: u64,
     /// Cells whose transmission has begun.
     sent: u64,
-    /// By VC direction: the frame of its latest cell.
-    latest: HashMap<Direction, (u32, FrameState)>,
+    /// By flow: the frame of its latest cell.
+    latest: HashMap<FlowId, (u32, FrameState)>,
     /// Until when `tally.queue_time` is up to date.
     counted_until: Time,
     pub(super) tally: PortTally,
 }
 
 impl Port {
-    pub(super) fn new(scenario: &Scenario, topology: &Topology, link: usize) -> Port {
+    pub(super) fn new(
+        scenario: &Scenario,
+        topology: &Topology,
+        link: usize,
+        stream: impl Fn(&str, &str) -> Stream,
+    ) -> Port {
         let spec = topology.scheduler(scenario, link);
-        let crossing: Vec<_> = (0..topology.paths.len())
-            .map(|direction| {
-                let vc = &scenario.vcs[direction / 2];
-                let per_vc = match spec {
-                    crate::scenario::Scheduler::PerVc { class, .. } => *class == vc.class,
-                    _ => false,
-                };
-                if per_vc && topology.paths[direction].contains(&link) {
-                    (
-                        vc.weight,
-                        vc.guarantee.filter(|_| super::is_data(direction)),
-                    )
-                } else {
-                    (0, None)
-                }
-            })
-            .collect();
+        let ids = (0..topology.flows.len()).map(|i| FlowId(i as u32));
+        let of = |id: FlowId| &topology.flows[id.index()];
+        let flows: Vec<FlowId> = ids.filter(|&id| of(id).path.contains(&link)).collect();
+        let shares = flows.iter().map(|&id| {
+            let vc = &scenario.vcs[of(id).vc];
+            FlowShare {
+                class: vc.class,
+                weight: vc.weight,
+                guarantee: vc.guarantee.filter(|_| of(id).kind.is_data()),
+            }
+        });
+        let shares: Vec<FlowShare> = shares.collect();
+        let name = &scenario.links[link].name;
         let queues = Class::ALL.map(|class| {
             let queue = topology.queue(scenario, link, class);
             ClassQueue {
                 buffer: queue.buffer,
                 policy: Policy::new(&queue.drop, queue.buffer),
+                draws: stream(name, &format!("drop-{}", class.name())),
                 rest_of_frame: queue.rest_of_frame,
                 cells: VecDeque::new(),
             }
         });
         Port {
-            scheduler: Scheduler::new(spec, scenario.links[link].rate, &crossing),
+            scheduler: Scheduler::new(spec, scenario.links[link].rate, &shares),
             queues: queues.into(),
+            flows,
             busy: false,
             arrivals: 0,
             sent: 0,
@@ -88,26 +96,36 @@ impl Port {
         }
     }
 
-    pub(super) fn arrival(&mut self, now: Time, cell: Cell, class: usize) -> Verdict {
+    /// A cell arrives: what happens to it, and the cell that is dropped from the queue in its favour.
+    pub(super) fn arrival(
+        &mut self,
+        now: Time,
+        cell: Cell,
+        class: usize,
+    ) -> (Verdict, Option<Cell>) {
         self.count_waiting_until(now);
         self.tally.classes[class].arrived += 1;
         self.arrivals += 1;
-        let verdict = match self.accepts(&cell, class) {
+        let mut pushed_out = None;
+        let verdict = match self.accepts(now, &cell, class) {
             Err(reason) => {
-                self.tally.classes[class].dropped[reason as usize] += 1;
+                self.tally.classes[class].dropped[reason] += 1;
                 Verdict::Dropped
             }
-            Ok(()) if !self.busy => {
+            Ok(_) if !self.busy => {
                 self.busy = true;
                 self.sent += 1;
                 Verdict::Starts
             }
-            Ok(()) => {
+            Ok(pushes_out) => {
+                if pushes_out {
+                    pushed_out = Some(self.push_out(class));
+                }
                 self.queues[class].cells.push_back((self.arrivals, cell));
-                if let Scheduler::PerVc(s) = &mut self.scheduler
-                    && s.class() == class
-                {
-                    s.on_arrival(cell.direction, self.sent);
+                let local = self.local(cell.flow);
+                match self.scheduler.within(class) {
+                    Within::InOrder => {}
+                    Within::PerVc(s) => s.on_arrival(local, 1, self.sent),
                 }
                 Verdict::Waits
             }
@@ -121,40 +139,79 @@ impl Port {
             self.tally.accepted += 1;
         }
         self.check_conservation();
-        verdict
+        (verdict, pushed_out)
     }
 
-    /// Rules 1 to 3 of the model.
-    fn accepts(&mut self, cell: &Cell, class: usize) -> Result<(), DropReason> {
-        let queue = &self.queues[class];
-        let begun = self
-            .latest
-            .get(&cell.direction)
-            .filter(|(frame, _)| *frame == cell.frame);
-        let mut state = match begun {
-            Some(&(_, state)) => state,
-            None if self.busy && queue.policy.refuses(&queue.view(cell.direction)) => {
-                FrameState::Refused
-            }
-            None => FrameState::Accepted,
-        };
+    fn local(&self, flow: FlowId) -> usize {
+        let place = self.flows.iter().position(|&f| f == flow);
+        place.expect("it crosses the port")
+    }
+
+    /// Rules 1 to 4 of the model: whether the cell is taken, and then whether another is pushed out.
+    fn accepts(&mut self, now: Time, cell: &Cell, class: usize) -> Result<bool, DropReason> {
+        let local = self.local(cell.flow) as u32;
+        let queue = &mut self.queues[class];
+        let latest = self.latest.get(&cell.flow);
+        let begun = latest.filter(|(frame, _)| *frame == cell.frame);
+        let mut state = begun.map_or(FrameState::Accepted, |&(_, state)| state);
         let spared = match queue.rest_of_frame {
             RestOfFrame::Accept => true,
             RestOfFrame::DropButEom => cell.eom,
             RestOfFrame::Drop => false,
         };
+        let lost = match state {
+            FrameState::Accepted => None,
+            FrameState::Refused(reason) => Some(reason),
+            FrameState::Damaged => (!spared).then_some(DropReason::Rest),
+        };
+        let begins = begun.is_none();
+        let mut decision = Decision::Accept;
+        if queue.policy.needs().every_cell || (begins && self.busy) {
+            let arriving = Arriving {
+                vc: local,
+                begins,
+                eom: cell.eom,
+                tagged: cell.tagged,
+                lost: lost.is_some(),
+                draws: queue.draws,
+            };
+            let view = queue.view(cell.flow);
+            decision = queue.policy.admit(now, &arriving, &view);
+        }
         let full = self.busy && queue.buffer.is_some_and(|k| queue.cells.len() as u64 >= k);
-        let verdict = match state {
-            FrameState::Refused => Err(DropReason::Policy),
-            FrameState::Damaged if !spared => Err(DropReason::Rest),
+        let verdict = match (lost, decision) {
+            (Some(reason), _) => Err(reason),
+            (None, Decision::Refuse(reason)) => {
+                state = if begins {
+                    FrameState::Refused(reason)
+                } else {
+                    FrameState::Damaged
+                };
+                Err(reason)
+            }
+            (None, Decision::PushOut) if !queue.cells.is_empty() => Ok(true),
             _ if full => {
                 state = FrameState::Damaged;
                 Err(DropReason::Full)
             }
-            _ => Ok(()),
+            _ => Ok(false),
         };
-        self.latest.insert(cell.direction, (cell.frame, state));
+        self.latest.insert(cell.flow, (cell.frame, state));
         verdict
+    }
+
+    /// The cell at the front of a class queue is dropped; its frame is damaged if it still arrives.
+    fn push_out(&mut self, class: usize) -> Cell {
+        let front = self.queues[class].cells.pop_front();
+        let (_, cell) = front.expect("something waits");
+        if let Some((frame, state)) = self.latest.get_mut(&cell.flow)
+            && *frame == cell.frame
+            && *state == FrameState::Accepted
+        {
+            *state = FrameState::Damaged;
+        }
+        self.tally.classes[class].dropped[DropReason::Front] += 1;
+        cell
     }
 
     /// A cell of `class` has left: the next one to be sent.
@@ -180,15 +237,16 @@ impl Port {
         let oldest = |class: usize| queues[class].cells[0].0;
         let class = self.scheduler.pick(&waiting, oldest)?;
         let cells = &mut self.queues[class].cells;
-        let (_, cell) = match &mut self.scheduler {
-            Scheduler::PerVc(s) if s.class() == class => {
-                let vc = s.pick(self.sent);
-                let oldest = cells.iter().position(|(_, c)| c.direction == vc)?;
+        let (_, cell) = match self.scheduler.within(class) {
+            Within::InOrder => cells.pop_front()?,
+            Within::PerVc(s) => {
+                let local = s.pick(self.sent);
+                let flow = self.flows[local];
+                let oldest = cells.iter().position(|(_, c)| c.flow == flow)?;
                 let taken = cells.remove(oldest)?;
-                s.taken(vc, taken.1.eom);
+                s.taken(1, taken.1.eom, self.sent + 1);
                 taken
             }
-            _ => cells.pop_front()?,
         };
         Some(cell)
     }
@@ -202,7 +260,6 @@ impl Port {
 
     pub(super) fn finish(&mut self, end: Time) {
         self.count_waiting_until(end);
-        self.tally.held = self.waiting().count() as u64 + u64::from(self.busy);
         self.check_conservation();
     }
 
@@ -212,14 +269,10 @@ impl Port {
         self.counted_until = now;
     }
 
-    /// in = out + dropped + held, and no queue beyond its buffer.
-    fn check_conservation(&self) {
-        let held = self.waiting().count() as u64 + u64::from(self.busy);
-        // What is lost on the link has been sent.
-        let [policy, full, rest, _] = self.tally.dropped();
-        let dropped = policy + full + rest;
-        assert_eq!(self.tally.arrived(), self.tally.sent() + dropped + held);
-        assert_eq!(self.tally.accepted, self.tally.sent() + held);
+    /// arrived = accepted + dropped on arrival, accepted = sent + held + pushed out, and no queue beyond its buffer.
+    fn check_conservation(&mut self) {
+        self.tally.held = self.waiting().count() as u64 + u64::from(self.busy);
+        self.tally.check();
         for queue in &self.queues {
             assert!(queue.buffer.is_none_or(|k| queue.cells.len() as u64 <= k));
         }
@@ -227,12 +280,12 @@ impl Port {
 }
 
 impl ClassQueue {
-    fn view(&self, direction: Direction) -> QueueView {
-        let of_vc = |d: Direction| self.cells.iter().filter(move |(_, c)| c.direction == d);
-        let active: HashSet<Direction> = self.cells.iter().map(|(_, c)| c.direction).collect();
+    fn view(&self, flow: FlowId) -> QueueView {
+        let of_vc = self.cells.iter().filter(|(_, c)| c.flow == flow);
+        let active: HashSet<FlowId> = self.cells.iter().map(|(_, c)| c.flow).collect();
         QueueView {
             waiting: self.cells.len() as u64,
-            waiting_of_vc: of_vc(direction).count() as u64,
+            waiting_of_vc: of_vc.count() as u64,
             active_vcs: active.len() as u64,
         }
     }

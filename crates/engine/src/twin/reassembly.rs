@@ -2,7 +2,7 @@
 
 use super::Cell;
 
-/// The cells of one VC direction since the last EOM.
+/// The cells of one flow since the last EOM.
 #[derive(Clone, Default)]
 pub(super) struct Reassembly {
     cells: Vec<Cell>,
@@ -23,6 +23,7 @@ impl Reassembly {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::flow::FlowId;
     use crate::units::Time;
 
     /// What the EOMs among cells (frame, index) of frames of three cells say.
@@ -30,10 +31,12 @@ mod tests {
         let mut reassembly = Reassembly::default();
         let taken = cells.iter().filter_map(|&(frame, index)| {
             let cell = Cell {
-                direction: 0,
+                flow: FlowId(0),
+                is_data: true,
                 frame,
                 index,
                 eom: index == 2,
+                tagged: false,
                 left_source: Time::ZERO,
             };
             reassembly.take(cell, 3)

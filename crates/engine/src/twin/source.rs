@@ -50,14 +50,14 @@ impl Iterator for Emissions {
     fn next(&mut self) -> Option<Time> {
         let at = match self.pattern {
             Pattern::Silent => return None,
-            Pattern::Cbr(gap) => self.from + Span(gap.end_of(self.cells)),
+            Pattern::Cbr(gap) => self.from + gap.end_of(self.cells),
             Pattern::Poisson { mean_gap, draws } => {
                 let gap = (draws.exponential(self.cells) * mean_gap).round() as u64;
                 self.from += Span(gap.max(1));
                 self.from
             }
             Pattern::Vbr { gap, on, off } => {
-                let mut at = self.from + Span(gap.end_of(self.cells));
+                let mut at = self.from + gap.end_of(self.cells);
                 if at >= self.from + on {
                     self.from += on + off;
                     self.cells = 0;

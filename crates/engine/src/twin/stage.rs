@@ -1,9 +1,9 @@
 //! Processing delays (model section 8).
 
 use super::Cell;
+use crate::flow::FlowId;
 use crate::rng::Stream;
 use crate::scenario::{Processing, ProcessingKind, ProcessingUnit};
-use crate::topology::Direction;
 use crate::units::{Span, Time};
 use std::collections::HashMap;
 
@@ -41,12 +41,12 @@ impl FrameStage {
 /// The delay between an input link of a switch and the output ports.
 pub(super) struct SwitchStage {
     processing: Processing,
-    /// By VC direction.
+    /// By flow.
     draws: Vec<Stream>,
     /// When the latest cell left.
     previous: Option<Time>,
-    /// The latest frame of each VC direction.
-    latest: HashMap<Direction, u32>,
+    /// The latest frame of each flow.
+    latest: HashMap<FlowId, u32>,
 }
 
 impl SwitchStage {
@@ -61,7 +61,7 @@ impl SwitchStage {
 
     /// When `cell`, which comes at `at`, reaches its output port. Cells must come in the order of the link.
     pub(super) fn leave(&mut self, at: Time, cell: &Cell) -> Time {
-        let begins = self.latest.insert(cell.direction, cell.frame) != Some(cell.frame);
+        let begins = self.latest.insert(cell.flow, cell.frame) != Some(cell.frame);
         let index = match self.processing.per {
             ProcessingUnit::Cell => cell.index,
             ProcessingUnit::Frame => 0,
@@ -69,7 +69,7 @@ impl SwitchStage {
         let n = u64::from(cell.frame)
             .wrapping_mul(1 << 12)
             .wrapping_add(u64::from(index));
-        let time = time(self.processing, self.draws[cell.direction], n);
+        let time = time(self.processing, self.draws[cell.flow.index()], n);
         let free = self.previous.unwrap_or(Time::ZERO);
         let leaves = match (self.processing.kind, self.processing.per) {
             (ProcessingKind::Latency, _) => at + time,
@@ -115,10 +115,12 @@ mod tests {
             let mut stage = SwitchStage::new(processing(kind, per), vec![draws(); 8]);
             [(0, 0, 0), (3, 0, 1), (6, 1, 0), (9, 1, 1)].map(|(at, frame, index)| {
                 let cell = Cell {
-                    direction: 0,
+                    flow: FlowId(0),
+                    is_data: true,
                     frame,
                     index,
                     eom: index == 1,
+                    tagged: false,
                     left_source: Time::ZERO,
                 };
                 stage.leave(Time(at), &cell).0

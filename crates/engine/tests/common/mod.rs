@@ -6,7 +6,7 @@ pub mod build;
 pub mod engines;
 pub mod random;
 
-use cellyard_engine::tally::Tally;
+use cellyard_engine::testing::Tally;
 use std::fmt::Write;
 
 /// Number of random cases: the environment variable `CELLYARD_CASES`, or `default`.
@@ -44,15 +44,11 @@ pub fn differences(left: &Tally, right: &Tally) -> String {
     for (i, (l, r)) in left.ports.iter().zip(&right.ports).enumerate() {
         compare(format!("port of link {i}"), l, r);
     }
+    for (i, (l, r)) in left.flows.iter().zip(&right.flows).enumerate() {
+        compare(format!("flow {i}"), l, r);
+    }
     for (i, (l, r)) in left.vcs.iter().zip(&right.vcs).enumerate() {
-        for (d, name) in ["data", "ACK"].into_iter().enumerate() {
-            compare(
-                format!("vc {i}, {name} direction"),
-                &l.directions[d],
-                &r.directions[d],
-            );
-        }
-        let bytes = |v: &cellyard_engine::tally::VcTally| (v.measured_bytes, v.delivered_bytes);
+        let bytes = |v: &cellyard_engine::testing::VcTally| (v.measured_bytes, v.delivered_bytes);
         compare(format!("vc {i}, bytes"), &bytes(l), &bytes(r));
         compare(format!("vc {i}, sender"), &l.sender, &r.sender);
         compare(format!("vc {i}, delay"), &l.delay, &r.delay);

@@ -64,16 +64,35 @@ pub fn cases(length: u64) -> impl Strategy<Value = Case> {
         })
         .prop_map(
             |((settings, hosts, switches, links, vcs), replication)| Case {
-                scenario: Scenario {
+                scenario: one_front_per_class(Scenario {
                     hosts,
                     switches,
                     links,
                     vcs,
                     ..settings
-                },
+                }),
                 replication,
             },
         )
+}
+
+/// A class that any scheduler serves VC by VC has no one front to drop from.
+fn one_front_per_class(mut net: Scenario) -> Scenario {
+    let of_switches = net.switches.iter().map(|s| &s.scheduler);
+    let of_links = net.links.iter().filter_map(|l| l.scheduler.as_ref());
+    let per_vc = |s: &Scheduler| match s {
+        Scheduler::PerVc { class, .. } => Some(*class),
+        _ => None,
+    };
+    let split: Vec<Class> = of_switches.chain(of_links).filter_map(per_vc).collect();
+    let of_switches = net.switches.iter_mut().flat_map(|s| &mut s.queues);
+    let of_links = net.links.iter_mut().flat_map(|l| &mut l.queues);
+    for queue in of_switches.chain(of_links) {
+        if queue.drop == DropPolicy::DropFromFront && split.contains(&queue.class) {
+            queue.drop = DropPolicy::TailDrop;
+        }
+    }
+    net
 }
 
 /// Host, distance to the other host, and the choices of a route; class, weight, share of the guaranteed rates, start, traffic.
@@ -100,7 +119,7 @@ struct Net {
 
 /// The cell time at `base`, rounded down.
 fn cell(base: u64) -> u64 {
-    BitRate(base).cell_time().whole
+    BitRate(base).cell_time().shortest().0
 }
 
 /// Mostly whole numbers of cell times, sometimes just beside or any number of ticks.
@@ -229,6 +248,7 @@ fn class_queue(class: Class) -> impl Strategy<Value = ClassQueue> {
                 z,
                 k_fba
             }),
+            Just(DropPolicy::DropFromFront),
         ];
         policy.prop_map(move |drop| ClassQueue {
             class,

@@ -3,8 +3,9 @@
 //! 800 kb/s and 100 ms, window 28 segments of 1000 bytes, 10 ms per segment; ACKs take 100 ms.
 
 use super::testing::{MSS, params};
-use super::{Ack, Receiver, Segment, Sender, SenderCounters};
+use super::{Ack, Receiver, Segment, Sender};
 use crate::scenario::model::{Estimator, Recovery, RenoFastRetransmit, SackPipe, TcpParams};
+use crate::tally::SenderCounters;
 use crate::units::{Span, Time};
 use proptest::prelude::*;
 use std::collections::VecDeque;

@@ -4,20 +4,22 @@
 //!
 //! | file | content |
 //! |---|---|
-//! | `sender` | window, sending, go-back-N, timer: what all recoveries share |
+//! | `sender`, `core` | window, sending, go-back-N, timer: what all recoveries share |
 //! | `vanilla`, `tahoe`, `reno`, `newreno`, `sack` | one loss recovery each |
 //! | `scoreboard` | what a SACK sender knows of the receiver's buffer |
 //! | `receiver` | reassembly, ACKs, SACK blocks, delayed ACKs |
 //! | `rtt`, `grid` | retransmission timeout, the ticks it is counted in |
 //!
-//! Another recovery is a file with an implementation of `recovery::LossRecovery`, its line in
-//! `recovery`, and its name in `scenario::model::Recovery`.
+//! Another recovery is a file with an implementation of `recovery::LossRecovery`, its lines in
+//! `recoveries`, and its name in `scenario::model::Recovery`.
 
+mod core;
 mod grid;
 #[cfg(test)]
 mod losses;
 mod newreno;
 mod receiver;
+mod recoveries;
 mod recovery;
 mod reno;
 mod rtt;
@@ -73,21 +75,6 @@ impl Ack {
     pub fn sack(&self) -> &[SackBlock] {
         &self.blocks[..self.n_blocks as usize]
     }
-}
-
-/// What a sender counts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SenderCounters {
-    /// Segments sent, retransmissions included.
-    pub segments: u64,
-    /// Segments that carried bytes sent before.
-    pub retransmitted_segments: u64,
-    /// Expiries of the retransmission timer.
-    pub timeouts: u64,
-    /// Fast retransmits (entries into recovery).
-    pub fast_retransmits: u64,
-    /// Duplicate ACKs received.
-    pub duplicate_acks: u64,
 }
 
 /// When a pure component next wants to be called, `Time::NEVER` for not at all.

@@ -15,10 +15,9 @@
 //! Not said there, chosen here: the first recovery of a connection needs no guard (without a SYN
 //! no byte precedes the first); a partial ACK leaves cwnd at one MSS at least.
 
+use super::core::Core;
 use super::recovery::LossRecovery;
-use super::sender::Core;
 use super::{Ack, Segment};
-use crate::scenario::model::TcpParams;
 use crate::units::Time;
 
 /// Where a NewReno sender stands.
@@ -29,14 +28,17 @@ pub(super) struct NewReno {
     recover: Option<u64>,
 }
 
-impl LossRecovery for NewReno {
-    fn new(_params: &TcpParams) -> NewReno {
+impl NewReno {
+    /// Of a connection that has not started.
+    pub fn new() -> NewReno {
         NewReno {
             recovering: false,
             recover: None,
         }
     }
+}
 
+impl LossRecovery for NewReno {
     #[inline]
     fn on_new_ack(
         &mut self,

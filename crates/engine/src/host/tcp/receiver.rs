@@ -98,6 +98,7 @@ impl Receiver {
 
     /// Next byte expected in order.
     #[inline]
+    #[cfg(test)]
     pub fn next_expected(&self) -> u64 {
         self.rcv_nxt
     }

@@ -11,8 +11,8 @@
 //! timer runs on; it reproduces published tables in which fast retransmit cannot have repaired the
 //! hole.
 
+use super::core::Core;
 use super::recovery::LossRecovery;
-use super::sender::Core;
 use super::{Ack, Segment};
 use crate::scenario::model::{RenoFastRetransmit, TcpParams};
 use crate::units::Time;
@@ -24,14 +24,17 @@ pub(super) struct Reno {
     resend: RenoFastRetransmit,
 }
 
-impl LossRecovery for Reno {
-    fn new(params: &TcpParams) -> Reno {
+impl Reno {
+    /// Of a connection that has not started.
+    pub fn new(params: &TcpParams) -> Reno {
         Reno {
             recovering: false,
             resend: params.reno_fast_retransmit,
         }
     }
+}
 
+impl LossRecovery for Reno {
     #[inline]
     fn on_new_ack(
         &mut self,

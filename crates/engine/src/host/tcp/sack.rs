@@ -19,9 +19,9 @@
 //! sent before it is acknowledged (RFC 6675 section 5.1). The timer restarts at every ACK of new
 //! data. Not modelled: limited transmit, skipping SACKed segments in go-back-N.
 
+use super::core::Core;
 use super::recovery::LossRecovery;
 use super::scoreboard::Scoreboard;
-use super::sender::Core;
 use super::{Ack, Segment};
 use crate::scenario::model::{SackPipe, TcpParams};
 use crate::units::Time;
@@ -40,8 +40,9 @@ pub(super) struct Sack {
     rescue: bool,
 }
 
-impl LossRecovery for Sack {
-    fn new(params: &TcpParams) -> Sack {
+impl Sack {
+    /// Of a connection that has not started.
+    pub fn new(params: &TcpParams) -> Sack {
         Sack {
             board: Scoreboard::default(),
             rule: params.sack_pipe,
@@ -51,7 +52,9 @@ impl LossRecovery for Sack {
             rescue: false,
         }
     }
+}
 
+impl LossRecovery for Sack {
     #[inline]
     fn on_new_ack(
         &mut self,

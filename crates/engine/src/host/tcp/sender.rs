@@ -15,16 +15,13 @@
 //! Not modelled: handshake, window updates, persist timer, restart after idle (sources are never
 //! idle), giving up.
 
-use super::grid::Grid;
-use super::recovery::State;
-use super::rtt::Rtt;
-use super::{Ack, Deadline, Segment, SenderCounters};
+use super::core::Core;
+use super::recoveries::State;
+use super::recovery::LossRecovery;
+use super::{Ack, Deadline, Segment};
 use crate::scenario::model::TcpParams;
+use crate::tally::SenderCounters;
 use crate::units::{Span, Time};
-
-const MAX_CWND: f64 = (1u64 << 40) as f64;
-/// Value of `Core::timed_seq` when no segment is timed.
-const NOT_TIMED: u64 = u64::MAX;
 
 /// The sending end of a connection.
 #[derive(Clone, Debug)]
@@ -37,30 +34,8 @@ impl Sender {
     /// A sender that has not started. `params` must satisfy 1 <= MSS <= rwnd and MSS < 2^32;
     /// `timer_phase` is the first tick of the coarse timer.
     pub fn new(params: &TcpParams, timer_phase: Span) -> Sender {
-        let grid = Grid::new(params.granularity, timer_phase);
-        let rtt = Rtt::new(params, &grid);
-        let mss = params.mss as f64;
         Sender {
-            core: Core {
-                snd_una: 0,
-                snd_nxt: 0,
-                snd_max: 0,
-                cwnd: (mss * params.initial_window as f64).min(MAX_CWND),
-                ssthresh: params.initial_ssthresh.unwrap_or(params.rwnd) as f64,
-                mss: params.mss,
-                rwnd: params.rwnd,
-                file_end: params.file_size.unwrap_or(u64::MAX),
-                deadline: Time::NEVER,
-                beyond_next: grid.beyond_next(rtt.rto()),
-                grid,
-                rtt,
-                timed_seq: NOT_TIMED,
-                timed_at: Time::ZERO,
-                timed_tick: 0,
-                dup_acks: 0,
-                dupack_threshold: params.dupack_threshold,
-                counters: SenderCounters::default(),
-            },
+            core: Core::new(params, timer_phase),
             recovery: State::new(params),
         }
     }
@@ -123,178 +98,9 @@ impl Sender {
     }
 
     /// Whether a file was sent and fully acknowledged.
+    #[cfg(test)]
     pub fn is_done(&self) -> bool {
         self.core.snd_una >= self.core.file_end
-    }
-}
-
-/// Window, timer and counters: the mechanics that recoveries work with.
-#[derive(Clone, Debug)]
-pub(super) struct Core {
-    /// First byte not acknowledged.
-    pub snd_una: u64,
-    /// Next byte to send; below `snd_max` during go-back-N.
-    pub snd_nxt: u64,
-    /// One past the highest byte ever sent.
-    pub snd_max: u64,
-    /// Congestion window, bytes.
-    pub cwnd: f64,
-    /// Slow-start threshold, bytes.
-    pub ssthresh: f64,
-    /// Bytes of a full segment.
-    pub mss: u64,
-    /// Receiver window, bytes.
-    pub rwnd: u64,
-    /// One past the last byte of the file; `u64::MAX` when there is no end.
-    pub file_end: u64,
-    /// Duplicate ACKs in a row that count towards a fast retransmit.
-    pub dup_acks: u32,
-    /// Duplicate ACKs that start a fast retransmit.
-    pub dupack_threshold: u32,
-    /// What was counted.
-    pub counters: SenderCounters,
-    deadline: Time,
-    grid: Grid,
-    rtt: Rtt,
-    /// From the next tick to the expiry of a timer set now.
-    beyond_next: Span,
-    timed_seq: u64,
-    timed_at: Time,
-    timed_tick: u64,
-}
-
-impl Core {
-    /// Moves snd_una to `ack`, takes the round-trip sample; returns the bytes acknowledged.
-    #[inline]
-    fn acknowledge(&mut self, now: Time, ack: u64) -> u64 {
-        let acked = ack - self.snd_una;
-        self.snd_una = ack;
-        self.snd_nxt = self.snd_nxt.max(ack);
-        if ack > self.timed_seq {
-            let ticks = self.grid.passed() - self.timed_tick;
-            self.rtt.sample(ticks, now.since(self.timed_at), &self.grid);
-            self.beyond_next = self.grid.beyond_next(self.rtt.rto());
-            self.timed_seq = NOT_TIMED;
-        }
-        acked
-    }
-
-    /// Slow start or congestion avoidance for one ACK of new data.
-    #[inline]
-    pub fn open_window(&mut self) {
-        let mss = self.mss as f64;
-        let more = if self.cwnd <= self.ssthresh {
-            mss
-        } else {
-            mss * mss / self.cwnd
-        };
-        self.cwnd = (self.cwnd + more).min(MAX_CWND);
-    }
-
-    /// Half of the window in use, min(cwnd, rwnd) / 2, but at least two segments (RFC 2001
-    /// section 3 step 1).
-    pub fn half_window(&self) -> f64 {
-        let window = self.cwnd.min(self.rwnd as f64);
-        (window / 2.0).max(2.0 * self.mss as f64)
-    }
-
-    /// Half of what was sent and not acknowledged, at least two segments (RFC 5681 equation 4).
-    pub fn half_flight(&self) -> f64 {
-        let flight = (self.snd_max - self.snd_una) as f64;
-        (flight / 2.0).max(2.0 * self.mss as f64)
-    }
-
-    /// Starts the timer anew, or stops it when nothing is outstanding.
-    #[inline]
-    pub fn restart_timer(&mut self) {
-        self.deadline = if self.snd_una == self.snd_max {
-            Time::NEVER
-        } else {
-            self.expiry()
-        };
-    }
-
-    /// Sends from snd_nxt what the window allows.
-    #[inline]
-    pub fn send_window(&mut self, now: Time, out: &mut Vec<Segment>) {
-        let right = self.snd_una + (self.cwnd as u64).min(self.rwnd);
-        while self.send_next(now, right, out) {}
-    }
-
-    /// Sends the segment at snd_nxt if there is one and it ends at or before `right`.
-    #[inline]
-    pub fn send_next(&mut self, now: Time, right: u64, out: &mut Vec<Segment>) -> bool {
-        let len = self.mss.min(self.file_end - self.snd_nxt);
-        let end = self.snd_nxt + len;
-        if len == 0 || end > right {
-            return false;
-        }
-        self.transmit(now, self.snd_nxt, len, out);
-        self.snd_nxt = end;
-        true
-    }
-
-    /// Resends the segment at snd_una and restarts the timer (4.4BSD `tcp_input`: the timer is
-    /// stopped, the timing cancelled, and output starts the timer again).
-    pub fn fast_retransmit(&mut self, now: Time, out: &mut Vec<Segment>) {
-        let end = self.retransmit(now, self.snd_una, u64::MAX, out);
-        self.snd_nxt = self.snd_nxt.max(end);
-        self.restart_timer();
-    }
-
-    /// Resends up to one segment of data from `seq`, which was sent before, not beyond `end`;
-    /// returns where it ends.
-    pub fn retransmit(&mut self, now: Time, seq: u64, end: u64, out: &mut Vec<Segment>) -> u64 {
-        let len = self.mss.min(end.min(self.file_end) - seq);
-        self.stop_timing();
-        self.transmit(now, seq, len, out);
-        seq + len
-    }
-
-    /// Cancels the timing of a segment (Karn).
-    pub fn stop_timing(&mut self) {
-        self.timed_seq = NOT_TIMED;
-    }
-
-    #[inline]
-    fn transmit(&mut self, now: Time, seq: u64, len: u64, out: &mut Vec<Segment>) {
-        let retransmission = seq < self.snd_max;
-        out.push(Segment {
-            seq,
-            len: len as u32,
-            retransmission,
-        });
-        self.counters.segments += 1;
-        if retransmission {
-            self.counters.retransmitted_segments += 1;
-        } else {
-            if self.timed_seq == NOT_TIMED {
-                self.timed_seq = seq;
-                self.timed_at = now;
-                self.timed_tick = self.grid.passed();
-            }
-            self.snd_max = seq + len;
-        }
-        if self.deadline == Time::NEVER {
-            self.deadline = self.expiry();
-        }
-    }
-
-    fn time_out(&mut self, ssthresh: f64) {
-        self.counters.timeouts += 1;
-        self.ssthresh = ssthresh;
-        self.cwnd = self.mss as f64;
-        self.snd_nxt = self.snd_una;
-        self.dup_acks = 0;
-        self.stop_timing();
-        self.rtt.back_off();
-        self.beyond_next = self.grid.beyond_next(self.rtt.rto());
-        self.deadline = self.expiry();
-    }
-
-    #[inline]
-    fn expiry(&self) -> Time {
-        Time(self.grid.next().0.saturating_add(self.beyond_next.0))
     }
 }
 

@@ -9,10 +9,9 @@
 //! Source: Fall and Floyd, "Simulation-based comparisons of Tahoe, Reno, and SACK TCP", CCR 26(3),
 //! 1996, section 2, whose Tahoe goes back to snd_una and slow-starts. (4.3BSD resumes where it was.)
 
+use super::core::Core;
 use super::recovery::LossRecovery;
-use super::sender::Core;
 use super::{Ack, Segment};
-use crate::scenario::model::TcpParams;
 use crate::units::Time;
 
 /// Where a Tahoe sender stands.
@@ -22,11 +21,14 @@ pub(super) struct Tahoe {
     recover: Option<u64>,
 }
 
-impl LossRecovery for Tahoe {
-    fn new(_params: &TcpParams) -> Tahoe {
+impl Tahoe {
+    /// Of a connection that has not started.
+    pub fn new() -> Tahoe {
         Tahoe { recover: None }
     }
+}
 
+impl LossRecovery for Tahoe {
     #[inline]
     fn on_new_ack(
         &mut self,

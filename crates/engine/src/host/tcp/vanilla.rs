@@ -5,10 +5,9 @@
 //! retransmit; the "vanilla TCP" of Goyal et al., "Improving the performance of TCP over the
 //! ATM-UBR service", section 3.
 
+use super::core::Core;
 use super::recovery::LossRecovery;
-use super::sender::Core;
 use super::{Ack, Segment};
-use crate::scenario::model::TcpParams;
 use crate::units::Time;
 
 /// No state of its own.
@@ -16,10 +15,6 @@ use crate::units::Time;
 pub(super) struct Vanilla;
 
 impl LossRecovery for Vanilla {
-    fn new(_params: &TcpParams) -> Vanilla {
-        Vanilla
-    }
-
     #[inline]
     fn on_new_ack(
         &mut self,

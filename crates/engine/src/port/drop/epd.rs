@@ -7,9 +7,9 @@
 //! Source: `ubr-plus`, section 5, with T = K - 200: room for one frame of 12 cells of each of 15 VCs.
 //! Limits: no protection of one VC against another.
 
-use super::{DropRule, QueueView, exceeds, first_above, resolve};
+use super::{Arriving, Decision, DropRule, QueueView, exceeds, first_above, resolve};
 use crate::scenario::Threshold;
-use crate::units::Ratio;
+use crate::units::{Ratio, Time};
 
 /// Early packet discard for one class queue.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,12 +27,16 @@ impl Epd {
         };
         Epd { threshold }
     }
-}
 
-impl DropRule for Epd {
     /// X > T.
     fn refuses(&self, queue: &QueueView) -> bool {
         self.threshold.is_some_and(|t| exceeds(queue.waiting, t))
+    }
+}
+
+impl DropRule for Epd {
+    fn admit(&mut self, _now: Time, _cell: &Arriving, queue: &QueueView) -> Decision {
+        Decision::refuse_if(self.refuses(queue))
     }
 
     /// T.

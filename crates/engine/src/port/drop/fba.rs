@@ -9,9 +9,9 @@
 //! Not said there, chosen here: no EPD threshold on top; the cells of a refused frame are dropped including its EOM.
 //! Limits: needs per-VC counters; small R with small Z refuses so early that the link runs empty.
 
-use super::{DropRule, QueueView, exceeds, first_above, resolve};
+use super::{Arriving, Decision, DropRule, Needs, QueueView, exceeds, first_above, resolve};
 use crate::scenario::Threshold;
-use crate::units::Ratio;
+use crate::units::{Ratio, Time};
 
 /// Fair Buffer Allocation for one class queue.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,10 +32,6 @@ impl Fba {
             k,
         }
     }
-}
-
-impl DropRule for Fba {
-    const NEEDS_VC_COUNTS: bool = true;
 
     /// X > R and Y_i N_a (X - R) > Z (K - R) X, in whole numbers; R = r.num / r.den.
     fn refuses(&self, q: &QueueView) -> bool {
@@ -49,6 +45,19 @@ impl DropRule for Fba {
         let room = (u128::from(k) * u128::from(r.den)).saturating_sub(u128::from(r.num));
         u128::from(q.waiting_of_vc) * u128::from(q.active_vcs) * above * u128::from(self.z.den)
             > u128::from(self.z.num) * room * u128::from(q.waiting)
+    }
+}
+
+impl DropRule for Fba {
+    fn needs(&self) -> Needs {
+        Needs {
+            vc_counts: true,
+            ..Needs::default()
+        }
+    }
+
+    fn admit(&mut self, _now: Time, _cell: &Arriving, queue: &QueueView) -> Decision {
+        Decision::refuse_if(self.refuses(queue))
     }
 
     /// Z (K - R) / (X - R) X / N_a, where X > R.

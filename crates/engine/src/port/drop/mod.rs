@@ -1,99 +1,155 @@
-//! Drop policies: which frames a class queue refuses before it is full. One file per policy.
+//! Drop policies: what a class queue refuses or pushes out before or when it is full. One file per policy.
 //!
-//! A policy is a pure decision, asked at the first cell of a frame that finds the port busy. To
-//! add one: its file here with a [`DropRule`], its line in the list below, a variant in `scenario::DropPolicy` and an entry in the registry.
+//! A policy is told the time, the cell and as much of the queue as it declares to need, and answers; it may keep state and draw
+//! from the stream of its queue. To add one: its file here with a [`DropRule`], its line in [`Policy`] and in [`Policy::new`], a
+//! variant in `scenario::DropPolicy` and an entry in the registry.
 
-pub mod epd;
-pub mod fba;
-pub mod ppd;
-pub mod selective_drop;
-pub mod tail_drop;
+mod drop_from_front;
+mod epd;
+mod fba;
+mod ppd;
+mod selective_drop;
+mod tail_drop;
+#[cfg(test)]
+pub mod testing;
 
+use crate::rng::Stream;
 use crate::scenario::{DropPolicy, Threshold};
-use crate::units::Ratio;
+use crate::tally::DropReason;
+use crate::units::{Ratio, Time};
+use enum_dispatch::enum_dispatch;
+
+use drop_from_front::DropFromFront;
+use epd::Epd;
+use fba::Fba;
+use ppd::Ppd;
+use selective_drop::SelectiveDrop;
+use tail_drop::TailDrop;
 
 /// What a policy may look at: one class queue, without the cell in service and before the arriving cell.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct QueueView {
     /// X, cells waiting.
     pub waiting: u64,
-    /// Y_i, cells of the arriving cell's VC waiting. Only filled in when [`DropRule::NEEDS_VC_COUNTS`].
+    /// Y_i, cells of the arriving cell's VC waiting. Only filled in where [`Needs::vc_counts`].
     pub waiting_of_vc: u64,
-    /// N_a, VCs with cells waiting. Only filled in when [`DropRule::NEEDS_VC_COUNTS`].
+    /// N_a, VCs with cells waiting. Only filled in where [`Needs::vc_counts`].
     pub active_vcs: u64,
 }
 
-/// What a drop policy decides, its thresholds resolved for one class queue. The defaults are those of a policy that refuses nothing.
-pub trait DropRule {
-    /// Whether the decision looks at Y_i and N_a.
-    const NEEDS_VC_COUNTS: bool = false;
+/// The cell in question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arriving {
+    /// Number of its flow among those of the port.
+    pub vc: u32,
+    /// Whether it is the first one seen of its frame.
+    pub begins: bool,
+    /// Whether it ends its frame.
+    pub eom: bool,
+    /// Whether it has low priority (CLP = 1).
+    pub tagged: bool,
+    /// Whether it is dropped whatever the policy says, with the rest of its frame. Only cells that policies with
+    /// [`Needs::every_cell`] are asked about can be.
+    pub lost: bool,
+    /// The queue's stream for draws, which the policy addresses by number.
+    pub draws: Stream,
+}
 
-    /// Whether a frame whose first cell sees `queue` is refused.
-    fn refuses(&self, _queue: &QueueView) -> bool {
-        false
+/// What a policy needs to be told. Kernels and queues do no more than that.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Needs {
+    /// Y_i and N_a.
+    pub vc_counts: bool,
+    /// Every cell that arrives, those that find the port idle and those of lost frames too, instead of the first cell of each
+    /// frame that finds the port busy.
+    pub every_cell: bool,
+}
+
+/// An answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Decision {
+    /// The cell may come in while there is room; at the first cell of a frame: its others too.
+    Accept,
+    /// It is dropped; at the first cell of a frame: its others too.
+    Refuse(DropReason),
+    /// It comes in, and the cell at the front of its queue is dropped in its favour.
+    PushOut,
+}
+
+impl Decision {
+    /// A refusal by the policy, or none.
+    fn refuse_if(refuses: bool) -> Decision {
+        if refuses {
+            Decision::Refuse(DropReason::Policy)
+        } else {
+            Decision::Accept
+        }
+    }
+}
+
+/// What a drop policy decides, its thresholds resolved for one class queue. The defaults are those of a policy that refuses nothing.
+#[enum_dispatch]
+pub trait DropRule {
+    /// What it must be told.
+    fn needs(&self) -> Needs {
+        Needs::default()
+    }
+
+    /// What becomes of `cell`, which arrives at `now` and sees `queue`.
+    fn admit(&mut self, _now: Time, _cell: &Arriving, _queue: &QueueView) -> Decision {
+        Decision::Accept
     }
 
     /// Above how many cells a frame that sees `queue` is refused, for traces: cells of X, or of Y_i with
-    /// [`DropRule::NEEDS_VC_COUNTS`]. `None` where no frame is refused.
+    /// [`Needs::vc_counts`]. `None` where no frame is refused.
     fn threshold(&self, _queue: &QueueView) -> Option<f64> {
         None
     }
 
-    /// A true lower bound on the X at which `refuses` can be true, as close as can be: kernels take cells together below it.
+    /// A true lower bound on the X at which the first cell of a frame can be refused, as close as can be: kernels take cells together
+    /// below it.
     fn smallest_refusal(&self) -> u64 {
         u64::MAX
     }
 }
 
-macro_rules! policies {
-    (with $buffer:ident: $($name:ident { $($parameter:ident),* } => $rule:ty = $new:expr,)*) => {
-        /// A drop policy with its thresholds resolved for one class queue.
-        #[derive(Clone, Debug, PartialEq)]
-        #[allow(missing_docs)]
-        pub enum Policy { $($name($rule),)* }
-
-        impl Policy {
-            /// The policy `spec` for a buffer of so many cells (`None`: unlimited, then thresholds that are
-            /// relative to the buffer are never reached).
-            pub fn new(spec: &DropPolicy, $buffer: Option<u64>) -> Policy {
-                match *spec { $(DropPolicy::$name { $($parameter),* } => Policy::$name($new),)* }
-            }
-
-            /// See [`DropRule::refuses`].
-            pub fn refuses(&self, queue: &QueueView) -> bool {
-                match self { $(Policy::$name(rule) => rule.refuses(queue),)* }
-            }
-
-            /// See [`DropRule::threshold`].
-            pub fn threshold(&self, queue: &QueueView) -> Option<f64> {
-                match self { $(Policy::$name(rule) => rule.threshold(queue),)* }
-            }
-
-            /// See [`DropRule::smallest_refusal`].
-            pub fn smallest_refusal(&self) -> u64 {
-                match self { $(Policy::$name(rule) => rule.smallest_refusal(),)* }
-            }
-
-            /// See [`DropRule::NEEDS_VC_COUNTS`].
-            pub fn needs_vc_counts(&self) -> bool {
-                match self { $(Policy::$name(_) => <$rule>::NEEDS_VC_COUNTS,)* }
-            }
-        }
-    };
+/// A drop policy at one class queue.
+#[enum_dispatch(DropRule)]
+#[derive(Clone, Debug)]
+pub enum Policy {
+    /// See the file of that name, here and below.
+    TailDrop,
+    /// Partial packet discard.
+    Ppd,
+    /// Early packet discard.
+    Epd,
+    /// Selective drop.
+    SelectiveDrop,
+    /// Fair Buffer Allocation.
+    Fba,
+    /// Drop from front.
+    DropFromFront,
+    #[cfg(test)]
+    EveryThird(testing::EveryThird),
 }
 
-// Name and parameters as in `scenario::DropPolicy`, and the rule made of them for a buffer of `buffer` cells.
-policies! {
-    with buffer:
-    TailDrop {} => tail_drop::TailDrop = tail_drop::TailDrop,
-    Ppd {} => ppd::Ppd = ppd::Ppd,
-    Epd { threshold, reserve } => epd::Epd = epd::Epd::new(threshold, reserve, buffer),
-    SelectiveDrop { r, z } => selective_drop::SelectiveDrop = selective_drop::SelectiveDrop::new(r, z, buffer),
-    Fba { r, z, k_fba } => fba::Fba = fba::Fba::new(r, z, k_fba.or(buffer), buffer),
+impl Policy {
+    /// The policy `spec` for a buffer of so many cells (`None`: unlimited, then thresholds that are relative to the buffer are
+    /// never reached).
+    pub fn new(spec: &DropPolicy, buffer: Option<u64>) -> Policy {
+        match *spec {
+            DropPolicy::TailDrop => TailDrop.into(),
+            DropPolicy::Ppd => Ppd.into(),
+            DropPolicy::Epd { threshold, reserve } => Epd::new(threshold, reserve, buffer).into(),
+            DropPolicy::SelectiveDrop { r, z } => SelectiveDrop::new(r, z, buffer).into(),
+            DropPolicy::Fba { r, z, k_fba } => Fba::new(r, z, k_fba.or(buffer), buffer).into(),
+            DropPolicy::DropFromFront => DropFromFront::new(buffer).into(),
+        }
+    }
 }
 
 /// `threshold` in cells as an exact fraction; `None` when it is relative to an unlimited buffer.
-pub(crate) fn resolve(threshold: Threshold, buffer: Option<u64>) -> Option<Ratio> {
+fn resolve(threshold: Threshold, buffer: Option<u64>) -> Option<Ratio> {
     match threshold {
         Threshold::Cells(cells) => Some(Ratio::new(cells, 1)),
         Threshold::Fraction(f) => buffer.map(|k| Ratio::new(f.num * k, f.den)),
@@ -101,11 +157,11 @@ pub(crate) fn resolve(threshold: Threshold, buffer: Option<u64>) -> Option<Ratio
 }
 
 /// Whether `x > r`, exactly.
-pub(crate) fn exceeds(x: u64, r: Ratio) -> bool {
+fn exceeds(x: u64, r: Ratio) -> bool {
     u128::from(x) * u128::from(r.den) > u128::from(r.num)
 }
 
 /// The smallest integer above `r`.
-pub(crate) fn first_above(r: Option<Ratio>) -> u64 {
+fn first_above(r: Option<Ratio>) -> u64 {
     r.map_or(u64::MAX, |r| r.num / r.den + 1)
 }

@@ -9,9 +9,9 @@
 //! Not said there, chosen here: no EPD threshold on top; the cells of a refused frame are dropped including its EOM.
 //! Limits: needs per-VC counters; no protection against sources that do not respond.
 
-use super::{DropRule, QueueView, exceeds, first_above, resolve};
+use super::{Arriving, Decision, DropRule, Needs, QueueView, exceeds, first_above, resolve};
 use crate::scenario::Threshold;
-use crate::units::Ratio;
+use crate::units::{Ratio, Time};
 
 /// Selective drop for one class queue.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,16 +29,25 @@ impl SelectiveDrop {
             z,
         }
     }
-}
-
-impl DropRule for SelectiveDrop {
-    const NEEDS_VC_COUNTS: bool = true;
 
     /// X > R and Y_i N_a > Z X, in whole numbers.
     fn refuses(&self, q: &QueueView) -> bool {
         self.r.is_some_and(|r| exceeds(q.waiting, r))
             && u128::from(q.waiting_of_vc) * u128::from(q.active_vcs) * u128::from(self.z.den)
                 > u128::from(self.z.num) * u128::from(q.waiting)
+    }
+}
+
+impl DropRule for SelectiveDrop {
+    fn needs(&self) -> Needs {
+        Needs {
+            vc_counts: true,
+            ..Needs::default()
+        }
+    }
+
+    fn admit(&mut self, _now: Time, _cell: &Arriving, queue: &QueueView) -> Decision {
+        Decision::refuse_if(self.refuses(queue))
     }
 
     /// Z X / N_a, where X > R.

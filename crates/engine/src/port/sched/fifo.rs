@@ -1,6 +1,6 @@
 //! FIFO: the cell that arrived first, whatever its class. Classes still have their own buffers and policies.
 
-use super::CLASSES;
+use crate::tally::CLASSES;
 
 /// The class whose oldest cell arrived first.
 pub fn pick(waiting: &[u64; CLASSES], oldest: impl Fn(usize) -> u64) -> Option<usize> {

@@ -8,7 +8,8 @@
 //! needed.
 //! Source: `guaranteed-rate`, section 3 (a credit per slot; the text leaves the algorithm open).
 
-use super::{CLASSES, strict_priority};
+use super::strict_priority;
+use crate::tally::CLASSES;
 use crate::units::Ratio;
 
 /// Guaranteed rate with its credit.
@@ -81,11 +82,6 @@ impl GuaranteedRate {
     /// Credit, in slots.
     pub fn credit(&self) -> f64 {
         self.credit as f64 / self.gr.den as f64
-    }
-
-    /// Index of the guaranteed class.
-    pub fn class(&self) -> usize {
-        self.class
     }
 }
 

@@ -1,42 +1,115 @@
 //! Schedulers: which waiting cell a port serves next. One file per scheduler; all are pure decisions.
 
-pub mod fifo;
-pub mod guaranteed_rate;
+mod fifo;
+mod guaranteed_rate;
 pub mod per_vc;
-pub mod strict_priority;
+mod strict_priority;
 
 use crate::scenario::{Class, Scheduler as Spec};
+use crate::tally::CLASSES;
 use crate::units::BitRate;
-
-/// Number of service classes.
-pub const CLASSES: usize = Class::ALL.len();
+use guaranteed_rate::GuaranteedRate;
+use per_vc::PerVc;
 
 /// A scheduler with its state, for one port.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub enum Scheduler {
-    /// See [`fifo`].
+    /// Order of arrival over all classes.
     Fifo,
-    /// See [`strict_priority`].
+    /// The most urgent class.
     StrictPriority,
-    /// See [`guaranteed_rate`].
-    GuaranteedRate(guaranteed_rate::GuaranteedRate),
-    /// See [`per_vc`]: strict priority between classes, and this within one.
-    PerVc(per_vc::PerVc),
+    /// A class with a guarantee.
+    GuaranteedRate(GuaranteedRate),
+    /// Strict priority between classes, and VC by VC within one.
+    PerVc(PerVc),
+}
+
+/// How the cells of one class are served among themselves.
+#[derive(Debug)]
+pub enum Within<'a> {
+    /// First come first served.
+    InOrder,
+    /// As this decides.
+    PerVc(&'a mut PerVc),
+}
+
+/// What of a flow's VC matters to a scheduler.
+#[derive(Clone, Copy, Debug)]
+pub struct FlowShare {
+    /// Its class.
+    pub class: Class,
+    /// Its weight.
+    pub weight: u64,
+    /// Its guaranteed rate, if any.
+    pub guarantee: Option<BitRate>,
 }
 
 impl Scheduler {
-    /// The scheduler `spec` for a port of `rate`. `vcs` lists, by VC direction index, weight and guaranteed rate of
-    /// what crosses the port in a per-VC class (weight 0: does not).
-    pub fn new(spec: &Spec, rate: BitRate, vcs: &[(u64, Option<BitRate>)]) -> Scheduler {
+    /// The scheduler `spec` for a port of `rate`. `flows` are those that cross it, by local number.
+    pub fn new(spec: &Spec, rate: BitRate, flows: &[FlowShare]) -> Scheduler {
         match *spec {
             Spec::Fifo => Scheduler::Fifo,
             Spec::StrictPriority => Scheduler::StrictPriority,
             Spec::GuaranteedRate { class, gr } => {
-                Scheduler::GuaranteedRate(guaranteed_rate::GuaranteedRate::new(class as usize, gr))
+                Scheduler::GuaranteedRate(GuaranteedRate::new(class as usize, gr))
             }
-            Spec::PerVc { class, unit } => {
-                Scheduler::PerVc(per_vc::PerVc::new(class as usize, unit, rate, vcs))
+            Spec::PerVc { class, unit } => Scheduler::PerVc(PerVc::new(class, unit, rate, flows)),
+        }
+    }
+
+    /// Whether it asks when the oldest cell of a class arrived: see [`Scheduler::pick`].
+    pub fn asks_for_order(&self) -> bool {
+        match self {
+            Scheduler::Fifo => true,
+            Scheduler::StrictPriority | Scheduler::GuaranteedRate(_) | Scheduler::PerVc(_) => false,
+        }
+    }
+
+    /// How the cells of `class` are served among themselves.
+    #[inline]
+    pub fn within(&mut self, class: usize) -> Within<'_> {
+        match self {
+            Scheduler::Fifo | Scheduler::StrictPriority | Scheduler::GuaranteedRate(_) => {
+                Within::InOrder
             }
+            Scheduler::PerVc(s) if s.class() == class => Within::PerVc(s),
+            Scheduler::PerVc(_) => Within::InOrder,
+        }
+    }
+
+    /// Whether the cells of `class` are served first come first served.
+    pub fn serves_in_order(&self, class: usize) -> bool {
+        match self {
+            Scheduler::Fifo | Scheduler::StrictPriority | Scheduler::GuaranteedRate(_) => true,
+            Scheduler::PerVc(s) => s.class() != class,
+        }
+    }
+
+    /// Credit of a guaranteed rate, slots.
+    pub fn credit(&self) -> Option<f64> {
+        match self {
+            Scheduler::GuaranteedRate(s) => Some(s.credit()),
+            Scheduler::Fifo | Scheduler::StrictPriority | Scheduler::PerVc(_) => None,
+        }
+    }
+
+    /// Whether all decisions fall on `class` for as long as nothing else arrives and it has cells; `None` where cells must be taken
+    /// one by one.
+    #[inline]
+    pub fn serves_only(&self, class: usize, waiting: &[u64; CLASSES], total: u64) -> Option<bool> {
+        match self {
+            Scheduler::StrictPriority => Some(waiting[..class].iter().all(|&w| w == 0)),
+            Scheduler::GuaranteedRate(_) => Some(waiting[class] == total),
+            Scheduler::Fifo | Scheduler::PerVc(_) => None,
+        }
+    }
+
+    /// Takes note of `slots` slots that all went to `class`, as no cell of another class waited.
+    #[inline]
+    pub fn alone(&mut self, class: usize, slots: u64) {
+        match self {
+            Scheduler::GuaranteedRate(s) => s.alone(class, slots),
+            Scheduler::Fifo | Scheduler::StrictPriority | Scheduler::PerVc(_) => {}
         }
     }
 
@@ -65,12 +138,12 @@ impl Scheduler {
         most: u64,
     ) -> Option<(usize, u64)> {
         match self {
-            Scheduler::StrictPriority => {
+            Scheduler::StrictPriority | Scheduler::PerVc(_) => {
                 let class = strict_priority::pick(waiting)?;
                 Some((class, most.min(waiting[class])))
             }
             Scheduler::GuaranteedRate(s) => s.pick_slots(waiting, most),
-            Scheduler::Fifo | Scheduler::PerVc(_) => Some((self.pick(waiting, oldest)?, 1)),
+            Scheduler::Fifo => Some((self.pick(waiting, oldest)?, 1)),
         }
     }
 }

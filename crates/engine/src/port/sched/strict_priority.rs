@@ -1,7 +1,7 @@
 //! Strict priority: the most urgent class that has a cell waiting (CBR, VBR, ABR, GFR, UBR).
 //! Source: `guaranteed-rate`, section 3 (GR = 0). Cells in service are not interrupted.
 
-use super::CLASSES;
+use crate::tally::CLASSES;
 
 /// The first class with a waiting cell.
 pub fn pick(waiting: &[u64; CLASSES]) -> Option<usize> {

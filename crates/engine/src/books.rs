@@ -1,0 +1,123 @@
+//! The books of a run: every cell that left a station is delivered, dropped, held or on its way; and the counters that follow.
+
+use crate::fabric::{Hop, HopExtra, Next};
+use crate::host::traffic::{FrameSource, Source};
+use crate::simulation::Simulation;
+use crate::tally::{DropReason, FlowTally, Tally, VcTally};
+use crate::units::CELL_PAYLOAD_BYTES;
+
+impl Simulation {
+    /// Checks the books at the end of the run.
+    ///
+    /// # Panics
+    /// When a cell was lost or made.
+    pub fn check(&self) {
+        let fabric = &self.fabric;
+        for ends in &self.hosts.flows {
+            let (hop, extra) = self.hop(ends.first_hop as usize);
+            assert_eq!(
+                ends.cells_queued,
+                hop.sent + extra.unsent,
+                "cells lost or made at the NIC of VC {}",
+                ends.vc
+            );
+        }
+        let mut in_feeds = vec![0u64; fabric.hops.len()];
+        for run in fabric.feeds.iter().flat_map(|feed| feed.runs()) {
+            in_feeds[run.hop as usize] += u64::from(run.n);
+        }
+        for i in 0..fabric.hops.len() {
+            let (hop, extra) = self.hop(i);
+            let left = hop.sent - extra.dropped[DropReason::Link];
+            let reached = match hop.next {
+                Next::Host => fabric.sinks[hop.flow.index()].cells + extra.late.len() as u64,
+                Next::Port { .. } => fabric.hops[i + 1].arrived + in_feeds[i + 1],
+            };
+            assert_eq!(
+                left, reached,
+                "cells lost or made between station {i} and the next"
+            );
+        }
+        for port in &self.ports {
+            port.tally(fabric).check();
+        }
+    }
+
+    fn hop(&self, index: usize) -> (&Hop, &HopExtra) {
+        (&self.fabric.hops[index], &self.fabric.extras[index])
+    }
+
+    /// The counters.
+    pub fn tally(&self) -> Tally {
+        let fabric = &self.fabric;
+        let mut tally = Tally {
+            link_cells: vec![0; self.links],
+            link_data_cells: vec![0; self.links],
+            link_lost: vec![0; self.links],
+            ports: vec![None; self.links],
+            flows: self.flow_tallies(),
+            vcs: self.vc_tallies(),
+            class_delays: fabric.class_delays.clone(),
+            digest: fabric.observers.digest,
+        };
+        for port in self.ports.iter().filter(|p| p.can_queue) {
+            tally.ports[port.link] = Some(port.tally(fabric));
+        }
+        for i in 0..fabric.hops.len() {
+            let (hop, extra) = self.hop(i);
+            let lost = extra.dropped[DropReason::Link];
+            let mut count = |link: u32, cells: u64| {
+                tally.link_cells[link as usize] += cells;
+                tally.link_data_cells[link as usize] += if hop.is_data { cells } else { 0 };
+            };
+            count(extra.link, hop.sent);
+            for &(link, offset) in &extra.through {
+                let late = extra.late.iter().filter(|&&t| t + offset >= fabric.end);
+                count(link, hop.sent - lost - late.count() as u64);
+            }
+            tally.link_lost[extra.link as usize] += lost;
+        }
+        tally
+    }
+
+    fn flow_tallies(&self) -> Vec<FlowTally> {
+        let fabric = &self.fabric;
+        let flows = self.hosts.flows.iter().zip(&fabric.sinks);
+        let mut tallies: Vec<FlowTally> = flows
+            .map(|(ends, sink)| FlowTally {
+                frames_sent: ends.frames_sent,
+                frames_delivered: sink.frames,
+                frames_damaged: sink.damaged,
+                cells_sent: fabric.hops[ends.first_hop as usize].sent,
+                cells_delivered: sink.cells,
+                cells_dropped: 0,
+            })
+            .collect();
+        for (hop, extra) in fabric.hops.iter().zip(&fabric.extras) {
+            tallies[hop.flow.index()].cells_dropped += extra.dropped.total();
+        }
+        tallies
+    }
+
+    fn vc_tallies(&self) -> Vec<VcTally> {
+        let of = |vc: &crate::host::Vc| {
+            let sink = &self.fabric.sinks[vc.data.index()];
+            let delay = sink.delay;
+            match &vc.source {
+                Source::Frames(frames) => VcTally {
+                    sender: frames.counters(),
+                    measured_bytes: vc.measured_bytes,
+                    delivered_bytes: vc.delivered_bytes,
+                    delay,
+                },
+                Source::Cells(_) => VcTally {
+                    measured_bytes: sink.measured_cells * CELL_PAYLOAD_BYTES,
+                    delivered_bytes: sink.cells * CELL_PAYLOAD_BYTES,
+                    delay,
+                    ..VcTally::default()
+                },
+            }
+        };
+        self.hosts.vcs.iter().map(of).collect()
+    }
+}

@@ -1,0 +1,157 @@
+//! Flows as chains of hops: from station to station, with the ports between them folded into latencies.
+
+use super::Plan;
+use crate::cells::FrameState;
+use crate::fabric::{Hop, HopExtra, Next};
+use crate::flow::{Flow, FlowId};
+use crate::loss::is_lossy;
+use crate::observe::Observers;
+use crate::processing::{SwitchStage, is_constant};
+use crate::tally::Dropped;
+use crate::units::Span;
+
+/// Processing stages of switches.
+pub struct Stages {
+    /// All of them.
+    pub all: Vec<SwitchStage>,
+    /// Per link: that behind it.
+    of: Vec<Option<u32>>,
+}
+
+/// The hops of all flows.
+pub struct Hops {
+    /// What is looked at for every cell.
+    pub hops: Vec<Hop>,
+    /// The rest.
+    pub extras: Vec<HopExtra>,
+    /// Per flow: its first hop.
+    pub first: Vec<u32>,
+}
+
+/// A way from one station to the next.
+struct Leg {
+    next: Next,
+    latency: Span,
+    through: Vec<(u32, Span)>,
+    stage: Option<u32>,
+    /// Place in the path where the next leg begins.
+    next_at: usize,
+}
+
+impl Plan<'_> {
+    /// The stages of switches whose processing is not constant, one per input link.
+    pub fn switch_stages(&self) -> Stages {
+        let mut all = Vec::new();
+        let of = (0..self.scenario.links.len()).map(|link| {
+            let switch = &self.scenario.switches[self.topology.enters[link]?];
+            let delay = switch.processing.filter(|p| !is_constant(p))?;
+            let link = &self.scenario.links[link].name;
+            let draws = self.topology.flows.iter().map(|flow| {
+                let vc = &self.scenario.vcs[flow.vc].name;
+                let purpose = format!("switch-{}-{vc}", flow.kind.name());
+                self.draws.stream(link, &purpose)
+            });
+            all.push(SwitchStage::new(delay, draws.collect()));
+            Some(all.len() as u32 - 1)
+        });
+        let of = of.collect();
+        Stages { all, of }
+    }
+
+    /// Constant processing of the switch that `link` enters.
+    fn entry(&self, link: usize) -> Span {
+        let switch = self.topology.enters[link].map(|s| &self.scenario.switches[s]);
+        let delay = switch.and_then(|s| s.processing);
+        delay
+            .filter(is_constant)
+            .map_or(Span::ZERO, |delay| delay.mean)
+    }
+
+    /// The shortest time of a cell on `link`.
+    pub fn cell_ticks(&self, link: usize) -> Span {
+        self.scenario.links[link].rate.cell_time().shortest()
+    }
+
+    /// All hops.
+    pub fn hops(&self, stages: &Stages, observers: &Observers) -> Hops {
+        let mut hops = Hops {
+            hops: Vec::new(),
+            extras: Vec::new(),
+            first: Vec::new(),
+        };
+        for (flow, id) in self.topology.flows.iter().zip(0..) {
+            hops.first.push(hops.hops.len() as u32);
+            let mut at = 0;
+            while at < flow.path.len() {
+                let leg = self.leg(flow, at, stages);
+                let next_at = leg.next_at;
+                self.add_hop(&mut hops, FlowId(id), flow.path[at], leg, observers);
+                at = next_at;
+            }
+        }
+        hops
+    }
+
+    /// From the station at place `at` of the flow's path to the next one, or to the host.
+    fn leg(&self, flow: &Flow, at: usize, stages: &Stages) -> Leg {
+        let links = &self.scenario.links;
+        let mut leg = Leg {
+            next: Next::Host,
+            latency: Span::ZERO,
+            through: Vec::new(),
+            stage: None,
+            next_at: at + 1,
+        };
+        loop {
+            let from = flow.path[leg.next_at - 1];
+            leg.latency += links[from].delay;
+            let Some(&link) = flow.path.get(leg.next_at) else {
+                return leg;
+            };
+            leg.latency += self.entry(from);
+            if let Some(port) = self.roles.port_of[link] {
+                let input = self.topology.inputs[link].binary_search(&from);
+                let input = input.expect("it feeds the port");
+                leg.stage = stages.of[from];
+                leg.next = Next::Port {
+                    port: port as u32,
+                    feed: (self.roles.first_feed[port] + input) as u32,
+                    input: input as u32,
+                };
+                return leg;
+            }
+            // Its cells find the port idle, so each takes a cell time rounded up.
+            leg.latency += links[link].rate.cell_time().longest();
+            leg.through.push((link as u32, leg.latency));
+            leg.next_at += 1;
+        }
+    }
+
+    fn add_hop(&self, hops: &mut Hops, flow: FlowId, link: usize, leg: Leg, seen: &Observers) {
+        let of = &self.topology.flows[flow.index()];
+        let local = self.topology.crossing[link].binary_search(&flow);
+        let lossy = of.kind.is_data() && is_lossy(&self.scenario.links[link]);
+        hops.hops.push(Hop {
+            next: leg.next,
+            latency: leg.latency,
+            sent: 0,
+            arrived: 0,
+            frame_state: FrameState::default(),
+            flow,
+            local: local.expect("it takes the link") as u32,
+            class: self.scenario.vcs[of.vc].class as u8,
+            is_data: of.kind.is_data(),
+            one_by_one: lossy || leg.stage.is_some() || seen.shares.contains_key(&(link as u32)),
+        });
+        hops.extras.push(HopExtra {
+            link: link as u32,
+            stage: leg.stage,
+            through: leg.through,
+            lossy,
+            loss: None,
+            dropped: Dropped::default(),
+            unsent: 0,
+            late: Vec::new(),
+        });
+    }
+}

@@ -1,0 +1,80 @@
+//! Hosts, VCs and the ends of their flows.
+
+use super::Plan;
+use super::hops::Hops;
+use crate::flow::{Flow, FlowKind};
+use crate::host::traffic::Source;
+use crate::host::{FlowEnds, Hosts, Nic, TransportStage, Vc};
+use crate::processing::FrameStage;
+use crate::units::Time;
+
+impl Plan<'_> {
+    /// All hosts.
+    pub fn hosts(&self, hops: &Hops, end: Time, measured: (Time, Time)) -> Hosts {
+        let scenario = self.scenario;
+        let specs = scenario.vcs.iter();
+        let starts: Vec<Time> = specs.map(|vc| self.draws.start(vc)).collect();
+        let mut probes = self.vc_probes();
+        let vcs = starts.iter().enumerate().map(|(index, &start)| {
+            let spec = &scenario.vcs[index];
+            let phase = |granularity| self.draws.timer_phase(granularity);
+            let draws = || self.draws.stream(&spec.name, spec.traffic.name());
+            let source = Source::new(&spec.traffic, start, phase, draws);
+            let probe = probes.remove(&index);
+            let probe = probe.map(|specs| self.vc_probe(&specs, &source));
+            let [data, ack] = FlowKind::ALL.map(|kind| self.topology.flow(index, kind));
+            Vc::new(data, ack, source, probe)
+        });
+        let vcs = vcs.collect();
+        let flows = self.topology.flows.iter().zip(&hops.first);
+        let flows = flows.map(|(flow, &first)| self.flow_ends(flow, first));
+        let nics = scenario.links.iter().map(|l| Nic::new(l.rate.cell_time()));
+        let stages = scenario.hosts.iter();
+        let stages = stages.map(|h| [(); 2].map(|()| h.processing.map(FrameStage::new)));
+        Hosts::new(
+            vcs,
+            starts,
+            flows.collect(),
+            nics.collect(),
+            stages.collect(),
+            end,
+            measured,
+        )
+    }
+
+    fn flow_ends(&self, flow: &Flow, first_hop: u32) -> FlowEnds {
+        let (scenario, topology) = (self.scenario, self.topology);
+        let vc = &scenario.vcs[flow.vc];
+        let what = flow.kind.name();
+        let transport = |way: &str, host: usize| TransportStage {
+            stage: vc.traffic.processing().map(FrameStage::new),
+            draws: self
+                .draws
+                .stream(&vc.name, &format!("transport-{way}-{what}")),
+            host_draws: self.draws.stream(
+                &scenario.hosts[host].name,
+                &format!("{way}-{what}-{}", vc.name),
+            ),
+        };
+        // What answers uses the NIC of the flow back: it must serve nobody else.
+        let other = match flow.kind {
+            FlowKind::Data if vc.traffic.answers() => FlowKind::Ack,
+            FlowKind::Ack if vc.traffic.answers() => FlowKind::Data,
+            own => own,
+        };
+        let answers_on = topology.flows[topology.flow(flow.vc, other).index()].path[0];
+        let at_once = topology.crossing[answers_on].len() == 1
+            && vc.traffic.processing().is_none()
+            && scenario.hosts[flow.hosts[1]].processing.is_none();
+        FlowEnds::new(
+            flow.vc,
+            flow.kind,
+            first_hop,
+            flow.path[0],
+            flow.hosts,
+            at_once,
+            transport("send", flow.hosts[0]),
+            transport("receive", flow.hosts[1]),
+        )
+    }
+}

@@ -1,0 +1,117 @@
+//! How soon something unknown can arrive at each port: the shortest times between ports, also through hosts that answer.
+
+use super::Plan;
+use super::hops::Hops;
+use crate::fabric::Next;
+use crate::port::Lookahead;
+use crate::units::Span;
+use std::collections::HashMap;
+
+/// The look-ahead of a network.
+pub struct Ahead {
+    /// Per port.
+    pub of_ports: Vec<Lookahead>,
+    /// Shortest time from an arrival at any port to the delivery of a frame at a host.
+    pub to_host: Span,
+}
+
+/// A host that sends to a port, or receives from one (`None`: from a host directly), and how long a cell takes.
+struct Reach<P> {
+    host: usize,
+    port: P,
+    takes: Span,
+}
+
+/// The shortest times between hosts and ports.
+pub fn lookahead(plan: &Plan<'_>, hops: &Hops) -> Ahead {
+    let ports = plan.roles.links_of_ports.len();
+    let nothing = Lookahead {
+        from_hosts: Span::FOREVER,
+        from_ports: Vec::new(),
+    };
+    let mut of_ports = vec![nothing; ports];
+    let (mut sends, mut receives) = (Vec::new(), Vec::new());
+    let mut to_host = Span::FOREVER;
+    for (flow, &first) in plan.topology.flows.iter().zip(&hops.first) {
+        let first = first as usize;
+        let last = (first..)
+            .find(|&i| hops.hops[i].next == Next::Host)
+            .expect("every flow ends at a host");
+        // From the last station back: the shortest time to the host.
+        let mut ahead = Span::ZERO;
+        for i in (first..=last).rev() {
+            let hop = &hops.hops[i];
+            let link = hops.extras[i].link as usize;
+            let from = plan.roles.port_of[link];
+            let takes = plan.cell_ticks(link) + hop.latency;
+            ahead += takes;
+            if from.is_some() {
+                to_host = to_host.min(ahead);
+            }
+            match (hop.next, from) {
+                (Next::Port { port, .. }, Some(from)) => {
+                    after_port(&mut of_ports[port as usize], from, takes);
+                }
+                (Next::Port { port, .. }, None) => {
+                    let from_hosts = &mut of_ports[port as usize].from_hosts;
+                    *from_hosts = takes.min(*from_hosts);
+                    let host = plan.topology.host_of[link];
+                    sends.push(Reach {
+                        host: host.expect("what is no port leaves a host"),
+                        port: port as usize,
+                        takes,
+                    });
+                }
+                (Next::Host, from) => receives.push(Reach {
+                    host: flow.hosts[1],
+                    port: from,
+                    takes,
+                }),
+            }
+        }
+    }
+    answer_times(&mut of_ports, &sends, &receives, plan.scenario.hosts.len());
+    Ahead { of_ports, to_host }
+}
+
+fn after_port(ahead: &mut Lookahead, port: usize, takes: Span) {
+    let known = ahead.from_ports.iter_mut();
+    match known.into_iter().find(|(p, _)| *p as usize == port) {
+        Some((_, shortest)) => *shortest = takes.min(*shortest),
+        None => ahead.from_ports.push((port as u32, takes)),
+    }
+}
+
+/// A host that receives from a port may answer at once to another: their distance. A host that receives from a host
+/// directly may answer to anything that host receives, so it is taken as that host.
+fn answer_times(
+    lookaheads: &mut [Lookahead],
+    sends: &[Reach<usize>],
+    receives: &[Reach<Option<usize>>],
+    hosts: usize,
+) {
+    let mut shortest: Vec<HashMap<usize, Span>> = vec![HashMap::new(); hosts];
+    let mut reached_directly = vec![false; hosts];
+    for &Reach { host, port, takes } in receives {
+        match port {
+            Some(port) => {
+                let entry = shortest[host].entry(port).or_insert(takes);
+                *entry = takes.min(*entry);
+            }
+            None => reached_directly[host] = true,
+        }
+    }
+    let ports = lookaheads.len();
+    for &Reach { host, port, takes } in sends {
+        let ahead = &mut lookaheads[port];
+        if reached_directly[host] {
+            (0..ports).for_each(|from| after_port(ahead, from, takes));
+        }
+        for (&from, &arrives) in &shortest[host] {
+            after_port(ahead, from, arrives + takes);
+        }
+    }
+    for ahead in lookaheads {
+        ahead.from_ports.sort_unstable();
+    }
+}

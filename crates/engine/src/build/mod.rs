@@ -1,0 +1,102 @@
+//! From a scenario to the flat arrays of a simulation: stations, hops, feeds, ports, hosts, probes.
+
+mod draws;
+mod hops;
+mod hosts;
+mod lookahead;
+mod ports;
+mod probes;
+mod roles;
+
+pub use roles::queueing_links;
+
+use crate::fabric::Fabric;
+use crate::loss::Losses;
+use crate::options::{Options, RunError};
+use crate::scenario::Scenario;
+use crate::simulation::Simulation;
+use crate::sink::Sink;
+use crate::tally::DelayBins;
+use crate::topology::Topology;
+use crate::units::Time;
+use crate::{aal5, cells::Feed, flow::FlowKind};
+use draws::Draws;
+use roles::Roles;
+
+/// What all parts of the network are built from.
+struct Plan<'a> {
+    scenario: &'a Scenario,
+    topology: &'a Topology,
+    roles: Roles,
+    draws: Draws<'a>,
+}
+
+/// Builds the network of `scenario`, as stated (`None`) or as a replication.
+///
+/// # Errors
+/// [`RunError::Kernel`] when the arithmetic kernel is forced on a port that it cannot serve.
+pub fn build(
+    scenario: &Scenario,
+    topology: &Topology,
+    replication: Option<u64>,
+    options: &Options,
+) -> Result<Simulation, RunError> {
+    let plan = Plan {
+        scenario,
+        topology,
+        roles: Roles::new(scenario, topology),
+        draws: Draws::new(scenario, replication),
+    };
+    let end = Time::ZERO + scenario.duration;
+    let measured = measured(scenario);
+    let stages = plan.switch_stages();
+    let observers = plan.observers(options);
+    let hops = plan.hops(&stages, &observers);
+    let ahead = lookahead::lookahead(&plan, &hops);
+    let hosts = plan.hosts(&hops, end, measured);
+    let feeds = plan.roles.feeds;
+    let ports = plan.ports(&hops, ahead.of_ports, options)?;
+    let losses = scenario.links.iter().map(|link| {
+        let stream = || plan.draws.stream(&link.name, "loss");
+        Losses::of(link, stream)
+    });
+    let fabric = Fabric {
+        feeds: (0..feeds).map(|_| Feed::default()).collect(),
+        woken: vec![Vec::new(); ports.len()],
+        woken_ports: Vec::new(),
+        stages: stages.all,
+        losses: losses.collect(),
+        sinks: plan.sinks(),
+        hops: hops.hops,
+        extras: hops.extras,
+        arrivals: Vec::new(),
+        class_delays: std::array::from_fn(|_| DelayBins::default()),
+        observers,
+        end,
+        measured,
+    };
+    let links = scenario.links.len();
+    Ok(Simulation::new(hosts, fabric, ports, ahead.to_host, links))
+}
+
+/// The measuring time [from, to).
+fn measured(scenario: &Scenario) -> (Time, Time) {
+    let from = Time::ZERO + scenario.measure.warm_up;
+    let to = scenario.measure.window.map_or(Time::NEVER, |w| from + w);
+    (from, to)
+}
+
+impl Plan<'_> {
+    /// The receiving ends of all flows.
+    fn sinks(&self) -> Vec<Sink> {
+        let frame_cells = |flow: &crate::flow::Flow| match flow.kind {
+            FlowKind::Data => {
+                let frame = self.scenario.vcs[flow.vc].traffic.frame();
+                frame.map_or(1, |frame| frame.cells)
+            }
+            FlowKind::Ack => aal5::ACK_CELLS,
+        };
+        let flows = self.topology.flows.iter();
+        flows.map(|flow| Sink::new(frame_cells(flow))).collect()
+    }
+}

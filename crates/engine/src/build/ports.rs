@@ -1,0 +1,125 @@
+//! Ports with their kernels.
+
+use super::Plan;
+use super::hops::Hops;
+use crate::options::{Kernel as Wanted, Options, RunError};
+use crate::port::arithmetic::Arithmetic;
+use crate::port::drop::Policy;
+use crate::port::gate::Gate;
+use crate::port::sched::{FlowShare, Scheduler};
+use crate::port::slotted::Slotted;
+use crate::port::{Inputs, Kernel, Lookahead, Port, TieRule};
+use crate::scenario::Class;
+use crate::units::Time;
+
+impl Plan<'_> {
+    /// All ports.
+    pub fn ports(
+        &self,
+        hops: &Hops,
+        ahead: Vec<Lookahead>,
+        options: &Options,
+    ) -> Result<Vec<Port>, RunError> {
+        let mut hops_of: Vec<Vec<u32>> = vec![Vec::new(); ahead.len()];
+        for (extra, index) in hops.extras.iter().zip(0..) {
+            if let Some(port) = self.roles.port_of[extra.link as usize] {
+                hops_of[port].push(index);
+            }
+        }
+        let mut ports = Vec::new();
+        for ((index, ahead), hops) in ahead.into_iter().enumerate().zip(hops_of) {
+            let link = self.roles.links_of_ports[index];
+            let spec = &self.scenario.links[link];
+            let probe = self.port_probe(link);
+            let tie = TieRule::new(
+                self.scenario.tie_order,
+                self.topology.inputs[link].len(),
+                self.draws.tie_offset(),
+                spec.rate.cell_time(),
+                self.draws.stream(&spec.name, "tie"),
+            );
+            ports.push(Port {
+                link,
+                ahead,
+                done: Time::ZERO,
+                can_queue: self.roles.can_queue[link],
+                inputs: Inputs::new(self.roles.first_feed[index], tie),
+                kernel: self.kernel(link, probe.is_some(), options)?,
+                probe,
+                hops,
+            });
+        }
+        Ok(ports)
+    }
+
+    fn gate(&self, link: usize, class: Class) -> Gate {
+        let queue = self.topology.queue(self.scenario, link, class);
+        let policy = Policy::new(&queue.drop, queue.buffer);
+        let purpose = format!("drop-{}", class.name());
+        let draws = self.draws.stream(&self.scenario.links[link].name, &purpose);
+        Gate::new(queue.buffer, policy, queue.rest_of_frame, draws)
+    }
+
+    /// The fastest kernel that applies to the port `link`, or the one that is asked for. A watched port counts by VC.
+    fn kernel(&self, link: usize, watched: bool, options: &Options) -> Result<Kernel, RunError> {
+        let spec = &self.scenario.links[link];
+        let cell_time = spec.rate.cell_time();
+        let first = self.scenario.arrival_first;
+        let flows = self.flow_shares(link);
+        let scheduler = Scheduler::new(
+            self.topology.scheduler(self.scenario, link),
+            spec.rate,
+            &flows,
+        );
+        let cells_in_order = |class| scheduler.serves_in_order(class as usize);
+        if options.kernel != Wanted::Slotted
+            && let (&[class], Some(exact)) = (self.used_classes(link).as_slice(), cell_time.exact())
+            && cells_in_order(class)
+            && !self.watches_credit(link)
+        {
+            let gate = self.gate(link, class);
+            if Arithmetic::serves(&gate) {
+                let vcs = flows.len();
+                let kernel = Arithmetic::new(gate, class as usize, exact, first, vcs, watched);
+                return Ok(Kernel::Arithmetic(Box::new(kernel)));
+            }
+        }
+        if options.kernel == Wanted::Arithmetic {
+            return Err(RunError::Kernel {
+                port: spec.name.clone(),
+            });
+        }
+        let gates = Class::ALL.map(|class| self.gate(link, class));
+        let kernel = Slotted::new(gates, scheduler, cell_time, first, flows.len(), watched);
+        Ok(Kernel::Slotted(Box::new(kernel)))
+    }
+
+    /// The classes of the flows over `link` that can carry anything: nothing comes back to a source that is not answered.
+    fn used_classes(&self, link: usize) -> Vec<Class> {
+        let crossing = self.topology.crossing[link].iter();
+        let flows = crossing.map(|id| &self.topology.flows[id.index()]);
+        let carries = flows.filter_map(|flow| {
+            let vc = &self.scenario.vcs[flow.vc];
+            (flow.kind.is_data() || vc.traffic.answers()).then_some(vc.class)
+        });
+        let mut used: Vec<Class> = carries.collect();
+        used.sort_unstable();
+        used.dedup();
+        used
+    }
+
+    /// What matters to a scheduler of the flows over `link`. A guarantee is for data.
+    fn flow_shares(&self, link: usize) -> Vec<FlowShare> {
+        let crossing = self.topology.crossing[link].iter();
+        let share = |id: &crate::flow::FlowId| {
+            let flow = &self.topology.flows[id.index()];
+            let vc = &self.scenario.vcs[flow.vc];
+            FlowShare {
+                class: vc.class,
+                weight: vc.weight,
+                guarantee: vc.guarantee.filter(|_| flow.kind.is_data()),
+            }
+        };
+        crossing.map(share).collect()
+    }
+}

@@ -1,0 +1,184 @@
+//! What the scenario's probes watch: ports, VCs, links.
+
+use super::Plan;
+use crate::flow::{FlowId, FlowKind};
+use crate::host::traffic::{FrameSource, Source, SourceState};
+use crate::host::{StateWatch, VcProbe};
+use crate::observe::{Observers, Share};
+use crate::options::Options;
+use crate::port::watch::{Drops, PortProbe, Quantity, Watch, When};
+use crate::record::{IntervalSum, Points, Steps};
+use crate::scenario::{Observable, Probe};
+use crate::units::{Span, TICKS_PER_SECOND, Time};
+use std::collections::{HashMap, HashSet};
+
+/// Default interval of probes that need one: 10 ms.
+fn interval(given: Option<Span>) -> Span {
+    given.unwrap_or(Span::from_milliseconds(10))
+}
+
+impl Plan<'_> {
+    /// Index of the VC called `name`.
+    fn vc(&self, name: &str) -> Option<usize> {
+        self.scenario.vcs.iter().position(|vc| vc.name == name)
+    }
+
+    fn probes_of(&self, name: &str) -> impl Iterator<Item = (usize, &Probe)> {
+        let probes = self.scenario.probes.iter().enumerate();
+        probes.filter(move |(_, probe)| probe.of == name)
+    }
+
+    /// Whether the credit of the port's scheduler is watched.
+    pub fn watches_credit(&self, link: usize) -> bool {
+        let mut probes = self.probes_of(&self.scenario.links[link].name);
+        probes.any(|(_, probe)| probe.what == Observable::Credit)
+    }
+
+    /// Flows of VCs with a trace probe.
+    fn traced(&self) -> HashSet<FlowId> {
+        let probes = self.scenario.probes.iter();
+        let traced = probes.filter(|p| p.what == Observable::Trace);
+        let vcs = traced.filter_map(|p| self.vc(&p.of));
+        vcs.flat_map(|vc| FlowKind::ALL.map(|kind| self.topology.flow(vc, kind)))
+            .collect()
+    }
+
+    /// Number of the VC among the flows over `link`: that of its data, or of what comes back.
+    fn local(&self, link: usize, vc: usize) -> Option<u32> {
+        let crossing = &self.topology.crossing[link];
+        let place = |kind| crossing.binary_search(&self.topology.flow(vc, kind)).ok();
+        let found = FlowKind::ALL.into_iter().find_map(place);
+        found.map(|local| local as u32)
+    }
+
+    /// What is watched at the port `link`.
+    pub fn port_probe(&self, link: usize) -> Option<Box<PortProbe>> {
+        let mut probe = PortProbe {
+            link: link as u32,
+            traced: self.traced(),
+            ..PortProbe::default()
+        };
+        let here: HashSet<FlowId> = self.topology.crossing[link].iter().copied().collect();
+        probe.traced.retain(|flow| here.contains(flow));
+        for (index, spec) in self.probes_of(&self.scenario.links[link].name) {
+            let class = spec.class.map(|c| c as usize);
+            let vc = spec.vc.as_deref().and_then(|name| self.vc(name));
+            let quantity = match spec.what {
+                Observable::Queue => Quantity::Queue {
+                    class,
+                    vc: vc.and_then(|vc| self.local(link, vc)),
+                },
+                Observable::Credit => Quantity::Credit,
+                Observable::Drops => {
+                    probe.drops.push(Drops {
+                        probe: index,
+                        class,
+                        sum: IntervalSum::new(interval(spec.interval), 1.0),
+                    });
+                    continue;
+                }
+                Observable::Cwnd
+                | Observable::Ssthresh
+                | Observable::Sequence
+                | Observable::Delivered
+                | Observable::Goodput
+                | Observable::LinkShare
+                | Observable::Trace => continue,
+            };
+            probe.watches.push(Watch {
+                probe: index,
+                quantity,
+                when: match (spec.interval, spec.every) {
+                    (Some(interval), _) => When::Interval(interval, Time::ZERO),
+                    (None, Some(n)) => When::Every(n, 0),
+                    (None, None) => When::Change,
+                },
+                out: Points::default(),
+            });
+        }
+        let any = !(probe.watches.is_empty() && probe.drops.is_empty() && probe.traced.is_empty());
+        any.then(|| Box::new(probe))
+    }
+
+    /// The probes of each VC that has any.
+    pub fn vc_probes(&self) -> HashMap<usize, Vec<(usize, &Probe)>> {
+        let mut found: HashMap<usize, Vec<_>> = HashMap::new();
+        for (index, probe) in self.scenario.probes.iter().enumerate() {
+            if let Some(vc) = self.vc(&probe.of) {
+                found.entry(vc).or_default().push((index, probe));
+            }
+        }
+        found
+    }
+
+    /// What `probes` watch of a VC with this source.
+    pub fn vc_probe(&self, probes: &[(usize, &Probe)], source: &Source) -> Box<VcProbe> {
+        let mut probe = VcProbe::default();
+        for &(index, spec) in probes {
+            let mut state = |state: SourceState| {
+                let value = match source {
+                    Source::Frames(frames) => frames.state(state),
+                    Source::Cells(_) => None,
+                };
+                probe.states.push(StateWatch {
+                    probe: index,
+                    state,
+                    record: Steps::new(spec.interval, value.unwrap_or(0) as f64),
+                });
+            };
+            match spec.what {
+                Observable::Cwnd => state(SourceState::Cwnd),
+                Observable::Ssthresh => state(SourceState::Ssthresh),
+                Observable::Delivered => {
+                    let steps = Steps::new(spec.interval, 0.0);
+                    probe.delivered.push((index, steps));
+                }
+                Observable::Sequence => probe.sequence.push((index, Points::default())),
+                Observable::Goodput => {
+                    let interval = interval(spec.interval);
+                    let mbps = 8e-6 * TICKS_PER_SECOND as f64 / interval.0 as f64;
+                    let sum = IntervalSum::new(interval, mbps);
+                    probe.goodput.push((index, sum));
+                }
+                Observable::Queue
+                | Observable::LinkShare
+                | Observable::Drops
+                | Observable::Credit
+                | Observable::Trace => {}
+            }
+        }
+        Box::new(probe)
+    }
+
+    /// What is watched on links.
+    pub fn observers(&self, options: &Options) -> Observers {
+        let mut shares: HashMap<u32, Vec<Share>> = HashMap::new();
+        for (probe, spec) in self.scenario.probes.iter().enumerate() {
+            if spec.what != Observable::LinkShare {
+                continue;
+            }
+            let mut links = self.scenario.links.iter();
+            let Some(link) = links.position(|l| l.name == spec.of) else {
+                continue;
+            };
+            let interval = interval(spec.interval);
+            let cells = interval.0 as f64 / self.cell_ticks(link).0 as f64;
+            let classes = match spec.class {
+                Some(class) => vec![class],
+                None => self.topology.classes[link].clone(),
+            };
+            let shares = shares.entry(link as u32).or_default();
+            shares.extend(classes.into_iter().map(|class| Share {
+                probe,
+                class: class as usize,
+                sum: IntervalSum::new(interval, 1.0 / cells),
+            }));
+        }
+        Observers {
+            digest: options.digest.then_some(0),
+            shares,
+            traced: self.traced(),
+            lost: Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,260 @@
+//! Cells on their way: runs of them, the queue of runs on a link, and what a port has decided on their frames.
+
+use crate::flow::FlowId;
+use crate::tally::DropReason;
+use crate::units::{Span, Time};
+use std::collections::VecDeque;
+
+/// The last cell of the run is an EOM.
+pub const ENDS_FRAME: u8 = 1;
+/// Every cell of the run is a frame of its own; `frame` numbers the first.
+pub const SINGLE_CELLS: u8 = 2;
+/// The cells have low priority (CLP = 1); all cells of a run are alike in this.
+pub const TAGGED: u8 = 4;
+
+/// Whether frame number `a` comes before `b`: frames of a flow are numbered modulo 2^32, and far fewer are on their way at once.
+#[inline]
+pub fn precedes(a: u32, b: u32) -> bool {
+    a.wrapping_sub(b) > u32::MAX / 2
+}
+
+/// Cells of one frame, or frames of one cell each, that pass one after the other at equal distances.
+///
+/// The times are those of the place where the run is spoken of: arrivals at a port while it waits in a [`Feed`], ends of transmission
+/// when it leaves a station.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Run {
+    /// The first cell's time.
+    pub time: Time,
+    /// Distance of the cells.
+    pub period: Span,
+    /// Time since the first cell left its source host; the same for all cells of the run.
+    pub age: Span,
+    /// Cells.
+    pub n: u32,
+    /// Frame number within the flow.
+    pub frame: u32,
+    /// Number of the first cell within its frame.
+    pub cell: u32,
+    /// Index of the hop (station and flow) that the run passes.
+    pub hop: u32,
+    /// `ENDS_FRAME`, `SINGLE_CELLS`, `TAGGED`.
+    pub flags: u8,
+}
+
+impl Run {
+    /// Whether each cell is a frame of its own.
+    #[inline(always)]
+    pub fn is_single(&self) -> bool {
+        self.flags & SINGLE_CELLS != 0
+    }
+
+    /// When the last cell passes.
+    #[inline(always)]
+    pub fn last(&self) -> Time {
+        self.time + self.period * u64::from(self.n - 1)
+    }
+
+    /// Takes the first `n` cells off.
+    #[inline]
+    pub fn skip(&mut self, n: u32) {
+        self.time += self.period * u64::from(n);
+        self.n -= n;
+        if self.is_single() {
+            self.frame = self.frame.wrapping_add(n);
+        } else {
+            self.cell += n;
+        }
+    }
+
+    /// The first `n` cells.
+    #[inline(always)]
+    pub fn first(&self, n: u32) -> Run {
+        Run {
+            n,
+            flags: self.flags_of_first(n),
+            ..*self
+        }
+    }
+
+    /// The flags of the first `n` cells.
+    #[inline(always)]
+    pub fn flags_of_first(&self, n: u32) -> u8 {
+        if self.is_single() || n == self.n {
+            self.flags
+        } else {
+            self.flags & !ENDS_FRAME
+        }
+    }
+
+    /// Whether the first cell ends a frame.
+    #[inline]
+    pub fn first_ends_frame(&self) -> bool {
+        self.is_single() || (self.flags & ENDS_FRAME != 0 && self.n == 1)
+    }
+
+    /// How many of the run's cells pass before `limit`.
+    #[inline]
+    pub fn before(&self, limit: Time) -> u32 {
+        if self.time >= limit {
+            0
+        } else if self.n == 1 || self.time + self.period >= limit {
+            1
+        } else {
+            let n = (limit - self.time).0.div_ceil(self.period.0);
+            n.min(u64::from(self.n)) as u32
+        }
+    }
+}
+
+/// What one link brings to a port: the run being taken and those behind it.
+#[derive(Debug, Default)]
+pub struct Feed {
+    /// The run whose cells arrive next; empty (`n == 0`) when nothing is known to come.
+    pub head: Run,
+    queue: VecDeque<Run>,
+}
+
+impl Feed {
+    /// Appends a run, later than all before; true when the feed was empty.
+    #[inline]
+    pub fn push(&mut self, run: Run) -> bool {
+        if self.head.n == 0 {
+            self.head = run;
+            true
+        } else {
+            self.queue.push_back(run);
+            false
+        }
+    }
+
+    /// When the first cell of the run behind the head arrives; [`Time::NEVER`] when none is known.
+    #[inline]
+    pub fn second_time(&self) -> Time {
+        self.queue.front().map_or(Time::NEVER, |run| run.time)
+    }
+
+    /// Takes `n` cells off the head; false when the feed is then empty.
+    #[inline]
+    pub fn skip(&mut self, n: u32) -> bool {
+        self.head.skip(n);
+        if self.head.n == 0 {
+            match self.queue.pop_front() {
+                Some(run) => self.head = run,
+                None => return false,
+            }
+        }
+        true
+    }
+
+    /// All that is still to arrive, before the end of the run or not.
+    pub fn runs(&self) -> impl Iterator<Item = &Run> {
+        std::iter::once(&self.head)
+            .filter(|r| r.n > 0)
+            .chain(&self.queue)
+    }
+}
+
+/// What a port has decided on the frame of a flow that it saw last.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FrameState {
+    /// Frame number; `None` before the first frame.
+    pub frame: Option<u32>,
+    /// The decision.
+    pub fate: Fate,
+}
+
+impl FrameState {
+    /// Frame number `frame` goes on, accepted so far.
+    #[inline(always)]
+    pub fn accepted(frame: u32) -> FrameState {
+        FrameState {
+            frame: Some(frame),
+            fate: Fate::Accepted,
+        }
+    }
+}
+
+/// A decision on a frame.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Fate {
+    /// Its cells are taken while there is room.
+    #[default]
+    Accepted,
+    /// All its cells are dropped, for this reason.
+    Refused(DropReason),
+    /// It has lost a cell; `rest_of_frame` decides.
+    Damaged,
+}
+
+/// A frame that has arrived at its destination host.
+#[derive(Clone, Copy, Debug)]
+pub struct Arrival {
+    /// Its flow.
+    pub flow: FlowId,
+    /// Frame number.
+    pub frame: u32,
+    /// Arrival of the EOM's last bit.
+    pub time: Time,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_before_a_limit() {
+        let run = Run {
+            time: Time(100),
+            period: Span(10),
+            n: 5,
+            ..Run::default()
+        };
+        assert_eq!(
+            [99, 100, 101, 110, 111, 140, 141, 999].map(|l| run.before(Time(l))),
+            [0, 0, 1, 1, 2, 4, 5, 5]
+        );
+        assert_eq!(run.last(), Time(140));
+    }
+
+    #[test]
+    fn only_the_last_cell_of_a_frame_ends_it() {
+        let mut run = Run {
+            n: 3,
+            flags: ENDS_FRAME | TAGGED,
+            ..Run::default()
+        };
+        assert_eq!(run.first(2).flags, TAGGED);
+        assert_eq!(run.first(3).flags, ENDS_FRAME | TAGGED);
+        assert!(!run.first_ends_frame());
+        run.skip(2);
+        assert!(run.first_ends_frame());
+        assert_eq!((run.n, run.cell, run.frame), (1, 2, 0));
+    }
+
+    #[test]
+    fn frame_numbers_wrap() {
+        assert!(precedes(3, 4) && !precedes(4, 4) && !precedes(4, 3));
+        assert!(precedes(u32::MAX, 0) && !precedes(0, u32::MAX));
+        let mut run = Run {
+            n: 3,
+            frame: u32::MAX,
+            flags: ENDS_FRAME | SINGLE_CELLS,
+            ..Run::default()
+        };
+        run.skip(2);
+        assert_eq!(run.frame, 1);
+    }
+
+    #[test]
+    fn single_cells_are_frames_of_their_own() {
+        let mut run = Run {
+            n: 3,
+            flags: ENDS_FRAME | SINGLE_CELLS,
+            ..Run::default()
+        };
+        assert!(run.first_ends_frame() && run.first(1).first_ends_frame());
+        run.skip(2);
+        assert_eq!((run.n, run.cell, run.frame), (1, 0, 2));
+    }
+}

@@ -1,0 +1,287 @@
+//! Transmission: what leaves a station is carried to the next one, or to the host.
+//!
+//! A *station* is where cells are sent from: a NIC, or a port that can queue. Between two stations nothing can happen to a cell but
+//! a constant delay: a port with one input whose cells are never closer than its own cell time never makes one wait. Those ports are
+//! folded into the latency of the station before them; only their counters remain, and are filled in at the end.
+
+use crate::cells::{Arrival, ENDS_FRAME, Feed, FrameState, Run};
+use crate::flow::FlowId;
+use crate::loss::Losses;
+use crate::observe::{Leaving, Observers};
+use crate::processing::SwitchStage;
+use crate::sink::Sink;
+use crate::tally::{CLASSES, DelayBins, DropReason, Dropped};
+use crate::units::{Span, Time};
+
+/// Where cells go after a station.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// The destination host.
+    Host,
+    /// A port that can queue, over this feed.
+    Port {
+        /// Index of the port.
+        port: u32,
+        /// Index of the feed, over all ports.
+        feed: u32,
+        /// Input number of the port.
+        input: u32,
+    },
+}
+
+/// How a flow goes through one station: what is looked at for every cell. The hops of a flow stand one after the other, so the next
+/// hop is the next index.
+#[derive(Clone, Debug)]
+pub struct Hop {
+    /// Where cells go.
+    pub next: Next,
+    /// From the end of the transmission here to the arrival there.
+    pub latency: Span,
+    /// Cells whose last bit left before the end.
+    pub sent: u64,
+    /// Cells that arrived at the port.
+    pub arrived: u64,
+    /// What the port has decided on the current frame.
+    pub frame_state: FrameState,
+    /// Its flow.
+    pub flow: FlowId,
+    /// Number of the flow among those of the port.
+    pub local: u32,
+    /// Class index.
+    pub class: u8,
+    /// Whether this is a data flow.
+    pub is_data: bool,
+    /// Whether its cells must be looked at one by one when they leave: lost on purpose, delayed by a switch, or counted by a probe.
+    pub one_by_one: bool,
+}
+
+/// The rest of what belongs to a hop.
+#[derive(Clone, Debug, Default)]
+pub struct HopExtra {
+    /// The link that the station sends on.
+    pub link: u32,
+    /// Processing stage in front of the next port.
+    pub stage: Option<u32>,
+    /// Ports without a queue on the way: link, and from the end of transmission here to the end of transmission there.
+    pub through: Vec<(u32, Span)>,
+    /// Loss on purpose on the link of this station, when this is a data flow.
+    pub lossy: bool,
+    /// Frame last seen beginning on a lossy link, and whether it is lost.
+    pub loss: Option<(u32, bool)>,
+    /// Cells dropped here.
+    pub dropped: Dropped,
+    /// Cells that had not left when the run ended.
+    pub unsent: u64,
+    /// Departures so late that the end of the run comes while they are on their way.
+    pub late: Vec<Time>,
+}
+
+/// Everything between the stations, and what it counts.
+#[derive(Debug)]
+pub struct Fabric {
+    /// The hops of all flows.
+    pub hops: Vec<Hop>,
+    /// The rest of them.
+    pub extras: Vec<HopExtra>,
+    /// The feeds of all ports.
+    pub feeds: Vec<Feed>,
+    /// Per port: inputs that got a run while they were empty.
+    pub woken: Vec<Vec<u32>>,
+    /// Ports that were woken since the main loop last looked.
+    pub woken_ports: Vec<u32>,
+    /// Processing stages of switches.
+    pub stages: Vec<SwitchStage>,
+    /// Per link: losses on purpose.
+    pub losses: Vec<Option<Losses>>,
+    /// Per flow.
+    pub sinks: Vec<Sink>,
+    /// Good frames that have reached their host, in the order in which that became known.
+    pub arrivals: Vec<Arrival>,
+    /// By class index.
+    pub class_delays: [DelayBins; CLASSES],
+    /// What is watched.
+    pub observers: Observers,
+    /// End of the run.
+    pub end: Time,
+    /// Measuring time [from, to).
+    pub measured: (Time, Time),
+}
+
+impl Fabric {
+    /// The cells of `run`, whose times are the ends of their transmission, leave the station of its hop.
+    #[inline(always)]
+    pub fn depart(&mut self, run: Run) {
+        let hop = &mut self.hops[run.hop as usize];
+        let late = run.last() + hop.latency >= self.end;
+        if late || hop.one_by_one || self.observers.digest.is_some() {
+            return self.depart_one_by_one(run);
+        }
+        hop.sent += u64::from(run.n);
+        self.carry(run);
+    }
+
+    /// The same for cells that the end of the run, a loss or an observer may treat differently from each other.
+    #[cold]
+    #[inline(never)]
+    fn depart_one_by_one(&mut self, mut run: Run) {
+        let hop = &mut self.hops[run.hop as usize];
+        if !hop.one_by_one && self.observers.digest.is_none() {
+            // It is the end of the run: most of them may still be in time.
+            let n = run.before(Time(self.end.0.saturating_sub(hop.latency.0)));
+            if n > 0 {
+                hop.sent += u64::from(n);
+                self.carry(run.first(n));
+                run.skip(n);
+            }
+        }
+        while run.n > 0 {
+            let one = run.first(1);
+            run.skip(1);
+            self.depart_one(one);
+        }
+    }
+
+    fn depart_one(&mut self, one: Run) {
+        let lost = self.is_lost(&one);
+        let hop = &mut self.hops[one.hop as usize];
+        let extra = &mut self.extras[one.hop as usize];
+        if one.time >= self.end {
+            extra.unsent += 1;
+            return;
+        }
+        hop.sent += 1;
+        let cell = Leaving {
+            time: one.time,
+            link: extra.link,
+            flow: hop.flow,
+            class: hop.class as usize,
+            frame: one.frame,
+            cell: one.cell,
+        };
+        self.observers.left(&cell);
+        if lost {
+            self.observers.lost(&cell);
+            return self.drop_cells(one.hop, DropReason::Link, 1);
+        }
+        for &(link, offset) in &extra.through {
+            let time = one.time + offset;
+            if time < self.end {
+                self.observers.sum_up(&Leaving { time, link, ..cell });
+            }
+        }
+        if one.time + hop.latency >= self.end {
+            extra.late.push(one.time);
+            if hop.next == Next::Host {
+                return;
+            }
+        }
+        self.carry(one);
+    }
+
+    /// Whether the link loses the frame of this cell on purpose; decided when its first cell comes.
+    fn is_lost(&mut self, one: &Run) -> bool {
+        let extra = &mut self.extras[one.hop as usize];
+        if !extra.lossy {
+            return false;
+        }
+        if extra.loss.is_none_or(|(frame, _)| frame != one.frame) {
+            let losses = self.losses[extra.link as usize].as_mut();
+            extra.loss = Some((one.frame, losses.is_some_and(Losses::next_is_lost)));
+        }
+        extra.loss.is_some_and(|(_, lost)| lost)
+    }
+
+    /// Counts `n` cells of a hop as dropped: the one place for losses of any kind.
+    #[inline]
+    pub fn drop_cells(&mut self, hop: u32, reason: DropReason, n: u32) {
+        self.extras[hop as usize].dropped[reason] += u64::from(n);
+    }
+
+    /// Brings cells to the next station.
+    #[inline(always)]
+    fn carry(&mut self, run: Run) {
+        let hop = &self.hops[run.hop as usize];
+        let there = Run {
+            time: run.time + hop.latency,
+            age: run.age + hop.latency,
+            ..run
+        };
+        match hop.next {
+            Next::Host => self.reach_host(there),
+            Next::Port { port, feed, input } => {
+                let stage = if hop.one_by_one {
+                    self.extras[run.hop as usize].stage
+                } else {
+                    None
+                };
+                let there = Run {
+                    hop: run.hop + 1,
+                    ..there
+                };
+                match stage {
+                    Some(stage) => self.pass_stage(stage, there, port, feed, input),
+                    None => self.push(there, port, feed, input),
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn push(&mut self, run: Run, port: u32, feed: u32, input: u32) {
+        if self.feeds[feed as usize].push(run) {
+            let woken = &mut self.woken[port as usize];
+            if woken.is_empty() {
+                self.woken_ports.push(port);
+            }
+            woken.push(input);
+        }
+    }
+
+    #[cold]
+    fn pass_stage(&mut self, stage: u32, mut rest: Run, port: u32, feed: u32, input: u32) {
+        let flow = self.hops[rest.hop as usize].flow;
+        while rest.n > 0 {
+            let one = rest.first(1);
+            let time = self.stages[stage as usize].leaves(one.time, flow, one.frame, one.cell);
+            let age = one.age + (time - one.time);
+            self.push(Run { time, age, ..one }, port, feed, input);
+            rest.skip(1);
+        }
+    }
+
+    /// Cells reach the destination host (times are arrival times, all before the end).
+    #[inline(always)]
+    fn reach_host(&mut self, run: Run) {
+        let hop = &self.hops[run.hop as usize];
+        let flow = hop.flow;
+        let last = run.last();
+        let sink = &mut self.sinks[flow.index()];
+        sink.cells += u64::from(run.n);
+        if hop.is_data {
+            let (from, to) = self.measured;
+            let n = if run.time >= from && last < to {
+                u64::from(run.n)
+            } else {
+                u64::from(run.before(to) - run.before(from))
+            };
+            if n > 0 {
+                sink.delay.add(run.age, n);
+                self.class_delays[hop.class as usize].add(run.age, n);
+                if run.is_single() {
+                    sink.measured_cells += n;
+                }
+            }
+        }
+        if run.is_single() {
+            sink.frames += u64::from(run.n);
+            return;
+        }
+        if sink.take(run.frame, run.n, run.flags & ENDS_FRAME != 0) {
+            self.arrivals.push(Arrival {
+                flow,
+                frame: run.frame,
+                time: last,
+            });
+        }
+    }
+}

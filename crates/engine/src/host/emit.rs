@@ -1,0 +1,72 @@
+//! Sources of single cells: their cells enter the NIC as they come.
+
+use super::Hosts;
+use super::traffic::Source;
+use crate::cells::{ENDS_FRAME, Run, SINGLE_CELLS};
+use crate::event::Kind;
+use crate::fabric::Fabric;
+use crate::units::{Span, Time};
+
+/// Most cells of one event where a source has its NIC for itself.
+const AHEAD: u32 = 32;
+
+impl Hosts {
+    /// The source of a VC emits: as many cells as nobody else can come between, and then again.
+    pub(super) fn emit(&mut self, now: Time, index: usize, fabric: &mut Fabric) {
+        let vc = &mut self.vcs[index];
+        let Source::Cells(source) = &mut vc.source else {
+            return;
+        };
+        let ends = &mut self.flows[vc.data.index()];
+        let nic = &mut self.nics[ends.nic];
+        let one = Run {
+            period: Span(1),
+            n: 1,
+            hop: ends.first_hop,
+            flags: SINGLE_CELLS | ENDS_FRAME,
+            ..Run::default()
+        };
+        let mut left = if ends.at_once { AHEAD } else { 1 };
+        let (regular, period) = source.regular();
+        if let Some(exact) = nic.cell_time().exact()
+            && ends.at_once
+            && regular > 1
+            && period >= exact
+            && nic.is_idle_at(now)
+        {
+            // All are sent as they come, as many as a run can hold.
+            let n = regular
+                .min((self.end - now).0.div_ceil(period.0))
+                .min(u64::from(u32::MAX));
+            let time = nic.send_cell(now);
+            if n > 1 {
+                nic.send_cell(now + period * (n - 1));
+            }
+            source.emitted(n);
+            let frame = ends.next_frame;
+            ends.frames_sent += n;
+            ends.cells_queued += n;
+            ends.next_frame = frame.wrapping_add(n as u32);
+            fabric.depart(Run {
+                time,
+                period,
+                n: n as u32,
+                frame,
+                ..one
+            });
+            left = 0;
+        }
+        while left > 0 && source.next < self.end {
+            let time = nic.send_cell(source.next);
+            let frame = ends.next_frame;
+            source.emitted(1);
+            ends.frames_sent += 1;
+            ends.cells_queued += 1;
+            ends.next_frame = frame.wrapping_add(1);
+            fabric.depart(Run { time, frame, ..one });
+            left -= 1;
+        }
+        let next = source.next;
+        self.events.push(next, Kind::Source, index);
+    }
+}

@@ -1,0 +1,80 @@
+//! Down: a frame on its way from a source to the NIC.
+
+use super::{Hosts, Way};
+use crate::cells::{ENDS_FRAME, Run};
+use crate::event::Kind;
+use crate::fabric::Fabric;
+use crate::flow::FlowId;
+use crate::units::{Span, Time};
+
+impl Hosts {
+    /// A source hands over its next frame, of so many cells.
+    #[inline]
+    pub(super) fn send(&mut self, flow: FlowId, cells: u32, now: Time, fabric: &mut Fabric) {
+        let ends = &mut self.flows[flow.index()];
+        let frame = ends.next_frame;
+        ends.next_frame = frame.wrapping_add(1);
+        fabric.sinks[flow.index()].expect(frame, cells);
+        if let Some(stage) = &mut ends.sending.stage {
+            let time = stage.leaves(now, ends.sending.draws, frame);
+            ends.to_host.push_back(frame);
+            return self.events.push(time, Kind::ToHost, flow.index());
+        }
+        self.host_send(flow, frame, now, fabric);
+    }
+
+    /// A frame to send reaches the host.
+    #[inline]
+    pub(super) fn host_send(&mut self, flow: FlowId, frame: u32, now: Time, fabric: &mut Fabric) {
+        let ends = &self.flows[flow.index()];
+        let host = ends.hosts[0];
+        if let Some(stage) = &mut self.stages[host][Way::Send as usize] {
+            let time = stage.leaves(now, ends.sending.host_draws, frame);
+            self.to_nics[host].push_back((flow, frame));
+            return self.events.push(time, Kind::ToNic, host);
+        }
+        self.nic_send(flow, frame, now, fabric);
+    }
+
+    /// A frame is queued at its NIC.
+    #[inline]
+    pub(super) fn nic_send(&mut self, flow: FlowId, frame: u32, time: Time, fabric: &mut Fabric) {
+        let ends = &mut self.flows[flow.index()];
+        if time >= self.end {
+            return;
+        }
+        let cells = fabric.sinks[flow.index()].cells_of(frame);
+        ends.frames_sent += 1;
+        ends.cells_queued += u64::from(cells);
+        let nic = &mut self.nics[ends.nic];
+        let whole = Run {
+            age: Span::ZERO,
+            n: cells,
+            frame,
+            cell: 0,
+            hop: ends.first_hop,
+            flags: ENDS_FRAME,
+            ..Run::default()
+        };
+        if let Some(exact) = nic.cell_time().exact() {
+            let first = nic.send_frame(time, cells, exact);
+            return fabric.depart(Run {
+                time: first,
+                period: exact,
+                ..whole
+            });
+        }
+        let mut rest = Run {
+            period: Span(1),
+            ..whole
+        };
+        while rest.n > 0 {
+            let time = nic.send_cell(time);
+            fabric.depart(Run {
+                time,
+                ..rest.first(1)
+            });
+            rest.skip(1);
+        }
+    }
+}

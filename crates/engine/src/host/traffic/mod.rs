@@ -1,0 +1,137 @@
+//! What drives a VC. One file for each kind of source; the rest of the engine asks what a source can do.
+//!
+//! A source of *frames* is told when it starts, what frames have arrived at its ends and when its timers expire, and offers frames. A
+//! source of *cells* says when its next cells come. To add a source of frames: its file here with a [`FrameSource`], its line in
+//! [`Frames`] and in [`Source::new`], and what `scenario::Traffic` asks of it.
+
+mod cells;
+mod tcp;
+
+pub use cells::CellSource;
+
+use crate::flow::FlowKind;
+use crate::rng::Stream;
+use crate::scenario::Traffic;
+use crate::tally::SenderCounters;
+use crate::units::{Span, Time};
+use enum_dispatch::enum_dispatch;
+use tcp::Tcp;
+
+/// An end of a VC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// Where data come from.
+    Sender,
+    /// Where they go.
+    Receiver,
+}
+
+impl End {
+    /// Where the frames of such a flow arrive.
+    pub fn of_arrivals(kind: FlowKind) -> End {
+        match kind {
+            FlowKind::Data => End::Receiver,
+            FlowKind::Ack => End::Sender,
+        }
+    }
+}
+
+/// A frame that a source hands over.
+#[derive(Clone, Copy, Debug)]
+pub struct Offered {
+    /// The flow it belongs to.
+    pub kind: FlowKind,
+    /// Cells.
+    pub cells: u32,
+    /// Number of the first byte of data that it carries.
+    pub first_byte: u64,
+}
+
+/// A state of a source that a probe can record, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SourceState {
+    /// cwnd.
+    Cwnd,
+    /// ssthresh.
+    Ssthresh,
+}
+
+/// What a source of frames does, both its ends. Frames of a flow are numbered in the order in which they are offered.
+#[enum_dispatch]
+pub trait FrameSource {
+    /// It starts.
+    fn start(&mut self, now: Time, out: &mut Vec<Offered>);
+
+    /// Frame `frame` of its flow `kind` has arrived complete. Returns the bytes newly delivered to the application.
+    fn take(&mut self, kind: FlowKind, frame: u32, now: Time, out: &mut Vec<Offered>) -> u64;
+
+    /// It is `now` the time for which `end` has asked.
+    fn on_timer(&mut self, end: End, now: Time, out: &mut Vec<Offered>);
+
+    /// When `end` wants to be called; [`Time::NEVER`] for not at all.
+    fn deadline(&self, end: End) -> Time;
+
+    /// A state for probes; `None` for one that it has not.
+    fn state(&self, what: SourceState) -> Option<u64>;
+
+    /// What it has counted.
+    fn counters(&self) -> SenderCounters;
+}
+
+/// A source of frames.
+#[enum_dispatch(FrameSource)]
+#[derive(Debug)]
+pub enum Frames {
+    /// A TCP connection.
+    Tcp,
+}
+
+/// What drives a VC.
+#[derive(Debug)]
+pub enum Source {
+    /// A source of frames.
+    Frames(Box<Frames>),
+    /// A source of single cells.
+    Cells(CellSource),
+}
+
+impl Source {
+    /// The source of `traffic`, from `start` on. `timer_phase` tells the phase of coarse timers of a granularity, `draws` is for
+    /// what the source draws.
+    pub fn new(
+        traffic: &Traffic,
+        start: Time,
+        timer_phase: impl FnOnce(Span) -> Span,
+        draws: impl FnOnce() -> Stream,
+    ) -> Source {
+        if let Some(cells) = CellSource::of(traffic, start, draws) {
+            return Source::Cells(cells);
+        }
+        match traffic {
+            Traffic::Tcp(params) => {
+                let tcp = Tcp::new(params, timer_phase(params.granularity));
+                Source::Frames(Box::new(tcp.into()))
+            }
+            Traffic::Cbr { .. } | Traffic::Poisson { .. } | Traffic::Vbr { .. } => {
+                unreachable!("these are sources of cells")
+            }
+        }
+    }
+
+    /// When it starts or emits first; sources of frames start at `start`.
+    pub fn first_event(&self, start: Time) -> Time {
+        match self {
+            Source::Frames(_) => start,
+            Source::Cells(cells) => cells.next,
+        }
+    }
+
+    /// The source of frames, if it is one.
+    #[inline(always)]
+    pub fn frames(&mut self) -> Option<&mut Frames> {
+        match self {
+            Source::Frames(frames) => Some(frames),
+            Source::Cells(_) => None,
+        }
+    }
+}

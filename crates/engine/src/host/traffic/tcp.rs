@@ -1,0 +1,190 @@
+//! A TCP connection: sender and receiver, and what the frames between them carry.
+
+use super::{End, FrameSource, Offered, SourceState};
+use crate::aal5::{ACK_CELLS, cells_of_segment};
+use crate::cells::precedes;
+use crate::flow::FlowKind;
+use crate::host::tcp::{Ack, MAX_SACK_BLOCKS, Receiver, SackBlock, Segment, Sender};
+use crate::scenario::TcpParams;
+use crate::tally::SenderCounters;
+use crate::units::{Span, Time};
+use std::collections::VecDeque;
+
+/// A TCP connection.
+#[derive(Debug)]
+pub struct Tcp {
+    /// The end that sends data.
+    sender: Sender,
+    /// The end that receives them.
+    receiver: Receiver,
+    /// What the data frames on their way carry: frame number, first byte, bytes.
+    data: VecDeque<(u32, u64, u32)>,
+    /// What the ACK frames on their way carry: frame number, next byte expected.
+    acks: VecDeque<(u32, u64)>,
+    /// SACK blocks of those that have any.
+    sacks: VecDeque<(u32, u8, [SackBlock; MAX_SACK_BLOCKS])>,
+    /// Numbers of the next data and ACK frame.
+    next_data: u32,
+    next_ack: u32,
+    /// Bytes and cells of a full segment.
+    full: (u64, u32),
+    /// Segments that the sender has just asked for.
+    segments: Vec<Segment>,
+}
+
+impl Tcp {
+    /// A connection about to start; `timer_phase` is the first tick of its timers.
+    pub fn new(params: &TcpParams, timer_phase: Span) -> Tcp {
+        Tcp {
+            sender: Sender::new(params, timer_phase),
+            receiver: Receiver::new(params),
+            data: VecDeque::new(),
+            acks: VecDeque::new(),
+            sacks: VecDeque::new(),
+            next_data: 0,
+            next_ack: 0,
+            full: (params.mss, cells_of_segment(params.mss)),
+            segments: Vec::new(),
+        }
+    }
+
+    /// Offers the segments that the sender has just asked for.
+    #[inline]
+    fn offer_segments(&mut self, out: &mut Vec<Offered>) {
+        for segment in self.segments.drain(..) {
+            self.data
+                .push_back((self.next_data, segment.seq, segment.len));
+            self.next_data = self.next_data.wrapping_add(1);
+            let cells = if u64::from(segment.len) == self.full.0 {
+                self.full.1
+            } else {
+                cells_of_segment(u64::from(segment.len))
+            };
+            out.push(Offered {
+                kind: FlowKind::Data,
+                cells,
+                first_byte: segment.seq,
+            });
+        }
+    }
+
+    /// Offers an ACK.
+    #[inline]
+    fn offer_ack(&mut self, ack: Option<Ack>, out: &mut Vec<Offered>) {
+        let Some(ack) = ack else { return };
+        let frame = self.next_ack;
+        self.next_ack = frame.wrapping_add(1);
+        self.acks.push_back((frame, ack.ack));
+        if ack.n_blocks > 0 {
+            self.sacks.push_back((frame, ack.n_blocks, ack.blocks));
+        }
+        out.push(Offered {
+            kind: FlowKind::Ack,
+            cells: ACK_CELLS,
+            first_byte: ack.ack,
+        });
+    }
+
+    /// What data frame `frame` carries; forgets it and all before it, which have been lost.
+    #[inline]
+    fn take_segment(&mut self, frame: u32) -> (u64, u32) {
+        loop {
+            let (number, seq, len) = self
+                .data
+                .pop_front()
+                .expect("a frame that arrives has been sent");
+            if number == frame {
+                return (seq, len);
+            }
+        }
+    }
+
+    /// What ACK frame `frame` carries; forgets it and all before it.
+    #[inline]
+    fn take_ack(&mut self, frame: u32) -> Ack {
+        let next = loop {
+            let (number, next) = self
+                .acks
+                .pop_front()
+                .expect("a frame that arrives has been sent");
+            if number == frame {
+                break next;
+            }
+        };
+        while let Some(&(number, n_blocks, blocks)) = self.sacks.front() {
+            if precedes(frame, number) {
+                break;
+            }
+            self.sacks.pop_front();
+            if number == frame {
+                return Ack {
+                    ack: next,
+                    n_blocks,
+                    blocks,
+                };
+            }
+        }
+        Ack {
+            ack: next,
+            ..Ack::default()
+        }
+    }
+}
+
+impl FrameSource for Tcp {
+    fn start(&mut self, now: Time, out: &mut Vec<Offered>) {
+        self.sender.start(now, &mut self.segments);
+        self.offer_segments(out);
+    }
+
+    #[inline]
+    fn take(&mut self, kind: FlowKind, frame: u32, now: Time, out: &mut Vec<Offered>) -> u64 {
+        match kind {
+            FlowKind::Data => {
+                let (seq, len) = self.take_segment(frame);
+                let mut bytes = 0;
+                let ack = self.receiver.on_segment(now, seq, len, &mut bytes);
+                self.offer_ack(ack, out);
+                bytes
+            }
+            FlowKind::Ack => {
+                let ack = self.take_ack(frame);
+                self.sender.on_ack(now, &ack, &mut self.segments);
+                self.offer_segments(out);
+                0
+            }
+        }
+    }
+
+    fn on_timer(&mut self, end: End, now: Time, out: &mut Vec<Offered>) {
+        match end {
+            End::Sender => {
+                self.sender.on_timer(now, &mut self.segments);
+                self.offer_segments(out);
+            }
+            End::Receiver => {
+                let ack = self.receiver.on_timer(now);
+                self.offer_ack(ack, out);
+            }
+        }
+    }
+
+    #[inline]
+    fn deadline(&self, end: End) -> Time {
+        match end {
+            End::Sender => self.sender.deadline(),
+            End::Receiver => self.receiver.deadline(),
+        }
+    }
+
+    fn state(&self, what: SourceState) -> Option<u64> {
+        Some(match what {
+            SourceState::Cwnd => self.sender.cwnd(),
+            SourceState::Ssthresh => self.sender.ssthresh(),
+        })
+    }
+
+    fn counters(&self) -> SenderCounters {
+        self.sender.counters()
+    }
+}

@@ -1,0 +1,46 @@
+//! Losses on purpose (model section 7): which data frames a link loses.
+
+use crate::rng::Stream;
+use crate::scenario::Link;
+use crate::units::Ratio;
+
+/// Losses on purpose of one link.
+#[derive(Debug)]
+pub struct Losses {
+    /// Data frames that have begun so far.
+    count: u64,
+    /// Numbers to lose, ascending.
+    frames: Vec<u64>,
+    /// Probability to lose any.
+    probability: Ratio,
+    stream: Stream,
+}
+
+impl Losses {
+    /// Those of `link`, if there are any; `stream` is for the probability.
+    pub fn of(link: &Link, stream: impl FnOnce() -> Stream) -> Option<Losses> {
+        is_lossy(link).then(|| {
+            let mut frames = link.lose_frames.clone();
+            frames.sort_unstable();
+            Losses {
+                count: 0,
+                frames,
+                probability: link.lose_probability,
+                stream: stream(),
+            }
+        })
+    }
+
+    /// Whether the data frame that begins now is lost.
+    pub fn next_is_lost(&mut self) -> bool {
+        let number = self.count;
+        self.count += 1;
+        let listed = self.frames.binary_search(&number).is_ok();
+        listed || (self.probability.num > 0 && self.stream.unit(number) < self.probability.as_f64())
+    }
+}
+
+/// Whether `link` loses frames on purpose.
+pub fn is_lossy(link: &Link) -> bool {
+    !link.lose_frames.is_empty() || link.lose_probability.num > 0
+}

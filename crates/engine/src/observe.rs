@@ -1,0 +1,95 @@
+//! Who looks at cells when they leave a station: the digest, shares of links, traces of losses. They need each cell by itself.
+
+use crate::flow::FlowId;
+use crate::record::{IntervalSum, TraceEntry};
+use crate::tally::{DropReason, digest};
+use crate::units::Time;
+use std::collections::{HashMap, HashSet};
+
+/// A cell that leaves.
+#[derive(Clone, Copy, Debug)]
+pub struct Leaving {
+    /// When its last bit leaves.
+    pub time: Time,
+    /// The link.
+    pub link: u32,
+    /// Its flow.
+    pub flow: FlowId,
+    /// Class index.
+    pub class: usize,
+    /// Frame number.
+    pub frame: u32,
+    /// Cell number.
+    pub cell: u32,
+}
+
+/// Cells of a link that a probe counts per interval.
+#[derive(Clone, Debug)]
+pub struct Share {
+    /// Index of the probe in the scenario.
+    pub probe: usize,
+    /// Class index.
+    pub class: usize,
+    /// The sums.
+    pub sum: IntervalSum,
+}
+
+/// All that is watched on links.
+#[derive(Debug, Default)]
+pub struct Observers {
+    /// Sum of the cells' digests, when asked for.
+    pub digest: Option<u64>,
+    /// By link.
+    pub shares: HashMap<u32, Vec<Share>>,
+    /// Flows whose drops are traced.
+    pub traced: HashSet<FlowId>,
+    /// Their cells that links lost on purpose.
+    pub lost: Vec<TraceEntry>,
+}
+
+impl Observers {
+    /// A cell leaves a station.
+    pub fn left(&mut self, cell: &Leaving) {
+        for share in self.shares.get_mut(&cell.link).into_iter().flatten() {
+            if share.class == cell.class {
+                share.sum.add(cell.time, 1.0);
+            }
+        }
+        self.sum_up(cell);
+    }
+
+    /// The digest of a cell that leaves a station, or a port without one.
+    pub fn sum_up(&mut self, cell: &Leaving) {
+        if let Some(sum) = &mut self.digest {
+            let own = digest(
+                cell.link as usize,
+                cell.time,
+                cell.flow,
+                cell.frame,
+                cell.cell,
+            );
+            *sum = sum.wrapping_add(own);
+        }
+    }
+
+    /// A cell that has left is lost on its link.
+    pub fn lost(&mut self, cell: &Leaving) {
+        if self.traced.contains(&cell.flow) {
+            self.lost.push(TraceEntry {
+                time: cell.time,
+                link: cell.link,
+                flow: cell.flow,
+                frame: cell.frame,
+                cell: cell.cell,
+                reason: DropReason::Link,
+                queue: None,
+            });
+        }
+    }
+
+    /// Points recorded so far.
+    pub fn points(&self) -> usize {
+        let shares = self.shares.values().flatten();
+        shares.map(|s| s.sum.out.len()).sum::<usize>() + self.lost.len()
+    }
+}

@@ -1,0 +1,70 @@
+//! How a run is asked for, and why it can fail.
+
+use crate::record::MOST_POINTS;
+
+/// Which kernel moves the cells.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Kernel {
+    /// The fastest that applies, per port.
+    #[default]
+    Auto,
+    /// `port::arithmetic` at every port; an error where it does not apply.
+    Arithmetic,
+    /// `port::slotted` at every port.
+    Slotted,
+    /// The plain reference engine: one event per cell and hop.
+    Twin,
+}
+
+impl Kernel {
+    /// All kernels.
+    pub const ALL: [Kernel; 4] = [
+        Kernel::Auto,
+        Kernel::Arithmetic,
+        Kernel::Slotted,
+        Kernel::Twin,
+    ];
+
+    /// Its lower-case name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kernel::Auto => "auto",
+            Kernel::Arithmetic => "arithmetic",
+            Kernel::Slotted => "slotted",
+            Kernel::Twin => "twin",
+        }
+    }
+}
+
+/// How to run.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options {
+    /// Kernel.
+    pub kernel: Kernel,
+    /// Whether to compute the digest over all cell transmissions.
+    pub digest: bool,
+}
+
+/// Why a run ended without a result.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RunError {
+    /// The scenario was not checked by the reader and does not hold together.
+    #[error("{0}")]
+    Scenario(String),
+    /// A kernel was forced on a port that it cannot serve.
+    #[error(
+        "port {port}: the arithmetic kernel needs a single class, a cell time of whole ticks and a drop policy that looks at whole frames"
+    )]
+    Kernel {
+        /// Name of the link.
+        port: String,
+    },
+    /// The probes recorded more than can be kept.
+    #[error(
+        "the probes have recorded more than {MOST_POINTS} points: give them a longer interval or `every`, or the run a shorter duration"
+    )]
+    Points,
+    /// The run was asked to stop.
+    #[error("interrupted")]
+    Cancelled,
+}

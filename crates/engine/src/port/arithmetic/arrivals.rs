@@ -1,0 +1,134 @@
+//! What the arithmetic kernel does with cells that arrive: as many together as meet the same fate, or watched.
+
+use super::{Arithmetic, rounds};
+use crate::cells::{Fate, FrameState};
+use crate::fabric::Fabric;
+use crate::port::Inputs;
+use crate::port::gate::Verdict;
+use crate::port::watch::{Outcome, PortProbe, Seen, found};
+use crate::units::{Span, Time};
+
+impl Arithmetic {
+    /// Takes all arrivals before `horizon`.
+    pub fn advance(&mut self, inputs: &mut Inputs, fabric: &mut Fabric, horizon: Time) {
+        while let Some((time, input)) = inputs.order.first() {
+            if time >= horizon {
+                break;
+            }
+            let next = inputs.order.second_time();
+            if next < time + self.cell_time && rounds::run(self, fabric, inputs, horizon) {
+                continue;
+            }
+            if time < next {
+                let feed = inputs.feed(input);
+                if self.take(fabric, feed, next.min(horizon)) {
+                    inputs.order.postpone_first(fabric.feeds[feed].head.time);
+                } else {
+                    inputs.order.pop();
+                }
+            } else {
+                self.take_group(fabric, inputs, time);
+            }
+        }
+    }
+
+    /// Takes one cell of each input whose cell arrives at `time`.
+    fn take_group(&mut self, fabric: &mut Fabric, inputs: &mut Inputs, time: Time) {
+        inputs.coincident(time);
+        for i in 0..inputs.group.len() {
+            let feed = inputs.feed(inputs.group[i]);
+            self.take(fabric, feed, time + Span(1));
+        }
+        inputs.put_back(fabric);
+    }
+
+    /// Takes the cells at the head of `feed` that arrive before `limit`, at least one: as many as meet the same fate. Whether the feed
+    /// has more.
+    #[inline(always)]
+    fn take(&mut self, fabric: &mut Fabric, feed: usize, limit: Time) -> bool {
+        let run = fabric.feeds[feed].head;
+        let hop = &mut fabric.hops[run.hop as usize];
+        let t = run.time.0 as i64;
+        let idle = self.idle_at(t);
+        let begins = run.is_single() || hop.frame_state.frame != Some(run.frame);
+        let ahead = self.ahead(self.start, t);
+        let calm = idle || (ahead < self.full && (!begins || ahead < self.refusal));
+        let known = !begins && hop.frame_state.fate != Fate::Accepted;
+        if !calm || known {
+            return self.take_carefully(fabric, feed, false).more;
+        }
+        if begins {
+            hop.frame_state = FrameState::accepted(run.frame);
+        }
+        let together = run.period == self.cell_time || (idle && run.period > self.cell_time);
+        let n = if together { run.before(limit) } else { 1 };
+        hop.arrived += u64::from(n);
+        let departing = self.accept(&run, n, hop.local, fabric.end);
+        fabric.depart(departing);
+        fabric.feeds[feed].skip(n)
+    }
+
+    /// The same for one cell near a limit, or for the rest of a frame that is lost (for one cell of it when `one`).
+    #[inline(never)]
+    fn take_carefully(&mut self, fabric: &mut Fabric, feed: usize, one: bool) -> Outcome {
+        let run = fabric.feeds[feed].head;
+        let hop = &mut fabric.hops[run.hop as usize];
+        let idle = self.idle_at(run.time.0 as i64);
+        let (local, state) = (hop.local, &mut hop.frame_state);
+        let queue = self.view(run.time, local);
+        let judged = self.gate.judge(run.time, &run, state, local, &queue, idle);
+        let mut dropped = None;
+        let mut n = 1;
+        match judged.verdict {
+            Verdict::Accept => {
+                let departing = self.accept(&run, 1, local, fabric.end);
+                fabric.depart(departing);
+            }
+            Verdict::Refuse(reason) => {
+                if !one {
+                    n = judged.cells.min(run.before(fabric.end));
+                }
+                fabric.drop_cells(run.hop, reason, n);
+                dropped = Some(reason);
+            }
+            Verdict::PushOut => unreachable!("such a queue is served by the slotted kernel"),
+        }
+        fabric.hops[run.hop as usize].arrived += u64::from(n);
+        Outcome {
+            more: fabric.feeds[feed].skip(n),
+            dropped,
+            pushed_out: None,
+        }
+    }
+
+    /// The same as [`Arithmetic::advance`], cell by cell, for a port that is watched.
+    #[cold]
+    pub fn advance_watched(
+        &mut self,
+        inputs: &mut Inputs,
+        fabric: &mut Fabric,
+        probe: &mut PortProbe,
+        horizon: Time,
+    ) {
+        while let Some((time, _)) = inputs.order.first() {
+            if time >= horizon {
+                break;
+            }
+            probe.sample_until(time, |t, quantity| self.look(t, quantity));
+            inputs.coincident(time);
+            for i in 0..inputs.group.len() {
+                let feed = inputs.feed(inputs.group[i]);
+                let run = fabric.feeds[feed].head;
+                let hop = &fabric.hops[run.hop as usize];
+                let cell = Seen::first_of(&run, hop);
+                let queue = self.view(time, hop.local);
+                let outcome = self.take_carefully(fabric, feed, true);
+                let reason = outcome.reason();
+                let threshold = reason.and_then(|reason| self.gate.threshold(reason, &queue));
+                let look = |t, quantity| self.look(t, quantity);
+                probe.handled(time, cell, &outcome, found(&queue, threshold), look);
+            }
+            inputs.put_back(fabric);
+        }
+    }
+}

@@ -1,0 +1,295 @@
+//! The kernel for one class served first come first served at a whole-tick cell time.
+//!
+//! With constant service the last accepted cell's start S fixes everything: the next cell starts at S + c (c the cell
+//! time) or, if the port is idle, at once; and the starts of the waiting cells are S, S - c, S - 2c, ... So the cells waiting
+//! at t are counted by dividing S - t by c, thresholds are compared as times, and no cell is stored and no departure is
+//! an event: where a cell goes on to is known when it is accepted. The first cell of a busy period starts on arrival and
+//! never waits, hence the correction at the very instant a busy period begins.
+//!
+//!   arrivals first:    X(t) = #{starts >= t}, without the first of the busy period
+//!   departures first:  X(t) = #{starts > t}
+//!
+//! Y_i and N_a, when a policy asks for them, come from a queue of (VC, cells) that is shortened to X when it is looked at.
+//! Cells of one run that arrive at distance c while no other input brings any are taken together: all see the
+//! same X and wait equally long.
+
+mod arrivals;
+mod counts;
+mod rounds;
+
+use super::drop::QueueView;
+use super::gate::Gate;
+use super::watch::Quantity;
+use crate::cells::Run;
+use crate::tally::PortTally;
+use crate::units::{Span, Time};
+use counts::Counts;
+pub use rounds::Member;
+
+/// State of the kernel.
+#[derive(Debug)]
+pub struct Arithmetic {
+    gate: Gate,
+    class: usize,
+    /// c.
+    cell_time: Span,
+    arrival_first: bool,
+    /// S: start of the last accepted cell, ticks; before the first, long ago.
+    start: i64,
+    /// Start of the first cell of the busy period, ticks.
+    busy_since: i64,
+    /// S - t (corrected, ticks) at which X reaches K, and at which the policy may refuse.
+    full: i64,
+    refusal: i64,
+    /// Y_i per local VC number, N_a, and the cells they count, when needed.
+    counts: Option<Counts>,
+    accepted: u64,
+    /// Largest corrected S - t just after an acceptance.
+    longest: i64,
+    queue_time: u128,
+}
+
+impl Arithmetic {
+    /// For the class queue behind `gate` at a port with cell time `cell_time` that `vcs` flows cross. `counts`
+    /// keeps Y_i and N_a even if the policy does not ask for them.
+    pub fn new(
+        gate: Gate,
+        class: usize,
+        cell_time: Span,
+        arrival_first: bool,
+        vcs: usize,
+        counts: bool,
+    ) -> Arithmetic {
+        let reaches = |x: u64| -> i64 {
+            let below = u128::from(x.saturating_sub(1)) * u128::from(cell_time.0)
+                + u128::from(!arrival_first);
+            i64::try_from(below).unwrap_or(i64::MAX)
+        };
+        let needed = counts || gate.needs().vc_counts;
+        Arithmetic {
+            full: reaches(gate.full()),
+            refusal: reaches(gate.refusal()),
+            gate,
+            class,
+            cell_time,
+            arrival_first,
+            start: i64::MIN / 2,
+            busy_since: i64::MIN / 2,
+            counts: needed.then(|| Counts::new(vcs)),
+            accepted: 0,
+            longest: i64::MIN,
+            queue_time: 0,
+        }
+    }
+
+    /// Whether a queue behind `gate` can be served by this kernel: whatever is accepted leaves, and runs of cells can be judged
+    /// together.
+    pub fn serves(gate: &Gate) -> bool {
+        !gate.needs().every_cell
+    }
+
+    /// c.
+    pub fn cell_time(&self) -> Span {
+        self.cell_time
+    }
+
+    /// Index of the class.
+    pub fn class(&self) -> usize {
+        self.class
+    }
+
+    /// Start of the last accepted cell; not before the first.
+    pub fn last_start(&self) -> Time {
+        Time(self.start as u64)
+    }
+
+    /// Whether the port is busy at `t` with a busy period that began before.
+    pub fn is_steady_at(&self, t: Time) -> bool {
+        let t = t.0 as i64;
+        !self.idle_at(t) && t != self.busy_since
+    }
+
+    /// How many cells may join before X reaches a limit, the policy's too if a frame `begins`, when one joins per cell time or more.
+    pub fn room_at(&self, t: Time, begins: bool) -> u64 {
+        let limit = if begins {
+            self.full.min(self.refusal)
+        } else {
+            self.full
+        };
+        let ahead = self.start - t.0 as i64;
+        (limit.saturating_sub(ahead) / self.cell_time.0 as i64).max(0) as u64
+    }
+
+    /// Where the cells of each VC are counted, if they are, before cells join from `t` on.
+    pub fn counts_at(&mut self, t: Time) -> Option<&mut Counts> {
+        self.forget_the_gone(t);
+        self.counts.as_mut()
+    }
+
+    /// Takes note of `cells` cells that were accepted one per cell time or faster; the last one came at `time` and starts at `start`.
+    pub fn accepted_in_rounds(&mut self, cells: u64, start: Time, time: Time) {
+        self.accepted += cells;
+        self.longest = self.longest.max((start - time).0 as i64);
+        self.start = start.0 as i64;
+    }
+
+    /// Adds to the time integral of the queue.
+    pub fn waited(&mut self, ticks: u128) {
+        self.queue_time += ticks;
+    }
+
+    /// Shortens the counts' queue when it has grown much without anybody looking.
+    fn forget_the_gone(&mut self, t: Time) {
+        if self.counts.as_ref().is_some_and(Counts::is_long) {
+            let waiting = self.waiting(t);
+            self.counts
+                .as_mut()
+                .expect("just looked at")
+                .forget(waiting);
+        }
+    }
+
+    /// Whether a cell that arrives at `t` finds the port idle.
+    #[inline(always)]
+    fn idle_at(&self, t: i64) -> bool {
+        let free = self.start + self.cell_time.0 as i64;
+        if self.arrival_first {
+            free < t
+        } else {
+            free <= t
+        }
+    }
+
+    /// S - t, without the first cell of a busy period that begins at t.
+    #[inline(always)]
+    fn ahead(&self, start: i64, t: i64) -> i64 {
+        start
+            - t
+            - if self.arrival_first && t == self.busy_since {
+                self.cell_time.0 as i64
+            } else {
+                0
+            }
+    }
+
+    /// X for a corrected S - t.
+    fn cells(&self, ahead: i64) -> u64 {
+        let c = self.cell_time.0 as i64;
+        let cells = if self.arrival_first {
+            ahead.div_euclid(c) + 1
+        } else {
+            -(-ahead).div_euclid(c)
+        };
+        cells.max(0) as u64
+    }
+
+    /// X at `t`.
+    fn waiting(&self, t: Time) -> u64 {
+        self.cells(self.ahead(self.start, t.0 as i64))
+    }
+
+    /// The queue as the policy sees it at `t`.
+    fn view(&mut self, t: Time, vc: u32) -> QueueView {
+        let waiting = self.waiting(t);
+        let counts = self.counts.as_mut();
+        let (waiting_of_vc, active_vcs) = counts.map_or((0, 0), |c| c.look(waiting, vc));
+        QueueView {
+            waiting,
+            waiting_of_vc,
+            active_vcs,
+        }
+    }
+
+    /// What a probe asks for.
+    pub fn look(&mut self, t: Time, quantity: Quantity) -> f64 {
+        match quantity {
+            Quantity::Queue {
+                class: Some(class), ..
+            } if class != self.class => 0.0,
+            Quantity::Queue { vc: Some(vc), .. } => self.view(t, vc).waiting_of_vc as f64,
+            Quantity::Queue { .. } => self.waiting(t) as f64,
+            Quantity::Credit => 0.0,
+        }
+    }
+
+    /// Counters that the hops do not have, at the end of the run.
+    pub fn tally(&self, end: Time) -> PortTally {
+        let c = self.cell_time.0 as i64;
+        let last = self.start + c;
+        let end = end.0 as i64;
+        let held = if last < end {
+            0
+        } else {
+            ((last - end) / c + 1).min((last - self.busy_since) / c)
+        };
+        let max_queue = self.cells(self.longest.max(-c));
+        let mut tally = PortTally {
+            accepted: self.accepted,
+            held: held as u64,
+            max_queue,
+            queue_time: self.queue_time,
+            ..PortTally::default()
+        };
+        tally.classes[self.class].max_queue = max_queue;
+        tally
+    }
+
+    /// Takes the first `n` cells of `run`, which are all accepted; returns them as they depart. More than
+    /// one only if the port is idle and the cells' distance is at least c, or it is c.
+    #[inline(always)]
+    fn accept(&mut self, run: &Run, n: u32, vc: u32, end: Time) -> Run {
+        let c = self.cell_time;
+        let (at, period) = (run.time, run.period);
+        let t = at.0 as i64;
+        let last_arrival = t + i64::from(n - 1) * period.0 as i64;
+        self.accepted += u64::from(n);
+        if self.idle_at(t) {
+            // Only at distance c and with arrivals first do later cells join the busy period of the first.
+            let joins = period == c && self.arrival_first && n > 1;
+            self.busy_since = if joins { t } else { last_arrival };
+            self.start = last_arrival;
+            if joins {
+                self.longest = self.longest.max(0);
+                if let Some(counts) = &mut self.counts {
+                    counts.shorten(0);
+                    counts.add(vc, n - 1);
+                }
+            }
+            return Run {
+                time: at + c,
+                age: run.age + c,
+                ..run.first(n)
+            };
+        }
+        let first = self.start + c.0 as i64;
+        let waits = (first - t) as u64;
+        let ahead = if n > 1 {
+            first - t
+        } else {
+            self.ahead(first, t)
+        };
+        self.longest = self.longest.max(ahead);
+        self.forget_the_gone(at);
+        if let Some(counts) = &mut self.counts {
+            counts.add(vc, n);
+        }
+        self.start = first + i64::from(n - 1) * c.0 as i64;
+        self.queue_time += if self.start < end.0 as i64 {
+            u128::from(waits) * u128::from(n)
+        } else {
+            let wait_of = |i: u64| {
+                let arrives = at + period * i;
+                (first as u64 + i * c.0)
+                    .min(end.0)
+                    .saturating_sub(arrives.0)
+            };
+            (0..u64::from(n)).map(|i| u128::from(wait_of(i))).sum()
+        };
+        Run {
+            time: Time(first as u64) + c,
+            age: run.age + Span(waits) + c,
+            period: c,
+            ..run.first(n)
+        }
+    }
+}

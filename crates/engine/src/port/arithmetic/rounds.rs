@@ -1,0 +1,220 @@
+//! A shortcut of the arithmetic kernel: many cells of several inputs at once.
+//!
+//! After a common time-out, or in the steady state of a loss-free LAN, several inputs bring a cell per cell time each, at fixed
+//! phases. Then every cell time is like the one before: the same inputs in the same order, but for the rotation of those that
+//! coincide. As long as no limit is near, no run ends, no other input joins and the horizon is not reached, such rounds need
+//! no look at feeds, hops and sinks: the start of each cell is one cell time after the one before, and all that is needed of it is its
+//! delay. Everything else is brought up to date once for all rounds.
+//!
+//! Conditions: the port is busy; all cells have distance c; all go on to their host without another stage; X stays below the buffer, and
+//! below the policy's smallest refusal if a frame begins; ties are not random; nothing is watched.
+
+use super::Arithmetic;
+use crate::cells::{Arrival, ENDS_FRAME, Fate, FrameState};
+use crate::fabric::{Fabric, Next};
+use crate::port::Inputs;
+use crate::tally::DelayBins;
+use crate::units::{Span, Time};
+
+/// An input that takes part.
+#[derive(Clone, Copy, Debug)]
+pub struct Member {
+    /// Its next arrival.
+    time: Time,
+    /// What a cell's age at its host has beyond its start and before its arrival: see `run`.
+    beyond: Span,
+    /// Sum of ages, ticks.
+    sum: u64,
+    /// Start of the last cell.
+    start: Time,
+    first_age: Span,
+    last_age: Span,
+    input: u32,
+    vc: u32,
+    is_data: bool,
+}
+
+/// Rounds that can be taken together.
+struct Plan {
+    rounds: u64,
+    /// Cells of all rounds.
+    cells: u64,
+    /// First arrival of the first and of the last member.
+    begin: Time,
+    last_time: Time,
+}
+
+/// Takes as many whole rounds as possible; false if there is none, and then nothing has happened.
+#[inline]
+pub fn run(
+    kernel: &mut Arithmetic,
+    fabric: &mut Fabric,
+    inputs: &mut Inputs,
+    horizon: Time,
+) -> bool {
+    let Some(plan) = plan(kernel, fabric, inputs, horizon) else {
+        return false;
+    };
+    let next_start = take(kernel, fabric, inputs, &plan);
+    let last = plan.last_time + kernel.cell_time() * (plan.rounds - 1);
+    kernel.accepted_in_rounds(plan.cells, next_start, last);
+    settle(kernel, fabric, inputs, plan.rounds);
+    true
+}
+
+/// Who takes part, in `inputs.members`, and how many rounds all conditions allow.
+#[inline(always)]
+fn plan(kernel: &Arithmetic, fabric: &Fabric, inputs: &mut Inputs, horizon: Time) -> Option<Plan> {
+    let c = kernel.cell_time();
+    let (begin, _) = inputs.order.first()?;
+    let watched = fabric.observers.digest.is_some();
+    if !inputs.tie.is_regular() || !kernel.is_steady_at(begin) || watched {
+        return None;
+    }
+    inputs.members.clear();
+    let mut limit = horizon;
+    let mut begins = false;
+    let mut rounds = u32::MAX;
+    let mut latest = Span::ZERO;
+    for i in 0.. {
+        let Some((time, input)) = inputs.order.get(i) else {
+            break;
+        };
+        if time >= begin + c || time >= horizon {
+            limit = limit.min(time);
+            break;
+        }
+        let run = &fabric.feeds[inputs.first_feed + input as usize].head;
+        let hop = &fabric.hops[run.hop as usize];
+        let new = run.is_single() || hop.frame_state.frame != Some(run.frame);
+        let accepted = new || hop.frame_state.fate == Fate::Accepted;
+        if run.period != c || hop.next != Next::Host || hop.one_by_one || !accepted {
+            return None;
+        }
+        begins |= new;
+        rounds = rounds.min(run.n);
+        latest = latest.max(hop.latency);
+        inputs.members.push(Member {
+            time,
+            beyond: run.age + hop.latency + c,
+            sum: 0,
+            start: Time::ZERO,
+            first_age: Span::ZERO,
+            last_age: Span::ZERO,
+            input,
+            vc: hop.local,
+            is_data: hop.is_data,
+        });
+    }
+    let k = inputs.members.len() as u64;
+    let last_time = inputs.members.last().map_or(Time::ZERO, |m| m.time);
+    if k < 2 || limit <= last_time {
+        return None;
+    }
+    let rounds = u64::from(rounds)
+        .min((limit - last_time).0.div_ceil(c.0))
+        .min(kernel.room_at(begin, begins) / k);
+    let cells = rounds * k;
+    let start = kernel.last_start();
+    let first_arrival = start + c * 2;
+    let last_arrival = start + c * (cells + 1) + latest;
+    let (from, to) = fabric.measured;
+    if rounds < 2 || last_arrival >= fabric.end || first_arrival < from || last_arrival >= to {
+        return None;
+    }
+    Some(Plan {
+        rounds,
+        cells,
+        begin,
+        last_time,
+    })
+}
+
+/// The rounds themselves; returns the start of the last cell.
+#[inline(always)]
+fn take(kernel: &mut Arithmetic, fabric: &mut Fabric, inputs: &mut Inputs, plan: &Plan) -> Time {
+    let c = kernel.cell_time();
+    let mut next_start = kernel.last_start();
+    let bins: &mut DelayBins = &mut fabric.class_delays[kernel.class()];
+    let mut counts = kernel.counts_at(plan.begin);
+    let Inputs { members, tie, .. } = inputs;
+    for round in 0..plan.rounds {
+        let shift = c * round;
+        let mut take = |member: &mut Member| {
+            next_start += c;
+            let age = member.beyond + (next_start - (member.time + shift));
+            member.sum += age.0;
+            member.start = next_start;
+            if round == 0 {
+                member.first_age = age;
+            }
+            member.last_age = age;
+            if member.is_data {
+                bins.add(age, 1);
+            }
+            if let Some(counts) = &mut counts {
+                counts.add(member.vc, 1);
+            }
+        };
+        let mut at = 0;
+        while at < members.len() {
+            let time = members[at].time;
+            let tied = members[at..].iter().take_while(|m| m.time == time).count();
+            let group = &mut members[at..at + tied];
+            at += tied;
+            if tied == 1 {
+                take(&mut group[0]);
+            } else {
+                let split = tie.split(time + shift, group.iter().map(|m| m.input));
+                let (later, sooner) = group.split_at_mut(split);
+                sooner.iter_mut().for_each(&mut take);
+                later.iter_mut().for_each(&mut take);
+            }
+        }
+    }
+    next_start
+}
+
+/// What follows from `rounds` rounds: feeds, hops, sinks and the order of the inputs.
+#[inline(always)]
+fn settle(kernel: &mut Arithmetic, fabric: &mut Fabric, inputs: &mut Inputs, rounds: u64) {
+    let c = kernel.cell_time();
+    for member in inputs.members.iter() {
+        let feed = &mut fabric.feeds[inputs.first_feed + member.input as usize];
+        let run = feed.head;
+        let hop = &mut fabric.hops[run.hop as usize];
+        let n = rounds as u32;
+        hop.frame_state = FrameState::accepted(run.frame);
+        hop.arrived += rounds;
+        hop.sent += rounds;
+        kernel.waited(u128::from(member.sum) - u128::from(rounds) * u128::from(member.beyond.0));
+        let flow = hop.flow;
+        let time = member.start + c + hop.latency;
+        let ends = run.flags & ENDS_FRAME != 0 && n == run.n;
+        let sink = &mut fabric.sinks[flow.index()];
+        if member.is_data {
+            sink.delay.count += rounds;
+            sink.delay.sum += u128::from(member.sum);
+            sink.delay.min = sink.delay.min.min(member.first_age.0);
+            sink.delay.max = sink.delay.max.max(member.last_age.0);
+        }
+        sink.cells += rounds;
+        if run.is_single() {
+            sink.frames += rounds;
+            sink.measured_cells += rounds;
+        } else if sink.take(run.frame, n, ends) {
+            let frame = run.frame;
+            fabric.arrivals.push(Arrival { flow, frame, time });
+        }
+        fabric.feeds[inputs.first_feed + member.input as usize].skip(n);
+    }
+    for _ in 0..inputs.members.len() {
+        inputs.order.pop();
+    }
+    for member in inputs.members.iter() {
+        let head = &fabric.feeds[inputs.first_feed + member.input as usize].head;
+        if head.n > 0 {
+            inputs.order.insert(head.time, member.input);
+        }
+    }
+}

@@ -1,0 +1,349 @@
+//! The gate of a class queue: every decision about a cell that arrives at a port is taken here (model section 6, acceptance).
+//!
+//! The gate knows the buffer, the drop policy and what becomes of the rest of a damaged frame. It is told a run of cells and
+//! judges the first one, and how many of those behind share its fate. Kernels may leave out the question where the answer is known
+//! to be *accept*: below the buffer, and below [`Gate::refusal`] for the first cell of a frame.
+
+use super::drop::{Arriving, Decision, DropRule, Needs, Policy, QueueView};
+use crate::cells::{ENDS_FRAME, Fate, FrameState, Run, TAGGED};
+use crate::rng::Stream;
+use crate::scenario::RestOfFrame;
+use crate::tally::DropReason;
+use crate::units::Time;
+
+/// One class queue's gate.
+#[derive(Clone, Debug)]
+pub struct Gate {
+    /// K, cells; `u64::MAX` when unlimited.
+    buffer: u64,
+    policy: Policy,
+    rest: RestOfFrame,
+    /// For the policy's draws.
+    draws: Stream,
+}
+
+/// What happens to a cell that arrives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It is taken.
+    Accept,
+    /// It is taken; the cell at the front of its class queue is dropped in its favour, for the reason `front`.
+    PushOut,
+    /// It is dropped.
+    Refuse(DropReason),
+}
+
+/// A verdict, and how many cells of the run it holds for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Judgement {
+    /// For each of them.
+    pub verdict: Verdict,
+    /// At least 1.
+    pub cells: u32,
+}
+
+impl Gate {
+    /// With a buffer of `buffer` cells (`None`: unlimited); the policy draws from `draws`.
+    pub fn new(buffer: Option<u64>, policy: Policy, rest: RestOfFrame, draws: Stream) -> Gate {
+        Gate {
+            buffer: buffer.unwrap_or(u64::MAX),
+            policy,
+            rest,
+            draws,
+        }
+    }
+
+    /// What the policy must be told.
+    pub fn needs(&self) -> Needs {
+        self.policy.needs()
+    }
+
+    /// The smallest X at which a cell of an accepted frame can be refused: 0 where the policy is asked about every cell.
+    pub fn full(&self) -> u64 {
+        if self.needs().every_cell {
+            0
+        } else {
+            self.buffer
+        }
+    }
+
+    /// The smallest X at which the first cell of a frame can be refused.
+    pub fn refusal(&self) -> u64 {
+        self.full().min(self.policy.smallest_refusal())
+    }
+
+    /// Judges the first cell of `run`, which arrives at `now`, `state` being that of its flow at this port, which is brought up to
+    /// date. `vc` is the flow's number among those of the port, and `idle` tells whether the cell finds the port idle.
+    pub fn judge(
+        &mut self,
+        now: Time,
+        run: &Run,
+        state: &mut FrameState,
+        vc: u32,
+        queue: &QueueView,
+        idle: bool,
+    ) -> Judgement {
+        let begins = run.is_single() || state.frame != Some(run.frame);
+        if begins {
+            *state = FrameState::accepted(run.frame);
+        }
+        let eom = run.first_ends_frame();
+        let known = self.known(state.fate, eom);
+        let every_cell = self.needs().every_cell;
+        let mut decision = Decision::Accept;
+        if every_cell || (begins && !idle) {
+            decision = self.policy.admit(
+                now,
+                &Arriving {
+                    vc,
+                    begins,
+                    eom,
+                    tagged: run.flags & TAGGED != 0,
+                    lost: known.is_some(),
+                    draws: self.draws,
+                },
+                queue,
+            );
+        }
+        if let Some(reason) = known {
+            // It holds for all cells of the frame, whenever they arrive; a policy that looks at every cell still has to see each.
+            let cells = match self.rest_of(run, reason) {
+                _ if every_cell => 1,
+                cells => cells,
+            };
+            let verdict = Verdict::Refuse(reason);
+            return Judgement { verdict, cells };
+        }
+        let full = !idle && queue.waiting >= self.buffer;
+        let verdict = match decision {
+            Decision::Refuse(reason) => {
+                if begins {
+                    state.fate = Fate::Refused(reason);
+                    let cells = if every_cell {
+                        1
+                    } else {
+                        self.rest_of(run, reason)
+                    };
+                    let verdict = Verdict::Refuse(reason);
+                    return Judgement { verdict, cells };
+                }
+                state.fate = Fate::Damaged;
+                Verdict::Refuse(reason)
+            }
+            Decision::PushOut if queue.waiting > 0 => Verdict::PushOut,
+            _ if full => {
+                state.fate = Fate::Damaged;
+                Verdict::Refuse(DropReason::Full)
+            }
+            _ => Verdict::Accept,
+        };
+        Judgement { verdict, cells: 1 }
+    }
+
+    /// Why a cell is dropped whatever room there is, given the fate of its frame so far.
+    fn known(&self, fate: Fate, eom: bool) -> Option<DropReason> {
+        match fate {
+            Fate::Accepted => None,
+            Fate::Refused(reason) => Some(reason),
+            Fate::Damaged => self.drops_rest(eom).then_some(DropReason::Rest),
+        }
+    }
+
+    /// How many cells of `run` are dropped with the first one of them, as the rest of a frame that was refused or damaged.
+    fn rest_of(&self, run: &Run, reason: DropReason) -> u32 {
+        if run.is_single() {
+            return 1;
+        }
+        let ends = run.flags & ENDS_FRAME != 0;
+        let spared = reason == DropReason::Rest && ends && !self.drops_rest(true);
+        run.n - u32::from(spared)
+    }
+
+    /// Whether a later cell of a damaged frame is dropped whatever room there is.
+    fn drops_rest(&self, eom: bool) -> bool {
+        match self.rest {
+            RestOfFrame::Accept => false,
+            RestOfFrame::DropButEom => !eom,
+            RestOfFrame::Drop => true,
+        }
+    }
+
+    /// What was allowed, of X or of Y_i, where a cell that found `queue` has just been dropped for `reason`; for traces.
+    pub fn threshold(&self, reason: DropReason, queue: &QueueView) -> Option<f64> {
+        match reason {
+            DropReason::Policy => self.policy.threshold(queue),
+            DropReason::Full | DropReason::Front => Some(self.buffer as f64),
+            DropReason::Rest | DropReason::Link => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::port::drop::testing;
+    use crate::scenario::{DropPolicy, Threshold};
+    use crate::units::Span;
+
+    const NOW: Time = Time(5);
+
+    fn draws() -> Stream {
+        Stream::new(1, 0, "port", "drop")
+    }
+
+    fn gate(policy: &DropPolicy, rest: RestOfFrame) -> Gate {
+        let buffer = Some(10);
+        Gate::new(buffer, Policy::new(policy, buffer), rest, draws())
+    }
+
+    fn epd(rest: RestOfFrame) -> Gate {
+        let threshold = Some(Threshold::Cells(5));
+        gate(
+            &DropPolicy::Epd {
+                threshold,
+                reserve: 0,
+            },
+            rest,
+        )
+    }
+
+    /// Cells `cell` .. `cell + n` of frame `frame`, which has 12.
+    fn run(frame: u32, cell: u32, n: u32) -> Run {
+        Run {
+            time: NOW,
+            period: Span(1),
+            n,
+            frame,
+            cell,
+            flags: if cell + n == 12 { ENDS_FRAME } else { 0 },
+            ..Run::default()
+        }
+    }
+
+    fn queue(waiting: u64) -> QueueView {
+        QueueView {
+            waiting,
+            ..QueueView::default()
+        }
+    }
+
+    fn refused(reason: DropReason, cells: u32) -> Judgement {
+        let verdict = Verdict::Refuse(reason);
+        Judgement { verdict, cells }
+    }
+
+    const ACCEPT: Judgement = Judgement {
+        verdict: Verdict::Accept,
+        cells: 1,
+    };
+
+    #[test]
+    fn a_refused_frame_is_dropped_whole_even_when_the_port_is_idle() {
+        let (mut gate, mut state) = (epd(RestOfFrame::Accept), FrameState::default());
+        let first = gate.judge(NOW, &run(7, 0, 12), &mut state, 0, &queue(6), false);
+        assert_eq!(first, refused(DropReason::Policy, 12));
+        let later = gate.judge(NOW, &run(7, 4, 8), &mut state, 0, &queue(0), true);
+        assert_eq!(later, refused(DropReason::Policy, 8));
+        let next = gate.judge(NOW, &run(8, 0, 12), &mut state, 0, &queue(5), false);
+        assert_eq!((next, state), (ACCEPT, FrameState::accepted(8)));
+    }
+
+    #[test]
+    fn a_frame_that_finds_the_port_idle_is_never_refused() {
+        let (mut gate, mut state) = (epd(RestOfFrame::Accept), FrameState::default());
+        let first = gate.judge(NOW, &run(0, 0, 12), &mut state, 0, &queue(6), true);
+        assert_eq!(first, ACCEPT);
+    }
+
+    #[test]
+    fn the_policy_is_asked_at_the_first_cell_only() {
+        let (mut gate, mut state) = (epd(RestOfFrame::Accept), FrameState::accepted(0));
+        let later = gate.judge(NOW, &run(0, 3, 2), &mut state, 0, &queue(9), false);
+        assert_eq!(later, ACCEPT);
+        let full = gate.judge(NOW, &run(0, 4, 2), &mut state, 0, &queue(10), false);
+        assert_eq!(full, refused(DropReason::Full, 1));
+        assert_eq!(state.fate, Fate::Damaged);
+    }
+
+    #[test]
+    fn the_rest_of_a_damaged_frame_goes_as_the_setting_says() {
+        for (rest, with_eom, room) in [
+            (RestOfFrame::Accept, ACCEPT, ACCEPT),
+            (
+                RestOfFrame::DropButEom,
+                refused(DropReason::Rest, 3),
+                ACCEPT,
+            ),
+            (
+                RestOfFrame::Drop,
+                refused(DropReason::Rest, 4),
+                refused(DropReason::Rest, 1),
+            ),
+        ] {
+            let mut gate = epd(rest);
+            let damaged = || FrameState {
+                frame: Some(0),
+                fate: Fate::Damaged,
+            };
+            let mut state = damaged();
+            assert_eq!(
+                gate.judge(NOW, &run(0, 8, 4), &mut state, 0, &queue(3), false),
+                with_eom
+            );
+            let mut state = damaged();
+            assert_eq!(
+                gate.judge(NOW, &run(0, 11, 1), &mut state, 0, &queue(3), false),
+                room
+            );
+        }
+    }
+
+    #[test]
+    fn single_cells_are_judged_one_by_one() {
+        let (mut gate, mut state) = (epd(RestOfFrame::Accept), FrameState::default());
+        let cells = Run {
+            flags: ENDS_FRAME | crate::cells::SINGLE_CELLS,
+            ..run(0, 0, 5)
+        };
+        let first = gate.judge(NOW, &cells, &mut state, 0, &queue(6), false);
+        assert_eq!(first, refused(DropReason::Policy, 1));
+    }
+
+    #[test]
+    fn a_policy_can_push_out_what_waits_but_not_from_an_empty_queue() {
+        let mut gate = gate(&DropPolicy::DropFromFront, RestOfFrame::Accept);
+        let mut state = FrameState::default();
+        let below = gate.judge(NOW, &run(0, 0, 12), &mut state, 0, &queue(9), false);
+        assert_eq!(below, ACCEPT);
+        let full = gate.judge(NOW, &run(0, 1, 11), &mut state, 0, &queue(10), false);
+        assert_eq!(full.verdict, Verdict::PushOut);
+        assert_eq!(state.fate, Fate::Accepted);
+        assert_eq!(gate.threshold(DropReason::Front, &queue(10)), Some(10.0));
+    }
+
+    #[test]
+    fn a_policy_that_looks_at_every_cell_is_told_of_each_and_keeps_state() {
+        // Refuses every third cell that it is asked about.
+        let third = Policy::EveryThird(testing::EveryThird::default());
+        let mut gate = Gate::new(Some(10), third, RestOfFrame::DropButEom, draws());
+        assert_eq!((gate.full(), gate.refusal()), (0, 0));
+        let mut state = FrameState::default();
+        let mut verdicts = Vec::new();
+        for cell in 0..12 {
+            let run = run(0, cell, 12 - cell);
+            let judged = gate.judge(NOW, &run, &mut state, 0, &queue(1), cell == 0);
+            assert_eq!(judged.cells, 1);
+            verdicts.push(judged.verdict);
+        }
+        let rest = Verdict::Refuse(DropReason::Rest);
+        assert_eq!(verdicts[..2], [Verdict::Accept; 2]);
+        assert_eq!(verdicts[2], Verdict::Refuse(DropReason::Policy));
+        assert_eq!(verdicts[3..11], [rest; 8]);
+        // The EOM is spared, but it is the twelfth.
+        assert_eq!(verdicts[11], Verdict::Refuse(DropReason::Policy));
+        let Policy::EveryThird(rule) = &gate.policy else {
+            unreachable!("it was made of one")
+        };
+        assert_eq!((rule.asked, rule.lost), (12, 8));
+    }
+}

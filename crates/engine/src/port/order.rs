@@ -1,0 +1,221 @@
+//! The order in which the cells of a port's inputs arrive.
+//!
+//! The inputs that have cells stand in a list sorted by (next arrival, input). An input that goes on is inserted from the nearer
+//! end: its place is a few steps from the back when all inputs are active, from the front when few are. No heap.
+
+use crate::cells::Feed;
+use crate::units::Time;
+
+/// The inputs with cells to come, in the order in which those arrive: a ring sorted by (time, input).
+#[derive(Debug)]
+pub struct Order {
+    ring: Box<[(Time, u32)]>,
+    first: usize,
+    len: usize,
+}
+
+impl Default for Order {
+    fn default() -> Order {
+        Order {
+            ring: vec![(Time::ZERO, 0); 8].into_boxed_slice(),
+            first: 0,
+            len: 0,
+        }
+    }
+}
+
+impl Order {
+    #[inline(always)]
+    fn at(&self, i: usize) -> usize {
+        (self.first + i) & (self.ring.len() - 1)
+    }
+
+    /// Adds an input.
+    #[inline(always)]
+    pub fn insert(&mut self, time: Time, input: u32) {
+        if self.len == self.ring.len() {
+            self.grow();
+        }
+        let entry = (time, input);
+        if self.is_near_front(entry) {
+            self.first = self.at(self.ring.len() - 1);
+            self.len += 1;
+            self.sink_first(entry);
+        } else {
+            self.insert_from_back(entry);
+        }
+    }
+
+    /// Whether the way of `entry` to its place is shorter from the front, in a ring that is long enough for that to matter. Inputs
+    /// that go on belong near the back when most bring a cell per cell time, and near the front when most wait for a frame that
+    /// is still to come.
+    #[inline(always)]
+    fn is_near_front(&self, entry: (Time, u32)) -> bool {
+        self.len > 8 && entry < self.ring[self.at(self.len / 2)]
+    }
+
+    #[inline(always)]
+    fn insert_from_back(&mut self, entry: (Time, u32)) {
+        let mut i = self.len;
+        self.len += 1;
+        while i > 0 {
+            let before = self.ring[self.at(i - 1)];
+            if before < entry {
+                break;
+            }
+            let to = self.at(i);
+            self.ring[to] = before;
+            i -= 1;
+        }
+        let to = self.at(i);
+        self.ring[to] = entry;
+    }
+
+    /// Puts `entry` where it belongs; the first place is free.
+    #[inline(always)]
+    fn sink_first(&mut self, entry: (Time, u32)) {
+        let mut i = 1;
+        while i < self.len {
+            let next = self.ring[self.at(i)];
+            if entry < next {
+                break;
+            }
+            let to = self.at(i - 1);
+            self.ring[to] = next;
+            i += 1;
+        }
+        let to = self.at(i - 1);
+        self.ring[to] = entry;
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        let mut ring = vec![(Time::ZERO, 0); 2 * self.ring.len()];
+        for (i, entry) in ring.iter_mut().enumerate().take(self.len) {
+            *entry = self.ring[self.at(i)];
+        }
+        *self = Order {
+            ring: ring.into_boxed_slice(),
+            first: 0,
+            len: self.len,
+        };
+    }
+
+    /// The next arrival and its input.
+    #[inline(always)]
+    pub fn first(&self) -> Option<(Time, u32)> {
+        (self.len > 0).then(|| self.ring[self.first & (self.ring.len() - 1)])
+    }
+
+    /// The arrival that is number `i` from now, and its input.
+    #[inline(always)]
+    pub fn get(&self, i: usize) -> Option<(Time, u32)> {
+        (i < self.len).then(|| self.ring[self.at(i)])
+    }
+
+    /// Time of the arrival after the next one.
+    #[inline(always)]
+    pub fn second_time(&self) -> Time {
+        if self.len > 1 {
+            self.ring[self.at(1)].0
+        } else {
+            Time::NEVER
+        }
+    }
+
+    /// The first input's next cell arrives at `time` instead.
+    #[inline(always)]
+    pub fn postpone_first(&mut self, time: Time) {
+        let at = self.at(0);
+        let entry = (time, self.ring[at].1);
+        if self.len == 1 || entry < self.ring[self.at(1)] {
+            self.ring[at] = entry;
+        } else if self.is_near_front(entry) {
+            self.sink_first(entry);
+        } else {
+            self.pop();
+            self.insert_from_back(entry);
+        }
+    }
+
+    /// Takes the first input off.
+    #[inline(always)]
+    pub fn pop(&mut self) {
+        self.first = self.at(1);
+        self.len -= 1;
+    }
+
+    /// Takes off all inputs whose next cell arrives at `time`, in order of input, into `group`.
+    #[inline(always)]
+    pub fn pop_group(&mut self, time: Time, group: &mut Vec<u32>) {
+        group.clear();
+        while let Some((t, input)) = self.first() {
+            if t != time {
+                break;
+            }
+            group.push(input);
+            self.pop();
+        }
+    }
+
+    /// Puts the inputs of `group` back, as far as their feeds, of which input i is `first_feed` + i, have more.
+    #[inline]
+    pub fn put_back(&mut self, group: &mut [u32], feeds: &[Feed], first_feed: usize) {
+        // In the order of their numbers, so that each is inserted at the back.
+        group.sort_unstable();
+        for &input in group.iter() {
+            let head = &feeds[first_feed + input as usize].head;
+            if head.n > 0 {
+                self.insert(head.time, input);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn order_matches_a_sorted_list(entries in proptest::collection::btree_map(0u32..20, 0u64..6, 0..20)) {
+            let mut order = Order::default();
+            for (&input, &time) in &entries {
+                order.insert(Time(time), input);
+            }
+            let mut sorted: Vec<_> = entries.iter().map(|(&i, &t)| (t, i)).collect();
+            sorted.sort_unstable();
+            let mut group = Vec::new();
+            let mut popped = Vec::new();
+            while let Some((time, _)) = order.first() {
+                order.pop_group(time, &mut group);
+                popped.extend(group.iter().map(|&i| (time.0, i)));
+            }
+            prop_assert_eq!(popped, sorted);
+        }
+
+        #[test]
+        fn inputs_that_go_on_stay_in_order(inputs in 1u32..40, steps in proptest::collection::vec((0u64..100, any::<bool>()), 0..300)) {
+            let mut order = Order::default();
+            let mut sorted: Vec<(u64, u32)> = Vec::new();
+            for input in 0..inputs {
+                order.insert(Time(u64::from(input % 7)), input);
+                sorted.push((u64::from(input % 7), input));
+            }
+            for (later, in_place) in steps {
+                sorted.sort_unstable();
+                let (time, input) = sorted[0];
+                prop_assert_eq!(order.first(), Some((Time(time), input)));
+                prop_assert_eq!(order.second_time(), sorted.get(1).map_or(Time::NEVER, |e| Time(e.0)));
+                if in_place {
+                    order.postpone_first(Time(time + later));
+                } else {
+                    order.pop();
+                    order.insert(Time(time + later), input);
+                }
+                sorted[0].0 = time + later;
+            }
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! Credits of the VCs with a guaranteed rate, and which of them is the largest.
+//!
+//! While a VC has cells waiting its credit is a straight line over the slots of the port, so nothing needs doing in a slot. The
+//! largest is kept in a tournament whose matches know until which slot their winner stays ahead (a kinetic tournament:
+//! Basch, Guibas and Hershberger, "Data structures for mobile data", SODA 1997).
+
+use crate::units::BitRate;
+
+/// No account: of a VC without a guarantee, or as the winner where nobody plays.
+const NONE: u32 = u32::MAX;
+
+/// What a VC with a guarantee has.
+#[derive(Clone, Debug)]
+struct Account {
+    vc: u32,
+    waits: bool,
+    /// Bits per second: what a slot adds.
+    guarantee: u64,
+    /// Credit at slot 0 if it had grown ever since; in units of 1 / link rate slots.
+    at_zero: i128,
+}
+
+impl Account {
+    /// Credit after `slots` slots; of a VC that does not wait, if it had waited.
+    #[inline]
+    fn credit(&self, slots: u64) -> i128 {
+        self.at_zero + i128::from(slots) * i128::from(self.guarantee)
+    }
+
+    /// A VC without cells has no credit, though it may have a debt.
+    fn lose_credit(&mut self, slots: u64) {
+        self.at_zero -= self.credit(slots).max(0);
+    }
+}
+
+/// Who has more of two accounts, and from which slot on that must be asked again.
+#[derive(Clone, Copy, Debug)]
+struct Match {
+    winner: u32,
+    until: u64,
+}
+
+/// The credits at one port.
+#[derive(Clone, Debug)]
+pub(super) struct Credits {
+    /// Link rate, bits per second: what a cell costs.
+    rate: i128,
+    accounts: Vec<Account>,
+    /// By VC; empty when nobody has an account.
+    account_of: Vec<u32>,
+    /// Match i is between the winners of matches 2i and 2i + 1. The second half are the accounts.
+    matches: Vec<Match>,
+}
+
+impl Credits {
+    /// At a port of `rate`, with each VC's guarantee.
+    pub(super) fn new(rate: BitRate, guarantees: &[Option<BitRate>]) -> Credits {
+        let mut accounts = Vec::new();
+        let mut account_of = vec![NONE; guarantees.len()];
+        for (vc, guarantee) in guarantees.iter().enumerate() {
+            if let Some(BitRate(guarantee @ 1..)) = *guarantee {
+                account_of[vc] = accounts.len() as u32;
+                accounts.push(Account {
+                    vc: vc as u32,
+                    waits: false,
+                    guarantee,
+                    at_zero: 0,
+                });
+            }
+        }
+        if accounts.is_empty() {
+            account_of.clear();
+        }
+        let nobody = Match {
+            winner: NONE,
+            until: u64::MAX,
+        };
+        Credits {
+            rate: rate.0.into(),
+            matches: vec![nobody; 2 * accounts.len()],
+            accounts,
+            account_of,
+        }
+    }
+
+    #[inline]
+    fn account_of(&self, vc: usize) -> Option<usize> {
+        let account = *self.account_of.get(vc)?;
+        (account != NONE).then_some(account as usize)
+    }
+
+    /// `vc` has cells waiting again, after `slots` slots of the port.
+    #[inline]
+    pub(super) fn enter(&mut self, vc: usize, slots: u64) {
+        if let Some(account) = self.account_of(vc) {
+            self.accounts[account].lose_credit(slots);
+            self.set_waits(account, true);
+        }
+    }
+
+    /// `vc` has none any more.
+    #[inline]
+    pub(super) fn leave(&mut self, vc: usize, slots: u64) {
+        if let Some(account) = self.account_of(vc) {
+            self.accounts[account].lose_credit(slots);
+            self.set_waits(account, false);
+        }
+    }
+
+    /// `vc` pays for `cells`.
+    #[inline]
+    pub(super) fn pay(&mut self, vc: usize, cells: u64) {
+        let account = self.account_of(vc).expect("it has credit");
+        self.accounts[account].at_zero -= i128::from(cells) * self.rate;
+        self.play_again(account);
+    }
+
+    /// The VC with the largest credit after `slots` slots, if that is worth a cell. Equal credits: the smallest number.
+    #[inline]
+    pub(super) fn richest(&mut self, slots: u64) -> Option<usize> {
+        if self.accounts.is_empty() {
+            return None;
+        }
+        let winner = self.play(1, slots);
+        let account = self.accounts.get(winner as usize)?;
+        (account.credit(slots) >= self.rate).then_some(account.vc as usize)
+    }
+
+    fn set_waits(&mut self, account: usize, waits: bool) {
+        self.accounts[account].waits = waits;
+        let at = self.accounts.len() + account;
+        self.matches[at].winner = if waits { account as u32 } else { NONE };
+        self.play_again(account);
+    }
+
+    /// All matches on the way of `account` are open.
+    fn play_again(&mut self, account: usize) {
+        let mut at = (self.accounts.len() + account) / 2;
+        while at >= 1 && self.matches[at].until > 0 {
+            self.matches[at].until = 0;
+            at /= 2;
+        }
+    }
+
+    /// The winner of match `at` after `slots` slots.
+    fn play(&mut self, at: usize, slots: u64) -> u32 {
+        if self.matches[at].until <= slots {
+            let (a, b) = (self.play(2 * at, slots), self.play(2 * at + 1, slots));
+            let until = self.matches[2 * at]
+                .until
+                .min(self.matches[2 * at + 1].until);
+            let (winner, ahead_until) = self.compare(a, b, slots);
+            self.matches[at] = Match {
+                winner,
+                until: until.min(ahead_until),
+            };
+        }
+        self.matches[at].winner
+    }
+
+    /// Which of two has more, and until when.
+    fn compare(&self, a: u32, b: u32, slots: u64) -> (u32, u64) {
+        let (Some(of_a), Some(of_b)) =
+            (self.accounts.get(a as usize), self.accounts.get(b as usize))
+        else {
+            return (a.min(b), u64::MAX);
+        };
+        let lead = of_a.credit(slots) - of_b.credit(slots);
+        let (winner, loser) = if lead > 0 || (lead == 0 && a < b) {
+            (a, b)
+        } else {
+            (b, a)
+        };
+        let gain = i128::from(self.accounts[loser as usize].guarantee)
+            - i128::from(self.accounts[winner as usize].guarantee);
+        if gain <= 0 {
+            return (winner, u64::MAX);
+        }
+        // With as much as the winner, the smaller number goes.
+        let needs = lead.abs() + i128::from(winner < loser);
+        let takes = u64::try_from((needs + gain - 1) / gain).unwrap_or(u64::MAX);
+        (winner, slots.saturating_add(takes))
+    }
+}

@@ -1,0 +1,99 @@
+//! The same written down from section 6 of the model page: it looks at every VC in every slot.
+
+use crate::port::sched::FlowShare;
+use crate::scenario::ProcessingUnit;
+use crate::units::BitRate;
+
+struct VcState {
+    /// 2^32 / weight.
+    cost: u128,
+    tag: u128,
+    /// Guaranteed rate, bits per second.
+    guarantee: i128,
+    /// In units of 1 / link rate slots; below 0 while a frame is paid in advance.
+    credit: i128,
+    waiting: u64,
+}
+
+pub(super) struct Plain {
+    unit: ProcessingUnit,
+    rate: i128,
+    virtual_time: u128,
+    /// The VC whose frame is being sent, and whether its credit pays for it.
+    current: Option<(usize, bool)>,
+    /// Slots of the port up to which credit is up to date.
+    slots: u64,
+    vcs: Vec<VcState>,
+}
+
+impl Plain {
+    pub(super) fn new(unit: ProcessingUnit, rate: BitRate, shares: &[FlowShare]) -> Plain {
+        let state = |share: &FlowShare| VcState {
+            cost: u128::from((1u64 << 32) / share.weight),
+            tag: 0,
+            guarantee: share.guarantee.map_or(0, |g| g.0.into()),
+            credit: 0,
+            waiting: 0,
+        };
+        Plain {
+            unit,
+            rate: rate.0.into(),
+            virtual_time: 0,
+            current: None,
+            slots: 0,
+            vcs: shares.iter().map(state).collect(),
+        }
+    }
+
+    fn credit_until(&mut self, slots: u64) {
+        let passed = i128::from(slots - self.slots);
+        self.slots = slots;
+        for v in &mut self.vcs {
+            v.credit += passed * v.guarantee;
+            if v.waiting == 0 {
+                v.credit = v.credit.min(0);
+            }
+        }
+    }
+
+    pub(super) fn on_arrival(&mut self, vc: usize, sent: u64) {
+        self.credit_until(sent);
+        let v = &mut self.vcs[vc];
+        if v.waiting == 0 {
+            v.tag = v.tag.max(self.virtual_time);
+        }
+        v.waiting += 1;
+    }
+
+    /// The VC of which a cell goes. `ends` tells whether that ends a frame.
+    pub(super) fn serve(&mut self, sent: u64, ends: impl Fn(usize) -> bool) -> usize {
+        self.credit_until(sent + 1);
+        let (vc, by_credit) = self.current.unwrap_or_else(|| self.choose());
+        let v = &mut self.vcs[vc];
+        v.waiting -= 1;
+        if by_credit {
+            v.credit -= self.rate;
+        } else {
+            v.tag += v.cost;
+        }
+        let goes_on = self.unit == ProcessingUnit::Frame && !ends(vc) && v.waiting > 0;
+        self.current = goes_on.then_some((vc, by_credit));
+        self.credit_until(sent + 1);
+        vc
+    }
+
+    fn choose(&mut self) -> (usize, bool) {
+        let waits = |vc: &usize| self.vcs[*vc].waiting > 0;
+        let rich = |vc: &usize| self.vcs[*vc].credit >= self.rate;
+        let all = 0..self.vcs.len();
+        // The first of equals.
+        let richest = all.clone().filter(waits).filter(rich);
+        if let Some(vc) = richest.rev().max_by_key(|&vc| self.vcs[vc].credit) {
+            return (vc, true);
+        }
+        let next = all.filter(waits).min_by_key(|&vc| self.vcs[vc].tag);
+        let vc = next.expect("something waits");
+        self.virtual_time = self.vcs[vc].tag;
+        (vc, false)
+    }
+}

@@ -1,0 +1,274 @@
+use super::plain::Plain;
+use super::*;
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+const RATE: BitRate = BitRate(1_000_000);
+
+/// A port with one class, whose frames all have `frame` cells.
+struct Port {
+    scheduler: PerVc,
+    frame: u64,
+    /// Cells sent, those of other classes included, and by VC.
+    sent: u64,
+    of_vc: Vec<u64>,
+}
+
+impl Port {
+    fn new(unit: ProcessingUnit, shares: &[FlowShare]) -> Port {
+        Port {
+            scheduler: PerVc::new(Class::Ubr, unit, RATE, shares),
+            frame: 1,
+            sent: 0,
+            of_vc: vec![0; shares.len()],
+        }
+    }
+
+    /// Every VC has cells.
+    fn backlogged(unit: ProcessingUnit, shares: &[FlowShare]) -> Port {
+        let mut port = Port::new(unit, shares);
+        (0..shares.len()).for_each(|vc| port.arrive(vc, 100));
+        port
+    }
+
+    fn arrive(&mut self, vc: usize, cells: u64) {
+        self.scheduler.on_arrival(vc, cells, self.sent);
+    }
+
+    /// One slot of the class: the VC that is served.
+    fn serve(&mut self) -> usize {
+        let vc = self.scheduler.pick(self.sent);
+        self.take(vc, 1);
+        vc
+    }
+
+    fn take(&mut self, vc: usize, n: u64) {
+        self.sent += n;
+        self.of_vc[vc] += n;
+        let eom = self.of_vc[vc].is_multiple_of(self.frame);
+        self.scheduler.taken(n, eom, self.sent);
+    }
+
+    /// Cells per VC in `slots` slots of the class, each after `others` slots of other classes; what has gone comes again.
+    fn served(&mut self, slots: u64, others: u64) -> Vec<u64> {
+        let before = self.of_vc.clone();
+        for _ in 0..slots {
+            self.sent += others;
+            let vc = self.scheduler.pick(self.sent);
+            self.scheduler.on_arrival(vc, 1, self.sent);
+            self.take(vc, 1);
+        }
+        let counts = self.of_vc.iter().zip(before);
+        counts.map(|(after, before)| after - before).collect()
+    }
+}
+
+/// So many thousandths of the link are guaranteed.
+fn share(weight: u64, thousandths: u64) -> FlowShare {
+    let rate = BitRate(RATE.0 * thousandths / 1000);
+    FlowShare {
+        class: Class::Ubr,
+        weight,
+        guarantee: (thousandths > 0).then_some(rate),
+    }
+}
+
+fn unit_of(frame: u64) -> ProcessingUnit {
+    if frame == 1 {
+        ProcessingUnit::Cell
+    } else {
+        ProcessingUnit::Frame
+    }
+}
+
+/// What happens next: cells of a VC arrive, slots go to other classes, or to this one.
+#[derive(Clone, Debug)]
+enum Event {
+    Arrive(usize, u64),
+    Others(u64),
+    Serve(u64),
+}
+
+fn events() -> impl Strategy<Value = Vec<Event>> {
+    let event = prop_oneof![
+        4 => (0usize..12, prop_oneof![1u64..4, 1u64..60]).prop_map(|(vc, n)| Event::Arrive(vc, n)),
+        1 => prop_oneof![1u64..10, 1u64..5000].prop_map(Event::Others),
+        3 => prop_oneof![1u64..6, 1u64..120].prop_map(Event::Serve),
+    ];
+    vec(event, 1..150)
+}
+
+fn shares() -> impl Strategy<Value = Vec<FlowShare>> {
+    let weight = prop_oneof![3 => Just(1u64), 3 => 1u64..6, 1 => 1u64..=1_000_000];
+    let part = prop_oneof![3 => Just(0u64), 1 => Just(100), 1 => Just(250), 2 => 1u64..400];
+    vec((weight, part).prop_map(|(w, g)| share(w, g)), 1..12)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    // Whatever comes, each slot goes to the VC that a look at all of them finds, also when many cells of a frame are taken at once.
+    #[test]
+    fn each_slot_goes_to_the_vc_that_the_model_names(
+        shares in shares(), events in events(), frame in prop_oneof![Just(1u64), 2u64..40], cell_turns: bool, most in 1u64..40,
+    ) {
+        let unit = if cell_turns { ProcessingUnit::Cell } else { ProcessingUnit::Frame };
+        let mut plain = Plain::new(unit, RATE, &shares);
+        let mut port = Port::new(unit, &shares);
+        port.frame = frame;
+        let mut total = 0;
+        for event in events {
+            match event {
+                Event::Arrive(vc, n) => {
+                    let vc = vc % shares.len();
+                    (0..n).for_each(|_| plain.on_arrival(vc, port.sent));
+                    port.arrive(vc, n);
+                    total += n;
+                }
+                Event::Others(slots) => port.sent += slots,
+                Event::Serve(slots) => {
+                    let mut left = slots.min(total);
+                    total -= left;
+                    while left > 0 {
+                        let vc = port.scheduler.pick(port.sent);
+                        let of_frame = frame - port.of_vc[vc] % frame;
+                        let n = of_frame.min(left).min(most).min(port.scheduler.vcs[vc].waiting);
+                        let n = u64::from(port.scheduler.in_a_row(n as u32));
+                        for i in 1..=n {
+                            let expected = plain.serve(port.sent + i - 1, |vc| {
+                                (port.of_vc[vc] + i).is_multiple_of(frame)
+                            });
+                            prop_assert_eq!(vc, expected);
+                        }
+                        port.take(vc, n);
+                        left -= n;
+                    }
+                }
+            }
+        }
+    }
+}
+
+proptest! {
+    // Over any N slots of the port each backlogged VC gets its guarantee and its share of the rest, within a
+    // frame by credit, and a frame per VC and weight by tags: neither less nor more.
+    #[test]
+    fn backlogged_vcs_get_guarantee_and_weighted_rest(
+        vcs in vec((1u64..5, 0u64..150), 2..6),
+        slots in 100u64..4000,
+        others in 0u64..2,
+        frame in prop_oneof![Just(1u64), 2u64..40],
+    ) {
+        let of: Vec<_> = vcs.iter().map(|&(w, g)| share(w, g / (others + 1))).collect();
+        let mut port = Port::backlogged(unit_of(frame), &of);
+        port.frame = frame;
+        let counts = port.served(slots, others);
+        let all = (slots * (others + 1)) as f64;
+        let guarantee = |s: &FlowShare| s.guarantee.map_or(0.0, |g| g.0 as f64 / RATE.0 as f64 * all);
+        let guaranteed: Vec<f64> = of.iter().map(guarantee).collect();
+        let rest = slots as f64 - guaranteed.iter().sum::<f64>();
+        let weights: u64 = vcs.iter().map(|v| v.0).sum();
+        for (i, &count) in counts.iter().enumerate() {
+            let fair = guaranteed[i] + rest * vcs[i].0 as f64 / weights as f64;
+            let bound = frame as f64 * (2.0 + (vcs[i].0 * vcs.len() as u64) as f64);
+            prop_assert!((count as f64 - fair).abs() <= bound, "{i}: {count}, not {fair} of {counts:?}");
+        }
+    }
+
+    #[test]
+    fn guarantees_hold_whatever_the_weights(part in 1u64..60, slots in 50u64..2000, frame in 1u64..40) {
+        let mut port = Port::backlogged(unit_of(frame), &[share(1, 10 * part), share(1000, 0), share(1000, 300)]);
+        port.frame = frame;
+        let counts = port.served(slots, 0);
+        // Two others may each be in the middle of a frame.
+        prop_assert!(counts[0] + 2 * frame + 1 >= slots * part / 100);
+        prop_assert!(counts[2] + 2 * frame + 1 >= slots * 30 / 100);
+    }
+}
+
+#[test]
+fn a_vc_gains_nothing_while_it_has_no_cells() {
+    let mut port = Port::new(ProcessingUnit::Cell, &[share(1, 500), share(1, 0)]);
+    port.arrive(1, 100);
+    assert_eq!(port.served(1000, 0), [0, 1000]);
+    port.arrive(0, 100);
+    // Half by credit, half of the rest by a tag that is not behind.
+    let counts = port.served(20, 0);
+    assert!((14..=16).contains(&counts[0]), "{counts:?}");
+}
+
+#[test]
+fn a_vc_that_runs_empty_loses_its_credit() {
+    let mut port = Port::new(ProcessingUnit::Cell, &[share(1, 500), share(1, 0)]);
+    port.arrive(1, 100);
+    port.arrive(0, 1);
+    // It waits for 40 slots of others, and has one cell.
+    port.sent += 40;
+    assert_eq!(port.serve(), 0);
+    port.arrive(0, 100);
+    // With the 19 credits that it had left, all slots would be its.
+    let counts = port.served(20, 0);
+    assert!((14..=16).contains(&counts[0]), "{counts:?}");
+}
+
+#[test]
+fn a_vc_kept_waiting_by_other_classes_catches_up() {
+    let mut port = Port::backlogged(ProcessingUnit::Cell, &[share(1, 100), share(1, 0)]);
+    port.sent += 99;
+    // 10 credits from 100 slots.
+    assert_eq!(port.served(10, 0), [10, 0]);
+}
+
+#[test]
+fn the_first_of_equals_goes() {
+    let equal = [share(1, 0), share(1, 300), share(1, 300), share(1, 0)];
+    let mut port = Port::new(ProcessingUnit::Cell, &equal);
+    (0..4).rev().for_each(|vc| port.arrive(vc, 10));
+    let order: Vec<usize> = (0..6).map(|_| port.serve()).collect();
+    // Tags until slot 4 brings the credits to 1.2 each.
+    assert_eq!(order, [0, 1, 2, 1, 2, 3]);
+}
+
+#[test]
+fn frames_of_mixed_sizes_share_cells_evenly_and_stay_together() {
+    let mut port = Port::backlogged(ProcessingUnit::Frame, &[share(1, 0), share(1, 0)]);
+    let mut order = Vec::new();
+    for _ in 0..960 {
+        // VC 0 sends frames of 4 cells, VC 1 of 12.
+        let vc = port.scheduler.pick(port.sent);
+        port.frame = if vc == 0 { 4 } else { 12 };
+        port.arrive(vc, 1);
+        port.take(vc, 1);
+        order.push(vc);
+    }
+    assert!(
+        port.of_vc[0].abs_diff(port.of_vc[1]) <= 12,
+        "{:?}",
+        port.of_vc
+    );
+    // No run of VC 1 is shorter than its frame, but for the last one.
+    let runs: Vec<usize> = order
+        .chunk_by(|a, b| a == b)
+        .filter(|r| r[0] == 1)
+        .map(<[usize]>::len)
+        .collect();
+    assert!(
+        runs[..runs.len() - 1].iter().all(|r| r % 12 == 0),
+        "{runs:?}"
+    );
+}
+
+// More cells of each VC than tags of 64 bits can count: those would begin again at 0 on the way.
+#[test]
+fn vcs_share_evenly_however_many_cells_have_gone() {
+    const MANY: u64 = (1 << 32) - 50;
+    let mut port = Port::new(ProcessingUnit::Frame, &[share(1, 0), share(1, 0)]);
+    for vc in [0, 1] {
+        port.arrive(vc, MANY);
+        assert_eq!(port.scheduler.pick(port.sent), vc);
+        port.take(vc, MANY);
+    }
+    port.arrive(0, 1000);
+    port.arrive(1, 1000);
+    assert_eq!(port.served(1000, 0), [500, 500]);
+}

@@ -1,0 +1,307 @@
+//! What the slotted kernel does with cells that arrive: one by one, in lock step, or watched.
+
+use super::queue::{MOST_CELLS, Waiting};
+use super::{Slotted, Within};
+use crate::cells::{Fate, FrameState, Run, SINGLE_CELLS};
+use crate::fabric::Fabric;
+use crate::port::Inputs;
+use crate::port::gate::Verdict;
+use crate::port::watch::{Outcome, PortProbe, Seen, found};
+use crate::tally::DropReason;
+use crate::units::{Span, Time};
+
+impl Slotted {
+    /// Takes all arrivals and decisions before `horizon`.
+    pub fn advance(&mut self, inputs: &mut Inputs, fabric: &mut Fabric, horizon: Time) {
+        while let Some((time, input)) = inputs.order.first() {
+            if time >= horizon {
+                break;
+            }
+            self.serve_before(fabric, self.decided_before(time));
+            let next = inputs.order.second_time();
+            if time < next {
+                let feed = inputs.feed(input);
+                let more = match self.lock_step(fabric, feed, next.min(horizon)) {
+                    Some(more) => more,
+                    None => self.arrive(fabric, feed, false).more,
+                };
+                if more {
+                    inputs.order.postpone_first(fabric.feeds[feed].head.time);
+                } else {
+                    inputs.order.pop();
+                }
+                continue;
+            }
+            inputs.coincident(time);
+            for i in 0..inputs.group.len() {
+                self.arrive(fabric, inputs.feed(inputs.group[i]), false);
+            }
+            inputs.put_back(fabric);
+        }
+        self.serve_before(fabric, horizon);
+    }
+
+    /// The same, cell by cell, for a port that is watched.
+    #[cold]
+    pub fn advance_watched(
+        &mut self,
+        inputs: &mut Inputs,
+        fabric: &mut Fabric,
+        probe: &mut PortProbe,
+        horizon: Time,
+    ) {
+        while let Some((time, _)) = inputs.order.first() {
+            if time >= horizon {
+                break;
+            }
+            self.sample_before(probe, fabric, time);
+            self.serve_before(fabric, self.decided_before(time));
+            inputs.coincident(time);
+            for i in 0..inputs.group.len() {
+                self.arrive_watched(probe, fabric, inputs.feed(inputs.group[i]));
+            }
+            inputs.put_back(fabric);
+        }
+        self.sample_before(probe, fabric, Time(horizon.0 - 1));
+        self.serve_before(fabric, horizon);
+    }
+
+    /// The ends of transmission before this come before what arrives at `time`.
+    #[inline(always)]
+    fn decided_before(&self, time: Time) -> Time {
+        if self.arrival_first {
+            time
+        } else {
+            time + Span(1)
+        }
+    }
+
+    /// Records samples due until `time`, each after the decisions before it.
+    fn sample_before(&mut self, probe: &mut PortProbe, fabric: &mut Fabric, time: Time) {
+        while let Some(due) = probe.next_sample().filter(|&due| due <= time) {
+            self.serve_before(fabric, self.decided_before(due));
+            probe.sample_until(due, |_, quantity| self.look(quantity));
+        }
+    }
+
+    fn arrive_watched(&mut self, probe: &mut PortProbe, fabric: &mut Fabric, feed: usize) {
+        let run = fabric.feeds[feed].head;
+        let hop = &fabric.hops[run.hop as usize];
+        let cell = Seen::first_of(&run, hop);
+        let class = hop.class as usize;
+        let queue = self.view(class, hop.local as usize);
+        let outcome = self.arrive(fabric, feed, true);
+        let reason = outcome.reason();
+        let threshold = reason.and_then(|reason| self.gates[class].threshold(reason, &queue));
+        let look = |_, quantity| self.look(quantity);
+        probe.handled(run.time, cell, &outcome, found(&queue, threshold), look);
+    }
+
+    /// Handles the first cell of `feed`, which arrives now; with it the rest of its frame, if that is lost too and not to be looked at
+    /// `one` by one.
+    #[inline]
+    fn arrive(&mut self, fabric: &mut Fabric, feed: usize, one: bool) -> Outcome {
+        let run = &fabric.feeds[feed].head;
+        let hop = &mut fabric.hops[run.hop as usize];
+        let class = hop.class as usize;
+        let local = hop.local as usize;
+        let begins = run.is_single() || hop.frame_state.frame != Some(run.frame);
+        let x = self.waiting[class];
+        let queue = &self.queues[class];
+        let calm = x < queue.full && (!begins || x < queue.refusal);
+        let known = !begins && hop.frame_state.fate != Fate::Accepted;
+        if !calm || known {
+            return self.arrive_carefully(fabric, feed, one);
+        }
+        if begins {
+            hop.frame_state = FrameState::accepted(run.frame);
+        }
+        hop.arrived += 1;
+        let cell = Waiting::first_of(run, 1);
+        self.accept(fabric, class, local, cell);
+        Outcome {
+            more: fabric.feeds[feed].skip(1),
+            dropped: None,
+            pushed_out: None,
+        }
+    }
+
+    /// The same where the gate has to be asked.
+    #[inline(never)]
+    fn arrive_carefully(&mut self, fabric: &mut Fabric, feed: usize, one: bool) -> Outcome {
+        let run = fabric.feeds[feed].head;
+        let hop = &mut fabric.hops[run.hop as usize];
+        let (class, local) = (hop.class as usize, hop.local);
+        let view = self.view(class, local as usize);
+        let (state, idle) = (&mut hop.frame_state, !self.busy);
+        let judged = self.gates[class].judge(run.time, &run, state, local, &view, idle);
+        let mut outcome = Outcome {
+            more: true,
+            dropped: None,
+            pushed_out: None,
+        };
+        let mut n = 1;
+        match judged.verdict {
+            Verdict::Refuse(reason) => {
+                if !one {
+                    n = judged.cells.min(run.before(fabric.end));
+                }
+                fabric.drop_cells(run.hop, reason, n);
+                outcome.dropped = Some(reason);
+            }
+            Verdict::PushOut => {
+                outcome.pushed_out = Some(self.push_out(fabric, class, run.time));
+                self.accept(fabric, class, local as usize, Waiting::first_of(&run, 1));
+            }
+            Verdict::Accept => {
+                self.accept(fabric, class, local as usize, Waiting::first_of(&run, 1));
+            }
+        }
+        fabric.hops[run.hop as usize].arrived += u64::from(n);
+        outcome.more = fabric.feeds[feed].skip(n);
+        outcome
+    }
+
+    /// Takes one cell, which waits if the port is busy.
+    #[inline(always)]
+    fn accept(&mut self, fabric: &mut Fabric, class: usize, local: usize, cell: Waiting) {
+        self.accepted += 1;
+        if self.busy {
+            self.wait(class, local, cell);
+            let queue = &mut self.queues[class];
+            queue.max = queue.max.max(self.waiting[class]);
+            self.max_queue = self.max_queue.max(self.total);
+        } else {
+            // It never waits: it is not among the Y_i.
+            self.busy = true;
+            self.since = cell.arrived;
+            self.served = 0;
+            self.begin(fabric, cell.arrived, &cell);
+        }
+    }
+
+    /// Drops the cell at the front of the queue of `class` at `now`. Its frame, if it is still arriving, is damaged.
+    fn push_out(&mut self, fabric: &mut Fabric, class: usize, now: Time) -> Seen {
+        let queue = &mut self.queues[class];
+        let cell = match self.scheduler.within(class) {
+            Within::InOrder => queue.pop_front(self.exact),
+            Within::PerVc(_) => unreachable!("the reader refuses this: which VC's front?"),
+        };
+        let hop = &mut fabric.hops[cell.hop as usize];
+        if hop.frame_state.frame == Some(cell.frame) && hop.frame_state.fate == Fate::Accepted {
+            hop.frame_state.fate = Fate::Damaged;
+        }
+        if self.counts[class] {
+            queue.count_out(hop.local as usize, 1);
+        }
+        let seen = Seen::new(hop, cell.frame, cell.cell);
+        self.waiting[class] -= 1;
+        self.total -= 1;
+        self.pushed_out += 1;
+        self.queue_time += u128::from((now - cell.arrived).0);
+        fabric.drop_cells(cell.hop, DropReason::Front, 1);
+        seen
+    }
+
+    /// Puts cells into their queue.
+    #[inline(always)]
+    fn wait(&mut self, class: usize, local: usize, cells: Waiting) {
+        let queue = &mut self.queues[class];
+        let n = u64::from(cells.n());
+        if self.counts[class] {
+            queue.count_in(local, n);
+        }
+        self.waiting[class] += n;
+        self.total += n;
+        let by_number = self.scheduler.asks_for_order();
+        match self.scheduler.within(class) {
+            Within::PerVc(s) => {
+                s.on_arrival(local, n, self.started);
+                return queue.per_vc[local].push(cells, self.exact);
+            }
+            // Cells leave one by one, each with its number.
+            Within::InOrder if by_number => queue.numbers.push_back(self.accepted),
+            Within::InOrder => {
+                if cells.flags() & SINGLE_CELLS != 0
+                    && self.exact > Span::ZERO
+                    && let Some(last) = queue.cells.back_mut()
+                    && last.join(&cells, self.exact)
+                {
+                    return;
+                }
+            }
+        }
+        queue.cells.push_back(cells);
+    }
+
+    /// Lock step: takes cells of `feed`, which arrive from now on before `limit` while no other input brings any, and the
+    /// decisions between them. `None` when the conditions do not hold, otherwise whether the feed has more.
+    #[inline]
+    fn lock_step(&mut self, fabric: &mut Fabric, feed: usize, limit: Time) -> Option<bool> {
+        let run = &fabric.feeds[feed].head;
+        let c = self.exact;
+        if run.n < 2 || run.period != c || run.time + c >= limit || !self.busy {
+            return None;
+        }
+        let class = fabric.hops[run.hop as usize].class as usize;
+        let alone = self
+            .scheduler
+            .serves_only(class, &self.waiting, self.total)?;
+        let (n, local) = self.taken_in_step(fabric, feed, limit, alone)?;
+        let cells = Waiting::first_of(&fabric.feeds[feed].head, n);
+        let n = u64::from(n);
+        self.accepted += n;
+        let x = self.waiting[class];
+        self.max_queue = self.max_queue.max(self.total + 1);
+        self.wait(class, local, cells);
+        if alone {
+            let queue = &mut self.queues[class];
+            queue.max = queue.max.max(x + 1);
+            // A link faster than the port may bring its next run before the last decision.
+            let last = self.free_at + c * (n - 1);
+            let all = last < limit && last < fabric.feeds[feed].second_time();
+            let mut left = n - u64::from(!all);
+            self.scheduler.alone(class, left);
+            while left > 0 {
+                left -= self.begin_first(fabric, class, left);
+            }
+        } else {
+            self.decide(fabric, n - 1);
+            // X never falls from one arrival to the next.
+            let queue = &mut self.queues[class];
+            queue.max = queue.max.max(self.waiting[class]);
+        }
+        Some(fabric.feeds[feed].skip(n as u32))
+    }
+
+    /// How many cells of `feed` are surely accepted one by one in lock step, at least two, and the local number of their flow; the
+    /// cells' frame is brought up to date. Before `limit`, and with all decisions on their class when `alone`.
+    #[inline(always)]
+    fn taken_in_step(
+        &self,
+        fabric: &mut Fabric,
+        feed: usize,
+        limit: Time,
+        alone: bool,
+    ) -> Option<(u32, usize)> {
+        let run: &Run = &fabric.feeds[feed].head;
+        let hop = &mut fabric.hops[run.hop as usize];
+        let class = hop.class as usize;
+        let state = hop.frame_state;
+        let begins = run.is_single() || state.frame != Some(run.frame);
+        let queue = &self.queues[class];
+        let smallest = if begins { queue.refusal } else { queue.full };
+        let room = smallest.saturating_sub(self.waiting[class]);
+        let mut n = run.before(limit).min(MOST_CELLS);
+        if !alone {
+            n = n.min(room.min(u64::from(MOST_CELLS)) as u32);
+        }
+        if room == 0 || n < 2 || (!begins && state.fate != Fate::Accepted) {
+            return None;
+        }
+        debug_assert!(run.time <= self.free_at && self.free_at <= run.time + self.exact);
+        hop.frame_state = FrameState::accepted(run.frame);
+        hop.arrived += u64::from(n);
+        Some((n, hop.local as usize))
+    }
+}

@@ -1,0 +1,257 @@
+//! The kernel for several classes, any scheduler and any rate: explicit queues, one decision of the scheduler per cell slot.
+//!
+//! When a cell's transmission ends and cells wait, the scheduler picks the next one at that instant. Such decisions are taken
+//! as late as the next arrival or the horizon demands, with the order of coincident arrivals and departures
+//! that the scenario states.
+//!
+//! Queues hold runs of cells that arrived a cell time apart, most of them of one cell. Two shortcuts take many cells at
+//! once, at ports whose cell time is a whole number of ticks:
+//! * *decisions*: until the next arrival, as many cells go as the scheduler gives slots to one class in a row, and as
+//!   the first run of that class has;
+//! * *lock step*: while one input alone brings a cell per cell time to a busy port, there is one decision after
+//!   each arrival, and the class of that input always has a cell that has arrived. So n arrivals may be queued before
+//!   the first n - 1 decisions are taken, provided that no limit could refuse any of them; the n-th decision waits for
+//!   whatever arrives before it.
+
+mod arrivals;
+mod queue;
+mod vc_queue;
+
+use super::drop::QueueView;
+use super::gate::Gate;
+use super::sched::{Scheduler, Within};
+use super::watch::Quantity;
+use crate::cells::{ENDS_FRAME, Run};
+use crate::fabric::Fabric;
+use crate::tally::{CLASSES, PortTally};
+use crate::units::{CellTime, Span, Time};
+use queue::{ClassQueue, Waiting};
+use vc_queue::VcQueue;
+
+/// State of the kernel.
+#[derive(Debug)]
+pub struct Slotted {
+    cell_time: CellTime,
+    /// The cell time when it is a whole number of ticks, else zero: then runs have one cell.
+    exact: Span,
+    arrival_first: bool,
+    scheduler: Scheduler,
+    gates: [Gate; CLASSES],
+    queues: [ClassQueue; CLASSES],
+    waiting: [u64; CLASSES],
+    total: u64,
+    /// Beginning of the busy period, cells of it so far (kept only without `exact`), and when the cell in service ends;
+    /// `busy` tells whether there is one.
+    since: Time,
+    served: u64,
+    free_at: Time,
+    busy: bool,
+    counts: [bool; CLASSES],
+    accepted: u64,
+    pushed_out: u64,
+    started: u64,
+    max_queue: u64,
+    queue_time: u128,
+}
+
+impl Slotted {
+    /// With the gate of each class, at a port that `vcs` flows cross. `counts` keeps Y_i and N_a even if no policy asks for them.
+    pub fn new(
+        gates: [Gate; CLASSES],
+        mut scheduler: Scheduler,
+        cell_time: CellTime,
+        arrival_first: bool,
+        vcs: usize,
+        counts: bool,
+    ) -> Slotted {
+        let counts = std::array::from_fn(|c| counts || gates[c].needs().vc_counts);
+        let queues = std::array::from_fn(|class| ClassQueue {
+            of_vc: vec![0; if counts[class] { vcs } else { 0 }],
+            per_vc: match scheduler.within(class) {
+                Within::InOrder => Vec::new(),
+                Within::PerVc(_) => vec![VcQueue::new(); vcs],
+            },
+            full: gates[class].full(),
+            refusal: gates[class].refusal(),
+            ..ClassQueue::default()
+        });
+        Slotted {
+            cell_time,
+            exact: cell_time.exact().unwrap_or(Span::ZERO),
+            arrival_first,
+            scheduler,
+            gates,
+            queues,
+            waiting: [0; CLASSES],
+            total: 0,
+            since: Time::ZERO,
+            served: 0,
+            free_at: Time::ZERO,
+            busy: false,
+            counts,
+            accepted: 0,
+            pushed_out: 0,
+            started: 0,
+            max_queue: 0,
+            queue_time: 0,
+        }
+    }
+
+    /// When the scheduler must decide next.
+    pub fn next_departure(&self) -> Time {
+        if self.total > 0 {
+            self.free_at
+        } else {
+            Time::NEVER
+        }
+    }
+
+    /// Ends transmissions and begins the next ones, for all ends before `limit`.
+    #[inline]
+    fn serve_before(&mut self, fabric: &mut Fabric, limit: Time) {
+        while self.busy && self.free_at < limit {
+            if self.total == 0 {
+                self.busy = false;
+                break;
+            }
+            let ahead = limit - self.free_at;
+            let decisions = if self.exact == Span::ZERO || ahead <= self.exact {
+                1
+            } else {
+                ahead.0.div_ceil(self.exact.0).min(self.total)
+            };
+            self.decide(fabric, decisions);
+        }
+    }
+
+    /// Takes the next `decisions` decisions; a cell is there for each.
+    #[inline]
+    fn decide(&mut self, fabric: &mut Fabric, mut decisions: u64) {
+        while decisions > 0 {
+            let queues = &self.queues;
+            let oldest = |c: usize| queues[c].numbers.front().copied().unwrap_or(u64::MAX);
+            let (class, slots) = self
+                .scheduler
+                .pick_slots(&self.waiting, oldest, decisions)
+                .expect("something waits");
+            decisions -= slots;
+            let mut left = slots;
+            while left > 0 {
+                left -= self.begin_first(fabric, class, left);
+            }
+        }
+    }
+
+    /// Begins the transmission of the cells that go next in `class`, one after the other, at most `most`; returns their number.
+    #[inline]
+    fn begin_first(&mut self, fabric: &mut Fabric, class: usize, most: u64) -> u64 {
+        let queue = &mut self.queues[class];
+        let cells = match self.scheduler.within(class) {
+            Within::InOrder => queue.take_front(most, self.exact),
+            Within::PerVc(s) => {
+                let of_vc = &mut queue.per_vc[s.pick(self.started)];
+                let turn = s.in_a_row(of_vc.first().of_one_frame());
+                let n = u64::from(turn).min(most);
+                let cells = of_vc.take(n as u32, self.exact);
+                s.taken(n, cells.flags() & ENDS_FRAME != 0, self.started + n);
+                cells
+            }
+        };
+        let n = u64::from(cells.n());
+        if self.counts[class] {
+            queue.count_out(fabric.hops[cells.hop as usize].local as usize, n);
+        }
+        self.waiting[class] -= n;
+        self.total -= n;
+        let waited = self.free_at - cells.arrived;
+        self.queue_time += u128::from(waited.0) * u128::from(n);
+        self.begin(fabric, self.free_at, &cells);
+        n
+    }
+
+    /// Begins the transmission of `cells` at `start`, one after the other.
+    #[inline(always)]
+    fn begin(&mut self, fabric: &mut Fabric, start: Time, cells: &Waiting) {
+        let n = cells.n();
+        self.started += u64::from(n);
+        let (time, period) = if self.exact > Span::ZERO {
+            self.free_at = start + self.exact * u64::from(n);
+            (start + self.exact, self.exact)
+        } else {
+            self.served += 1;
+            self.free_at = self.since + self.cell_time.end_of(self.served);
+            (self.free_at, self.cell_time.longest())
+        };
+        fabric.depart(Run {
+            time,
+            period,
+            age: cells.age + (time - cells.arrived),
+            n,
+            frame: cells.frame,
+            cell: cells.cell,
+            hop: cells.hop,
+            flags: cells.flags(),
+        });
+    }
+
+    #[inline]
+    fn view(&self, class: usize, local: usize) -> QueueView {
+        let queue = &self.queues[class];
+        let waiting_of_vc = if self.counts[class] {
+            queue.of_vc[local]
+        } else {
+            0
+        };
+        QueueView {
+            waiting: self.waiting[class],
+            waiting_of_vc,
+            active_vcs: queue.active,
+        }
+    }
+
+    /// All that waits.
+    fn runs(&self) -> impl Iterator<Item = &Waiting> {
+        self.queues.iter().flat_map(ClassQueue::runs)
+    }
+
+    /// Whether every accepted cell is waiting, has been in service or was pushed out.
+    pub fn is_balanced(&self) -> bool {
+        let waiting: u64 = self.runs().map(|r| u64::from(r.n())).sum();
+        self.accepted == self.started + waiting + self.pushed_out
+    }
+
+    /// What a probe asks for.
+    pub fn look(&self, quantity: Quantity) -> f64 {
+        match quantity {
+            Quantity::Queue { vc: Some(vc), .. } => {
+                let of_vc = |q: &ClassQueue| q.of_vc.get(vc as usize).copied().unwrap_or(0);
+                self.queues.iter().map(of_vc).sum::<u64>() as f64
+            }
+            Quantity::Queue {
+                class: Some(class), ..
+            } => self.waiting[class] as f64,
+            Quantity::Queue { .. } => self.total as f64,
+            Quantity::Credit => self.scheduler.credit().unwrap_or(0.0),
+        }
+    }
+
+    /// Counters that the hops do not have, at the end of the run.
+    pub fn tally(&self, end: Time) -> PortTally {
+        let waited = |run: &Waiting| {
+            let since = |i: u64| u128::from((end - (run.arrived + self.exact * i)).0);
+            (0..u64::from(run.n())).map(since).sum::<u128>()
+        };
+        let in_service = u64::from(self.busy && self.free_at >= end);
+        let mut tally = PortTally {
+            accepted: self.accepted,
+            held: self.total + in_service,
+            max_queue: self.max_queue,
+            queue_time: self.queue_time + self.runs().map(waited).sum::<u128>(),
+            ..PortTally::default()
+        };
+        for (class, queue) in tally.classes.iter_mut().zip(&self.queues) {
+            class.max_queue = queue.max;
+        }
+        tally
+    }
+}

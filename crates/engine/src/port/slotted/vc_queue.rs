@@ -1,0 +1,108 @@
+//! The waiting cells of one VC, where VCs are served one by one.
+
+use super::queue::Waiting;
+use crate::cells::Run;
+use crate::units::Span;
+use std::collections::VecDeque;
+
+/// The cells of one VC. The first run is kept apart, as others may have their turn after each of its cells: all that is
+/// looked at then lies together, however many VCs wait.
+#[derive(Clone, Debug)]
+#[repr(align(64))]
+pub struct VcQueue {
+    /// Without cells when nothing waits.
+    first: Waiting,
+    rest: VecDeque<Waiting>,
+}
+
+impl VcQueue {
+    /// Without cells.
+    pub fn new() -> VcQueue {
+        VcQueue {
+            first: Waiting::first_of(&Run::default(), 0),
+            rest: VecDeque::new(),
+        }
+    }
+
+    /// The first run, which must exist.
+    #[inline(always)]
+    pub fn first(&self) -> &Waiting {
+        debug_assert!(self.first.n() > 0, "the VC has a cell");
+        &self.first
+    }
+
+    /// Takes the first `n` cells of the first run; cells arrived `c` apart.
+    #[inline(always)]
+    pub fn take(&mut self, n: u32, c: Span) -> Waiting {
+        if n < self.first.n() {
+            return self.first.split(n, c);
+        }
+        let all = self.first;
+        match self.rest.pop_front() {
+            Some(next) => self.first = next,
+            None => self.first = Waiting::first_of(&Run::default(), 0),
+        }
+        all
+    }
+
+    /// Adds cells at the end; those of a run arrive `c` apart, if that is not 0.
+    #[inline(always)]
+    pub fn push(&mut self, cells: Waiting, c: Span) {
+        if self.first.n() == 0 {
+            self.first = cells;
+            return;
+        }
+        let last = self.rest.back_mut().unwrap_or(&mut self.first);
+        if c == Span::ZERO || !last.join(&cells, c) {
+            self.rest.push_back(cells);
+        }
+    }
+
+    /// All of them.
+    pub fn runs(&self) -> impl Iterator<Item = &Waiting> {
+        let first = std::iter::once(&self.first).filter(|r| r.n() > 0);
+        first.chain(&self.rest)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cells::ENDS_FRAME;
+    use crate::units::Time;
+
+    #[test]
+    fn a_frame_goes_on_until_its_eom_or_a_gap() {
+        let cells = |time, frame, cell, n, flags| {
+            Waiting::first_of(
+                &Run {
+                    time: Time(time),
+                    n,
+                    frame,
+                    cell,
+                    flags,
+                    ..Run::default()
+                },
+                n,
+            )
+        };
+        let mut queue = VcQueue::new();
+        queue.push(cells(0, 7, 0, 2, 0), Span(10));
+        queue.push(cells(20, 7, 2, 1, ENDS_FRAME), Span(10));
+        queue.push(cells(30, 8, 0, 1, 0), Span(10));
+        queue.push(cells(45, 8, 1, 1, ENDS_FRAME), Span(10));
+        let runs = |q: &VcQueue| {
+            q.runs()
+                .map(|r| (r.frame, r.n(), r.flags()))
+                .collect::<Vec<_>>()
+        };
+        let [frame, begun, ended] = [(7, 3, ENDS_FRAME), (8, 1, 0), (8, 1, ENDS_FRAME)];
+        assert_eq!(runs(&queue), [frame, begun, ended]);
+        assert_eq!((queue.take(1, Span(10)).flags(), queue.first().n()), (0, 2));
+        assert_eq!(queue.take(2, Span(10)).arrived, Time(10));
+        assert_eq!(runs(&queue), [begun, ended]);
+        queue.take(1, Span(10));
+        queue.take(1, Span(10));
+        assert_eq!(queue.runs().count(), 0);
+    }
+}

@@ -1,0 +1,133 @@
+//! Who goes first among inputs whose cells arrive at one instant (model section 3).
+
+use crate::rng::Stream;
+use crate::scenario::TieOrder;
+use crate::units::{CellTime, Span, Time};
+
+/// Who goes first among inputs whose cells arrive at one instant.
+#[derive(Debug)]
+pub struct TieRule {
+    order: TieOrder,
+    inputs: u64,
+    offset: u64,
+    cell_time: CellTime,
+    stream: Stream,
+    /// Beginning and first input of the slot of the last tie, so that the next one seldom needs a division.
+    slot_start: Time,
+    turn: u32,
+    keyed: Vec<(u64, u32)>,
+}
+
+impl TieRule {
+    /// For a port with `inputs` inputs and cell time `cell_time`; `stream` is for the random order.
+    pub fn new(
+        order: TieOrder,
+        inputs: usize,
+        offset: u64,
+        cell_time: CellTime,
+        stream: Stream,
+    ) -> TieRule {
+        let inputs = (inputs as u64).max(1);
+        TieRule {
+            order,
+            inputs,
+            offset: offset % inputs,
+            cell_time,
+            stream,
+            slot_start: Time::ZERO,
+            turn: (offset % inputs) as u32,
+            keyed: Vec::new(),
+        }
+    }
+
+    /// Puts `group` (inputs in ascending order, all with a cell arriving at `time`) into the order in which they are taken.
+    #[inline]
+    pub fn arrange(&mut self, time: Time, group: &mut [u32]) {
+        if self.order == TieOrder::Random {
+            self.keyed.clear();
+            let (stream, n) = (self.stream, self.inputs);
+            let key = |i: u32| stream.bits(time.0.wrapping_mul(n).wrapping_add(u64::from(i)));
+            self.keyed.extend(group.iter().map(|&i| (key(i), i)));
+            self.keyed.sort_unstable();
+            for (slot, &(_, input)) in group.iter_mut().zip(&self.keyed) {
+                *slot = input;
+            }
+        } else {
+            let split = self.split(time, group.iter().copied());
+            group.rotate_left(split);
+        }
+    }
+
+    /// Whether the order of coincident arrivals is that of the inputs, possibly rotated.
+    pub fn is_regular(&self) -> bool {
+        self.order != TieOrder::Random
+    }
+
+    /// Which of `inputs` (ascending, at least one) is first at `time`, when the order is regular.
+    #[inline(always)]
+    pub fn split(&mut self, time: Time, mut inputs: impl Iterator<Item = u32>) -> usize {
+        if self.order == TieOrder::Fixed {
+            return 0;
+        }
+        let first = self.turn_at(time);
+        inputs.position(|i| i >= first).unwrap_or(0)
+    }
+
+    /// (floor(time / cell time) + offset) mod inputs: the input whose turn it is to be first.
+    #[inline(always)]
+    fn turn_at(&mut self, time: Time) -> u32 {
+        let Some(cell_time) = self.cell_time.exact() else {
+            let CellTime { whole, part, of } = self.cell_time;
+            let total = u128::from(whole) * u128::from(of) + u128::from(part);
+            let slot = (u128::from(time.0) * u128::from(of) / total) as u64;
+            return ((slot + self.offset) % self.inputs) as u32;
+        };
+        // Times go forward within a port, but not from one kernel's shortcut to the next.
+        let ahead = Span(time.0.wrapping_sub(self.slot_start.0));
+        if ahead >= cell_time * 2 {
+            let slot = time.0 / cell_time.0;
+            self.slot_start = Time(slot * cell_time.0);
+            self.turn = ((slot + self.offset) % self.inputs) as u32;
+        } else if ahead >= cell_time {
+            self.slot_start += cell_time;
+            self.turn += 1;
+            if u64::from(self.turn) == self.inputs {
+                self.turn = 0;
+            }
+        }
+        self.turn
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::BitRate;
+    use proptest::prelude::*;
+
+    fn rule(order: TieOrder, inputs: usize, offset: u64) -> TieRule {
+        TieRule::new(
+            order,
+            inputs,
+            offset,
+            BitRate(155_520_000).cell_time(),
+            Stream::new(1, 0, "p", "tie"),
+        )
+    }
+
+    proptest! {
+        #[test]
+        fn rotating_order_is_the_stated_one(n in 1usize..8, offset in 0u64..20, times in proptest::collection::vec(0u64..1u64<<33, 1..20)) {
+            let mut times = times;
+            times.sort_unstable();
+            let mut rule = rule(TieOrder::Rotating, n, offset);
+            for t in times {
+                let mut group: Vec<u32> = (0..n as u32).collect();
+                rule.arrange(Time(t), &mut group);
+                let slot = t / 68_900_000;
+                let stated: Vec<u32> = (0..n as u64).map(|j| ((slot + offset + j) % n as u64) as u32).collect();
+                prop_assert_eq!(group, stated);
+            }
+        }
+    }
+}

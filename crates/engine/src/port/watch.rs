@@ -1,0 +1,209 @@
+//! What is watched at a port. Watching never changes the run: it only makes the port take its cells one by one.
+
+use super::drop::QueueView;
+use crate::cells::Run;
+use crate::fabric::Hop;
+use crate::flow::FlowId;
+use crate::record::{FoundQueue, IntervalSum, Points, TraceEntry};
+use crate::tally::DropReason;
+use crate::units::{Span, Time};
+use std::collections::HashSet;
+
+/// What a port can be asked at an instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quantity {
+    /// Waiting cells of a class (all when `None`), or of the flow with a local number.
+    Queue {
+        /// Class index.
+        class: Option<usize>,
+        /// Local number of the flow.
+        vc: Option<u32>,
+    },
+    /// Credit of a guaranteed-rate scheduler, slots.
+    Credit,
+}
+
+/// When a quantity is recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum When {
+    /// At these distances; the second is the next time. The value is that before the arrivals of that instant.
+    Interval(Span, Time),
+    /// After every n-th arriving cell; the second number counts.
+    Every(u64, u64),
+    /// After every arriving cell that changed it.
+    Change,
+}
+
+/// One watched quantity of a port.
+#[derive(Clone, Debug)]
+pub struct Watch {
+    /// Index of the probe in the scenario.
+    pub probe: usize,
+    /// What.
+    pub quantity: Quantity,
+    /// When.
+    pub when: When,
+    /// The record.
+    pub out: Points,
+}
+
+/// Cells dropped per interval.
+#[derive(Clone, Debug)]
+pub struct Drops {
+    /// Index of the probe in the scenario.
+    pub probe: usize,
+    /// Class index; all when `None`.
+    pub class: Option<usize>,
+    /// The sums.
+    pub sum: IntervalSum,
+}
+
+/// All that is watched at one port.
+#[derive(Clone, Debug, Default)]
+pub struct PortProbe {
+    /// The port's link.
+    pub link: u32,
+    /// Queues and credit.
+    pub watches: Vec<Watch>,
+    /// Cells dropped per interval.
+    pub drops: Vec<Drops>,
+    /// Flows whose drops are traced.
+    pub traced: HashSet<FlowId>,
+    /// Their dropped cells.
+    pub trace: Vec<TraceEntry>,
+}
+
+/// A cell at a port, for traces.
+#[derive(Clone, Copy, Debug)]
+pub struct Seen {
+    flow: FlowId,
+    class: usize,
+    frame: u32,
+    cell: u32,
+}
+
+impl Seen {
+    /// The first cell of `run`, at `hop`.
+    pub fn first_of(run: &Run, hop: &Hop) -> Seen {
+        Seen::new(hop, run.frame, run.cell)
+    }
+
+    /// Cell `cell` of frame `frame` of the flow of `hop`.
+    pub fn new(hop: &Hop, frame: u32, cell: u32) -> Seen {
+        Seen {
+            flow: hop.flow,
+            class: hop.class as usize,
+            frame,
+            cell,
+        }
+    }
+}
+
+/// What became of a cell that arrived.
+#[derive(Clone, Copy, Debug)]
+pub struct Outcome {
+    /// Whether its feed has more.
+    pub more: bool,
+    /// Why it was dropped, if it was.
+    pub dropped: Option<DropReason>,
+    /// The cell that was pushed out in its favour, if one was.
+    pub pushed_out: Option<Seen>,
+}
+
+impl Outcome {
+    /// Why a cell was dropped, whichever.
+    pub fn reason(&self) -> Option<DropReason> {
+        self.dropped.or(self.pushed_out.map(|_| DropReason::Front))
+    }
+}
+
+/// A queue with what was allowed there.
+pub fn found(queue: &QueueView, threshold: Option<f64>) -> FoundQueue {
+    FoundQueue {
+        waiting: queue.waiting,
+        waiting_of_vc: queue.waiting_of_vc,
+        active_vcs: queue.active_vcs,
+        threshold,
+    }
+}
+
+impl PortProbe {
+    /// Points recorded so far.
+    pub fn points(&self) -> usize {
+        let watched: usize = self.watches.iter().map(|w| w.out.len()).sum();
+        let dropped: usize = self.drops.iter().map(|d| d.sum.out.len()).sum();
+        watched + dropped + self.trace.len()
+    }
+
+    /// When the next regular sample is due.
+    pub fn next_sample(&self) -> Option<Time> {
+        let due = |w: &Watch| match w.when {
+            When::Interval(_, next) => Some(next),
+            When::Every(..) | When::Change => None,
+        };
+        self.watches.iter().filter_map(due).min()
+    }
+
+    /// Records what is due at or before `time`, before the arrivals of that instant.
+    pub fn sample_until(&mut self, time: Time, mut look: impl FnMut(Time, Quantity) -> f64) {
+        for watch in &mut self.watches {
+            if let When::Interval(interval, next) = &mut watch.when {
+                while *next <= time {
+                    watch.out.points.push((*next, look(*next, watch.quantity)));
+                    *next += *interval;
+                }
+            }
+        }
+    }
+
+    /// Records after `cell`, which arrived at `time` and found `queue`, has been handled.
+    pub fn handled(
+        &mut self,
+        time: Time,
+        cell: Seen,
+        outcome: &Outcome,
+        queue: FoundQueue,
+        mut look: impl FnMut(Time, Quantity) -> f64,
+    ) {
+        for watch in &mut self.watches {
+            match &mut watch.when {
+                When::Interval(..) => {}
+                When::Every(n, count) => {
+                    *count += 1;
+                    if *count == *n {
+                        *count = 0;
+                        watch.out.points.push((time, look(time, watch.quantity)));
+                    }
+                }
+                When::Change => watch.out.change(time, look(time, watch.quantity)),
+            }
+        }
+        let Some(reason) = outcome.reason() else {
+            return;
+        };
+        let dropped = outcome.pushed_out.unwrap_or(cell);
+        let of_class = |d: &&mut Drops| d.class.is_none_or(|c| c == dropped.class);
+        for drops in self.drops.iter_mut().filter(of_class) {
+            drops.sum.add(time, 1.0);
+        }
+        if self.traced.contains(&dropped.flow) {
+            self.trace.push(TraceEntry {
+                time,
+                link: self.link,
+                flow: dropped.flow,
+                frame: dropped.frame,
+                cell: dropped.cell,
+                reason,
+                queue: Some(queue),
+            });
+        }
+    }
+
+    /// Records what is due until `end`, the end of the run.
+    pub fn finish(&mut self, end: Time, look: impl FnMut(Time, Quantity) -> f64) {
+        self.sample_until(end, look);
+        for drops in &mut self.drops {
+            drops.sum.until(end);
+        }
+    }
+}

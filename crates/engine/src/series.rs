@@ -1,0 +1,152 @@
+//! What the probes of a run have recorded, under the names of the scenario.
+
+use crate::flow::FlowKind;
+use crate::record::{Points, TraceEntry};
+use crate::scenario::{Class, Observable, Scenario};
+use crate::simulation::Simulation;
+use crate::tally::DropReason;
+use crate::topology::Topology;
+use crate::units::TICKS_PER_SECOND;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// What a probe recorded.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Series {
+    /// What was watched, as in the scenario: `queue`, `cwnd`, ...
+    pub what: String,
+    /// The port or VC.
+    pub of: String,
+    /// The class, when the series is of one class.
+    pub class: Option<Class>,
+    /// The VC, when a queue was watched for one VC.
+    pub vc: Option<String>,
+    /// Unit of the values.
+    pub unit: String,
+    /// Times.
+    pub time_s: Vec<f64>,
+    /// The values at these times.
+    #[schemars(extend("unit" = "as `unit` says"))]
+    pub value: Vec<f64>,
+}
+
+/// A dropped cell that a `trace` probe saw: when, where, why, and the queue that it found.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "DroppedCell")]
+pub struct Dropped {
+    /// When: its arrival at the port, when it was pushed out, or when its last bit left the link that lost it.
+    pub time_s: f64,
+    /// The port, or the link that lost it.
+    pub port: String,
+    /// The VC.
+    pub vc: String,
+    /// Which of the VC's flows it belongs to.
+    pub direction: FlowKind,
+    /// Number of its frame in the flow, from 0.
+    pub frame: u32,
+    /// Its number in the frame, from 0.
+    pub cell: u32,
+    /// Why it was dropped.
+    pub reason: DropReason,
+    /// X, cells waiting in its class queue; with the next two none for the reason `link`, where there is no queue to tell of.
+    pub waiting_cells: Option<u64>,
+    /// Y_i, cells of its VC waiting there.
+    pub waiting_of_vc_cells: Option<u64>,
+    /// N_a, VCs with cells waiting there.
+    pub active_vcs: Option<u64>,
+    /// What the drop policy (reason `policy`) or the buffer (`full`, `front`) allows in that state: of X, or of Y_i for policies that
+    /// count by VC; none for other reasons. A policy decides at the first cell of a frame; those after it share its fate.
+    pub threshold_cells: Option<f64>,
+}
+
+/// Points of a probe by its index in the scenario, and of which class.
+type Found = (usize, Option<usize>, Points);
+
+impl Simulation {
+    /// Brings all records up to the end of the run.
+    pub fn finish_probes(&mut self) {
+        let end = self.fabric.end;
+        self.ports.iter_mut().for_each(|p| p.finish_probe(end));
+        for share in self.fabric.observers.shares.values_mut().flatten() {
+            share.sum.until(end);
+        }
+        let probes = self.hosts.vcs.iter_mut().filter_map(|vc| vc.probe.as_mut());
+        probes.for_each(|probe| probe.finish(end));
+    }
+
+    /// What was recorded since the last call: series in the order of the scenario's probes, and traced drops in order of time. The last
+    /// point of each series may still change and comes with `all` only.
+    pub fn drain(
+        &mut self,
+        scenario: &Scenario,
+        topology: &Topology,
+        all: bool,
+    ) -> (Vec<Series>, Vec<Dropped>) {
+        let mut found: Vec<Found> = Vec::new();
+        let mut trace: Vec<TraceEntry> = Vec::new();
+        for probe in self.ports.iter_mut().filter_map(|p| p.probe.as_mut()) {
+            let watches = probe.watches.iter_mut();
+            found.extend(watches.map(|w| (w.probe, None, w.out.take(all))));
+            let drops = probe.drops.iter_mut();
+            found.extend(drops.map(|d| (d.probe, d.class, d.sum.out.take(all))));
+            trace.append(&mut probe.trace);
+        }
+        let observers = &mut self.fabric.observers;
+        let shares = observers.shares.values_mut().flatten();
+        found.extend(shares.map(|s| (s.probe, Some(s.class), s.sum.out.take(all))));
+        trace.append(&mut observers.lost);
+        for probe in self.hosts.vcs.iter_mut().filter_map(|vc| vc.probe.as_mut()) {
+            let records = probe.records();
+            found.extend(records.map(|(probe, points)| (probe, None, points.take(all))));
+        }
+        found.sort_by_key(|&(probe, class, _)| (probe, class));
+        trace.sort_by_key(|entry| entry.time);
+        let series = found.into_iter().map(|found| named(found, scenario));
+        let dropped = trace.iter().map(|entry| told(entry, scenario, topology));
+        (series.collect(), dropped.collect())
+    }
+}
+
+fn named((probe, class, points): Found, scenario: &Scenario) -> Series {
+    let spec = &scenario.probes[probe];
+    let (what, unit) = match spec.what {
+        Observable::Queue => ("queue", "cells"),
+        Observable::Cwnd => ("cwnd", "bytes"),
+        Observable::Ssthresh => ("ssthresh", "bytes"),
+        Observable::Sequence => ("sequence", "bytes"),
+        Observable::Delivered => ("delivered", "bytes"),
+        Observable::Goodput => ("goodput", "Mb/s"),
+        Observable::LinkShare => ("link-share", "fraction of slots"),
+        Observable::Drops => ("drops", "cells"),
+        Observable::Credit => ("credit", "slots"),
+        Observable::Trace => ("trace", "cells"),
+    };
+    let (time_s, value) = points.columns();
+    Series {
+        what: what.into(),
+        of: spec.of.clone(),
+        class: class.map(|c| Class::ALL[c]).or(spec.class),
+        vc: spec.vc.clone(),
+        unit: unit.into(),
+        time_s,
+        value,
+    }
+}
+
+fn told(entry: &TraceEntry, scenario: &Scenario, topology: &Topology) -> Dropped {
+    let flow = &topology.flows[entry.flow.index()];
+    let queue = entry.queue.as_ref();
+    Dropped {
+        time_s: entry.time.0 as f64 / TICKS_PER_SECOND as f64,
+        port: scenario.links[entry.link as usize].name.clone(),
+        vc: scenario.vcs[flow.vc].name.clone(),
+        direction: flow.kind,
+        frame: entry.frame,
+        cell: entry.cell,
+        reason: entry.reason,
+        waiting_cells: queue.map(|q| q.waiting),
+        waiting_of_vc_cells: queue.map(|q| q.waiting_of_vc),
+        active_vcs: queue.map(|q| q.active_vcs),
+        threshold_cells: queue.and_then(|q| q.threshold),
+    }
+}

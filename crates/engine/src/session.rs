@@ -1,0 +1,129 @@
+//! A run from outside: whole, or step by step while somebody watches.
+
+use crate::build::build;
+use crate::options::{Kernel, Options, RunError};
+use crate::results::{self, RunResult};
+use crate::scenario::Scenario;
+use crate::series::{Dropped, Series};
+use crate::simulation::Simulation;
+use crate::tally::Tally;
+use crate::topology::Topology;
+use crate::twin::Twin;
+use crate::units::Time;
+use std::sync::atomic::AtomicBool;
+
+/// Runs `scenario`, as published (`None`) or as replication number r of an ensemble.
+///
+/// # Errors
+/// See [`RunError`]. `cancel` is looked at every thousand events.
+pub fn run(
+    scenario: &Scenario,
+    replication: Option<u64>,
+    options: &Options,
+    cancel: &AtomicBool,
+) -> Result<RunResult, RunError> {
+    let mut session = Session::new(scenario, replication, options)?;
+    session.advance_until(Time::NEVER, cancel)?;
+    Ok(session.finish())
+}
+
+/// A run under way. It can be paused at any time: that changes no number.
+pub struct Session<'a> {
+    scenario: &'a Scenario,
+    topology: Topology,
+    replication: Option<u64>,
+    engine: Engine<'a>,
+    digest: bool,
+}
+
+enum Engine<'a> {
+    Fast(Box<Simulation>),
+    Twin(Box<Twin<'a>>),
+}
+
+impl<'a> Session<'a> {
+    /// A run in which nothing has happened.
+    ///
+    /// # Errors
+    /// See [`RunError`].
+    pub fn new(
+        scenario: &'a Scenario,
+        replication: Option<u64>,
+        options: &Options,
+    ) -> Result<Session<'a>, RunError> {
+        let topology = Topology::new(scenario).map_err(RunError::Scenario)?;
+        let engine = if options.kernel == Kernel::Twin {
+            Engine::Twin(Box::new(Twin::new(scenario, topology.clone(), replication)))
+        } else {
+            Engine::Fast(Box::new(build(scenario, &topology, replication, options)?))
+        };
+        Ok(Session {
+            scenario,
+            topology,
+            replication,
+            engine,
+            digest: options.digest,
+        })
+    }
+
+    /// When the run ends.
+    pub fn end(&self) -> Time {
+        Time::ZERO + self.scenario.duration
+    }
+
+    /// Goes on until nothing is left to do before `until`, or the run ends; returns the earliest time of what is left, at most the
+    /// end. `cancel` is looked at every thousand events.
+    ///
+    /// # Errors
+    /// [`RunError::Cancelled`], and [`RunError::Points`] when the probes have recorded too much.
+    pub fn advance_until(&mut self, until: Time, cancel: &AtomicBool) -> Result<Time, RunError> {
+        match &mut self.engine {
+            Engine::Fast(simulation) => simulation.advance_until(until, cancel),
+            Engine::Twin(twin) => twin.advance_until(until, cancel),
+        }
+    }
+
+    /// What the probes have recorded since the last call, under their names: series in the order of the scenario's probes, and
+    /// traced drops in order of time. The last point of each series may still change and comes with a later call. What is taken is
+    /// not in the result of [`Session::finish`]. The twin records nothing.
+    pub fn drain(&mut self) -> (Vec<Series>, Vec<Dropped>) {
+        match &mut self.engine {
+            Engine::Fast(simulation) => simulation.drain(self.scenario, &self.topology, false),
+            Engine::Twin(_) => Default::default(),
+        }
+    }
+
+    /// The result, once the run has reached its end.
+    ///
+    /// # Panics
+    /// When the run has not reached its end, or the books do not balance.
+    pub fn finish(mut self) -> RunResult {
+        let (series, trace) = match &mut self.engine {
+            Engine::Fast(simulation) => {
+                simulation.finish_probes();
+                simulation.drain(self.scenario, &self.topology, true)
+            }
+            Engine::Twin(_) => Default::default(),
+        };
+        let (scenario, topology) = (self.scenario, self.topology.clone());
+        let replication = self.replication;
+        let tally = self.tally();
+        results::assemble(scenario, &topology, replication, &tally, series, trace)
+    }
+
+    /// The plain counters at the end of the run.
+    ///
+    /// # Panics
+    /// As [`Session::finish`].
+    pub(crate) fn tally(self) -> Tally {
+        let mut tally = match self.engine {
+            Engine::Fast(simulation) => {
+                simulation.check();
+                simulation.tally()
+            }
+            Engine::Twin(twin) => twin.finish(),
+        };
+        tally.digest = tally.digest.filter(|_| self.digest);
+        tally
+    }
+}

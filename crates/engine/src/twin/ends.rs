@@ -1,0 +1,154 @@
+//! The two ends of a VC, and what its frames carry.
+
+use super::source::Emissions;
+use crate::aal5::{ACK_CELLS, cells_of_segment};
+use crate::flow::FlowKind;
+use crate::host::tcp::{Ack, Receiver, Segment, Sender};
+use crate::host::traffic::End;
+use crate::rng::Stream;
+use crate::scenario::Traffic;
+use crate::tally::SenderCounters;
+use crate::units::{CELL_PAYLOAD_BYTES, Span, Time};
+
+/// What a frame carries.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Payload {
+    Segment(Segment),
+    Ack(Ack),
+    /// The single cell of a source of cells.
+    Cell,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Frame {
+    pub(super) cells: u32,
+    pub(super) payload: Payload,
+}
+
+/// A frame that an end hands over.
+pub(super) type Sent = (FlowKind, Frame);
+
+/// What happens at the two ends.
+pub(super) enum Ends {
+    Tcp {
+        sender: Box<Sender>,
+        receiver: Box<Receiver>,
+    },
+    Cells(Emissions),
+}
+
+impl Ends {
+    /// Those of `traffic`, and when they begin. `phase` is that of a timer, `draws` those of a random source.
+    pub(super) fn new(
+        traffic: &Traffic,
+        start: Time,
+        phase: impl FnOnce(Span) -> Span,
+        draws: Stream,
+    ) -> (Ends, Option<Time>) {
+        match traffic {
+            Traffic::Tcp(tcp) => {
+                let ends = Ends::Tcp {
+                    sender: Box::new(Sender::new(tcp, phase(tcp.granularity))),
+                    receiver: Box::new(Receiver::new(tcp)),
+                };
+                (ends, Some(start))
+            }
+            Traffic::Cbr { .. } | Traffic::Poisson { .. } | Traffic::Vbr { .. } => {
+                let mut emissions = Emissions::new(traffic, start, draws);
+                let first = emissions.next();
+                (Ends::Cells(emissions), first)
+            }
+        }
+    }
+
+    /// Whether what is sent and received passes the processing of hosts.
+    pub(super) fn are_processed(&self) -> bool {
+        match self {
+            Ends::Tcp { .. } => true,
+            Ends::Cells(_) => false, // They emit straight into the NIC.
+        }
+    }
+
+    /// The source starts or emits: what it sends, and when it does so again.
+    pub(super) fn source(&mut self, now: Time) -> (Vec<Sent>, Option<Time>) {
+        match self {
+            Ends::Tcp { sender, .. } => {
+                let mut segments = Vec::new();
+                sender.start(now, &mut segments);
+                (framed(segments), None)
+            }
+            Ends::Cells(emissions) => {
+                let cell = Frame {
+                    cells: 1,
+                    payload: Payload::Cell,
+                };
+                (vec![(FlowKind::Data, cell)], emissions.next())
+            }
+        }
+    }
+
+    /// The timer of `end` expires.
+    pub(super) fn timer(&mut self, end: End, now: Time) -> Vec<Sent> {
+        let Ends::Tcp { sender, receiver } = self else {
+            unreachable!("only TCP sets timers")
+        };
+        let mut segments = Vec::new();
+        match end {
+            End::Sender => sender.on_timer(now, &mut segments),
+            End::Receiver => return acknowledged(receiver.on_timer(now)),
+        }
+        framed(segments)
+    }
+
+    /// A good frame has arrived: what is sent then, and the bytes delivered.
+    pub(super) fn take(&mut self, payload: Payload, now: Time) -> (Vec<Sent>, u64) {
+        match (payload, self) {
+            (Payload::Segment(s), Ends::Tcp { receiver, .. }) => {
+                let mut bytes = 0;
+                let ack = receiver.on_segment(now, s.seq, s.len, &mut bytes);
+                (acknowledged(ack), bytes)
+            }
+            (Payload::Ack(ack), Ends::Tcp { sender, .. }) => {
+                let mut segments = Vec::new();
+                sender.on_ack(now, &ack, &mut segments);
+                (framed(segments), 0)
+            }
+            (Payload::Cell, Ends::Cells(_)) => (Vec::new(), CELL_PAYLOAD_BYTES),
+            _ => unreachable!("segments and ACKs belong to TCP, single cells to other sources"),
+        }
+    }
+
+    /// When the timers of sender and receiver expire.
+    pub(super) fn deadlines(&self) -> [Time; 2] {
+        match self {
+            Ends::Tcp { sender, receiver } => [sender.deadline(), receiver.deadline()],
+            Ends::Cells(_) => [Time::NEVER; 2],
+        }
+    }
+
+    pub(super) fn counters(&self) -> SenderCounters {
+        match self {
+            Ends::Tcp { sender, .. } => sender.counters(),
+            Ends::Cells(_) => SenderCounters::default(),
+        }
+    }
+}
+
+fn framed(segments: Vec<Segment>) -> Vec<Sent> {
+    let frame = |segment: Segment| Frame {
+        cells: cells_of_segment(u64::from(segment.len)),
+        payload: Payload::Segment(segment),
+    };
+    let sent = segments.into_iter().map(|s| (FlowKind::Data, frame(s)));
+    sent.collect()
+}
+
+fn acknowledged(ack: Option<Ack>) -> Vec<Sent> {
+    let frame = |ack| Frame {
+        cells: ACK_CELLS,
+        payload: Payload::Ack(ack),
+    };
+    ack.map(|ack| (FlowKind::Ack, frame(ack)))
+        .into_iter()
+        .collect()
+}

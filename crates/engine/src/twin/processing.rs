@@ -1,0 +1,72 @@
+//! Processing at hosts and transports (model section 8): which stage and which draws a frame meets.
+
+use super::event::{Level, Way};
+use super::stage::FrameStage;
+use crate::flow::FlowId;
+use crate::rng::Stream;
+use crate::scenario::{Host, Scenario};
+use crate::topology::Topology;
+use crate::units::Time;
+
+/// Processing at one host or, for `transport`, at the two ends of one VC.
+pub(super) struct Processing {
+    /// By flow: the transport that takes its frames, and the one that hands them over.
+    transport: Vec<[Option<FrameStage>; 2]>,
+    /// By host: frames received, frames sent.
+    host: Vec<[Option<FrameStage>; 2]>,
+    /// By flow and way: the draws at host and transport.
+    streams: Vec<[[Stream; 2]; 2]>,
+}
+
+impl Processing {
+    pub(super) fn new(
+        scenario: &Scenario,
+        topology: &Topology,
+        stream: impl Fn(&str, &str) -> Stream,
+    ) -> Processing {
+        let mut transport = Vec::new();
+        let mut streams = Vec::new();
+        for flow in &topology.flows {
+            let (vc, kind) = (&scenario.vcs[flow.vc], flow.kind.name());
+            let processing = vc.traffic.processing();
+            transport.push([(); 2].map(|()| processing.map(FrameStage::new)));
+            let draws = |way: Way| {
+                let (word, end) = match way {
+                    Way::Receive => ("receive", flow.hosts[1]),
+                    Way::Send => ("send", flow.hosts[0]),
+                };
+                let host = &scenario.hosts[end].name;
+                [
+                    stream(host, &format!("{word}-{kind}-{}", vc.name)),
+                    stream(&vc.name, &format!("transport-{word}-{kind}")),
+                ]
+            };
+            streams.push([draws(Way::Receive), draws(Way::Send)]);
+        }
+        let of_host = |host: &Host| [(); 2].map(|()| host.processing.map(FrameStage::new));
+        Processing {
+            transport,
+            host: scenario.hosts.iter().map(of_host).collect(),
+            streams,
+        }
+    }
+
+    /// When a frame that comes at `now` leaves the stage on its way, if there is one.
+    pub(super) fn leave(
+        &mut self,
+        now: Time,
+        flow: FlowId,
+        host: usize,
+        way: Way,
+        level: Level,
+        frame: u32,
+    ) -> Option<Time> {
+        let stage = match level {
+            Level::Transport => &mut self.transport[flow.index()][way as usize],
+            Level::Host => &mut self.host[host][way as usize],
+        };
+        let draws = self.streams[flow.index()][way as usize][level as usize];
+        let stage = stage.as_mut()?;
+        Some(stage.leave(now, draws, u64::from(frame)))
+    }
+}

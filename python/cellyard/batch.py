@@ -1,0 +1,140 @@
+"""Many runs on all cores."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Protocol
+
+from cellyard.errors import RunError, UsageError, unknown
+from cellyard.limits import MOST_JOBS, whole
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from cellyard.store import Store
+
+#: What can be forced on all ports.
+KERNELS = ("auto", "arithmetic", "slotted", "twin")
+
+#: How often waiting for a run looks up for an interrupt and tells the progress, in seconds.
+POLL_SECONDS = 0.1
+
+
+class Keep(Protocol):
+    """Picks what is stored and yielded of a result."""
+
+    @property
+    def identity(self) -> str:
+        """Text that is another one when something else would be kept of the same run."""
+
+    def __call__(self, result: dict[str, Any]) -> dict[str, Any]:
+        """What is kept of a run's document."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """One run: a scenario in the engine's canonical JSON, the replication that it is, if any, and what is kept (all by default)."""
+
+    scenario: str
+    replication: int | None = None
+    keep: Keep | None = None
+
+    @cached_property
+    def identity(self) -> str:
+        """Hash of all that decides what is kept: scenario (seed included), replication, engine down to its sources, `Keep`."""
+        from cellyard import _engine
+
+        kept = f"\n{self.keep.identity}" if self.keep else ""
+        text = f"{self.scenario}\n{self.replication}\n{_engine.build()}{kept}"
+        return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A finished run: its place in the batch, the engine's document with the points of series as arrays, and what it cost."""
+
+    index: int
+    result: dict[str, Any]
+    cpu_seconds: float
+
+
+def all_cores() -> int:
+    """Number of cores this process may use."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # not on macOS and Windows
+        return os.cpu_count() or 1
+
+
+def run_jobs(
+    jobs: Sequence[Job],
+    *,
+    threads: int | None = None,
+    store: Store | None = None,
+    on_progress: Callable[[float], None] | None = None,
+    digest: bool = False,
+    kernel: str = "auto",
+) -> Iterator[Finished]:
+    """Run ``jobs`` and yield each as it finishes, in any order; closing the iterator cancels the rest.
+
+    ``threads`` defaults to all cores. What ``store`` holds is yielded first and not run again; what
+    finishes is appended to it; with a forced kernel, whose point is to run, it is left alone. ``on_progress`` is told
+    several times a second how many runs are done, those under way with the share of their simulated time that has passed.
+    ``kernel`` forces the kernel of all ports (``auto``, ``arithmetic``, ``slotted``, or ``twin`` for the reference engine); it
+    changes no number. Raises `RunError` when a run fails, and `UsageError` when an argument is out of bounds or the forced
+    kernel cannot serve a port.
+    """
+    from cellyard._engine import Batch
+
+    whole("jobs", threads, most=MOST_JOBS)
+    if kernel not in KERNELS:
+        raise unknown("kernel", kernel, KERNELS)
+    if kernel != "auto":
+        store = None
+    todo = []
+    for index, job in enumerate(jobs):
+        known = store.get(job.identity) if store else None
+        if known is None:
+            todo.append(index)
+        else:
+            yield Finished(index, known, 0.0)
+    if not todo:
+        return
+    work = [(jobs[index].scenario, jobs[index].replication) for index in todo]
+    batch = Batch(work, threads or all_cores(), digest=digest, kernel=kernel)
+    try:
+        while batch.remaining:
+            finished = batch.wait(POLL_SECONDS)
+            if on_progress:
+                on_progress(len(jobs) - len(todo) + batch.progress)
+            for place, document, error, cpu_seconds in finished:
+                index = todo[place]
+                if document is None:
+                    kind, message = error or ("run", "no result")
+                    raise (UsageError if kind == "usage" else RunError)(f"{_label(jobs[index])}: {message}")
+                result = _with_points(*document)
+                if keep := jobs[index].keep:
+                    result = keep(result)
+                if store:
+                    store.add(jobs[index].identity, result, replication=jobs[index].replication)
+                yield Finished(index, result, cpu_seconds)
+    finally:
+        batch.cancel()
+
+
+def _with_points(text: str, points: Sequence[tuple[NDArray[np.float64], NDArray[np.float64]]]) -> dict[str, Any]:
+    result: dict[str, Any] = json.loads(text)
+    for series, (time_s, value) in zip(result["series"], points, strict=True):
+        series |= {"time_s": time_s, "value": value}
+    return result
+
+
+def _label(job: Job) -> str:
+    name = json.loads(job.scenario).get("name", "run")
+    return name if job.replication is None else f"{name}, replication {job.replication}"

@@ -1,0 +1,148 @@
+"""One scenario, or a grid of variations of it, simulated: the command ``cellyard run``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext, suppress
+from pathlib import Path
+from typing import Any
+
+import cellyard
+from cellyard.batch import Job, run_jobs
+from cellyard.commands import INTERRUPTED, run_files, run_text
+from cellyard.errors import UsageError
+from cellyard.grid import Point, expand
+from cellyard.progress import Progress
+from cellyard.results import Totals, interval, median, whole_count
+from cellyard.scenario import Scenario
+from cellyard.store import Store, writable_folder
+from cellyard.text import csv_text, dump
+
+
+def command(
+    path: Path,
+    *,
+    overrides: Sequence[tuple[str, str]],
+    grid: Sequence[tuple[str, str]],
+    replications: int | None,
+    seed: int | None,
+    jobs: int | None,
+    out: Path | None,
+    output_format: str,
+    kernel: str,
+    plot: Path | None,
+) -> int:
+    """Run, write, print; returns the exit status."""
+    points = expand(path, overrides=overrides, grid=grid, seed=seed, runs_per_point=replications or 1)
+    draws: Sequence[int | None] = [None] if replications is None else range(replications)
+    work = [(point, Job(point.scenario.canonical, draw)) for point in points for draw in draws]
+    if plot:
+        _can_plot(plot, work)
+    for note in dict.fromkeys(note for point in points for note in point.scenario.describe()["notes"]):
+        print(f"note: {note}", file=sys.stderr)
+    folder = writable_folder(out) if out else None
+    runs, timing = _simulate(work, jobs=jobs, folder=folder, kernel=kernel)
+    found = document(
+        points[0].scenario, runs, replications=replications, complete=len(runs) == len(work), timing=timing
+    )
+    if folder:
+        run_files.write(folder, found)
+    if plot and runs:
+        _plot(plot, runs[0])
+    if output_format == "json":
+        print(dump(found))
+    elif output_format == "csv":
+        print(csv_text(run_files.records(runs, "runs")), end="")
+    else:
+        print(run_text.text(found))
+        written = [str(target) for target in (folder, plot) if target and runs]
+        last = f"written to {' and '.join(written)}" if written else run_text.unwritten(runs)
+        if last:
+            print(f"\n{last}")
+    if found["complete"]:
+        return 0
+    print(f"interrupted: {len(runs)} of {len(work)} runs finished", file=sys.stderr)
+    return INTERRUPTED
+
+
+def _simulate(
+    work: Sequence[tuple[Point, Job]], *, jobs: int | None, folder: Path | None, kernel: str
+) -> tuple[list[dict[str, Any]], dict[str, float]]:
+    """The runs in order, those that have finished when interrupted, and the time that they took."""
+    runs: dict[int, dict[str, Any]] = {}
+    cpu_seconds = 0.0
+    with (
+        Store(folder / "runs.jsonl") if folder else nullcontext() as store,
+        Progress(work[0][0].scenario.name, len(work)) as progress,
+        suppress(KeyboardInterrupt),
+    ):
+        wanted = [job for _, job in work]
+        for finished in run_jobs(wanted, threads=jobs, store=store, on_progress=progress.update, kernel=kernel):
+            values = dict(work[finished.index][0].values)
+            runs[finished.index] = {**({"set": values} if values else {}), **finished.result}
+            cpu_seconds += finished.cpu_seconds
+    timing = {"cpu_seconds": cpu_seconds, "wall_seconds": progress.seconds}
+    return [runs[index] for index in sorted(runs)], timing
+
+
+def document(
+    scenario: Scenario,
+    runs: Sequence[Mapping[str, Any]],
+    *,
+    replications: int | None,
+    complete: bool,
+    timing: Mapping[str, float],
+) -> dict[str, Any]:
+    """The JSON document; everything but ``timing`` is the same for any number of threads."""
+    return {
+        "scenario": scenario.name,
+        "engine_version": cellyard.version(),
+        "seed": scenario.seed,
+        "replications": replications,
+        "complete": complete,
+        "runs": runs,
+        "summary": summary(runs),
+        "cells": sum(run["totals"]["cells"] for run in runs),
+        "bottleneck_cells": sum(run["totals"]["bottleneck_cells"] for run in runs),
+        "timing": timing,
+    }
+
+
+def summary(runs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Median and 5 to 95 % range of the totals over the runs of each point."""
+    points: dict[str, list[Mapping[str, Any]]] = {}
+    for run in runs:
+        points.setdefault(json.dumps(run.get("set", {})), []).append(run)
+    found = []
+    for values, members in points.items():
+        entry: dict[str, Any] = {"set": json.loads(values), "runs": len(members), "median": {}, "range": {}}
+        for metric, is_count in Totals.numbers().items():
+            numbers = [float(run["totals"][metric]) for run in members if run["totals"][metric] is not None]
+            entry["median"][metric] = whole_count(median(numbers), is_count=is_count)
+            ends = interval(numbers)
+            entry["range"][metric] = list(ends) if ends else None
+        found.append(entry)
+    return found
+
+
+def _can_plot(path: Path, work: Sequence[tuple[Point, Job]]) -> None:
+    """Raise `UsageError` where ``--plot`` has nothing to draw, no way to draw it or nowhere to put it, before anything runs."""
+    from cellyard import plot
+
+    if len(work) > 1:
+        raise UsageError(
+            f"--plot draws the series of one run, and there are {len(work)}: leave out --grid and --replications"
+        )
+    if not any(probe["what"] != "trace" for probe in work[0][0].scenario.to_dict()["probes"]):
+        raise UsageError("--plot draws series, and the scenario has no probe that records one")
+    plot.can_save(path)
+
+
+def _plot(path: Path, run: Mapping[str, Any]) -> None:
+    from cellyard import plot
+    from cellyard.results import RunResult
+
+    with plot.style():
+        plot.over_time(RunResult(run).series).savefig(path)

@@ -1,0 +1,42 @@
+"""What ``cellyard study run --out`` writes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from cellyard.text import csv_text, dump
+
+#: Fields of a row's document beside its table and parameters.
+ROW_PARTS = ("simulated", "published", "range", "note", "not_judged")
+
+
+def write(folder: Path, document: Mapping[str, Any]) -> None:
+    """The files of a study's results: JSON, and CSV of the rows and of their VCs."""
+    name = document["study"]
+    (folder / f"{name}.json").write_text(dump(document) + "\n", encoding="utf-8")
+    (folder / f"{name}.csv").write_text(csv_text(records(document)), encoding="utf-8")
+    if of_vcs := vc_records(document):
+        (folder / f"{name}-vcs.csv").write_text(csv_text(of_vcs), encoding="utf-8")
+
+
+def records(document: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The rows for a CSV file, one value in each column: ends of ranges apart, what is told of each VC left to `vc_records`."""
+    found = []
+    for row in document["rows"]:
+        simulated = {metric: value for metric, value in row["simulated"].items() if not isinstance(value, list)}
+        ranges = {metric: {"p5": low, "p95": high} for metric, (low, high) in row.get("range", {}).items()}
+        found.append({**row, "simulated": simulated, **({"range": ranges} if ranges else {})})
+    return found
+
+
+def vc_records(document: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """A record for each VC of each row, numbered in the scenario's order."""
+    found = []
+    for row in document["rows"]:
+        parameters = {key: value for key, value in row.items() if key not in ROW_PARTS}
+        of_vcs = {m.removeprefix("vc_"): values for m, values in row["simulated"].items() if isinstance(values, list)}
+        for number, values in enumerate(zip(*of_vcs.values(), strict=True), 1):
+            found.append({**parameters, "vc": number, **dict(zip(of_vcs, values, strict=True))})
+    return found

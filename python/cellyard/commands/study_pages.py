@@ -1,0 +1,114 @@
+"""What ``cellyard study report`` writes: the page in HTML, and its summary in Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from cellyard import pages
+from cellyard.commands.study_text import group_label, has_published, has_ranges
+from cellyard.study import Row, Rows, Study, Table
+from cellyard.text import cell, printed, span
+from cellyard.unmatched import FAR, is_outside, outside
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A figure on the page; ``data`` is its PNG file in base 64."""
+
+    name: str
+    title: str
+    text: str
+    data: str
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Columns of a table under one head: their names, and for each row their texts with how each is marked."""
+
+    title: str
+    names: Sequence[str]
+    cells: Sequence[Sequence[tuple[str, str]]]
+
+
+def page(
+    study: Study, rows: Rows, document: Mapping[str, Any], figures: Sequence[Picture], *, chosen: Sequence[str] = ()
+) -> str:
+    """The whole page, its figures inside it. ``chosen`` names the tables of ``rows`` when they are not all."""
+    tables = [_table(study, table, rows) for table in study.tables.values() if rows.where(table=table.name)]
+    shared = list(_flat(study.info["shared"]))
+    return pages.html(
+        "report.html", figures=figures, tables=tables, shared=shared, **_common(study, rows, document, chosen)
+    )
+
+
+def summary(study: Study, rows: Rows, document: Mapping[str, Any], *, chosen: Sequence[str] = ()) -> str:
+    """What was reproduced, what was not and what is doubtful, as one page of Markdown."""
+    doubtful = [row for row in rows if row.doubtful]
+    return pages.markdown("summary.md", doubtful=doubtful, **_common(study, rows, document, chosen))
+
+
+def _common(study: Study, rows: Rows, document: Mapping[str, Any], chosen: Sequence[str]) -> dict[str, Any]:
+    """What both pages tell."""
+    far, nearer = outside(rows)
+    return {
+        "assumed": study.info.get("assumed", ()),
+        "chosen": chosen,
+        "citation": study.info["citation"],
+        "document": document,
+        "far": far,
+        "far_from": FAR,
+        "label": group_label,
+        "nearer": nearer,
+        "study": study,
+        "unmatched": [entry["text"] for entry in study.info.get("unmatched", ())],
+    }
+
+
+def _table(study: Study, table: Table, rows: Rows) -> dict[str, Any]:
+    """A table for the template; a row ``begins`` a group when more than its last parameter is new."""
+    own = rows.where(table=table.name)
+    groups = [_metric(metric, own) for metric in table.metrics]
+    if second := study.second_column(table, rows):
+        other, partners = second
+        cells = [[(cell(row.simulated[m]) if row else "", "") for m in table.metrics] for row in partners]
+        groups.append(Columns(other.name, table.metrics, cells))
+    lines: list[dict[str, Any]] = []
+    for place, row in enumerate(own):
+        values = list(row.parameters.values())
+        begins = place > 0 and values[:-1] != lines[-1]["parameters"][:-1]
+        lines.append({"place": place, "begins": begins, "parameters": values})
+    return {
+        "name": table.name,
+        "title": table.title[0].upper() + table.title[1:],
+        "parameters": table.parameters,
+        "groups": groups,
+        "rows": lines,
+        "notes": list(dict.fromkeys(row.note for row in own if row.note)),
+    }
+
+
+def _metric(metric: str, rows: Rows) -> Columns:
+    """A metric's columns: simulated, its range if there are replications, published if anything was."""
+    ranged, published = has_ranges(rows), has_published(rows, metric)
+    names = ["simulated", *(["5 to 95 %"] if ranged else []), *(["published"] if published else [])]
+
+    def cells(row: Row) -> Iterator[tuple[str, str]]:
+        yield cell(row.simulated[metric]), ""
+        if ranged:
+            yield span(row.ranges.get(metric)), "range"
+        if published:
+            value = row.published.get(metric)
+            star = "*" if row.note and value is not None else ""
+            yield printed(value) + star, "out" if is_outside(row, metric) else ""
+
+    return Columns(metric, names, [list(cells(row)) for row in rows])
+
+
+def _flat(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for key, value in values.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{prefix}{key} ")
+        else:
+            yield prefix + key, value

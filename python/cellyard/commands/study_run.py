@@ -1,0 +1,67 @@
+"""Rows of a study beside their published values: the command ``cellyard study run``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from contextlib import nullcontext
+from pathlib import Path
+
+from cellyard.commands import INTERRUPTED, study_files, study_text
+from cellyard.errors import UsageError
+from cellyard.limits import MOST_RUNS
+from cellyard.progress import Progress
+from cellyard.reproduce import Reproduction
+from cellyard.store import Store, writable_folder
+from cellyard.study import Rows, Study, load, select
+from cellyard.text import csv_text, dump
+
+
+def command(
+    name: str,
+    *,
+    tables: Sequence[str],
+    where: Sequence[tuple[str, str]],
+    replications: int | None,
+    seed: int | None,
+    jobs: int | None,
+    out: Path | None,
+    output_format: str,
+) -> int:
+    """Simulate, print, write; returns the exit status."""
+    study = load(name)
+    rows = select(study, tables, where)
+    reproduction, status, seconds = reproduce(study, rows, replications=replications, seed=seed, jobs=jobs, out=out)
+    document = reproduction.to_dict(wall_seconds=seconds)
+    if out:
+        study_files.write(out, document)
+    if output_format == "json":
+        print(dump(document))
+    elif output_format == "csv":
+        print(csv_text(study_files.records(document)), end="")
+    else:
+        print(study_text.text(study, reproduction, document))
+    return status
+
+
+def reproduce(
+    study: Study, rows: Rows, *, replications: int | None, seed: int | None, jobs: int | None, out: Path | None
+) -> tuple[Reproduction, int, float]:
+    """Simulate rows with progress on standard error; what was done, the exit status, wall seconds."""
+    if len(rows) * (replications or 1) > MOST_RUNS:
+        raise UsageError(f"--replications {replications}: more than {MOST_RUNS} runs in one go")
+    reproduction = Reproduction(study, rows, replications=replications, seed=1 if seed is None else seed)
+    status = 0
+    folder = writable_folder(out) if out else None
+    with (
+        Store(folder / "runs.jsonl") if folder else nullcontext() as store,
+        Progress(study.name, reproduction.total) as progress,
+    ):
+        try:
+            for _ in reproduction.advance(threads=jobs, store=store, on_progress=progress.update):
+                pass
+        except KeyboardInterrupt:
+            status = INTERRUPTED
+    if status:
+        print(f"interrupted: {len(reproduction.rows)} of {len(rows)} rows finished", file=sys.stderr)
+    return reproduction, status, progress.seconds

@@ -1,0 +1,137 @@
+"""What ``cellyard study run`` prints: tables beside the published ones, agreement, claims."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from cellyard.reproduce import Reproduction
+from cellyard.study import Row, Rows, Study, Table
+from cellyard.text import span, table
+
+#: What `cellyard.agreement.agreement` tells.
+AGREEMENT = ("rows", "mean_abs_error", "rank_correlation", "inside_range")
+
+
+def text(study: Study, reproduction: Reproduction, document: Mapping[str, Any]) -> str:
+    """The tables, how well they agree, and what was claimed."""
+    rows = reproduction.rows
+    parts = [
+        f"Table {item.name}: {item.title}\n\n{_table(study, item, rows)}"
+        for item in study.tables.values()
+        if rows.where(table=item.name)
+    ]
+    if judged := agreement_lines(document["summary"]):
+        parts.append(judged)
+    if document["claims"]:
+        parts.append("\n".join(claim_lines(document["claims"])))
+    timing = document["timing"]
+    ensemble = (
+        "single runs as published"
+        if document["replications"] is None
+        else (f"{document['centre']}s of {document['replications']} replications with 5 to 95 % ranges")
+    )
+    parts.append(
+        f"{ensemble}, seed {document['seed']}, engine {document['engine_version']}: "
+        f"{document['bottleneck_cells'] / 1e6:.0f} million bottleneck cells in {timing['cpu_seconds']:.1f} s of CPU time, "
+        f"{timing['wall_seconds']:.1f} s"
+    )
+    return "\n\n".join(parts)
+
+
+def _table(study: Study, item: Table, all_rows: Rows) -> str:
+    rows = all_rows.where(table=item.name)
+    header = list(item.parameters)
+    for metric in item.metrics:
+        header += columns(metric, rows)
+    body = [
+        [*map(parameter, row.parameters.values()), *(v for m in item.metrics for v in values(row, m, rows))]
+        for row in rows
+    ]
+    if second := study.second_column(item, all_rows):
+        other, partners = second
+        header += [f"{metric} {other.name}" for metric in item.metrics]
+        for line, partner in zip(body, partners, strict=True):
+            line += [partner.simulated[metric] if partner else None for metric in item.metrics]
+    notes = [f"* not judged: {row.note}" for row in rows if row.doubtful]
+    return "\n".join([table(header, body), *dict.fromkeys(notes)])
+
+
+def parameter(value: Any) -> str:
+    """A parameter as the published table has it.
+
+    >>> [parameter(v) for v in ("lan", 5, 0.10)]
+    ['lan', '5', '0.1']
+    """
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def has_ranges(rows: Rows) -> bool:
+    """Whether the rows sum up an ensemble."""
+    return any(row.ranges for row in rows)
+
+
+def has_published(rows: Rows, metric: str) -> bool:
+    """Whether anything was published for a metric."""
+    return any(row.published.get(metric) is not None for row in rows)
+
+
+def columns(metric: str, rows: Rows) -> list[str]:
+    """Column heads for a metric: simulated, range if replicated, published and difference if there is any."""
+    extra = ["published", "diff"] if has_published(rows, metric) else []
+    return [metric, *(["5-95 %"] if has_ranges(rows) else []), *extra]
+
+
+def values(row: Row, metric: str, rows: Rows) -> list[Any]:
+    """What stands under `columns`; a star marks published values that are in doubt."""
+    simulated, published = row.simulated[metric], row.published.get(metric)
+    found = [simulated]
+    if has_ranges(rows):
+        found.append(span(row.ranges.get(metric)))
+    if has_published(rows, metric):
+        if published is None or simulated is None:
+            found += [published, None]
+        elif metric in row.doubtful:
+            found += [f"{published:g}*", ""]
+        else:
+            difference = simulated - published
+            digits = 0 if abs(published) >= 100 else 2
+            found += [f"{published:.{digits}f}", f"{difference:+.{digits}f}"]
+    return found
+
+
+def agreement_lines(summary: Mapping[str, Any]) -> str:
+    """The summary as a table."""
+    header = ["agreement with the published values", *AGREEMENT]
+    body = [
+        [f"{metric}, {group_label(group)}", *(group[key] for key in AGREEMENT)]
+        for metric, whole in summary.items()
+        for group in (whole, *whole["groups"])
+    ]
+    return table(header, body) if body else ""
+
+
+def group_label(group: Mapping[str, Any]) -> str:
+    """What a line of the summary is about.
+
+    >>> group_label({"table": "4-6", "tcp": "reno", "rows": 36, "mean_abs_error": 0.1})
+    'table 4-6, reno'
+    >>> group_label({"rows": 36, "without_tables": ["reno-lan"], "groups": []})
+    'all but table reno-lan'
+    """
+    keys = [key for key in group if key not in ("groups", "without_tables", *AGREEMENT)]
+    if keys:
+        return ", ".join(f"table {group[key]}" if key == "table" else str(group[key]) for key in keys)
+    without = group.get("without_tables")
+    return f"all but table {', '.join(without)}" if without else "all"
+
+
+def claim_lines(claims: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Each claim with its verdict and evidence."""
+    lines = []
+    for item in claims:
+        verdict = "holds  " if item["holds"] else "refuted"
+        lines += textwrap.wrap(f"{verdict} {item['text']}", 110, subsequent_indent=" " * 8)
+        lines += textwrap.wrap(item["evidence"], 110, initial_indent=" " * 8, subsequent_indent=" " * 8)
+    return lines

@@ -1,0 +1,75 @@
+"""Variations of a scenario: the values of ``--grid`` as points, each with the scenario that they make."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from cellyard.errors import UsageError
+from cellyard.limits import MOST_RUNS
+from cellyard.scenario import Scenario, read_text
+
+
+@dataclass(frozen=True)
+class Point:
+    """One point of a grid: the values set there, and the scenario they make."""
+
+    values: Mapping[str, str]
+    scenario: Scenario
+
+
+def expand(
+    path: Path,
+    *,
+    overrides: Sequence[tuple[str, str]] = (),
+    grid: Sequence[tuple[str, str]] = (),
+    seed: int | None = None,
+    runs_per_point: int = 1,
+) -> list[Point]:
+    """Every combination of the values of ``grid``, checked; raises `UsageError` when there are too many."""
+    axes = [[(key, value) for value in split_values(values)] for key, values in grid]
+    runs = runs_per_point
+    for axis in axes:
+        runs *= len(axis)
+    if runs > MOST_RUNS:
+        raise UsageError(f"--grid and --replications make {runs} runs: at most {MOST_RUNS} in one go")
+    varied = [key for key, _ in grid]
+    for key in varied:
+        if varied.count(key) > 1 or key in [k for k, _ in overrides]:
+            raise UsageError(f"--grid '{key}': is set twice, by --grid and --grid or --set")
+    if seed is not None and "seed" in [*varied, *(key for key, _ in overrides)]:
+        raise UsageError("--seed and a seed in --set or --grid exclude each other")
+    text = read_text(path)
+    fixed = [*overrides, *([("seed", str(seed))] if seed is not None else [])]
+    points = []
+    for values in itertools.product(*axes):
+        scenario = Scenario.from_toml(text, file=str(path), overrides=[*fixed, *values])
+        points.append(Point(dict(values), scenario))
+    return points
+
+
+def split_values(text: str) -> list[str]:
+    """Values between commas, but not between those inside quotes, brackets or braces.
+
+    >>> split_values('epd, { policy = "fba", z = 0.5 },"a,b"')
+    ['epd', '{ policy = "fba", z = 0.5 }', '"a,b"']
+    """
+    values, depth, quote, start = [], 0, "", 0
+    for place, letter in enumerate(text):
+        if quote:
+            quote = "" if letter == quote else quote
+        elif letter in "\"'":
+            quote = letter
+        elif letter in "[{":
+            depth += 1
+        elif letter in "]}":
+            depth -= 1
+        elif letter == "," and depth == 0:
+            values.append(text[start:place].strip())
+            start = place + 1
+    values.append(text[start:].strip())
+    if "" in values:
+        raise UsageError(f"--grid '{text[:60]}': an empty value between commas")
+    return values

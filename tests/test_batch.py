@@ -1,0 +1,97 @@
+"""Batches of runs, and how far they are."""
+
+from __future__ import annotations
+
+import json
+
+import cellyard as cy
+import numpy as np
+import pytest
+from cellyard import _engine, cli, progress
+from cellyard.batch import KERNELS, Job, run_jobs
+from conftest import LAN
+
+CANONICAL = cy.Scenario.from_toml(LAN).canonical
+
+
+def test_a_failing_run_is_an_error_of_that_run() -> None:
+    batch = _engine.Batch([(CANONICAL, None), ("{}", None), (CANONICAL, 1)], 2)
+    finished = {}
+    while batch.remaining:
+        for index, result, error, cpu_seconds in batch.wait(1.0):
+            finished[index] = (result, error)
+            assert cpu_seconds >= 0
+    assert [finished[i][1] is None for i in range(3)] == [True, False, True]
+    kind, message = finished[1][1] or ("", "")
+    assert kind == "run" and "missing field" in message
+    with pytest.raises(cy.RunError, match="missing field"):
+        list(run_jobs([Job(CANONICAL), Job("{}")]))
+
+
+def test_a_failed_run_ends_the_command_with_status_1(capsys: pytest.CaptureFixture[str]) -> None:
+    def fail() -> int:
+        raise cy.RunError("a run failed")
+
+    assert cli._guarded(fail) == 1
+    assert capsys.readouterr().err == "a run failed\n"
+
+
+def test_cancelled_batch_finishes_nothing_more() -> None:
+    long = cy.Scenario.from_toml(LAN, overrides=[("duration", "10000 s")]).canonical
+    batch = _engine.Batch([(long, None)] * 4, 2)
+    assert batch.wait(0.05) == []
+    batch.cancel()
+    assert batch.wait(5.0) == [] and batch.remaining == 4
+
+
+def test_identity_covers_scenario_seed_replication_and_version(monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = cy.Scenario.from_toml(LAN)
+    jobs = [Job(plain.canonical), Job(plain.canonical, 0), Job(plain.with_seed(2).canonical), Job(CANONICAL)]
+    identities = [job.identity for job in jobs]
+    assert len(set(identities)) == 3 and identities[0] == identities[3]
+    monkeypatch.setattr(_engine, "build", lambda: "next")
+    assert Job(CANONICAL).identity != identities[0]
+
+
+def test_points_cross_as_arrays_beside_the_document() -> None:
+    probes = [cy.QueueProbe(of="west->east", interval="100 ms"), cy.CwndProbe(of="vc1", interval="250 ms")]
+    watched = cy.Scenario.from_toml(LAN).with_values({"probe": probes})
+    batch = _engine.Batch([(watched.canonical, None)], 1)
+    ((_, document, _, _),) = batch.wait(60.0)
+    assert document is not None
+    text, points = document
+    assert [(one["what"], one["time_s"], one["value"]) for one in json.loads(text)["series"]] == [
+        ("queue", [], []),
+        ("cwnd", [], []),
+    ]
+    assert [(len(time), len(value)) for time, value in points] == [(11, 11), (5, 5)]
+    assert {column.dtype.name for pair in points for column in pair} == {"float64"}
+    (queue, cwnd) = watched.run().series
+    assert np.array_equal(queue.value, points[0][1]) and np.array_equal(cwnd.time_s, points[1][0])
+
+
+def test_border_and_front_know_the_same_kernels() -> None:
+    with pytest.raises(ValueError, match="must be") as caught:
+        _engine.Batch([], 1, kernel="a")
+    assert str(caught.value).endswith(f"{', '.join(KERNELS[:-1])} or {KERNELS[-1]}")
+    assert all(_engine.Batch([], 1, kernel=kernel).remaining == 0 for kernel in KERNELS)
+    assert tuple(cli.Kernel) == KERNELS
+
+
+def test_progress_grows_to_the_number_of_runs() -> None:
+    told: list[float] = []
+    finished = [
+        one.index for one in run_jobs([Job(CANONICAL, n) for n in range(6)], threads=2, on_progress=told.append)
+    ]
+    assert sorted(finished) == list(range(6))
+    assert told == sorted(told) and told[-1] == 6
+
+
+def test_progress_away_from_a_terminal_is_a_line_now_and_then(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with progress.Progress("lan", 1) as shown:
+        shown.update(0.1)
+        monkeypatch.setattr(progress, "LINE_SECONDS", 0.0)
+        shown.update(0.4)
+    assert capsys.readouterr().err == "lan: 0.40 of 1 runs, 0 s\n"

@@ -1,0 +1,65 @@
+"""What `cellyard check` tells of the queues on a way."""
+
+from __future__ import annotations
+
+import cellyard as cy
+import pytest
+from cellyard.commands import check
+
+RATE, DELAY = "155.52 Mbps", "5 us"
+
+
+def pictures(west: cy.Switch, **to_east: object) -> dict[str, str]:
+    """The line of the port at the switch `west` on the ways to `east` and to `north`; ``to_east`` is set for the first alone."""
+    ends = ("east", "north")
+    scenario = cy.Scenario(
+        name="fork",
+        duration="1 s",
+        hosts=[cy.Host(name=f"{what}-{end}", count=2) for what in ("from", "to") for end in ends],
+        switches=[west, *(cy.Switch(name=end) for end in ends)],
+        links=[
+            *(cy.Link(from_=f"from-{end}", to="west", rate=RATE, delay=DELAY) for end in ends),
+            *(cy.Link(from_=end, to=f"to-{end}", rate=RATE, delay=DELAY) for end in ends),
+            cy.Link(from_="west", to="east", rate=RATE, delay=DELAY, **to_east),  # type: ignore[arg-type]
+            cy.Link(from_="west", to="north", rate=RATE, delay=DELAY),
+        ],
+        vcs=[cy.Vc(from_=f"from-{end}", to=f"to-{end}", traffic=cy.Tcp(recovery="reno")) for end in ends],
+    )
+    shown = check.topology(scenario.to_dict(), scenario.describe())
+    ports = {}
+    for picture in shown.split("\n\n"):
+        lines = picture.splitlines()
+        for above, port, below in zip(lines, lines[1:], lines[2:], strict=False):
+            if above == "west":
+                ports[below] = port.split("us   ")[1]
+    return ports
+
+
+OWN = {"ubr": cy.Queue(buffer="70 cells", drop="selective-drop")}
+OF_SWITCH = cy.Switch(name="west", scheduler="fifo", ubr=cy.Queue(buffer="500 cells", drop="epd"))
+
+
+@pytest.mark.parametrize(
+    ("west", "to_east", "east", "north"),
+    [
+        (OF_SWITCH, {}, "ubr queue: 500 cells, epd; fifo", "ubr queue: 500 cells, epd; fifo"),
+        (OF_SWITCH, OWN, "ubr queue: 70 cells, selective-drop; fifo", "ubr queue: 500 cells, epd; fifo"),
+        (
+            OF_SWITCH,
+            {"scheduler": cy.StrictPriority()},
+            "ubr queue: 500 cells, epd; strict-priority",
+            "ubr queue: 500 cells, epd; fifo",
+        ),
+        (
+            cy.Switch(name="west"),
+            OWN,
+            "ubr queue: 70 cells, selective-drop; strict-priority",
+            "ubr queue: unlimited, tail-drop; strict-priority",
+        ),
+    ],
+    ids=["the switch's", "the link's own queue", "the link's own scheduler", "neither"],
+)
+def test_a_port_has_the_queue_of_its_link_or_else_of_its_switch(
+    west: cy.Switch, to_east: dict[str, object], east: str, north: str
+) -> None:
+    assert pictures(west, **to_east) == {"east": east, "north": north}

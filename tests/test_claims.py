@@ -1,0 +1,292 @@
+"""Each claim of each study on tables whose simulated values were set by hand, so that the verdict is known.
+
+A case sets metrics of the study's own rows by a rule; what it does not set is the same in all rows. For each claim there
+are tables where it holds and tables where it does not: every sign is turned once, every bound passed once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pytest
+from cellyard.study import Row, Rows, load, studies
+
+Rule = Callable[[Row], float]
+
+
+@dataclass(frozen=True)
+class Case:
+    """Whether a claim holds where metrics are as the rules say; ``shown`` is part of its evidence."""
+
+    claim: str
+    why: str
+    holds: bool
+    shown: str
+    rules: Mapping[str, Rule]
+
+
+def holds(claim: str, why: str, shown: str = "", /, **rules: Rule) -> Case:
+    """A table on which a claim holds."""
+    return Case(claim, why, True, shown, rules)
+
+
+def fails(claim: str, why: str, shown: str = "", /, **rules: Rule) -> Case:
+    """A table on which it does not."""
+    return Case(claim, why, False, shown, rules)
+
+
+NEUTRAL = {"efficiency": 0.5, "fairness": 0.5, "timeouts": 0, "vbr_max_queue_cells": 0, "vbr_cell_delay_variation_s": 0}
+
+
+def added(**effects: Mapping[Any, float]) -> Rule:
+    """0.5 and the effects of a row's parameters, 0 for values that are not named."""
+    return lambda row: 0.5 + sum(effect.get(row[parameter], 0) for parameter, effect in effects.items())
+
+
+def always(value: float) -> Rule:
+    """One value for all rows."""
+    return lambda _: value
+
+
+def unless(rule: Rule, other: Rule, **where: Any) -> Rule:
+    """``other`` in rows as ``where`` says, ``rule`` in the rest."""
+    return lambda row: other(row) if row.matches(where) else rule(row)
+
+
+EVEN = always(0.5)
+
+# Of the six rows of a configuration in tables of three buffers, the first one and the first two.
+ONE_OF_SIX = {"sources": 5, "buffer_cells": (1000, 12000)}
+TWO_OF_SIX = {"sources": 5, "buffer_cells": (1000, 2000, 12000, 24000)}
+
+
+# The first study.
+
+
+def windows(count: Callable[[int], float], where: str = "") -> Rule:
+    """A queue of so many windows by number of sources, in one configuration or in both; in the other of 0.9 of them all."""
+    other = {"lan": "wan", "wan": "lan", "": ()}
+    cells = {"lan": 127 * 12, "wan": 1171 * 12}
+    usual = unless(lambda row: count(row["sources"]), lambda row: 0.9 * row["sources"], configuration=other[where])
+    return lambda row: usual(row) * cells[row["configuration"]]
+
+
+CURVED = {2: 1.8, 5: 4.5, 10: 8.2, 15: 14.9, 20: 20.0}
+
+
+def ubr(small: float, lan: float, wan: float) -> Rule:
+    """Efficiency of tail drop on the LAN with K = 1000 and with more, and on the WAN; 0.99 of all other policies."""
+    tail_drop = unless(unless(always(wan), always(lan), configuration="lan"), always(small), buffer_cells=1000)
+    return unless(always(0.99), tail_drop, drop_policy="tail-drop")
+
+
+def monotone(claim: str, parameter: str, first: int, last: int, pairs: int) -> list[Case]:
+    """Efficiency rises from the first to the last value of a parameter, or not; ``pairs`` of rows are neighbours."""
+    up: dict[str, Any] = {parameter: {last: 0.2}}
+    down: dict[str, Any] = {parameter: {first: 0.2}}
+    return [
+        holds(claim, "all rise", f"(by +0.20), at single steps in 6 of {pairs}", efficiency=added(**up)),
+        holds(claim, "five of six rise", "higher in 5 of 6", efficiency=unless(added(**up), EVEN, **ONE_OF_SIX)),
+        fails(claim, "four of six rise", "higher in 4 of 6", efficiency=unless(added(**up), EVEN, **TWO_OF_SIX)),
+        fails(claim, "all fall", "0.50; from first to last higher in 0 of 6 rows (by -0.20)", efficiency=added(**down)),
+    ]
+
+
+EPD_UP, EPD_DOWN = added(drop_policy={"epd": 0.1}), added(drop_policy={"epd": -0.1})
+
+
+def fairer(epd: float, selective: float = 0, fba: float = 0) -> Rule:
+    """How much above that of tail drop."""
+    return added(drop_policy={"epd": epd, "selective-drop": selective, "fba": fba})
+
+
+FALLS, RISES = added(sources={15: -0.1}), added(sources={15: 0.1})
+OTHERS = ("tail-drop", "epd")
+GROWS = added(buffer_cells={2000: 0.1, 3000: 0.2, 24000: 0.1, 36000: 0.2})
+SHRINKS = added(buffer_cells={2000: -0.1, 3000: -0.2, 24000: -0.1, 36000: -0.2})
+
+
+def corner(efficiency: float, fairness: float, **where: float) -> dict[str, Rule]:
+    """What FBA reaches with some parameters; 0.1 and 0.95 are reached with all others."""
+    return {
+        "efficiency": unless(always(0.1), always(efficiency), **where),
+        "fairness": unless(always(0.95), always(fairness), **where),
+    }
+
+
+SMALL = {"r_fraction": 0.1, "z": 0.2}
+
+
+def place(values: Mapping[tuple[float, float], float]) -> Rule:
+    """By R and Z; 0.4 for those that are not named."""
+    return lambda row: values.get((row["r_fraction"], row["z"]), 0.4)
+
+
+THIRD = {(0.9, 0.8): 0.7, (0.5, 0.8): 0.74, (0.9, 0.5): 0.72}
+FOURTH = {**THIRD, (0.1, 0.2): 0.71}
+
+UBR_PLUS = [
+    holds("zero_loss", "nine tenths", "0.90 to 0.90 of the sum", max_queue_cells=windows(lambda n: 0.9 * n)),
+    holds("zero_loss", "two sources may need less", "0.55 to 0.94 of the sum", max_queue_cells=windows(lambda n: n - 0.9)),
+    holds("zero_loss", "twenty are beyond the text", "(2 timeouts without a loss)",
+          max_queue_cells=windows(lambda n: n if n < 20 else 99), timeouts=lambda row: 2 * (row["sources"] // 20)),
+    fails("zero_loss", "far less than the windows on the LAN", max_queue_cells=windows(lambda n: 0.79 * n, "lan")),
+    fails("zero_loss", "far less than the windows on the WAN", max_queue_cells=windows(lambda n: 0.79 * n, "wan")),
+    fails("zero_loss", "more than the windows on the LAN", max_queue_cells=windows(lambda n: 1.01 * n, "lan")),
+    fails("zero_loss", "far less than the windows once", max_queue_cells=windows(lambda n: n - 1.05)),
+    fails("zero_loss", "more than the windows once", max_queue_cells=windows(lambda n: 2.05 if n == 2 else 0.99 * n)),
+    fails("zero_loss", "not linear", max_queue_cells=windows(CURVED.__getitem__)),
+    holds("ubr_lan_and_wan", "poor and good", "LAN all: 0.49 to 0.75; WAN: 0.76 to 0.76", efficiency=ubr(0.49, 0.75, 0.76)),
+    fails("ubr_lan_and_wan", "the LAN once not poor", efficiency=unless(ubr(0.4, 0.7, 0.8), always(0.51), buffer_cells=1000, sources=5)),
+    fails("ubr_lan_and_wan", "the WAN once not good", efficiency=unless(ubr(0.4, 0.5, 0.8), always(0.74), buffer_cells=12000, sources=15)),
+    fails("ubr_lan_and_wan", "the LAN once better", efficiency=unless(ubr(0.4, 0.5, 0.8), always(0.81), buffer_cells=3000, sources=5)),
+    *monotone("smaller_windows", "rwnd_bytes", 65535, 8192, pairs=18),
+    *monotone("finer_timers", "granularity_ms", 500, 10, pairs=12),
+    *monotone("larger_segments", "mss_bytes", 512, 9140, pairs=18),
+    holds("epd_efficiency", "five of six on the LAN", "in 5 of 6 rows, by +0.08", efficiency=unless(EPD_UP, EVEN, **ONE_OF_SIX)),
+    holds("epd_efficiency", "on the LAN only", "in 6 of 6", efficiency=unless(EPD_UP, EPD_DOWN, configuration="wan")),
+    fails("epd_efficiency", "four of six", "in 4 of 6 rows, by +0.07", efficiency=unless(EPD_UP, EVEN, **TWO_OF_SIX)),
+    fails("epd_efficiency", "on the WAN only", "in 0 of 6", efficiency=unless(EPD_UP, EPD_DOWN, configuration="lan")),
+    holds("epd_fairness", "a little", "in 12 of 12 rows, by +0.04 on average; Selective Drop: +0.00", fairness=fairer(0.04)),
+    holds("epd_fairness", "less than half of Selective Drop", fairness=fairer(0.1, 0.21)),
+    holds("epd_fairness", "it falls", "in 0 of 12 rows, by -0.20", fairness=fairer(-0.2, 0.1)),
+    fails("epd_fairness", "more than half of Selective Drop", fairness=fairer(0.1, 0.19)),
+    fails("epd_fairness", "Selective Drop is worse", fairness=fairer(0.06, -0.3)),
+    holds("selective_fairness", "both", "in 12 of 12 rows (+0.010), FBA in 12 of 12 (+0.020)", fairness=fairer(0.1, 0.11, 0.12)),
+    holds("selective_fairness", "ten of twelve", fairness=unless(fairer(0, 0.1, 0.1), EVEN, **ONE_OF_SIX)),
+    fails("selective_fairness", "eight of twelve", fairness=unless(fairer(0, 0.1, 0.1), EVEN, **TWO_OF_SIX)),
+    fails("selective_fairness", "Selective Drop only", fairness=fairer(0.1, 0.2, 0.05)),
+    fails("selective_fairness", "FBA only", fairness=fairer(0.1, 0.05, 0.2)),
+    fails("selective_fairness", "fairer than tail drop only", fairness=fairer(0.3, 0.2, 0.2)),
+    holds("fairness_falls", "with both only", "in 12 of 12 rows, by -0.100", fairness=unless(FALLS, RISES, drop_policy=OTHERS)),
+    holds("fairness_falls", "ten of twelve", "in 10 of 12", fairness=unless(FALLS, RISES, buffer_cells=1000)),
+    fails("fairness_falls", "eight of twelve", fairness=unless(FALLS, RISES, buffer_cells=(1000, 2000))),
+    fails("fairness_falls", "with other policies only", fairness=unless(RISES, FALLS, drop_policy=OTHERS)),
+    holds("buffer_helps", "everywhere", "in 32 of 32 pairs, by +0.10", efficiency=GROWS),
+    holds("buffer_helps", "28 of 32", efficiency=unless(GROWS, SHRINKS, drop_policy="epd", sources=5)),
+    fails("buffer_helps", "24 of 32", efficiency=unless(GROWS, SHRINKS, drop_policy="epd")),
+    fails("buffer_helps", "nowhere", "in 0 of 32 pairs, by -0.10", efficiency=SHRINKS),
+    holds("small_r_small_z", "fair, idle", "0.91 to 0.95, efficiency 0.10 to 0.19 (0.13", **corner(0.19, 0.91, **SMALL, buffer_cells=2000)),
+    holds("small_r_small_z", "others do not matter", **corner(0.9, 0.1, r_fraction=0.9)),
+    fails("small_r_small_z", "once not fair", **corner(0.1, 0.89, **SMALL, sources=15, buffer_cells=2000)),
+    fails("small_r_small_z", "once not idle", **corner(0.21, 0.95, **SMALL, sources=5, buffer_cells=3000)),
+    holds("best_parameters", "best", "place 1 of 9", efficiency=place({(0.9, 0.8): 0.7})),
+    holds("best_parameters", "third", "efficiency plus mean fairness: 0.70 and 0.50; best R = 0.5 K, Z = 0.8", efficiency=place(THIRD)),
+    holds("best_parameters", "fairness counts too", "place 1 of 9", efficiency=place(FOURTH), fairness=place({(0.9, 0.8): 0.5})),
+    fails("best_parameters", "fourth", "place 4 of 9", efficiency=place(FOURTH)),
+    fails("best_parameters", "second, far behind", "place 2 of 9", efficiency=place({(0.9, 0.8): 0.7, (0.1, 0.2): 0.76})),
+]  # fmt: skip
+
+
+# The second study.
+
+PERIODS_HURT, PERIODS_HELP = added(vbr_period_ms={50: 0.1, 300: -0.1}), added(vbr_period_ms={50: -0.1, 300: 0.1})
+TWO_OF_TWELVE = {"configuration": "lan", "buffer_cells": 1000, "drop_policy": ("epd", "tail-drop")}
+THREE_OF_TWELVE = {"configuration": "lan", "buffer_cells": 1000}
+
+
+def factors(tcp: float, gr: float, drop_policy: float) -> Rule:
+    """By three factors: how far the mean of the best value is above that of the worst."""
+    return added(
+        tcp={"vanilla": tcp / 2, "sack": tcp},
+        gr={0.1: gr / 2, 0.5: gr},
+        drop_policy={"epd": drop_policy / 2, "selective-drop": drop_policy},
+    )
+
+
+ONLY_RATE = factors(0.0, 0.3, 0.0)
+SIX_OF_36 = {"sources": 5, "buffer_cells": 12000, "tcp": ("sack", "reno")}
+NINE_OF_36 = {"sources": 5, "buffer_cells": 12000}
+
+
+def selective(gain: float, **where: Any) -> Rule:
+    """What Selective Drop gains over tail drop, in some rows; 0.1 in the rest."""
+    return unless(added(drop_policy={"selective-drop": 0.1}), added(drop_policy={"selective-drop": gain}), **where)
+
+
+def bursts(at_300: float, at_600: float, at_1000: float, best: float = 0.1) -> Rule:
+    """What the better guarantee gains, by burst; the other guarantee loses 0.1."""
+    gains = {300: at_300, 600: at_600, 1000: at_1000}
+    worse = {0.1: 0.5, 0.5: 0.1}[best]
+    return lambda row: 0.5 + {0.0: 0.0, best: gains[row["vbr_period_ms"]], worse: -0.1}[row["gr"]]
+
+
+def queue(none: float, small: float, large: float, **where: Any) -> Rule:
+    """Cells by guaranteed rate, in some rows; 3, 50 and 400 in the rest."""
+    usual, here = {0.0: 3.0, 0.1: 50.0, 0.5: 400.0}, {0.0: none, 0.1: small, 0.5: large}
+    return lambda row: (here if row.matches(where) else usual)[row["gr"]]
+
+
+GUARANTEED_RATE = [
+    holds("longer_periods_hurt", "ten of twelve", "in 4 of 6 rows", efficiency=unless(PERIODS_HURT, PERIODS_HELP, **TWO_OF_TWELVE)),
+    fails("longer_periods_hurt", "nine of twelve", "in 3 of 6 rows", efficiency=unless(PERIODS_HURT, EVEN, **THREE_OF_TWELVE)),
+    fails("longer_periods_hurt", "they help", "in 0 of 6 rows", efficiency=PERIODS_HELP),
+    fails("longer_periods_hurt", "100 ms are not compared", efficiency=added(vbr_period_ms={100: 0.4})),
+    holds("lan_policy", "the policy, then the rate", "sack 0.85, reno 0.75, vanilla 0.80 (spread 0.10)", efficiency=factors(0.1, 0.2, 0.3)),
+    holds("lan_policy", "the policy, then the TCP", "selective-drop 0.95 (spread 0.30)", efficiency=factors(0.2, 0.1, 0.3)),
+    fails("lan_policy", "the policy second", efficiency=factors(0.1, 0.3, 0.2)),
+    fails("lan_policy", "the policy last", efficiency=factors(0.2, 0.3, 0.1)),
+    holds("lan_selective_drop", "both metrics", "for 9 of 9: sack GR 0.5 +0.10", efficiency=selective(0.1), fairness=selective(0.1)),
+    holds("lan_selective_drop", "fairness outweighs", efficiency=selective(-0.1, tcp="reno"), fairness=selective(0.2, tcp="reno")),
+    holds("lan_selective_drop", "efficiency outweighs", efficiency=selective(0.2, gr=0.0), fairness=selective(-0.1, gr=0.0)),
+    fails("lan_selective_drop", "once not", "for 8 of 9", efficiency=selective(-0.2, tcp="sack", gr=0.1), fairness=selective(0.1)),
+    holds("lan_selective_drop", "EPD may help more", efficiency=added(drop_policy={"epd": 0.3, "selective-drop": 0.1})),
+    fails("lan_selective_drop", "EPD is not compared", "for 0 of 9", efficiency=EPD_UP),
+    holds("wan_guaranteed_rate", "first, and it helps", "above GR 0 in 72 of 72 pairs", efficiency=factors(0.2, 0.3, 0.1)),
+    holds("wan_guaranteed_rate", "five of six", "in 60 of 72", efficiency=unless(ONLY_RATE, EVEN, **SIX_OF_36)),
+    fails("wan_guaranteed_rate", "three of four", "in 54 of 72", efficiency=unless(ONLY_RATE, EVEN, **NINE_OF_36)),
+    fails("wan_guaranteed_rate", "second", efficiency=factors(0.3, 0.2, 0.1)),
+    fails("wan_guaranteed_rate", "last", efficiency=factors(0.3, 0.1, 0.2)),
+    fails("wan_guaranteed_rate", "first, and it hurts", "in 0 of 72 pairs", efficiency=added(gr={0.1: -0.1, 0.5: -0.2})),
+    fails("wan_guaranteed_rate", "only 0.5 helps", "in 36 of 72 pairs", efficiency=added(gr={0.5: 0.3})),
+    holds("satellite_tcp", "SACK, Vanilla, Reno", "sack 0.95, reno 0.65, vanilla 0.80 (spread 0.30)", efficiency=factors(0.3, 0.1, 0.2)),
+    fails("satellite_tcp", "the TCP second", efficiency=factors(0.2, 0.1, 0.3)),
+    fails("satellite_tcp", "the TCP last", efficiency=factors(0.1, 0.2, 0.3)),
+    fails("satellite_tcp", "Reno, Vanilla, SACK", efficiency=factors(-0.3, 0.1, 0.2)),
+    fails("satellite_tcp", "SACK, Reno, Vanilla", efficiency=added(tcp={"sack": 0.1, "vanilla": -0.1})),
+    fails("satellite_tcp", "Vanilla, SACK, Reno", efficiency=added(tcp={"vanilla": 0.1, "reno": -0.1})),
+    holds("satellite_guaranteed_rate", "hardly", "SACK alone 0.5 0.89, 0.1 0.84, 0.0 0.80", efficiency=factors(0.2, 0.09, 0.2)),
+    fails("satellite_guaranteed_rate", "it helps", "(spread 0.11)", efficiency=factors(0.0, 0.11, 0.0)),
+    fails("satellite_guaranteed_rate", "it hurts", "(spread 0.11)", efficiency=factors(0.0, -0.11, 0.0)),
+    holds("satellite_long_bursts", "with 1 s", "gain of a guarantee +0.05, +0.00, +0.06", efficiency=bursts(0.05, 0.0, 0.06)),
+    holds("satellite_long_bursts", "either guarantee", "guarantee -0.10, +0.20, +0.06", efficiency=bursts(-0.2, 0.2, 0.06, best=0.5)),
+    fails("satellite_long_bursts", "hardly", efficiency=bursts(0.0, 0.0, 0.04)),
+    fails("satellite_long_bursts", "not more than with 300 ms", efficiency=bursts(0.2, 0.0, 0.1)),
+    fails("satellite_long_bursts", "it hurts", "guarantee -0.10, +0.00, -0.10", efficiency=bursts(-0.3, 0.0, -0.2)),
+    holds("vbr_queues", "few, more, most", "0.5 267 cells, 0.1 34 cells, 0.0 2 cells", vbr_max_queue_cells=queue(0, 1, 2, tcp="reno")),
+    holds("vbr_queues", "the delays are told", "variation: 0.5 2.00 ms, 0.1 1.00 ms, 0.0 0.00 ms", vbr_max_queue_cells=queue(3, 50, 400),
+          vbr_cell_delay_variation_s=lambda row: {0.0: 0.0, 0.1: 0.001, 0.5: 0.002}[row["gr"]]),
+    fails("vbr_queues", "once some without a guarantee", "at most 4 VBR", vbr_max_queue_cells=queue(4, 50, 400, tcp="reno", sources=5)),
+    fails("vbr_queues", "once not more with the higher one", "in 142 of 144", vbr_max_queue_cells=queue(3, 50, 50, tcp="sack", sources=15,
+          buffer_cells=3000, drop_policy=("epd", "tail-drop"))),
+    fails("vbr_queues", "fewer with the higher one", "in 0 of 144 pairs", vbr_max_queue_cells=queue(3, 2, 1)),
+]  # fmt: skip
+
+
+CASES = [
+    (study, case) for study, cases in (("ubr-plus", UBR_PLUS), ("guaranteed-rate", GUARANTEED_RATE)) for case in cases
+]
+
+
+@pytest.mark.parametrize(("study", "case"), CASES, ids=[f"{study} {case.claim}: {case.why}" for study, case in CASES])
+def test_claim_on_a_table_made_by_hand(study: str, case: Case) -> None:
+    known = load(study)
+    claim = getattr(known.part("claims"), case.claim)
+    rows = Rows(
+        replace(row, simulated={**NEUTRAL, **{metric: rule(row) for metric, rule in case.rules.items()}})
+        for table in claim.tables
+        for row in known.tables[table].rows
+    )
+    verdict = claim.judge(rows)
+    assert verdict.holds == case.holds, verdict.evidence
+    assert case.shown in verdict.evidence
+
+
+def test_every_claim_holds_on_one_table_made_by_hand_and_fails_on_another() -> None:
+    seen = {(study, case.claim, case.holds) for study, case in CASES}
+    for name, study in studies().items():
+        claims = study.part("claims")
+        for function in (key for key, value in vars(claims).items() if value in study.claims):
+            assert {(name, function, True), (name, function, False)} <= seen, function

@@ -1,0 +1,241 @@
+"""Each example shows what its first line says: a table of checks, one for each example.
+
+A run is the same on every machine, so a bound that is no theory's is what was measured, with a margin. Cells that find
+their port idle wait for nothing; a cell time is 424 bits at the rate of the line.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+
+import cellyard as cy
+import numpy as np
+import pytest
+from cellyard.results import RunResult
+from cellyard.study import load, select
+from conftest import EXAMPLES
+
+Check = Callable[[], None]
+CHECKS: dict[str, Check] = {}
+
+
+def shows(name: str) -> Callable[[Check], Check]:
+    """Decorator: what the example shows."""
+
+    def enter(check: Check) -> Check:
+        CHECKS[name] = check
+        return check
+
+    return enter
+
+
+def run(name: str, **values: str) -> RunResult:
+    """An example's run, with values changed by path: ``__`` stands for a dot."""
+    return scenario(name, **values).run().only
+
+
+def scenario(name: str, **values: str) -> cy.Scenario:
+    (path,) = (path for path in EXAMPLES if path.stem == name)
+    return cy.Scenario.read(path, overrides=[(key.replace("__", "."), value) for key, value in values.items()])
+
+
+@shows("cbr")
+def the_queue_repeats_itself_every_period() -> None:
+    result = run("cbr")
+    cell, period = 424 / 150e6, 424 / 13.5e6
+    # Ten cells at once: one is served, the queue is longest with the other nine, in every period.
+    (queue,) = result.series
+    assert set(queue.value) == {9}
+    assert np.diff(queue.time_s) == pytest.approx(period, rel=1e-9)
+    assert len(queue.value) == math.ceil(1 / period) == 31840
+    assert result.classes["cbr"].cell_delay_variation_s == pytest.approx(9 * cell)
+    port = result.ports["west->sink"]
+    assert port.utilisation == pytest.approx(0.9, rel=1e-4)
+    assert port.mean_queue_cells == pytest.approx(sum(range(10)) * cell / period, rel=1e-4)
+    # The buffer of nine cells is just enough.
+    assert result.totals.cell_loss_ratio == 0
+    assert run("cbr", switch__west__cbr__buffer="8 cells").totals.cell_loss_ratio == pytest.approx(0.1, rel=1e-4)
+
+
+@shows("poisson")
+def the_mean_wait_is_that_of_m_d_1() -> None:
+    """In a tree of servers with one service time, the waits before the root and at it add up to that of one server.
+
+    Of 2 cell times, 0.02 are so spent in the sources' NICs (0.04 / (2 x 0.96)). The mean over T = 3.2e6 cell times has a standard
+    error of sqrt(s^6 / (2 d^4 T)) = 0.007 cell times (reflected Brownian motion with drift d = 0.2 and variance s^2 = 0.8); four of
+    them are exceeded with probability 6e-5. The number of cells sent has a standard deviation of 1700.
+    """
+    result = run("poisson")
+    cell = 424 / 150e6
+    wait = (result.totals.mean_cell_transfer_delay_s or 0) / cell - 2 * 5e-6 / cell - 1
+    assert wait == pytest.approx(2 - 0.04 / 1.92, abs=4 * 0.007)
+    assert result.ports["west->sink"].utilisation == pytest.approx(0.8, abs=4 * 1700 * cell / 10)
+
+
+@shows("zero-loss")
+def a_buffer_of_the_longest_queue_is_just_enough() -> None:
+    result = run("zero-loss")
+    longest = result.totals.max_queue_cells
+    assert longest == 7591
+    # A window of 65535 bytes holds 127 segments of 12 cells; what is not queued is on its way.
+    assert 0.99 * 5 * 127 * 12 < longest <= 5 * 127 * 12
+    assert max(result.series[0].value) <= longest
+    assert result.totals.cell_loss_ratio == result.totals.retransmitted_segments == 0
+    assert result.totals.efficiency == pytest.approx(1, abs=1e-4)
+    assert result.totals.fairness == pytest.approx(1, abs=1e-4)
+    assert run("zero-loss", switch__west__ubr__buffer="7591 cells").totals == result.totals
+    assert run("zero-loss", switch__west__ubr__buffer="7590 cells").ports["west->east"].dropped_cells.full > 0
+
+
+@shows("lan-5")
+def it_is_a_row_of_the_first_study_where_epd_refuses_whole_frames() -> None:
+    result = run("lan-5")
+    study = load("ubr-plus")
+    where = {"configuration": "lan", "sources": "5", "buffer_cells": "1000", "drop_policy": "epd"}
+    (row,) = select(study, ["2-3"], where)
+    assert study.scenario(row).run().totals == result.totals
+    best = 155.52 * 512 / 636
+    assert result.totals.efficiency == pytest.approx(result.totals.goodput_mbps / best, rel=1e-7)
+    port = result.ports["west->east"]
+    dropped = port.dropped_cells
+    assert (dropped.full, dropped.rest) == (0, 0) and dropped.policy > 0 == dropped.policy % 12
+    # Frames are refused above 800 cells; of each of five sources the rest of one may still come.
+    assert 800 < port.max_queue_cells <= 800 + 5 * 11
+    # While they wait for their timers the line is idle; else nearly all it carries is new.
+    assert result.totals.timeouts > 0
+    assert port.utilisation == pytest.approx(result.totals.efficiency, rel=0.02) and port.utilisation < 0.5
+
+
+@shows("wan-15")
+def selective_drop_keeps_them_fair() -> None:
+    result = run("wan-15")
+    port = result.ports["west->east"]
+    # All it drops are whole frames of VCs that have more than their share, above 0.9 of the buffer.
+    assert port.dropped_cells.policy == port.dropped_cells.total > 0 == port.dropped_cells.policy % 12
+    assert 0.9 * 12000 < port.max_queue_cells < 12000
+    assert (result.totals.efficiency or 0) > 0.9 and (result.totals.fairness or 0) > 0.95
+    fairness = {
+        drop: scenario("wan-15", switch__west__ubr__drop=drop).run(replications=5).median("fairness") or 0
+        for drop in ("tail-drop", "epd", "selective-drop")
+    }
+    assert fairness["tail-drop"] + 0.02 < fairness["epd"] < fairness["selective-drop"] - 0.02
+
+
+@shows("mixed-rates")
+def one_source_alone_makes_a_queue() -> None:
+    result = run("mixed-rates")
+    port = result.ports["west->east"]
+    assert port.utilisation > 0.99 and port.max_queue_cells <= 1000
+    assert (result.totals.fairness or 0) > 0.99
+    # While the twelve cells of a first segment come, 2.6 leave; at one rate for both lines the port could not queue.
+    alone = {"host__source__count": "1", "host__sink__count": "1", "duration": "1 ms"}
+    assert run("mixed-rates", **alone).ports["west->east"].max_queue_cells in (8, 9)
+    assert not run("mixed-rates", **alone, link__1__rate="155.52 Mbps").ports["west->east"].can_queue
+
+
+@shows("two-hops")
+def the_long_tcps_lose_at_both_bottlenecks() -> None:
+    result = run("two-hops")
+    for name in ("west->mid", "mid->east"):
+        port = result.ports[name]
+        assert port.utilisation > 0.9
+        assert 0.9 * 2000 < port.max_queue_cells <= 2000
+        assert port.dropped_cells.policy > 0.9 * port.dropped_cells.total > 0
+    goodput = {
+        name: [vc.goodput_mbps for vc in result.vcs.values() if vc.name.startswith(name)]
+        for name in ("long", "first", "second")
+    }
+    assert [len(of) for of in goodput.values()] == [3, 3, 3]
+    # Two hops to lose at and a longer round trip: each long one gets less than any short one, and none starves.
+    assert 5 < min(goodput["long"]) < max(goodput["long"]) < min(goodput["first"] + goodput["second"])
+
+
+@shows("two-way")
+def acks_queue_and_are_lost_with_the_data_of_the_other_direction() -> None:
+    result = run("two-way", probe='[{ what = "trace", of = "eastward1" }]')
+    for port in (result.ports["west->east"], result.ports["east->west"]):
+        # An ACK takes two cells, the segment that it acknowledges twelve.
+        assert port.utilisation == pytest.approx((port.efficiency or 0) * 14 / 12, rel=0.005)
+        assert 800 < port.max_queue_cells <= 1000 and port.mean_queue_cells > 100
+    lost = {(cell.direction, cell.port) for cell in result.trace}
+    assert lost == {("data", "west->east"), ("ack", "east->west")}
+    one_way = run("two-way", vc='[{ from = "left", to = "right", traffic = "tcp" }]').ports["east->west"]
+    assert one_way.max_queue_cells <= 5 and one_way.dropped_cells.total == 0  # one cell of each at once
+
+
+@shows("satellite")
+def the_path_is_275_ms_long_and_the_window_doubles_each_550_ms() -> None:
+    result = run("satellite")
+    cell = 424 / 155.52e6
+    for vc in result.vcs.values():
+        longest, variation = vc.max_cell_transfer_delay_s or 0, vc.cell_delay_variation_s or 0
+        # Two hops and two cell times; the buffer adds at most its 200000 cells.
+        assert longest - variation == pytest.approx(0.275005 + 5e-6 + 2 * cell, abs=1e-9)
+        assert variation <= 200_001 * cell
+    port = result.ports["west->east"]
+    # Five windows are more than path and buffer hold: frames of 193 cells are refused, of all alike.
+    assert port.max_queue_cells == 200_000 and port.dropped_cells.policy % 193 == 0 < port.dropped_cells.policy
+    assert 200_000 + 0.55 / cell < 5 * 8_704_000 / 9180 * 193
+    assert (result.totals.fairness or 0) > 0.999
+    # One segment each in the first round trip, two in the second.
+    sent = [run("satellite", duration=f"{550 * trips} ms").totals.segments for trips in (1, 2, 3, 4)]
+    assert sent == [5 * (2**trips - 1) for trips in (1, 2, 3, 4)]
+    # 9180 of 10229 bytes of the line.
+    assert result.totals.efficiency == pytest.approx(result.totals.goodput_mbps / (155.52 * 9180 / 10229), rel=1e-6)
+
+
+@shows("vbr-guaranteed-rate")
+def a_tenth_of_the_link_keeps_the_tcps_alive_in_bursts() -> None:
+    kept, starved = run("vbr-guaranteed-rate"), run("vbr-guaranteed-rate", switch__west__scheduler='"strict-priority"')
+    slots = 0.02 * 155.52e6 / 424
+    for result, share in ((kept, 0.1), (starved, 0.0)):
+        for series in result.series:
+            # Bursts of 15 intervals, pauses of 15; each begins some microseconds late and ends so.
+            burst = (np.arange(len(series.value)) % 30) < 15
+            expected = share if series.service_class == "ubr" else 1 - share
+            assert series.value[burst] == pytest.approx(expected, abs=6 / slots), series.service_class
+    # What VBR may not send in 300 ms waits, and leaves afterwards at nine tenths of the line.
+    vbr = kept.classes["vbr"]
+    assert vbr.cell_loss_ratio == 0
+    assert vbr.cell_delay_variation_s == pytest.approx(0.1 * 0.3 / 0.9, rel=1e-3)
+    assert (starved.classes["vbr"].cell_delay_variation_s or 0) < 3 * 424 / 155.52e6
+    assert kept.totals.timeouts < starved.totals.timeouts / 5
+    assert (starved.totals.efficiency or 0) < (kept.totals.efficiency or 0) <= 1
+    assert (kept.totals.efficiency or 0) > 0.97
+
+
+@shows("lossy-link")
+def each_recovery_repairs_the_four_losses_in_its_way() -> None:
+    resent = {}
+    for recovery in ("sack", "new-reno", "reno", "tahoe", "vanilla"):
+        result = run("lossy-link", vc__traffic__recovery=recovery)
+        assert {(cell.frame, cell.reason) for cell in result.trace} == {(n, "link") for n in (14, 24, 26, 28)}
+        (sequence,) = (series for series in result.series if series.what == "sequence")
+        again = [n for n in range(1, len(sequence.value)) if sequence.value[n] in sequence.value[:n]]
+        resent[recovery] = [(int(sequence.value[n]) // 1000, sequence.time_s[n]) for n in again]
+        timeouts, fast = result.totals.timeouts, result.totals.fast_retransmits
+        expected = {"sack": (0, 1), "new-reno": (0, 1), "reno": (1, 2), "tahoe": (0, 1), "vanilla": (1, 0)}
+        assert (timeouts, fast) == expected[recovery], recovery
+        # A segment takes 22 cells: in the last 10 s one each 10 ms, as fast as the line can.
+        assert np.count_nonzero(sequence.time_s >= 10) in (999, 1000, 1001)
+    trip = 0.2 + (22 + 2) * 424 / 932.8e3
+    # SACK repairs all in one round trip, NewReno one in each, Tahoe and Vanilla go back to the first.
+    assert [n for n, _ in resent["sack"]] == [n for n, _ in resent["new-reno"]] == [14, 24, 26, 28]
+    assert resent["sack"][-1][1] - resent["sack"][0][1] < trip
+    assert np.diff([time for _, time in resent["new-reno"]]) == pytest.approx(trip, rel=1e-9)
+    assert [n for n, _ in resent["reno"]] == [14, 24, 26, 28, 29]
+    assert [n for n, _ in resent["tahoe"]] == [n for n, _ in resent["vanilla"]] == [14, 24, 25, 26, 27, 28, 29]
+    # By a third duplicate ACK, or by the timer of at least 1 s.
+    assert all(resent[recovery][0][1] == resent["sack"][0][1] for recovery in ("new-reno", "reno", "tahoe"))
+    assert resent["vanilla"][0][1] > 1
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_example_shows_what_it_says(path: Path) -> None:
+    CHECKS[path.stem]()
+
+
+def test_no_check_is_left_without_its_example() -> None:
+    assert sorted(CHECKS) == [path.stem for path in EXAMPLES]

@@ -1,0 +1,231 @@
+"""Figures show what they say: each axis its quantity, each line its series."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import cellyard as cy
+import numpy as np
+import pytest
+from cellyard import plot
+from cellyard.results import Series
+from cellyard.study import Row, Rows, load, studies
+from conftest import LAN
+
+STUDIES = sorted(studies())
+
+
+@pytest.fixture(autouse=True)
+def style() -> Iterator[None]:
+    with plot.style():
+        yield
+
+
+def row(policy: str, published: float | None, efficiency: float, fairness: float, **more: Any) -> Row:
+    return Row(
+        "t",
+        {"drop_policy": policy, **more},
+        {"efficiency": published},
+        simulated={"efficiency": efficiency, "fairness": fairness},
+        ranges={"efficiency": (efficiency - 0.05, efficiency + 0.1)},
+    )
+
+
+ROWS = Rows(
+    [
+        row("epd", 0.3, 0.41, 0.92),
+        row("epd", 0.5, 0.64, 0.83),
+        row("fba", 0.7, 0.85, 0.99),
+        row("fba", None, 0.15, 0.25),
+        replace(row("fba", 0.2, 0.95, 0.35), doubtful=frozenset(["efficiency"])),
+    ]
+)
+
+
+def labels(axes: Any) -> tuple[str, str]:
+    return axes.get_xlabel(), axes.get_ylabel()
+
+
+def test_published_values_are_on_x_and_simulated_ones_with_their_ranges_on_y() -> None:
+    figure: Any = plot.table_figure(ROWS, ["efficiency"], group="drop_policy")
+    (axes,) = figure.axes
+    assert labels(axes) == ("published efficiency", "simulated efficiency")
+    epd, fba = axes.containers
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["epd", "fba"]
+    points = [group.lines[0].get_xydata() for group in (epd, fba)]
+    assert points[0].tolist() == [[0.3, 0.41], [0.5, 0.64]]
+    assert points[1].tolist() == [[0.7, 0.85]]  # neither what was not published nor what is in doubt
+    (bars,) = epd.lines[2]
+    assert np.allclose(bars.get_segments(), [[(0.3, 0.36), (0.3, 0.51)], [(0.5, 0.59), (0.5, 0.74)]])
+    diagonal = axes.lines[0].get_xydata()
+    assert (diagonal[:, 0] == diagonal[:, 1]).all()
+
+
+def test_efficiency_is_on_x_and_fairness_on_y() -> None:
+    rows = Rows([replace(one, parameters={**one.parameters, "sources": 5 + n % 2}) for n, one in enumerate(ROWS)])
+    axes: Any = plot.panels(1)[1][0]
+    plot.efficiency_fairness(axes, rows, group="drop_policy", symbol="sources")
+    assert labels(axes) == ("efficiency", "fairness")
+    drawn = {
+        (policy, sources): group.get_offsets().tolist()
+        for group, (policy, sources) in zip(
+            axes.collections, [(p, n) for p in ("epd", "fba") for n in (5, 6)], strict=True
+        )
+    }
+    assert drawn == {
+        ("epd", 5): [[0.41, 0.92]],
+        ("epd", 6): [[0.64, 0.83]],
+        ("fba", 5): [[0.85, 0.99], [0.95, 0.35]],
+        ("fba", 6): [[0.15, 0.25]],
+    }
+    named = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert named == ["drop policy epd", "drop policy fba", "N = 5", "N = 6"]
+
+
+PROBES = (
+    cy.QueueProbe(of="west->east", interval="10 ms"),
+    cy.GoodputProbe(of="vc", interval="50 ms"),
+    cy.SequenceProbe(of="vc1"),
+)
+
+
+def test_every_series_of_a_run_is_drawn_over_time_in_the_panel_of_its_kind() -> None:
+    run = cy.Scenario.from_toml(LAN).with_values({"probe": list(PROBES)}).run().only
+    figure: Any = plot.over_time(run.series)
+    kinds = list(dict.fromkeys(one.what for one in run.series))
+    assert [axes.get_ylabel().split(" [")[0] for axes in figure.axes] == kinds == ["queue", "goodput", "sequence"]
+    assert figure.axes[-1].get_xlabel() == "time [s]"
+    for axes, what in zip(figure.axes, kinds, strict=True):
+        series = [one for one in run.series if one.what == what]
+        assert len(series) == (2 if what == "goodput" else 1)
+        for line, one in zip(axes.lines, series, strict=True):
+            assert np.array_equal(line.get_xdata(), one.time_s) and np.array_equal(line.get_ydata(), one.value)
+            # A mean over an interval is told at its end; a state holds from its time on; a segment is a dot.
+            drawn = {"queue": "steps-post", "goodput": "steps-pre", "sequence": "default"}[what]
+            assert line.get_drawstyle() == drawn
+            assert one.of in line.get_label() or (one.vc or "") in line.get_label()
+        assert axes.get_ylabel() == f"{what} [{series[0].unit}]"
+
+
+def test_lines_show_scaled_values_over_time_with_their_labels() -> None:
+    time = np.array([0.0, 1.0, 2.0])
+    series = {
+        name: Series(
+            what="cwnd", of=name, service_class=None, vc=None, unit="bytes", time_s=time, value=np.array(values)
+        )
+        for name, values in (("a", [512, 1024, 512]), ("b", [1024, 2048, 4096]))
+    }
+    axes: Any = plot.panels(1)[1][0]
+    plot.lines(axes, series, scale=1 / 1024)
+    assert axes.get_xlabel() == "time [s]"
+    assert {line.get_label(): line.get_ydata().tolist() for line in axes.lines} == {"a": [0.5, 1, 0.5], "b": [1, 2, 4]}
+    assert all(np.array_equal(line.get_xdata(), time) for line in axes.lines)
+    plot.level(axes, 3.0, "K")
+    assert axes.lines[-1].get_ydata() == [3.0, 3.0] and axes.texts[0].get_text() == "K"
+
+
+class Noise(dict[str, float]):
+    """A value for whatever metric is asked for, the same each time."""
+
+    def __init__(self, random: np.random.Generator) -> None:
+        self._random = random
+
+    def __missing__(self, metric: str) -> float:
+        return self.setdefault(metric, float(self._random.uniform(0, 1)))
+
+
+def noise(name: str) -> Rows:
+    """All rows of a study, with noise instead of simulated values."""
+    random = np.random.default_rng(1)
+    rows = (one for table in load(name).tables.values() for one in table.rows)
+    return Rows(replace(one, simulated=Noise(random)) for one in rows)
+
+
+@cache
+def figures_of(name: str) -> tuple[Rows, list[Any]]:
+    """A study's rows of noise, and its figures of them."""
+    study, rows = load(name), noise(name)
+    return rows, list(study.part("figures").figures(study, rows))
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_figures_of_a_study_have_points_on_axes_that_say_what_they_are(name: str) -> None:
+    _, drawn = figures_of(name)
+    assert drawn and len({figure.name for figure in drawn}) == len(drawn)
+    for figure in drawn:
+        assert figure.title and figure.text
+        axes = figure.figure.axes
+        assert all(one.get_xlabel() for one in axes) and axes[0].get_ylabel(), figure.name
+        for one in axes:
+            points = [line.get_xydata() for line in one.lines] + [group.get_offsets() for group in one.collections]
+            assert sum(map(len, points)) > 0, figure.name
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_figures_against_published_values_have_every_judged_row(name: str) -> None:
+    rows, drawn = figures_of(name)
+    figures = {figure.name: figure.figure for figure in drawn}
+    compared = [table for table in load(name).tables if f"table-{table}" in figures]
+    if not compared:
+        pytest.skip("no such figure")
+    for table in compared:
+        for axes in figures[f"table-{table}"].axes:
+            metric = axes.get_xlabel().removeprefix("published ")
+            own = [one for one in rows.where(table=table) if metric not in one.doubtful]
+            judged = [(one.published[metric], one.simulated[metric]) for one in own]
+            expected = sorted(pair for pair in judged if pair[0] is not None)
+            points = np.concatenate([group.lines[0].get_xydata() for group in axes.containers])
+            assert sorted(map(tuple, points.tolist())) == expected
+
+
+def test_watched_runs_are_drawn_as_their_probes_recorded_them() -> None:
+    study = load("ubr-plus")
+    figures = study.part("figures")
+    axes: Any = figures.window(study).figure.axes[0]
+    run = figures.watched(study, "epd", cy.CwndProbe(of="vc1"), cy.SsthreshProbe(of="vc1"))
+    recorded = {one.what: one for one in run.series}
+    assert {line.get_label() for line in axes.lines} == set(recorded) == {"cwnd", "ssthresh"}
+    for line in axes.lines:
+        one = recorded[line.get_label()]
+        assert np.array_equal(line.get_xdata(), one.time_s)
+        assert np.allclose(line.get_ydata(), one.value / 1000, rtol=1e-12)
+    for panel, policy in zip(figures.queue(study).figure.axes, ("tail-drop", "epd", "selective-drop"), strict=True):
+        (queue,) = figures.watched(study, policy, cy.QueueProbe(of="west->east", interval="1 ms")).series
+        assert panel.get_title() == policy
+        assert np.array_equal(panel.lines[0].get_ydata(), queue.value)
+
+
+def test_link_shares_and_windows_are_drawn_for_each_guarantee_as_recorded() -> None:
+    study = load("guaranteed-rate")
+    figures = study.part("figures")
+    for panel, gr in zip(figures.shares(study).figure.axes, (0.0, 0.1, 0.5), strict=True):
+        run = figures.watched(study, "sack", gr, cy.LinkShareProbe(of="west->east", interval="20 ms"))
+        shares = {(one.service_class or "").upper(): one.value for one in run.series}
+        assert panel.get_title() == f"GR = {gr:g}"
+        assert [line.get_label() for line in panel.lines] == ["VBR", "UBR"]
+        assert all(np.array_equal(line.get_ydata(), shares[line.get_label()]) for line in panel.lines)
+    for panel, gr in zip(figures.window(study).figure.axes, (0.0, 0.5), strict=True):
+        assert panel.get_title() == f"GR = {gr:g}"
+        assert [line.get_label() for line in panel.lines] == ["sack", "reno", "vanilla"]
+        for line in panel.lines:
+            (cwnd,) = figures.watched(study, line.get_label(), gr, cy.CwndProbe(of="tcp1")).series
+            assert np.allclose(line.get_ydata(), cwnd.value / 1000, rtol=1e-12)
+
+
+def test_the_cost_of_vbr_is_drawn_over_the_guaranteed_rate() -> None:
+    study = load("guaranteed-rate")
+    rows = []
+    for one in study.tables["vbr-cost"].rows:
+        gr = float(one["gr"])
+        values = {"vbr_cell_delay_variation_s": gr / 10, "vbr_cell_loss_ratio": gr / 100}
+        rows.append(replace(one, simulated=values))
+    panels: list[Any] = study.part("figures").vbr_cost(Rows(rows)).figure.axes
+    delay, loss = panels
+    for axes, per_gr, ylabel in ((delay, 100, "VBR delay variation [ms]"), (loss, 0.01, "VBR cell loss ratio")):
+        assert labels(axes) == ("guaranteed rate of UBR", ylabel)
+        for line in axes.lines:
+            x, y = line.get_xydata().T
+            assert (np.diff(x) > 0).all() and np.allclose(y, per_gr * x)

@@ -1,0 +1,370 @@
+"""The pages of `cellyard study report`: what is on them, what is marked, what is escaped."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import subprocess
+import sys
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cellyard.commands.study_pages import Picture, page, summary
+from cellyard.study import Row, Rows, Study, load, select, studies
+from cellyard.text import cell, span
+from cellyard.unmatched import FAR, is_outside, outside
+
+EMPTY = {"meta", "br", "img"}
+
+
+class Page(HTMLParser):
+    """An HTML page as its elements: tag, attributes, text; and as tables under their headings."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str]]] = []
+        self.texts: list[tuple[str, str]] = [("", "")]
+        #: Heading -> rows of its tables, each row its cells as (class, text).
+        self.tables: dict[str, list[list[tuple[str, str]]]] = {}
+        self._open: list[str] = []
+        self._heading = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        attributes = {key: value or "" for key, value in attrs}
+        self.elements.append((tag, attributes))
+        self.texts.append((tag, ""))
+        if tag not in EMPTY:
+            self._open.append(tag)
+        if tag == "tr":
+            self.tables.setdefault(self._heading, []).append([])
+        if tag in ("td", "th"):
+            self.tables[self._heading][-1].append((attributes.get("class", ""), ""))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self._open.pop() == tag
+        self.texts.append(("", ""))
+
+    def handle_data(self, data: str) -> None:
+        tag, before = self.texts[-1]
+        self.texts[-1] = (tag, before + data)
+        if "h2" in self._open:
+            self._heading = data
+        if {"td", "th"} & set(self._open):
+            mark, own = self.tables[self._heading][-1][-1]
+            self.tables[self._heading][-1][-1] = (mark, own + data)
+
+    def attributes(self, tag: str, name: str) -> list[str]:
+        return [attributes[name] for kind, attributes in self.elements if kind == tag and name in attributes]
+
+    def text(self, tag: str) -> list[str]:
+        return [" ".join(text.split()) for kind, text in self.texts if kind == tag]
+
+    @property
+    def whole(self) -> str:
+        return " ".join("".join(text for _, text in self.texts).split())
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The report of two tables of a study, an ensemble of one."""
+    out = tmp_path_factory.mktemp("report") / "deep/report"
+    options = ["--table", "1", "--table", "2-3", "--replications", "1", "--out", out]
+    command = [sys.executable, "-m", "cellyard", "study", "report", "ubr-plus", *options]
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=True)
+    assert done.stdout == f"{out / 'index.html'}\n"
+    return out
+
+
+@pytest.fixture(scope="module")
+def document(folder: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((folder / "ubr-plus.json").read_text(encoding="utf-8"))
+    return found
+
+
+@pytest.fixture(scope="module")
+def shown(folder: Path) -> Page:
+    return Page((folder / "index.html").read_text(encoding="utf-8"))
+
+
+#: What a page needs of the JSON document beside its rows.
+DOCUMENT: dict[str, Any] = {
+    "engine_version": "0",
+    "seed": 1,
+    "replications": 2,
+    "centre": "median",
+    "bottleneck_cells": 10**6,
+    "timing": {"cpu_seconds": 1.0},
+    "summary": {},
+    "claims": [],
+}
+
+STUDY = load("ubr-plus")
+TABLES = ("1", "2-3")
+FIGURES = ("figure-1", "figure-3", "table-2-3")
+
+
+def test_the_folder_has_pages_results_and_figures(folder: Path) -> None:
+    files = {"index.html", "README.md", "ubr-plus.json", "ubr-plus.csv", "ubr-plus-vcs.csv", "runs.jsonl"}
+    assert {path.name for path in folder.iterdir()} == files | {f"{name}.png" for name in FIGURES}
+
+
+def test_the_page_has_every_section_and_links_to_each(shown: Page) -> None:
+    titles = ["Agreement", "Claims", "Figures", *(f"Table {name}" for name in TABLES)]
+    titles += ["Not matched", "Assumed", "Shared values"]
+    assert shown.text("h2") == titles == shown.text("a")
+    assert shown.text("h1") == [STUDY.title]
+    assert [link.removeprefix("#") for link in shown.attributes("a", "href")] == shown.attributes("h2", "id")
+    ids = [attributes["id"] for _, attributes in shown.elements if "id" in attributes]
+    assert len(ids) == len(set(ids))
+    assert "medians of 1 replications of each row" in shown.whole and "Only tables 1, 2-3 of the study." in shown.whole
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_table_on_the_page_has_every_row_with_simulated_range_and_published(
+    shown: Page, document: dict[str, Any], name: str
+) -> None:
+    table = STUDY.tables[name]
+    _, heads, *lines = shown.tables[f"Table {name}"]
+    per_metric = ["simulated", "5 to 95 %", "published"]
+    assert [text for _, text in heads] == [*table.parameters, *(len(table.metrics) * per_metric)]
+    rows = [row for row in document["rows"] if row["table"] == name]
+    assert len(lines) == len(rows) == len(table.rows)
+    for line, row in zip(lines, rows, strict=True):
+        texts = [text for _, text in line]
+        assert texts[: len(table.parameters)] == [str(row[p]) for p in table.parameters]
+        for metric, place in zip(table.metrics, range(len(table.parameters), len(texts), 3), strict=True):
+            assert texts[place] == cell(row["simulated"][metric])
+            assert texts[place + 1] == span(row["range"][metric])
+            published, star, _ = texts[place + 2].partition("*")
+            assert float(published) == row["published"][metric] and bool(star) == ("note" in row)
+
+
+def test_every_claim_that_was_judged_is_told_with_its_evidence(shown: Page, document: dict[str, Any]) -> None:
+    judged = [claim.text for claim in STUDY.claims if set(claim.tables) <= set(TABLES)]
+    assert [claim["text"] for claim in document["claims"]] == judged and judged
+    verdicts = ["holds" if claim["holds"] else "refuted" for claim in document["claims"]]
+    claims = shown.text("div")
+    assert [text for text in claims if text in ("holds", "refuted")] == verdicts
+    for claim in document["claims"]:
+        assert claim["text"] in claims and claim["evidence"] in claims
+
+
+def test_what_is_assumed_and_shared_is_told_whole(shown: Page) -> None:
+    _, *assumed = shown.tables["Assumed"]
+    expected = [
+        [f"{a['what']}{a['value']}", a["tried"], a["effect"], " ".join(a["reason"].split())]
+        for a in STUDY.info["assumed"]
+    ]
+    assert [[text for _, text in line] for line in assumed] == expected
+    shared = dict(zip(shown.text("dt"), shown.text("dd"), strict=True))
+    assert shared["rate"] == "155.52 Mbps" and shared["wan delay"] == "5 ms"
+    for entry in STUDY.info["unmatched"]:
+        assert " ".join(entry["text"].split()) in shown.text("p")
+
+
+def test_every_figure_is_on_the_page_and_in_a_file(shown: Page, folder: Path) -> None:
+    assert shown.attributes("figure", "id") == [f"fig-{name}" for name in FIGURES]
+    assert shown.text("h3") == shown.attributes("img", "alt") and all(shown.text("figcaption"))
+    for name, source in zip(FIGURES, shown.attributes("img", "src"), strict=True):
+        image = base64.b64decode(source.removeprefix("data:image/png;base64,"))
+        assert image.startswith(b"\x89PNG") and image == (folder / f"{name}.png").read_bytes()
+
+
+def judged_apart(document: dict[str, Any]) -> dict[tuple[str, str, str], float]:
+    """Published values outside their range, by table, row and metric, with how far they are; worked out from the JSON document."""
+    found = {}
+    for row in document["rows"]:
+        parameters = ", ".join(str(row[name]) for name in STUDY.tables[row["table"]].parameters)
+        for metric, published in row["published"].items():
+            low, high = row["range"][metric]
+            half = 0.5 if metric == "max_queue_cells" else 0.005
+            if not low - half <= published <= high + half:
+                distance = abs(row["simulated"][metric] - published) / max(published, 1)
+                found[row["table"], parameters, metric] = distance
+    return found
+
+
+def test_not_matched_are_just_the_rows_outside_and_far_and_out_marks_all_outside(
+    shown: Page, document: dict[str, Any]
+) -> None:
+    outside = judged_apart(document)
+    far = {key: distance for key, distance in outside.items() if distance > 0.1}
+    assert far and len(far) < len(outside)
+    _, *listed = shown.tables["Not matched"]
+    assert [tuple(text for _, text in line[:3]) for line in listed] == sorted(far, key=lambda key: -far[key])
+    assert f"; {len(outside) - len(far)} more are outside and nearer" in shown.whole
+    for name in TABLES:
+        table = STUDY.tables[name]
+        _, _, *lines = shown.tables[f"Table {name}"]
+        marked = {
+            (name, ", ".join(text for _, text in line[: len(table.parameters)]), metric)
+            for line in lines
+            for number, metric in enumerate(table.metrics)
+            if "out" in line[len(table.parameters) + 3 * number + 2][0].split()
+        }
+        assert marked == {key for key in outside if key[0] == name}
+        assert not any("out" in mark.split() for line in lines for mark, text in line if ".." in text)
+
+
+def test_the_summary_tells_the_same_in_markdown(folder: Path, document: dict[str, Any]) -> None:
+    text = (folder / "README.md").read_text(encoding="utf-8")
+    command = "cellyard study report ubr-plus --table 1 --table 2-3"
+    assert f"Written by `{command}` with 1 replications, of which `simulated` is the median, seed 1, " in text
+    far = {key: distance for key, distance in judged_apart(document).items() if distance > 0.1}
+    listed = [line.split(" | ") for line in text.split("## Not matched")[1].splitlines() if line.startswith("| ")]
+    assert [(table[2:], row, metric) for table, row, metric, *_ in listed[2:]] == sorted(far, key=lambda key: -far[key])
+    for claim in document["claims"]:
+        verdict = "holds" if claim["holds"] else "refuted"
+        assert f"- **{verdict}**: {claim['text']}\n  {claim['evidence']}.\n" in text
+    assert text.count("- **") == len(document["claims"]) + len(STUDY.info["assumed"])
+    headings = re.findall("^## (.*)$", text, re.M)
+    assert headings == ["Agreement", "Claims", "Not matched", "Assumed"]
+
+
+@pytest.mark.parametrize("name", sorted(studies()))
+def test_the_page_of_a_whole_study_has_every_table_claim_and_assumption(name: str) -> None:
+    study = load(name)
+    metrics = {metric for table in study.tables.values() for metric in table.metrics}
+    rows = Rows(replace(one, simulated=dict.fromkeys(metrics, 0.5)) for one in select(study))
+    claims = [{"text": claim.text, "holds": True, "evidence": "none"} for claim in study.claims]
+    pictures = [Picture(f"table-{table}", "title", "text", "") for table in study.tables]
+    found = Page(page(study, rows, {**DOCUMENT, "claims": claims}, pictures))
+    tables = [title for title in found.text("h2") if title.startswith("Table ")]
+    assert tables == [f"Table {table}" for table in study.tables]
+    assert all(len(found.tables[f"Table {key}"]) == 2 + len(table.rows) for key, table in study.tables.items())
+    assert [text for text in found.text("div") if text in {claim["text"] for claim in claims}] == [
+        claim["text"] for claim in claims
+    ]
+    assert len(found.tables["Assumed"]) == 1 + len(study.info["assumed"])
+    ids = [attributes["id"] for _, attributes in found.elements if "id" in attributes]
+    assert len(ids) == len(set(ids)) and "Only table" not in found.whole
+
+
+def row(published: float | None, simulated: float, low: float, high: float, metric: str = "efficiency") -> Row:
+    values = {metric: simulated}
+    return Row("t", {"n": 1}, {metric: published}, simulated=values, ranges={metric: (low, high)})
+
+
+@pytest.mark.parametrize(
+    ("judged", "is_out", "is_far"),
+    [
+        (row(0.50, 0.5, 0.4, 0.6), False, False),
+        (row(0.80, 0.5, 0.4, 0.6), True, True),
+        (row(0.20, 0.5, 0.4, 0.6), True, True),
+        (row(0.62, 0.55, 0.5, 0.6), True, False),
+        (row(0.80, 0.5, 0.4, 0.9), False, False),
+        (row(0.61, 0.5, 0.4, 0.6051), False, False),  # 0.605 was printed as 0.61
+        (row(None, 0.5, 0.4, 0.6), False, False),
+        (replace(row(0.80, 0.5, 0.4, 0.6), doubtful=frozenset(["efficiency"])), False, False),
+        (replace(row(0.80, 0.5, 0.4, 0.6), ranges={}), False, False),
+        (row(1000, 1050, 1040, 1060, "max_queue_cells"), True, False),
+        (row(1000, 1200, 1190, 1210, "max_queue_cells"), True, True),
+    ],
+    ids=["inside", "above", "below", "near", "wide", "rounded", "none", "doubtful", "single", "near count", "far count"],
+)  # fmt: skip
+def test_a_published_value_is_out_beyond_its_range_and_listed_when_far(judged: Row, is_out: bool, is_far: bool) -> None:
+    metric = next(iter(judged.published))
+    assert is_outside(judged, metric) is is_out
+    far, nearer = outside(Rows([judged]))
+    assert far == ([(judged, metric)] if is_far else [])
+    assert nearer == (1 if is_out and not is_far else 0)
+
+
+def test_the_farthest_come_first() -> None:
+    distances = (0.15, 0.35, 0.25)
+    far, _ = outside(Rows(row(0.5 + d, 0.5, 0.45, 0.55) for d in distances))
+    assert [one.published["efficiency"] for one, _ in far] == [0.85, 0.75, 0.65] and min(distances) > FAR
+
+
+#: Ends whatever it stands in, if it is not escaped.
+EVIL = """</td></p>"><i id="claims">'|`*_&amp;"""
+
+
+@pytest.fixture
+def hostile(tmp_path: Path) -> Study:
+    """A study whose texts and names are all markup."""
+    in_csv = EVIL.replace('"', '""')
+    (tmp_path / "tables").mkdir()
+    (tmp_path / "tables/t.csv").write_text(
+        f'"p {in_csv}",efficiency,note\n"v {in_csv}",0.9,"n {in_csv}"\n', encoding="utf-8"
+    )
+    info = {
+        "name": EVIL,
+        "group_by": [],
+        "citation": {key: f"{key} {EVIL}" for key in ("title", "authors", "where", "year")},
+        "shared": {f"k {EVIL}": {"inner": f"s {EVIL}"}},
+        "table": [{"name": f"t {EVIL}", "file": "t.csv", "title": f"title {EVIL}", "metrics": ["efficiency"]}],
+        "unmatched": [{"text": f"u {EVIL}"}],
+        "assumed": [{key: f"{key} {EVIL}" for key in ("what", "value", "tried", "effect", "reason")}],
+    }
+    return Study(EVIL, tmp_path, info)
+
+
+def results_of(study: Study) -> tuple[Rows, dict[str, Any]]:
+    """One row far from what was published, and a document with a claim."""
+    rows = Rows(replace(one, simulated={"efficiency": 0.5}, ranges={"efficiency": (0.4, 0.6)}) for one in select(study))
+    whole = {"rows": 1, "mean_abs_error": 0.4, "rank_correlation": None, "inside_range": 0}
+    document = {
+        **DOCUMENT,
+        "summary": {f"m {EVIL}": {**whole, "groups": [{"table": f"g {EVIL}", **whole}]}},
+        "claims": [{"text": f"claim {EVIL}", "holds": False, "evidence": f"evidence {EVIL}"}],
+    }
+    return rows, document
+
+
+def test_no_text_of_a_study_becomes_html(hostile: Study) -> None:
+    rows, document = results_of(hostile)
+    figure = Picture(f"f {EVIL}", f"F {EVIL}", f"caption {EVIL}", "")
+    found = Page(page(hostile, rows, document, [figure], chosen=[f"t {EVIL}"]))
+    assert "i" not in {tag for tag, _ in found.elements}
+    known = {"id", "class", "colspan", "href", "src", "alt", "name", "charset", "content", "lang"}
+    assert {name for _, attributes in found.elements for name in attributes} <= known
+    assert found.attributes("img", "alt") == [f"F {EVIL}"] == found.text("h3")
+    starts = [
+        "title",
+        "authors",
+        "p",
+        "v",
+        "n",
+        "k",
+        "s",
+        "Title",
+        "t",
+        "u",
+        "what",
+        "value",
+        "tried",
+        "effect",
+        "reason",
+    ]
+    for start in (*starts, "m", "table g", "claim", "evidence", "caption"):
+        assert f"{start} {EVIL}" in found.whole, start
+    assert [text for mark, text in found.tables[f"Table t {EVIL}"][-1] if "out" in mark] == ["0.90*"]
+
+
+def test_no_text_of_a_study_becomes_markup_in_the_summary(hostile: Study) -> None:
+    rows, document = results_of(hostile)
+    text = summary(hostile, rows, document)
+    assert "<" not in text and text.count("&lt;i id=") > 15
+    escaped = r"""&lt;/td&gt;&lt;/p&gt;"&gt;&lt;i id="claims"&gt;'\|\`\*\_&amp;amp;"""
+    assert f"- **refuted**: claim {escaped}\n  evidence {escaped}.\n" in text
+    tables = [line for line in text.splitlines() if line.startswith("|")]
+    assert {len(re.findall(r"(?<!\\)\|", line)) for line in tables} == {7} and len(tables) == 7
+
+
+def test_without_replications_nothing_is_judged_by_its_range(hostile: Study) -> None:
+    rows, document = results_of(hostile)
+    single = Rows(replace(one, ranges={}) for one in rows)
+    found = Page(page(hostile, single, {**document, "replications": None, "centre": None, "claims": []}, []))
+    assert "one run of each row as published" in found.whole
+    assert (
+        found.text("h2")
+        == ["Agreement", f"Table t {EVIL}", "Not matched", "Assumed", "Shared values"]
+        == found.text("a")
+    )
+    assert [text for _, text in found.tables[f"Table t {EVIL}"][1]] == [f"p {EVIL}", "simulated", "published"]

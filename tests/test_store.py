@@ -1,0 +1,50 @@
+"""The store of finished runs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import cellyard as cy
+import numpy as np
+import pytest
+from cellyard.batch import Job, run_jobs
+from cellyard.store import Store, writable_folder
+from conftest import LAN
+
+
+def test_store_forgets_a_torn_line_and_keeps_the_rest(tmp_path: Path) -> None:
+    path = tmp_path / "runs.jsonl"
+    names = ["a", "b", "c"]
+    with Store(path) as store:
+        for number, name in enumerate(names):
+            store.add(name, {"n": number, "text": "µ"}, replication=number)
+    path.write_bytes(path.read_bytes()[:-9])
+    with Store(path) as store:
+        assert [store.get(name) for name in names] == [{"n": 0, "text": "µ"}, {"n": 1, "text": "µ"}, None]
+        store.add("c", {"n": 2}, replication=2)
+    assert [json.loads(line)["result"]["n"] for line in path.read_text().splitlines()] == [0, 1, 2]
+
+
+def test_stored_series_come_back_as_arrays_of_the_same_points(tmp_path: Path) -> None:
+    probe = cy.CwndProbe(of="vc1")
+    jobs = [Job(cy.Scenario.from_toml(LAN).with_values({"probe": [probe]}).canonical, n) for n in range(2)]
+    results = []
+    for _ in range(2):
+        with Store(tmp_path / "runs.jsonl") as store:
+            finished = sorted(run_jobs(jobs, store=store), key=lambda one: one.index)
+            results.append([cy.RunResult(one.result) for one in finished])
+    ran, loaded = results
+    assert ran == loaded and ran[0] != loaded[1]
+    (one,), (other,) = ran[0].series, loaded[0].series
+    assert isinstance(loaded[0].data["series"][0]["value"], np.ndarray)
+    assert len(one.value) > 10 and np.array_equal(one.time_s, other.time_s) and np.array_equal(one.value, other.value)
+    assert len((tmp_path / "runs.jsonl").read_text().splitlines()) == 2
+
+
+def test_writable_folder_makes_parents_and_leaves_no_trace(tmp_path: Path) -> None:
+    assert list(writable_folder(tmp_path / "a/b").iterdir()) == []
+    (tmp_path / "file").touch()
+    with pytest.raises(cy.UsageError, match="cannot write there"):
+        writable_folder(tmp_path / "file/deep/er")
+    assert {p.name for p in tmp_path.iterdir()} == {"a", "file"}
