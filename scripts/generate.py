@@ -193,6 +193,83 @@ def components() -> str:
     return formatted("\n\n\n".join(parts) + "\n")
 
 
+PAGE_HEAD = """# Components
+
+Everything a scenario can name. This page is generated from the registry \
+(`crates/engine/src/registry/`); `cellyard components NAME` shows one entry.
+"""
+
+
+def page(families: list[dict[str, Any]]) -> str:
+    """The page of all components: a chapter per family, a section per component with its parameters, formula and source."""
+    return PAGE_HEAD + "".join(chapter(family) for family in families)
+
+
+def chapter(family: dict[str, Any]) -> str:
+    """The components of a family."""
+    components, tag = family["components"], family["tag"]
+    text = f"\n## {family['name']}\n\n{family['help']}"
+    if tag is None:
+        (only,) = components
+        text += f" {only['help']}\n"
+    else:
+        short = any(c["shorthand"] for c in components)
+        by_name = "; a component without required parameters may be given by its name alone" if short else ""
+        text += f"\n\nChosen by `{tag}`{by_name}.\n"
+    return text + "".join(section(component, titled=tag is not None) for component in components)
+
+
+def section(component: dict[str, Any], *, titled: bool) -> str:
+    """A component; one that is alone in its family has no title."""
+    parts = []
+    if titled:
+        parts.append(f"\n### {component['name']}\n\n{component['help']}\n")
+    if component["formula"]:
+        parts.append(f"\n```text\n{component['formula']}\n```\n")
+    if component["source"]:
+        parts.append(f"\nSource: {component['source']}.\n")
+    if component["parameters"]:
+        parts.append("\n| parameter | meaning | values | default |\n|---|---|---|---|\n")
+        parts += map(row, component["parameters"])
+    for parameter in component["parameters"]:
+        if choices := parameter["kind"].get("choices"):
+            parts.append(f"\nValues of `{parameter['name']}`:\n\n")
+            parts += map(bullet, choices)
+    return "".join(parts)
+
+
+def row(parameter: dict[str, Any]) -> str:
+    """A parameter's row in the table of its component."""
+    text = parameter["help"]
+    if only := parameter["only_with"]:
+        text += f" Only with `{only['parameter']}` = {', '.join(only['values'])}."
+    if parameter["required"]:
+        default = "required"
+    elif parameter["default"] is None:
+        default = parameter["default_text"]
+    else:
+        default = f"`{parameter['default_text']}`"
+    cells = (cell.replace("|", "\\|") for cell in (text, values(parameter["kind"], parameter["allowed"]), default))
+    return f"| `{parameter['name']}` | {' | '.join(cells)} |\n"
+
+
+def values(kind: dict[str, Any], allowed: str) -> str:
+    """What a parameter may be, with links to the chapters of components."""
+    match kind["type"]:
+        case "component":
+            return f"[{kind['family']}](#{kind['family']})"
+        case "list":
+            return f"list of {values(kind['items'], kind['items_allowed'])}"
+    return allowed
+
+
+def bullet(choice: dict[str, Any]) -> str:
+    """One of the values of a parameter."""
+    formula = f" `{choice['formula']}`." if choice["formula"] else ""
+    source = f" Source: {choice['source']}." if choice["source"] else ""
+    return f"* `{choice['name']}`: {choice['help']}{formula}{source}\n"
+
+
 def formatted(source: str) -> str:
     """The source as ruff has it."""
     ruff = [str(Path(sys.executable).with_name("ruff")), "format", "--stdin-filename", "components.py", "-"]
@@ -210,7 +287,7 @@ def generated() -> dict[Path, str]:
     return {
         ROOT / "python/cellyard/components.py": components(),
         ROOT / "docs/scenario.schema.json": json_text(json.loads(_engine.json_schema())),
-        ROOT / "docs/components.md": _engine.reference_markdown(),
+        ROOT / "docs/components.md": page(json.loads(_engine.registry())["families"]),
         ROOT / "python/cellyard/result_types.py": formatted(result_classes.module(results)),
         ROOT / "docs/results.schema.json": json_text(results),
         ROOT / "docs/results.md": result_page.page(results),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -9,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from cellyard import _engine
 from conftest import ROOT
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -29,6 +31,15 @@ def test_python_in_the_documentation_runs(block: str, tmp_path: Path) -> None:
         exec(compile(block, "documentation", "exec"), {"__name__": "documentation"})
     finally:
         os.chdir(before)
+
+
+def test_the_component_page_has_every_parameter_and_choice() -> None:
+    page = (ROOT / "docs/components.md").read_text(encoding="utf-8")
+    for family in json.loads(_engine.registry())["families"]:
+        for parameter in (p for c in family["components"] for p in c["parameters"]):
+            assert f"| `{parameter['name']}` | {parameter['help']}" in page
+            for choice in parameter["kind"].get("choices", ()):
+                assert f"* `{choice['name']}`: {choice['help']}" in page
 
 
 def test_generated_files_are_fresh() -> None:

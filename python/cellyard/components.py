@@ -311,6 +311,18 @@ class Fba(Component):
 
 
 @dataclass(frozen=True, kw_only=True)
+class DropFromFront(Component):
+    """Takes a cell that finds the buffer full, and drops the cell at the front of the queue instead.
+
+    Formula: push out the front cell <=> X >= K
+
+    Source: Lakshman, Neidhardt and Ott, The drop from front strategy in TCP and in TCP over ATM, IEEE Infocom 1996.
+    """
+
+    TAG: ClassVar[Mapping[str, str]] = {"policy": "drop-from-front"}
+
+
+@dataclass(frozen=True, kw_only=True)
 class Fifo(Component):
     """Order of arrival over all classes; each class keeps its own buffer and policy.
 
@@ -718,7 +730,8 @@ Drop: TypeAlias = (
     | Epd
     | SelectiveDrop
     | Fba
-    | Literal["tail-drop", "ppd", "epd", "selective-drop", "fba"]
+    | DropFromFront
+    | Literal["tail-drop", "ppd", "epd", "selective-drop", "fba", "drop-from-front"]
     | Mapping[str, Any]
 )
 
@@ -811,6 +824,7 @@ __all__ = [
     "CwndProbe",
     "DeliveredProbe",
     "Drop",
+    "DropFromFront",
     "DropsProbe",
     "Ensemble",
     "Epd",

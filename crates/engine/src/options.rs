@@ -1,6 +1,6 @@
 //! How a run is asked for, and why it can fail.
 
-use crate::record::MOST_POINTS;
+use crate::scenario::MOST_POINTS;
 
 /// Which kernel moves the cells.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

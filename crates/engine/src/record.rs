@@ -4,9 +4,6 @@ use crate::flow::FlowId;
 use crate::tally::DropReason;
 use crate::units::{Span, TICKS_PER_SECOND, Time};
 
-/// Most points that the probes of a run may record together: they are kept until its end.
-pub const MOST_POINTS: u64 = 10_000_000;
-
 /// Points of a series before they get their names.
 #[derive(Clone, Debug, Default)]
 pub struct Points {

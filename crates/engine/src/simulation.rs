@@ -10,7 +10,7 @@ use crate::fabric::Fabric;
 use crate::host::Hosts;
 use crate::options::RunError;
 use crate::port::{Kernel, Port};
-use crate::record::MOST_POINTS;
+use crate::scenario::MOST_POINTS;
 use crate::units::{Span, Time};
 use std::sync::atomic::{AtomicBool, Ordering};
 

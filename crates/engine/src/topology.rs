@@ -1,16 +1,13 @@
 //! Names to indices: which links a flow takes, which links feed a port.
 
 use crate::flow::{Flow, FlowId, FlowKind};
-use crate::scenario::{Class, ClassQueue, DropPolicy, RestOfFrame, Scenario, Scheduler};
+use crate::scenario::model::{Class, ClassQueue, Link, Scenario, Scheduler};
+use crate::scenario::port;
 use std::collections::HashMap;
 
 /// The network of a checked scenario, by index: links, VCs and hosts are numbered as in the scenario.
 #[derive(Clone, Debug)]
 pub struct Topology {
-    /// Paths of the flows.
-    pub paths: Vec<Vec<usize>>,
-    /// Hosts of the VCs.
-    pub ends: Vec<[usize; 2]>,
     /// All flows, by their number.
     pub flows: Vec<Flow>,
     /// Per VC, its flows in the order of [`FlowKind::ALL`].
@@ -61,17 +58,11 @@ impl Topology {
             crossing.dedup();
         }
         let leaves = |names: &HashMap<&str, usize>| {
-            let find = |l: &crate::scenario::Link| names.get(l.from.as_str()).copied();
+            let find = |l: &Link| names.get(l.from.as_str()).copied();
             scenario.links.iter().map(find).collect()
         };
-        let enters = |l: &crate::scenario::Link| switches.get(l.to.as_str()).copied();
+        let enters = |l: &Link| switches.get(l.to.as_str()).copied();
         Ok(Topology {
-            paths: flows.iter().map(|f| f.path.clone()).collect(),
-            ends: flows
-                .iter()
-                .filter(|f| f.kind.is_data())
-                .map(|f| f.hosts)
-                .collect(),
             flows,
             flows_of,
             crossing,
@@ -97,22 +88,15 @@ impl Topology {
 
     /// The scheduler of the port that `link` is, which must leave a switch: the link's own, else the switch's.
     pub fn scheduler<'a>(&self, scenario: &'a Scenario, link: usize) -> &'a Scheduler {
+        let switch = &scenario.switches[self.port_switch(link)];
         let own = scenario.links[link].scheduler.as_ref();
-        own.unwrap_or_else(|| &scenario.switches[self.port_switch(link)].scheduler)
+        port::scheduler(own, Some(&switch.scheduler)).expect("a switch has one")
     }
 
     /// The class queue of `class` at the port that `link` is: the link's own, else the switch's, else unlimited tail drop.
     pub fn queue(&self, scenario: &Scenario, link: usize, class: Class) -> ClassQueue {
-        let of_link = &scenario.links[link].queues;
-        let of_switch = &scenario.switches[self.port_switch(link)].queues;
-        let mut queues = of_link.iter().chain(of_switch);
-        let found = queues.find(|q| q.class == class);
-        found.cloned().unwrap_or(ClassQueue {
-            class,
-            buffer: None,
-            drop: DropPolicy::TailDrop,
-            rest_of_frame: RestOfFrame::Accept,
-        })
+        let switch = &scenario.switches[self.port_switch(link)];
+        port::queue(&scenario.links[link].queues, &switch.queues, class)
     }
 
     fn port_switch(&self, link: usize) -> usize {

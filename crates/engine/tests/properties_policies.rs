@@ -5,6 +5,7 @@
 mod common;
 
 use cellyard_engine::scenario::*;
+use cellyard_engine::testing::DropReason;
 use cellyard_engine::units::{Ratio, Span};
 use common::build::{self, OC3};
 use common::engines;
@@ -71,4 +72,31 @@ fn each_policy_improves_what_its_paper_says() {
     assert!(fba[efficiency] > epd[efficiency]);
     assert!(selective[fairness] > epd[fairness] + 0.02);
     assert!(fba[fairness] > epd[fairness] + 0.02);
+}
+
+/// Two sources bring two cells per cell time to a port with room for K. Half of the cells are lost either way. Under tail drop those that
+/// get through have waited for K cell times; under drop from front for K arrivals, half as long: the queue holds the youngest.
+#[test]
+fn drop_from_front_keeps_the_youngest_cells() {
+    const K: u64 = 100;
+    let cell = OC3.cell_time().exact().expect("whole ticks").0;
+    let outcome = |drop| {
+        let cells = Traffic::Cbr { rate: OC3 };
+        let duration = Span(10_000 * cell);
+        let net = build::dumbbell(2, Span::ZERO, duration, Some(K), drop, |_| cells.clone());
+        let tally = engines::engine(&net, None);
+        let link = build::index_of(&net, "s", "t");
+        let port = tally.ports[link].as_ref().expect("it can queue");
+        let longest = tally.vcs.iter().map(|v| v.delay.max).max();
+        (port.sent(), port.dropped(), longest.unwrap_or(0) / cell)
+    };
+    let (sent, dropped, longest) = outcome(DropPolicy::TailDrop);
+    let (sent_too, pushed_out, shorter) = outcome(DropPolicy::DropFromFront);
+    assert_eq!(sent, sent_too);
+    assert_eq!(dropped.total(), dropped[DropReason::Full]);
+    assert_eq!(pushed_out.total(), pushed_out[DropReason::Front]);
+    assert_eq!(dropped.total(), pushed_out.total());
+    // One more to pass each port.
+    assert!(longest.abs_diff(K + 2) <= 1, "{longest} cell times");
+    assert!(shorter.abs_diff(K / 2 + 2) <= 1, "{shorter} cell times");
 }

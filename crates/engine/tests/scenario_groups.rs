@@ -173,26 +173,24 @@ fn defaults_are_those_of_the_model_page() {
     );
     assert_eq!(s.switches[0].scheduler, Scheduler::StrictPriority);
     assert!(s.switches[0].queues.is_empty() && s.switches[0].processing.is_none());
-    let tcp = TcpParams {
-        recovery: Recovery::Reno,
-        mss: 512,
-        rwnd: 65_535,
-        initial_window: 1,
-        initial_ssthresh: None,
-        granularity: Span::from_milliseconds(100),
-        min_rto: Span::from_milliseconds(200),
-        initial_rto: Span::from_milliseconds(3_000),
-        max_rto: Span::from_milliseconds(64_000),
-        estimator: Estimator::Bsd,
-        delayed_ack: None,
-        dupack_threshold: 3,
-        file_size: None,
-        sack_blocks: 3,
-        sack_pipe: SackPipe::Counter,
-        reno_fast_retransmit: RenoFastRetransmit::MissingSegment,
-        processing: None,
+    let Traffic::Tcp(tcp) = &s.vcs[0].traffic else {
+        panic!("no TCP");
     };
-    assert_eq!(s.vcs[0].traffic, Traffic::Tcp(Box::new(tcp)));
+    assert_eq!(**tcp, TcpParams::default());
+    assert_eq!(
+        (tcp.recovery, tcp.estimator, tcp.sack_pipe),
+        (Recovery::Reno, Estimator::Bsd, SackPipe::Counter)
+    );
+    assert_eq!(tcp.reno_fast_retransmit, RenoFastRetransmit::MissingSegment);
+    assert_eq!((tcp.mss, tcp.rwnd, tcp.initial_window), (512, 65_535, 1));
+    let (ms, times) = (Span::from_milliseconds, [100, 200, 3_000, 64_000]);
+    assert_eq!(
+        [tcp.granularity, tcp.min_rto, tcp.initial_rto, tcp.max_rto],
+        times.map(ms)
+    );
+    assert_eq!((tcp.dupack_threshold, tcp.sack_blocks), (3, 3));
+    assert_eq!((tcp.initial_ssthresh, tcp.file_size), (None, None));
+    assert_eq!((tcp.delayed_ack, tcp.processing), (None, None));
 }
 
 #[test]

@@ -38,6 +38,7 @@ fn drop_policy() -> impl Strategy<Value = DropPolicy> {
         (threshold(), fraction()).prop_map(|(r, z)| DropPolicy::SelectiveDrop { r, z }),
         (threshold(), fraction(), option::of(10_000u64..20_000))
             .prop_map(|(r, z, k_fba)| DropPolicy::Fba { r, z, k_fba }),
+        Just(DropPolicy::DropFromFront),
     ]
 }
 
@@ -102,12 +103,24 @@ fn processing(
     ))
 }
 
-/// Times that a TCP keeps: granularity, minimum, initial and maximum timeout, delayed ACK.
-type Timers = (Span, Span, Span, Option<Span>);
-
-fn tcp() -> impl Strategy<Value = Traffic> {
+/// The times that a TCP keeps, in parameters that are else the defaults.
+fn timers() -> impl Strategy<Value = TcpParams> {
     let timer = || span(1_000).prop_map(|t| Span(t.0.max(Span::from_microseconds(1).0)));
-    let timers = (timer(), timer(), timer(), option::of(timer()));
+    let estimator = prop_oneof![Just(Estimator::Bsd), Just(Estimator::Rfc6298)];
+    (timer(), timer(), timer(), option::of(timer()), estimator).prop_map(
+        |(granularity, min_rto, initial_rto, delayed_ack, estimator)| TcpParams {
+            granularity,
+            min_rto,
+            initial_rto,
+            delayed_ack,
+            estimator,
+            ..TcpParams::default()
+        },
+    )
+}
+
+/// A recovery with its options, in parameters that are else the defaults.
+fn recovery() -> impl Strategy<Value = TcpParams> {
     let recovery = prop::sample::select(vec![
         Recovery::Vanilla,
         Recovery::Tahoe,
@@ -115,77 +128,52 @@ fn tcp() -> impl Strategy<Value = Traffic> {
         Recovery::NewReno,
         Recovery::Sack,
     ]);
+    let options = (1u32..=1_000, 1u32..=4, any::<bool>(), any::<bool>());
+    (recovery, options).prop_map(|(recovery, (dupacks, blocks, rfc6675, nothing))| {
+        let mut tcp = TcpParams {
+            recovery,
+            ..TcpParams::default()
+        };
+        if recovery != Recovery::Vanilla {
+            tcp.dupack_threshold = dupacks;
+        }
+        if recovery == Recovery::Sack {
+            tcp.sack_blocks = blocks;
+            tcp.sack_pipe = [SackPipe::Counter, SackPipe::Rfc6675][usize::from(rfc6675)];
+        }
+        if recovery == Recovery::Reno && nothing {
+            tcp.reno_fast_retransmit = RenoFastRetransmit::Nothing;
+        }
+        tcp
+    })
+}
+
+fn tcp() -> impl Strategy<Value = Traffic> {
     let sizes = (
         1u64..=65_487,
         65_487u64..10_000_000,
         1u64..1_000,
         option::of(1u64..1 << 30),
-    );
-    let options = (
-        1u32..=1_000,
-        1u32..=4,
-        any::<bool>(),
-        any::<bool>(),
-        any::<bool>(),
+        option::of(1u64..1 << 40),
     );
     let own = processing(Just(ProcessingUnit::Frame));
-    (
-        recovery,
-        sizes,
-        timers,
-        options,
-        option::of(1u64..1 << 40),
-        own,
-    )
-        .prop_map(
-            |(
-                recovery,
-                (mss, rwnd, initial_window, initial_ssthresh),
-                timers,
-                options,
-                file_size,
-                processing,
-            )| {
-                let (granularity, min_rto, initial_rto, delayed_ack): Timers = timers;
-                let (dupacks, blocks, pipe, nothing, rfc6298) = options;
-                let sack = recovery == Recovery::Sack;
-                Traffic::Tcp(Box::new(TcpParams {
-                    recovery,
-                    mss,
-                    rwnd,
-                    initial_window,
-                    initial_ssthresh,
-                    granularity,
-                    min_rto,
-                    initial_rto,
-                    max_rto: Span::from_milliseconds(64_000),
-                    estimator: if rfc6298 {
-                        Estimator::Rfc6298
-                    } else {
-                        Estimator::Bsd
-                    },
-                    delayed_ack,
-                    dupack_threshold: if recovery == Recovery::Vanilla {
-                        3
-                    } else {
-                        dupacks
-                    },
-                    file_size,
-                    sack_blocks: if sack { blocks } else { 3 },
-                    sack_pipe: if sack && pipe {
-                        SackPipe::Rfc6675
-                    } else {
-                        SackPipe::Counter
-                    },
-                    reno_fast_retransmit: if recovery == Recovery::Reno && nothing {
-                        RenoFastRetransmit::Nothing
-                    } else {
-                        RenoFastRetransmit::MissingSegment
-                    },
-                    processing,
-                }))
-            },
-        )
+    (recovery(), timers(), sizes, own).prop_map(|(recovery, timers, sizes, processing)| {
+        let (mss, rwnd, initial_window, initial_ssthresh, file_size) = sizes;
+        Traffic::Tcp(Box::new(TcpParams {
+            mss,
+            rwnd,
+            initial_window,
+            initial_ssthresh,
+            granularity: timers.granularity,
+            min_rto: timers.min_rto,
+            initial_rto: timers.initial_rto,
+            estimator: timers.estimator,
+            delayed_ack: timers.delayed_ack,
+            file_size,
+            processing,
+            ..recovery
+        }))
+    })
 }
 
 fn traffic() -> impl Strategy<Value = Traffic> {
@@ -272,114 +260,132 @@ fn probes() -> impl Strategy<Value = Vec<Probe>> {
     prop::collection::vec(prop_oneof![queue, share, of_vc], 0..4)
 }
 
+/// Name of the host number `i` of a side.
+fn node(side: &str, i: usize) -> String {
+    format!("{side}{i}")
+}
+
+/// Links of `n` hosts at each of two switches.
+fn links(n: usize) -> Vec<BoxedStrategy<Link>> {
+    let mut links = vec![
+        link("w".into(), "e".into(), true).boxed(),
+        link("e".into(), "w".into(), true).boxed(),
+    ];
+    for i in 0..n {
+        for (host, switch) in [(node("a", i), "w"), (node("b", i), "e")] {
+            links.push(link(host.clone(), switch.into(), false).boxed());
+            links.push(link(switch.into(), host, true).boxed());
+        }
+    }
+    links
+}
+
+fn host(name: String) -> impl Strategy<Value = Host> {
+    processing(Just(ProcessingUnit::Frame)).prop_map(move |processing| Host {
+        name: name.clone(),
+        processing,
+    })
+}
+
+fn switch(name: &'static str) -> impl Strategy<Value = Switch> {
+    (processing(unit()), scheduler(), queues()).prop_map(move |(processing, scheduler, queues)| {
+        Switch {
+            name: name.into(),
+            processing,
+            scheduler,
+            queues,
+        }
+    })
+}
+
+/// The VC between the hosts number `i`.
+fn vc(i: usize) -> impl Strategy<Value = Vc> {
+    let own = (
+        class(),
+        1u64..1_000_000,
+        option::of(1u64..100_000),
+        span(5_000),
+        traffic(),
+    );
+    own.prop_map(move |(class, weight, guarantee, start, traffic)| Vc {
+        name: node("v", i),
+        from: node("a", i),
+        to: node("b", i),
+        route: vec!["w".into(), "e".into()],
+        class,
+        weight,
+        guarantee: guarantee.map(BitRate),
+        start,
+        traffic,
+    })
+}
+
+/// What holds for a whole scenario, without a network.
+fn general() -> impl Strategy<Value = Scenario> {
+    let tie = prop::sample::select(vec![TieOrder::Fixed, TieOrder::Rotating, TieOrder::Random]);
+    let own = (
+        "[ -~äµ]{0,20}",
+        0u64..i64::MAX as u64,
+        tie,
+        any::<u32>(),
+        any::<[bool; 4]>(),
+    );
+    let times = (span(100), span(100), span(1_000), option::of(span(1_000)));
+    (own, times, option::of(1u64..1_000_000_000)).prop_map(|(own, times, max_goodput)| {
+        let (name, seed, tie_order, tie_offset, flags) = own;
+        let [arrival_first, phase, offset, vbr_phase] = flags;
+        let (timer_phase, start_jitter, warm_up, window) = times;
+        Scenario {
+            name,
+            seed,
+            duration: Span::from_milliseconds(3_000),
+            tie_order,
+            tie_offset: tie_offset.into(),
+            arrival_first,
+            timer_phase,
+            ensemble: Ensemble {
+                start_jitter,
+                timer_phase: phase,
+                tie_offset: offset,
+                vbr_phase,
+            },
+            measure: Measure {
+                warm_up,
+                window,
+                max_goodput: max_goodput.map(BitRate),
+            },
+            hosts: Vec::new(),
+            switches: Vec::new(),
+            links: Vec::new(),
+            vcs: Vec::new(),
+            probes: Vec::new(),
+        }
+    })
+}
+
 /// `n` hosts at each of two switches, VCs between them.
 fn scenario() -> impl Strategy<Value = Scenario> {
     (1usize..4).prop_flat_map(|n| {
-        let node = |side: &str, i: usize| format!("{side}{i}");
-        let mut links = vec![
-            link("w".into(), "e".into(), true).boxed(),
-            link("e".into(), "w".into(), true).boxed(),
-        ];
-        for i in 0..n {
-            for (host, switch) in [(node("a", i), "w"), (node("b", i), "e")] {
-                links.push(link(host.clone(), switch.into(), false).boxed());
-                links.push(link(switch.into(), host, true).boxed());
-            }
-        }
         let hosts: Vec<_> = (0..n)
-            .flat_map(|i| [node("a", i), node("b", i)])
-            .map(|name| {
-                processing(Just(ProcessingUnit::Frame)).prop_map(move |processing| Host {
-                    name: name.clone(),
-                    processing,
-                })
-            })
+            .flat_map(|i| [host(node("a", i)), host(node("b", i))])
             .collect();
-        let switches: Vec<_> = ["w", "e"]
-            .map(|name| {
-                (processing(unit()), scheduler(), queues()).prop_map(
-                    move |(processing, scheduler, queues)| Switch {
-                        name: name.into(),
-                        processing,
-                        scheduler,
-                        queues,
-                    },
-                )
-            })
-            .into();
-        let vcs: Vec<_> = (0..n)
-            .map(|i| {
-                let own = (
-                    class(),
-                    1u64..1_000_000,
-                    option::of(1u64..100_000),
-                    span(5_000),
-                    traffic(),
-                );
-                own.prop_map(move |(class, weight, guarantee, start, traffic)| Vc {
-                    name: node("v", i),
-                    from: node("a", i),
-                    to: node("b", i),
-                    route: vec!["w".into(), "e".into()],
-                    class,
-                    weight,
-                    guarantee: guarantee.map(BitRate),
-                    start,
-                    traffic,
-                })
-            })
-            .collect();
-        let tie = prop::sample::select(vec![TieOrder::Fixed, TieOrder::Rotating, TieOrder::Random]);
-        let general = (
-            "[ -~äµ]{0,20}",
-            0u64..i64::MAX as u64,
-            tie,
-            any::<u32>(),
-            any::<[bool; 4]>(),
-        );
-        let times = (
-            span(100),
-            span(100),
-            span(1_000),
-            option::of(span(1_000)),
-            option::of(1u64..1_000_000_000),
-        );
-        (general, times, (hosts, switches, links, vcs, probes())).prop_map(
-            |(general, times, things)| {
-                let (name, seed, tie_order, tie_offset, [arrival_first, phase, offset, vbr_phase]) =
-                    general;
-                let (timer_phase, start_jitter, warm_up, window, max_goodput) = times;
-                let (hosts, switches, links, vcs, mut probes) = things;
-                if !matches!(vcs[0].traffic, Traffic::Tcp(_)) {
-                    probes.retain(|p| p.what == Observable::Trace || p.of != "v0");
-                }
-                Scenario {
-                    name,
-                    seed,
-                    duration: Span::from_milliseconds(3_000),
-                    tie_order,
-                    tie_offset: tie_offset.into(),
-                    arrival_first,
-                    timer_phase,
-                    ensemble: Ensemble {
-                        start_jitter,
-                        timer_phase: phase,
-                        tie_offset: offset,
-                        vbr_phase,
-                    },
-                    measure: Measure {
-                        warm_up,
-                        window,
-                        max_goodput: max_goodput.map(BitRate),
-                    },
-                    hosts,
-                    switches,
-                    links,
-                    vcs,
-                    probes,
-                }
-            },
-        )
+        let switches: Vec<_> = ["w", "e"].map(switch).into();
+        let vcs: Vec<_> = (0..n).map(vc).collect();
+        let things = (hosts, switches, links(n), vcs, probes());
+        (general(), things).prop_map(|(general, things)| {
+            let (hosts, switches, links, vcs, mut probes) = things;
+            if vcs[0].traffic.carries() == Carries::Cells {
+                probes.retain(|p| p.what == Observable::Trace || p.of != "v0");
+            }
+            Scenario {
+                hosts,
+                switches,
+                links,
+                vcs,
+                probes,
+                ..general
+            }
+        })
     })
 }
 

@@ -118,12 +118,6 @@ fn results_schema() -> String {
     results::json_schema().to_string()
 }
 
-/// Reference pages of all components.
-#[pyfunction]
-fn reference_markdown() -> String {
-    registry::reference_markdown()
-}
-
 /// The one of `known` that `word` is most probably a misspelling of.
 #[pyfunction]
 fn nearest(word: &str, known: Vec<String>) -> Option<String> {
@@ -142,7 +136,6 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(registry_json, module)?)?;
     module.add_function(wrap_pyfunction!(json_schema, module)?)?;
     module.add_function(wrap_pyfunction!(results_schema, module)?)?;
-    module.add_function(wrap_pyfunction!(reference_markdown, module)?)?;
     module.add_function(wrap_pyfunction!(nearest, module)?)?;
     module.add_class::<batch::Batch>()
 }

@@ -1,7 +1,10 @@
 //! Entries of the time series that can be recorded.
 
-use super::Default::{Derived, Required};
-use super::{CLASSES, Component, Family, Kind, POSITIVE_DURATION, Parameter, integer, parameter};
+use super::classes::CLASSES;
+use super::component::Default::{Derived, Required};
+use super::component::{Component, PLAIN, Parameter, parameter};
+use super::family::Family;
+use super::kind::{Kind, POSITIVE_DURATION, integer};
 
 const PORT: Parameter = parameter(
     "of",
@@ -50,13 +53,12 @@ const fn probe(
         family: Family::Probe,
         name,
         help,
-        formula: "",
-        source: "",
         parameters,
+        ..PLAIN
     }
 }
 
-pub(super) static PROBE: [Component; 10] = [
+pub(super) static PROBE: &[Component] = &[
     probe(
         "queue",
         "Waiting cells at a port: X, or Y_i with `vc`.",

@@ -1,7 +1,10 @@
 //! Entries of class queues, drop policies and schedulers.
 
-use super::Default::{Decimal, Derived, Required, Text};
-use super::{CLASSES, Component, DECIMALS, Family, Kind, MAX_CELLS, Parameter, choice, parameter};
+use super::classes::CLASSES;
+use super::component::Default::{Decimal, Derived, Implied, Required, Text};
+use super::component::{Component, PLAIN, Parameter, parameter};
+use super::family::Family;
+use super::kind::{DECIMALS, Kind, MAX_CELLS, choice};
 
 const CELLS: Kind = Kind::Cells {
     min: 0,
@@ -9,7 +12,7 @@ const CELLS: Kind = Kind::Cells {
     unlimited: false,
 };
 
-pub(super) static QUEUE: [Component; 1] = [Component {
+pub(super) static QUEUE: &[Component] = &[Component {
     family: Family::Queue,
     name: "queue",
     help: "The buffer of one class at a port with its drop policy.",
@@ -42,10 +45,11 @@ pub(super) static QUEUE: [Component; 1] = [Component {
                 ),
                 choice("drop", "Dropped, EOM included."),
             ]),
-            Derived("drop-but-eom for ppd, else accept"),
+            Implied(Family::Drop, "accept"),
             "What happens to the later cells of a frame that lost a cell in the middle.",
         ),
     ],
+    ..PLAIN
 }];
 
 const R: Parameter = parameter(
@@ -65,14 +69,14 @@ const fn z(help: &'static str) -> Parameter {
     parameter("z", kind, Decimal("0.8"), help)
 }
 
-pub(super) static DROP: [Component; 5] = [
+pub(super) static DROP: &[Component] = &[
     Component {
         family: Family::Drop,
         name: "tail-drop",
         help: "Drops a cell when the buffer is full, and nothing else.",
         formula: "drop a cell <=> X >= K",
         source: "`ubr-plus`, section 4",
-        parameters: &[],
+        ..PLAIN
     },
     Component {
         family: Family::Drop,
@@ -80,7 +84,8 @@ pub(super) static DROP: [Component; 5] = [
         help: "Partial packet discard: once a cell of a frame was lost, drops the rest except the EOM.",
         formula: "drop a cell <=> X >= K, or an earlier cell of its frame was dropped and it is not the EOM",
         source: "Romanow and Floyd, Dynamics of TCP traffic over ATM networks, IEEE JSAC 13(4), 1995, section 3",
-        parameters: &[],
+        implies: &[("rest_of_frame", "drop-but-eom")],
+        ..PLAIN
     },
     Component {
         family: Family::Drop,
@@ -102,6 +107,7 @@ pub(super) static DROP: [Component; 5] = [
                 "Cells kept for the rest of frames already begun, when no threshold is given; at most K.",
             ),
         ],
+        ..PLAIN
     },
     Component {
         family: Family::Drop,
@@ -110,6 +116,7 @@ pub(super) static DROP: [Component; 5] = [
         formula: "refuse a frame of VC i <=> X > R and Y_i N_a > Z X",
         source: "`ubr-plus`, section 6 and figure 3",
         parameters: &[R, z("Z, cutoff of the load ratio Y_i N_a / X.")],
+        ..PLAIN
     },
     Component {
         family: Family::Drop,
@@ -127,17 +134,26 @@ pub(super) static DROP: [Component; 5] = [
                 "K of the formula; at least R.",
             ),
         ],
+        ..PLAIN
+    },
+    Component {
+        family: Family::Drop,
+        name: "drop-from-front",
+        help: "Takes a cell that finds the buffer full, and drops the cell at the front of the queue instead.",
+        formula: "push out the front cell <=> X >= K",
+        source: "Lakshman, Neidhardt and Ott, The drop from front strategy in TCP and in TCP over ATM, IEEE Infocom 1996",
+        ..PLAIN
     },
 ];
 
-pub(super) static SCHEDULER: [Component; 4] = [
+pub(super) static SCHEDULER: &[Component] = &[
     Component {
         family: Family::Scheduler,
         name: "fifo",
         help: "Order of arrival over all classes; each class keeps its own buffer and policy.",
         formula: "the cell that arrived first goes",
         source: "`ubr-plus`, section 4",
-        parameters: &[],
+        ..PLAIN
     },
     Component {
         family: Family::Scheduler,
@@ -145,7 +161,7 @@ pub(super) static SCHEDULER: [Component; 4] = [
         help: "The most urgent class that has a cell waiting: cbr, vbr, abr, gfr, ubr.",
         formula: "the first class with X > 0 goes",
         source: "`guaranteed-rate`, section 3 (GR = 0)",
-        parameters: &[],
+        ..PLAIN
     },
     Component {
         family: Family::Scheduler,
@@ -172,6 +188,7 @@ pub(super) static SCHEDULER: [Component; 4] = [
                 "GR, guaranteed fraction of the slots.",
             ),
         ],
+        ..PLAIN
     },
     Component {
         family: Family::Scheduler,
@@ -197,5 +214,6 @@ pub(super) static SCHEDULER: [Component; 4] = [
                 "What a VC sends in a turn.",
             ),
         ],
+        ..PLAIN
     },
 ];

@@ -1,206 +1,25 @@
-//! Entries of traffic sources, and of TCP with its recoveries.
+//! Entries of traffic sources.
 
-use super::Default::{Derived, Integer, Required, Text};
-use super::{
-    ANY_DURATION, ANY_RATE, Choice, Component, DECIMALS, Family, Kind, MAX_DURATION,
-    POSITIVE_DURATION, choice, integer, parameter,
-};
-use crate::units::Span;
+use super::component::Default::{Derived, Required};
+use super::component::{Component, PLAIN, parameter};
+use super::family::Family;
+use super::kind::{ANY_DURATION, ANY_RATE, DECIMALS, Kind, POSITIVE_DURATION};
+use super::tcp::TCP;
 
-/// Timer settings: at least a microsecond.
-const TIMER: Kind = Kind::Duration {
-    min: Span::from_microseconds(1),
-    max: MAX_DURATION,
-};
-
-const fn bytes(min: u64, max: u64) -> Kind {
-    Kind::Bytes { min, max }
-}
-
-/// Largest window with window scaling (RFC 1323, section 2.3), rounded up to a power of two.
-const MAX_WINDOW: u64 = 1 << 30;
-
-const RECOVERIES: &[Choice] = &[
-    Choice {
-        name: "vanilla",
-        help: "Slow start and congestion avoidance; only the timer repairs losses.",
-        formula: "timeout: ssthresh = max(2 MSS, min(cwnd / 2, rwnd)), cwnd = MSS, go back to the first unacknowledged byte",
-        source: "`ubr-plus`, section 2; Jacobson, Congestion avoidance and control, SIGCOMM 1988",
-    },
-    Choice {
-        name: "tahoe",
-        help: "Vanilla with fast retransmit: duplicate ACKs start slow start without waiting for the timer.",
-        formula: "third duplicate ACK: ssthresh = max(2 MSS, min(cwnd, rwnd) / 2), also at a timeout; cwnd = MSS, resend the missing segment",
-        source: "Jacobson 1988; Fall and Floyd, Simulation-based comparisons of Tahoe, Reno and SACK TCP, CCR 26(3), 1996",
-    },
-    Choice {
-        name: "reno",
-        help: "Fast retransmit and fast recovery, which the first new ACK ends.",
-        formula: "third duplicate ACK: halve ssthresh, resend the missing segment, cwnd = ssthresh + 3 MSS, \
-                  + MSS per further duplicate; first new ACK: cwnd = ssthresh",
-        source: "RFC 2001, sections 3 and 4",
-    },
-    Choice {
-        name: "new-reno",
-        help: "Reno whose recovery lasts until all that was sent before it is acknowledged: one hole per round trip.",
-        formula: "partial ACK: resend the next hole, cwnd less what was acknowledged plus MSS; ACK of `recover`: leave recovery",
-        source: "RFC 6582, section 3.2",
-    },
-    Choice {
-        name: "sack",
-        help: "Selective acknowledgements: holes are resent while the pipe has room.",
-        formula: "in recovery, send while pipe < cwnd: holes first, then new data",
-        source: "RFC 2018; Fall and Floyd 1996; RFC 6675",
-    },
-];
-
-pub(super) static TRAFFIC: [Component; 4] = [
+pub(super) static TRAFFIC: &[Component] = &[
     Component {
         family: Family::Traffic,
         name: "tcp",
         help: "A TCP connection that always has data, or sends one file; full segments only, except the last of a file.",
         formula: "window = min(cwnd, rwnd); per new ACK cwnd + MSS while cwnd <= ssthresh, then cwnd + MSS^2 / cwnd",
         source: "`ubr-plus`, section 2; RFC 2001, sections 1 and 2",
-        parameters: &[
-            parameter(
-                "recovery",
-                Kind::Choice(RECOVERIES),
-                Text("reno"),
-                "Loss recovery of the sender.",
-            ),
-            parameter(
-                "mss",
-                bytes(1, 65_487),
-                Text("512 bytes"),
-                "Largest segment, bytes of data; with 48 bytes of headers it fits an AAL5 frame.",
-            ),
-            parameter(
-                "rwnd",
-                bytes(1, MAX_WINDOW),
-                Text("65535 bytes"),
-                "Receiver window, at least one segment; more than 65535 bytes means window scaling (RFC 1323).",
-            ),
-            parameter(
-                "initial_window",
-                integer(1, 1_000_000),
-                Integer(1),
-                "Initial congestion window, segments.",
-            ),
-            parameter(
-                "initial_ssthresh",
-                bytes(1, MAX_WINDOW),
-                Derived("rwnd"),
-                "Initial slow-start threshold.",
-            ),
-            parameter(
-                "granularity",
-                TIMER,
-                Text("100 ms"),
-                "Tick of the coarse timer; the ticks of all hosts fall on `timer_phase` + k granularity.",
-            ),
-            parameter(
-                "min_rto",
-                TIMER,
-                Derived("2 x granularity"),
-                "Smallest retransmission timeout.",
-            ),
-            parameter(
-                "initial_rto",
-                TIMER,
-                Text("3 s"),
-                "Timeout before the first round-trip sample; at most `max_rto`.",
-            ),
-            parameter(
-                "max_rto",
-                TIMER,
-                Text("64 s"),
-                "Largest retransmission timeout, back-off included.",
-            ),
-            parameter(
-                "estimator",
-                Kind::Choice(&[
-                    Choice {
-                        name: "bsd",
-                        help: "Fixed point on whole ticks: srtt scaled by 8, rttvar by 4.",
-                        formula: "RTO = srtt / 8 + rttvar, in ticks",
-                        source: "Jacobson 1988, appendix A; 4.3BSD",
-                    },
-                    Choice {
-                        name: "rfc6298",
-                        help: "On measured times rounded up to the granularity.",
-                        formula: "RTO = SRTT + max(granularity, 4 RTTVAR)",
-                        source: "RFC 6298, section 2",
-                    },
-                ]),
-                Text("bsd"),
-                "Round-trip estimator; only new data are timed, one segment at a time (Karn).",
-            ),
-            parameter(
-                "delayed_ack",
-                TIMER,
-                Derived("every segment is acknowledged at once"),
-                "Delay of ACKs.",
-            ),
-            parameter(
-                "dupack_threshold",
-                integer(1, 1000),
-                Integer(3),
-                "Duplicate ACKs that start a fast retransmit.",
-            )
-            .only_with("recovery", &["tahoe", "reno", "new-reno", "sack"]),
-            parameter(
-                "file_size",
-                bytes(1, 1_000_000_000_000_000),
-                Derived("unlimited"),
-                "Bytes to send.",
-            ),
-            parameter(
-                "sack_blocks",
-                integer(1, 4),
-                Integer(3),
-                "Most SACK blocks in one ACK (RFC 2018, section 3).",
-            )
-            .only_with("recovery", &["sack"]),
-            parameter(
-                "sack_pipe",
-                Kind::Choice(&[
-                    choice(
-                        "counter",
-                        "-1 per duplicate ACK, -2 per partial ACK, +1 per segment sent (Fall and Floyd 1996).",
-                    ),
-                    choice(
-                        "rfc6675",
-                        "Recomputed from the scoreboard (RFC 6675, section 4).",
-                    ),
-                ]),
-                Text("counter"),
-                "How the sender counts what is in flight during recovery.",
-            )
-            .only_with("recovery", &["sack"]),
-            parameter(
-                "reno_fast_retransmit",
-                Kind::Choice(&[
-                    choice("missing-segment", "The missing segment (RFC 2001)."),
-                    choice(
-                        "nothing",
-                        "Nothing; only the timer repairs the hole. For reproducing one published study.",
-                    ),
-                ]),
-                Text("missing-segment"),
-                "What a fast retransmit sends.",
-            )
-            .only_with("recovery", &["reno"]),
-            parameter(
-                "processing",
-                Kind::One(Family::Processing),
-                Derived("no delay"),
-                "Delay of every segment and ACK that the transport of this VC sends or receives.",
-            ),
-        ],
+        parameters: TCP,
+        ..PLAIN
     },
     Component {
         family: Family::Traffic,
         name: "cbr",
+        implies: &[("class", "cbr")],
         help: "Single cells at equal distances.",
         formula: "cell k is handed to the NIC at start + ceil(k 424 / rate)",
         source: "ATM Forum, Traffic Management 4.0, section 2 (CBR)",
@@ -223,10 +42,12 @@ pub(super) static TRAFFIC: [Component; 4] = [
             Required,
             "Mean cell rate; at most that of the host's link.",
         )],
+        ..PLAIN
     },
     Component {
         family: Family::Traffic,
         name: "vbr",
+        implies: &[("class", "vbr")],
         help: "Single cells at equal distances while on, none while off, in turn.",
         formula: "burst b begins at start + b (on + off); its cell k comes ceil(k 424 / rate) later, before start + b (on + off) + on",
         source: "`guaranteed-rate`, section 3 and figure 2",
@@ -249,7 +70,12 @@ pub(super) static TRAFFIC: [Component; 4] = [
                 "Cell rate while on as a fraction, above 0, of that of the host's link, instead of `rate`.",
             ),
             parameter("on", POSITIVE_DURATION, Required, "Length of a burst."),
-            parameter("off", ANY_DURATION, Required, "Length of a pause; with the burst, at least the time of the burst's cells at their rate."),
+            parameter(
+                "off",
+                ANY_DURATION,
+                Required,
+                "Length of a pause; with the burst, at least the time of the burst's cells at their rate.",
+            ),
         ],
     },
 ];

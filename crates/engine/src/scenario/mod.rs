@@ -1,26 +1,35 @@
 //! Scenarios: plain data (`model`), how text or Python values become it (`read`), and how it is written (`write`).
 //!
-//! Text becomes a tree of values with places (`tree`), overrides are set in it, its fields are checked against the
-//! registry (`check`, `validate`), groups become single things (`expand`, `route`), what flows over them is
-//! checked (`flows`), and all problems are reported at once (`problem`).
+//! Text becomes a tree of values with places (`syntax`, `tree`), overrides are set in it, its fields are checked against
+//! the registry (`check`, `values`, `validate`) and become records (`record`), groups become single things (`expand`), what
+//! flows over them is checked (`flows`, `probes`), and the model is made of it all (`build`) and checked as a whole (`fronts`, `reach`).
+//! All problems (`problem`) are reported at once (`report`). What kinds of traffic and ports can do is asked of `traffic` and
+//! `port`.
 
+mod build;
 mod check;
 mod expand;
 mod flows;
-pub mod model;
-pub(crate) mod notation;
+mod fronts;
+pub(crate) mod model;
 mod overrides;
+pub(crate) mod port;
+mod probes;
 mod problem;
-mod quantity;
+mod reach;
 mod read;
-mod route;
-pub mod traffic;
+mod record;
+mod report;
+mod syntax;
+mod traffic;
 mod tree;
 mod validate;
+mod values;
 mod write;
 
 pub use model::*;
-pub use problem::{Problem, nearest};
+pub(crate) use probes::MOST_POINTS;
+pub use problem::Problem;
 pub use read::{read_json, read_toml};
 pub use traffic::{Carries, FullFrame};
 pub use write::write_toml;

@@ -2,8 +2,8 @@
 //! components after checking it, with every default filled in. Times are ticks, rates bits per
 //! second, sizes cells or bytes; names are unique; nothing here refers to another thing by index.
 
+pub use crate::class::Class;
 use crate::units::{BitRate, Ratio, Span};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A whole network with its traffic.
@@ -120,40 +120,6 @@ pub enum ProcessingUnit {
     Cell,
     /// Each frame.
     Frame,
-}
-
-/// A service class; the order is the order of strict priority, most urgent first.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "kebab-case")]
-pub enum Class {
-    /// Constant bit rate.
-    Cbr,
-    /// Variable bit rate.
-    Vbr,
-    /// Available bit rate.
-    Abr,
-    /// Guaranteed frame rate.
-    Gfr,
-    /// Unspecified bit rate.
-    Ubr,
-}
-
-impl Class {
-    /// All classes, most urgent first.
-    pub const ALL: [Class; 5] = [Class::Cbr, Class::Vbr, Class::Abr, Class::Gfr, Class::Ubr];
-
-    /// The class's lower-case name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Class::Cbr => "cbr",
-            Class::Vbr => "vbr",
-            Class::Abr => "abr",
-            Class::Gfr => "gfr",
-            Class::Ubr => "ubr",
-        }
-    }
 }
 
 /// A switch; each outgoing link is one of its ports.

@@ -4,10 +4,12 @@
 //! `*` for all, or directly to a field of all elements (`vc.traffic.mss`). A value is TOML; what is not TOML is a text. The
 //! bare word `default` takes the field away, so that it has its default again.
 
-use super::notation::list;
-use super::problem::{Problem, nearest, shorten};
-use super::tree::{Field, Node, Place, Value, from_toml};
-use crate::registry::Family;
+use super::problem::{Place, Problem};
+use super::syntax::from_toml;
+use super::tree::{Field, Node, Value};
+use crate::class::Class;
+use crate::notation::words::{list, meant, shorten};
+use crate::registry::{Family, Kind};
 
 const PLACE: Place = Place {
     line: 0,
@@ -41,7 +43,7 @@ pub(crate) fn apply(root: &mut Node, path: &str, text: &str) -> Result<(), Box<P
     set(root, "", &steps, value.as_ref()).map_err(|lost| {
         let allowed = list(lost.candidates.iter().map(|c| c.as_str()));
         let candidates = lost.candidates.iter().map(|c| c.as_str());
-        let suggestion = nearest(&lost.step, candidates).map(|n| format!("`{n}`"));
+        let suggestion = meant(&lost.step, candidates);
         problem(lost.message, shorten(&allowed), suggestion)
     })
 }
@@ -51,6 +53,16 @@ struct Lost {
     step: String,
     message: String,
     candidates: Vec<String>,
+}
+
+impl Lost {
+    fn new(step: &str, message: impl Into<String>, candidates: Vec<String>) -> Lost {
+        Lost {
+            step: step.into(),
+            message: message.into(),
+            candidates,
+        }
+    }
 }
 
 fn parse(text: &str) -> Node {
@@ -85,28 +97,38 @@ fn mark(node: &mut Node) {
 
 /// The family of the components that a field holds.
 fn family(field: &str) -> Option<Family> {
-    match field {
-        "cbr" | "vbr" | "abr" | "gfr" | "ubr" => Some(Family::Queue),
-        _ => Family::ALL.into_iter().find(|f| f.name() == field),
+    match Class::find(field) {
+        Some(_) => Some(Family::Queue),
+        None => Family::ALL.into_iter().find(|f| f.name() == field),
     }
 }
 
 /// Sets the value at `steps` of `node`, which is the value of `field`; without a value the last step's field is removed.
 fn set(node: &mut Node, field: &str, steps: &[&str], value: Option<&Node>) -> Result<(), Lost> {
     let Some((&step, rest)) = steps.split_first() else {
-        let Some(value) = value else {
-            return Err(Lost {
-                step: field.into(),
-                message: "is an element of a list and has no default".into(),
-                candidates: Vec::new(),
-            });
-        };
-        *node = value.clone();
+        let no_default = || Lost::new(field, "is an element of a list and has no default", vec![]);
+        *node = value.cloned().ok_or_else(no_default)?;
         return Ok(());
     };
+    name_to_table(node, field);
+    let kind = node.kind();
+    match &mut node.value {
+        Value::Table(fields) => match field_of(fields, field, step, rest, value)? {
+            Some(found) => set(found, step, rest, value),
+            None => Ok(()),
+        },
+        Value::List(items) => set_in_list(items, field, steps, value),
+        _ => {
+            let message = format!("`{field}` is {kind} and has no field `{}`", shorten(step));
+            Err(Lost::new(step, message, vec![]))
+        }
+    }
+}
+
+/// A component given by its name alone becomes a table.
+fn name_to_table(node: &mut Node, field: &str) {
     let tag = family(field).and_then(Family::tag);
     if let (Value::Text(name), Some(tag)) = (&node.value, tag) {
-        // A component given by its name alone becomes a table.
         let name = Node {
             value: Value::Text(name.clone()),
             place: node.place,
@@ -117,85 +139,82 @@ fn set(node: &mut Node, field: &str, steps: &[&str], value: Option<&Node>) -> Re
             node: name,
         }]);
     }
-    match &mut node.value {
-        Value::Table(fields) => {
-            let at = fields.iter().position(|f| f.name == step);
-            let at = match at {
-                Some(at) if rest.is_empty() && value.is_none() => {
-                    fields.remove(at);
-                    return Ok(());
-                }
-                None if value.is_none() => return absent(field, step),
-                Some(at) => at,
-                None if field.is_empty() && is_list(step) && !rest.is_empty() => {
-                    return Err(Lost {
-                        step: step.into(),
-                        message: format!("the scenario has no {step}"),
-                        candidates: fields.iter().map(|f| f.name.clone()).collect(),
-                    });
-                }
-                None => {
-                    fields.push(Field {
-                        name: step.into(),
-                        place: PLACE,
-                        node: Node {
-                            value: Value::Table(Vec::new()),
-                            place: PLACE,
-                        },
-                    });
-                    fields.len() - 1
-                }
+}
+
+/// The value of the field `step` of a table, which is made if it is missing; `None` when nothing is left to do, as it was
+/// taken away or has its default.
+fn field_of<'f>(
+    fields: &'f mut Vec<Field>,
+    field: &str,
+    step: &str,
+    rest: &[&str],
+    value: Option<&Node>,
+) -> Result<Option<&'f mut Node>, Lost> {
+    let at = match fields.iter().position(|f| f.name == step) {
+        Some(at) if rest.is_empty() && value.is_none() => {
+            fields.remove(at);
+            return Ok(None);
+        }
+        Some(at) => at,
+        None if value.is_none() => return absent(field, step).map(|()| None),
+        None if field.is_empty() && is_list(step) && !rest.is_empty() => {
+            let candidates = fields.iter().map(|f| f.name.clone()).collect();
+            return Err(Lost::new(
+                step,
+                format!("the scenario has no {step}"),
+                candidates,
+            ));
+        }
+        None => {
+            let node = Node {
+                value: Value::Table(Vec::new()),
+                place: PLACE,
             };
-            set(&mut fields[at].node, step, rest, value)
+            fields.push(Field {
+                name: step.into(),
+                place: PLACE,
+                node,
+            });
+            fields.len() - 1
         }
-        Value::List(items) => {
-            let chosen = elements(items, field, step);
-            if !chosen.is_empty() {
-                return chosen
-                    .into_iter()
-                    .try_for_each(|i| set(&mut items[i], field, rest, value));
-            }
-            let known = family(field).map_or(&[][..], Family::components);
-            if known.iter().any(|c| c.parameter(step).is_some()) {
-                return items
-                    .iter_mut()
-                    .try_for_each(|item| set(item, field, steps, value));
-            }
-            let group = items
-                .iter()
-                .find_map(|item| label(item, field).filter(|group| is_member(step, group)));
-            Err(Lost {
-                step: step.into(),
-                message: match group {
-                    Some(group) => format!(
-                        "`{step}` is one of the group `{group}`, whose members are all alike"
-                    ),
-                    None => format!("no {field} is called `{}`", shorten(step)),
-                },
-                candidates: positions(items.len())
-                    .into_iter()
-                    .chain(items.iter().filter_map(|item| label(item, field)))
-                    .collect(),
-            })
-        }
-        _ => Err(Lost {
-            step: step.into(),
-            message: format!(
-                "`{field}` is {} and has no field `{}`",
-                node.kind(),
-                shorten(step)
-            ),
-            candidates: Vec::new(),
-        }),
+    };
+    Ok(Some(&mut fields[at].node))
+}
+
+/// Sets the value in the elements that the first step means, or in all when it is one of their fields.
+fn set_in_list(
+    items: &mut [Node],
+    field: &str,
+    steps: &[&str],
+    value: Option<&Node>,
+) -> Result<(), Lost> {
+    let step = steps[0];
+    let chosen = elements(items, field, step);
+    if !chosen.is_empty() {
+        let mut chosen = chosen.into_iter();
+        return chosen.try_for_each(|i| set(&mut items[i], field, &steps[1..], value));
     }
+    let known = family(field).map_or(&[][..], Family::components);
+    if known.iter().any(|c| c.parameter(step).is_some()) {
+        let mut items = items.iter_mut();
+        return items.try_for_each(|item| set(item, field, steps, value));
+    }
+    let labels = items.iter().filter_map(|item| label(item, field));
+    let message = match labels.clone().find(|group| is_member(step, group)) {
+        Some(group) => {
+            format!("`{step}` is one of the group `{group}`, whose members are all alike")
+        }
+        None => format!("no {field} is called `{}`", shorten(step)),
+    };
+    let positions = positions(items.len()).into_iter();
+    Err(Lost::new(step, message, positions.chain(labels).collect()))
 }
 
 /// A field without a value has its default already, if there is such a field.
 fn absent(field: &str, step: &str) -> Result<(), Lost> {
-    let family = if field.is_empty() {
-        Some(Family::Scenario)
-    } else {
-        family(field)
+    let family = match field {
+        "" => Some(Family::Scenario),
+        _ => family(field),
     };
     let components = family.map_or(&[][..], Family::components);
     let mut candidates: Vec<String> = Vec::new();
@@ -207,11 +226,7 @@ fn absent(field: &str, step: &str) -> Result<(), Lost> {
             candidates.push(parameter.name.into());
         }
     }
-    Err(Lost {
-        step: step.into(),
-        message: "is an unknown field".into(),
-        candidates,
-    })
+    Err(Lost::new(step, "is an unknown field", candidates))
 }
 
 /// How positions of a list of `n` are written.
@@ -223,8 +238,11 @@ fn positions(n: usize) -> Option<String> {
     }
 }
 
+/// Whether it is a list of the scenario.
 fn is_list(field: &str) -> bool {
-    matches!(field, "host" | "switch" | "link" | "vc" | "probe")
+    let scenario = &Family::Scenario.components()[0];
+    let parameter = scenario.parameter(field);
+    parameter.is_some_and(|p| matches!(p.kind, Kind::List(_)))
 }
 
 /// The elements of a list that `step` means.

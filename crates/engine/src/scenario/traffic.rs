@@ -1,8 +1,8 @@
 //! What the kinds of traffic can do. Whoever needs to know asks here, by ability and not by kind.
 
-use super::model::{Processing, Traffic};
+use super::model::{Observable, Processing, TcpParams, Traffic};
 use crate::aal5::cells_of_segment;
-use crate::units::Span;
+use crate::units::{BitRate, CELL_BITS, Span, TICKS_PER_NANOSECOND, TICKS_PER_SECOND};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -23,6 +23,13 @@ pub struct FullFrame {
     pub bytes: u64,
     /// Cells.
     pub cells: u32,
+}
+
+/// Frames and cells.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Load {
+    pub frames: f64,
+    pub cells: f64,
 }
 
 impl Traffic {
@@ -55,11 +62,30 @@ impl Traffic {
         }
     }
 
+    /// Its TCP; `None` when it is none.
+    pub(crate) fn tcp(&self) -> Option<&TcpParams> {
+        match self {
+            Traffic::Tcp(tcp) => Some(tcp),
+            Traffic::Cbr { .. } | Traffic::Poisson { .. } | Traffic::Vbr { .. } => None,
+        }
+    }
+
     /// Whether the receiving end answers, so that something flows back.
     pub fn answers(&self) -> bool {
         match self {
             Traffic::Tcp(_) => true,
             Traffic::Cbr { .. } | Traffic::Poisson { .. } | Traffic::Vbr { .. } => false,
+        }
+    }
+
+    /// Highest rate, cells counted whole, at which it hands cells to its NIC whatever becomes of them; `None` when it takes
+    /// what the network leaves.
+    pub(crate) fn peak_rate(&self) -> Option<BitRate> {
+        match self {
+            Traffic::Tcp(_) => None,
+            Traffic::Cbr { rate } | Traffic::Poisson { rate } | Traffic::Vbr { rate, .. } => {
+                Some(*rate)
+            }
         }
     }
 
@@ -70,10 +96,60 @@ impl Traffic {
             Traffic::Tcp(_) => None,
             Traffic::Cbr { rate } | Traffic::Poisson { rate } => Some(rate.0 as f64),
             Traffic::Vbr { rate, on, off } => {
-                let share = on.as_seconds() / (on.as_seconds() + off.as_seconds());
-                Some(rate.0 as f64 * share)
+                let (on, off) = (on.as_seconds(), off.as_seconds());
+                Some(rate.0 as f64 * on / (on + off))
             }
         }
+    }
+
+    /// The shortest pause, in whole nanoseconds, with which its bursts keep to the peak rate, if its own is too short: the
+    /// last cell of a burst still takes its time.
+    pub(crate) fn pause_needed(&self) -> Option<Span> {
+        let (rate, on, off) = match *self {
+            Traffic::Tcp(_) | Traffic::Cbr { .. } | Traffic::Poisson { .. } => return None,
+            Traffic::Vbr { rate, on, off } => (rate.0, u128::from(on.0), u128::from(off.0)),
+        };
+        // A burst sends its first cell at once, and one more whenever a cell time has passed before its end.
+        let cell = u128::from(CELL_BITS) * u128::from(TICKS_PER_SECOND);
+        let cells = (on * u128::from(rate)).div_ceil(cell);
+        let needed = (cells * cell).div_ceil(u128::from(rate));
+        (needed > on + off).then(|| {
+            let nanoseconds = (needed - on).div_ceil(u128::from(TICKS_PER_NANOSECOND));
+            let nanoseconds = u64::try_from(nanoseconds).unwrap_or(u64::MAX);
+            Span(nanoseconds.saturating_mul(TICKS_PER_NANOSECOND))
+        })
+    }
+
+    /// The most that it can have under way at once in a run of so many seconds.
+    pub(crate) fn most_under_way(&self, seconds: f64) -> Load {
+        match self {
+            Traffic::Tcp(tcp) => {
+                let frames = tcp.rwnd.div_ceil(tcp.mss) as f64;
+                let cells = frames * f64::from(cells_of_segment(tcp.mss));
+                Load { frames, cells }
+            }
+            Traffic::Cbr { rate } | Traffic::Poisson { rate } | Traffic::Vbr { rate, .. } => {
+                let cells = 1.0 + rate.0 as f64 * seconds / CELL_BITS as f64;
+                Load {
+                    frames: cells,
+                    cells,
+                }
+            }
+        }
+    }
+
+    /// Why a VC that sends this has no `what` to record, and of which VCs there is one; `None` if it has.
+    pub(crate) fn lacks(&self, what: Observable) -> Option<[&'static str; 2]> {
+        let has = match what {
+            Observable::Cwnd | Observable::Ssthresh | Observable::Sequence => self.tcp().is_some(),
+            Observable::Delivered | Observable::Goodput => self.carries() == Carries::Frames,
+            Observable::Trace
+            | Observable::Queue
+            | Observable::LinkShare
+            | Observable::Drops
+            | Observable::Credit => true,
+        };
+        (!has).then_some(["it is no TCP", "a VC with TCP traffic"])
     }
 
     /// The period over which a replication may draw its start (`Ensemble::vbr_phase`); `None` when it has none.

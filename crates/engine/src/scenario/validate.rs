@@ -1,23 +1,37 @@
-//! Rules between the fields of one component. What concerns several components is in `expand` and `network`.
+//! Rules between the fields of one component, each for whatever component of its family has these fields. What concerns
+//! several components is in `expand`, `flows` and `probes`.
 
-use super::check::{Record, fraction, join, number, object, text};
-use super::problem::Report;
-use super::quantity::{show_bytes, show_cells, show_duration};
-use crate::registry::{Component, Family};
+use super::record::{Record, fraction, is_left_out, join, number, object, text};
+use super::report::Report;
+use crate::notation::show::{show_bytes, show_cells, show_duration};
+use crate::registry::{Component, Family, Kind};
 use crate::units::Span;
-use serde_json::Value as Json;
 
 /// Checks the rules of `component` for what `record` has of its fields.
 pub(crate) fn component(component: &Component, record: &Record, path: &str, report: &mut Report) {
-    match (component.family, component.name) {
-        (Family::Scenario, _) => measured_time(record, report),
-        (Family::Host, _) => frames_only(record, path, report),
-        (Family::Queue, _) => thresholds(record, path, report),
-        (Family::Traffic, "tcp") => tcp(record, path, report),
-        (Family::Traffic, "vbr") => vbr(record, path, report),
-        (Family::Processing, _) => spread(record, path, report),
-        (Family::Probe, _) => sampling(record, path, report),
-        _ => {}
+    match component.family {
+        Family::Scenario => measured_time(record, report),
+        Family::Host => frames_only(record, path, report),
+        Family::Queue => {
+            thresholds(record, path, report);
+            reserve(record, path, report);
+            scale(record, path, report);
+        }
+        Family::Traffic => {
+            frames_only(record, path, report);
+            window(record, path, report);
+            timeouts(record, path, report);
+            amplitude(record, path, report);
+        }
+        Family::Processing => spread(record, path, report),
+        Family::Probe => sampling(record, path, report),
+        Family::Measure
+        | Family::Ensemble
+        | Family::Switch
+        | Family::Link
+        | Family::Vc
+        | Family::Drop
+        | Family::Scheduler => {}
     }
 }
 
@@ -33,7 +47,6 @@ fn measured_time(record: &Record, report: &mut Report) {
     let Some(warm_up) = number(measure, "warm_up") else {
         return;
     };
-    let limit = format!("at most {} in all, the duration", show(duration));
     if warm_up >= duration {
         report.add(
             "measure.warm_up",
@@ -41,13 +54,12 @@ fn measured_time(record: &Record, report: &mut Report) {
             "less than the duration",
             None,
         );
-    } else if number(measure, "window").is_some_and(|w| warm_up + w > duration) {
+    } else if let Some(window) = number(measure, "window").filter(|w| warm_up + w > duration) {
+        let both = show(warm_up + window);
         report.add(
             "measure.window",
-            format!("ends beyond the run: warm-up and window take {}", {
-                show(warm_up + number(measure, "window").unwrap_or(0))
-            }),
-            limit,
+            format!("ends beyond the run: warm-up and window take {both}"),
+            format!("at most {} in all, the duration", show(duration)),
             None,
         );
     }
@@ -79,21 +91,23 @@ fn spread(record: &Record, path: &str, report: &mut Report) {
     }
 }
 
-fn sampling(record: &Record, path: &str, report: &mut Report) {
-    if number(record, "interval").is_some() && number(record, "every").is_some() {
-        report.add(
-            &join(path, "every"),
-            "excludes `interval`",
-            "one of the two",
-            None,
-        );
+/// Whether `field` is given although `other` is, which it excludes.
+fn excludes(record: &Record, path: &str, field: &str, other: &str, report: &mut Report) -> bool {
+    let given = |name| record.get(name).is_some_and(|value| !value.is_null());
+    let both = given(field) && given(other);
+    if both {
+        let message = format!("excludes `{other}`");
+        report.add(&join(path, field), message, "one of the two", None);
     }
+    both
 }
 
-fn tcp(record: &Record, path: &str, report: &mut Report) {
-    frames_only(record, path, report);
-    let get = |name| number(record, name);
-    if let (Some(mss), Some(rwnd)) = (get("mss"), get("rwnd"))
+fn sampling(record: &Record, path: &str, report: &mut Report) {
+    excludes(record, path, "every", "interval", report);
+}
+
+fn window(record: &Record, path: &str, report: &mut Report) {
+    if let (Some(mss), Some(rwnd)) = (number(record, "mss"), number(record, "rwnd"))
         && rwnd < mss
     {
         report.add(
@@ -103,8 +117,11 @@ fn tcp(record: &Record, path: &str, report: &mut Report) {
             None,
         );
     }
+}
+
+fn timeouts(record: &Record, path: &str, report: &mut Report) {
     for name in ["min_rto", "initial_rto"] {
-        if let (Some(rto), Some(max)) = (get(name), get("max_rto"))
+        if let (Some(rto), Some(max)) = (number(record, name), number(record, "max_rto"))
             && rto > max
         {
             report.add(
@@ -117,16 +134,12 @@ fn tcp(record: &Record, path: &str, report: &mut Report) {
     }
 }
 
-fn vbr(record: &Record, path: &str, report: &mut Report) {
+fn amplitude(record: &Record, path: &str, report: &mut Report) {
+    if excludes(record, path, "amplitude", "rate", report) {
+        return;
+    }
     let amplitude = record.get("amplitude").and_then(fraction);
-    if number(record, "rate").is_some() && amplitude.is_some() {
-        report.add(
-            &join(path, "amplitude"),
-            "excludes `rate`",
-            "one of the two",
-            None,
-        );
-    } else if amplitude.is_some_and(|a| a.num == 0) {
+    if amplitude.is_some_and(|a| a.num == 0) {
         report.add(
             &join(path, "amplitude"),
             "must be above 0",
@@ -136,55 +149,67 @@ fn vbr(record: &Record, path: &str, report: &mut Report) {
     }
 }
 
-/// Thresholds within the buffer.
+/// Thresholds lie within the buffer.
 fn thresholds(record: &Record, path: &str, report: &mut Report) {
-    let Some(drop) = object(record, "drop") else {
+    let (Some(drop), Some(buffer)) = (object(record, "drop"), number(record, "buffer")) else {
         return;
     };
-    let path = |name: &str| join(path, &format!("drop.{name}"));
-    if let Some(buffer) = number(record, "buffer") {
-        for (name, symbol) in [("threshold", "T"), ("r", "R")] {
-            let cells = drop.get(name).and_then(|t| t["cells"].as_u64());
-            if cells.is_some_and(|c| c > buffer) {
-                report.add(
-                    &path(name),
-                    format!("{symbol} is above the buffer K = {}", show_cells(buffer)),
-                    "at most the buffer",
-                    None,
-                );
-            }
-        }
-        let relative = drop.get("threshold").is_some_and(Json::is_null);
-        if relative && number(drop, "reserve").is_some_and(|r| r > buffer) {
+    let policy = text(drop, "policy").and_then(|name| Family::Drop.find(name));
+    for parameter in policy.map_or(&[][..], |policy| policy.parameters) {
+        let cells = drop.get(parameter.name).and_then(|t| t["cells"].as_u64());
+        if matches!(parameter.kind, Kind::Threshold) && cells.is_some_and(|c| c > buffer) {
             report.add(
-                &path("reserve"),
+                &join(path, &format!("drop.{}", parameter.name)),
                 format!(
-                    "leaves no threshold: {} of a buffer of {}",
-                    show_cells(number(drop, "reserve").unwrap_or(0)),
+                    "{} is above the buffer K = {}",
+                    parameter.symbol(),
                     show_cells(buffer)
                 ),
-                "at most the buffer, or a threshold",
+                "at most the buffer",
                 None,
             );
         }
     }
-    if let Some(k) = number(drop, "k_fba") {
-        let r = match drop.get("r") {
-            Some(r) if r["cells"].is_u64() => r["cells"].as_u64(),
-            Some(r) => {
-                let part = fraction(&r["fraction"]);
-                part.zip(number(record, "buffer"))
-                    .map(|(f, buffer)| f.floor_of(buffer))
-            }
-            None => None,
-        };
-        if r.is_some_and(|r| k < r) {
-            report.add(
-                &path("k_fba"),
-                format!("is below R = {}", show_cells(r.unwrap_or(0))),
-                "at least R",
-                None,
-            );
-        }
+}
+
+/// What is kept back of the buffer leaves a threshold.
+fn reserve(record: &Record, path: &str, report: &mut Report) {
+    let (Some(drop), Some(buffer)) = (object(record, "drop"), number(record, "buffer")) else {
+        return;
+    };
+    if is_left_out(drop, "threshold")
+        && let Some(reserve) = number(drop, "reserve").filter(|&r| r > buffer)
+    {
+        report.add(
+            &join(path, "drop.reserve"),
+            format!(
+                "leaves no threshold: {} of a buffer of {}",
+                show_cells(reserve),
+                show_cells(buffer)
+            ),
+            "at most the buffer, or a threshold",
+            None,
+        );
+    }
+}
+
+/// The K of a formula with K - R is not below R.
+fn scale(record: &Record, path: &str, report: &mut Report) {
+    let Some(drop) = object(record, "drop") else {
+        return;
+    };
+    let (Some(k), Some(r)) = (number(drop, "k_fba"), drop.get("r")) else {
+        return;
+    };
+    let of_buffer = || Some(fraction(&r["fraction"])?.floor_of(number(record, "buffer")?));
+    if let Some(r) = r["cells"].as_u64().or_else(of_buffer)
+        && k < r
+    {
+        report.add(
+            &join(path, "drop.k_fba"),
+            format!("is below R = {}", show_cells(r)),
+            "at least R",
+            None,
+        );
     }
 }

@@ -1,13 +1,12 @@
 //! A scenario as TOML with nothing left to defaults or groups; reads back as the same scenario.
 
 use super::model::{Class, ClassQueue, Scenario};
-use super::quantity::{show_bytes, show_cells, show_duration, show_rate, show_ratio};
+use super::record::{Record, fraction};
+use crate::notation::show::{show_bytes, show_cells, show_duration, show_rate, show_ratio};
 use crate::registry::{Component, Family, Kind};
-use crate::units::{BitRate, Ratio, Span};
+use crate::units::{BitRate, Span};
 use serde::Serialize;
-use serde_json::{Map, Value as Json, json};
-
-type Record = Map<String, Json>;
+use serde_json::{Value as Json, json};
 
 /// Writes `scenario` as TOML.
 pub fn write_toml(scenario: &Scenario) -> String {
@@ -90,11 +89,10 @@ fn written(component: &Component, record: &Record) -> Vec<(&'static str, String)
         .tag()
         .map(|tag| (tag, json!(component.name).to_string()));
     let given = component.parameters.iter().filter_map(|parameter| {
-        if let Some((other, values)) = parameter.only_with {
-            let chosen = record.get(other)?.as_str()?;
-            if !values.contains(&chosen) {
-                return None;
-            }
+        if let Some((other, choices)) = component.only_with(parameter.name)
+            && !choices.contains(&record.get(other)?.as_str()?)
+        {
+            return None;
         }
         Some((
             parameter.name,
@@ -107,7 +105,6 @@ fn written(component: &Component, record: &Record) -> Vec<(&'static str, String)
 /// `value` as TOML; `None` when it is left out.
 fn toml(kind: &Kind, value: &Json) -> Option<String> {
     let quoted = |text: String| format!("\"{text}\"");
-    let ratio = |value: &Json| Some(Ratio::new(value["num"].as_u64()?, value["den"].as_u64()?));
     Some(match kind {
         Kind::Cells {
             unlimited: true, ..
@@ -117,10 +114,10 @@ fn toml(kind: &Kind, value: &Json) -> Option<String> {
         Kind::Duration { .. } => quoted(show_duration(Span(value.as_u64()?))),
         Kind::Cells { .. } => quoted(show_cells(value.as_u64()?)),
         Kind::Bytes { .. } => quoted(show_bytes(value.as_u64()?)),
-        Kind::Decimal { .. } => show_ratio(ratio(value)?),
+        Kind::Decimal { .. } => show_ratio(fraction(value)?),
         Kind::Threshold => match value["cells"].as_u64() {
             Some(cells) => quoted(show_cells(cells)),
-            None => show_ratio(ratio(&value["fraction"])?),
+            None => show_ratio(fraction(&value["fraction"])?),
         },
         // JSON's escapes are TOML's; names and texts have no control characters.
         Kind::Text | Kind::Name | Kind::Choice(_) | Kind::Reference(_) => value.to_string(),

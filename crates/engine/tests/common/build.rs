@@ -100,22 +100,7 @@ pub fn vc(name: &str, from: &str, to: &str, route: &[&str], class: Class, traffi
 pub fn tcp() -> TcpParams {
     TcpParams {
         recovery: Recovery::Vanilla,
-        mss: 512,
-        rwnd: 65_535,
-        initial_window: 1,
-        initial_ssthresh: None,
-        granularity: Span::from_milliseconds(100),
-        min_rto: Span::from_milliseconds(200),
-        initial_rto: Span::from_milliseconds(3_000),
-        max_rto: Span::from_milliseconds(64_000),
-        estimator: Estimator::Bsd,
-        delayed_ack: None,
-        dupack_threshold: 3,
-        file_size: None,
-        sack_blocks: 3,
-        sack_pipe: SackPipe::Counter,
-        reno_fast_retransmit: RenoFastRetransmit::MissingSegment,
-        processing: None,
+        ..TcpParams::default()
     }
 }
 

@@ -476,24 +476,28 @@ fn tcp(base: u64) -> impl Strategy<Value = TcpParams> {
             let (tick, min, more, max) = timers;
             let (estimator, delayed_ack, dupack_threshold, sack_blocks, sack_pipe, reno) = options;
             let (window, odd, initial_window, ssthresh, file_size) = sizes;
-            TcpParams {
-                recovery,
-                mss,
-                rwnd: window * mss + odd % mss,
-                initial_window,
-                initial_ssthresh: ssthresh.map(|segments| (segments + 2) * mss),
+            let timers = TcpParams {
                 granularity: Span(tick),
                 min_rto: Span(min * tick),
                 initial_rto: Span((min + more) * tick),
                 max_rto: Span((min + more + max) * tick),
                 estimator,
                 delayed_ack,
+                ..TcpParams::default()
+            };
+            TcpParams {
+                recovery,
+                mss,
+                rwnd: window * mss + odd % mss,
+                initial_window,
+                initial_ssthresh: ssthresh.map(|segments| (segments + 2) * mss),
                 dupack_threshold,
                 file_size,
                 sack_blocks,
                 sack_pipe,
                 reno_fast_retransmit: reno,
                 processing,
+                ..timers
             }
         })
 }

@@ -1,7 +1,7 @@
 //! Helpers of the unit tests: a sender under control of the test, which speaks in segment numbers.
 
 use super::{Ack, MAX_SACK_BLOCKS, SackBlock, Segment, Sender};
-use crate::scenario::model::{Estimator, Recovery, RenoFastRetransmit, SackPipe, TcpParams};
+use crate::scenario::model::{Recovery, TcpParams};
 use crate::units::{Span, Time};
 
 /// Bytes of a segment in the tests.
@@ -17,20 +17,9 @@ pub fn params(recovery: Recovery) -> TcpParams {
         recovery,
         mss: MSS,
         rwnd: RWND,
-        initial_window: 1,
-        initial_ssthresh: None,
         granularity: Span::from_milliseconds(10),
         min_rto: Span::from_milliseconds(1000),
-        initial_rto: Span::from_milliseconds(3000),
-        max_rto: Span::from_milliseconds(64_000),
-        estimator: Estimator::Bsd,
-        delayed_ack: None,
-        dupack_threshold: 3,
-        file_size: None,
-        sack_blocks: 3,
-        sack_pipe: SackPipe::Counter,
-        reno_fast_retransmit: RenoFastRetransmit::MissingSegment,
-        processing: None,
+        ..TcpParams::default()
     }
 }
 

@@ -1,6 +1,6 @@
 //! Routes: given ones are followed link by link, others are the shortest, the first in scenario order.
 
-use super::expand::Expanded;
+use super::things::Things;
 use std::collections::{HashMap, VecDeque};
 
 /// Breadth-first trees kept for further VCs.
@@ -16,10 +16,10 @@ pub(crate) struct Router {
 }
 
 impl Router {
-    pub(crate) fn new(network: &Expanded) -> Router {
-        let mut neighbours = vec![Vec::new(); network.nodes.len()];
-        for link in &network.links {
-            if network.between.contains_key(&(link.to, link.from)) {
+    pub(crate) fn new(things: &Things) -> Router {
+        let mut neighbours = vec![Vec::new(); things.nodes.len()];
+        for link in &things.links {
+            if things.between.contains_key(&(link.to, link.from)) {
                 neighbours[link.from].push(link.to as u32);
             }
         }
@@ -32,17 +32,17 @@ impl Router {
     /// The nodes from host `from` to host `to`, both included, over `switches` if given.
     pub(crate) fn nodes(
         &mut self,
-        network: &Expanded,
+        things: &Things,
         from: usize,
         to: usize,
         switches: Option<&[usize]>,
     ) -> Result<Vec<usize>, String> {
-        let name = |n: usize| &network.nodes[n].name;
+        let name = |n: usize| &things.nodes[n].name;
         if let Some(switches) = switches {
             let nodes: Vec<usize> = [&[from], switches, &[to]].concat();
             for hop in nodes.windows(2) {
                 for (a, b) in [(hop[0], hop[1]), (hop[1], hop[0])] {
-                    if !network.between.contains_key(&(a, b)) {
+                    if !things.between.contains_key(&(a, b)) {
                         return Err(format!("there is no link from {} to {}", name(a), name(b)));
                     }
                 }
@@ -51,14 +51,14 @@ impl Router {
         }
         // Hosts with one link share the tree of the node it leads to.
         let start = match self.neighbours[from][..] {
-            [only] if (only as usize) >= network.hosts => only as usize,
+            [only] if (only as usize) >= things.hosts => only as usize,
             _ => from,
         };
         if !self.trees.contains_key(&start) {
             if self.trees.len() >= MOST_TREES {
                 self.trees.clear();
             }
-            let tree = self.tree(start, network.hosts);
+            let tree = self.tree(start, things.hosts);
             self.trees.insert(start, tree);
         }
         let tree = &self.trees[&start];

@@ -1,0 +1,43 @@
+//! Service classes.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A service class; the order is the order of strict priority, most urgent first.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum Class {
+    /// Constant bit rate.
+    Cbr,
+    /// Variable bit rate.
+    Vbr,
+    /// Available bit rate.
+    Abr,
+    /// Guaranteed frame rate.
+    Gfr,
+    /// Unspecified bit rate.
+    Ubr,
+}
+
+impl Class {
+    /// All classes, most urgent first.
+    pub const ALL: [Class; 5] = [Class::Cbr, Class::Vbr, Class::Abr, Class::Gfr, Class::Ubr];
+
+    /// The class's lower-case name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Class::Cbr => "cbr",
+            Class::Vbr => "vbr",
+            Class::Abr => "abr",
+            Class::Gfr => "gfr",
+            Class::Ubr => "ubr",
+        }
+    }
+
+    /// The class called `name`.
+    pub fn find(name: &str) -> Option<Class> {
+        Class::ALL.into_iter().find(|class| class.name() == name)
+    }
+}

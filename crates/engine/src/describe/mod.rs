@@ -1,0 +1,138 @@
+//! What a scenario amounts to before it runs: its ports, where cells can queue, how many there can be.
+
+mod notes;
+
+use crate::flow::FlowKind;
+use crate::options::RunError;
+use crate::scenario::Scenario;
+use crate::topology::Topology;
+use crate::units::CELL_BITS;
+use serde_json::{Value, json};
+
+/// `{"hosts", "switches", "links", "vcs", "duration_s", "max_bottleneck_cells", "ports": [{"name", "switch", "inputs",
+/// "can_queue", "data_vcs", "ack_vcs", "max_data_cells", "scheduler", "queues": [{"class", "buffer", "drop",
+/// "rest_of_frame"}]}], "notes"}`, for the ports that carry anything.
+///
+/// The cells are an upper bound: what the links and the cell sources can bring in the simulated time. The scheduler and, for
+/// each class that crosses the port, most urgent first, the queue are those that hold there, the link's own or the
+/// switch's, in the form of a scenario's JSON. Notes are sentences about what is allowed and hardly meant, most of it
+/// settings without effect.
+///
+/// # Errors
+/// As [`crate::run`], for a scenario that the reader has not checked.
+pub fn describe(scenario: &Scenario) -> Result<Value, RunError> {
+    let topology = Topology::new(scenario).map_err(RunError::Scenario)?;
+    let can_queue = crate::build::queueing_links(scenario, &topology);
+    let offered: Vec<f64> = (0..scenario.vcs.len())
+        .map(|vc| offered(scenario, &topology, vc))
+        .collect();
+    let seconds = scenario.duration.as_seconds();
+    let mut bottleneck = 0.0;
+    let mut ports = Vec::new();
+    for link in (0..scenario.links.len()).filter(|&l| !topology.inputs[l].is_empty()) {
+        let flows = topology.crossing[link]
+            .iter()
+            .map(|id| &topology.flows[id.index()]);
+        let data = flows.clone().filter(|flow| flow.kind.is_data());
+        let brought: f64 = data.clone().map(|flow| offered[flow.vc]).sum();
+        let rate = brought.min(scenario.links[link].rate.0 as f64);
+        let most = (rate * seconds / CELL_BITS as f64).ceil();
+        if can_queue[link] {
+            bottleneck += most;
+        }
+        let inputs = topology.inputs[link].iter();
+        let queues = topology.classes[link].iter();
+        ports.push(json!({
+            "name": scenario.links[link].name,
+            "switch": scenario.links[link].from,
+            "inputs": inputs.map(|&i| scenario.links[i].name.as_str()).collect::<Vec<_>>(),
+            "can_queue": can_queue[link],
+            "data_vcs": data.count(),
+            "ack_vcs": flows.filter(|flow| flow.kind == FlowKind::Ack).count(),
+            "max_data_cells": most as u64,
+            "scheduler": topology.scheduler(scenario, link),
+            "queues": queues.map(|&class| topology.queue(scenario, link, class)).collect::<Vec<_>>(),
+        }));
+    }
+    Ok(json!({
+        "hosts": scenario.hosts.len(),
+        "switches": scenario.switches.len(),
+        "links": scenario.links.len(),
+        "vcs": scenario.vcs.len(),
+        "duration_s": seconds,
+        "max_bottleneck_cells": bottleneck as u64,
+        "ports": ports,
+        "notes": notes::notes(scenario, &topology),
+    }))
+}
+
+/// The most that the data of a VC can bring in the long run, bits per second.
+fn offered(scenario: &Scenario, topology: &Topology, vc: usize) -> f64 {
+    let source = scenario.vcs[vc].traffic.offered_rate();
+    let links = topology.data_path(vc).iter();
+    let rates = links.map(|&link| scenario.links[link].rate.0 as f64);
+    rates.fold(source.unwrap_or(f64::INFINITY), f64::min)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::read_toml;
+
+    #[test]
+    fn a_lan_queues_at_its_bottleneck_only() {
+        let text = include_str!("../../../../examples/lan-5.toml");
+        let scenario = read_toml(text, "lan-5.toml", &[]).expect("the example is valid");
+        let found = describe(&scenario).expect("it can be built");
+        let queueing: Vec<&str> = found["ports"]
+            .as_array()
+            .expect("ports are a list")
+            .iter()
+            .filter(|port| port["can_queue"] == true && port["data_vcs"] != 0)
+            .filter_map(|port| port["name"].as_str())
+            .collect();
+        assert_eq!(queueing, ["west->east"]);
+        // 10 s at 155.52 Mb/s and 424 bits a cell.
+        assert_eq!(found["max_bottleneck_cells"], 3_667_925);
+        assert_eq!(found["notes"], json!([]));
+    }
+
+    #[test]
+    fn ports_tell_what_holds_there() {
+        let text = include_str!("../../../../examples/vbr-guaranteed-rate.toml");
+        let own = [(
+            "link.west->east.vbr".into(),
+            "{ buffer = \"7 cells\", drop = \"ppd\" }".into(),
+        )];
+        let scenario = read_toml(text, "", &own).expect("the example is valid");
+        let found = describe(&scenario).expect("it can be built");
+        let ports = found["ports"].as_array().expect("ports are a list");
+        let port = |name: &str| {
+            let port = ports.iter().find(|p| p["name"] == name).expect("a port");
+            (&port["scheduler"], &port["queues"])
+        };
+        let (tenth, r, z) = (
+            json!({ "num": 1, "den": 10 }),
+            json!({ "fraction": { "num": 9, "den": 10 } }),
+            json!({ "num": 8, "den": 10 }),
+        );
+        let own = json!({ "class": "vbr", "buffer": 7, "drop": { "policy": "ppd" }, "rest_of_frame": "drop-but-eom" });
+        let of_switch = json!({
+            "class": "ubr", "buffer": 3000, "drop": { "policy": "selective-drop", "r": r, "z": z },
+            "rest_of_frame": "accept",
+        });
+        let (scheduler, queues) = port("west->east");
+        assert_eq!(
+            *scheduler,
+            json!({ "kind": "guaranteed-rate", "class": "ubr", "gr": tenth })
+        );
+        assert_eq!(*queues, json!([own, of_switch]));
+        let (scheduler, queues) = port("east->sink1");
+        let tail_drop = json!({ "policy": "tail-drop" });
+        assert_eq!(*scheduler, json!({ "kind": "strict-priority" }));
+        assert_eq!(
+            *queues,
+            json!([{ "class": "ubr", "buffer": null, "drop": tail_drop, "rest_of_frame": "accept" }])
+        );
+    }
+}

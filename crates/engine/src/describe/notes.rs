@@ -1,0 +1,246 @@
+//! What is allowed and hardly meant.
+
+use crate::port::drop::{DropRule, Policy};
+use crate::registry::MAX_CELLS;
+use crate::scenario::{Class, ClassQueue, Scenario, Scheduler};
+use crate::topology::Topology;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Shares that no scheduler looks at, sources that never start, frames that never fit, schedulers for classes that nobody
+/// uses, policies that never refuse, shares that a common buffer undoes.
+pub(super) fn notes(scenario: &Scenario, topology: &Topology) -> Vec<String> {
+    let mut notes = unused_shares(scenario, topology);
+    notes.extend(late_sources(scenario));
+    notes.extend(long_frames(scenario, topology));
+    for settings in settings(scenario, topology) {
+        notes.extend(settings.unused_scheduler());
+        for queue in settings.queues {
+            if settings.used.contains(&queue.class) {
+                notes.extend(settings.common_buffer(queue));
+                notes.extend(settings.idle_policy(queue));
+            }
+        }
+    }
+    notes
+}
+
+/// The first of some names, and how many more there are.
+fn some(names: &[&str]) -> String {
+    match names {
+        [only] => (*only).to_string(),
+        [first, others @ ..] => format!("{first} and {} more", others.len()),
+        [] => String::new(),
+    }
+}
+
+/// Guarantees and weights of VCs that no port serves one by one, each class told once.
+fn unused_shares(scenario: &Scenario, topology: &Topology) -> Vec<String> {
+    let mut unused: BTreeMap<(&str, Class), Vec<&str>> = BTreeMap::new();
+    for (index, vc) in scenario.vcs.iter().enumerate() {
+        let path = topology.data_path(index).iter();
+        let mut ports = path.filter(|&&link| topology.switch_of[link].is_some());
+        let served = ports.any(|&link| topology.scheduler(scenario, link).serves_vcs_of(vc.class));
+        for (field, given) in [
+            ("guarantee", vc.guarantee.is_some()),
+            ("weight", vc.weight != 1),
+        ] {
+            if given && !served {
+                unused.entry((field, vc.class)).or_default().push(&vc.name);
+            }
+        }
+    }
+    let sentence = |((field, class), names): (&(&str, Class), &Vec<&str>)| {
+        format!(
+            "the {field} of {} has no effect: no port on the way has a per-vc scheduler for the class {}",
+            some(names),
+            class.name()
+        )
+    };
+    unused.iter().map(sentence).collect()
+}
+
+/// Sources that start after the end.
+fn late_sources(scenario: &Scenario) -> Option<String> {
+    let vcs = scenario.vcs.iter();
+    let late = vcs.filter(|vc| vc.start >= scenario.duration);
+    let late: Vec<&str> = late.map(|vc| vc.name.as_str()).collect();
+    let sentence = |names: &[&str]| {
+        format!(
+            "no data from {}: the start is the end of the run or later",
+            some(names)
+        )
+    };
+    (!late.is_empty()).then(|| sentence(&late))
+}
+
+/// Frames that are longer than a buffer on their way.
+fn long_frames(scenario: &Scenario, topology: &Topology) -> Vec<String> {
+    let mut cut: BTreeMap<(&str, u64, u64), Vec<&str>> = BTreeMap::new();
+    for (index, vc) in scenario.vcs.iter().enumerate() {
+        let Some(frame) = vc.traffic.frame() else {
+            continue;
+        };
+        let cells = u64::from(frame.cells);
+        for &link in topology.data_path(index) {
+            let buffer = topology.switch_of[link]
+                .and_then(|_| topology.queue(scenario, link, vc.class).buffer);
+            // One cell is in service.
+            if let Some(buffer) = buffer.filter(|&k| k + 1 < cells) {
+                let name = scenario.links[link].name.as_str();
+                cut.entry((name, cells, buffer)).or_default().push(&vc.name);
+            }
+        }
+    }
+    let sentence = |((link, cells, buffer), vcs): ((&str, u64, u64), Vec<&str>)| {
+        format!(
+            "a frame of {} has {cells} cells, more than the {buffer} that can wait at {link}",
+            some(&vcs)
+        )
+    };
+    cut.into_iter().map(sentence).collect()
+}
+
+/// Settings made for all ports of a switch, or for one port.
+struct Settings<'s> {
+    name: &'s str,
+    scheduler: Option<&'s Scheduler>,
+    queues: &'s [ClassQueue],
+    /// Classes of the VCs that cross any of the ports.
+    used: BTreeSet<Class>,
+}
+
+/// All settings at ports that carry anything.
+fn settings<'s>(scenario: &'s Scenario, topology: &Topology) -> impl Iterator<Item = Settings<'s>> {
+    let mut at_switches: Vec<Settings<'s>> = scenario
+        .switches
+        .iter()
+        .map(|switch| Settings {
+            name: &switch.name,
+            scheduler: Some(&switch.scheduler),
+            queues: &switch.queues,
+            used: BTreeSet::new(),
+        })
+        .collect();
+    for (link, switch) in topology.switch_of.iter().enumerate() {
+        if let Some(switch) = *switch {
+            at_switches[switch].used.extend(&topology.classes[link]);
+        }
+    }
+    let links = scenario.links.iter().zip(&topology.classes);
+    let at_ports = links.map(|(link, classes)| Settings {
+        name: &link.name,
+        scheduler: link.scheduler.as_ref(),
+        queues: &link.queues,
+        used: classes.iter().copied().collect(),
+    });
+    let all = at_switches.into_iter().chain(at_ports.collect::<Vec<_>>());
+    all.filter(|settings| !settings.used.is_empty())
+}
+
+impl Settings<'_> {
+    /// A scheduler for a class that no VC has there.
+    fn unused_scheduler(&self) -> Option<String> {
+        let class = self.scheduler?.class()?;
+        (!self.used.contains(&class)).then(|| {
+            format!(
+                "the scheduler of {} is for the class {}, which no VC has there",
+                self.name,
+                class.name()
+            )
+        })
+    }
+
+    /// A buffer shared by VCs that are served one by one.
+    fn common_buffer(&self, queue: &ClassQueue) -> Option<String> {
+        let class = queue.class;
+        let one_by_one = self.scheduler?.serves_vcs_of(class);
+        (one_by_one && queue.buffer.is_some() && !facts(queue).counts_by_vc).then(|| {
+            format!(
+                "the VCs of the class {} share one buffer at {}: when it is full, arrivals decide who gets \
+                 in, and thereby the shares; a drop policy that counts by VC keeps them apart",
+                class.name(),
+                self.name
+            )
+        })
+    }
+
+    /// A policy that would refuse if the buffer had a limit.
+    fn idle_policy(&self, queue: &ClassQueue) -> Option<String> {
+        (queue.buffer.is_none() && facts(queue).needs_limit).then(|| {
+            format!(
+                "the drop policy of the class {} of {} refuses nothing: its buffer is unlimited",
+                queue.class.name(),
+                self.name
+            )
+        })
+    }
+}
+
+/// What the drop policy of a queue looks at, and when it speaks.
+struct PolicyFacts {
+    counts_by_vc: bool,
+    /// Whether it refuses frames of a buffer with a limit, but none of one without.
+    needs_limit: bool,
+}
+
+fn facts(queue: &ClassQueue) -> PolicyFacts {
+    let policy = |buffer| Policy::new(&queue.drop, buffer);
+    let refuses = |buffer| policy(buffer).smallest_refusal() < u64::MAX;
+    PolicyFacts {
+        counts_by_vc: policy(queue.buffer).needs().vc_counts,
+        needs_limit: refuses(Some(MAX_CELLS)) && !refuses(None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::describe::describe;
+    use crate::scenario::read_toml;
+
+    #[test]
+    fn settings_without_effect_are_noted() {
+        let text = include_str!("../../../../examples/lan-5.toml");
+        let notes = |overrides: &[(&str, &str)]| -> Vec<String> {
+            let own: Vec<_> = overrides
+                .iter()
+                .map(|&(k, v)| (k.to_string(), v.to_string()))
+                .collect();
+            let scenario = read_toml(text, "lan-5.toml", &own).expect("the example is valid");
+            let found = describe(&scenario).expect("it can be built");
+            serde_json::from_value(found["notes"].clone()).expect("notes are sentences")
+        };
+        let guarantee = ("vc.guarantee", "10 Mbps");
+        let unused = "the guarantee of vc1 and 4 more has no effect: no port on the way has a per-vc scheduler for the class ubr";
+        assert_eq!(notes(&[guarantee]), [unused]);
+        assert_eq!(notes(&[guarantee, ("vc.weight", "2")]).len(), 2);
+        let per_vc = |class| {
+            let scheduler = "switch.west.scheduler";
+            [
+                guarantee,
+                (scheduler, "per-vc"),
+                ("switch.west.scheduler.class", class),
+            ]
+        };
+        let shared = &notes(&per_vc("ubr"))[..];
+        assert!(
+            matches!(shared, [one] if one.starts_with("the VCs of the class ubr share one buffer at west"))
+        );
+        let mut apart = per_vc("ubr").to_vec();
+        apart.push(("switch.west.ubr.drop", "selective-drop"));
+        assert!(notes(&apart).is_empty());
+        let nobody = "the scheduler of west is for the class gfr, which no VC has there";
+        assert_eq!(notes(&per_vc("gfr")), [unused, nobody]);
+        let unlimited =
+            "the drop policy of the class ubr of west refuses nothing: its buffer is unlimited";
+        assert_eq!(
+            notes(&[("switch.west.ubr.buffer", "unlimited")]),
+            [unlimited]
+        );
+        let late = "no data from vc1 and 4 more: the start is the end of the run or later";
+        assert_eq!(notes(&[("vc.start", "10 s")]), [late]);
+        let mss = ("vc.traffic.mss", "65000 bytes");
+        let long = "a frame of vc1 and 4 more has 1356 cells, more than the 1000 that can wait at west->east";
+        assert_eq!(notes(&[mss]), [long]);
+        assert!(notes(&[mss, ("switch.west.ubr.buffer", "1355 cells")]).is_empty());
+    }
+}

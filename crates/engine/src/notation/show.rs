@@ -1,0 +1,84 @@
+//! Quantities as they are written in a scenario.
+
+use crate::units::{BitRate, Ratio, Span, TICKS_PER_NANOSECOND};
+
+/// `value / scale` as a decimal; `scale` is a power of ten.
+fn show_decimal(value: u64, scale: u64) -> String {
+    let part = value % scale;
+    if part == 0 {
+        return (value / scale).to_string();
+    }
+    let width = scale.ilog10() as usize;
+    let text = format!("{}.{part:0width$}", value / scale);
+    text.trim_end_matches('0').to_string()
+}
+
+/// A rate.
+pub(crate) fn show_rate(rate: BitRate) -> String {
+    match rate.0 {
+        r if r < 1_000 => format!("{r} bps"),
+        r if r < 1_000_000 => format!("{} kbps", show_decimal(r, 1_000)),
+        r if r < 1_000_000_000 => format!("{} Mbps", show_decimal(r, 1_000_000)),
+        r if r < 1_000_000_000_000 => format!("{} Gbps", show_decimal(r, 1_000_000_000)),
+        r => format!("{} Tbps", show_decimal(r, 1_000_000_000_000)),
+    }
+}
+
+/// A length of time: in ticks unless it is a whole number of nanoseconds.
+pub(crate) fn show_duration(span: Span) -> String {
+    if !span.0.is_multiple_of(TICKS_PER_NANOSECOND) {
+        return format!("{} ticks", span.0);
+    }
+    match span.0 / TICKS_PER_NANOSECOND {
+        0 => "0 s".into(),
+        ns if ns < 1_000 => format!("{ns} ns"),
+        ns if ns < 1_000_000 => format!("{} us", show_decimal(ns, 1_000)),
+        ns if ns < 1_000_000_000 => format!("{} ms", show_decimal(ns, 1_000_000)),
+        ns => format!("{} s", show_decimal(ns, 1_000_000_000)),
+    }
+}
+
+/// A number of cells.
+pub(crate) fn show_cells(cells: u64) -> String {
+    format!("{cells} {}", if cells == 1 { "cell" } else { "cells" })
+}
+
+/// A number of bytes.
+pub(crate) fn show_bytes(bytes: u64) -> String {
+    format!("{bytes} {}", if bytes == 1 { "byte" } else { "bytes" })
+}
+
+/// An exact decimal: a decimal when it reads back as the same fraction,
+/// otherwise the fraction as text.
+pub(crate) fn show_ratio(ratio: Ratio) -> String {
+    let power_of_ten = 10u64.pow(ratio.den.ilog10()) == ratio.den;
+    if power_of_ten && (ratio.den == 1 || !ratio.num.is_multiple_of(10)) {
+        show_decimal(ratio.num, ratio.den)
+    } else {
+        format!("\"{}/{}\"", ratio.num, ratio.den)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::parse::{Part, quantity, ratio};
+    use super::super::units::{BYTES, CELLS, DURATION, RATE};
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn what_is_shown_reads_back(value in any::<u64>(), small in 0u64..10_000_000, den in 1u64..=1_000_000) {
+            for v in [value, small] {
+                prop_assert_eq!(quantity(&show_rate(BitRate(v)), RATE, Part::Refuse), Ok(v));
+                prop_assert_eq!(quantity(&show_duration(Span(v)), DURATION, Part::Round), Ok(v));
+                prop_assert_eq!(quantity(&show_cells(v), CELLS, Part::Refuse), Ok(v));
+                prop_assert_eq!(quantity(&show_bytes(v), BYTES, Part::Refuse), Ok(v));
+            }
+            for d in [den, 1, 10, 1000, 1_000_000] {
+                let value = Ratio::new(small, d);
+                prop_assert_eq!(ratio(show_ratio(value).trim_matches('"'), 6), Ok(value));
+            }
+        }
+    }
+}

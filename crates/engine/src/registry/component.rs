@@ -1,0 +1,128 @@
+//! Components and their parameters.
+
+use super::family::Family;
+use super::kind::Kind;
+
+/// One component.
+#[derive(Debug)]
+pub struct Component {
+    /// Family it belongs to.
+    pub family: Family,
+    /// Name in scenarios, as the literature has it.
+    pub name: &'static str,
+    /// One line: what it is or does.
+    pub help: &'static str,
+    /// Formula with its symbols; empty when there is none.
+    pub formula: &'static str,
+    /// Paper, RFC or standard it follows; empty for the product's own parts.
+    pub source: &'static str,
+    /// What can be set.
+    pub parameters: &'static [Parameter],
+    /// Parameters of what it stands in, and their defaults there: see [`Default::Implied`].
+    pub implies: &'static [(&'static str, &'static str)],
+}
+
+impl Component {
+    /// The parameter called `name`.
+    pub fn parameter(&self, name: &str) -> Option<&'static Parameter> {
+        self.parameters.iter().find(|p| p.name == name)
+    }
+
+    /// Whether a scenario may write just the name, taking every default.
+    pub fn has_shorthand(&self) -> bool {
+        self.family.tag().is_some() && !self.parameters.iter().any(Parameter::is_required)
+    }
+
+    /// The parameter of which some choices alone give `option` a meaning, and these; `None` when it always has one.
+    pub fn only_with(&self, option: &str) -> Option<(&'static str, Vec<&'static str>)> {
+        self.parameters.iter().find_map(|parameter| {
+            let Kind::Choice(choices) = parameter.kind else {
+                return None;
+            };
+            let takes = choices.iter().filter(|c| c.options.contains(&option));
+            let names: Vec<&str> = takes.map(|c| c.name).collect();
+            (!names.is_empty()).then_some((parameter.name, names))
+        })
+    }
+
+    /// The default that it implies for `parameter` of what it stands in.
+    pub(crate) fn implied(&self, parameter: &str) -> Option<&'static str> {
+        let found = self.implies.iter().find(|(name, _)| *name == parameter);
+        found.map(|&(_, value)| value)
+    }
+}
+
+/// A component that says nothing yet, to begin from.
+pub(super) const PLAIN: Component = Component {
+    family: Family::Scenario,
+    name: "",
+    help: "",
+    formula: "",
+    source: "",
+    parameters: &[],
+    implies: &[],
+};
+
+/// One parameter of a component.
+#[derive(Clone, Copy, Debug)]
+pub struct Parameter {
+    /// Name of the field.
+    pub name: &'static str,
+    /// What values it takes.
+    pub kind: Kind,
+    /// What it is when left out.
+    pub default: Default,
+    /// One line: what it is. It begins with the symbol of the formulas, if there is one: "K, cells that may wait".
+    pub help: &'static str,
+}
+
+impl Parameter {
+    /// Whether a scenario must give it.
+    pub fn is_required(&self) -> bool {
+        matches!(self.default, Default::Required)
+    }
+
+    /// The symbol of the formulas, with which its help begins.
+    pub(crate) fn symbol(&self) -> &'static str {
+        self.help.split(',').next().unwrap_or_default()
+    }
+}
+
+pub(super) const fn parameter(
+    name: &'static str,
+    kind: Kind,
+    default: Default,
+    help: &'static str,
+) -> Parameter {
+    Parameter {
+        name,
+        kind,
+        default,
+        help,
+    }
+}
+
+/// What a parameter is when left out.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Default {
+    /// It must be given.
+    Required,
+    /// A text, quantities included: "5 us".
+    Text(&'static str),
+    /// A whole number.
+    Integer(u64),
+    /// A decimal, as written.
+    Decimal(&'static str),
+    /// A truth value.
+    Bool(bool),
+    /// No elements.
+    EmptyList,
+    /// A component with all its defaults.
+    AllDefaults,
+    /// So many times another parameter of the component, a number.
+    Multiple(u64, &'static str),
+    /// What the component implies that the parameter named after the family holds, else this.
+    Implied(Family, &'static str),
+    /// What the engine makes of it, in words.
+    Derived(&'static str),
+}

@@ -1,0 +1,105 @@
+//! Families of components.
+
+/// A kind of component. A scenario chooses one component of a family that has a tag.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Family {
+    /// The whole scenario.
+    Scenario,
+    /// What is measured.
+    Measure,
+    /// What a replication draws.
+    Ensemble,
+    /// End systems.
+    Host,
+    /// Switches.
+    Switch,
+    /// Links.
+    Link,
+    /// Virtual circuits.
+    Vc,
+    /// Class queues of a port.
+    Queue,
+    /// Drop policies.
+    Drop,
+    /// Schedulers.
+    Scheduler,
+    /// What a VC sends.
+    Traffic,
+    /// Processing delays.
+    Processing,
+    /// Recorded time series.
+    Probe,
+}
+
+impl Family {
+    /// All families, in the order of the reference pages.
+    pub const ALL: [Family; 13] = [
+        Family::Scenario,
+        Family::Measure,
+        Family::Ensemble,
+        Family::Host,
+        Family::Switch,
+        Family::Link,
+        Family::Vc,
+        Family::Queue,
+        Family::Drop,
+        Family::Scheduler,
+        Family::Traffic,
+        Family::Processing,
+        Family::Probe,
+    ];
+
+    /// Lower-case name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Family::Scenario => "scenario",
+            Family::Measure => "measure",
+            Family::Ensemble => "ensemble",
+            Family::Host => "host",
+            Family::Switch => "switch",
+            Family::Link => "link",
+            Family::Vc => "vc",
+            Family::Queue => "queue",
+            Family::Drop => "drop",
+            Family::Scheduler => "scheduler",
+            Family::Traffic => "traffic",
+            Family::Processing => "processing",
+            Family::Probe => "probe",
+        }
+    }
+
+    /// One line about the family.
+    pub fn help(self) -> &'static str {
+        match self {
+            Family::Scenario => "Scenarios; the top level of a file.",
+            Family::Measure => "Measurement; `[measure]`.",
+            Family::Ensemble => "Ensembles; `[ensemble]`.",
+            Family::Host => "End systems; `[[host]]`.",
+            Family::Switch => "Switches; `[[switch]]`.",
+            Family::Link => "Links; `[[link]]`. One that leaves a switch is one of its ports.",
+            Family::Vc => "Virtual circuits; `[[vc]]`.",
+            Family::Queue => {
+                "Class queues; `cbr`, `vbr`, `abr`, `gfr` and `ubr` of a switch or link."
+            }
+            Family::Drop => {
+                "Drop policies: what a class queue refuses before it is full. X, Y_i and N_a leave out the cell in service."
+            }
+            Family::Scheduler => "Schedulers: which waiting cell a port serves next.",
+            Family::Traffic => "Traffic: what a VC sends.",
+            Family::Processing => {
+                "Processing delays of hosts, switches and transports; they keep the order of what passes."
+            }
+            Family::Probe => "Time series to record; `[[probe]]`. Probes never change the run.",
+        }
+    }
+
+    /// The field that chooses a component of the family, or `None` when there is only one.
+    pub fn tag(self) -> Option<&'static str> {
+        match self {
+            Family::Drop => Some("policy"),
+            Family::Scheduler | Family::Traffic | Family::Processing => Some("kind"),
+            Family::Probe => Some("what"),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! The registry as JSON: what classes, stubs and pages outside the engine are made from.
+
+use super::component::{Component, Default, Parameter};
+use super::family::Family;
+use super::kind::{Choice, Kind};
+use serde_json::{Value, json};
+
+/// The whole registry:
+/// `{"families": [{"name", "help", "tag", "components": [{"name", "help", "formula", "source", "shorthand",
+/// "parameters": [{"name", "help", "kind", "allowed", "required", "default", "default_text", "only_with"}]}]}]}`.
+///
+/// `kind` is `{"type": ...}` with `minimum`, `maximum` (as written in a scenario), `units`, `choices`, `families`,
+/// `family` or `items` with `items_allowed` where they apply. `default` is null when the parameter is required or its default is derived; `default_text`
+/// says the default in words.
+pub fn as_json() -> Value {
+    let families = Family::ALL.map(|family| {
+        json!({
+            "name": family.name(),
+            "help": family.help(),
+            "tag": family.tag(),
+            "components": family.components().iter().map(component).collect::<Vec<_>>(),
+        })
+    });
+    json!({ "families": families })
+}
+
+fn component(c: &Component) -> Value {
+    json!({
+        "name": c.name,
+        "help": c.help,
+        "formula": c.formula,
+        "source": c.source,
+        "shorthand": c.has_shorthand(),
+        "parameters": c.parameters.iter().map(|p| parameter(c, p)).collect::<Vec<_>>(),
+    })
+}
+
+fn parameter(of: &Component, p: &Parameter) -> Value {
+    let only_with = of.only_with(p.name);
+    json!({
+        "name": p.name,
+        "help": p.help,
+        "kind": kind(&p.kind),
+        "allowed": p.kind.allowed(),
+        "required": p.is_required(),
+        "default": default(&p.default),
+        "default_text": p.default_text(),
+        "only_with": only_with.map(|(parameter, values)| json!({ "parameter": parameter, "values": values })),
+    })
+}
+
+pub(super) fn default(default: &Default) -> Value {
+    match *default {
+        Default::Text(text) => json!(text),
+        Default::Integer(integer) => json!(integer),
+        Default::Decimal(decimal) => decimal.parse().unwrap_or(Value::Null),
+        Default::Bool(truth) => json!(truth),
+        Default::EmptyList => json!([]),
+        Default::Required
+        | Default::AllDefaults
+        | Default::Multiple(..)
+        | Default::Implied(..)
+        | Default::Derived(_) => Value::Null,
+    }
+}
+
+fn kind(kind: &Kind) -> Value {
+    let quantity = |name: &str| {
+        let [minimum, maximum] = kind.range().unwrap_or_default();
+        json!({ "type": name, "minimum": minimum, "maximum": maximum, "units": kind.units() })
+    };
+    match kind {
+        Kind::Text => json!({ "type": "text" }),
+        Kind::Name => json!({ "type": "name" }),
+        Kind::Bool => json!({ "type": "bool" }),
+        Kind::Rate { .. } => quantity("rate"),
+        Kind::Duration { .. } => quantity("duration"),
+        Kind::Cells { unlimited, .. } => {
+            let mut value = quantity("cells");
+            value["unlimited"] = json!(unlimited);
+            value
+        }
+        Kind::Bytes { .. } => quantity("bytes"),
+        Kind::Integer { min, max } => json!({ "type": "integer", "minimum": min, "maximum": max }),
+        Kind::Decimal {
+            min,
+            max,
+            below_max,
+            decimals,
+        } => json!({
+            "type": "decimal", "minimum": min, "maximum": max, "below_maximum": below_max, "decimals": decimals,
+        }),
+        Kind::Threshold => json!({ "type": "threshold", "units": kind.units() }),
+        Kind::Choice(choices) => {
+            json!({ "type": "choice", "choices": choices.iter().map(choice).collect::<Vec<_>>() })
+        }
+        Kind::Reference(families) => json!({
+            "type": "reference", "families": families.iter().map(|f| f.name()).collect::<Vec<_>>(),
+        }),
+        Kind::One(family) => json!({ "type": "component", "family": family.name() }),
+        Kind::List(item) => {
+            json!({ "type": "list", "items": self::kind(item), "items_allowed": item.allowed() })
+        }
+    }
+}
+
+fn choice(c: &Choice) -> Value {
+    json!({ "name": c.name, "help": c.help, "formula": c.formula, "source": c.source })
+}

@@ -1,0 +1,131 @@
+//! What values a parameter takes.
+
+use super::family::Family;
+use crate::units::{Span, TICKS_PER_SECOND};
+
+/// What values a parameter takes. Bounds are inclusive unless said otherwise.
+#[derive(Clone, Copy, Debug)]
+pub enum Kind {
+    /// Any text of at most 200 characters, none of them a control character.
+    Text,
+    /// A name for a thing: at most 64 letters, digits and `_ - / > : +`, not digits only.
+    Name,
+    /// true or false.
+    Bool,
+    /// Bits per second, a cell rate.
+    Rate {
+        /// Smallest, bit/s.
+        min: u64,
+        /// Largest, bit/s.
+        max: u64,
+    },
+    /// A length of time.
+    Duration {
+        /// Shortest.
+        min: Span,
+        /// Longest.
+        max: Span,
+    },
+    /// Cells.
+    Cells {
+        /// Fewest.
+        min: u64,
+        /// Most.
+        max: u64,
+        /// Whether "unlimited" is a value.
+        unlimited: bool,
+    },
+    /// Bytes.
+    Bytes {
+        /// Fewest.
+        min: u64,
+        /// Most.
+        max: u64,
+    },
+    /// A whole number without unit.
+    Integer {
+        /// Smallest.
+        min: u64,
+        /// Largest.
+        max: u64,
+    },
+    /// An exact decimal without unit, or a fraction as text ("1/3").
+    Decimal {
+        /// Smallest.
+        min: u64,
+        /// Largest.
+        max: u64,
+        /// Whether `max` itself is excluded.
+        below_max: bool,
+        /// Most decimals.
+        decimals: u32,
+    },
+    /// A queue length: cells, or a fraction of the buffer.
+    Threshold,
+    /// One of a few names.
+    Choice(&'static [Choice]),
+    /// The name of a thing of one of these families.
+    Reference(&'static [Family]),
+    /// A component of this family.
+    One(Family),
+    /// Any number of these.
+    List(&'static Kind),
+}
+
+/// A value of [`Kind::Choice`].
+#[derive(Clone, Copy, Debug)]
+pub struct Choice {
+    /// Name in scenarios.
+    pub name: &'static str,
+    /// One line: what it means.
+    pub help: &'static str,
+    /// Formula; empty when there is none.
+    pub formula: &'static str,
+    /// Paper, RFC or standard; may be empty.
+    pub source: &'static str,
+    /// Parameters of the component that have a meaning with this choice, though not with all.
+    pub options: &'static [&'static str],
+}
+
+/// A choice that says all by its name and one line.
+pub(super) const fn choice(name: &'static str, help: &'static str) -> Choice {
+    Choice {
+        name,
+        help,
+        formula: "",
+        source: "",
+        options: &[],
+    }
+}
+
+/// Highest rate, 1 Tb/s.
+pub(crate) const MAX_RATE: u64 = 1_000_000_000_000;
+/// Longest run.
+pub(crate) const MAX_DURATION: Span = Span(100_000 * TICKS_PER_SECOND);
+/// Most cells of a limited buffer, and largest threshold.
+pub(crate) const MAX_CELLS: u64 = 1_000_000_000;
+/// Most decimals of fractions and factors: the products in the drop policies stay below 2^128.
+pub(crate) const DECIMALS: u32 = 6;
+
+pub(super) const ANY_RATE: Kind = Kind::Rate {
+    min: 1,
+    max: MAX_RATE,
+};
+pub(super) const ANY_DURATION: Kind = Kind::Duration {
+    min: Span::ZERO,
+    max: MAX_DURATION,
+};
+pub(super) const POSITIVE_DURATION: Kind = Kind::Duration {
+    min: Span::from_nanoseconds(1),
+    max: MAX_DURATION,
+};
+
+pub(super) const fn integer(min: u64, max: u64) -> Kind {
+    Kind::Integer { min, max }
+}
+
+/// Largest integer that every TOML reader takes.
+pub(super) const MAX_INTEGER: u64 = i64::MAX as u64;
+
+/// How many like things an entry makes.
+pub(super) const COUNT: Kind = integer(1, 1_000_000_000);

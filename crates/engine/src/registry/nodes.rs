@@ -1,0 +1,181 @@
+//! Entries of hosts, switches, links and processing delays.
+
+use super::classes::{class_queues, with_queues};
+use super::component::Default::{Bool, Decimal, Derived, EmptyList, Required, Text};
+use super::component::{Component, PLAIN, Parameter, parameter};
+use super::family::Family;
+use super::kind::{ANY_DURATION, COUNT, Kind, MAX_INTEGER, MAX_RATE, choice, integer};
+use crate::units::Span;
+
+const NODE_COUNT: Parameter = parameter(
+    "count",
+    COUNT,
+    Derived("one, without a number in its name"),
+    "Makes this many like things, named name1, name2, ...; the name alone then means the group.",
+);
+const NODE_NAME: Parameter = parameter(
+    "name",
+    Kind::Name,
+    Required,
+    "Unique among hosts and switches.",
+);
+
+pub(super) static HOST: &[Component] = &[Component {
+    family: Family::Host,
+    name: "host",
+    help: "An end system; on each of its links it sends frames first come first served, from a queue without limit.",
+    parameters: &[
+        NODE_NAME,
+        NODE_COUNT,
+        parameter(
+            "processing",
+            Kind::One(Family::Processing),
+            Derived("no delay"),
+            "Delay of every frame sent and received, common to all VCs of the host.",
+        ),
+    ],
+    ..PLAIN
+}];
+
+const OF_SWITCH: &[Parameter] = &[
+    NODE_NAME,
+    NODE_COUNT,
+    parameter(
+        "processing",
+        Kind::One(Family::Processing),
+        Derived("no delay"),
+        "Delay between an input link and the output ports.",
+    ),
+    parameter(
+        "scheduler",
+        Kind::One(Family::Scheduler),
+        Text("strict-priority"),
+        "Which waiting cell goes next, at every port without a scheduler of its own.",
+    ),
+];
+static SWITCH_AND_QUEUES: [Parameter; with_queues(OF_SWITCH)] =
+    class_queues(OF_SWITCH, "unlimited, tail drop");
+
+pub(super) static SWITCH: &[Component] = &[Component {
+    family: Family::Switch,
+    name: "switch",
+    help: "An output-buffered switch; each outgoing link is a port with a queue per class.",
+    parameters: &SWITCH_AND_QUEUES,
+    ..PLAIN
+}];
+
+const OF_LINK: &[Parameter] = &[
+    parameter(
+        "name",
+        Kind::Name,
+        Derived("from->to"),
+        "Unique among links; numbered between groups; a link back adds `-back`, or is to->from.",
+    ),
+    parameter(
+        "from",
+        Kind::Reference(&[Family::Host, Family::Switch]),
+        Required,
+        "Node it leaves. A group makes a link for each member, pairwise if both ends are groups.",
+    ),
+    parameter(
+        "to",
+        Kind::Reference(&[Family::Host, Family::Switch]),
+        Required,
+        "Node it reaches.",
+    ),
+    parameter(
+        "rate",
+        Kind::Rate {
+            min: 1_000,
+            max: MAX_RATE,
+        },
+        Required,
+        "Cell rate of the line: 53 bytes count for every cell (155.52 Mbps raw, 149.76 Mbps SDH payload).",
+    ),
+    parameter(
+        "delay",
+        Kind::Duration {
+            min: Span::ZERO,
+            max: Span::from_milliseconds(1_000_000),
+        },
+        Text("0 s"),
+        "Propagation delay.",
+    ),
+    parameter(
+        "duplex",
+        Kind::Bool,
+        Bool(true),
+        "Whether a link of equal rate and delay leads back.",
+    ),
+    parameter(
+        "lose_frames",
+        Kind::List(&integer(0, MAX_INTEGER)),
+        EmptyList,
+        "Data frames lost, counted from 0 as they enter the link, retransmissions included.",
+    ),
+    parameter(
+        "lose_probability",
+        Kind::Decimal {
+            min: 0,
+            max: 1,
+            below_max: false,
+            decimals: 12,
+        },
+        Decimal("0"),
+        "Probability that a data frame is lost.",
+    ),
+    parameter(
+        "scheduler",
+        Kind::One(Family::Scheduler),
+        Derived("the switch's"),
+        "Scheduler of this port.",
+    ),
+];
+static LINK_AND_QUEUES: [Parameter; with_queues(OF_LINK)] = class_queues(OF_LINK, "the switch's");
+
+pub(super) static LINK: &[Component] = &[Component {
+    family: Family::Link,
+    name: "link",
+    help: "A link, by default with a like one back. Losses, scheduler and class queues belong to the way from `from` to `to`.",
+    formula: "the k-th cell of a busy period that began at t0 leaves at t0 + ceil(k 424 / rate) and arrives `delay` later",
+    parameters: &LINK_AND_QUEUES,
+    ..PLAIN
+}];
+
+const PROCESSING_PARAMETERS: &[Parameter] = &[
+    parameter(
+        "per",
+        Kind::Choice(&[
+            choice("cell", "Each cell takes the time; switches only."),
+            choice("frame", "Each frame takes the time."),
+        ]),
+        Text("frame"),
+        "What a time is drawn for.",
+    ),
+    parameter("mean", ANY_DURATION, Required, "Mean time."),
+    parameter(
+        "spread",
+        ANY_DURATION,
+        Text("0 s"),
+        "Each time is uniform in [mean - spread, mean + spread]; at most the mean.",
+    ),
+];
+
+pub(super) static PROCESSING: &[Component] = &[
+    Component {
+        family: Family::Processing,
+        name: "server",
+        help: "Works on one cell or frame at a time.",
+        formula: "leaves at max(arrival, previous leaving) + time",
+        parameters: PROCESSING_PARAMETERS,
+        ..PLAIN
+    },
+    Component {
+        family: Family::Processing,
+        name: "latency",
+        help: "Works on everything at once, in order.",
+        formula: "leaves at max(arrival + time, previous leaving)",
+        parameters: PROCESSING_PARAMETERS,
+        ..PLAIN
+    },
+];

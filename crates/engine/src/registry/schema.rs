@@ -1,0 +1,115 @@
+//! The JSON Schema of scenarios.
+
+use super::component::Component;
+use super::family::Family;
+use super::json::default;
+use super::kind::Kind;
+use serde_json::{Map, Value, json};
+
+/// The JSON Schema (draft 2020-12) of a scenario as TOML or JSON. It knows fields, kinds, units and choices; ranges
+/// of quantities and what concerns several fields are left to the reader.
+pub fn json_schema() -> Value {
+    let mut definitions = Map::new();
+    for family in Family::ALL {
+        definitions.insert(family.name().into(), family_schema(family));
+    }
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Cellyard scenario",
+        "$ref": "#/$defs/scenario",
+        "$defs": definitions,
+    })
+}
+
+fn family_schema(family: Family) -> Value {
+    let components = family.components();
+    let Some(tag) = family.tag() else {
+        return component_schema(&components[0], None);
+    };
+    let shorthands: Vec<&str> = components
+        .iter()
+        .filter(|c| c.has_shorthand())
+        .map(|c| c.name)
+        .collect();
+    let tables = components.iter().map(|c| component_schema(c, Some(tag)));
+    let shorthand =
+        json!({ "enum": shorthands, "description": "By its name alone, with every default." });
+    let forms: Vec<Value> = (!shorthands.is_empty())
+        .then_some(shorthand)
+        .into_iter()
+        .chain(tables)
+        .collect();
+    json!({ "description": family.help(), "oneOf": forms })
+}
+
+fn component_schema(component: &Component, tag: Option<&str>) -> Value {
+    let mut properties = Map::new();
+    if let Some(tag) = tag {
+        properties.insert(tag.into(), json!({ "const": component.name }));
+    }
+    for p in component.parameters {
+        let mut schema = kind_schema(&p.kind);
+        schema["description"] = json!(p.help);
+        if !default(&p.default).is_null() {
+            schema["default"] = default(&p.default);
+        }
+        properties.insert(p.name.into(), schema);
+    }
+    let required = component
+        .parameters
+        .iter()
+        .filter(|p| p.is_required())
+        .map(|p| p.name);
+    let required: Vec<&str> = tag.into_iter().chain(required).collect();
+    json!({
+        "type": "object",
+        "description": component.help,
+        "properties": properties,
+        "required": required,
+        "additionalProperties": false,
+    })
+}
+
+fn kind_schema(kind: &Kind) -> Value {
+    // A number, and the unit behind it.
+    let quantity = |alternatives: &str| {
+        let units = kind.units().join("|");
+        let pattern = format!(
+            r"^\s*(\+?[0-9][0-9_]*(\.[0-9_]*)?([eE][+-]?[0-9]+)?\s*({units}){alternatives})\s*$"
+        );
+        json!({ "type": "string", "pattern": pattern })
+    };
+    match kind {
+        Kind::Text => json!({ "type": "string", "maxLength": 200 }),
+        Kind::Name | Kind::Reference(_) => {
+            json!({ "type": "string", "minLength": 1, "maxLength": 64 })
+        }
+        Kind::Bool => json!({ "type": "boolean" }),
+        Kind::Rate { .. } | Kind::Duration { .. } | Kind::Bytes { .. } => quantity(""),
+        Kind::Cells { unlimited, .. } => quantity(if *unlimited { "|unlimited" } else { "" }),
+        Kind::Integer { min, max } => json!({ "type": "integer", "minimum": min, "maximum": max }),
+        Kind::Decimal {
+            min,
+            max,
+            below_max,
+            ..
+        } => {
+            let upper = if *below_max {
+                "exclusiveMaximum"
+            } else {
+                "maximum"
+            };
+            let fraction = json!({ "type": "string", "pattern": "^[0-9]+/[0-9]+$" });
+            json!({ "anyOf": [{ "type": "number", "minimum": min, upper: max }, fraction] })
+        }
+        Kind::Threshold => {
+            let fraction = json!({ "type": "string", "pattern": "^[0-9]+/[0-9]+$" });
+            json!({ "anyOf": [quantity(""), { "type": "number", "minimum": 0, "maximum": 1 }, fraction] })
+        }
+        Kind::Choice(choices) => {
+            json!({ "enum": choices.iter().map(|c| c.name).collect::<Vec<_>>() })
+        }
+        Kind::One(family) => json!({ "$ref": format!("#/$defs/{}", family.name()) }),
+        Kind::List(item) => json!({ "type": "array", "items": kind_schema(item) }),
+    }
+}

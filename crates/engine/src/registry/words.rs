@@ -1,0 +1,111 @@
+//! What a parameter may be and what it is when left out, in words.
+
+use super::component::{Default, Parameter};
+use super::family::Family;
+use super::kind::Kind;
+use crate::notation::show::{show_bytes, show_cells, show_duration, show_rate};
+use crate::notation::units;
+use crate::notation::words::list;
+use crate::units::BitRate;
+
+impl Kind {
+    /// Names of the units that its values take; none without a unit.
+    pub(crate) fn units(&self) -> Vec<&'static str> {
+        let units = match self {
+            Kind::Rate { .. } => units::RATE,
+            Kind::Duration { .. } => units::DURATION,
+            Kind::Cells { .. } | Kind::Threshold => units::CELLS,
+            Kind::Bytes { .. } => units::BYTES,
+            _ => &[],
+        };
+        units.iter().map(|u| u.name).collect()
+    }
+
+    /// The least and the most of a quantity, as written in a scenario; `None` of anything else.
+    pub(crate) fn range(&self) -> Option<[String; 2]> {
+        Some(match *self {
+            Kind::Rate { min, max } => [min, max].map(|rate| show_rate(BitRate(rate))),
+            Kind::Duration { min, max } => [min, max].map(show_duration),
+            Kind::Cells { min, max, .. } => [min, max].map(show_cells),
+            Kind::Bytes { min, max } => [min, max].map(show_bytes),
+            _ => return None,
+        })
+    }
+
+    /// What it may be.
+    pub(crate) fn allowed(&self) -> String {
+        match self {
+            Kind::Text => "at most 200 characters".into(),
+            Kind::Name => "at most 64 letters, digits and _ - / > : +, not digits only".into(),
+            Kind::Bool => "true or false".into(),
+            Kind::Rate { .. } | Kind::Duration { .. } | Kind::Bytes { .. } => self.quantity(""),
+            Kind::Cells { unlimited, .. } => {
+                self.quantity(if *unlimited { ", or \"unlimited\"" } else { "" })
+            }
+            Kind::Integer { min, max } => format!("an integer from {min} to {max}"),
+            Kind::Decimal {
+                min,
+                max,
+                below_max,
+                decimals,
+            } => {
+                let to = if *below_max { "to below" } else { "to" };
+                format!("a number from {min} {to} {max} with at most {decimals} decimals")
+            }
+            Kind::Threshold => {
+                "cells, \"800 cells\", or a fraction of the buffer from 0 to 1".into()
+            }
+            Kind::Choice(choices) => list(choices.iter().map(|c| c.name)),
+            Kind::Reference(families) => {
+                let families: Vec<&str> = families.iter().map(|f| f.name()).collect();
+                format!("the name of a {}", families.join(" or "))
+            }
+            Kind::One(family) => of_family(*family),
+            Kind::List(item) => format!("a list, each {}", item.allowed()),
+        }
+    }
+
+    /// A quantity within its range, and what it may be instead.
+    fn quantity(&self, also: &str) -> String {
+        let [min, max] = self.range().unwrap_or_default();
+        let units = self.units().join(", ");
+        format!("\"{min}\" to \"{max}\"{also}; units: {units}")
+    }
+}
+
+/// What a component of `family` may be.
+fn of_family(family: Family) -> String {
+    let components = family.components();
+    match family.tag() {
+        None => {
+            let fields = components[0].parameters.iter().map(|p| p.name);
+            format!("a table: {}", list(fields))
+        }
+        Some(tag) => {
+            let names = list(components.iter().map(|c| c.name));
+            format!("a table with `{tag}`, one of {names}")
+        }
+    }
+}
+
+impl Parameter {
+    /// The default; empty when it is required.
+    pub fn default_text(&self) -> String {
+        match self.default {
+            Default::Required => String::new(),
+            Default::Text(text) | Default::Decimal(text) | Default::Derived(text) => text.into(),
+            Default::Integer(integer) => integer.to_string(),
+            Default::Bool(truth) => truth.to_string(),
+            Default::EmptyList => "none".into(),
+            Default::AllDefaults => format!("the defaults of `{}`", self.name),
+            Default::Multiple(times, other) => format!("{times} x {other}"),
+            Default::Implied(family, otherwise) => {
+                let implied = family.components().iter().filter_map(|component| {
+                    let value = component.implied(self.name)?;
+                    Some(format!("{value} for {}, ", component.name))
+                });
+                format!("{}else {otherwise}", implied.collect::<String>())
+            }
+        }
+    }
+}

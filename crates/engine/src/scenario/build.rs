@@ -1,0 +1,145 @@
+//! From records without faults, and the things they stand for, to the model. One conversion serves all the things that an
+//! entry makes: their names are filled in afterwards.
+
+use super::check::with_defaults;
+use super::expand::things::{NodeAt, Things};
+use super::flows::Flows;
+use super::model::*;
+use super::record::{Record, complete, entries, field, object};
+use crate::class::Class;
+use crate::registry::Family;
+use crate::units::Ratio;
+use serde_json::Value as Json;
+
+/// The scenario, when nothing is wrong with it.
+pub(crate) fn scenario(
+    record: &Record,
+    things: &Things,
+    flows: &Flows<'_>,
+    probes: Vec<Probe>,
+) -> Scenario {
+    let (hosts, switches) = things.nodes.split_at(things.hosts);
+    Scenario {
+        name: field(record, "name"),
+        seed: field(record, "seed"),
+        duration: field(record, "duration"),
+        tie_order: field(record, "tie_order"),
+        tie_offset: field(record, "tie_offset"),
+        arrival_first: field(record, "arrival_first"),
+        timer_phase: field(record, "timer_phase"),
+        ensemble: field(record, "ensemble"),
+        measure: field(record, "measure"),
+        hosts: self::hosts(record, hosts),
+        switches: self::switches(record, switches),
+        links: links(record, things),
+        vcs: vcs(record, things, flows),
+        probes,
+    }
+}
+
+/// What `make` makes of each entry of `list`.
+fn made<T>(scenario: &Record, list: &str, make: impl Fn(&Record) -> T) -> Vec<T> {
+    let records = entries(scenario, list).into_iter().flatten();
+    records.map(make).collect()
+}
+
+fn hosts(scenario: &Record, hosts: &[NodeAt]) -> Vec<Host> {
+    let made = made(scenario, "host", |record| Host {
+        name: String::new(),
+        processing: field(record, "processing"),
+    });
+    let host = |at: &NodeAt| Host {
+        name: at.name.clone(),
+        ..made[at.entry].clone()
+    };
+    hosts.iter().map(host).collect()
+}
+
+fn switches(scenario: &Record, switches: &[NodeAt]) -> Vec<Switch> {
+    let made = made(scenario, "switch", |record| Switch {
+        name: String::new(),
+        processing: field(record, "processing"),
+        scheduler: field(record, "scheduler"),
+        queues: queues(record),
+    });
+    let switch = |at: &NodeAt| Switch {
+        name: at.name.clone(),
+        ..made[at.entry].clone()
+    };
+    switches.iter().map(switch).collect()
+}
+
+fn queues(record: &Record) -> Vec<ClassQueue> {
+    let of_class = |class: Class| {
+        let queue = object(record, class.name())?;
+        Some(ClassQueue {
+            class,
+            buffer: field(queue, "buffer"),
+            drop: field(queue, "drop"),
+            rest_of_frame: field(queue, "rest_of_frame"),
+        })
+    };
+    Class::ALL.into_iter().filter_map(of_class).collect()
+}
+
+/// Losses, scheduler and queues belong to the link there; the link back has its rate and delay alone.
+fn links(scenario: &Record, things: &Things) -> Vec<Link> {
+    let made = made(scenario, "link", |record| {
+        let there = Link {
+            name: String::new(),
+            from: String::new(),
+            to: String::new(),
+            rate: field(record, "rate"),
+            delay: field(record, "delay"),
+            lose_frames: field(record, "lose_frames"),
+            lose_probability: field(record, "lose_probability"),
+            scheduler: field(record, "scheduler"),
+            queues: queues(record),
+        };
+        let back = Link {
+            lose_frames: Vec::new(),
+            lose_probability: Ratio::new(0, 1),
+            scheduler: None,
+            queues: Vec::new(),
+            ..there.clone()
+        };
+        [there, back]
+    });
+    let links = things.links.iter().map(|at| Link {
+        name: at.name.clone(),
+        from: things.nodes[at.from].name.clone(),
+        to: things.nodes[at.to].name.clone(),
+        ..made[at.entry][usize::from(at.back)].clone()
+    });
+    links.collect()
+}
+
+fn vcs(scenario: &Record, things: &Things, flows: &Flows<'_>) -> Vec<Vc> {
+    let records: Vec<&Record> = entries(scenario, "vc").into_iter().flatten().collect();
+    let name = |&node: &usize| things.nodes[node].name.clone();
+    let vcs = things.vcs.iter().enumerate().map(|(index, at)| {
+        let record = records[at.entry];
+        let last = at.nodes.len() - 1;
+        Vc {
+            name: at.name.clone(),
+            from: name(&at.nodes[0]),
+            to: name(&at.nodes[last]),
+            route: at.nodes[1..last].iter().map(name).collect(),
+            class: field(record, "class"),
+            weight: field(record, "weight"),
+            guarantee: field(record, "guarantee"),
+            start: field(record, "start"),
+            traffic: flows.traffic(index).expect("nothing is wrong").clone(),
+        }
+    });
+    vcs.collect()
+}
+
+impl Default for TcpParams {
+    /// A TCP of which nothing is given: the defaults of the registry.
+    fn default() -> TcpParams {
+        let tcp = Family::Traffic.find("tcp");
+        let defaults = with_defaults(tcp.expect("the registry has TCP"));
+        complete(&Json::Object(defaults)).expect("the registry has the fields of the model")
+    }
+}

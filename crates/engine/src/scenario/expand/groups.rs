@@ -1,0 +1,103 @@
+//! Groups: numbered names, the nodes that an entry's ends name, and the pairs of two groups.
+
+use super::things::Things;
+use crate::scenario::record::{Record, text};
+use crate::scenario::report::Report;
+
+/// The names of `count` like things; without a count, the name itself.
+pub(super) fn numbered(name: &str, count: Option<u64>) -> Vec<String> {
+    match count {
+        None => vec![name.to_string()],
+        Some(n) => (1..=n).map(|i| format!("{name}{i}")).collect(),
+    }
+}
+
+pub(super) fn duplicate(path: &str, what: &str, report: &mut Report) {
+    report.add(
+        path,
+        "is a duplicate name",
+        format!("names are unique among {what}, with their groups and the numbered names of these"),
+        None,
+    );
+}
+
+/// An entry of links or VCs with its path, `link[3]`.
+#[derive(Clone, Copy)]
+pub(super) struct Entry<'r> {
+    pub record: &'r Record,
+    pub path: &'r str,
+    /// Whether all nodes are right, so that names can be looked for.
+    pub nodes_right: bool,
+}
+
+impl Entry<'_> {
+    /// The nodes that `end` of the entry names.
+    pub fn end<'o>(
+        &self,
+        end: &str,
+        things: &'o Things,
+        report: &mut Report,
+    ) -> Option<&'o [usize]> {
+        let name = text(self.record, end)?;
+        let found = things.node_names.find(name);
+        if found.is_none() && self.nodes_right {
+            let suggestion = report.suggest(name, things.node_names.all());
+            report.add(
+                &format!("{}.{end}", self.path),
+                "no host or switch has this name",
+                "a name or group from [[host]] or [[switch]]",
+                suggestion,
+            );
+        }
+        found
+    }
+
+    /// Like [`Entry::end`], and all of them hosts.
+    pub fn hosts<'o>(
+        &self,
+        end: &str,
+        things: &'o Things,
+        report: &mut Report,
+    ) -> Option<&'o [usize]> {
+        let found = self.end(end, things, report)?;
+        if found.iter().all(|&n| n < things.hosts) {
+            return Some(found);
+        }
+        let path = format!("{}.{end}", self.path);
+        report.add(&path, "is a switch", "a host", None);
+        None
+    }
+
+    /// Whether one of its ends is a group.
+    pub fn is_grouped(&self, things: &Things) -> bool {
+        let group = |end| text(self.record, end).is_some_and(|n| things.node_names.is_group(n));
+        group("from") || group("to")
+    }
+
+    /// The pairs of two groups: pairwise, or each with the only one of the other side.
+    pub fn pairs(
+        &self,
+        from: &[usize],
+        to: &[usize],
+        report: &mut Report,
+    ) -> Option<Vec<(usize, usize)>> {
+        let (m, n) = (from.len(), to.len());
+        let at_to = format!("{}.to", self.path);
+        if m > 1 && n > 1 && m != n {
+            report.add(
+                &at_to,
+                format!("is a group of {n}, and `from` one of {m}"),
+                "groups of the same size, or a single one",
+                None,
+            );
+            return None;
+        }
+        let pairs = (0..m.max(n)).map(|i| (from[i % m], to[i % n]));
+        if pairs.clone().any(|(a, b)| a == b) {
+            let allowed = "another host or switch";
+            report.add(&at_to, "is the same as `from`", allowed, None);
+            return None;
+        }
+        Some(pairs.collect())
+    }
+}

@@ -1,0 +1,133 @@
+//! Links, one way each.
+
+use super::groups::{Entry, duplicate};
+use super::things::{LinkAt, Things};
+use crate::class::Class;
+use crate::scenario::record::{Record, entries, text};
+use crate::scenario::report::Report;
+use serde_json::Value as Json;
+
+/// Makes the links; false when a node or link is wrong, so that no routes can be looked for.
+pub(super) fn links(
+    scenario: &Record,
+    things: &mut Things,
+    nodes_right: bool,
+    report: &mut Report,
+) -> bool {
+    let mut right = nodes_right;
+    for (i, record) in entries(scenario, "link").into_iter().enumerate() {
+        let path = &format!("link[{i}]");
+        let entry = record.map(|record| Entry {
+            record,
+            path,
+            nodes_right,
+        });
+        let Some((entry, pairs)) = entry.and_then(|e| Some((e, pairs(e, things, report)?))) else {
+            right = false;
+            continue;
+        };
+        right &= entry.record.contains_key("duplex");
+        let made = make(entry, i, &pairs, things);
+        if made.second {
+            let [from, to] = ["from", "to"].map(|end| text(entry.record, end).unwrap_or_default());
+            report.add(
+                path,
+                format!("is a second link between {from} and {to}"),
+                "one link each way between two nodes (`duplex` makes both)",
+                None,
+            );
+            right = false;
+        } else if !made.unique {
+            duplicate(&format!("{path}.name"), "links", report);
+        }
+        port_settings(entry, things, report);
+    }
+    right
+}
+
+/// The nodes that the links of an entry join.
+fn pairs(entry: Entry<'_>, things: &Things, report: &mut Report) -> Option<Vec<(usize, usize)>> {
+    let from = entry.end("from", things, report);
+    let to = entry.end("to", things, report);
+    entry.pairs(from?, to?, report)
+}
+
+/// How it went with the links of an entry.
+struct Made {
+    /// Whether all their names were new.
+    unique: bool,
+    /// Whether one joins two nodes that were joined already.
+    second: bool,
+}
+
+/// Makes the links of the entry at position `at`.
+fn make(entry: Entry<'_>, at: usize, pairs: &[(usize, usize)], things: &mut Things) -> Made {
+    let duplex = entry.record.get("duplex") == Some(&Json::Bool(true));
+    let backs = &[false, true][..1 + usize::from(duplex)];
+    let grouped = entry.is_grouped(things);
+    let own_name = text(entry.record, "name");
+    let mut members: [Vec<usize>; 2] = Default::default();
+    let mut made = Made {
+        unique: true,
+        second: false,
+    };
+    for (k, &(a, b)) in pairs.iter().enumerate() {
+        for &back in backs {
+            let (from, to) = if back { (b, a) } else { (a, b) };
+            let suffix = if back { "-back" } else { "" };
+            let name = match own_name {
+                None => format!("{}->{}", things.nodes[from].name, things.nodes[to].name),
+                Some(name) if grouped => format!("{name}{}{suffix}", k + 1),
+                Some(name) => format!("{name}{suffix}"),
+            };
+            let link = things.links.len();
+            made.second |= things.between.insert((from, to), link).is_some();
+            made.unique &= things.link_names.define(&name, vec![link], false);
+            members[usize::from(back)].push(link);
+            things.links.push(LinkAt {
+                name,
+                from,
+                to,
+                entry: at,
+                back,
+            });
+        }
+    }
+    if grouped {
+        for &back in backs {
+            let members = std::mem::take(&mut members[usize::from(back)]);
+            let name = group_name(entry.record, back);
+            made.unique &= things.link_names.define(&name, members, true);
+        }
+    }
+    made
+}
+
+/// The name of all links of an entry that lead there, or back.
+fn group_name(entry: &Record, back: bool) -> String {
+    let [from, to] = ["from", "to"].map(|end| text(entry, end).unwrap_or_default());
+    match (text(entry, "name"), back) {
+        (None, false) => format!("{from}->{to}"),
+        (None, true) => format!("{to}->{from}"),
+        (Some(name), false) => name.to_string(),
+        (Some(name), true) => format!("{name}-back"),
+    }
+}
+
+/// Scheduler and class queues are for links that leave a switch.
+fn port_settings(entry: Entry<'_>, things: &Things, report: &mut Report) {
+    let Some(last) = things.links.last() else {
+        return;
+    };
+    let leaves_host = (if last.back { last.to } else { last.from }) < things.hosts;
+    for field in ["scheduler"].into_iter().chain(Class::ALL.map(Class::name)) {
+        if leaves_host && entry.record.get(field).is_some_and(|v| !v.is_null()) {
+            report.add(
+                &format!("{}.{field}", entry.path),
+                "belongs to a port, but the link leaves a host",
+                "at links that leave a switch, or at the switch",
+                None,
+            );
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! Hosts and switches.
+
+use super::groups::{duplicate, numbered};
+use super::things::{NodeAt, Things};
+use crate::scenario::record::{Record, entries, number, text};
+use crate::scenario::report::Report;
+
+/// Makes the hosts, then the switches; false when one has no name or one that is taken.
+pub(super) fn nodes(scenario: &Record, things: &mut Things, report: &mut Report) -> bool {
+    let hosts_right = family("host", scenario, things, report);
+    things.hosts = things.nodes.len();
+    let switches_right = family("switch", scenario, things, report);
+    hosts_right && switches_right
+}
+
+fn family(family: &str, scenario: &Record, things: &mut Things, report: &mut Report) -> bool {
+    let mut right = true;
+    for (i, entry) in entries(scenario, family).into_iter().enumerate() {
+        let Some((entry, name)) = entry.and_then(|e| Some((e, text(e, "name")?))) else {
+            right = false;
+            continue;
+        };
+        let count = number(entry, "count");
+        let first = things.nodes.len();
+        let names = numbered(name, count);
+        let members = (first..first + names.len()).collect();
+        let known = &mut things.node_names;
+        let mut unique = count.is_none() || known.define(name, members, true);
+        for name in names {
+            unique &= known.define(&name, vec![things.nodes.len()], false);
+            things.nodes.push(NodeAt { name, entry: i });
+        }
+        if !unique {
+            duplicate(&format!("{family}[{i}].name"), "hosts and switches", report);
+            right = false;
+        }
+    }
+    right
+}

@@ -1,0 +1,112 @@
+//! How large a scenario is, from its counts alone.
+
+use crate::scenario::model::{Host, Link, Switch, TcpParams, Vc};
+use crate::scenario::record::{Record, entries, number, text};
+use crate::scenario::report::Report;
+use serde_json::Value as Json;
+use std::collections::HashMap;
+use std::mem::size_of;
+
+/// Most hosts, switches, links and VCs of a scenario together.
+const MOST_COMPONENTS: u64 = 200_000;
+
+/// How many things the entries make.
+#[derive(Default)]
+struct Sizes<'r> {
+    hosts: u64,
+    switches: u64,
+    links: u64,
+    vcs: u64,
+    /// Members of each name of a node.
+    members: HashMap<&'r str, u64>,
+    /// The largest count and its path.
+    largest: (u64, String),
+}
+
+impl<'r> Sizes<'r> {
+    fn of(scenario: &'r Record) -> Sizes<'r> {
+        let mut sizes = Sizes::default();
+        sizes.hosts = sizes.nodes(scenario, "host");
+        sizes.switches = sizes.nodes(scenario, "switch");
+        for entry in entries(scenario, "link").into_iter().flatten() {
+            let each = 1 + u64::from(entry.get("duplex") == Some(&Json::Bool(true)));
+            let all = sizes.between(entry).saturating_mul(each);
+            sizes.links = sizes.links.saturating_add(all);
+        }
+        for (i, entry) in entries(scenario, "vc").into_iter().enumerate() {
+            let Some(entry) = entry else { continue };
+            let count = number(entry, "count").unwrap_or(1);
+            sizes.vcs = sizes.vcs.saturating_add(sizes.between(entry).max(count));
+            sizes.see(count, || format!("vc[{i}].count"));
+        }
+        sizes
+    }
+
+    fn nodes(&mut self, scenario: &'r Record, family: &str) -> u64 {
+        let mut total = 0u64;
+        for (i, entry) in entries(scenario, family).into_iter().enumerate() {
+            let count = entry.and_then(|e| number(e, "count")).unwrap_or(1);
+            total = total.saturating_add(count);
+            if let Some(name) = entry.and_then(|e| text(e, "name")) {
+                self.members.insert(name, count);
+            }
+            self.see(count, || format!("{family}[{i}].count"));
+        }
+        total
+    }
+
+    fn see(&mut self, count: u64, path: impl FnOnce() -> String) {
+        if count > self.largest.0 {
+            self.largest = (count, path());
+        }
+    }
+
+    /// The larger of the two groups that an entry joins.
+    fn between(&self, entry: &Record) -> u64 {
+        let size = |end| text(entry, end).and_then(|name| self.members.get(name));
+        let [from, to] = ["from", "to"].map(|end| size(end).copied().unwrap_or(1));
+        from.max(to)
+    }
+
+    fn all(&self) -> u64 {
+        let counts = [self.hosts, self.switches, self.links, self.vcs];
+        counts.into_iter().fold(0, u64::saturating_add)
+    }
+
+    /// Bytes of the plain data alone; names are short.
+    fn bytes(&self) -> f64 {
+        let name = 16;
+        let each = [
+            (self.hosts, size_of::<Host>() + name),
+            (self.switches, size_of::<Switch>() + name),
+            (self.links, size_of::<Link>() + 3 * name),
+            (
+                self.vcs,
+                size_of::<Vc>() + size_of::<TcpParams>() + 4 * name,
+            ),
+        ];
+        each.iter().map(|&(n, each)| n as f64 * each as f64).sum()
+    }
+}
+
+/// Whether the number of things is within bounds.
+pub(super) fn fits(scenario: &Record, report: &mut Report) -> bool {
+    let sizes = Sizes::of(scenario);
+    let all = sizes.all();
+    if all <= MOST_COMPONENTS {
+        return true;
+    }
+    let bytes = sizes.bytes();
+    let need = if bytes < 1e9 {
+        format!("{:.0} MB", bytes / 1e6)
+    } else {
+        format!("{:.1} GB", bytes / 1e9)
+    };
+    report.add(
+        &sizes.largest.1,
+        format!("makes {all} components in all, whose description alone would take {need}"),
+        format!("at most {MOST_COMPONENTS} hosts, switches, links and VCs together"),
+        None,
+    );
+    false
+}

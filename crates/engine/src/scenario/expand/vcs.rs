@@ -1,0 +1,179 @@
+//! VCs with their routes.
+
+use super::groups::{Entry, duplicate};
+use super::route::Router;
+use super::things::{Things, VcAt};
+use crate::notation::words::list;
+use crate::scenario::record::{Record, entries, is_left_out, number, text};
+use crate::scenario::report::Report;
+
+/// Most links on the routes of all VCs together.
+const MOST_HOPS: usize = 1_000_000;
+
+/// Makes the VCs. Routes are looked for only while nodes and links are right.
+pub(super) fn vcs(
+    scenario: &Record,
+    things: &mut Things,
+    [nodes_right, links_right]: [bool; 2],
+    report: &mut Report,
+) {
+    let mut routes = Routes {
+        router: Router::new(things),
+        links_right,
+        hops: 0,
+    };
+    let mut unnamed = Vec::new();
+    for (i, record) in entries(scenario, "vc").into_iter().enumerate() {
+        let Some(record) = record else { continue };
+        let path = &format!("vc[{i}]");
+        let entry = Entry {
+            record,
+            path,
+            nodes_right,
+        };
+        let Some(plan) = plan(entry, things, report) else {
+            continue;
+        };
+        let first = things.vcs.len();
+        let Some(mut unique) = make(entry, i, &plan, &mut routes, things, report) else {
+            return;
+        };
+        let members: Vec<usize> = (first..things.vcs.len()).collect();
+        match plan.name {
+            None => unnamed.extend(members),
+            Some(name) if plan.numbered => unique &= things.vc_names.define(name, members, true),
+            Some(_) => {}
+        }
+        if !unique {
+            duplicate(&format!("{path}.name"), "VCs", report);
+        }
+    }
+    if !unnamed.is_empty() {
+        things.vc_names.define("vc", unnamed, true);
+    }
+}
+
+/// What an entry makes.
+struct Plan<'r> {
+    name: Option<&'r str>,
+    numbered: bool,
+    /// The hosts of each VC.
+    pairs: Vec<(usize, usize)>,
+    /// The switches that it gives; `None` when it gives none or a wrong one.
+    route: Option<Vec<usize>>,
+}
+
+fn plan<'r>(entry: Entry<'r>, things: &Things, report: &mut Report) -> Option<Plan<'r>> {
+    let from = entry.hosts("from", things, report);
+    let to = entry.hosts("to", things, report);
+    let route = entry
+        .nodes_right
+        .then(|| route(entry, things, report))
+        .flatten();
+    let mut pairs = entry.pairs(from?, to?, report)?;
+    let grouped = entry.is_grouped(things);
+    let count = number(entry.record, "count");
+    match count {
+        Some(n) if grouped && n != pairs.len() as u64 => {
+            report.add(
+                &format!("{}.count", entry.path),
+                format!("differs from the {} members of the groups", pairs.len()),
+                "left out, or the same",
+                None,
+            );
+            return None;
+        }
+        Some(n) if !grouped => pairs = vec![pairs[0]; n as usize],
+        _ => {}
+    }
+    Some(Plan {
+        name: text(entry.record, "name"),
+        numbered: grouped || count.is_some(),
+        pairs,
+        route,
+    })
+}
+
+/// The switches of a route that the entry gives; `None` when it gives none or a wrong one.
+fn route(entry: Entry<'_>, things: &Things, report: &mut Report) -> Option<Vec<usize>> {
+    let given = entry.record.get("route")?.as_array()?;
+    let mut switches: Vec<usize> = Vec::new();
+    for (k, name) in given.iter().enumerate() {
+        let name = name.as_str()?;
+        let path = format!("{}.route[{k}]", entry.path);
+        match things.node_names.find(name) {
+            None => {
+                let suggestion = report.suggest(name, things.node_names.all());
+                let known = things.nodes[things.hosts..].iter().take(10);
+                let known = list(known.map(|n| n.name.as_str()));
+                report.add(&path, "no switch has this name", known, suggestion);
+            }
+            Some(&[node]) if node < things.hosts => {
+                let message = "is a host: routes lead through switches";
+                report.add(&path, message, "a switch", None);
+            }
+            Some(&[node]) if switches.contains(&node) => {
+                report.add(&path, "closes a loop", "each switch at most once", None);
+            }
+            Some(&[node]) => switches.push(node),
+            Some(_) => report.add(&path, "is a group", "one of its members", None),
+        }
+    }
+    (switches.len() == given.len()).then_some(switches)
+}
+
+/// Routes found so far.
+struct Routes {
+    router: Router,
+    links_right: bool,
+    hops: usize,
+}
+
+/// Makes the VCs of the entry at position `at`; whether all their names were new, or `None` when the routes got too long.
+fn make(
+    entry: Entry<'_>,
+    at: usize,
+    plan: &Plan<'_>,
+    routes: &mut Routes,
+    things: &mut Things,
+    report: &mut Report,
+) -> Option<bool> {
+    let route = plan.route.as_deref();
+    let mut reachable =
+        routes.links_right && (route.is_some() || is_left_out(entry.record, "route"));
+    let mut unique = true;
+    for (k, &(from, to)) in plan.pairs.iter().enumerate() {
+        let vc = things.vcs.len();
+        let name = match plan.name {
+            None => format!("vc{}", vc + 1),
+            Some(name) if plan.numbered => format!("{name}{}", k + 1),
+            Some(name) => name.to_string(),
+        };
+        unique &= things.vc_names.define(&name, vec![vc], false);
+        let mut nodes = vec![from, to];
+        if reachable {
+            match routes.router.nodes(things, from, to, route) {
+                Ok(found) => nodes = found,
+                Err(message) => {
+                    // The first of a group speaks for all.
+                    reachable = false;
+                    let field = if route.is_some() { ".route" } else { "" };
+                    let allowed = "links in both directions along the whole route";
+                    report.add(&format!("{}{field}", entry.path), message, allowed, None);
+                }
+            }
+        }
+        routes.hops += nodes.len();
+        if routes.hops > MOST_HOPS {
+            let allowed = format!("{MOST_HOPS} links in all");
+            report.add(entry.path, "makes the routes too long", allowed, None);
+            return None;
+        }
+        things.vcs.push(VcAt {
+            name,
+            nodes,
+            entry: at,
+        });
+    }
+    Some(unique)
+}

@@ -1,0 +1,48 @@
+//! Drop policies that drop from the front of a queue need a queue that has one.
+
+use super::expand::things::Things;
+use super::model::Scenario;
+use super::report::Report;
+use crate::topology::Topology;
+use std::collections::HashSet;
+
+/// Reports queues whose drop policy pushes out from the front while the port's scheduler serves their class VC by VC.
+pub(crate) fn check(
+    scenario: &Scenario,
+    topology: &Topology,
+    things: &Things,
+    report: &mut Report,
+) {
+    let mut reported = HashSet::new();
+    for (link, at) in things.links.iter().enumerate() {
+        if topology.switch_of[link].is_none() {
+            continue;
+        }
+        for &class in &topology.classes[link] {
+            let scheduler = topology.scheduler(scenario, link);
+            let queue = topology.queue(scenario, link, class);
+            if !(scheduler.serves_vcs_of(class) && queue.drop.pushes_out()) {
+                continue;
+            }
+            let own = &scenario.links[link].queues;
+            let place = if own.iter().any(|q| q.class == class) {
+                format!("link[{}]", at.entry)
+            } else {
+                format!("switch[{}]", things.nodes[at.from].entry)
+            };
+            let path = format!("{place}.{}.drop", class.name());
+            if reported.insert(path.clone()) {
+                report.add(
+                    &path,
+                    format!(
+                        "has no one front to drop from: the scheduler of {} serves the VCs of the class {} one by one",
+                        at.name,
+                        class.name()
+                    ),
+                    "another drop policy, or a scheduler other than per-vc for this class",
+                    None,
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! The latest instant that a run could compute, against what time can hold.
+
+use super::expand::things::VcAt;
+use super::model::{Processing, ProcessingKind, ProcessingUnit, Scenario};
+use super::report::Report;
+use super::traffic::Load;
+use crate::class::Class;
+use crate::flow::FlowKind;
+use crate::topology::Topology;
+use crate::units::CELL_BITS;
+use std::collections::{HashMap, HashSet};
+
+/// Latest instant that may be computed, seconds; 64-bit ticks hold 729 900.
+const LATEST: f64 = 500_000.0;
+
+/// Reports VCs whose cells could be on their way longer than time can tell: a bound from all that can wait at once at each
+/// link and processing stage. `vcs` are where those of the scenario come from.
+pub(crate) fn check(scenario: &Scenario, topology: &Topology, vcs: &[VcAt], report: &mut Report) {
+    let loads = Loads::new(scenario, topology);
+    let mut reported = HashSet::new();
+    for (vc, at) in vcs.iter().enumerate() {
+        let latest = loads.latest(vc);
+        if latest > LATEST && reported.insert(at.entry) {
+            report.add(
+                &format!("vc[{}]", at.entry),
+                format!("could still have cells on their way after {latest:.2e} s"),
+                format!("at most {LATEST} s: a shorter run, fewer or slower sources, smaller windows, faster links"),
+                None,
+            );
+        }
+    }
+}
+
+/// The most that can be anywhere at once.
+struct Loads<'s> {
+    scenario: &'s Scenario,
+    topology: &'s Topology,
+    vcs: Vec<Load>,
+    links: Vec<Load>,
+    hosts: Vec<Load>,
+    /// Longest wait for each link, seconds.
+    waits: Vec<f64>,
+}
+
+impl<'s> Loads<'s> {
+    fn new(scenario: &'s Scenario, topology: &'s Topology) -> Loads<'s> {
+        let duration = scenario.duration.as_seconds();
+        let vcs: Vec<Load> = scenario
+            .vcs
+            .iter()
+            .map(|vc| vc.traffic.most_under_way(duration))
+            .collect();
+        let mut links = vec![Load::default(); scenario.links.len()];
+        let mut hosts = vec![Load::default(); scenario.hosts.len()];
+        let mut bits: HashMap<(usize, Class), f64> = HashMap::new();
+        for flow in &topology.flows {
+            let load = vcs[flow.vc];
+            for &link in &flow.path {
+                let class = scenario.vcs[flow.vc].class;
+                *bits.entry((link, class)).or_default() += load.cells * CELL_BITS as f64;
+                links[link].cells += load.cells;
+                links[link].frames += load.frames;
+            }
+            if flow.kind.is_data() {
+                for host in flow.hosts {
+                    hosts[host].frames += load.frames;
+                }
+            }
+        }
+        let mut waits = vec![0.0; scenario.links.len()];
+        for ((link, class), bits) in bits {
+            let buffer =
+                topology.switch_of[link].and_then(|_| topology.queue(scenario, link, class).buffer);
+            let most = buffer.map_or(f64::INFINITY, |k| (k + 1) as f64 * CELL_BITS as f64);
+            waits[link] += bits.min(most) / scenario.links[link].rate.0 as f64;
+        }
+        Loads {
+            scenario,
+            topology,
+            vcs,
+            links,
+            hosts,
+            waits,
+        }
+    }
+
+    /// When the last cell of a VC could arrive, seconds.
+    fn latest(&self, vc: usize) -> f64 {
+        let scenario = self.scenario;
+        let mut latest = scenario.duration.as_seconds();
+        for kind in FlowKind::ALL {
+            let flow = &self.topology.flows[self.topology.flow(vc, kind).index()];
+            for &link in &flow.path {
+                latest += self.waits[link] + scenario.links[link].delay.as_seconds();
+                if let Some(switch) = self.topology.enters[link] {
+                    latest += stage(scenario.switches[switch].processing, self.links[link]);
+                }
+            }
+            for host in flow.hosts {
+                latest += stage(scenario.hosts[host].processing, self.hosts[host]);
+            }
+        }
+        latest + 4.0 * stage(scenario.vcs[vc].traffic.processing(), self.vcs[vc])
+    }
+}
+
+/// The longest time, in seconds, that something spends in a processing stage through which all of `load` passes.
+fn stage(processing: Option<Processing>, load: Load) -> f64 {
+    processing.map_or(0.0, |p| {
+        let time = p.mean.as_seconds() + p.spread.as_seconds();
+        let items = match (p.kind, p.per) {
+            (ProcessingKind::Latency, _) => 1.0,
+            (ProcessingKind::Server, ProcessingUnit::Cell) => load.cells,
+            (ProcessingKind::Server, ProcessingUnit::Frame) => load.frames,
+        };
+        time * items
+    })
+}

@@ -1,0 +1,93 @@
+//! Everything that is wrong with a scenario, as it is found.
+
+use super::problem::{Place, Problem};
+use super::tree::{Node, Value};
+use crate::notation::words::{meant, shorten};
+
+/// Problems found so far in the scenario with root `root`.
+#[derive(Debug)]
+pub(crate) struct Report<'t> {
+    file: String,
+    root: &'t Node,
+    problems: Vec<Problem>,
+}
+
+/// Problems up to which misspelt names are compared with all others.
+const MOST_SUGGESTIONS: usize = 50;
+
+impl<'t> Report<'t> {
+    pub(crate) fn new(file: &str, root: &'t Node, problems: Vec<Problem>) -> Report<'t> {
+        Report {
+            file: file.to_string(),
+            root,
+            problems,
+        }
+    }
+
+    /// Something wrong with the field at `path`. A field that is not written is placed at the nearest one around it.
+    pub(crate) fn add(
+        &mut self,
+        path: &str,
+        message: impl Into<String>,
+        allowed: impl Into<String>,
+        suggestion: Option<String>,
+    ) {
+        let (node, exact) = self.root.nearest(path);
+        // A table as a whole is told by its path.
+        let shown = match node.value {
+            Value::Table(_) => String::new(),
+            _ if exact => node.show(),
+            _ => String::new(),
+        };
+        let place = node.place;
+        self.add_at(place, path, shown, message, allowed, suggestion);
+    }
+
+    /// Something wrong with a field whose place and value are known.
+    pub(crate) fn add_at(
+        &mut self,
+        place: Place,
+        path: &str,
+        value: String,
+        message: impl Into<String>,
+        allowed: impl Into<String>,
+        suggestion: Option<String>,
+    ) {
+        self.problems.push(Problem {
+            file: if place.from_override {
+                "override".into()
+            } else {
+                self.file.clone()
+            },
+            line: place.line as usize,
+            column: place.column as usize,
+            path: shorten(path),
+            value,
+            message: message.into(),
+            allowed: allowed.into(),
+            suggestion,
+        });
+    }
+
+    /// The candidate nearest to `name`, in backticks; none once there are very many problems.
+    pub(crate) fn suggest<'a>(
+        &self,
+        name: &str,
+        candidates: impl IntoIterator<Item = &'a str>,
+    ) -> Option<String> {
+        (self.problems.len() < MOST_SUGGESTIONS)
+            .then(|| meant(name, candidates))
+            .flatten()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.problems.is_empty()
+    }
+
+    /// All problems in the order of the text, each once.
+    pub(crate) fn into_problems(mut self) -> Vec<Problem> {
+        self.problems.sort_by_key(|p| (p.line, p.column));
+        self.problems.dedup();
+        self.problems
+    }
+}

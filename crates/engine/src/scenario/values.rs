@@ -1,0 +1,158 @@
+//! Checks single values: texts, names, quantities, numbers, choices.
+
+use super::tree::{Node, Value};
+use crate::notation::parse::{self, Fault, Part};
+use crate::notation::show::{show_bytes, show_cells, show_duration, show_rate};
+use crate::notation::units::{self, Unit};
+use crate::notation::words::meant;
+use crate::registry::{Choice, DECIMALS, Kind, MAX_CELLS};
+use crate::units::{BitRate, Ratio, Span};
+use serde_json::{Value as Json, json};
+
+/// The value of `node` in the unit of the model; it must be of a kind without parts.
+pub(crate) fn scalar(kind: &Kind, node: &Node) -> Result<Json, Fault> {
+    match (kind, &node.value) {
+        (Kind::Text, Value::Text(text)) => any_text(text),
+        (Kind::Name | Kind::Reference(_), Value::Text(text)) => name(text),
+        (Kind::Bool, Value::Bool(truth)) => Ok(json!(truth)),
+        (&Kind::Rate { min, max }, _) => {
+            let rate = quantity(node, units::RATE, Part::Refuse)?;
+            in_range(rate, min, max, |r| show_rate(BitRate(r)))
+        }
+        (&Kind::Duration { min, max }, _) => {
+            let ticks = quantity(node, units::DURATION, Part::Round)?;
+            in_range(ticks, min.0, max.0, |t| show_duration(Span(t)))
+        }
+        (Kind::Cells { unlimited, .. }, Value::Text(t)) if *unlimited && t == "unlimited" => {
+            Ok(Json::Null)
+        }
+        (&Kind::Cells { min, max, .. }, _) => {
+            let cells = quantity(node, units::CELLS, Part::Refuse)?;
+            in_range(cells, min, max, show_cells)
+        }
+        (&Kind::Bytes { min, max }, _) => {
+            let bytes = quantity(node, units::BYTES, Part::Refuse)?;
+            in_range(bytes, min, max, show_bytes)
+        }
+        (&Kind::Integer { min, max }, &Value::Integer(i)) => {
+            if i < i128::from(min) {
+                return Err(Fault::new(format!("must be at least {min}")));
+            }
+            let i = u64::try_from(i).unwrap_or(u64::MAX);
+            in_range(i, min, max, |i| i.to_string())
+        }
+        (
+            &Kind::Decimal {
+                min,
+                max,
+                below_max,
+                decimals,
+            },
+            _,
+        ) => decimal(ratio(node, decimals)?, min, max, below_max),
+        (Kind::Threshold, _) => threshold(node),
+        (Kind::Choice(choices), Value::Text(text)) => choice(choices, text),
+        _ => Err(wrong_kind(node)),
+    }
+}
+
+fn wrong_kind(node: &Node) -> Fault {
+    Fault::new(format!("is {}", node.kind()))
+}
+
+fn any_text(text: &str) -> Result<Json, Fault> {
+    if text.chars().any(char::is_control) {
+        Err(Fault::new("has a control character"))
+    } else if text.chars().count() > 200 {
+        Err(Fault::new("is longer than 200 characters"))
+    } else {
+        Ok(json!(text))
+    }
+}
+
+fn name(text: &str) -> Result<Json, Fault> {
+    let fits = |c: char| c.is_alphanumeric() || "_-/>:+".contains(c);
+    match text {
+        "" => Err(Fault::new("is empty")),
+        t if t.chars().count() > 64 => Err(Fault::new("is longer than 64 characters")),
+        t if t.chars().all(|c| c.is_ascii_digit()) => Err(Fault::new("has digits only")),
+        t => match t.chars().find(|&c| !fits(c)) {
+            Some(c) => Err(Fault::new(format!("has the character {c:?}"))),
+            None => Ok(json!(t)),
+        },
+    }
+}
+
+fn choice(choices: &[Choice], text: &str) -> Result<Json, Fault> {
+    let names = choices.iter().map(|c| c.name);
+    if names.clone().any(|n| n == text) {
+        return Ok(json!(text));
+    }
+    Err(Fault {
+        message: "is none of the choices".into(),
+        suggestion: meant(text, names),
+    })
+}
+
+fn decimal(ratio: Ratio, min: u64, max: u64, below_max: bool) -> Result<Json, Fault> {
+    let above = u128::from(ratio.num).cmp(&(u128::from(max) * u128::from(ratio.den)));
+    if u128::from(ratio.num) < u128::from(min) * u128::from(ratio.den) {
+        Err(Fault::new(format!("must be at least {min}")))
+    } else if below_max && above.is_ge() {
+        Err(Fault::new(format!("must be below {max}")))
+    } else if above.is_gt() {
+        Err(Fault::new(format!("must be at most {max}")))
+    } else {
+        Ok(json!(ratio))
+    }
+}
+
+fn threshold(node: &Node) -> Result<Json, Fault> {
+    if node.text().is_some_and(|t| !t.contains('/')) {
+        let cells = quantity(node, units::CELLS, Part::Refuse)?;
+        return in_range(cells, 0, MAX_CELLS, show_cells).map(|c| json!({ "cells": c }));
+    }
+    let fraction = ratio(node, DECIMALS)?;
+    if fraction.num > fraction.den {
+        let cells = (fraction.den == 1).then(|| format!("\"{} cells\"", fraction.num));
+        return Err(Fault {
+            message: "is more than the whole buffer".into(),
+            suggestion: cells,
+        });
+    }
+    Ok(json!({ "fraction": fraction }))
+}
+
+/// The text of a quantity; a bare number is taken as one without unit, so that the message says so.
+fn quantity(node: &Node, units: &[Unit], part: Part) -> Result<u64, Fault> {
+    match &node.value {
+        Value::Text(text) => parse::quantity(text, units, part),
+        Value::Integer(i) => Err(Fault {
+            message: "has no unit".into(),
+            suggestion: parse::quantity(&i.to_string(), units, part)
+                .err()
+                .and_then(|f| f.suggestion),
+        }),
+        Value::Decimal(_) => Err(Fault::new("has no unit")),
+        _ => Err(wrong_kind(node)),
+    }
+}
+
+fn ratio(node: &Node, decimals: u32) -> Result<Ratio, Fault> {
+    match &node.value {
+        Value::Decimal(text) => parse::ratio(text, decimals),
+        Value::Integer(i) => parse::ratio(&i.to_string(), decimals),
+        Value::Text(text) if text.contains('/') => parse::ratio(text, decimals),
+        _ => Err(wrong_kind(node)),
+    }
+}
+
+fn in_range(value: u64, min: u64, max: u64, show: impl Fn(u64) -> String) -> Result<Json, Fault> {
+    if value < min {
+        Err(Fault::new(format!("must be at least {}", show(min))))
+    } else if value > max {
+        Err(Fault::new(format!("must be at most {}", show(max))))
+    } else {
+        Ok(json!(value))
+    }
+}

@@ -1,0 +1,7 @@
+//! Every kind of bad scenario: the place, the message, and what else is said about it.
+
+mod any_value;
+mod fields;
+mod network;
+mod overrides;
+mod spoil;

@@ -1,0 +1,66 @@
+//! A small scenario that is right, of which tests spoil one thing, and what is said about it.
+
+use cellyard_engine::scenario::{Problem, read_toml};
+
+/// A small network that is right; the tests spoil one thing of it.
+pub const GOOD: &str = r#"name = "good"
+duration = "1 s"
+host = [{ name = "source", count = 3 }, { name = "sink", count = 3 }]
+[[switch]]
+name = "west"
+ubr = { buffer = "1000 cells", drop = { policy = "epd", threshold = "800 cells" } }
+[[switch]]
+name = "east"
+[[link]]
+from = "source"
+to = "west"
+rate = "155.52 Mbps"
+[[link]]
+from = "west"
+to = "east"
+rate = "155.52 Mbps"
+delay = "5 us"
+[[link]]
+from = "east"
+to = "sink"
+rate = "10 Mbps"
+[[vc]]
+from = "source"
+to = "sink"
+traffic = { kind = "tcp", recovery = "reno" }
+"#;
+
+pub fn problems(text: &str) -> Vec<Problem> {
+    read_toml(text, "test.toml", &[]).expect_err("the scenario is wrong")
+}
+
+/// `GOOD` with `from` replaced by `to`: exactly one problem, as printed.
+pub fn spoilt(from: &str, to: &str) -> String {
+    assert_eq!(GOOD.matches(from).count(), 1, "{from} is unique");
+    only(&GOOD.replace(from, to))
+}
+
+/// The only problem of a text, as printed.
+pub fn only(text: &str) -> String {
+    let found = problems(text);
+    let shown: Vec<String> = found.iter().map(Problem::to_string).collect();
+    assert_eq!(found.len(), 1, "{shown:#?}");
+    assert!(
+        !shown[0].contains('\n') && shown[0].len() < 600,
+        "{}",
+        shown[0]
+    );
+    shown[0].clone()
+}
+
+/// The only problem of `GOOD` with something after it.
+pub fn with(rest: &str) -> String {
+    only(&format!("{GOOD}{rest}"))
+}
+
+#[track_caller]
+pub fn says(problem: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(problem.contains(part), "`{part}` is not in: {problem}");
+    }
+}
