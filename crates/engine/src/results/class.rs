@@ -1,7 +1,6 @@
 //! Results of one service class.
 
-use super::{ratio, seconds, variation};
-use crate::flow::FlowKind;
+use super::{data, ratio, seconds, variation};
 use crate::scenario::{Class, Scenario};
 use crate::tally::{DelayTally, Tally};
 use crate::topology::Topology;
@@ -41,9 +40,9 @@ struct Sum {
 /// Of all classes that have VCs, the most urgent first.
 pub(super) fn all(scenario: &Scenario, topology: &Topology, tally: &Tally) -> Vec<ClassResult> {
     let mut sums = [Sum::default(); Class::ALL.len()];
-    for (index, (vc, counted)) in scenario.vcs.iter().zip(&tally.vcs).enumerate() {
+    for (i, (vc, counted)) in scenario.vcs.iter().zip(&tally.vcs).enumerate() {
         let sum = &mut sums[vc.class as usize];
-        let data = &tally.flows[topology.flow(index, FlowKind::Data).index()];
+        let data = data(i, topology, tally);
         sum.vcs += 1;
         sum.sent += data.cells_sent;
         sum.delivered += data.cells_delivered;

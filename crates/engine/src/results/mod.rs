@@ -13,9 +13,10 @@ pub use port::{DroppedCells, PortClassResult, PortResult};
 pub use totals::Totals;
 pub use vc::VcResult;
 
+use crate::flow::FlowKind;
 use crate::scenario::Scenario;
 use crate::series::{Dropped, Series};
-use crate::tally::{DelayTally, Tally};
+use crate::tally::{DelayTally, FlowTally, Tally};
 use crate::topology::Topology;
 use crate::units::{Span, TICKS_PER_SECOND};
 use schemars::JsonSchema;
@@ -92,6 +93,11 @@ fn measuring_time(scenario: &Scenario) -> Span {
     let warm_up = scenario.measure.warm_up;
     let rest = Span(scenario.duration.0.saturating_sub(warm_up.0));
     scenario.measure.window.map_or(rest, |w| w.min(rest))
+}
+
+/// Counts of a VC's data.
+fn data<'a>(vc: usize, topology: &Topology, tally: &'a Tally) -> &'a FlowTally {
+    &tally.flows[topology.flow(vc, FlowKind::Data).index()]
 }
 
 fn seconds(ticks: f64) -> f64 {

@@ -4,7 +4,7 @@ use super::VcResult;
 use crate::scenario::{Class, Scenario};
 use crate::tally::{DropReason, Dropped, PortTally, Tally};
 use crate::topology::Topology;
-use crate::units::TICKS_PER_SECOND;
+use crate::units::{CELL_BITS, TICKS_PER_SECOND};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
@@ -13,8 +13,8 @@ use std::borrow::Cow;
 
 /// One port of a switch, named after its link.
 ///
-/// Its books are even: arrived = accepted + dropped for the reasons `policy`, `full` and `rest`; accepted = sent + held + pushed
-/// out (the reason `front`). What the reason `link` counts was sent.
+/// Its books are even: arrived = accepted + dropped on arrival (reasons `policy`, `full`, `rest`), and accepted = sent + held +
+/// pushed out (`front`). What its link loses (`link`) was sent.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct PortResult {
     /// Name of its link.
@@ -182,7 +182,7 @@ fn line_rates(scenario: &Scenario, topology: &Topology, link: usize, vcs: &[VcRe
         .filter(|flow| flow.kind.is_data())
         .filter_map(|flow| {
             let frame = scenario.vcs[flow.vc].traffic.frame()?;
-            let line_bytes = f64::from(53 * frame.cells);
+            let line_bytes = (CELL_BITS / 8 * u64::from(frame.cells)) as f64;
             Some(vcs[flow.vc].goodput_mbps * line_bytes / frame.bytes as f64)
         })
         .collect()

@@ -1,7 +1,6 @@
 //! Results of one VC.
 
-use super::{seconds, variation};
-use crate::flow::FlowKind;
+use super::{data, seconds, variation};
 use crate::scenario::{Carries, Class, Scenario, Vc};
 use crate::tally::{FlowTally, Tally, VcTally};
 use crate::topology::Topology;
@@ -67,8 +66,7 @@ pub(super) fn all(
     measured_s: f64,
 ) -> Vec<VcResult> {
     let vcs = scenario.vcs.iter().zip(&tally.vcs).enumerate();
-    let data = |index| &tally.flows[topology.flow(index, FlowKind::Data).index()];
-    vcs.map(|(index, (vc, counted))| of(vc, counted, data(index), measured_s))
+    vcs.map(|(i, (vc, counted))| of(vc, counted, data(i, topology, tally), measured_s))
         .collect()
 }
 
