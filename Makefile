@@ -9,7 +9,7 @@ BIN := .venv/bin
 RUN := $(BIN)/cellyard
 SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock pyproject.toml
 
-.PHONY: help study test fmt lint fresh validate reports bench docs pins build tools clean
+.PHONY: help study test fmt lint fresh validate reports bench mutants docs pins build tools clean
 .DELETE_ON_ERROR:
 
 help: ## what there is to make
@@ -55,6 +55,15 @@ reports: build ## write every study's report, and its one-page summary beside it
 
 bench: tools ## speed beside its goals
 	cargo bench --package cellyard-engine
+
+# Unit tests first; then whole runs, built to be fast, for what these leave alive. A mutant that never ends counts as caught.
+# In part: make mutants MUTANTS_ARGS='--file crates/engine/src/host/tcp/*.rs'
+MUTANTS_ARGS ?=
+mutants: tools ## break the code that decides, bit by bit, and list what no test notices (slow)
+	@cargo mutants --version >/dev/null 2>&1 || { echo "cargo-mutants is missing: cargo install --locked cargo-mutants" >&2; exit 1; }
+	-cargo mutants $(MUTANTS_ARGS)
+	CARGO_PROFILE_MUTANTS_OPT_LEVEL=1 CELLYARD_CASES=100 cargo mutants $(MUTANTS_ARGS) --iterate -- \
+		--test oracle --test tcp_end_to_end --test theory --test twin || test $$? -eq 3
 
 build: .venv/built ## the release engine in .venv
 
