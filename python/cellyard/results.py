@@ -89,7 +89,7 @@ class RunResult:
     @cached_property
     def series(self) -> tuple[Series, ...]:
         """What the probes recorded, in scenario order."""
-        return tuple(map(Series.from_document, with_arrays(self.data)["series"]))
+        return tuple(map(Series.from_document, self.data["series"]))
 
     @cached_property
     def trace(self) -> tuple[DroppedCell, ...]:
@@ -242,7 +242,7 @@ def quantile(values: Sequence[float], p: float) -> float:
 
 
 #: What a series holds by the point.
-_COLUMNS = ("time_s", "value")
+_COLUMNS = tuple(Series.PARTS)
 
 
 def with_arrays(result: Mapping[str, Any]) -> dict[str, Any]:
