@@ -9,7 +9,7 @@ BIN := .venv/bin
 RUN := $(BIN)/cellyard
 SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock pyproject.toml
 
-.PHONY: help study test fmt lint fresh validate reports bench mutants docs pins build tools clean
+.PHONY: help study test fmt lint fresh validate reports bench mutants audit docs pins build tools clean
 .DELETE_ON_ERROR:
 
 help: ## what there is to make
@@ -64,6 +64,10 @@ mutants: tools ## break the code that decides, bit by bit, and list what no test
 	-cargo mutants $(MUTANTS_ARGS)
 	CARGO_PROFILE_MUTANTS_OPT_LEVEL=1 CELLYARD_CASES=100 cargo mutants $(MUTANTS_ARGS) --iterate -- \
 		--test oracle --test tcp_end_to_end --test theory --test twin || test $$? -eq 3
+
+audit: tools ## advisories, licences and origins of the Rust dependencies
+	@cargo deny --version >/dev/null 2>&1 || { echo "cargo-deny is missing: cargo install --locked cargo-deny" >&2; exit 1; }
+	cargo deny check
 
 build: .venv/built ## the release engine in .venv
 
