@@ -37,6 +37,7 @@ pub fn lookahead(plan: &Plan<'_>, hops: &Hops) -> Ahead {
         let last = (first..)
             .find(|&i| hops.hops[i].next == Next::Host)
             .expect("every flow ends at a host");
+        let answers = plan.scenario.vcs[flow.vc].traffic.answers();
         // From the last station back: the shortest time to the host.
         let mut ahead = Span::ZERO;
         for i in (first..=last).rev() {
@@ -62,6 +63,8 @@ pub fn lookahead(plan: &Plan<'_>, hops: &Hops) -> Ahead {
                         takes,
                     });
                 }
+                // What nobody answers causes nothing.
+                (Next::Host, _) if !answers => {}
                 (Next::Host, from) => receives.push(Reach {
                     host: flow.hosts[1],
                     port: from,

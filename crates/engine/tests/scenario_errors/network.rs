@@ -191,8 +191,8 @@ fn a_class_served_vc_by_vc_has_no_front_to_drop_from() {
     says(
         &spoilt(drop, &per_vc("ubr")),
         &[
-            "test.toml:6:32: switch[0].ubr.drop = \"drop-from-front\"",
-            "the scheduler of west->east serves the VCs of the class ubr one by one",
+            "test.toml:6:39: switch[0].ubr.drop = \"drop-from-front\"",
+            "the scheduler of west->source1 serves the VCs of the class ubr one by one",
             "another drop policy, or a scheduler other than per-vc",
         ],
     );
