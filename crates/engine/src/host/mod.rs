@@ -143,14 +143,6 @@ impl Vc {
             probe,
         }
     }
-
-    #[inline(always)]
-    fn flow(&self, kind: FlowKind) -> FlowId {
-        match kind {
-            FlowKind::Data => self.data,
-            FlowKind::Ack => self.ack,
-        }
-    }
 }
 
 /// All hosts.
@@ -261,27 +253,19 @@ impl Hosts {
         self.acted(index, end, now, fabric);
     }
 
-    /// `end` of a VC has acted: sends the frames that it offers, and watches its timer.
-    #[inline]
+    /// `end` of a VC has acted: watches its timer, and sends the frames that it offers.
+    #[inline(always)]
     fn acted(&mut self, index: usize, end: End, now: Time, fabric: &mut Fabric) {
         let vc = &mut self.vcs[index];
+        let Source::Frames(frames) = &vc.source else {
+            return;
+        };
         if end == End::Sender
             && let Some(probe) = &mut vc.probe
-            && let Source::Frames(frames) = &vc.source
         {
             probe.acted(now, frames, &self.offered);
         }
-        for i in 0..self.offered.len() {
-            let Offered { kind, cells, .. } = self.offered[i];
-            let flow = self.vcs[index].flow(kind);
-            self.send(flow, cells, now, fabric);
-        }
-        self.offered.clear();
         // The event list holds an event no later than the deadline.
-        let vc = &mut self.vcs[index];
-        let Some(frames) = vc.source.frames() else {
-            return;
-        };
         let deadline = frames.deadline(end);
         if deadline < vc.timer_at[end as usize] {
             vc.timer_at[end as usize] = deadline;
@@ -291,5 +275,15 @@ impl Hosts {
             };
             self.events.push(deadline, kind, index);
         }
+        let (data, ack) = (vc.data, vc.ack);
+        for i in 0..self.offered.len() {
+            let Offered { kind, cells, .. } = self.offered[i];
+            let flow = match kind {
+                FlowKind::Data => data,
+                FlowKind::Ack => ack,
+            };
+            self.send(flow, cells, now, fabric);
+        }
+        self.offered.clear();
     }
 }

@@ -9,7 +9,7 @@ use crate::units::{Span, Time};
 
 impl Hosts {
     /// A source hands over its next frame, of so many cells.
-    #[inline]
+    #[inline(always)]
     pub(super) fn send(&mut self, flow: FlowId, cells: u32, now: Time, fabric: &mut Fabric) {
         let ends = &mut self.flows[flow.index()];
         let frame = ends.next_frame;
@@ -24,7 +24,7 @@ impl Hosts {
     }
 
     /// A frame to send reaches the host.
-    #[inline]
+    #[inline(always)]
     pub(super) fn host_send(&mut self, flow: FlowId, frame: u32, now: Time, fabric: &mut Fabric) {
         let ends = &self.flows[flow.index()];
         let host = ends.hosts[0];

@@ -48,7 +48,7 @@ impl Sender {
 
     /// Takes an ACK; appends the segments to send now, in order, to `out`. ACKs below snd_una or
     /// beyond what was sent are ignored.
-    #[inline]
+    #[inline(always)]
     pub fn on_ack(&mut self, now: Time, ack: &Ack, out: &mut Vec<Segment>) {
         let core = &mut self.core;
         core.grid.advance(now);

@@ -49,9 +49,10 @@ impl Tcp {
     }
 
     /// Offers the segments that the sender has just asked for.
-    #[inline]
+    #[inline(always)]
     fn offer_segments(&mut self, out: &mut Vec<Offered>) {
-        for segment in self.segments.drain(..) {
+        for i in 0..self.segments.len() {
+            let segment = self.segments[i];
             self.data
                 .push_back((self.next_data, segment.seq, segment.len));
             self.next_data = self.next_data.wrapping_add(1);
@@ -66,12 +67,12 @@ impl Tcp {
                 first_byte: segment.seq,
             });
         }
+        self.segments.clear();
     }
 
     /// Offers an ACK.
-    #[inline]
-    fn offer_ack(&mut self, ack: Option<Ack>, out: &mut Vec<Offered>) {
-        let Some(ack) = ack else { return };
+    #[inline(always)]
+    fn offer_ack(&mut self, ack: &Ack, out: &mut Vec<Offered>) {
         let frame = self.next_ack;
         self.next_ack = frame.wrapping_add(1);
         self.acks.push_back((frame, ack.ack));
@@ -86,7 +87,7 @@ impl Tcp {
     }
 
     /// What data frame `frame` carries; forgets it and all before it, which have been lost.
-    #[inline]
+    #[inline(always)]
     fn take_segment(&mut self, frame: u32) -> (u64, u32) {
         loop {
             let (number, seq, len) = self
@@ -100,7 +101,7 @@ impl Tcp {
     }
 
     /// What ACK frame `frame` carries; forgets it and all before it.
-    #[inline]
+    #[inline(always)]
     fn take_ack(&mut self, frame: u32) -> Ack {
         let next = loop {
             let (number, next) = self
@@ -137,14 +138,15 @@ impl FrameSource for Tcp {
         self.offer_segments(out);
     }
 
-    #[inline]
+    #[inline(always)]
     fn take(&mut self, kind: FlowKind, frame: u32, now: Time, out: &mut Vec<Offered>) -> u64 {
         match kind {
             FlowKind::Data => {
                 let (seq, len) = self.take_segment(frame);
                 let mut bytes = 0;
-                let ack = self.receiver.on_segment(now, seq, len, &mut bytes);
-                self.offer_ack(ack, out);
+                if let Some(ack) = self.receiver.on_segment(now, seq, len, &mut bytes) {
+                    self.offer_ack(&ack, out);
+                }
                 bytes
             }
             FlowKind::Ack => {
@@ -163,13 +165,14 @@ impl FrameSource for Tcp {
                 self.offer_segments(out);
             }
             End::Receiver => {
-                let ack = self.receiver.on_timer(now);
-                self.offer_ack(ack, out);
+                if let Some(ack) = self.receiver.on_timer(now) {
+                    self.offer_ack(&ack, out);
+                }
             }
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn deadline(&self, end: End) -> Time {
         match end {
             End::Sender => self.sender.deadline(),
