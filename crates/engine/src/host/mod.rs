@@ -230,7 +230,10 @@ impl Hosts {
     fn source(&mut self, now: Time, index: usize, fabric: &mut Fabric) {
         match &mut self.vcs[index].source {
             Source::Frames(frames) => {
-                frames.start(now, &mut self.offered);
+                let again = frames.start(now, &mut self.offered);
+                if again < self.end {
+                    self.events.push(again, Kind::Source, index);
+                }
                 self.acted(index, End::Sender, now, fabric);
             }
             Source::Cells(_) => self.emit(now, index, fabric),

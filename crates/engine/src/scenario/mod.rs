@@ -31,5 +31,6 @@ pub use model::*;
 pub(crate) use probes::MOST_POINTS;
 pub use problem::Problem;
 pub use read::{read_json, read_toml};
+pub(crate) use traffic::Emission;
 pub use traffic::{Carries, FullFrame};
 pub use write::write_toml;

@@ -25,6 +25,30 @@ pub struct FullFrame {
     pub cells: u32,
 }
 
+/// When a source of single cells emits them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Emission {
+    /// At equal distances.
+    Periodic {
+        /// Cell rate.
+        rate: BitRate,
+    },
+    /// As a Poisson process.
+    Poisson {
+        /// Mean cell rate.
+        rate: BitRate,
+    },
+    /// At equal distances in bursts.
+    Bursts {
+        /// Cell rate within a burst.
+        rate: BitRate,
+        /// Length of a burst.
+        on: Span,
+        /// Length of a pause.
+        off: Span,
+    },
+}
+
 /// Frames and cells.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Load {
@@ -59,6 +83,16 @@ impl Traffic {
         match self.frame() {
             Some(_) => Carries::Frames,
             None => Carries::Cells,
+        }
+    }
+
+    /// When it emits single cells; `None` for sources of frames.
+    pub(crate) fn cells(&self) -> Option<Emission> {
+        match *self {
+            Traffic::Tcp(_) => None,
+            Traffic::Cbr { rate } => Some(Emission::Periodic { rate }),
+            Traffic::Poisson { rate } => Some(Emission::Poisson { rate }),
+            Traffic::Vbr { rate, on, off } => Some(Emission::Bursts { rate, on, off }),
         }
     }
 

@@ -45,6 +45,11 @@ impl Ends {
         phase: impl FnOnce(Span) -> Span,
         draws: Stream,
     ) -> (Ends, Option<Time>) {
+        if let Some(emission) = traffic.cells() {
+            let mut emissions = Emissions::new(emission, start, draws);
+            let first = emissions.next();
+            return (Ends::Cells(emissions), first);
+        }
         match traffic {
             Traffic::Tcp(tcp) => {
                 let ends = Ends::Tcp {
@@ -54,9 +59,7 @@ impl Ends {
                 (ends, Some(start))
             }
             Traffic::Cbr { .. } | Traffic::Poisson { .. } | Traffic::Vbr { .. } => {
-                let mut emissions = Emissions::new(traffic, start, draws);
-                let first = emissions.next();
-                (Ends::Cells(emissions), first)
+                unreachable!("these are sources of cells")
             }
         }
     }

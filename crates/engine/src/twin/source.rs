@@ -1,7 +1,7 @@
 //! When cell sources hand their cells to the NIC (model section 9).
 
 use crate::rng::Stream;
-use crate::scenario::Traffic;
+use crate::scenario::Emission;
 use crate::units::{CELL_BITS, CellTime, Span, TICKS_PER_SECOND, Time};
 
 /// The instants at which a source emits a cell, in order and without end.
@@ -21,16 +21,15 @@ enum Pattern {
 }
 
 impl Emissions {
-    pub(super) fn new(traffic: &Traffic, start: Time, draws: Stream) -> Emissions {
-        let pattern = match *traffic {
-            Traffic::Tcp(_) => unreachable!("TCP is no cell source"),
-            Traffic::Cbr { rate } => Pattern::Cbr(rate.cell_time()),
-            Traffic::Poisson { rate } => Pattern::Poisson {
+    pub(super) fn new(emission: Emission, start: Time, draws: Stream) -> Emissions {
+        let pattern = match emission {
+            Emission::Periodic { rate } => Pattern::Cbr(rate.cell_time()),
+            Emission::Poisson { rate } => Pattern::Poisson {
                 mean_gap: (CELL_BITS * TICKS_PER_SECOND) as f64 / rate.0 as f64,
                 draws,
             },
-            Traffic::Vbr { on: Span::ZERO, .. } => Pattern::Silent,
-            Traffic::Vbr { rate, on, off } => Pattern::Vbr {
+            Emission::Bursts { on: Span::ZERO, .. } => Pattern::Silent,
+            Emission::Bursts { rate, on, off } => Pattern::Vbr {
                 gap: rate.cell_time(),
                 on,
                 off,
@@ -76,9 +75,9 @@ mod tests {
     use super::*;
     use crate::units::BitRate;
 
-    fn first(traffic: Traffic, n: usize) -> Vec<u64> {
+    fn first(emission: Emission, n: usize) -> Vec<u64> {
         let draws = Stream::new(3, 0, "v", "poisson");
-        let emissions = Emissions::new(&traffic, Time(1000), draws);
+        let emissions = Emissions::new(emission, Time(1000), draws);
         emissions.take(n).map(|t| t.0 - 1000).collect()
     }
 
@@ -86,7 +85,7 @@ mod tests {
     fn uneven_cbr_gaps_do_not_drift() {
         let rate = BitRate(7_000_003);
         let gap = |k: u128| (k * 424 * 25_272_000_000_000).div_ceil(7_000_003) as u64;
-        assert_eq!(first(Traffic::Cbr { rate }, 4), [0, 1, 2, 3].map(gap));
+        assert_eq!(first(Emission::Periodic { rate }, 4), [0, 1, 2, 3].map(gap));
     }
 
     #[test]
@@ -96,9 +95,9 @@ mod tests {
         let (on, off) = (Span(2 * cell), Span(cell + 5));
         let period = 3 * cell + 5;
         let expected = [0, cell, period, period + cell, 2 * period];
-        assert_eq!(first(Traffic::Vbr { rate, on, off }, 5), expected);
+        assert_eq!(first(Emission::Bursts { rate, on, off }, 5), expected);
         let on = Span::ZERO;
-        assert!(first(Traffic::Vbr { rate, on, off }, 1).is_empty());
+        assert!(first(Emission::Bursts { rate, on, off }, 1).is_empty());
     }
 
     #[test]
@@ -106,7 +105,7 @@ mod tests {
         let rate = BitRate(1_000_000);
         let draws = Stream::new(3, 0, "v", "poisson");
         let gap = |n| (draws.exponential(n) * 424.0 * 25_272_000.0).round() as u64;
-        let times = first(Traffic::Poisson { rate }, 3);
+        let times = first(Emission::Poisson { rate }, 3);
         // The product in another order may round to the neighbouring tick.
         for (n, pair) in [0]
             .iter()

@@ -1,12 +1,12 @@
 //! Sources of single cells (model section 9): at equal distances, at random, or in bursts.
 
 use crate::rng::Stream;
-use crate::scenario::Traffic;
+use crate::scenario::Emission;
 use crate::units::{CELL_BITS, CellTime, Span, TICKS_PER_SECOND, Time};
 
-/// When cells are emitted.
+/// How cells follow each other.
 #[derive(Clone, Debug)]
-enum Emission {
+enum Pattern {
     /// Cell k at the start plus ceil(k times the cell time of its rate).
     Periodic {
         /// Cell time of the rate.
@@ -33,7 +33,7 @@ enum Emission {
 /// A source of single cells.
 #[derive(Clone, Debug)]
 pub struct CellSource {
-    emission: Emission,
+    pattern: Pattern,
     /// Start of the source or of the burst.
     since: Time,
     /// Cells emitted since then (or at all).
@@ -43,46 +43,41 @@ pub struct CellSource {
 }
 
 impl CellSource {
-    /// The source of `traffic`, if that is one of single cells, from `start` on; `draws` is for random gaps.
-    pub fn of(
-        traffic: &Traffic,
-        start: Time,
-        draws: impl FnOnce() -> Stream,
-    ) -> Option<CellSource> {
-        let emission = match *traffic {
-            Traffic::Tcp(_) => return None,
-            Traffic::Cbr { rate } => Emission::Periodic {
+    /// The source of `emission` from `start` on; `draws` is for random gaps.
+    pub fn new(emission: Emission, start: Time, draws: impl FnOnce() -> Stream) -> CellSource {
+        let pattern = match emission {
+            Emission::Periodic { rate } => Pattern::Periodic {
                 cell_time: rate.cell_time(),
             },
-            Traffic::Poisson { rate } => Emission::Poisson {
+            Emission::Poisson { rate } => Pattern::Poisson {
                 mean_ticks: (CELL_BITS * TICKS_PER_SECOND) as f64 / rate.0 as f64,
                 stream: draws(),
             },
-            Traffic::Vbr { rate, on, off } => Emission::Bursts {
+            Emission::Bursts { rate, on, off } => Pattern::Bursts {
                 cell_time: rate.cell_time(),
                 on,
                 off,
             },
         };
-        let next = match &emission {
-            Emission::Poisson { mean_ticks, stream } => start + gap(*mean_ticks, *stream, 0),
-            Emission::Periodic { .. } | Emission::Bursts { .. } => start,
+        let next = match &pattern {
+            Pattern::Poisson { mean_ticks, stream } => start + gap(*mean_ticks, *stream, 0),
+            Pattern::Periodic { .. } | Pattern::Bursts { .. } => start,
         };
-        Some(CellSource {
-            emission,
+        CellSource {
+            pattern,
             since: start,
             cells: 0,
             next,
-        })
+        }
     }
 
     /// How many cells, `next` included, follow at equal distances, and that distance.
     pub fn regular(&self) -> (u64, Span) {
         const ALONE: (u64, Span) = (1, Span(1));
-        match &self.emission {
-            Emission::Poisson { .. } => ALONE,
-            Emission::Periodic { cell_time } => cell_time.exact().map_or(ALONE, |c| (256, c)),
-            Emission::Bursts { cell_time, on, .. } => cell_time
+        match &self.pattern {
+            Pattern::Poisson { .. } => ALONE,
+            Pattern::Periodic { cell_time } => cell_time.exact().map_or(ALONE, |c| (256, c)),
+            Pattern::Bursts { cell_time, on, .. } => cell_time
                 .exact()
                 .map_or(ALONE, |c| (on.0.div_ceil(c.0) - self.cells, c)),
         }
@@ -91,12 +86,12 @@ impl CellSource {
     /// Moves on by `n` cells, one unless they are regular.
     pub fn emitted(&mut self, n: u64) {
         self.cells += n;
-        self.next = match &self.emission {
-            Emission::Periodic { cell_time } => self.since + cell_time.end_of(self.cells),
-            Emission::Poisson { mean_ticks, stream } => {
+        self.next = match &self.pattern {
+            Pattern::Periodic { cell_time } => self.since + cell_time.end_of(self.cells),
+            Pattern::Poisson { mean_ticks, stream } => {
                 self.next + gap(*mean_ticks, *stream, self.cells)
             }
-            Emission::Bursts { cell_time, on, off } => {
+            Pattern::Bursts { cell_time, on, off } => {
                 let within = cell_time.end_of(self.cells);
                 if within < *on {
                     self.since + within

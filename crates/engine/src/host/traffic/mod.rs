@@ -59,8 +59,8 @@ pub enum SourceState {
 /// What a source of frames does, both its ends. Frames of a flow are numbered in the order in which they are offered.
 #[enum_dispatch]
 pub trait FrameSource {
-    /// It starts.
-    fn start(&mut self, now: Time, out: &mut Vec<Offered>);
+    /// It starts, or goes on of itself. Returns when it does so again; [`Time::NEVER`] for not at all.
+    fn start(&mut self, now: Time, out: &mut Vec<Offered>) -> Time;
 
     /// Frame `frame` of its flow `kind` has arrived complete. Returns the bytes newly delivered to the application.
     fn take(&mut self, kind: FlowKind, frame: u32, now: Time, out: &mut Vec<Offered>) -> u64;
@@ -104,8 +104,8 @@ impl Source {
         timer_phase: impl FnOnce(Span) -> Span,
         draws: impl FnOnce() -> Stream,
     ) -> Source {
-        if let Some(cells) = CellSource::of(traffic, start, draws) {
-            return Source::Cells(cells);
+        if let Some(emission) = traffic.cells() {
+            return Source::Cells(CellSource::new(emission, start, draws));
         }
         match traffic {
             Traffic::Tcp(params) => {

@@ -133,9 +133,10 @@ impl Tcp {
 }
 
 impl FrameSource for Tcp {
-    fn start(&mut self, now: Time, out: &mut Vec<Offered>) {
+    fn start(&mut self, now: Time, out: &mut Vec<Offered>) -> Time {
         self.sender.start(now, &mut self.segments);
         self.offer_segments(out);
+        Time::NEVER
     }
 
     #[inline(always)]
