@@ -200,8 +200,8 @@ class PortClassResult(ResultPart):
 class PortResult(ResultPart):
     """One port of a switch, named after its link.
 
-    Its books are even: arrived = accepted + dropped for the reasons ``policy``, ``full`` and ``rest``; accepted =
-    sent + held + pushed out (the reason ``front``). What the reason ``link`` counts was sent.
+    Its books are even: arrived = accepted + dropped on arrival (reasons ``policy``, ``full``, ``rest``), and
+    accepted = sent + held + pushed out (``front``). What its link loses (``link``) was sent.
     """
 
     PARTS: ClassVar[Mapping[str, Callable[[Any], Any]]] = {
