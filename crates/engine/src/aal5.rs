@@ -13,7 +13,7 @@ pub fn cells_of_segment(data_bytes: u64) -> u32 {
     (data_bytes + SEGMENT_OVERHEAD_BYTES).div_ceil(CELL_PAYLOAD_BYTES) as u32
 }
 
-/// Reassembly of one VC direction: collects cells until an EOM and tells whether exactly the cells
+/// Reassembly of one flow: collects cells until an EOM and tells whether exactly the cells
 /// of one frame were collected. Since cells are only ever lost, never reordered, counting the cells of
 /// the current frame number is the same as checking length and CRC.
 #[derive(Clone, Copy, Debug, Default)]

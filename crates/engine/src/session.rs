@@ -34,6 +34,8 @@ pub struct Session<'a> {
     replication: Option<u64>,
     engine: Engine<'a>,
     digest: bool,
+    /// All before this has happened.
+    reached: Time,
 }
 
 enum Engine<'a> {
@@ -63,6 +65,7 @@ impl<'a> Session<'a> {
             replication,
             engine,
             digest: options.digest,
+            reached: Time::ZERO,
         })
     }
 
@@ -77,14 +80,15 @@ impl<'a> Session<'a> {
     /// # Errors
     /// [`RunError::Cancelled`], and [`RunError::Points`] when the probes have recorded too much.
     pub fn advance_until(&mut self, until: Time, cancel: &AtomicBool) -> Result<Time, RunError> {
-        match &mut self.engine {
-            Engine::Fast(simulation) => simulation.advance_until(until, cancel),
-            Engine::Twin(twin) => twin.advance_until(until, cancel),
-        }
+        self.reached = match &mut self.engine {
+            Engine::Fast(simulation) => simulation.advance_until(until, cancel)?,
+            Engine::Twin(twin) => twin.advance_until(until, cancel)?,
+        };
+        Ok(self.reached)
     }
 
     /// What the probes have recorded since the last call, under their names: series in the order of the scenario's probes, and
-    /// traced drops in order of time. The last point of each series may still change and comes with a later call. What is taken is
+    /// traced drops in order of time within a call. The last point of each series may still change and comes with a later call. What is taken is
     /// not in the result of [`Session::finish`]. The twin records nothing.
     pub fn drain(&mut self) -> (Vec<Series>, Vec<Dropped>) {
         match &mut self.engine {
@@ -116,6 +120,7 @@ impl<'a> Session<'a> {
     /// # Panics
     /// As [`Session::finish`].
     pub(crate) fn tally(self) -> Tally {
+        assert!(self.reached >= self.end(), "the run has not ended");
         let mut tally = match self.engine {
             Engine::Fast(simulation) => {
                 simulation.check();

@@ -35,6 +35,9 @@ pub struct Simulation {
 /// How many steps pass between two looks at the request to stop.
 const LOOK_EVERY: u32 = 1000;
 
+/// The longest that a port goes ahead in one step: so long no step takes, nor grows the feeds of the ports behind it, beyond measure.
+const LONGEST_STEP: Span = Span::from_milliseconds(10);
+
 /// A port with more ports before it is not asked what they have handled: it would cost more than it gives.
 const LOOKED_BEHIND: usize = 4;
 
@@ -118,7 +121,7 @@ impl Simulation {
     /// Lets the port with the earliest work, at `time`, take all that cannot be preceded by anything unknown; the next event of a host is at `next`.
     fn advance(&mut self, index: usize, time: Time, next: Time) {
         let ahead = &self.ports[index].ahead;
-        let mut horizon = next + ahead.from_hosts;
+        let mut horizon = (next + ahead.from_hosts).min(time + LONGEST_STEP);
         for &(port, takes) in &ahead.from_ports {
             horizon = horizon.min(self.unhandled(port as usize, time, next) + takes);
         }

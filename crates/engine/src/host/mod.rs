@@ -66,7 +66,8 @@ pub struct FlowEnds {
     pub frames_sent: u64,
     /// Their cells.
     pub cells_queued: u64,
-    /// Whether a frame that arrives may be handled at once, before its time has come: nobody else is concerned.
+    /// Whether what follows from its frames concerns nobody else, so that one may be handled before its time has come: the NIC that
+    /// answers, or without answers its own, serves this flow only, and nothing waits in a processing stage.
     pub at_once: bool,
     /// The transport's processing where the flow begins, and where it ends.
     pub sending: TransportStage,

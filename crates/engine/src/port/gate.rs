@@ -106,11 +106,7 @@ impl Gate {
             );
         }
         if let Some(reason) = known {
-            // It holds for all cells of the frame, whenever they arrive; a policy that looks at every cell still has to see each.
-            let cells = match self.rest_of(run, reason) {
-                _ if every_cell => 1,
-                cells => cells,
-            };
+            let cells = self.rest_of(run, reason);
             let verdict = Verdict::Refuse(reason);
             return Judgement { verdict, cells };
         }
@@ -119,11 +115,7 @@ impl Gate {
             Decision::Refuse(reason) => {
                 if begins {
                     state.fate = Fate::Refused(reason);
-                    let cells = if every_cell {
-                        1
-                    } else {
-                        self.rest_of(run, reason)
-                    };
+                    let cells = self.rest_of(run, reason);
                     let verdict = Verdict::Refuse(reason);
                     return Judgement { verdict, cells };
                 }
@@ -149,9 +141,10 @@ impl Gate {
         }
     }
 
-    /// How many cells of `run` are dropped with the first one of them, as the rest of a frame that was refused or damaged.
+    /// How many cells of `run` are dropped with the first one of them, as the rest of a frame that was refused or damaged: all, whenever
+    /// they arrive, unless the policy has to see each.
     fn rest_of(&self, run: &Run, reason: DropReason) -> u32 {
-        if run.is_single() {
+        if run.is_single() || self.needs().every_cell {
             return 1;
         }
         let ends = run.flags & ENDS_FRAME != 0;

@@ -10,8 +10,8 @@ use crate::topology::Topology;
 use crate::units::CELL_BITS;
 use std::collections::{HashMap, HashSet};
 
-/// Latest instant that may be computed, seconds; 64-bit ticks hold 729 900.
-const LATEST: f64 = 500_000.0;
+/// Latest instant that may be computed, seconds; the signed 64-bit ticks of the arithmetic kernel hold 364 900.
+const LATEST: f64 = 350_000.0;
 
 /// Reports VCs whose cells could be on their way longer than time can tell: a bound from all that can wait at once at each
 /// link and processing stage. `vcs` are where those of the scenario come from.

@@ -5,31 +5,27 @@
 //! | file | content |
 //! |---|---|
 //! | `sender`, `core` | window, sending, go-back-N, timer: what all recoveries share |
-//! | `vanilla`, `tahoe`, `reno`, `newreno`, `sack` | one loss recovery each |
+//! | `loss_recovery` | what each loss recovery must answer |
+//! | `recovery/` | one loss recovery each, and the list of them |
 //! | `scoreboard` | what a SACK sender knows of the receiver's buffer |
 //! | `receiver` | reassembly, ACKs, SACK blocks, delayed ACKs |
 //! | `rtt`, `grid` | retransmission timeout, the ticks it is counted in |
 //!
-//! Another recovery is a file with an implementation of `recovery::LossRecovery`, its lines in
-//! `recoveries`, and its name in `scenario::model::Recovery`.
+//! Another recovery is a file in `recovery/` with an implementation of `LossRecovery`, its lines in `recovery/mod.rs`, and its name
+//! in `scenario::model::Recovery`.
 
 mod core;
 mod grid;
+mod loss_recovery;
 #[cfg(test)]
 mod losses;
-mod newreno;
 mod receiver;
-mod recoveries;
 mod recovery;
-mod reno;
 mod rtt;
-mod sack;
 mod scoreboard;
 mod sender;
-mod tahoe;
 #[cfg(test)]
 mod testing;
-mod vanilla;
 
 pub use receiver::Receiver;
 pub use sender::Sender;

@@ -16,8 +16,8 @@
 //! idle), giving up.
 
 use super::core::Core;
-use super::recoveries::State;
-use super::recovery::LossRecovery;
+use super::loss_recovery::LossRecovery;
+use super::recovery::State;
 use super::{Ack, Deadline, Segment};
 use crate::scenario::model::TcpParams;
 use crate::tally::SenderCounters;

@@ -6,7 +6,7 @@
 //! no look at feeds, hops and sinks: the start of each cell is one cell time after the one before, and all that is needed of it is its
 //! delay. Everything else is brought up to date once for all rounds.
 //!
-//! Conditions: the port is busy; all cells have distance c; all go on to their host without another stage; X stays below the buffer, and
+//! Conditions: the port is busy; all cells have distance c; all go on to their host without another station; X stays below the buffer, and
 //! below the policy's smallest refusal if a frame begins; ties are not random; nothing is watched.
 
 use super::Arithmetic;
@@ -75,7 +75,7 @@ fn plan(kernel: &Arithmetic, fabric: &Fabric, inputs: &mut Inputs, horizon: Time
     let mut limit = horizon;
     let mut begins = false;
     let mut rounds = u32::MAX;
-    let mut latest = Span::ZERO;
+    let (mut latest, mut oldest) = (Span::ZERO, Span::ZERO);
     for i in 0.. {
         let Some((time, input)) = inputs.order.get(i) else {
             break;
@@ -94,6 +94,7 @@ fn plan(kernel: &Arithmetic, fabric: &Fabric, inputs: &mut Inputs, horizon: Time
         begins |= new;
         rounds = rounds.min(run.n);
         latest = latest.max(hop.latency);
+        oldest = oldest.max(run.age);
         inputs.members.push(Member {
             time,
             beyond: run.age + hop.latency + c,
@@ -111,11 +112,16 @@ fn plan(kernel: &Arithmetic, fabric: &Fabric, inputs: &mut Inputs, horizon: Time
     if k < 2 || limit <= last_time {
         return None;
     }
-    let rounds = u64::from(rounds)
+    let mut rounds = u64::from(rounds)
         .min((limit - last_time).0.div_ceil(c.0))
         .min(kernel.room_at(begin, begins) / k);
-    let cells = rounds * k;
     let start = kernel.last_start();
+    // The sums of ages are added up in 64 bits.
+    let longest = oldest + (start + c * (rounds * k + 1) + latest - begin);
+    if rounds.checked_mul(longest.0).is_none() {
+        rounds = u64::MAX / longest.0;
+    }
+    let cells = rounds * k;
     let first_arrival = start + c * 2;
     let last_arrival = start + c * (cells + 1) + latest;
     let (from, to) = fabric.measured;

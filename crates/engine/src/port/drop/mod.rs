@@ -72,7 +72,8 @@ pub enum Decision {
     Accept,
     /// It is dropped; at the first cell of a frame: its others too.
     Refuse(DropReason),
-    /// It comes in, and the cell at the front of its queue is dropped in its favour.
+    /// It comes in, and the cell at the front of its queue is dropped in its favour. For policies with [`Needs::every_cell`] only: other
+    /// queues may be served by a kernel that stores nothing.
     PushOut,
 }
 

@@ -1,15 +1,21 @@
-//! The recoveries to choose from.
+//! The recoveries to choose from, one file each.
+
+mod newreno;
+mod reno;
+mod sack;
+mod tahoe;
+mod vanilla;
 
 use super::core::Core;
-use super::newreno::NewReno;
-use super::recovery::LossRecovery;
-use super::reno::Reno;
-use super::sack::Sack;
-use super::tahoe::Tahoe;
-use super::vanilla::Vanilla;
+use super::loss_recovery::LossRecovery;
 use super::{Ack, Segment};
 use crate::scenario::model::{Recovery, TcpParams};
 use crate::units::Time;
+use newreno::NewReno;
+use reno::Reno;
+use sack::Sack;
+use tahoe::Tahoe;
+use vanilla::Vanilla;
 
 /// The recovery of one connection.
 #[derive(Clone, Debug)]

@@ -19,16 +19,16 @@
 //! sent before it is acknowledged (RFC 6675 section 5.1). The timer restarts at every ACK of new
 //! data. Not modelled: limited transmit, skipping SACKed segments in go-back-N.
 
-use super::core::Core;
-use super::recovery::LossRecovery;
-use super::scoreboard::Scoreboard;
-use super::{Ack, Segment};
+use crate::host::tcp::core::Core;
+use crate::host::tcp::loss_recovery::LossRecovery;
+use crate::host::tcp::scoreboard::Scoreboard;
+use crate::host::tcp::{Ack, Segment};
 use crate::scenario::model::{SackPipe, TcpParams};
 use crate::units::Time;
 
 /// Where a SACK sender stands.
 #[derive(Clone, Debug)]
-pub(super) struct Sack {
+pub(in crate::host::tcp) struct Sack {
     board: Scoreboard,
     rule: SackPipe,
     recovering: bool,
@@ -213,8 +213,8 @@ fn send_new(core: &mut Core, now: Time, out: &mut Vec<Segment>) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{MSS, NOTHING, Peer, held_back, params};
     use super::*;
+    use crate::host::tcp::testing::{MSS, NOTHING, Peer, held_back, params};
     use crate::scenario::model::Recovery;
     use crate::units::Span;
 

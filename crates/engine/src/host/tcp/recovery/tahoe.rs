@@ -9,14 +9,14 @@
 //! Source: Fall and Floyd, "Simulation-based comparisons of Tahoe, Reno, and SACK TCP", CCR 26(3),
 //! 1996, section 2, whose Tahoe goes back to snd_una and slow-starts. (4.3BSD resumes where it was.)
 
-use super::core::Core;
-use super::recovery::LossRecovery;
-use super::{Ack, Segment};
+use crate::host::tcp::core::Core;
+use crate::host::tcp::loss_recovery::LossRecovery;
+use crate::host::tcp::{Ack, Segment};
 use crate::units::Time;
 
 /// Where a Tahoe sender stands.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Tahoe {
+pub(in crate::host::tcp) struct Tahoe {
     /// One past the highest byte sent at the last fast retransmit or timeout.
     recover: Option<u64>,
 }
@@ -64,7 +64,7 @@ impl LossRecovery for Tahoe {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{MSS, NOTHING, Peer, held_back, params};
+    use crate::host::tcp::testing::{MSS, NOTHING, Peer, held_back, params};
     use crate::scenario::model::Recovery;
     use crate::units::Span;
 

@@ -15,14 +15,14 @@
 //! Not said there, chosen here: the first recovery of a connection needs no guard (without a SYN
 //! no byte precedes the first); a partial ACK leaves cwnd at one MSS at least.
 
-use super::core::Core;
-use super::recovery::LossRecovery;
-use super::{Ack, Segment};
+use crate::host::tcp::core::Core;
+use crate::host::tcp::loss_recovery::LossRecovery;
+use crate::host::tcp::{Ack, Segment};
 use crate::units::Time;
 
 /// Where a NewReno sender stands.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct NewReno {
+pub(in crate::host::tcp) struct NewReno {
     recovering: bool,
     /// One past the highest byte sent at the last entry or timeout.
     recover: Option<u64>,
@@ -96,7 +96,7 @@ fn partial_ack(core: &mut Core, now: Time, acked: u64, out: &mut Vec<Segment>) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{MSS, NOTHING, Peer, held_back, params};
+    use crate::host::tcp::testing::{MSS, NOTHING, Peer, held_back, params};
     use crate::scenario::model::Recovery;
     use crate::units::Span;
 

@@ -11,15 +11,15 @@
 //! timer runs on; it reproduces published tables in which fast retransmit cannot have repaired the
 //! hole.
 
-use super::core::Core;
-use super::recovery::LossRecovery;
-use super::{Ack, Segment};
+use crate::host::tcp::core::Core;
+use crate::host::tcp::loss_recovery::LossRecovery;
+use crate::host::tcp::{Ack, Segment};
 use crate::scenario::model::{RenoFastRetransmit, TcpParams};
 use crate::units::Time;
 
 /// Where a Reno sender stands.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Reno {
+pub(in crate::host::tcp) struct Reno {
     recovering: bool,
     resend: RenoFastRetransmit,
 }
@@ -80,8 +80,8 @@ impl LossRecovery for Reno {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{MSS, NOTHING, Peer, held_back, params};
     use super::*;
+    use crate::host::tcp::testing::{MSS, NOTHING, Peer, held_back, params};
     use crate::scenario::model::Recovery;
 
     // RFC 2001 section 3 step 1 and 4.4BSD `tcp_timers`: half of the window in use, however far duplicates have inflated cwnd.

@@ -5,14 +5,14 @@
 //! retransmit; the "vanilla TCP" of Goyal et al., "Improving the performance of TCP over the
 //! ATM-UBR service", section 3.
 
-use super::core::Core;
-use super::recovery::LossRecovery;
-use super::{Ack, Segment};
+use crate::host::tcp::core::Core;
+use crate::host::tcp::loss_recovery::LossRecovery;
+use crate::host::tcp::{Ack, Segment};
 use crate::units::Time;
 
 /// No state of its own.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Vanilla;
+pub(in crate::host::tcp) struct Vanilla;
 
 impl LossRecovery for Vanilla {
     #[inline]
@@ -40,7 +40,7 @@ impl LossRecovery for Vanilla {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{MSS, NOTHING, Peer, held_back, params};
+    use crate::host::tcp::testing::{MSS, NOTHING, Peer, held_back, params};
     use crate::scenario::model::Recovery;
 
     // `ubr-plus`, section 2: half of cwnd, which may be above rwnd.

@@ -1,0 +1,178 @@
+//! Runs from outside: pausing, draining, cancelling and ending them.
+
+mod common;
+
+use cellyard_engine::scenario::*;
+use cellyard_engine::units::{BitRate, Span, Time};
+use cellyard_engine::{Kernel, Options, RunError, Session, run};
+use common::build::{self, OC3};
+use std::sync::atomic::AtomicBool;
+
+static NEVER: AtomicBool = AtomicBool::new(false);
+
+fn at(ms: u64) -> Time {
+    Time::ZERO + Span::from_milliseconds(ms)
+}
+
+/// Two congested ports in a row, watched in every way.
+const WATCHED: &str = r#"
+duration = "300 ms"
+host = [{ name = "a", count = 6 }, { name = "c", count = 6 }, { name = "sink" }]
+switch = [{ name = "west", ubr = { buffer = "300 cells" } }, { name = "east", ubr = { buffer = "300 cells", drop = "drop-from-front" } }]
+link = [
+    { from = "a", to = "west", rate = "155.52 Mbps", delay = "5 us" },
+    { from = "c", to = "east", rate = "155.52 Mbps", delay = "5 us" },
+    { from = "west", to = "east", rate = "155.52 Mbps", delay = "5 ms" },
+    { from = "east", to = "sink", rate = "155.52 Mbps", delay = "5 us" },
+]
+vc = [
+    { name = "v", from = "a", to = "sink", traffic = "tcp" },
+    { name = "w", from = "c", to = "sink", traffic = "tcp" },
+]
+probe = [
+    { what = "trace", of = "v1" },
+    { what = "trace", of = "w1" },
+    { what = "queue", of = "west->east" },
+    { what = "cwnd", of = "v1" },
+    { what = "cwnd", of = "v2", interval = "1 ms" },
+    { what = "goodput", of = "v1", interval = "3 ms" },
+    { what = "link-share", of = "east->sink", interval = "3 ms" },
+    { what = "drops", of = "east->sink", interval = "3 ms" },
+]
+"#;
+
+#[test]
+fn what_is_drained_in_parts_is_what_is_recorded_in_one_go() {
+    let net = read_toml(WATCHED, "", &[]).expect("it reads");
+    let whole = run(&net, None, &Options::default(), &NEVER).expect("it runs");
+    assert!(whole.trace.len() > 100 && whole.series.iter().all(|s| s.value.len() > 20));
+    let mut session = Session::new(&net, None, &Options::default()).expect("it can be built");
+    let mut series = vec![(Vec::new(), Vec::new()); whole.series.len()];
+    let mut trace = Vec::new();
+    let mut reached = Time::ZERO;
+    for part in 1..=3_000 {
+        let until = Time::ZERO + Span::from_microseconds(100 * part);
+        let now = session.advance_until(until, &NEVER).expect("it runs");
+        assert!(now >= until.min(session.end()) && now >= reached);
+        reached = now;
+        let (parts, dropped) = session.drain();
+        assert!(dropped.is_sorted_by(|a, b| a.time_s <= b.time_s));
+        for (all, part) in series.iter_mut().zip(parts) {
+            all.0.extend(part.time_s);
+            all.1.extend(part.value);
+        }
+        trace.extend(dropped);
+    }
+    let rest = session.finish();
+    for ((mut all, last), whole) in series.into_iter().zip(&rest.series).zip(&whole.series) {
+        all.0.extend(&last.time_s);
+        all.1.extend(&last.value);
+        assert_eq!(
+            all,
+            (whole.time_s.clone(), whole.value.clone()),
+            "{}",
+            whole.what
+        );
+    }
+    trace.extend(rest.trace.clone());
+    trace.sort_by(|a, b| a.time_s.total_cmp(&b.time_s));
+    assert_eq!(trace, whole.trace);
+    assert_eq!(
+        (rest.totals, rest.vcs, rest.ports),
+        (whole.totals, whole.vcs, whole.ports)
+    );
+}
+
+fn tcps() -> Scenario {
+    let tcp = |_| Traffic::Tcp(Box::new(build::tcp()));
+    let delay = Span::from_microseconds(5);
+    build::dumbbell(
+        3,
+        delay,
+        Span::from_milliseconds(30),
+        None,
+        DropPolicy::TailDrop,
+        tcp,
+    )
+}
+
+fn unfinished(kernel: Kernel) {
+    let net = tcps();
+    let options = Options {
+        kernel,
+        ..Options::default()
+    };
+    let mut session = Session::new(&net, None, &options).expect("it can be built");
+    let reached = session.advance_until(at(1), &NEVER).expect("it runs");
+    assert!(at(1) <= reached && reached < session.end());
+    session.finish();
+}
+
+#[test]
+#[should_panic(expected = "the run has not ended")]
+fn a_run_that_has_not_ended_has_no_result() {
+    unfinished(Kernel::Auto);
+}
+
+#[test]
+#[should_panic(expected = "the run has not ended")]
+fn a_twin_that_has_not_ended_has_no_result() {
+    unfinished(Kernel::Twin);
+}
+
+#[test]
+fn runs_can_be_cancelled_under_every_kernel() {
+    let net = tcps();
+    for kernel in [Kernel::Auto, Kernel::Slotted, Kernel::Twin] {
+        let options = Options {
+            kernel,
+            ..Options::default()
+        };
+        let cancelled = run(&net, None, &options, &AtomicBool::new(true));
+        assert_eq!(cancelled.err(), Some(RunError::Cancelled), "{kernel:?}");
+    }
+}
+
+/// Nothing that happens at hosts ends a step of a network of cells only for as long as a burst lasts.
+#[test]
+fn a_long_burst_can_be_paused_soon() {
+    let vbr = |rate| Traffic::Vbr {
+        rate,
+        on: Span::from_milliseconds(20_000),
+        off: Span::from_milliseconds(20_000),
+    };
+    let (delay, duration) = (Span::from_microseconds(5), Span::from_milliseconds(40_000));
+    let rates = [BitRate(77_760_000), BitRate(5_184_000)];
+    let net = build::dumbbell(2, delay, duration, None, DropPolicy::TailDrop, |i| {
+        vbr(rates[i])
+    });
+    let mut session = Session::new(&net, None, &Options::default()).expect("it can be built");
+    let reached = session.advance_until(at(1), &NEVER).expect("it runs");
+    assert!(reached < at(50), "{reached:?}");
+}
+
+/// Sums over many cells that waited long: two bursts at one port, whose queue grows for seconds.
+#[test]
+fn two_long_bursts_at_one_port_are_the_same_under_each_kernel() {
+    let vbr = Traffic::Vbr {
+        rate: OC3,
+        on: Span::from_milliseconds(3_000),
+        off: Span::from_milliseconds(10_000),
+    };
+    for delay in [Span::from_microseconds(5), Span::from_milliseconds(4_000)] {
+        let duration = Span::from_milliseconds(20_000);
+        let net = build::dumbbell(2, delay, duration, None, DropPolicy::TailDrop, |_| {
+            vbr.clone()
+        });
+        let result = |kernel| {
+            let options = Options {
+                kernel,
+                ..Options::default()
+            };
+            run(&net, None, &options, &NEVER).expect("it runs")
+        };
+        let (fast, slotted) = (result(Kernel::Auto), result(Kernel::Slotted));
+        assert!(fast.vcs[0].cells_delivered > 1_000_000);
+        assert_eq!(fast, slotted);
+    }
+}
