@@ -7,13 +7,17 @@ use crate::units::{Span, Time};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::ops::{AddAssign, Index, IndexMut};
+use strum::{EnumCount, IntoStaticStr, VariantArray};
 
 /// Number of service classes.
 pub const CLASSES: usize = Class::ALL.len();
 
 /// Why a cell was dropped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema, EnumCount, IntoStaticStr, VariantArray,
+)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum DropReason {
     /// Its frame was refused by the drop policy.
     Policy,
@@ -40,23 +44,11 @@ pub enum Where {
 
 impl DropReason {
     /// All reasons, in the order of results.
-    pub const ALL: [DropReason; 5] = [
-        DropReason::Policy,
-        DropReason::Full,
-        DropReason::Rest,
-        DropReason::Front,
-        DropReason::Link,
-    ];
+    pub const ALL: &[DropReason] = DropReason::VARIANTS;
 
     /// Its lower-case name.
     pub fn name(self) -> &'static str {
-        match self {
-            DropReason::Policy => "policy",
-            DropReason::Full => "full",
-            DropReason::Rest => "rest",
-            DropReason::Front => "front",
-            DropReason::Link => "link",
-        }
+        self.into()
     }
 
     /// Where such cells are dropped.
@@ -71,7 +63,7 @@ impl DropReason {
 
 /// Dropped cells by reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Dropped([u64; DropReason::ALL.len()]);
+pub struct Dropped([u64; DropReason::COUNT]);
 
 impl Index<DropReason> for Dropped {
     type Output = u64;
@@ -102,8 +94,8 @@ impl Dropped {
 
     /// For the reasons of one place.
     pub fn at(&self, place: Where) -> u64 {
-        let there = DropReason::ALL.into_iter().filter(|r| r.place() == place);
-        there.map(|reason| self[reason]).sum()
+        let there = DropReason::ALL.iter().filter(|r| r.place() == place);
+        there.map(|&reason| self[reason]).sum()
     }
 }
 
@@ -399,7 +391,7 @@ mod tests {
     #[test]
     fn every_reason_is_counted_at_one_place() {
         let mut dropped = Dropped::default();
-        for (cells, reason) in (1..).zip(DropReason::ALL) {
+        for (cells, &reason) in (1..).zip(DropReason::ALL) {
             dropped[reason] = cells;
         }
         assert_eq!(dropped.at(Where::OnArrival), 1 + 2 + 3);

@@ -1,6 +1,7 @@
 //! What each link is to the network: a station or part of a latency, and where its cells arrive.
 
 use crate::loss::is_lossy;
+use crate::port::drop::{DropRule, Policy};
 use crate::processing::is_constant;
 use crate::scenario::Scenario;
 use crate::topology::Topology;
@@ -55,7 +56,7 @@ impl Roles {
 }
 
 /// Per link: whether cells can wait before it. Model section 6: a port cannot queue if it has one input whose cells are never closer than its
-/// own cell time.
+/// own cell time, and its policy refuses none of them.
 pub fn queueing_links(scenario: &Scenario, topology: &Topology) -> Vec<bool> {
     let links = 0..scenario.links.len();
     links.map(|l| can_queue(scenario, topology, l)).collect()
@@ -78,9 +79,18 @@ fn can_queue(scenario: &Scenario, topology: &Topology, link: usize) -> bool {
             !keeps_distance(input)
                 || processing.is_some_and(|p| !is_constant(p))
                 || topology.classes[link].len() > 1
+                || refuses_any(scenario, topology, link)
         }
         _ => true,
     }
+}
+
+/// Whether a drop policy there may refuse a cell however few wait.
+fn refuses_any(scenario: &Scenario, topology: &Topology, link: usize) -> bool {
+    let mut queues = topology.classes[link]
+        .iter()
+        .map(|&class| topology.queue(scenario, link, class));
+    queues.any(|queue| Policy::new(&queue.drop, queue.buffer).smallest_refusal() == 0)
 }
 
 /// At a cell time that is not whole, cells that come at exactly the rounded distance form busy periods.

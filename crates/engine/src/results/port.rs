@@ -13,8 +13,8 @@ use std::borrow::Cow;
 
 /// One port of a switch, named after its link.
 ///
-/// Its books are even: arrived = accepted + dropped on arrival (reasons `policy`, `full`, `rest`), and accepted = sent + held +
-/// pushed out (`front`). What its link loses (`link`) was sent.
+/// Its books are even: arrived = accepted + dropped on arrival, and accepted = sent + held + pushed out (`front`). What its link
+/// loses (`link`) was sent; every other reason is one on arrival.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct PortResult {
     /// Name of its link.
@@ -23,7 +23,7 @@ pub struct PortResult {
     pub switch: String,
     /// Rate of its link.
     pub rate_mbps: f64,
-    /// Whether cells can wait there: it has several inputs, or a faster one.
+    /// Whether cells can wait there, as it has several inputs or a faster one, or its drop policy may refuse any cell.
     pub can_queue: bool,
     /// Cells that arrived.
     pub arrived_cells: u64,
@@ -69,7 +69,7 @@ pub struct DroppedCells(Dropped);
 impl Serialize for DroppedCells {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(Some(DropReason::ALL.len()))?;
-        for reason in DropReason::ALL {
+        for &reason in DropReason::ALL {
             map.serialize_entry(reason.name(), &self.0[reason])?;
         }
         map.end()
@@ -97,7 +97,7 @@ impl JsonSchema for DroppedCells {
             "description": "Cells dropped at a port, by reason.",
             "type": "object",
             "properties": properties,
-            "required": DropReason::ALL.map(DropReason::name),
+            "required": DropReason::ALL.iter().map(|reason| reason.name()).collect::<Vec<_>>(),
         });
         schema.try_into().expect("an object is a schema")
     }

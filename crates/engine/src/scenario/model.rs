@@ -2,6 +2,7 @@
 //! components after checking it, with every default filled in. Times are ticks, rates bits per
 //! second, sizes cells or bytes; names are unique; nothing here refers to another thing by index.
 
+pub use super::port::{ClassQueue, DropPolicy, RestOfFrame, Scheduler, Threshold};
 pub use crate::class::Class;
 use crate::units::{BitRate, Ratio, Span};
 use serde::{Deserialize, Serialize};
@@ -137,102 +138,6 @@ pub struct Switch {
     pub queues: Vec<ClassQueue>,
 }
 
-/// The buffer of one class at a port.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ClassQueue {
-    /// The class.
-    pub class: Class,
-    /// K, cells that may wait, without the cell in service; unlimited when absent.
-    pub buffer: Option<u64>,
-    /// What is refused before the buffer is full.
-    pub drop: DropPolicy,
-    /// What happens to the rest of a frame that lost a cell.
-    pub rest_of_frame: RestOfFrame,
-}
-
-/// What happens to the later cells of a frame that lost a cell in the middle. (All cells of a frame
-/// that was refused at its first cell are dropped, its EOM included.)
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum RestOfFrame {
-    /// Taken while there is room.
-    Accept,
-    /// Dropped, except for the EOM, which is taken while there is room.
-    DropButEom,
-    /// Dropped, EOM included.
-    Drop,
-}
-
-/// A drop policy with its parameters. See `port::drop`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "policy", rename_all = "kebab-case", deny_unknown_fields)]
-pub enum DropPolicy {
-    /// `port::drop::tail_drop`.
-    TailDrop,
-    /// `port::drop::ppd`.
-    Ppd,
-    /// `port::drop::epd`.
-    Epd {
-        /// Threshold; buffer - `reserve` when absent.
-        threshold: Option<Threshold>,
-        /// Cells kept for the rest of frames already begun.
-        reserve: u64,
-    },
-    /// `port::drop::selective_drop`.
-    SelectiveDrop {
-        /// R.
-        r: Threshold,
-        /// Z.
-        z: Ratio,
-    },
-    /// `port::drop::fba`.
-    Fba {
-        /// R.
-        r: Threshold,
-        /// Z.
-        z: Ratio,
-        /// K in the formula; the buffer when absent.
-        k_fba: Option<u64>,
-    },
-    /// `port::drop::drop_from_front`.
-    DropFromFront,
-}
-
-/// A queue length, in cells or as a fraction of the buffer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Threshold {
-    /// Cells.
-    Cells(u64),
-    /// Fraction of K.
-    Fraction(Ratio),
-}
-
-/// Which class queue a port serves next. See `port::sched`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
-pub enum Scheduler {
-    /// Order of arrival over all classes.
-    Fifo,
-    /// The most urgent class that has a cell.
-    StrictPriority,
-    /// Strict priority, but one class gets at least a fraction of the cell slots.
-    GuaranteedRate {
-        /// The class with the guarantee.
-        class: Class,
-        /// Guaranteed fraction of the slots, in [0, 1).
-        gr: Ratio,
-    },
-    /// Strict priority between classes; within `class`, per-VC queues served by weight.
-    PerVc {
-        /// The class with per-VC queues.
-        class: Class,
-        /// Whether a turn is one cell or one frame.
-        unit: ProcessingUnit,
-    },
-}
-
 /// A one-way link. A link that leaves a switch is one of its ports.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -363,6 +268,16 @@ pub enum Recovery {
     NewReno,
     /// Selective acknowledgements (RFC 2018).
     Sack,
+}
+
+impl Recovery {
+    /// Whether its sender makes use of SACK blocks, so that the receiver sends them.
+    pub(crate) fn reads_blocks(self) -> bool {
+        match self {
+            Recovery::Vanilla | Recovery::Tahoe | Recovery::Reno | Recovery::NewReno => false,
+            Recovery::Sack => true,
+        }
+    }
 }
 
 /// How the retransmission timeout is estimated.

@@ -1,7 +1,105 @@
-//! Ports: which settings hold at one, and what its scheduler can do.
+//! Ports: what can be set at one and what that can do, and which settings hold.
 
-use super::model::{ClassQueue, DropPolicy, RestOfFrame, Scheduler};
+use super::model::ProcessingUnit;
 use crate::class::Class;
+use crate::units::Ratio;
+use serde::{Deserialize, Serialize};
+
+/// The buffer of one class at a port.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ClassQueue {
+    /// The class.
+    pub class: Class,
+    /// K, cells that may wait, without the cell in service; unlimited when absent.
+    pub buffer: Option<u64>,
+    /// What is refused before the buffer is full.
+    pub drop: DropPolicy,
+    /// What happens to the rest of a frame that lost a cell.
+    pub rest_of_frame: RestOfFrame,
+}
+
+/// What happens to the later cells of a frame that lost a cell in the middle. (All cells of a frame
+/// that was refused at its first cell are dropped, its EOM included.)
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RestOfFrame {
+    /// Taken while there is room.
+    Accept,
+    /// Dropped, except for the EOM, which is taken while there is room.
+    DropButEom,
+    /// Dropped, EOM included.
+    Drop,
+}
+
+/// A drop policy with its parameters. See `port::drop`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "policy", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum DropPolicy {
+    /// `port::drop::tail_drop`.
+    TailDrop,
+    /// `port::drop::ppd`.
+    Ppd,
+    /// `port::drop::epd`.
+    Epd {
+        /// Threshold; buffer - `reserve` when absent.
+        threshold: Option<Threshold>,
+        /// Cells kept for the rest of frames already begun.
+        reserve: u64,
+    },
+    /// `port::drop::selective_drop`.
+    SelectiveDrop {
+        /// R.
+        r: Threshold,
+        /// Z.
+        z: Ratio,
+    },
+    /// `port::drop::fba`.
+    Fba {
+        /// R.
+        r: Threshold,
+        /// Z.
+        z: Ratio,
+        /// K in the formula; the buffer when absent.
+        k_fba: Option<u64>,
+    },
+    /// `port::drop::drop_from_front`.
+    DropFromFront,
+}
+
+/// A queue length, in cells or as a fraction of the buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Threshold {
+    /// Cells.
+    Cells(u64),
+    /// Fraction of K.
+    Fraction(Ratio),
+}
+
+/// Which class queue a port serves next. See `port::sched`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Scheduler {
+    /// Order of arrival over all classes.
+    Fifo,
+    /// The most urgent class that has a cell.
+    StrictPriority,
+    /// Strict priority, but one class gets at least a fraction of the cell slots.
+    GuaranteedRate {
+        /// The class with the guarantee.
+        class: Class,
+        /// Guaranteed fraction of the slots, in [0, 1).
+        gr: Ratio,
+    },
+    /// Strict priority between classes; within `class`, per-VC queues served by weight.
+    PerVc {
+        /// The class with per-VC queues.
+        class: Class,
+        /// Whether a turn is one cell or one frame.
+        unit: ProcessingUnit,
+    },
+}
 
 /// The scheduler of a port, in whatever form: the link's own, else that of the switch it leaves.
 pub(crate) fn scheduler<T>(own: Option<T>, of_switch: Option<T>) -> Option<T> {

@@ -18,6 +18,7 @@ mod stage;
 use crate::flow::{FlowId, FlowKind};
 use crate::host::traffic::End;
 use crate::options::RunError;
+use crate::port::drop::{DropRule, Policy};
 use crate::rng::Stream;
 use crate::scenario::{Class, Scenario, TieOrder};
 use crate::tally::{DropReason, FlowTally, Tally, digest};
@@ -488,5 +489,9 @@ fn can_queue(scenario: &Scenario, topology: &Topology, link: usize) -> bool {
     let crossing = topology.flows.iter().filter(|f| f.path.contains(&link));
     let mut classes: Vec<Class> = crossing.map(|f| scenario.vcs[f.vc].class).collect();
     classes.dedup();
-    spacing < service || bunches || classes.iter().any(|&c| c != classes[0])
+    let refuses = classes.iter().any(|&class| {
+        let queue = topology.queue(scenario, link, class);
+        Policy::new(&queue.drop, queue.buffer).smallest_refusal() == 0
+    });
+    spacing < service || bunches || refuses || classes.iter().any(|&c| c != classes[0])
 }

@@ -12,7 +12,7 @@
 
 use super::grid::Grid;
 use super::{Ack, Deadline, MAX_SACK_BLOCKS, SackBlock};
-use crate::scenario::model::{Recovery, TcpParams};
+use crate::scenario::model::TcpParams;
 use crate::units::{Span, Time};
 use std::collections::{BTreeSet, VecDeque};
 
@@ -49,9 +49,10 @@ impl Receiver {
             rcv_nxt: 0,
             held: VecDeque::new(),
             recent: Vec::new(),
-            sack_blocks: match params.recovery {
-                Recovery::Sack => MAX_SACK_BLOCKS.min(params.sack_blocks as usize),
-                _ => 0,
+            sack_blocks: if params.recovery.reads_blocks() {
+                MAX_SACK_BLOCKS.min(params.sack_blocks as usize)
+            } else {
+                0
             },
             delayed: params.delayed_ack.map(|tick| Delayed {
                 grid: Grid::new(tick, Span::ZERO),
@@ -241,6 +242,7 @@ fn block_of(held: &VecDeque<SackBlock>, byte: u64) -> Option<SackBlock> {
 mod tests {
     use super::super::testing::{MSS, params};
     use super::*;
+    use crate::scenario::model::Recovery;
     use proptest::prelude::*;
 
     fn ms(n: u64) -> Time {

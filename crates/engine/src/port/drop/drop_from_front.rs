@@ -41,6 +41,11 @@ impl DropRule for DropFromFront {
             Decision::Accept
         }
     }
+
+    /// Never.
+    fn smallest_refusal(&self) -> u64 {
+        u64::MAX
+    }
 }
 
 #[cfg(test)]

@@ -88,7 +88,7 @@ impl Decision {
     }
 }
 
-/// What a drop policy decides, its thresholds resolved for one class queue. The defaults are those of a policy that refuses nothing.
+/// What a drop policy decides, its thresholds resolved for one class queue.
 #[enum_dispatch]
 pub trait DropRule {
     /// What it must be told.
@@ -107,10 +107,11 @@ pub trait DropRule {
         None
     }
 
-    /// A true lower bound on the X at which the first cell of a frame can be refused, as close as can be: kernels take cells together
-    /// below it.
+    /// A true lower bound on the X at which a cell that it is asked about can be refused, as close as can be: kernels take cells
+    /// together below it, and ports where nothing ever waits are left out of the run unless it is 0. To say too little costs speed
+    /// only.
     fn smallest_refusal(&self) -> u64 {
-        u64::MAX
+        0
     }
 }
 

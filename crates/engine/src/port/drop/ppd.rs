@@ -12,4 +12,9 @@ use super::DropRule;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ppd;
 
-impl DropRule for Ppd {}
+impl DropRule for Ppd {
+    /// Never.
+    fn smallest_refusal(&self) -> u64 {
+        u64::MAX
+    }
+}

@@ -14,4 +14,9 @@ use super::DropRule;
 #[derive(Clone, Debug, PartialEq)]
 pub struct TailDrop;
 
-impl DropRule for TailDrop {}
+impl DropRule for TailDrop {
+    /// Never.
+    fn smallest_refusal(&self) -> u64 {
+        u64::MAX
+    }
+}

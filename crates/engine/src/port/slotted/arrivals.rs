@@ -1,6 +1,6 @@
 //! What the slotted kernel does with cells that arrive: one by one, in lock step, or watched.
 
-use super::queue::{MOST_CELLS, Waiting};
+use super::waiting::{MOST_CELLS, Waiting};
 use super::{Slotted, Within};
 use crate::cells::{Fate, FrameState, Run, SINGLE_CELLS};
 use crate::fabric::Fabric;

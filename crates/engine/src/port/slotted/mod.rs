@@ -16,6 +16,7 @@
 mod arrivals;
 mod queue;
 mod vc_queue;
+mod waiting;
 
 use super::drop::QueueView;
 use super::gate::Gate;
@@ -25,8 +26,9 @@ use crate::cells::{ENDS_FRAME, Run};
 use crate::fabric::Fabric;
 use crate::tally::{CLASSES, PortTally};
 use crate::units::{CellTime, Span, Time};
-use queue::{ClassQueue, Waiting};
+use queue::ClassQueue;
 use vc_queue::VcQueue;
+use waiting::Waiting;
 
 /// State of the kernel.
 #[derive(Debug)]

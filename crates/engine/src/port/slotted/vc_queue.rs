@@ -1,6 +1,6 @@
 //! The waiting cells of one VC, where VCs are served one by one.
 
-use super::queue::Waiting;
+use super::waiting::Waiting;
 use crate::cells::Run;
 use crate::units::Span;
 use std::collections::VecDeque;

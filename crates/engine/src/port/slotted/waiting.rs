@@ -1,0 +1,140 @@
+//! Runs of waiting cells.
+
+use crate::cells::{ENDS_FRAME, Run, SINGLE_CELLS, TAGGED};
+use crate::units::{Span, Time};
+
+/// Waiting cells of one frame, or single cells of one VC, that arrived a cell time apart.
+#[derive(Clone, Copy, Debug)]
+pub struct Waiting {
+    /// Arrival of the first cell; `age` is its age then.
+    pub arrived: Time,
+    /// See `arrived`.
+    pub age: Span,
+    /// The hop.
+    pub hop: u32,
+    /// Frame number of the first cell.
+    pub frame: u32,
+    /// Its number within the frame.
+    pub cell: u32,
+    /// Cells times 8, and the flags.
+    n_and_flags: u32,
+}
+
+const FLAGS: u32 = (ENDS_FRAME | SINGLE_CELLS | TAGGED) as u32;
+const FLAG_BITS: u32 = 3;
+/// Most cells of one `Waiting`.
+pub const MOST_CELLS: u32 = u32::MAX >> FLAG_BITS;
+
+impl Waiting {
+    /// The first `n` cells of `run`.
+    #[inline(always)]
+    pub fn first_of(run: &Run, n: u32) -> Waiting {
+        Waiting {
+            arrived: run.time,
+            age: run.age,
+            hop: run.hop,
+            frame: run.frame,
+            cell: run.cell,
+            n_and_flags: n << FLAG_BITS | u32::from(run.flags_of_first(n)),
+        }
+    }
+
+    /// Cells.
+    #[inline(always)]
+    pub fn n(&self) -> u32 {
+        self.n_and_flags >> FLAG_BITS
+    }
+
+    /// The flags of [`Run`].
+    #[inline(always)]
+    pub fn flags(&self) -> u8 {
+        (self.n_and_flags & FLAGS) as u8
+    }
+
+    /// Takes the first `n` cells off, which are not all; cells arrived `c` apart.
+    #[inline(always)]
+    pub fn split(&mut self, n: u32, c: Span) -> Waiting {
+        let mut first = *self;
+        first.n_and_flags = n << FLAG_BITS | self.n_and_flags & FLAGS;
+        self.n_and_flags -= n << FLAG_BITS;
+        self.arrived += c * u64::from(n);
+        if self.flags() & SINGLE_CELLS != 0 {
+            self.frame = self.frame.wrapping_add(n);
+        } else {
+            self.cell += n;
+            first.n_and_flags &= !u32::from(ENDS_FRAME);
+        }
+        first
+    }
+
+    /// Adds `next` at the end if it continues the frame, or the single cells, and cells arrive `c` apart.
+    #[inline(always)]
+    pub fn join(&mut self, next: &Waiting, c: Span) -> bool {
+        let (frame, cell) = if self.flags() & SINGLE_CELLS != 0 {
+            (self.frame.wrapping_add(self.n()), self.cell)
+        } else {
+            (self.frame, self.cell + self.n())
+        };
+        let goes_on = self.hop == next.hop
+            && (frame, cell) == (next.frame, next.cell)
+            && (self.flags() | ENDS_FRAME) == (next.flags() | ENDS_FRAME)
+            && self.arrived + c * u64::from(self.n()) == next.arrived
+            && self.age == next.age
+            && self.n() <= MOST_CELLS - next.n();
+        if goes_on {
+            self.n_and_flags = (self.n() + next.n()) << FLAG_BITS | u32::from(next.flags());
+        }
+        goes_on
+    }
+
+    /// How many of the cells a turn of one frame has at most.
+    #[inline(always)]
+    pub fn of_one_frame(&self) -> u32 {
+        if self.flags() & SINGLE_CELLS != 0 {
+            1
+        } else {
+            self.n()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flags_do_not_disturb_the_count() {
+        let flags = ENDS_FRAME | TAGGED;
+        let run = Run {
+            n: 9,
+            flags,
+            ..Run::default()
+        };
+        let mut cells = Waiting::first_of(&run, 9);
+        let first = cells.split(4, Span(10));
+        assert_eq!((first.n(), first.flags()), (4, TAGGED));
+        assert_eq!((cells.n(), cells.flags(), cells.cell), (5, flags, 4));
+        assert_eq!(cells.arrived, Time(40));
+    }
+
+    #[test]
+    fn only_cells_alike_are_joined() {
+        let run = |frame, flags| {
+            Waiting::first_of(
+                &Run {
+                    time: Time(10 * u64::from(frame)),
+                    n: 1,
+                    frame,
+                    flags: flags | SINGLE_CELLS | ENDS_FRAME,
+                    ..Run::default()
+                },
+                1,
+            )
+        };
+        let mut cells = run(0, 0);
+        assert!(cells.join(&run(1, 0), Span(10)));
+        assert!(!cells.join(&run(2, TAGGED), Span(10)));
+        assert!(!cells.join(&run(3, 0), Span(10)));
+        assert_eq!(cells.n(), 2);
+    }
+}
