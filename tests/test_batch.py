@@ -73,7 +73,7 @@ def test_points_cross_as_arrays_beside_the_document() -> None:
 def test_border_and_front_know_the_same_kernels() -> None:
     with pytest.raises(ValueError, match="must be") as caught:
         _engine.Batch([], 1, kernel="a")
-    assert str(caught.value).endswith(', '.join(KERNELS))
+    assert str(caught.value).endswith(", ".join(KERNELS))
     assert all(_engine.Batch([], 1, kernel=kernel).remaining == 0 for kernel in KERNELS)
     assert tuple(cli.Kernel) == KERNELS
 

@@ -138,7 +138,7 @@ class Scenario:
         return _engine.write_toml(self._canonical)
 
     def describe(self) -> dict[str, Any]:
-        """Topology, ports that can queue and expected cost."""
+        """Topology, every port with its scheduler and its class queues, whether it can queue, and the expected cost."""
         from cellyard import _engine
 
         data: dict[str, Any] = json.loads(_engine.describe(self._canonical))

@@ -35,8 +35,8 @@ def text(scenario: Scenario, *, brief: bool = False) -> str:
 def topology(data: Mapping[str, Any], facts: Mapping[str, Any]) -> str:
     """Every route from its sources down to its sinks; ``#`` marks ports where cells can queue."""
     links = {(link["from"], link["to"]): link for link in data["links"]}
-    queueing = {port["name"] for port in facts["ports"] if port["can_queue"]}
-    queues = {switch["name"]: switch for switch in data["switches"]}
+    queueing = {port["name"]: port for port in facts["ports"] if port["can_queue"]}
+    switches = {switch["name"] for switch in data["switches"]}
     routes: dict[tuple[Any, ...], list[Mapping[str, Any]]] = {}
     for vc in data["vcs"]:
         nodes = [vc["from"], *vc["route"], vc["to"]]
@@ -52,8 +52,8 @@ def topology(data: Mapping[str, Any], facts: Mapping[str, Any]) -> str:
             mark = "#" if link["name"] in queueing else "|"
             hop = f"  {mark}  {link['rate'] / 1e6:g} Mb/s, {_time(link['delay'])}{_losses(link)}"
             if link["name"] in queueing:
-                hop += f"   {_port(queues[here], link, kind)}"
-            lines += [hop, there if there in queues else _some([vc["to"] for vc in vcs])]
+                hop += f"   {_port(queueing[link['name']], kind)}"
+            lines += [hop, there if there in switches else _some([vc["to"] for vc in vcs])]
         lines.append(f"  {_some([vc['name'] for vc in vcs])}: {traffic}, class {kind}")
         pictures.append("\n".join(lines))
     return "\n\n".join(pictures)
@@ -71,16 +71,15 @@ def _losses(link: Mapping[str, Any]) -> str:
     return "".join(f", {part}" for part in parts)
 
 
-def _port(switch: Mapping[str, Any], link: Mapping[str, Any], kind: str) -> str:
-    chosen = link["scheduler"] or switch["scheduler"]
+def _port(port: Mapping[str, Any], kind: str) -> str:
+    """What holds there for the class ``kind``."""
+    chosen = port["scheduler"]
     scheduler = chosen["kind"]
     if "gr" in chosen:
         scheduler += f" {chosen['gr']['num'] / chosen['gr']['den']:g} for {chosen['class']}"
-    for queue in (*link["queues"], *switch["queues"]):
-        if queue["class"] == kind:
-            size = "unlimited" if queue["buffer"] is None else f"{queue['buffer']} cells"
-            return f"{kind} queue: {size}, {queue['drop']['policy']}; {scheduler}"
-    return f"{kind} queue: unlimited, tail-drop; {scheduler}"
+    queue = next(queue for queue in port["queues"] if queue["class"] == kind)
+    size = "unlimited" if queue["buffer"] is None else f"{queue['buffer']} cells"
+    return f"{kind} queue: {size}, {queue['drop']['policy']}; {scheduler}"
 
 
 def _some(names: Sequence[str]) -> str:

@@ -356,6 +356,17 @@ mod tests {
     fn only_a_sack_connection_sends_blocks() {
         let mut r = receiver(Recovery::NewReno, None);
         assert_eq!(arrive(&mut r, ms(1), 2), Some((0, vec![])));
+        assert!(r.recent.is_empty(), "nothing is remembered for them");
+    }
+
+    #[test]
+    fn blocks_hold_their_first_byte_and_not_the_one_after_their_last() {
+        let blocks = [(10, 20), (30, 40)].map(|(start, end)| SackBlock { start, end });
+        let held = VecDeque::from(blocks);
+        let found = [9, 10, 19, 20, 29, 30, 39, 40].map(|byte| block_of(&held, byte));
+        let [first, last] = blocks.map(Some);
+        assert_eq!(found, [None, first, first, None, None, last, last, None]);
+        assert_eq!(block_of(&VecDeque::new(), 0), None);
     }
 
     /// A receiver that keeps one flag per segment and the full history of first blocks.
