@@ -200,8 +200,8 @@ class PortClassResult(ResultPart):
 class PortResult(ResultPart):
     """One port of a switch, named after its link.
 
-    Its books are even: arrived = accepted + dropped on arrival (reasons ``policy``, ``full``, ``rest``), and
-    accepted = sent + held + pushed out (``front``). What its link loses (``link``) was sent.
+    Its books are even: arrived = accepted + dropped on arrival, and accepted = sent + held + pushed out
+    (``front``). What its link loses (``link``) was sent; every other reason is one on arrival.
     """
 
     PARTS: ClassVar[Mapping[str, Callable[[Any], Any]]] = {
@@ -218,7 +218,8 @@ class PortResult(ResultPart):
     #: Rate of its link.
     rate_mbps: float
 
-    #: Whether cells can wait there: it has several inputs, or a faster one.
+    #: Whether cells can wait there, as it has several inputs or a faster one, or its drop policy may refuse any
+    #: cell.
     can_queue: bool
 
     #: Cells that arrived.
