@@ -56,7 +56,7 @@ def altered(study: Study, overrides: Sequence[tuple[str, str]]) -> Study:
 def alternatives(study: Study) -> Iterator[tuple[str, list[tuple[str, str]]]]:
     """The study as it is, then each alternative."""
     yield "as assumed", []
-    for item in study.info["assumed"]:
+    for item in study.info.get("assumed", ()):
         for change in item.get("alternatives", ()):
             yield ", ".join(f"{k} = {v}" for k, v in change.items()), list(change.items())
 

@@ -636,7 +636,7 @@ class SequenceProbe(Component):
 
 @dataclass(frozen=True, kw_only=True)
 class DeliveredProbe(Component):
-    """Bytes of a TCP delivered in order since the start."""
+    """Bytes of frames delivered in order since the start."""
 
     TAG: ClassVar[Mapping[str, str]] = {"what": "delivered"}
 

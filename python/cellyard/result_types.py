@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 class Totals(ResultPart):
     """The whole network in one run.
 
-    Goodput, efficiency, fairness and delays are of the VCs that carry frames (TCPs), in the measuring time;
-    everything else counts from start to end.
+    Goodput, efficiency, fairness and delays are of the VCs that carry frames, in the measuring time; everything
+    else counts from start to end.
     """
 
     #: Cell transmissions over all links.

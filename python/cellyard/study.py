@@ -176,7 +176,7 @@ class Study:
     @property
     def group_by(self) -> tuple[str, ...]:
         """Parameters by which agreement is also summed up group by group."""
-        return tuple(self.info["group_by"])
+        return tuple(self.info.get("group_by", ()))
 
     @cached_property
     def tables(self) -> dict[str, Table]:

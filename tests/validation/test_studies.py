@@ -14,7 +14,7 @@ REPLICATIONS = 20
 TOLERANCES = [
     pytest.param(name, tolerance, id=" ".join(map(str, (name, *tolerance.values()))))
     for name, study in studies().items()
-    for tolerance in study.info["tolerance"]
+    for tolerance in study.info.get("tolerance", ())
 ]
 
 _done: dict[tuple[str, str], Rows] = {}

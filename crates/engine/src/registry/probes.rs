@@ -81,7 +81,7 @@ pub(super) static PROBE: &[Component] = &[
     ),
     probe(
         "delivered",
-        "Bytes of a TCP delivered in order since the start.",
+        "Bytes of frames delivered in order since the start.",
         &[VC, SAMPLING],
     ),
     probe(

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 /// The whole network in one run.
 ///
-/// Goodput, efficiency, fairness and delays are of the VCs that carry frames (TCPs), in the measuring time; everything else counts
+/// Goodput, efficiency, fairness and delays are of the VCs that carry frames, in the measuring time; everything else counts
 /// from start to end.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Totals {

@@ -340,7 +340,7 @@ pub enum Observable {
     Ssthresh,
     /// First byte of each segment that a TCP sends, in bytes; a retransmission goes back.
     Sequence,
-    /// Bytes of a TCP delivered in order since the start.
+    /// Bytes of frames delivered in order since the start.
     Delivered,
     /// Bytes delivered per interval of a VC, as Mb/s.
     Goodput,

@@ -119,9 +119,16 @@ pub(crate) fn queue(own: &[ClassQueue], of_switch: &[ClassQueue], class: Class) 
 }
 
 impl DropPolicy {
-    /// Whether it drops from the front of its queue. One that does without being named here is stopped as soon as it does.
+    /// Whether it drops from the front of its queue.
     pub(crate) fn pushes_out(&self) -> bool {
-        matches!(self, DropPolicy::DropFromFront)
+        match self {
+            DropPolicy::TailDrop
+            | DropPolicy::Ppd
+            | DropPolicy::Epd { .. }
+            | DropPolicy::SelectiveDrop { .. }
+            | DropPolicy::Fba { .. } => false,
+            DropPolicy::DropFromFront => true,
+        }
     }
 }
 

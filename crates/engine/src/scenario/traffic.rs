@@ -174,16 +174,25 @@ impl Traffic {
 
     /// Why a VC that sends this has no `what` to record, and of which VCs there is one; `None` if it has.
     pub(crate) fn lacks(&self, what: Observable) -> Option<[&'static str; 2]> {
-        let has = match what {
-            Observable::Cwnd | Observable::Ssthresh | Observable::Sequence => self.tcp().is_some(),
-            Observable::Delivered | Observable::Goodput => self.carries() == Carries::Frames,
+        let (has, why) = match what {
+            Observable::Cwnd | Observable::Ssthresh | Observable::Sequence => (
+                self.tcp().is_some(),
+                ["it is no TCP", "a VC with TCP traffic"],
+            ),
+            Observable::Delivered | Observable::Goodput => (
+                self.carries() == Carries::Frames,
+                [
+                    "it carries no frames",
+                    "a VC whose traffic has frames, as TCP",
+                ],
+            ),
             Observable::Trace
             | Observable::Queue
             | Observable::LinkShare
             | Observable::Drops
-            | Observable::Credit => true,
+            | Observable::Credit => return None,
         };
-        (!has).then_some(["it is no TCP", "a VC with TCP traffic"])
+        (!has).then_some(why)
     }
 
     /// The period over which a replication may draw its start (`Ensemble::vbr_phase`); `None` when it has none.

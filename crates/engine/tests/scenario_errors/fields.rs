@@ -309,7 +309,7 @@ fn only_what_a_source_has_can_be_recorded() {
         "{ kind = \"cbr\", rate = \"1 Mbps\" }",
     );
     let of_vc = |what: &str| format!("probe = [{{ {what}, of = \"vc\" }}]\n{text}");
-    for what in ["cwnd", "ssthresh", "sequence", "delivered"] {
+    for what in ["cwnd", "ssthresh", "sequence"] {
         says(
             &only(&of_vc(&format!("what = \"{what}\""))),
             &[
@@ -318,10 +318,15 @@ fn only_what_a_source_has_can_be_recorded() {
             ],
         );
     }
-    says(
-        &only(&of_vc("what = \"goodput\", interval = \"1 ms\"")),
-        &["has no goodput: it is no TCP"],
-    );
+    for what in [
+        "what = \"delivered\"",
+        "what = \"goodput\", interval = \"1 ms\"",
+    ] {
+        says(
+            &only(&of_vc(what)),
+            &["it carries no frames", "a VC whose traffic has frames"],
+        );
+    }
     read_toml(&of_vc("what = \"trace\""), "", &[]).expect("every cell can be dropped");
 }
 
