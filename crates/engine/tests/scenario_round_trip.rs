@@ -363,6 +363,23 @@ fn general() -> impl Strategy<Value = Scenario> {
     })
 }
 
+/// No class is served VC by VC and dropped from its front: the reader refuses that.
+fn with_fronts(switches: &mut [Switch], links: &mut [Link]) {
+    let of_switches = switches.iter().map(|s| &s.scheduler);
+    let schedulers = of_switches.chain(links.iter().filter_map(|l| l.scheduler.as_ref()));
+    let per_vc = schedulers.filter_map(|scheduler| match scheduler {
+        Scheduler::PerVc { class, .. } => Some(*class),
+        _ => None,
+    });
+    let per_vc: Vec<Class> = per_vc.collect();
+    let of_switches = switches.iter_mut().flat_map(|s| &mut s.queues);
+    for queue in of_switches.chain(links.iter_mut().flat_map(|l| &mut l.queues)) {
+        if queue.drop == DropPolicy::DropFromFront && per_vc.contains(&queue.class) {
+            queue.drop = DropPolicy::Ppd;
+        }
+    }
+}
+
 /// `n` hosts at each of two switches, VCs between them.
 fn scenario() -> impl Strategy<Value = Scenario> {
     (1usize..4).prop_flat_map(|n| {
@@ -373,7 +390,8 @@ fn scenario() -> impl Strategy<Value = Scenario> {
         let vcs: Vec<_> = (0..n).map(vc).collect();
         let things = (hosts, switches, links(n), vcs, probes());
         (general(), things).prop_map(|(general, things)| {
-            let (hosts, switches, links, vcs, mut probes) = things;
+            let (hosts, mut switches, mut links, vcs, mut probes) = things;
+            with_fronts(&mut switches, &mut links);
             if vcs[0].traffic.carries() == Carries::Cells {
                 probes.retain(|p| p.what == Observable::Trace || p.of != "v0");
             }
