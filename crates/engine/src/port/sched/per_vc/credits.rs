@@ -121,7 +121,7 @@ impl Credits {
         if self.accounts.is_empty() {
             return None;
         }
-        let winner = self.play(1, slots);
+        let winner = self.play(1, slots).winner;
         let account = self.accounts.get(winner as usize)?;
         (account.credit(slots) >= self.rate).then_some(account.vc as usize)
     }
@@ -142,20 +142,20 @@ impl Credits {
         }
     }
 
-    /// The winner of match `at` after `slots` slots.
-    fn play(&mut self, at: usize, slots: u64) -> u32 {
+    /// Match `at` after `slots` slots.
+    #[inline]
+    fn play(&mut self, at: usize, slots: u64) -> Match {
         if self.matches[at].until <= slots {
-            let (a, b) = (self.play(2 * at, slots), self.play(2 * at + 1, slots));
-            let until = self.matches[2 * at]
-                .until
-                .min(self.matches[2 * at + 1].until);
-            let (winner, ahead_until) = self.compare(a, b, slots);
-            self.matches[at] = Match {
-                winner,
-                until: until.min(ahead_until),
-            };
+            self.replay(at, slots);
         }
-        self.matches[at].winner
+        self.matches[at]
+    }
+
+    fn replay(&mut self, at: usize, slots: u64) {
+        let (a, b) = (self.play(2 * at, slots), self.play(2 * at + 1, slots));
+        let (winner, until) = self.compare(a.winner, b.winner, slots);
+        let until = until.min(a.until).min(b.until);
+        self.matches[at] = Match { winner, until };
     }
 
     /// Which of two has more, and until when.

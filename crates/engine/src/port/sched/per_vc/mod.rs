@@ -28,8 +28,8 @@ use tags::{Tag, Tournament};
 #[derive(Clone, Debug)]
 struct VcState {
     tag: Tag,
-    /// What a cell adds to the tag.
-    cost: Tag,
+    /// Of one cell: tags::UNIT / weight.
+    cost: u64,
     waiting: u64,
 }
 
@@ -57,9 +57,9 @@ pub struct PerVc {
 impl PerVc {
     /// For `class` at a port of `rate`; `flows` are those that cross it, by number.
     pub fn new(class: Class, unit: ProcessingUnit, rate: BitRate, flows: &[FlowShare]) -> PerVc {
-        let state = |(vc, share): (usize, &FlowShare)| VcState {
-            tag: tags::zero(vc),
-            cost: tags::of_one_cell(share.weight),
+        let state = |share: &FlowShare| VcState {
+            tag: 0,
+            cost: tags::UNIT / share.weight,
             waiting: 0,
         };
         let guarantee = |f: &FlowShare| f.guarantee.filter(|_| f.class == class);
@@ -67,9 +67,9 @@ impl PerVc {
         PerVc {
             class: class as usize,
             unit,
-            virtual_time: tags::zero(0),
+            virtual_time: 0,
             turn: None,
-            vcs: flows.iter().enumerate().map(state).collect(),
+            vcs: flows.iter().map(state).collect(),
             tags: Tournament::new(flows.len()),
             credits: Credits::new(rate, &guarantees),
         }
@@ -86,8 +86,8 @@ impl PerVc {
         let v = &mut self.vcs[vc];
         v.waiting += n;
         if v.waiting == n {
-            v.tag = tags::not_behind(v.tag, self.virtual_time);
-            self.tags.enter(v.tag);
+            v.tag = v.tag.max(self.virtual_time);
+            self.tags.enter(vc, v.tag);
             self.credits.enter(vc, sent);
         }
     }
@@ -101,12 +101,29 @@ impl PerVc {
         let (vc, means) = match self.credits.richest(sent + 1) {
             Some(vc) => (vc, Means::Credit),
             None => {
-                self.virtual_time = self.tags.first();
-                (tags::owner(self.virtual_time), Means::Tag)
+                let (vc, tag) = self.tags.first();
+                self.virtual_time = tag;
+                if tag >= tags::LOWERED_AT {
+                    self.lower_tags();
+                }
+                (vc, Means::Tag)
             }
         };
         self.turn = Some((vc, means));
         vc
+    }
+
+    /// Counts tags from v on, where they would soon be too large. Those of VCs that wait are not behind v, and of others nobody can
+    /// tell how far they are behind.
+    #[cold]
+    fn lower_tags(&mut self) {
+        for (vc, v) in self.vcs.iter_mut().enumerate() {
+            v.tag = v.tag.saturating_sub(self.virtual_time);
+            if v.waiting > 0 {
+                self.tags.enter(vc, v.tag);
+            }
+        }
+        self.virtual_time = 0;
     }
 
     /// How many of the next `n` cells of the VC that [`PerVc::pick`] chose, all of one frame, go before it must be asked again.
@@ -127,7 +144,7 @@ impl PerVc {
         v.waiting -= n;
         match means {
             Means::Credit => self.credits.pay(vc, n),
-            Means::Tag => v.tag += Tag::from(n) * v.cost,
+            Means::Tag => v.tag += n * v.cost,
         }
         if v.waiting == 0 {
             self.turn = None;
@@ -135,7 +152,7 @@ impl PerVc {
             self.credits.leave(vc, sent);
         } else if eom || self.unit == ProcessingUnit::Cell {
             self.turn = None;
-            self.tags.enter(v.tag);
+            self.tags.enter(vc, v.tag);
         }
     }
 }

@@ -1,79 +1,72 @@
 //! Start tags, and which of them is the smallest: a tournament, as deep as the logarithm of the number of VCs.
 
-/// A start tag in its upper 96 bits, the number of its VC below: equal tags go by that. 2^64 cells pass before it overflows.
-pub(super) type Tag = u128;
+use std::hint::select_unpredictable;
 
-const VC_BITS: u32 = 32;
+/// A start tag.
+pub(super) type Tag = u64;
+
 /// Tag of one cell at weight 1.
-const UNIT: u64 = 1 << 32;
-/// Tag of a VC that has no cell waiting.
-const NONE: Tag = Tag::MAX;
+pub(super) const UNIT: Tag = 1 << 32;
+/// Once v is as large as this, all tags are lowered by v. A turn has fewer than 2^30 cells, so tags stay below [`NONE`].
+pub(super) const LOWERED_AT: Tag = 1 << 62;
+/// In place of the tag of a VC that does not wait.
+const NONE: Tag = 1 << 63;
 
-/// The tag that `vc` begins with.
-pub(super) fn zero(vc: usize) -> Tag {
-    vc as Tag
+/// A VC with its tag.
+#[derive(Clone, Copy, Debug)]
+struct Player {
+    tag: Tag,
+    vc: u32,
 }
 
-/// What one cell of a VC adds to its tag.
-pub(super) fn of_one_cell(weight: u64) -> Tag {
-    Tag::from(UNIT / weight) << VC_BITS
-}
-
-/// The VC that has the tag.
-#[inline(always)]
-pub(super) fn owner(tag: Tag) -> usize {
-    tag as u32 as usize
-}
-
-/// The tag, or if it is behind the value of `than`, that value.
-#[inline(always)]
-pub(super) fn not_behind(tag: Tag, than: Tag) -> Tag {
-    let vcs = (1 << VC_BITS) - 1;
-    tag.max(than & !vcs | tag & vcs)
-}
-
-/// The tags of the VCs that have cells waiting.
+/// The VCs that have cells waiting, by tag. Equal tags go by the number of the VC.
 #[derive(Clone, Debug)]
 pub(super) struct Tournament {
-    /// Node i is the smaller one of nodes 2i and 2i + 1. The second half are the VCs' own.
-    nodes: Vec<Tag>,
+    /// Match i is between the winners of matches 2i and 2i + 1, of which there are a power of 2 in each round; behind the last match
+    /// follow the VCs, those with smaller numbers to the left.
+    matches: Vec<[Player; 2]>,
+    winner: Player,
 }
 
 impl Tournament {
     /// None of `vcs` waits.
     pub(super) fn new(vcs: usize) -> Tournament {
+        let nobody = Player { tag: NONE, vc: 0 };
         Tournament {
-            nodes: vec![NONE; 2 * vcs],
+            matches: vec![[nobody; 2]; vcs.next_power_of_two()],
+            winner: nobody,
         }
     }
 
-    /// The VC that owns `tag` waits with it.
+    /// `vc` waits with `tag`.
     #[inline]
-    pub(super) fn enter(&mut self, tag: Tag) {
-        self.set(owner(tag), tag);
+    pub(super) fn enter(&mut self, vc: usize, tag: Tag) {
+        let mut player = Player { tag, vc: vc as u32 };
+        let mut at = self.matches.len() + vc;
+        while at > 1 {
+            let sides = &mut self.matches[at / 2];
+            let right = at % 2;
+            sides[right] = player;
+            let other = sides[1 - right];
+            // The left one wins if tags are equal.
+            let loses = other.tag < player.tag + right as Tag;
+            player.tag = select_unpredictable(loses, other.tag, player.tag);
+            player.vc = select_unpredictable(loses, other.vc, player.vc);
+            at /= 2;
+        }
+        self.winner = player;
     }
 
     /// `vc` does not wait any more.
     #[inline]
     pub(super) fn leave(&mut self, vc: usize) {
-        self.set(vc, NONE);
+        self.enter(vc, NONE);
     }
 
+    /// The VC with the smallest tag, and that; there must be one.
     #[inline]
-    fn set(&mut self, vc: usize, mut tag: Tag) {
-        let mut at = self.nodes.len() / 2 + vc;
-        self.nodes[at] = tag;
-        while at > 1 {
-            tag = tag.min(self.nodes[at ^ 1]);
-            at /= 2;
-            self.nodes[at] = tag;
-        }
-    }
-
-    /// The smallest tag; there must be one.
-    #[inline]
-    pub(super) fn first(&self) -> Tag {
-        debug_assert!(self.nodes[1] != NONE, "nothing waits");
-        self.nodes[1]
+    pub(super) fn first(&self) -> (usize, Tag) {
+        debug_assert!(self.winner.tag != NONE, "nothing waits");
+        (self.winner.vc as usize, self.winner.tag)
     }
 }

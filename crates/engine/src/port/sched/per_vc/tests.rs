@@ -107,15 +107,18 @@ fn shares() -> impl Strategy<Value = Vec<FlowShare>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
-    // Whatever comes, each slot goes to the VC that a look at all of them finds, also when many cells of a frame are taken at once.
+    // Whatever comes, each slot goes to the VC that a look at all of them finds, also when many cells of a frame are taken at once and
+    // when tags are lowered on the way.
     #[test]
     fn each_slot_goes_to_the_vc_that_the_model_names(
         shares in shares(), events in events(), frame in prop_oneof![Just(1u64), 2u64..40], cell_turns: bool, most in 1u64..40,
+        before_lowering in 0u64..100,
     ) {
         let unit = if cell_turns { ProcessingUnit::Cell } else { ProcessingUnit::Frame };
         let mut plain = Plain::new(unit, RATE, &shares);
         let mut port = Port::new(unit, &shares);
         port.frame = frame;
+        port.scheduler.virtual_time = tags::LOWERED_AT - before_lowering * tags::UNIT;
         let mut total = 0;
         for event in events {
             match event {
@@ -258,17 +261,27 @@ fn frames_of_mixed_sizes_share_cells_evenly_and_stay_together() {
     );
 }
 
-// More cells of each VC than tags of 64 bits can count: those would begin again at 0 on the way.
+// More cells of each VC than tags can count that are never lowered.
 #[test]
 fn vcs_share_evenly_however_many_cells_have_gone() {
-    const MANY: u64 = (1 << 32) - 50;
-    let mut port = Port::new(ProcessingUnit::Frame, &[share(1, 0), share(1, 0)]);
-    for vc in [0, 1] {
-        port.arrive(vc, MANY);
-        assert_eq!(port.scheduler.pick(port.sent), vc);
-        port.take(vc, MANY);
+    const MANY: u64 = 1 << 29;
+    let mut port = Port::new(
+        ProcessingUnit::Frame,
+        &[share(1, 0), share(1, 0), share(1, 0)],
+    );
+    port.arrive(0, 20 * MANY);
+    port.arrive(1, 20 * MANY);
+    for turn in 0..20 {
+        // Long frames, of one VC and the other.
+        for vc in [0, 1] {
+            assert_eq!(port.scheduler.pick(port.sent), vc);
+            port.take(vc, MANY);
+        }
+        port.arrive(0, 1000);
+        port.arrive(1, 1000);
+        assert_eq!(port.served(1000, 0), [500, 500, 0], "after {turn} turns");
     }
-    port.arrive(0, 1000);
-    port.arrive(1, 1000);
-    assert_eq!(port.served(1000, 0), [500, 500]);
+    // It was never there, and gets no more than its share now.
+    port.arrive(2, 1000);
+    assert_eq!(port.served(1000, 0), [333, 333, 334]);
 }
