@@ -75,8 +75,8 @@ impl Simulation {
         probes.for_each(|probe| probe.finish(end));
     }
 
-    /// What was recorded since the last call: series in the order of the scenario's probes, and traced drops in order of time. The last
-    /// point of each series may still change and comes with `all` only.
+    /// What was recorded since the last call: series in the order of the scenario's probes, and traced drops in order of time and
+    /// port. The last point of each series may still change and comes with `all` only.
     pub fn drain(
         &mut self,
         scenario: &Scenario,
@@ -101,7 +101,8 @@ impl Simulation {
             found.extend(records.map(|(probe, points)| (probe, None, points.take(all))));
         }
         found.sort_by_key(|&(probe, class, _)| (probe, class));
-        trace.sort_by_key(|entry| entry.time);
+        // What happened at one port stands in order, losses by its link last.
+        trace.sort_by_key(|entry| (entry.time, entry.link));
         let series = found.into_iter().map(|found| named(found, scenario));
         let dropped = trace.iter().map(|entry| told(entry, scenario, topology));
         (series.collect(), dropped.collect())

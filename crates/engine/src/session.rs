@@ -88,7 +88,7 @@ impl<'a> Session<'a> {
     }
 
     /// What the probes have recorded since the last call, under their names: series in the order of the scenario's probes, and
-    /// traced drops in order of time within a call. The last point of each series may still change and comes with a later call. What is taken is
+    /// traced drops in order of time and port within a call. The last point of each series may still change and comes with a later call. What is taken is
     /// not in the result of [`Session::finish`]. The twin records nothing.
     pub fn drain(&mut self) -> (Vec<Series>, Vec<Dropped>) {
         match &mut self.engine {

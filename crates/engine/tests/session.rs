@@ -176,3 +176,38 @@ fn two_long_bursts_at_one_port_are_the_same_under_each_kernel() {
         assert_eq!(fast, slotted);
     }
 }
+
+/// Both lose their first cell when its transmission ends, 50 us after the start; it comes to the slower one first.
+const LOST_AT_ONCE: &str = r#"
+duration = "1 ms"
+host = [{ name = "a" }, { name = "b" }, { name = "x" }, { name = "y" }]
+switch = [{ name = "west" }, { name = "east" }]
+link = [
+    { from = "a", to = "west", rate = "42.4 Mbps", delay = "20 us" },
+    { from = "b", to = "east", rate = "42.4 Mbps", delay = "20 us" },
+    { from = "west", to = "x", rate = "42.4 Mbps", delay = "20 us", lose_frames = [0] },
+    { from = "east", to = "y", rate = "21.2 Mbps", delay = "20 us", lose_frames = [0] },
+]
+vc = [
+    { name = "v", from = "a", to = "x", traffic = "tcp", start = "10 us" },
+    { name = "w", from = "b", to = "y", traffic = "tcp" },
+]
+probe = [{ what = "trace", of = "v" }, { what = "trace", of = "w" }]
+"#;
+
+#[test]
+fn what_is_lost_at_one_time_is_told_in_the_order_of_links() {
+    let scenario = read_toml(LOST_AT_ONCE, "", &[]).expect("a valid scenario");
+    for kernel in [Kernel::Auto, Kernel::Slotted] {
+        let options = Options {
+            kernel,
+            ..Options::default()
+        };
+        let trace = run(&scenario, None, &options, &NEVER)
+            .expect("it runs")
+            .trace;
+        let at_once = trace.iter().filter(|d| d.time_s == trace[0].time_s);
+        let ports: Vec<_> = at_once.map(|d| d.port.as_str()).collect();
+        assert_eq!(ports, ["west->x", "east->y"], "{kernel:?}");
+    }
+}

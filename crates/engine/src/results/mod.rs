@@ -48,7 +48,7 @@ pub struct RunResult {
     pub classes: Vec<ClassResult>,
     /// What the probes recorded, in scenario order.
     pub series: Vec<Series>,
-    /// What the `trace` probes saw, in order of time.
+    /// What the `trace` probes saw, in order of time, at one time in the order of the scenario's links.
     pub trace: Vec<Dropped>,
 }
 
