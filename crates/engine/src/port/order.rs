@@ -4,7 +4,7 @@
 //! end: its place is a few steps from the back when all inputs are active, from the front when few are. No heap.
 
 use crate::cells::Feed;
-use crate::units::Time;
+use crate::units::{Span, Time};
 
 /// The inputs with cells to come, in the order in which those arrive: a ring sorted by (time, input).
 #[derive(Debug)]
@@ -148,11 +148,14 @@ impl Order {
     /// Takes off all inputs whose next cell arrives at `time`, in order of input, into `group`.
     #[inline(always)]
     pub fn pop_group(&mut self, time: Time, group: &mut Vec<u32>) {
+        self.pop_before(time + Span(1), group);
+    }
+
+    /// Takes off all inputs whose next cell arrives before `limit`, into `group`.
+    #[inline(always)]
+    pub fn pop_before(&mut self, limit: Time, group: &mut Vec<u32>) {
         group.clear();
-        while let Some((t, input)) = self.first() {
-            if t != time {
-                break;
-            }
+        while let Some((_, input)) = self.first().filter(|&(time, _)| time < limit) {
             group.push(input);
             self.pop();
         }

@@ -77,6 +77,15 @@ impl Scheduler {
         }
     }
 
+    /// What serves the VCs of a class one by one, with strict priority between classes.
+    #[inline]
+    pub fn per_vc(&self) -> Option<&PerVc> {
+        match self {
+            Scheduler::Fifo | Scheduler::StrictPriority | Scheduler::GuaranteedRate(_) => None,
+            Scheduler::PerVc(s) => Some(s),
+        }
+    }
+
     /// Whether the cells of `class` are served first come first served.
     pub fn serves_in_order(&self, class: usize) -> bool {
         match self {
@@ -98,9 +107,12 @@ impl Scheduler {
     #[inline]
     pub fn serves_only(&self, class: usize, waiting: &[u64; CLASSES], total: u64) -> Option<bool> {
         match self {
-            Scheduler::StrictPriority => Some(waiting[..class].iter().all(|&w| w == 0)),
+            Scheduler::PerVc(s) if s.class() == class => None,
+            Scheduler::StrictPriority | Scheduler::PerVc(_) => {
+                Some(waiting[..class].iter().all(|&w| w == 0))
+            }
             Scheduler::GuaranteedRate(_) => Some(waiting[class] == total),
-            Scheduler::Fifo | Scheduler::PerVc(_) => None,
+            Scheduler::Fifo => None,
         }
     }
 

@@ -18,6 +18,9 @@ impl Slotted {
                 break;
             }
             self.serve_before(fabric, self.decided_before(time));
+            if self.arrive_in_bulk(inputs, fabric, horizon) {
+                continue;
+            }
             let next = inputs.order.second_time();
             if time < next {
                 let feed = inputs.feed(input);
@@ -68,7 +71,7 @@ impl Slotted {
 
     /// The ends of transmission before this come before what arrives at `time`.
     #[inline(always)]
-    fn decided_before(&self, time: Time) -> Time {
+    pub(super) fn decided_before(&self, time: Time) -> Time {
         if self.arrival_first {
             time
         } else {
@@ -205,7 +208,7 @@ impl Slotted {
 
     /// Puts cells into their queue.
     #[inline(always)]
-    fn wait(&mut self, class: usize, local: usize, cells: Waiting) {
+    pub(super) fn wait(&mut self, class: usize, local: usize, cells: Waiting) {
         let queue = &mut self.queues[class];
         let n = u64::from(cells.n());
         if self.counts[class] {

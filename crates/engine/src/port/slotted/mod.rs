@@ -4,16 +4,18 @@
 //! as late as the next arrival or the horizon demands, with the order of coincident arrivals and departures
 //! that the scenario states.
 //!
-//! Queues hold runs of cells that arrived a cell time apart, most of them of one cell. Two shortcuts take many cells at
+//! Queues hold runs of cells that arrived a cell time apart, most of them of one cell. Three shortcuts take many cells at
 //! once, at ports whose cell time is a whole number of ticks:
 //! * *decisions*: until the next arrival, as many cells go as the scheduler gives slots to one class in a row, and as
 //!   the first run of that class has;
 //! * *lock step*: while one input alone brings a cell per cell time to a busy port, there is one decision after
 //!   each arrival, and the class of that input always has a cell that has arrived. So n arrivals may be queued before
 //!   the first n - 1 decisions are taken, provided that no limit could refuse any of them; the n-th decision waits for
-//!   whatever arrives before it.
+//!   whatever arrives before it;
+//! * *bulk* (`bulk.rs`): where VCs have queues of their own, arrivals of VCs that wait anyway.
 
 mod arrivals;
+mod bulk;
 mod queue;
 mod vc_queue;
 mod waiting;
@@ -54,6 +56,10 @@ pub struct Slotted {
     started: u64,
     max_queue: u64,
     queue_time: u128,
+    /// For the bulk's use: arrivals in each slot from now on.
+    arrivals: Vec<u32>,
+    /// How far ahead of the next arrival the bulk looks.
+    look_ahead: Span,
 }
 
 impl Slotted {
@@ -96,6 +102,8 @@ impl Slotted {
             started: 0,
             max_queue: 0,
             queue_time: 0,
+            arrivals: Vec::new(),
+            look_ahead: Span::ZERO,
         }
     }
 

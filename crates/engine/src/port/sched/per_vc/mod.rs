@@ -80,6 +80,12 @@ impl PerVc {
         self.class
     }
 
+    /// Cells of `vc` that wait.
+    #[inline]
+    pub fn waiting(&self, vc: usize) -> u64 {
+        self.vcs[vc].waiting
+    }
+
     /// `n` cells of `vc` joined its queue, when the port had begun to send `sent` cells.
     #[inline]
     pub fn on_arrival(&mut self, vc: usize, n: u64, sent: u64) {

@@ -135,7 +135,7 @@ proptest! {
                     while left > 0 {
                         let vc = port.scheduler.pick(port.sent);
                         let of_frame = frame - port.of_vc[vc] % frame;
-                        let n = of_frame.min(left).min(most).min(port.scheduler.vcs[vc].waiting);
+                        let n = of_frame.min(left).min(most).min(port.scheduler.waiting(vc));
                         let n = u64::from(port.scheduler.in_a_row(n as u32));
                         for i in 1..=n {
                             let expected = plain.serve(port.sent + i - 1, |vc| {

@@ -1,0 +1,172 @@
+//! A shortcut where VCs have queues of their own: arrivals of many inputs at once.
+//!
+//! Between one arrival of a VC and the next, the VC loses at most one cell per slot. While that cannot empty its queue, no
+//! decision depends on when the later cell arrives: the VC waits anyway, and what its scheduler knows of it changes only when it
+//! begins to wait. So all cells up to the first of which this cannot be said are queued input by input, and the decisions are
+//! taken after them.
+//!
+//! Nobody looks at X meanwhile, as no limit is near, but for its maximum. X grows within a slot and falls by one at its
+//! end, so the maximum follows from the number of arrivals in each slot.
+//!
+//! Conditions: the port is busy, at a cell time of whole ticks; no higher class waits; all cells are of the class and of frames that have
+//! lost none; X stays below all limits.
+//!
+//! What lies behind the first of which it cannot be said has been looked at in vain. So no look goes further than twice as far as
+//! the last one was of use.
+
+use super::Slotted;
+use super::waiting::{MOST_CELLS, Waiting};
+use crate::cells::{Fate, FrameState, Run};
+use crate::fabric::Fabric;
+use crate::port::Inputs;
+use crate::port::sched::per_vc::PerVc;
+use crate::units::{Span, Time};
+
+impl Slotted {
+    /// Takes cells that arrive before `horizon`, the first of which arrives now, and the decisions between them. False if there are
+    /// none to be taken in this way, and then nothing has happened.
+    #[inline]
+    pub(super) fn arrive_in_bulk(
+        &mut self,
+        inputs: &mut Inputs,
+        fabric: &mut Fabric,
+        horizon: Time,
+    ) -> bool {
+        let Some(scheduler) = self.scheduler.per_vc() else {
+            return false;
+        };
+        let class = scheduler.class();
+        let others_first = self.waiting[..class].iter().any(|&w| w > 0);
+        if !self.busy || self.exact == Span::ZERO || others_first {
+            return false;
+        }
+        let Some((time, _)) = inputs.order.first() else {
+            return false;
+        };
+        let horizon = horizon.min(time + self.look_ahead);
+        let limit = self.bulk_limit(scheduler, inputs, fabric, horizon);
+        let of_use = (limit.since(time) * 2).max(self.exact);
+        if limit < horizon || of_use > self.look_ahead {
+            self.look_ahead = of_use;
+        }
+        if limit <= time {
+            return false;
+        }
+        let before = self.waiting[class];
+        let others = self.total - before;
+        inputs.order.pop_before(limit, &mut inputs.group);
+        for &input in &inputs.group {
+            self.queue_before(fabric, inputs.feed(input), limit);
+        }
+        inputs.put_back(fabric);
+        let most = self.most_waiting(before);
+        let queue = &mut self.queues[class];
+        queue.max = queue.max.max(most);
+        self.max_queue = self.max_queue.max(most + others);
+        self.serve_before(fabric, limit);
+        true
+    }
+
+    /// Until when all that arrives may be taken in bulk, at most `horizon`.
+    fn bulk_limit(
+        &self,
+        scheduler: &PerVc,
+        inputs: &Inputs,
+        fabric: &Fabric,
+        horizon: Time,
+    ) -> Time {
+        let class = scheduler.class();
+        let refusal = self.queues[class].refusal;
+        let mut room = refusal.saturating_sub(self.waiting[class]);
+        let mut limit = horizon;
+        for i in 0.. {
+            let Some((_, input)) = inputs.order.get(i).filter(|&(time, _)| time < limit) else {
+                break;
+            };
+            // Cells of the latest hop that have been passed.
+            let (mut hop_index, mut passed) = (u32::MAX, 0);
+            for run in fabric.feeds[inputs.feed(input)].runs() {
+                let n = u64::from(run.before(limit));
+                if n == 0 {
+                    break;
+                }
+                if run.hop != hop_index {
+                    (hop_index, passed) = (run.hop, 0);
+                }
+                let hop = &fabric.hops[run.hop as usize];
+                let begins = run.is_single() || hop.frame_state.frame != Some(run.frame);
+                // Flows of other classes have nothing waiting there.
+                let waiting = scheduler.waiting(hop.local as usize) + passed;
+                if n > room
+                    || !(begins || hop.frame_state.fate == Fate::Accepted)
+                    || !self.never_empties(run, n, waiting)
+                {
+                    limit = run.time;
+                    break;
+                }
+                room -= n;
+                passed += n;
+            }
+        }
+        limit
+    }
+
+    /// Whether a VC with `waiting` cells cannot be without any when one of the first `n` cells of `run` arrives.
+    #[inline]
+    fn never_empties(&self, run: &Run, n: u64, waiting: u64) -> bool {
+        if run.period > self.exact {
+            waiting + n > self.slot_of(run.time + run.period * (n - 1)) + 1
+        } else {
+            waiting > self.slot_of(run.time)
+        }
+    }
+
+    /// How many decisions are still to come before an arrival at `time`, if the port stays busy.
+    #[inline]
+    fn slot_of(&self, time: Time) -> u64 {
+        let ahead = self.decided_before(time).since(self.free_at);
+        ahead.0.div_ceil(self.exact.0)
+    }
+
+    /// Queues what `feed` brings before `limit`, and notes in which slots it arrives.
+    #[inline]
+    fn queue_before(&mut self, fabric: &mut Fabric, feed: usize, limit: Time) {
+        loop {
+            let run = &fabric.feeds[feed].head;
+            let n = match run.before(limit) {
+                0 => break,
+                n if run.period == self.exact => n.min(MOST_CELLS),
+                _ => 1,
+            };
+            let hop = &mut fabric.hops[run.hop as usize];
+            hop.frame_state = FrameState::accepted(run.frame);
+            hop.arrived += u64::from(n);
+            self.accepted += u64::from(n);
+            let slot = self.slot_of(run.time) as usize;
+            let end = slot + n as usize;
+            if self.arrivals.len() < end {
+                self.arrivals.resize(end, 0);
+            }
+            self.arrivals[slot..end].iter_mut().for_each(|a| *a += 1);
+            let (class, local) = (hop.class as usize, hop.local as usize);
+            self.wait(class, local, Waiting::first_of(run, n));
+            if !fabric.feeds[feed].skip(n) {
+                break;
+            }
+        }
+    }
+
+    /// The largest X of a class that was `x` before the arrivals that were noted; forgets them.
+    #[inline]
+    fn most_waiting(&mut self, mut x: u64) -> u64 {
+        let mut most = 0;
+        for &arrivals in &self.arrivals {
+            x += u64::from(arrivals);
+            most = most.max(x);
+            // After the last of them the class may run empty.
+            x = x.saturating_sub(1);
+        }
+        self.arrivals.clear();
+        most
+    }
+}
