@@ -115,7 +115,10 @@ fn run_once(arguments: &Arguments) {
         let cells: u64 = case.scenarios().iter().map(bottleneck_cells).sum();
         println!("{} {cells} cells", case.name);
     }
-    for ratio in &RATIOS {
+    for ratio in RATIOS
+        .iter()
+        .filter(|r| r.names.iter().any(|n| arguments.wants(n)))
+    {
         let both = ratio.names.iter().zip(ratio.scenarios());
         for (name, scenario) in both.filter(|(name, _)| arguments.wants(name)) {
             println!("{name} {} cells", ratios::bottleneck_cells(&scenario));
