@@ -45,15 +45,20 @@ def scenario(name: str, **values: str) -> cy.Scenario:
 def the_queue_repeats_itself_every_period() -> None:
     result = run("cbr")
     cell, period = 424 / 150e6, 424 / 13.5e6
-    # Ten cells at once: one is served, the queue is longest with the other nine, in every period.
+    # Ten cells at once: one is served and nine wait, one less after each cell time, in every period.
     (queue,) = result.series
-    assert set(queue.value) == {9}
-    assert np.diff(queue.time_s) == pytest.approx(period, rel=1e-9)
-    assert len(queue.value) == math.ceil(1 / period) == 31840
+    first = slice(1, 11)
+    assert list(queue.value[first]) == list(range(9, -1, -1))
+    assert np.diff(queue.time_s[first]) == pytest.approx(cell, rel=1e-6)
+    full = queue.time_s[queue.value == 9]
+    assert np.diff(full) == pytest.approx(period, rel=1e-9)
+    assert len(full) == math.ceil(1 / period) == 31840
+    assert (queue.time_s[0], queue.value[0], queue.time_s[-1]) == (0, 0, 1)
     assert result.classes["cbr"].cell_delay_variation_s == pytest.approx(9 * cell)
     port = result.ports["west->sink"]
     assert port.utilisation == pytest.approx(0.9, rel=1e-4)
     assert port.mean_queue_cells == pytest.approx(sum(range(10)) * cell / period, rel=1e-4)
+    assert (queue.value[:-1] * np.diff(queue.time_s)).sum() == pytest.approx(port.mean_queue_cells)
     # The buffer of nine cells is just enough.
     assert result.totals.cell_loss_ratio == 0
     assert run("cbr", switch__west__cbr__buffer="8 cells").totals.cell_loss_ratio == pytest.approx(0.1, rel=1e-4)

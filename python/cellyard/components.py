@@ -588,11 +588,11 @@ class QueueProbe(Component):
     vc: str | None = None
 
     #: Sampling interval. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks. Default: every change is
-    #: recorded.
+    #: recorded, from the start to the end of the run.
     interval: str | None = None
 
     #: Record at every n-th cell that reaches the port, instead of `interval`. Allowed: an integer from 1 to
-    #: 1000000000000. Default: every change is recorded.
+    #: 1000000000000. Default: every change is recorded, from the start to the end of the run.
     every: int | None = None
 
 
@@ -606,7 +606,7 @@ class CwndProbe(Component):
     of: str
 
     #: Sampling interval. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks. Default: every change is
-    #: recorded.
+    #: recorded, from the start to the end of the run.
     interval: str | None = None
 
 
@@ -620,7 +620,7 @@ class SsthreshProbe(Component):
     of: str
 
     #: Sampling interval. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks. Default: every change is
-    #: recorded.
+    #: recorded, from the start to the end of the run.
     interval: str | None = None
 
 
@@ -644,7 +644,7 @@ class DeliveredProbe(Component):
     of: str
 
     #: Sampling interval. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks. Default: every change is
-    #: recorded.
+    #: recorded, from the start to the end of the run.
     interval: str | None = None
 
 
@@ -705,11 +705,11 @@ class CreditProbe(Component):
     of: str
 
     #: Sampling interval. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks. Default: every change is
-    #: recorded.
+    #: recorded, from the start to the end of the run.
     interval: str | None = None
 
     #: Record at every n-th cell that reaches the port, instead of `interval`. Allowed: an integer from 1 to
-    #: 1000000000000. Default: every change is recorded.
+    #: 1000000000000. Default: every change is recorded, from the start to the end of the run.
     every: int | None = None
 
 

@@ -11,6 +11,15 @@ pub struct Points {
     pub points: Vec<(Time, f64)>,
 }
 
+/// The record of something that has had this value since the beginning.
+impl From<f64> for Points {
+    fn from(value: f64) -> Points {
+        Points {
+            points: vec![(Time::ZERO, value)],
+        }
+    }
+}
+
 impl Points {
     /// Times in seconds and values.
     pub fn columns(&self) -> (Vec<f64>, Vec<f64>) {
@@ -29,6 +38,15 @@ impl Points {
         let rest = self.points.split_off(self.points.len() - kept);
         Points {
             points: std::mem::replace(&mut self.points, rest),
+        }
+    }
+
+    /// Ends the record of a value that stays the same between its changes: it held until `end`.
+    pub fn close(&mut self, end: Time) {
+        if let Some(&(time, value)) = self.points.last()
+            && time < end
+        {
+            self.points.push((end, value));
         }
     }
 
@@ -58,7 +76,10 @@ impl Steps {
         Steps {
             regular: interval.map(|i| (i, Time::ZERO)),
             value,
-            out: Points::default(),
+            out: match interval {
+                Some(_) => Points::default(),
+                None => Points::from(value),
+            },
         }
     }
 
@@ -69,6 +90,14 @@ impl Steps {
                 self.out.points.push((*next, self.value));
                 *next += *interval;
             }
+        }
+    }
+
+    /// Records what is due until `end`, the end of the run.
+    pub fn finish(&mut self, end: Time) {
+        match self.regular {
+            Some(_) => self.until(end),
+            None => self.out.close(end),
         }
     }
 

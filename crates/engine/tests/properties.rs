@@ -2,6 +2,7 @@
 
 mod common;
 
+use cellyard_engine::results::Series;
 use cellyard_engine::scenario::*;
 use cellyard_engine::testing::{FlowKind, Tally};
 use cellyard_engine::units::{BitRate, Span};
@@ -68,6 +69,7 @@ fn probes(scenario: &Scenario) -> Vec<Probe> {
         [
             probe(Observable::Queue, &l.name, None),
             probe(Observable::Queue, &l.name, interval),
+            probe(Observable::Queue, &l.name, Some(scenario.duration)),
             probe(Observable::LinkShare, &l.name, interval),
             probe(Observable::Drops, &l.name, interval),
         ]
@@ -90,6 +92,13 @@ fn probes(scenario: &Scenario) -> Vec<Probe> {
             .chain(of_tcp.into_iter().filter(move |_| tcp))
     });
     of_links.chain(of_vcs).collect()
+}
+
+/// Time average of what stays the same from one point to the next, from the first to the last.
+fn mean_of_steps(series: &Series) -> f64 {
+    let areas = series.time_s.windows(2).zip(&series.value);
+    let area: f64 = areas.map(|(t, value)| (t[1] - t[0]) * value).sum();
+    area / (series.time_s.last().expect("it ends") - series.time_s[0])
 }
 
 proptest! {
@@ -153,6 +162,24 @@ proptest! {
             prop_assert_eq!(a, b);
         }
         prop_assert_eq!(one, other);
+    }
+
+    #[test]
+    fn a_queue_recorded_at_every_change_has_the_mean_of_the_books(case in random::cases(1_500)) {
+        let mut watched = case.scenario.clone();
+        watched.probes = probes(&watched);
+        watched.probes.retain(|p| p.what == Observable::Queue && p.interval.is_none());
+        for kernel in [Kernel::Auto, Kernel::Slotted] {
+            let options = Options { kernel, digest: false };
+            let run = simulation::run(&watched, case.replication, &options, &AtomicBool::new(false));
+            let run = run.expect("a random scenario runs");
+            for series in &run.series {
+                let port = run.ports.iter().find(|p| p.name == series.of);
+                let (mean, of_books) = (mean_of_steps(series), port.map_or(0.0, |p| p.mean_queue_cells));
+                let equal = (mean - of_books).abs() <= 1e-9 * mean.max(1.0);
+                prop_assert!(equal, "{kernel:?} {}: {mean}, {of_books}", series.of);
+            }
+        }
     }
 
     #[test]

@@ -85,15 +85,16 @@ impl Plan<'_> {
                 | Observable::LinkShare
                 | Observable::Trace => continue,
             };
+            let (when, out) = match (spec.interval, spec.every) {
+                (Some(interval), _) => (When::Interval(interval, Time::ZERO), Points::default()),
+                (None, Some(n)) => (When::Every(n, 0), Points::default()),
+                (None, None) => (When::Change, Points::from(0.0)),
+            };
             probe.watches.push(Watch {
                 probe: index,
                 quantity,
-                when: match (spec.interval, spec.every) {
-                    (Some(interval), _) => When::Interval(interval, Time::ZERO),
-                    (None, Some(n)) => When::Every(n, 0),
-                    (None, None) => When::Change,
-                },
-                out: Points::default(),
+                when,
+                out,
             });
         }
         let any = !(probe.watches.is_empty() && probe.drops.is_empty() && probe.traced.is_empty());

@@ -56,8 +56,8 @@ impl VcProbe {
 
     /// Records what is due until `end`, the end of the run.
     pub fn finish(&mut self, end: Time) {
-        self.states.iter_mut().for_each(|w| w.record.until(end));
-        self.delivered.iter_mut().for_each(|d| d.1.until(end));
+        self.states.iter_mut().for_each(|w| w.record.finish(end));
+        self.delivered.iter_mut().for_each(|d| d.1.finish(end));
         self.goodput.iter_mut().for_each(|g| g.1.until(end));
     }
 

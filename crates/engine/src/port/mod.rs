@@ -154,7 +154,7 @@ impl Port {
             return;
         };
         match &mut self.kernel {
-            Kernel::Arithmetic(k) => probe.finish(end, |t, q| k.look(t, q)),
+            Kernel::Arithmetic(k) => k.finish_probe(probe, end),
             Kernel::Slotted(k) => probe.finish(end, |_, q| k.look(q)),
         }
     }

@@ -30,7 +30,7 @@ pub enum When {
     Interval(Span, Time),
     /// After every n-th arriving cell; the second number counts.
     Every(u64, u64),
-    /// After every arriving cell that changed it.
+    /// Whenever it changes.
     Change,
 }
 
@@ -156,6 +156,18 @@ impl PortProbe {
         }
     }
 
+    /// Whether anything is recorded whenever it changes.
+    pub fn watches_changes(&self) -> bool {
+        self.watches.iter().any(|w| w.when == When::Change)
+    }
+
+    /// Records changes at `time`.
+    pub fn changed(&mut self, time: Time, mut look: impl FnMut(Quantity) -> f64) {
+        for watch in self.watches.iter_mut().filter(|w| w.when == When::Change) {
+            watch.out.change(time, look(watch.quantity));
+        }
+    }
+
     /// Records after `cell`, which arrived at `time` and found `queue`, has been handled.
     pub fn handled(
         &mut self,
@@ -178,6 +190,11 @@ impl PortProbe {
                 When::Change => watch.out.change(time, look(time, watch.quantity)),
             }
         }
+        self.lost(time, cell, outcome, queue);
+    }
+
+    /// Counts and traces what was dropped, if anything was.
+    fn lost(&mut self, time: Time, cell: Seen, outcome: &Outcome, queue: FoundQueue) {
         let Some(reason) = outcome.reason() else {
             return;
         };
@@ -202,6 +219,9 @@ impl PortProbe {
     /// Records what is due until `end`, the end of the run.
     pub fn finish(&mut self, end: Time, look: impl FnMut(Time, Quantity) -> f64) {
         self.sample_until(end, look);
+        for watch in self.watches.iter_mut().filter(|w| w.when == When::Change) {
+            watch.out.close(end);
+        }
         for drops in &mut self.drops {
             drops.sum.until(end);
         }

@@ -27,13 +27,13 @@ const INTERVAL: Parameter = parameter(
 const SAMPLING: Parameter = parameter(
     "interval",
     POSITIVE_DURATION,
-    Derived("every change is recorded"),
+    Derived("every change is recorded, from the start to the end of the run"),
     "Sampling interval.",
 );
 const EVERY: Parameter = parameter(
     "every",
     integer(1, 1_000_000_000_000),
-    Derived("every change is recorded"),
+    Derived("every change is recorded, from the start to the end of the run"),
     "Record at every n-th cell that reaches the port, instead of `interval`.",
 );
 const CLASS: Parameter = parameter("class", CLASSES, Derived("all classes"), "Only this class.");

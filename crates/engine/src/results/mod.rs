@@ -15,7 +15,7 @@ pub use vc::VcResult;
 
 use crate::flow::FlowKind;
 use crate::scenario::Scenario;
-use crate::series::{Dropped, Series};
+pub use crate::series::{Dropped, Series};
 use crate::tally::{DelayTally, FlowTally, Tally};
 use crate::topology::Topology;
 use crate::units::{Span, TICKS_PER_SECOND};

@@ -114,7 +114,7 @@ impl Arithmetic {
             if time >= horizon {
                 break;
             }
-            probe.sample_until(time, |t, quantity| self.look(t, quantity));
+            self.record_before(probe, time);
             inputs.coincident(time);
             for i in 0..inputs.group.len() {
                 let feed = inputs.feed(inputs.group[i]);
@@ -130,5 +130,45 @@ impl Arithmetic {
             }
             inputs.put_back(fabric);
         }
+    }
+
+    /// Records the samples that are due until `time`, which come before what arrives then, and whatever changes until then as cells begin
+    /// to leave.
+    fn record_before(&mut self, probe: &mut PortProbe, time: Time) {
+        loop {
+            let due = probe.next_sample().filter(|&due| due <= time);
+            if probe.watches_changes() {
+                self.record_starts(probe, due.unwrap_or(time));
+            }
+            match due {
+                Some(due) => probe.sample_until(due, |t, quantity| self.look(t, quantity)),
+                None => break,
+            }
+        }
+    }
+
+    /// Records what changes when cells that wait begin to leave, for those that do before anything arrives at `time`.
+    fn record_starts(&mut self, probe: &mut PortProbe, time: Time) {
+        let limit = time.0 as i64 + i64::from(!self.arrival_first);
+        while let Some(start) = self.start_from(self.recorded_until).filter(|&s| s < limit) {
+            self.recorded_until = start + 1;
+            let after = Time((start + i64::from(self.arrival_first)) as u64);
+            probe.changed(Time(start as u64), |quantity| self.look(after, quantity));
+        }
+    }
+
+    /// The first start of a cell that waits, at `time` or later.
+    fn start_from(&self, time: i64) -> Option<i64> {
+        let from = time.max(self.busy_since + 1);
+        let c = self.cell_time.0 as i64;
+        (from <= self.start).then(|| self.start - (self.start - from) / c * c)
+    }
+
+    /// Records what is due until `end`, the end of the run.
+    pub fn finish_probe(&mut self, probe: &mut PortProbe, end: Time) {
+        // Cells that would begin to leave at the end have not.
+        let last = Time(end.0 - u64::from(!self.arrival_first));
+        self.record_before(probe, last);
+        probe.finish(end, |_, quantity| self.look(last, quantity));
     }
 }

@@ -47,6 +47,8 @@ pub struct Arithmetic {
     /// Largest corrected S - t just after an acceptance.
     longest: i64,
     queue_time: u128,
+    /// The probe knows of all starts before this.
+    recorded_until: i64,
 }
 
 impl Arithmetic {
@@ -79,6 +81,7 @@ impl Arithmetic {
             accepted: 0,
             longest: i64::MIN,
             queue_time: 0,
+            recorded_until: 0,
         }
     }
 

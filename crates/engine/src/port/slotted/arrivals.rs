@@ -58,7 +58,7 @@ impl Slotted {
                 break;
             }
             self.sample_before(probe, fabric, time);
-            self.serve_before(fabric, self.decided_before(time));
+            self.serve_watched(probe, fabric, self.decided_before(time));
             inputs.coincident(time);
             for i in 0..inputs.group.len() {
                 self.arrive_watched(probe, fabric, inputs.feed(inputs.group[i]));
@@ -66,7 +66,19 @@ impl Slotted {
             inputs.put_back(fabric);
         }
         self.sample_before(probe, fabric, Time(horizon.0 - 1));
-        self.serve_before(fabric, horizon);
+        self.serve_watched(probe, fabric, horizon);
+    }
+
+    /// Ends transmissions and begins the next ones, one by one if that is watched, for all ends before `limit`.
+    fn serve_watched(&mut self, probe: &mut PortProbe, fabric: &mut Fabric, limit: Time) {
+        if probe.watches_changes() {
+            while self.busy && self.free_at < limit {
+                let now = self.free_at;
+                self.serve_before(fabric, now + Span(1));
+                probe.changed(now, |quantity| self.look(quantity));
+            }
+        }
+        self.serve_before(fabric, limit);
     }
 
     /// The ends of transmission before this come before what arrives at `time`.
@@ -82,7 +94,7 @@ impl Slotted {
     /// Records samples due until `time`, each after the decisions before it.
     fn sample_before(&mut self, probe: &mut PortProbe, fabric: &mut Fabric, time: Time) {
         while let Some(due) = probe.next_sample().filter(|&due| due <= time) {
-            self.serve_before(fabric, self.decided_before(due));
+            self.serve_watched(probe, fabric, self.decided_before(due));
             probe.sample_until(due, |_, quantity| self.look(quantity));
         }
     }
