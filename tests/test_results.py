@@ -158,3 +158,36 @@ def test_replications_spread_the_phase_of_bursts_evenly() -> None:
         (queue,) = run.series
         begins.append(queue.time_s[queue.value > 0][0])
     assert widest_gap([time / 0.2 % 1 for time in begins]) < 2.6 / N
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_a_file_has_a_duration_and_a_goodput_of_its_own(kernel: str) -> None:
+    scenario = cy.Scenario(
+        duration="100 ms",
+        hosts=[cy.Host(name="server"), cy.Host(name="client")],
+        switches=[cy.Switch(name="west")],
+        links=[
+            cy.Link(from_="server", to="west", rate="4.24 Mbps", delay="5 us"),
+            cy.Link(from_="west", to="client", rate="4.24 Mbps", delay="5 us"),
+        ],
+        vcs=[
+            cy.Vc(name=name, from_="server", to="client", start=start, traffic=cy.Tcp(mss="512 bytes", file_size=size))
+            for name, start, size in (
+                ("small", "10 ms", "512 bytes"),
+                ("endless", "30 ms", None),
+                ("late", "99 ms", "9 MB"),
+            )
+        ],
+    )
+    vcs = scenario.run(kernel=kernel).only.vcs
+    small = vcs["small"]
+    # Twelve cells there and two back, each 0.1 ms on two links, one after the other on the first, and 5 us on each.
+    took = (12 + 1 + 2 + 1) * 1e-4 + 4 * 5e-6
+    assert small.began_s == 0.01
+    assert small.completed_s == pytest.approx(0.01 + took)
+    assert small.file_goodput_mbps == pytest.approx(512 * 8e-6 / took)
+    assert small.goodput_mbps == pytest.approx(512 * 8e-6 / 0.1)
+    for name, began in (("endless", 0.03), ("late", 0.099)):
+        assert vcs[name].began_s == pytest.approx(began)
+        assert vcs[name].completed_s is None
+        assert vcs[name].file_goodput_mbps is None

@@ -21,7 +21,8 @@ class Totals(ResultPart):
     """The whole network in one run.
 
     Goodput, efficiency, fairness and delays are of the VCs that carry frames, in the measuring time; everything
-    else counts from start to end.
+    else counts from start to end. A file counts there with what it delivered in that time, however soon it was
+    complete; for its own goodput see the VC.
     """
 
     #: Cell transmissions over all links.
@@ -143,6 +144,16 @@ class VcResult(ResultPart):
 
     #: Duplicate ACKs that the TCP sender received.
     duplicate_acks: int
+
+    #: When its TCP opened; none for other traffic.
+    began_s: float | None
+
+    #: When the last byte of its file was acknowledged; none without a file, and for one that was not complete when
+    #: the run ended.
+    completed_s: float | None
+
+    #: Bytes of a complete file per time from ``began_s`` to ``completed_s``.
+    file_goodput_mbps: float | None
 
     #: Mean transfer delay of its data cells; none when no cell arrived in the measuring time.
     mean_cell_transfer_delay_s: float | None

@@ -300,6 +300,10 @@ pub struct SenderCounters {
     pub fast_retransmits: u64,
     /// Duplicate ACKs received.
     pub duplicate_acks: u64,
+    /// When it opened.
+    pub began: Option<Time>,
+    /// When the last byte of its file was acknowledged.
+    pub completed: Option<Time>,
 }
 
 /// Counts of one VC.

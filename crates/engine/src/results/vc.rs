@@ -4,6 +4,7 @@ use super::{data, seconds, variation};
 use crate::scenario::{Carries, Class, Scenario, Vc};
 use crate::tally::{FlowTally, Tally, VcTally};
 use crate::topology::Topology;
+use crate::units::{Span, Time};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -50,6 +51,12 @@ pub struct VcResult {
     pub fast_retransmits: u64,
     /// Duplicate ACKs that the TCP sender received.
     pub duplicate_acks: u64,
+    /// When its TCP opened; none for other traffic.
+    pub began_s: Option<f64>,
+    /// When the last byte of its file was acknowledged; none without a file, and for one that was not complete when the run ended.
+    pub completed_s: Option<f64>,
+    /// Bytes of a complete file per time from `began_s` to `completed_s`.
+    pub file_goodput_mbps: Option<f64>,
     /// Mean transfer delay of its data cells; none when no cell arrived in the measuring time.
     pub mean_cell_transfer_delay_s: Option<f64>,
     /// The largest of these delays.
@@ -96,8 +103,21 @@ fn of(vc: &Vc, tally: &VcTally, data: &FlowTally, measured_s: f64) -> VcResult {
         timeouts: tally.sender.timeouts,
         fast_retransmits: tally.sender.fast_retransmits,
         duplicate_acks: tally.sender.duplicate_acks,
+        began_s: tally.sender.began.map(at),
+        completed_s: tally.sender.completed.map(at),
+        file_goodput_mbps: file_goodput(tally),
         mean_cell_transfer_delay_s: tally.delay.mean().map(seconds),
         max_cell_transfer_delay_s: (tally.delay.count > 0).then(|| seconds(tally.delay.max as f64)),
         cell_delay_variation_s: variation(&tally.delay),
     }
+}
+
+fn at(time: Time) -> f64 {
+    seconds(time.0 as f64)
+}
+
+/// `None` as well for a file without bytes, which takes no time.
+fn file_goodput(tally: &VcTally) -> Option<f64> {
+    let took = tally.sender.completed?.since(tally.sender.began?);
+    (took > Span::ZERO).then(|| tally.delivered_bytes as f64 * 8e-6 / seconds(took.0 as f64))
 }

@@ -82,6 +82,7 @@ impl Core {
         let acked = ack - self.snd_una;
         self.snd_una = ack;
         self.snd_nxt = self.snd_nxt.max(ack);
+        self.note_completion(now);
         if ack > self.timed_seq {
             let ticks = self.grid.passed() - self.timed_tick;
             self.rtt.sample(ticks, now.since(self.timed_at), &self.grid);
@@ -89,6 +90,14 @@ impl Core {
             self.timed_seq = NOT_TIMED;
         }
         acked
+    }
+
+    /// Notes when nothing of the file is left to be acknowledged.
+    #[inline]
+    pub fn note_completion(&mut self, now: Time) {
+        if self.snd_una >= self.file_end && self.counters.completed.is_none() {
+            self.counters.completed = Some(now);
+        }
     }
 
     /// Slow start or congestion avoidance for one ACK of new data.

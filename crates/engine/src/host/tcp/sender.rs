@@ -42,8 +42,11 @@ impl Sender {
 
     /// The application opens: sends the initial window.
     pub fn start(&mut self, now: Time, out: &mut Vec<Segment>) {
-        self.core.grid.advance(now);
-        self.core.send_window(now, out);
+        let core = &mut self.core;
+        core.grid.advance(now);
+        core.counters.began = Some(now);
+        core.note_completion(now);
+        core.send_window(now, out);
     }
 
     /// Takes an ACK; appends the segments to send now, in order, to `out`. ACKs below snd_una or
@@ -125,6 +128,28 @@ mod tests {
         let mut out = vec![];
         f(&mut out);
         numbers(&out)
+    }
+
+    #[test]
+    fn a_file_is_complete_when_its_last_byte_is_acknowledged() {
+        let mut out = Vec::new();
+        let mut s = sender(|p| p.file_size = Some(2 * MSS));
+        s.start(ms(5), &mut out);
+        s.on_ack(ms(20), &ack_of(1), &mut out);
+        let so_far = s.counters();
+        assert_eq!((so_far.began, so_far.completed), (Some(ms(5)), None));
+        s.on_ack(ms(30), &ack_of(2), &mut out);
+        s.on_ack(ms(40), &ack_of(2), &mut out);
+        assert_eq!(s.counters().completed, Some(ms(30)));
+
+        let mut empty = sender(|p| p.file_size = Some(0));
+        empty.start(ms(5), &mut out);
+        assert_eq!(empty.counters().completed, Some(ms(5)));
+
+        let mut endless = sender(|_| ());
+        endless.start(ms(5), &mut out);
+        endless.on_ack(ms(20), &ack_of(1), &mut out);
+        assert_eq!(endless.counters().completed, None);
     }
 
     #[test]
