@@ -241,10 +241,13 @@ fn sack_repairs_up_to_four_holes_within_about_a_round_trip() {
     }
 }
 
-/// The counter of 1996 takes lost segments for data in flight: with eight of thirteen lost it never falls
-/// below cwnd. RFC 6675 leaves them out.
+/// The counter of 1996 takes lost segments for data in flight. Each duplicate takes one out of it, the first partial ACK
+/// two: of thirteen it repairs seven lost ones, one more than half; with eight it never falls below cwnd. RFC 6675 leaves
+/// them out.
 #[test]
 fn only_rfc6675_repairs_a_burst_of_most_of_the_window_without_a_timeout() {
+    let seven = sack(SackPipe::Counter, &BURST[..7]);
+    assert_eq!(repairs(&seven), (7, 0, 1));
     assert_eq!(sack(SackPipe::Counter, BURST).counters.timeouts, 1);
     let run = sack(SackPipe::Rfc6675, BURST);
     assert_eq!(repairs(&run), (BURST.len() as u64, 0, 1));

@@ -7,8 +7,9 @@
 //! data that rwnd allows. The ACK of the recovery point ends it.
 //!
 //! `sack_pipe = counter` (Fall and Floyd, CCR 26(3), 1996, section 5: "Sack1"): half =
-//! max(2 MSS, min(cwnd, rwnd) / 2). pipe starts as the flight less `dupack_threshold` segments; - MSS per
-//! counting duplicate, - 2 MSS per partial ACK (the lost segment and its repair), + bytes sent.
+//! max(2 MSS, min(cwnd, rwnd) / 2). pipe starts as the flight less `dupack_threshold` segments, the first repair
+//! not added: it takes the place of the segment taken as lost. - MSS per counting duplicate, - 2 MSS per partial
+//! ACK (a lost segment and its repair), + bytes sent.
 //!
 //! `sack_pipe = rfc6675`: half = max(2 MSS, flight / 2); pipe is SetPipe of the scoreboard at every ACK;
 //! recovery also begins as soon as the segment at snd_una IsLost; NextSeg sends (1) holes that are lost,
@@ -133,7 +134,7 @@ impl Sack {
         self.pipe = match self.rule {
             SackPipe::Counter => {
                 let arrived = u64::from(core.dupack_threshold) * core.mss;
-                flight.saturating_sub(arrived) + (end - core.snd_una)
+                flight.saturating_sub(arrived)
             }
             SackPipe::Rfc6675 => self.counted_pipe(core),
         };
@@ -304,12 +305,12 @@ mod tests {
     fn recovering_counter_sends_new_data_once_pipe_is_below_cwnd() {
         let mut peer = recovering(SackPipe::Counter);
         let una = peer.una();
-        // pipe = 8 - 3 + 1 = 6, cwnd 4.
-        for last in 4..6 {
-            assert_eq!(peer.sack(una, &[(una + 1, una + last)]), NOTHING);
+        // pipe = 8 - 3 = 5, cwnd 4: the first duplicate leaves no room, each further one does.
+        assert_eq!(peer.sack(una, &[(una + 1, una + 4)]), NOTHING);
+        for last in 5..8 {
+            let sent = peer.sack(una, &[(una + 1, una + last)]);
+            assert_eq!(sent, [una + last + 3]);
         }
-        assert_eq!(peer.sack(una, &[(una + 1, una + 6)]), [una + 8]);
-        assert_eq!(peer.sack(una, &[(una + 1, una + 7)]), [una + 9]);
     }
 
     #[test]
@@ -322,22 +323,23 @@ mod tests {
         let older = [(una + 3, una + 3), (una + 1, una + 1)];
         let blocks =
             |peer: &mut Peer, last| peer.sack(una, &[(una + 5, una + last), older[0], older[1]]);
-        // pipe = 12 - 3 + 1 = 10, cwnd 6.
+        // pipe = 12 - 3 = 9, cwnd 6.
         assert_eq!(blocks(&mut peer, 5), [una]);
-        for last in 6..10 {
+        for last in 6..9 {
             assert_eq!(blocks(&mut peer, last), NOTHING);
         }
-        assert_eq!(blocks(&mut peer, 10), [una + 2]);
-        assert_eq!(blocks(&mut peer, 11), [una + 4]);
+        assert_eq!(blocks(&mut peer, 9), [una + 2]);
+        assert_eq!(blocks(&mut peer, 10), [una + 4]);
+        assert_eq!(blocks(&mut peer, 11), [una + 12]);
         let last = (una + 5, una + 11);
         assert_eq!(
             peer.sack(una + 2, &[last, older[0]]),
-            [una + 12, una + 13],
+            [una + 13, una + 14],
             "pipe 6 - 2"
         );
-        assert_eq!(peer.sack(una + 4, &[last]), [una + 14, una + 15]);
+        assert_eq!(peer.sack(una + 4, &[last]), [una + 15, una + 16]);
         // The recovery point.
-        assert_eq!(peer.sack(una + 12, &[]), [una + 16, una + 17]);
+        assert_eq!(peer.sack(una + 12, &[]), [una + 17]);
         assert_eq!(peer.sender.cwnd(), 6 * MSS);
         assert_eq!(peer.sender.counters().fast_retransmits, 1);
     }
