@@ -253,6 +253,17 @@ fn only_rfc6675_repairs_a_burst_of_most_of_the_window_without_a_timeout() {
     assert_eq!(repairs(&run), (BURST.len() as u64, 0, 1));
 }
 
+/// The window is full when the loss is found: only the lost segment goes again, not the last one sent, which nothing
+/// shows to be lost (RFC 6675 section 5 step 4.3).
+#[test]
+fn rfc6675_resends_no_more_than_the_lost_segment_of_a_full_window() {
+    for lost in [&[60], &[70], &[SEGMENTS - 10]] {
+        let run = sack(SackPipe::Rfc6675, lost);
+        assert!(run.cwnd.iter().any(|&window| window >= 28), "{lost:?}");
+        assert_eq!(repairs(&run), (1, 0, 1), "{lost:?}");
+    }
+}
+
 /// Fall and Floyd section 6, four losses: Reno, waiting for its timer, is worse than Tahoe.
 #[test]
 fn four_losses_order_the_recoveries() {

@@ -62,10 +62,9 @@ impl Scoreboard {
         if block.end <= block.start || self.holds(block) {
             return false;
         }
-        if block.start < self.high_rxt {
-            let end = block.end.min(self.high_rxt);
-            self.sacked_below_rxt += (end - block.start) - self.sacked_within(block.start, end);
-        }
+        let start = block.start.min(self.high_rxt);
+        let end = block.end.min(self.high_rxt);
+        self.sacked_below_rxt += (end - start) - self.sacked_within(start, end);
         hold(&mut self.held, block);
         true
     }
@@ -81,8 +80,7 @@ impl Scoreboard {
         let from = self.held.partition_point(|b| b.end <= start);
         self.held
             .range(from..)
-            .take_while(|b| b.start < end)
-            .map(|b| b.end.min(end) - b.start.max(start))
+            .map_while(|b| b.end.min(end).checked_sub(b.start.max(start)))
             .sum()
     }
 
@@ -105,10 +103,9 @@ impl Scoreboard {
 
     /// Data up to `end` were sent again.
     pub fn fill(&mut self, end: u64) {
-        if end > self.high_rxt {
-            self.sacked_below_rxt += self.sacked_within(self.high_rxt, end);
-            self.high_rxt = end;
-        }
+        let end = end.max(self.high_rxt);
+        self.sacked_below_rxt += self.sacked_within(self.high_rxt, end);
+        self.high_rxt = end;
     }
 
     /// Begins a recovery: no hole was filled yet.
@@ -188,6 +185,14 @@ mod tests {
         assert!(!board.update(10, &[block(12, 14)]));
         assert!(!board.update(10, &[block(5, 9), block(13, 14)]));
         assert!(board.update(10, &[block(13, 15)]));
+    }
+
+    #[test]
+    fn a_block_that_ends_at_the_ack_is_forgotten() {
+        let mut board = Scoreboard::default();
+        board.update(10, &[block(12, 14), block(17, 20)]);
+        board.update(14, &[]);
+        assert_eq!(board.held, [block(17, 20)]);
     }
 
     // RFC 6675 section 4, IsLost, with DupThresh 3.
@@ -298,6 +303,9 @@ mod tests {
                         naive.again.fill(false);
                     }
                 }
+                let ascending = |w: (&SackBlock, &SackBlock)| w.0.end < w.1.start;
+                prop_assert!(board.held.iter().zip(board.held.iter().skip(1)).all(ascending));
+                prop_assert!(board.held.iter().all(|b| board.una <= b.start && b.start < b.end));
                 for byte in naive.una..100 {
                     if !naive.sacked[byte] {
                         prop_assert_eq!(

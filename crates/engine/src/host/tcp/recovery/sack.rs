@@ -13,8 +13,8 @@
 //!
 //! `sack_pipe = rfc6675`: half = max(2 MSS, flight / 2); pipe is SetPipe of the scoreboard at every ACK;
 //! recovery also begins as soon as the segment at snd_una IsLost; NextSeg sends (1) holes that are lost,
-//! (2) new data, (3) other holes, (4) once per recovery, the last segment that is missing,
-//! unless it was sent again before.
+//! (2) new data, (3) other holes, (4) once per recovery, and not before an ACK beyond its first repair
+//! (RescueRxt), the last segment that is missing, unless it was sent again before.
 //!
 //! A timeout clears the scoreboard (RFC 2018 section 8) and no recovery begins until everything
 //! sent before it is acknowledged (RFC 6675 section 5.1). The timer restarts at every ACK of new
@@ -37,8 +37,9 @@ pub(in crate::host::tcp) struct Sack {
     recovery_point: u64,
     /// Bytes in flight while recovering.
     pipe: u64,
-    /// Whether this recovery may still send the last missing segment (rule 4).
-    rescue: bool,
+    /// RescueRxt of RFC 6675: rule 4 applies once snd_una is beyond. The end of the first repair, which is on its
+    /// way before; the recovery point once the rule was used.
+    rescue_after: u64,
 }
 
 impl Sack {
@@ -50,7 +51,7 @@ impl Sack {
             recovering: false,
             recovery_point: 0,
             pipe: 0,
-            rescue: false,
+            rescue_after: 0,
         }
     }
 }
@@ -124,13 +125,13 @@ impl Sack {
         core.cwnd = core.ssthresh;
         self.recovering = true;
         self.recovery_point = core.snd_max;
-        self.rescue = true;
         self.board.start_over();
         let hole = self.board.next_hole();
         let end = hole.map_or(core.snd_max, |h| h.end);
         let end = core.retransmit(now, core.snd_una, end, out);
         core.restart_timer();
         self.board.fill(end);
+        self.rescue_after = end;
         self.pipe = match self.rule {
             SackPipe::Counter => {
                 let arrived = u64::from(core.dupack_threshold) * core.mss;
@@ -195,12 +196,13 @@ impl Sack {
     }
 
     fn send_rescue(&mut self, core: &mut Core, now: Time, out: &mut Vec<Segment>) -> Option<u64> {
-        if !self.rescue {
+        if core.snd_una <= self.rescue_after {
             return None;
         }
         let end = self.board.last_missing_end(core.snd_max)?;
-        self.rescue = false;
-        let seq = ((end - 1) / core.mss * core.mss).max(core.snd_una);
+        self.rescue_after = self.recovery_point;
+        // Segments begin at multiples of MSS; the last of a file may be short.
+        let seq = (end - 1) / core.mss * core.mss;
         core.retransmit(now, seq, end, out);
         Some(end - seq)
     }
@@ -414,16 +416,8 @@ mod tests {
 
     #[test]
     fn rfc6675_holes_not_yet_lost_follow_when_there_are_no_new_data() {
-        let mut peer = Peer::with(
-            TcpParams {
-                sack_pipe: SackPipe::Rfc6675,
-                file_size: Some(15 * MSS),
-                ..params(Recovery::Sack)
-            },
-            8,
-        );
+        let mut peer = at_the_end(0);
         let una = peer.una();
-        assert_eq!(una + 8, 15);
         // una and una + 6 are lost.
         peer.sack(una, &[(una + 1, una + 1)]);
         assert_eq!(peer.sack(una, &[(una + 1, una + 4)]), [una]);
@@ -434,24 +428,80 @@ mod tests {
         );
     }
 
-    // RFC 6675 section 4, NextSeg rule 4.
-    #[test]
-    fn rfc6675_rescues_the_last_segment_once_when_nothing_else_can_be_sent() {
-        let mut peer = Peer::with(
-            TcpParams {
-                sack_pipe: SackPipe::Rfc6675,
-                file_size: Some(15 * MSS),
-                ..params(Recovery::Sack)
-            },
-            8,
-        );
+    /// The last 8 segments of a file of 15 segments less `short` bytes are outstanding.
+    fn at_the_end(short: u64) -> Peer {
+        let params = TcpParams {
+            sack_pipe: SackPipe::Rfc6675,
+            file_size: Some(15 * MSS - short),
+            ..params(Recovery::Sack)
+        };
+        let peer = Peer::with(params, 8);
+        assert_eq!(peer.una() + 8, 15);
+        peer
+    }
+
+    /// The first of them is lost and, by the third duplicate, sent again.
+    fn recovering_at_the_end(short: u64) -> Peer {
+        let mut peer = at_the_end(short);
         let una = peer.una();
-        // una and the last, una + 7, are lost.
         peer.sack(una, &[(una + 1, una + 1)]);
         peer.sack(una, &[(una + 1, una + 2)]);
         assert_eq!(peer.sack(una, &[(una + 1, una + 3)]), [una]);
-        assert_eq!(peer.sack(una, &[(una + 1, una + 4)]), NOTHING);
-        assert_eq!(peer.sack(una, &[(una + 1, una + 5)]), [una + 7]);
-        assert_eq!(peer.sack(una, &[(una + 1, una + 6)]), NOTHING);
+        peer
+    }
+
+    // RFC 6675 section 5 step 4.3: RescueRxt prevents a premature rescue retransmission.
+    #[test]
+    fn rfc6675_nothing_is_rescued_while_the_first_repair_is_on_its_way() {
+        let mut peer = recovering_at_the_end(0);
+        let una = peer.una();
+        for last in 4..8 {
+            assert_eq!(peer.sack(una, &[(una + 1, una + last)]), NOTHING);
+        }
+        assert_eq!(peer.ack(una + 8), NOTHING);
+        assert_eq!(peer.sender.counters().retransmitted_segments, 1);
+    }
+
+    // The same for what rwnd, not the end of a file, keeps from being sent.
+    #[test]
+    fn rfc6675_nothing_is_rescued_where_the_receiver_window_is_full() {
+        let params = TcpParams {
+            sack_pipe: SackPipe::Rfc6675,
+            ..params(Recovery::Sack)
+        };
+        let mut peer = held_back(params);
+        let una = peer.una();
+        for last in 1..8 {
+            let sent = peer.sack(una, &[(una + 1, una + last)]);
+            assert_eq!(sent, if last == 3 { vec![una] } else { vec![] });
+        }
+    }
+
+    // RFC 6675 section 4, NextSeg rule 4: HighACK must be greater than RescueRxt, not equal.
+    #[test]
+    fn rfc6675_an_ack_of_the_first_repair_alone_rescues_nothing() {
+        let mut peer = at_the_end(0);
+        let una = peer.una();
+        // una, una + 1 and una + 7 are lost.
+        peer.sack(una, &[(una + 2, una + 2)]);
+        peer.sack(una, &[(una + 2, una + 3)]);
+        assert_eq!(peer.sack(una, &[(una + 2, una + 4)]), [una]);
+        assert_eq!(peer.sack(una, &[(una + 2, una + 5)]), [una + 1]);
+        assert_eq!(peer.sack(una, &[(una + 2, una + 6)]), NOTHING);
+        assert_eq!(peer.ack(una + 1), NOTHING);
+        assert_eq!(peer.ack(una + 7), [una + 7]);
+    }
+
+    // NextSeg rule 4: the segment with the highest byte outstanding, also when it is short.
+    #[test]
+    fn rfc6675_rescues_the_last_segment_once_when_nothing_else_can_be_sent() {
+        for short in [0, 400] {
+            let mut peer = recovering_at_the_end(short);
+            let una = peer.una();
+            assert_eq!(peer.sack(una, &[(una + 1, una + 4)]), NOTHING);
+            // una + 5 to una + 7 are lost.
+            assert_eq!(peer.ack(una + 5), [una + 7], "{short}");
+            assert_eq!(peer.ack(una + 6), NOTHING, "{short}");
+        }
     }
 }
