@@ -9,6 +9,7 @@
 
 mod common;
 
+use cellyard_engine::results::RunResult;
 use cellyard_engine::scenario::*;
 use cellyard_engine::testing::SenderCounters;
 use cellyard_engine::testing::Stream;
@@ -87,6 +88,22 @@ impl Transfer {
     }
 }
 
+fn probe(what: Observable, interval: Option<Span>) -> Probe {
+    Probe {
+        what,
+        of: "tcp".into(),
+        class: None,
+        vc: None,
+        interval,
+        every: None,
+    }
+}
+
+fn result(net: &Scenario) -> RunResult {
+    let run = simulation::run(net, None, &Options::default(), &AtomicBool::new(false));
+    run.expect("a run without errors")
+}
+
 /// Sends a file of 100 segments; both engines must agree, and the file must arrive whole.
 fn transfer(tcp: TcpParams, lost: &[u64]) -> Transfer {
     let mut tcp = tcp;
@@ -97,20 +114,11 @@ fn transfer(tcp: TcpParams, lost: &[u64]) -> Transfer {
     assert!(difference.is_empty(), "{lost:?}: {difference}");
     assert_eq!(tally.vcs[0].delivered_bytes, SEGMENTS * MSS, "{lost:?}");
 
-    let probe = |what, interval| Probe {
-        what,
-        of: "tcp".into(),
-        class: None,
-        vc: None,
-        interval,
-        every: None,
-    };
     net.probes = vec![
         probe(Observable::Delivered, Some(Span::from_milliseconds(1))),
         probe(Observable::Cwnd, None),
     ];
-    let run = simulation::run(&net, None, &Options::default(), &AtomicBool::new(false));
-    let series = run.expect("a run without errors").series;
+    let series = result(&net).series;
     // After each whole millisecond: a sample leaves out what happens at its instant, and the first is at 0.
     let samples = series[0].value.iter().skip(1);
     let delivered = samples.map(|bytes| *bytes as u64 / MSS);
@@ -220,6 +228,18 @@ fn newreno_repairs_one_hole_per_round_trip_without_a_timeout() {
             assert!(wait.abs_diff(ROUND_TRIP) <= 1, "{lost:?}: {wait}");
         }
     }
+}
+
+/// Two losses ten apart of a window of 28 that rwnd bounds: no ACK of recovery opens it by ten segments.
+#[test]
+fn newreno_sends_no_burst_at_a_partial_ack() {
+    let mut tcp = params(Recovery::NewReno);
+    tcp.file_size = Some(SEGMENTS * MSS);
+    let mut net = scenario(tcp, &[50, 60], 8);
+    net.probes = vec![probe(Observable::Sequence, None)];
+    let sent = &result(&net).series[0].time_s;
+    let at_once = sent.chunk_by(|a, b| a == b).map(<[f64]>::len);
+    assert_eq!(at_once.max(), Some(2), "a repair and a new segment");
 }
 
 #[test]

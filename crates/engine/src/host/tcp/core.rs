@@ -135,10 +135,16 @@ impl Core {
         };
     }
 
+    /// One past the last byte that the window allows: min(cwnd, rwnd) from snd_una.
+    #[inline]
+    pub fn window_end(&self) -> u64 {
+        self.snd_una + (self.cwnd as u64).min(self.rwnd)
+    }
+
     /// Sends from snd_nxt what the window allows.
     #[inline]
     pub fn send_window(&mut self, now: Time, out: &mut Vec<Segment>) {
-        let right = self.snd_una + (self.cwnd as u64).min(self.rwnd);
+        let right = self.window_end();
         while self.send_next(now, right, out) {}
     }
 

@@ -4,10 +4,14 @@
 //! * Entry at the `dupack_threshold`-th duplicate ACK, if the ACK covers more than `recover` (the highest
 //!   byte sent when the last recovery began or the timer expired): ssthresh = max(2 MSS, flight / 2),
 //!   the segment at snd_una is sent again, cwnd = ssthresh + 3 MSS, recover = snd_max.
-//! * Each further duplicate: cwnd += MSS, new data as the window allows.
+//! * Each further duplicate: cwnd += MSS, one new segment if the window allows.
 //! * Full ACK (at or beyond recover): cwnd = min(ssthresh, max(flight, MSS) + MSS), recovery ends.
 //! * Partial ACK: the next missing segment is sent again, cwnd -= bytes acknowledged, then += MSS if
-//!   that was at least an MSS; new data as the window allows.
+//!   that was at least an MSS; one new segment if the window allows.
+//!
+//! Both rules speak of one new segment (RFC 5681 section 3.2 step 5, RFC 6582 section 3.2 step 3), not of all that the window
+//! allows. It matters where rwnd holds the sender back: duplicates then inflate cwnd beyond rwnd, and a partial ACK would open
+//! the window by all that it acknowledges.
 //!
 //! Every partial ACK restarts the timer, the "slow-but-steady" variant of RFC 6582 section 4. The
 //! "impatient" one restarts it at the first only; with a minimum RTO of a second it times out where
@@ -57,7 +61,10 @@ impl LossRecovery for NewReno {
             core.cwnd = core.ssthresh.min(flight + core.mss as f64);
             self.recovering = false;
         } else {
-            partial_ack(core, now, acked, out);
+            deflate(core, acked);
+            core.retransmit(now, core.snd_una, u64::MAX, out);
+            core.send_next(now, core.window_end(), out);
+            return;
         }
         core.send_window(now, out);
     }
@@ -66,7 +73,7 @@ impl LossRecovery for NewReno {
         core.dup_acks += 1;
         if self.recovering {
             core.cwnd += core.mss as f64;
-            core.send_window(now, out);
+            core.send_next(now, core.window_end(), out);
         } else if core.dup_acks == core.dupack_threshold && Some(core.snd_una) > self.recover {
             self.recovering = true;
             self.recover = Some(core.snd_max);
@@ -84,14 +91,14 @@ impl LossRecovery for NewReno {
     }
 }
 
-fn partial_ack(core: &mut Core, now: Time, acked: u64, out: &mut Vec<Segment>) {
+/// Partial window deflation.
+fn deflate(core: &mut Core, acked: u64) {
     let mss = core.mss as f64;
     core.cwnd -= acked as f64;
     if acked >= core.mss {
         core.cwnd += mss;
     }
     core.cwnd = core.cwnd.max(mss);
-    core.retransmit(now, core.snd_una, u64::MAX, out);
 }
 
 #[cfg(test)]
@@ -163,6 +170,23 @@ mod tests {
         assert_eq!(peer.sender.cwnd(), 9 * MSS);
         assert_eq!(peer.dup(), [una + 12]);
         assert_eq!(peer.sender.counters().fast_retransmits, 1);
+    }
+
+    // RFC 6582 section 3.2 step 3, "send a new segment": rwnd keeps 8 of 20 segments in flight, duplicates inflate cwnd to where the window
+    // is open by all that the partial ACK acknowledged.
+    #[test]
+    fn recovering_each_ack_sends_one_new_segment_at_most() {
+        let mut peer = held_back(params(Recovery::NewReno));
+        let una = peer.una();
+        for n in 1..8 {
+            assert_eq!(peer.dup(), if n == 3 { vec![una] } else { vec![] });
+        }
+        assert_eq!(peer.sender.cwnd(), 11 * MSS);
+        // cwnd 11 - 4 + 1 = 8 from una + 4, of which 4 are outstanding.
+        assert_eq!(peer.ack(una + 4), [una + 4, una + 8]);
+        assert_eq!(peer.sender.cwnd(), 8 * MSS);
+        assert_eq!(peer.dup(), [una + 9]);
+        assert_eq!(peer.ack(una + 6), [una + 6, una + 10]);
     }
 
     #[test]
