@@ -50,8 +50,8 @@ class Totals(ResultPart):
     #: such cells.
     mean_cell_transfer_delay_s: float | None
 
-    #: 99 % quantile of the same delays, the largest of their classes; from bins of at most 1/64 relative width,
-    #: never too small. None where VCs that carry cells share a class with them.
+    #: 99 % quantile of the same delays, from bins of at most 1/64 relative width: never too small. None where VCs
+    #: that carry cells share a class with them.
     p99_cell_transfer_delay_s: float | None
 
     #: TCP segments sent.

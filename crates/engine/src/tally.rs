@@ -241,6 +241,16 @@ impl DelayBins {
         self.bins[bin] += cells;
     }
 
+    /// Everything `other` holds.
+    pub fn merge(&mut self, other: &DelayBins) {
+        if other.bins.len() > self.bins.len() {
+            self.bins.resize(other.bins.len(), 0);
+        }
+        for (cells, more) in self.bins.iter_mut().zip(&other.bins) {
+            *cells += more;
+        }
+    }
+
     /// The smallest bin edge that at least the fraction `p` of the cells do not exceed, in ticks; `None` without cells.
     pub fn quantile(&self, p: f64) -> Option<u64> {
         let count: u64 = self.bins.iter().sum();
@@ -376,6 +386,19 @@ mod tests {
         let p99 = d.quantile(0.99).unwrap() as f64;
         assert!((990_000.0..=990_000.0 * 1.016).contains(&p99), "{p99}");
         assert_eq!(DelayBins::default().quantile(0.5), None);
+    }
+
+    // 99 of 100 cells are fast: so is the quantile of all, though not the largest of the parts.
+    #[test]
+    fn a_quantile_of_merged_bins_is_that_of_all_cells() {
+        let (mut fast, mut slow) = (DelayBins::default(), DelayBins::default());
+        fast.add(Span(100), 99);
+        slow.add(Span(100_000), 1);
+        for (mut one, other) in [(fast.clone(), &slow), (slow.clone(), &fast)] {
+            one.merge(other);
+            assert_eq!(one.quantile(0.99), Some(100));
+            assert_eq!(one.quantile(1.0), slow.quantile(0.99));
+        }
     }
 
     #[test]

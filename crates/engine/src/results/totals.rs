@@ -2,7 +2,7 @@
 
 use super::{VcResult, ratio, seconds};
 use crate::scenario::{Carries, Class, Scenario};
-use crate::tally::{DelayTally, Tally};
+use crate::tally::{DelayBins, DelayTally, Tally};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -29,7 +29,7 @@ pub struct Totals {
     pub max_queue_cells: u64,
     /// Mean transfer delay of the data cells of the VCs that carry frames, of all VCs when none does; none without such cells.
     pub mean_cell_transfer_delay_s: Option<f64>,
-    /// 99 % quantile of the same delays, the largest of their classes; from bins of at most 1/64 relative width, never too small.
+    /// 99 % quantile of the same delays, from bins of at most 1/64 relative width: never too small.
     /// None where VCs that carry cells share a class with them.
     pub p99_cell_transfer_delay_s: Option<f64>,
     /// TCP segments sent.
@@ -93,11 +93,13 @@ fn delays(tally: &Tally, vcs: &[VcResult]) -> (Option<f64>, Option<f64>) {
         .iter()
         .zip(others)
         .any(|(&judged, other)| judged && other);
-    let distributions = judged.iter().zip(&tally.class_delays);
-    let p99 = distributions
-        .filter_map(|(judged, bins)| judged.then(|| bins.quantile(0.99)).flatten())
-        .max()
-        .filter(|_| !mixed);
+    let mut bins = DelayBins::default();
+    for (of_class, judged) in tally.class_delays.iter().zip(judged) {
+        if judged {
+            bins.merge(of_class);
+        }
+    }
+    let p99 = bins.quantile(0.99).filter(|_| !mixed);
     let p99 = p99.map(|ticks| seconds(ticks.min(delay.max) as f64));
     (delay.mean().map(seconds), p99)
 }
