@@ -69,6 +69,24 @@ def test_loss_of_a_burst_in_a_finite_buffer(kernel: str) -> None:
     assert result.totals.cell_loss_ratio == pytest.approx(0.4)
 
 
+@pytest.mark.parametrize("watched", [False, True])
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_a_cell_in_service_at_the_end_is_held_also_where_none_can_wait(kernel: str, watched: bool) -> None:
+    # A cell takes 42.4 us on either link; by 50 us the first is in service at the switch.
+    for duration, counts in (("42 us", (0, 0, 0, 0)), ("50 us", (1, 1, 0, 1)), ("90 us", (2, 2, 1, 1))):
+        scenario = cy.Scenario(
+            duration=duration,
+            hosts=[cy.Host(name="a"), cy.Host(name="b")],
+            switches=[cy.Switch(name="s")],
+            links=[cy.Link(from_="a", to="s", rate="10 Mbps"), cy.Link(from_="s", to="b", rate="10 Mbps")],
+            vcs=[cy.Vc(from_="a", to="b", traffic=cy.Cbr(rate="10 Mbps"))],
+            probes=[cy.QueueProbe(of="s->b")] if watched else [],
+        )
+        port = scenario.run(kernel=kernel).only.ports["s->b"]
+        assert not port.can_queue
+        assert (port.arrived_cells, port.accepted_cells, port.sent_cells, port.held_cells) == counts, duration
+
+
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_tcp_without_loss_reaches_its_share_of_the_line(kernel: str) -> None:
     scenario = cy.Scenario(

@@ -54,14 +54,20 @@ impl Simulation {
             link_cells: vec![0; self.links],
             link_data_cells: vec![0; self.links],
             link_lost: vec![0; self.links],
+            link_held: vec![0; self.links],
             ports: vec![None; self.links],
             flows: self.flow_tallies(),
             vcs: self.vc_tallies(),
             class_delays: fabric.class_delays.clone(),
             digest: fabric.observers.digest,
         };
-        for port in self.ports.iter().filter(|p| p.can_queue) {
-            tally.ports[port.link] = Some(port.tally(fabric));
+        for port in &self.ports {
+            let counts = port.tally(fabric);
+            if port.can_queue {
+                tally.ports[port.link] = Some(counts);
+            } else {
+                tally.link_held[port.link] = counts.held;
+            }
         }
         for i in 0..fabric.hops.len() {
             let (hop, extra) = self.hop(i);
@@ -71,9 +77,15 @@ impl Simulation {
                 tally.link_data_cells[link as usize] += if hop.is_data { cells } else { 0 };
             };
             count(extra.link, hop.sent);
-            for &(link, offset) in &extra.through {
-                let late = extra.late.iter().filter(|&&t| t + offset >= fabric.end);
-                count(link, hop.sent - lost - late.count() as u64);
+            for port in &extra.through {
+                // Who is not late at the end of the way is at none of the ports on it.
+                let after_end = |offset| {
+                    let times = extra.late.iter().map(|&t| t + offset);
+                    times.filter(|&t| t >= fabric.end).count() as u64
+                };
+                let unsent = after_end(port.leaves);
+                count(port.link, hop.sent - lost - unsent);
+                tally.link_held[port.link as usize] += unsent - after_end(port.arrives);
             }
             tally.link_lost[extra.link as usize] += lost;
         }

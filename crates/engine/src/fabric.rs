@@ -55,6 +55,17 @@ pub struct Hop {
     pub one_by_one: bool,
 }
 
+/// A port that is folded into the latency of a hop; both times count from the end of transmission by the station.
+#[derive(Clone, Copy, Debug)]
+pub struct Through {
+    /// Its link.
+    pub link: u32,
+    /// Until the arrival there.
+    pub arrives: Span,
+    /// Until the end of transmission there.
+    pub leaves: Span,
+}
+
 /// The rest of what belongs to a hop.
 #[derive(Clone, Debug, Default)]
 pub struct HopExtra {
@@ -62,8 +73,8 @@ pub struct HopExtra {
     pub link: u32,
     /// Processing stage in front of the next port.
     pub stage: Option<u32>,
-    /// Ports without a queue on the way: link, and from the end of transmission here to the end of transmission there.
-    pub through: Vec<(u32, Span)>,
+    /// Ports without a queue on the way.
+    pub through: Vec<Through>,
     /// Loss on purpose on the link of this station, when this is a data flow.
     pub lossy: bool,
     /// Frame last seen beginning on a lossy link, and whether it is lost.
@@ -163,8 +174,8 @@ impl Fabric {
             self.observers.lost(&cell);
             return self.drop_cells(one.hop, DropReason::Link, 1);
         }
-        for &(link, offset) in &extra.through {
-            let time = one.time + offset;
+        for port in &extra.through {
+            let (time, link) = (one.time + port.leaves, port.link);
             if time < self.end {
                 self.observers.sum_up(&Leaving { time, link, ..cell });
             }

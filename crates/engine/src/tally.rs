@@ -338,6 +338,8 @@ pub struct Tally {
     pub link_data_cells: Vec<u64>,
     /// Per link: cells lost on it on purpose.
     pub link_lost: Vec<u64>,
+    /// Per link: cells in service at the end at its port, when it leaves a switch and the port cannot queue.
+    pub link_held: Vec<u64>,
     /// Per link: counts of the port, when the link leaves a switch and the port can queue.
     pub ports: Vec<Option<PortTally>>,
     /// Per flow.

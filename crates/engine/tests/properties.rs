@@ -44,6 +44,7 @@ fn front(mut tally: Tally, links: usize, vcs: usize) -> Tally {
     tally.link_cells.truncate(links);
     tally.link_data_cells.truncate(links);
     tally.link_lost.truncate(links);
+    tally.link_held.truncate(links);
     tally.ports.truncate(links);
     tally.vcs.truncate(vcs);
     tally.flows.truncate(FlowKind::ALL.len() * vcs);
@@ -143,6 +144,43 @@ proptest! {
             for (a, b) in a.vcs.iter().zip(&b.vcs) {
                 prop_assert!(a.measured_bytes <= b.measured_bytes && a.delay.count <= b.delay.count);
                 prop_assert_eq!(b.measured_bytes, b.delivered_bytes);
+            }
+        }
+    }
+
+    #[test]
+    fn books_of_every_port_balance(case in random::cases(1_500)) {
+        for kernel in [Kernel::Auto, Kernel::Slotted, Kernel::Twin] {
+            let options = Options { kernel, digest: false };
+            let run = simulation::run(&case.scenario, case.replication, &options, &AtomicBool::new(false));
+            for port in run.expect("a random scenario runs").ports {
+                let dropped = serde_json::to_value(&port.dropped_cells).expect("counts");
+                let sum = |reasons: &[&str]| reasons.iter().map(|r| dropped[r].as_u64().unwrap()).sum::<u64>();
+                let on_arrival = sum(&["policy", "full", "rest"]);
+                prop_assert_eq!(port.arrived_cells, port.accepted_cells + on_arrival, "{:?}", port);
+                let left = port.sent_cells + port.held_cells + sum(&["front"]);
+                prop_assert_eq!(port.accepted_cells, left, "{:?}", port);
+                prop_assert!(port.can_queue || port.held_cells <= 1, "{:?}", port);
+            }
+        }
+    }
+
+    /// What has arrived by the end at a port that cannot queue has left a cell time later, and nothing else has.
+    #[test]
+    fn ports_that_cannot_queue_hold_what_they_send_next(case in random::cases(1_500)) {
+        for (name, engine) in engines::ALL {
+            let tally = engine(&case.scenario, case.replication);
+            let from_switch = |l: &Link| case.scenario.switches.iter().any(|s| s.name == l.from);
+            for (i, link) in case.scenario.links.iter().enumerate() {
+                let cell_time = link.rate.cell_time();
+                if tally.ports[i].is_some() || !from_switch(link) || cell_time.exact().is_none() {
+                    continue;
+                }
+                let mut longer = case.scenario.clone();
+                longer.duration += cell_time.longest();
+                let later = engine(&longer, case.replication);
+                let arrived = tally.link_cells[i] + tally.link_held[i];
+                prop_assert_eq!(later.link_cells[i], arrived, "{}, link {}", name, i);
             }
         }
     }

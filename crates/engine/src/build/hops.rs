@@ -2,7 +2,7 @@
 
 use super::Plan;
 use crate::cells::FrameState;
-use crate::fabric::{Hop, HopExtra, Next};
+use crate::fabric::{Hop, HopExtra, Next, Through};
 use crate::flow::{Flow, FlowId};
 use crate::loss::is_lossy;
 use crate::observe::Observers;
@@ -32,7 +32,7 @@ pub struct Hops {
 struct Leg {
     next: Next,
     latency: Span,
-    through: Vec<(u32, Span)>,
+    through: Vec<Through>,
     stage: Option<u32>,
     /// Place in the path where the next leg begins.
     next_at: usize,
@@ -121,8 +121,13 @@ impl Plan<'_> {
                 return leg;
             }
             // Its cells find the port idle, so each takes a cell time rounded up.
+            let arrives = leg.latency;
             leg.latency += links[link].rate.cell_time().longest();
-            leg.through.push((link as u32, leg.latency));
+            leg.through.push(Through {
+                link: link as u32,
+                arrives,
+                leaves: leg.latency,
+            });
             leg.next_at += 1;
         }
     }

@@ -146,7 +146,7 @@ fn of(
         switch: spec.from.clone(),
         rate_mbps: spec.rate.as_mbps(),
         can_queue: counted.is_some(),
-        arrived_cells: counted.map_or(sent, PortTally::arrived),
+        arrived_cells: counted.map_or(port.accepted, PortTally::arrived),
         accepted_cells: port.accepted,
         sent_cells: sent,
         held_cells: port.held,
@@ -160,10 +160,12 @@ fn of(
     }
 }
 
-/// What a port counts that cannot queue: all that its link carries passes.
+/// What a port counts that cannot queue: all that arrives passes, but for what is in service at the end.
 fn passed_through(topology: &Topology, tally: &Tally, link: usize) -> PortTally {
+    let held = tally.link_held[link];
     let mut through = PortTally {
-        accepted: tally.link_cells[link],
+        accepted: tally.link_cells[link] + held,
+        held,
         ..PortTally::default()
     };
     // A port that cannot queue carries one class.

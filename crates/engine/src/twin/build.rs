@@ -102,6 +102,7 @@ impl<'a> Twin<'a> {
                 link_cells: vec![0; links.len()],
                 link_data_cells: vec![0; links.len()],
                 link_lost: vec![0; links.len()],
+                link_held: vec![0; links.len()],
                 flows: vec![FlowTally::default(); flows],
                 vcs: vec![VcTally::default(); scenario.vcs.len()],
                 digest: Some(0),

@@ -455,8 +455,12 @@ impl<'a> Twin<'a> {
         }
         self.tally.ports = (0..self.ports.len())
             .map(|link| {
-                let port = self.ports[link].take()?;
-                can_queue(self.scenario, &self.topology, link).then_some(port.tally)
+                let tally = self.ports[link].take()?.tally;
+                if can_queue(self.scenario, &self.topology, link) {
+                    return Some(tally);
+                }
+                self.tally.link_held[link] = tally.held;
+                None
             })
             .collect();
         self.tally
