@@ -92,8 +92,8 @@ def run_jobs(
     """
     from cellyard._engine import Batch
 
-    whole("jobs", threads, most=MOST_JOBS)
-    if kernel not in KERNELS:
+    threads = whole("jobs", threads, most=MOST_JOBS)
+    if not isinstance(kernel, str) or kernel not in KERNELS:
         raise unknown("kernel", kernel, KERNELS)
     if kernel != "auto":
         store = None

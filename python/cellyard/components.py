@@ -10,13 +10,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Required, TypeAlias, TypedDict
 
+from cellyard.values import own
+
 
 @dataclass(frozen=True, kw_only=True)
 class Component:
-    """Base of all components."""
+    """Base of all components. Numbers and arrays of numpy are kept as Python's own numbers and tuples."""
 
     #: The field that names the component in a scenario file, and that name.
     TAG: ClassVar[Mapping[str, str]] = {}
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            object.__setattr__(self, name, own(value))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,84 +30,84 @@ class Measure(Component):
     """The counted time and the yardstick of efficiency.
 
     Formula: efficiency = sum of the TCP VCs' goodputs / max_goodput
+
+    Fields:
+        warm_up: Deliveries before this do not count in goodputs and delays. Allowed: "0 s" to "100000 s"; units: s,
+            ms, us, ns, ticks. Default: ``0 s``.
+        window: Length of the counted time after the warm-up. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns,
+            ticks. Default: the rest of the run.
+        max_goodput: Largest possible sum of the TCP VCs' goodputs. Allowed: "1 bps" to "1 Tbps"; units: bps, kbps,
+            Mbps, Gbps, Tbps, cells/s. Default: no efficiency is stated.
     """
 
-    #: Deliveries before this do not count in goodputs and delays. Allowed: "0 s" to "100000 s"; units: s, ms, us,
-    #: ns, ticks.
     warm_up: str = "0 s"
-
-    #: Length of the counted time after the warm-up. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks.
-    #: Default: the rest of the run.
     window: str | None = None
-
-    #: Largest possible sum of the TCP VCs' goodputs. Allowed: "1 bps" to "1 Tbps"; units: bps, kbps, Mbps, Gbps,
-    #: Tbps, cells/s. Default: no efficiency is stated.
     max_goodput: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Ensemble(Component):
-    """Draws of a replication; a run that is no replication draws none of them."""
+    """Draws of a replication; a run that is no replication draws none of them.
 
-    #: Each VC starts later by a uniform draw from [0, start_jitter). Allowed: "0 s" to "100000 s"; units: s, ms,
-    #: us, ns, ticks.
+    Fields:
+        start_jitter: Each VC starts later by a uniform draw from [0, start_jitter). Allowed: "0 s" to "100000 s";
+            units: s, ms, us, ns, ticks. Default: ``100 us``.
+        timer_phase: Whether the common timer phase is drawn, uniform over one tick. Default: ``true``.
+        tie_offset: Whether the offset of the rotating tie order is drawn. Default: ``true``.
+        vbr_phase: Whether each VBR source starts later by a draw, uniform over its period (on + off). Default:
+            ``false``.
+    """
+
     start_jitter: str = "100 us"
-
-    #: Whether the common timer phase is drawn, uniform over one tick.
     timer_phase: bool = True
-
-    #: Whether the offset of the rotating tie order is drawn.
     tie_offset: bool = True
-
-    #: Whether each VBR source starts later by a draw, uniform over its period (on + off).
     vbr_phase: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
 class Host(Component):
-    """An end system; on each of its links it sends frames first come first served, from a queue without limit."""
+    """An end system; on each of its links it sends frames first come first served, from a queue without limit.
 
-    #: Unique among hosts and switches. Allowed: at most 64 letters, digits and _ - / > : +, not digits only.
+    Fields:
+        name: Unique among hosts and switches. Allowed: at most 64 letters, digits and _ - / > : +, not digits only.
+            Required.
+        count: Makes this many like things, named name1, name2, ...; the name alone then means the group. Allowed:
+            an integer from 1 to 1000000000. Default: one, without a number in its name.
+        processing: Delay of every frame sent and received, common to all VCs of the host. Default: no delay.
+    """
+
     name: str
-
-    #: Makes this many like things, named name1, name2, ...; the name alone then means the group. Allowed: an
-    #: integer from 1 to 1000000000. Default: one, without a number in its name.
     count: int | None = None
-
-    #: Delay of every frame sent and received, common to all VCs of the host. Default: no delay.
     processing: Processing | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Switch(Component):
-    """An output-buffered switch; each outgoing link is a port with a queue per class."""
+    """An output-buffered switch; each outgoing link is a port with a queue per class.
 
-    #: Unique among hosts and switches. Allowed: at most 64 letters, digits and _ - / > : +, not digits only.
+    Fields:
+        name: Unique among hosts and switches. Allowed: at most 64 letters, digits and _ - / > : +, not digits only.
+            Required.
+        count: Makes this many like things, named name1, name2, ...; the name alone then means the group. Allowed:
+            an integer from 1 to 1000000000. Default: one, without a number in its name.
+        processing: Delay between an input link and the output ports. Default: no delay.
+        scheduler: Which waiting cell goes next, at every port without a scheduler of its own. Default: ``strict-
+            priority``.
+        cbr: Queue of class cbr. Default: unlimited, tail drop.
+        vbr: Queue of class vbr. Default: unlimited, tail drop.
+        abr: Queue of class abr. Default: unlimited, tail drop.
+        gfr: Queue of class gfr. Default: unlimited, tail drop.
+        ubr: Queue of class ubr. Default: unlimited, tail drop.
+    """
+
     name: str
-
-    #: Makes this many like things, named name1, name2, ...; the name alone then means the group. Allowed: an
-    #: integer from 1 to 1000000000. Default: one, without a number in its name.
     count: int | None = None
-
-    #: Delay between an input link and the output ports. Default: no delay.
     processing: Processing | None = None
-
-    #: Which waiting cell goes next, at every port without a scheduler of its own.
     scheduler: Scheduler = "strict-priority"
-
-    #: Queue of class cbr. Default: unlimited, tail drop.
     cbr: Queue | None = None
-
-    #: Queue of class vbr. Default: unlimited, tail drop.
     vbr: Queue | None = None
-
-    #: Queue of class abr. Default: unlimited, tail drop.
     abr: Queue | None = None
-
-    #: Queue of class gfr. Default: unlimited, tail drop.
     gfr: Queue | None = None
-
-    #: Queue of class ubr. Default: unlimited, tail drop.
     ubr: Queue | None = None
 
 
@@ -111,95 +117,79 @@ class Link(Component):
 
     Formula: the k-th cell of a busy period that began at t0 leaves at t0 + ceil(k 424 / rate) and arrives `delay`
     later
+
+    Fields:
+        name: Unique among links; numbered between groups; a link back adds `-back`, or is to->from. Allowed: at
+            most 64 letters, digits and _ - / > : +, not digits only. Default: from->to.
+        from_: Node it leaves. A group makes a link for each member, pairwise if both ends are groups. Allowed: the
+            name of a host or switch. Required.
+        to: Node it reaches. Allowed: the name of a host or switch. Required.
+        rate: Cell rate of the line: 53 bytes count for every cell (155.52 Mbps raw, 149.76 Mbps SDH payload).
+            Allowed: "1 kbps" to "1 Tbps"; units: bps, kbps, Mbps, Gbps, Tbps, cells/s. Required.
+        delay: Propagation delay. Allowed: "0 s" to "1000 s"; units: s, ms, us, ns, ticks. Default: ``0 s``.
+        duplex: Whether a link of equal rate and delay leads back. Default: ``true``.
+        lose_frames: Data frames lost, counted from 0 as they enter the link, retransmissions included. Allowed: a
+            list, each an integer from 0 to 9223372036854775807. Default: ``none``.
+        lose_probability: Probability that a data frame is lost. Allowed: a number from 0 to 1 with at most 12
+            decimals. Default: ``0``.
+        scheduler: Scheduler of this port. Default: the switch's.
+        cbr: Queue of class cbr. Default: the switch's.
+        vbr: Queue of class vbr. Default: the switch's.
+        abr: Queue of class abr. Default: the switch's.
+        gfr: Queue of class gfr. Default: the switch's.
+        ubr: Queue of class ubr. Default: the switch's.
     """
 
-    #: Unique among links; numbered between groups; a link back adds `-back`, or is to->from. Allowed: at most 64
-    #: letters, digits and _ - / > : +, not digits only. Default: from->to.
     name: str | None = None
-
-    #: Node it leaves. A group makes a link for each member, pairwise if both ends are groups. Allowed: the name of
-    #: a host or switch.
     from_: str
-
-    #: Node it reaches. Allowed: the name of a host or switch.
     to: str
-
-    #: Cell rate of the line: 53 bytes count for every cell (155.52 Mbps raw, 149.76 Mbps SDH payload). Allowed: "1
-    #: kbps" to "1 Tbps"; units: bps, kbps, Mbps, Gbps, Tbps, cells/s.
     rate: str
-
-    #: Propagation delay. Allowed: "0 s" to "1000 s"; units: s, ms, us, ns, ticks.
     delay: str = "0 s"
-
-    #: Whether a link of equal rate and delay leads back.
     duplex: bool = True
-
-    #: Data frames lost, counted from 0 as they enter the link, retransmissions included. Allowed: a list, each an
-    #: integer from 0 to 9223372036854775807.
     lose_frames: Sequence[int] = ()
-
-    #: Probability that a data frame is lost. Allowed: a number from 0 to 1 with at most 12 decimals.
     lose_probability: float | str = 0
-
-    #: Scheduler of this port. Default: the switch's.
     scheduler: Scheduler | None = None
-
-    #: Queue of class cbr. Default: the switch's.
     cbr: Queue | None = None
-
-    #: Queue of class vbr. Default: the switch's.
     vbr: Queue | None = None
-
-    #: Queue of class abr. Default: the switch's.
     abr: Queue | None = None
-
-    #: Queue of class gfr. Default: the switch's.
     gfr: Queue | None = None
-
-    #: Queue of class ubr. Default: the switch's.
     ubr: Queue | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Vc(Component):
-    """A bidirectional connection on one route: data from `from` to `to`, acknowledgements back over the same switches."""
+    """A bidirectional connection on one route: data from `from` to `to`, acknowledgements back over the same switches.
 
-    #: Unique among VCs; numbered when there are several. Allowed: at most 64 letters, digits and _ - / > : +, not
-    #: digits only. Default: vc1, vc2, ... by place among all VCs.
+    Fields:
+        name: Unique among VCs; numbered when there are several. Allowed: at most 64 letters, digits and _ - / > :
+            +, not digits only. Default: vc1, vc2, ... by place among all VCs.
+        count: Like VCs between the same two hosts; between groups it must equal their size. Allowed: an integer
+            from 1 to 1000000000. Default: one, or one for each member of the groups.
+        from_: Host that sends data. A group makes a VC for each member, pairwise if both ends are groups. Allowed:
+            the name of a host. Required.
+        to: Host that receives data. Allowed: the name of a host. Required.
+        route: Switches from `from` to `to`. Allowed: a list, each the name of a switch. Default: the shortest path,
+            the first in scenario order.
+        class_: Service class of both directions. ``cbr``: Constant bit rate. ``vbr``: Variable bit rate. ``abr``:
+            Available bit rate. ``gfr``: Guaranteed frame rate. ``ubr``: Unspecified bit rate. Default: cbr for cbr,
+            vbr for vbr, else ubr.
+        weight: Share in a per-vc scheduler. Allowed: an integer from 1 to 1000000. Default: ``1``.
+        guarantee: Cell rate that per-vc schedulers guarantee the data of this VC, as far as higher classes leave it
+            and its cells get into the buffer. Allowed: "1 bps" to "1 Tbps"; units: bps, kbps, Mbps, Gbps, Tbps,
+            cells/s. Default: none.
+        start: When its source starts. Allowed: "0 s" to "100000 s"; units: s, ms, us, ns, ticks. Default: ``0 s``.
+        traffic: What it sends. Required.
+    """
+
     name: str | None = None
-
-    #: Like VCs between the same two hosts; between groups it must equal their size. Allowed: an integer from 1 to
-    #: 1000000000. Default: one, or one for each member of the groups.
     count: int | None = None
-
-    #: Host that sends data. A group makes a VC for each member, pairwise if both ends are groups. Allowed: the name
-    #: of a host.
     from_: str
-
-    #: Host that receives data. Allowed: the name of a host.
     to: str
-
-    #: Switches from `from` to `to`. Allowed: a list, each the name of a switch. Default: the shortest path, the
-    #: first in scenario order.
     route: Sequence[str] | None = None
-
-    #: Service class of both directions. ``cbr``: Constant bit rate. ``vbr``: Variable bit rate. ``abr``: Available
-    #: bit rate. ``gfr``: Guaranteed frame rate. ``ubr``: Unspecified bit rate. Default: cbr for cbr, vbr for vbr,
-    #: else ubr.
     class_: Literal["cbr", "vbr", "abr", "gfr", "ubr"] | None = None
-
-    #: Share in a per-vc scheduler. Allowed: an integer from 1 to 1000000.
     weight: int = 1
-
-    #: Cell rate that per-vc schedulers guarantee the data of this VC, as far as higher classes leave it and its
-    #: cells get into the buffer. Allowed: "1 bps" to "1 Tbps"; units: bps, kbps, Mbps, Gbps, Tbps, cells/s.
-    #: Default: none.
     guarantee: str | None = None
-
-    #: When its source starts. Allowed: "0 s" to "100000 s"; units: s, ms, us, ns, ticks.
     start: str = "0 s"
-
-    #: What it sends.
     traffic: Traffic
 
 
@@ -210,18 +200,18 @@ class Queue(Component):
     Formula: drop a cell <=> X >= K
 
     Source: `ubr-plus`, section 4.
+
+    Fields:
+        buffer: K, cells that may wait, without the cell in service. Allowed: "1 cell" to "1000000000 cells", or
+            "unlimited"; units: cells, cell. Default: ``unlimited``.
+        drop: What is refused before the buffer is full. Default: ``tail-drop``.
+        rest_of_frame: What happens to the later cells of a frame that lost a cell in the middle. ``accept``: Taken
+            while there is room. ``drop-but-eom``: Dropped, except for the EOM, which is taken while there is room.
+            ``drop``: Dropped, EOM included. Default: drop-but-eom for ppd, else accept.
     """
 
-    #: K, cells that may wait, without the cell in service. Allowed: "1 cell" to "1000000000 cells", or "unlimited";
-    #: units: cells, cell.
     buffer: str = "unlimited"
-
-    #: What is refused before the buffer is full.
     drop: Drop = "tail-drop"
-
-    #: What happens to the later cells of a frame that lost a cell in the middle. ``accept``: Taken while there is
-    #: room. ``drop-but-eom``: Dropped, except for the EOM, which is taken while there is room. ``drop``: Dropped,
-    #: EOM included. Default: drop-but-eom for ppd, else accept.
     rest_of_frame: Literal["accept", "drop-but-eom", "drop"] | None = None
 
 
@@ -256,16 +246,17 @@ class Epd(Component):
     Formula: refuse a frame <=> X > T
 
     Source: `ubr-plus`, section 5, with T = K - 200 cells.
+
+    Fields:
+        threshold: T, cells or a fraction of K; at most K. Allowed: cells, "800 cells", or a fraction of the buffer
+            from 0 to 1. Default: K - reserve.
+        reserve: Cells kept for the rest of frames already begun, when no threshold is given; at most K. Allowed: "0
+            cells" to "1000000000 cells"; units: cells, cell. Default: ``200 cells``.
     """
 
     TAG: ClassVar[Mapping[str, str]] = {"policy": "epd"}
 
-    #: T, cells or a fraction of K; at most K. Allowed: cells, "800 cells", or a fraction of the buffer from 0 to 1.
-    #: Default: K - reserve.
     threshold: str | float | None = None
-
-    #: Cells kept for the rest of frames already begun, when no threshold is given; at most K. Allowed: "0 cells" to
-    #: "1000000000 cells"; units: cells, cell.
     reserve: str = "200 cells"
 
 
@@ -276,15 +267,17 @@ class SelectiveDrop(Component):
     Formula: refuse a frame of VC i <=> X > R and Y_i N_a > Z X
 
     Source: `ubr-plus`, section 6 and figure 3.
+
+    Fields:
+        r: R, threshold: cells or a fraction of K; at most K. Allowed: cells, "800 cells", or a fraction of the
+            buffer from 0 to 1. Default: ``0.9``.
+        z: Z, cutoff of the load ratio Y_i N_a / X. Allowed: a number from 0 to 1000 with at most 6 decimals.
+            Default: ``0.8``.
     """
 
     TAG: ClassVar[Mapping[str, str]] = {"policy": "selective-drop"}
 
-    #: R, threshold: cells or a fraction of K; at most K. Allowed: cells, "800 cells", or a fraction of the buffer
-    #: from 0 to 1.
     r: str | float = 0.9
-
-    #: Z, cutoff of the load ratio Y_i N_a / X. Allowed: a number from 0 to 1000 with at most 6 decimals.
     z: float | str = 0.8
 
 
@@ -295,18 +288,19 @@ class Fba(Component):
     Formula: refuse a frame of VC i <=> X > R and Y_i N_a / X > Z (K - R) / (X - R)
 
     Source: `ubr-plus`, section 7; Heinanen and Kilkki, A fair buffer allocation scheme.
+
+    Fields:
+        r: R, threshold: cells or a fraction of K; at most K. Allowed: cells, "800 cells", or a fraction of the
+            buffer from 0 to 1. Default: ``0.9``.
+        z: Z, linear scale factor. Allowed: a number from 0 to 1000 with at most 6 decimals. Default: ``0.8``.
+        k_fba: K of the formula; at least R. Allowed: "0 cells" to "1000000000 cells"; units: cells, cell. Default:
+            K.
     """
 
     TAG: ClassVar[Mapping[str, str]] = {"policy": "fba"}
 
-    #: R, threshold: cells or a fraction of K; at most K. Allowed: cells, "800 cells", or a fraction of the buffer
-    #: from 0 to 1.
     r: str | float = 0.9
-
-    #: Z, linear scale factor. Allowed: a number from 0 to 1000 with at most 6 decimals.
     z: float | str = 0.8
-
-    #: K of the formula; at least R. Allowed: "0 cells" to "1000000000 cells"; units: cells, cell. Default: K.
     k_fba: str | None = None
 
 
@@ -353,15 +347,17 @@ class GuaranteedRate(Component):
     Formula: per slot, credit := 0 if X = 0, else credit + GR; if credit >= 1 the class goes and pays 1
 
     Source: `guaranteed-rate`, section 3.
+
+    Fields:
+        class_: The class with the guarantee. ``cbr``: Constant bit rate. ``vbr``: Variable bit rate. ``abr``:
+            Available bit rate. ``gfr``: Guaranteed frame rate. ``ubr``: Unspecified bit rate. Default: ``ubr``.
+        gr: GR, guaranteed fraction of the slots. Allowed: a number from 0 to below 1 with at most 6 decimals.
+            Required.
     """
 
     TAG: ClassVar[Mapping[str, str]] = {"kind": "guaranteed-rate"}
 
-    #: The class with the guarantee. ``cbr``: Constant bit rate. ``vbr``: Variable bit rate. ``abr``: Available bit
-    #: rate. ``gfr``: Guaranteed frame rate. ``ubr``: Unspecified bit rate.
     class_: Literal["cbr", "vbr", "abr", "gfr", "ubr"] = "ubr"
-
-    #: GR, guaranteed fraction of the slots. Allowed: a number from 0 to below 1 with at most 6 decimals.
     gr: float | str
 
 
@@ -374,17 +370,18 @@ class PerVc(Component):
 
     Source: `guaranteed-rate`, sections 1 and 3; Goyal, Vin and Cheng, Start-time fair queuing, IEEE/ACM ToN 5(5),
     1997.
+
+    Fields:
+        class_: The class with per-VC queues. They share its buffer: when it overflows, shares need a drop policy
+            that counts by VC. ``cbr``: Constant bit rate. ``vbr``: Variable bit rate. ``abr``: Available bit rate.
+            ``gfr``: Guaranteed frame rate. ``ubr``: Unspecified bit rate. Default: ``ubr``.
+        unit: What a VC sends in a turn. ``cell``: A turn is one cell. ``frame``: A turn is one frame; frames are
+            not interleaved. Default: ``cell``.
     """
 
     TAG: ClassVar[Mapping[str, str]] = {"kind": "per-vc"}
 
-    #: The class with per-VC queues. They share its buffer: when it overflows, shares need a drop policy that counts
-    #: by VC. ``cbr``: Constant bit rate. ``vbr``: Variable bit rate. ``abr``: Available bit rate. ``gfr``:
-    #: Guaranteed frame rate. ``ubr``: Unspecified bit rate.
     class_: Literal["cbr", "vbr", "abr", "gfr", "ubr"] = "ubr"
-
-    #: What a VC sends in a turn. ``cell``: A turn is one cell. ``frame``: A turn is one frame; frames are not
-    #: interleaved.
     unit: Literal["cell", "frame"] = "cell"
 
 
@@ -395,77 +392,67 @@ class Tcp(Component):
     Formula: window = min(cwnd, rwnd); per new ACK cwnd + MSS while cwnd <= ssthresh, then cwnd + MSS^2 / cwnd
 
     Source: `ubr-plus`, section 2; RFC 2001, sections 1 and 2.
+
+    Fields:
+        recovery: Loss recovery of the sender. ``vanilla``: Slow start and congestion avoidance; only the timer
+            repairs losses. ``tahoe``: Vanilla with fast retransmit: duplicate ACKs start slow start without waiting
+            for the timer. ``reno``: Fast retransmit and fast recovery, which the first new ACK ends. ``new-reno``:
+            Reno whose recovery lasts until all that was sent before it is acknowledged: one hole per round trip.
+            ``sack``: Selective acknowledgements: holes are resent while the pipe has room. Default: ``reno``.
+        mss: Largest segment, bytes of data; with 48 bytes of headers it fits an AAL5 frame. Allowed: "1 byte" to
+            "65487 bytes"; units: bytes, byte, kB, MB, GB, KiB, MiB, GiB. Default: ``512 bytes``.
+        rwnd: Receiver window, at least one segment; more than 65535 bytes means window scaling (RFC 1323). Allowed:
+            "1 byte" to "1073741824 bytes"; units: bytes, byte, kB, MB, GB, KiB, MiB, GiB. Default: ``65535 bytes``.
+        initial_window: Initial congestion window, segments. Allowed: an integer from 1 to 1000000. Default: ``1``.
+        initial_ssthresh: Initial slow-start threshold. Allowed: "1 byte" to "1073741824 bytes"; units: bytes, byte,
+            kB, MB, GB, KiB, MiB, GiB. Default: rwnd.
+        granularity: Tick of the coarse timer; the ticks of all hosts fall on `timer_phase` + k granularity.
+            Allowed: "1 us" to "100000 s"; units: s, ms, us, ns, ticks. Default: ``100 ms``.
+        min_rto: Smallest retransmission timeout. Allowed: "1 us" to "100000 s"; units: s, ms, us, ns, ticks.
+            Default: 2 x granularity.
+        initial_rto: Timeout before the first round-trip sample; at most `max_rto`. Allowed: "1 us" to "100000 s";
+            units: s, ms, us, ns, ticks. Default: ``3 s``.
+        max_rto: Largest retransmission timeout, back-off included. Allowed: "1 us" to "100000 s"; units: s, ms, us,
+            ns, ticks. Default: ``64 s``.
+        estimator: Round-trip estimator; only new data are timed, one segment at a time (Karn). ``bsd``: Fixed point
+            on whole ticks: srtt scaled by 8, rttvar by 4. ``rfc6298``: On measured times rounded up to the
+            granularity. Default: ``bsd``.
+        delayed_ack: Delay of ACKs. Allowed: "1 us" to "100000 s"; units: s, ms, us, ns, ticks. Default: every
+            segment is acknowledged at once.
+        dupack_threshold: Duplicate ACKs that start a fast retransmit. Allowed: an integer from 1 to 1000. Default:
+            ``3``. Only with recovery tahoe, reno, new-reno, sack.
+        file_size: Bytes to send. Allowed: "1 byte" to "1000000000000000 bytes"; units: bytes, byte, kB, MB, GB,
+            KiB, MiB, GiB. Default: unlimited.
+        sack_blocks: Most SACK blocks in one ACK (RFC 2018, section 3). Allowed: an integer from 1 to 4. Default:
+            ``3``. Only with recovery sack.
+        sack_pipe: How the sender counts what is in flight during recovery. ``counter``: -1 per duplicate ACK, -2
+            per partial ACK, +1 per segment sent (Fall and Floyd 1996). ``rfc6675``: Recomputed from the scoreboard
+            (RFC 6675, section 4). Default: ``counter``. Only with recovery sack.
+        reno_fast_retransmit: What a fast retransmit sends. ``missing-segment``: The missing segment (RFC 2001).
+            ``nothing``: Nothing; only the timer repairs the hole. For reproducing one published study. Default:
+            ``missing-segment``. Only with recovery reno.
+        processing: Delay of every segment and ACK that the transport of this VC sends or receives. Default: no
+            delay.
     """
 
     TAG: ClassVar[Mapping[str, str]] = {"kind": "tcp"}
 
-    #: Loss recovery of the sender. ``vanilla``: Slow start and congestion avoidance; only the timer repairs losses.
-    #: ``tahoe``: Vanilla with fast retransmit: duplicate ACKs start slow start without waiting for the timer.
-    #: ``reno``: Fast retransmit and fast recovery, which the first new ACK ends. ``new-reno``: Reno whose recovery
-    #: lasts until all that was sent before it is acknowledged: one hole per round trip. ``sack``: Selective
-    #: acknowledgements: holes are resent while the pipe has room.
     recovery: Literal["vanilla", "tahoe", "reno", "new-reno", "sack"] = "reno"
-
-    #: Largest segment, bytes of data; with 48 bytes of headers it fits an AAL5 frame. Allowed: "1 byte" to "65487
-    #: bytes"; units: bytes, byte, kB, MB, GB, KiB, MiB, GiB.
     mss: str = "512 bytes"
-
-    #: Receiver window, at least one segment; more than 65535 bytes means window scaling (RFC 1323). Allowed: "1
-    #: byte" to "1073741824 bytes"; units: bytes, byte, kB, MB, GB, KiB, MiB, GiB.
     rwnd: str = "65535 bytes"
-
-    #: Initial congestion window, segments. Allowed: an integer from 1 to 1000000.
     initial_window: int = 1
-
-    #: Initial slow-start threshold. Allowed: "1 byte" to "1073741824 bytes"; units: bytes, byte, kB, MB, GB, KiB,
-    #: MiB, GiB. Default: rwnd.
     initial_ssthresh: str | None = None
-
-    #: Tick of the coarse timer; the ticks of all hosts fall on `timer_phase` + k granularity. Allowed: "1 us" to
-    #: "100000 s"; units: s, ms, us, ns, ticks.
     granularity: str = "100 ms"
-
-    #: Smallest retransmission timeout. Allowed: "1 us" to "100000 s"; units: s, ms, us, ns, ticks. Default: 2 x
-    #: granularity.
     min_rto: str | None = None
-
-    #: Timeout before the first round-trip sample; at most `max_rto`. Allowed: "1 us" to "100000 s"; units: s, ms,
-    #: us, ns, ticks.
     initial_rto: str = "3 s"
-
-    #: Largest retransmission timeout, back-off included. Allowed: "1 us" to "100000 s"; units: s, ms, us, ns,
-    #: ticks.
     max_rto: str = "64 s"
-
-    #: Round-trip estimator; only new data are timed, one segment at a time (Karn). ``bsd``: Fixed point on whole
-    #: ticks: srtt scaled by 8, rttvar by 4. ``rfc6298``: On measured times rounded up to the granularity.
     estimator: Literal["bsd", "rfc6298"] = "bsd"
-
-    #: Delay of ACKs. Allowed: "1 us" to "100000 s"; units: s, ms, us, ns, ticks. Default: every segment is
-    #: acknowledged at once.
     delayed_ack: str | None = None
-
-    #: Duplicate ACKs that start a fast retransmit. Allowed: an integer from 1 to 1000. Only with recovery tahoe,
-    #: reno, new-reno, sack.
     dupack_threshold: int = 3
-
-    #: Bytes to send. Allowed: "1 byte" to "1000000000000000 bytes"; units: bytes, byte, kB, MB, GB, KiB, MiB, GiB.
-    #: Default: unlimited.
     file_size: str | None = None
-
-    #: Most SACK blocks in one ACK (RFC 2018, section 3). Allowed: an integer from 1 to 4. Only with recovery sack.
     sack_blocks: int = 3
-
-    #: How the sender counts what is in flight during recovery. ``counter``: -1 per duplicate ACK, -2 per partial
-    #: ACK, +1 per segment sent (Fall and Floyd 1996). ``rfc6675``: Recomputed from the scoreboard (RFC 6675,
-    #: section 4). Only with recovery sack.
     sack_pipe: Literal["counter", "rfc6675"] = "counter"
-
-    #: What a fast retransmit sends. ``missing-segment``: The missing segment (RFC 2001). ``nothing``: Nothing; only
-    #: the timer repairs the hole. For reproducing one published study. Only with recovery reno.
     reno_fast_retransmit: Literal["missing-segment", "nothing"] = "missing-segment"
-
-    #: Delay of every segment and ACK that the transport of this VC sends or receives. Default: no delay.
     processing: Processing | None = None
 
 
@@ -476,12 +463,14 @@ class Cbr(Component):
     Formula: cell k is handed to the NIC at start + ceil(k 424 / rate)
 
     Source: ATM Forum, Traffic Management 4.0, section 2 (CBR).
+
+    Fields:
+        rate: Cell rate; at most that of the host's link. Allowed: "1 bps" to "1 Tbps"; units: bps, kbps, Mbps,
+            Gbps, Tbps, cells/s. Required.
     """
 
     TAG: ClassVar[Mapping[str, str]] = {"kind": "cbr"}
 
-    #: Cell rate; at most that of the host's link. Allowed: "1 bps" to "1 Tbps"; units: bps, kbps, Mbps, Gbps, Tbps,
-    #: cells/s.
     rate: str
 
 
@@ -492,12 +481,14 @@ class Poisson(Component):
     Formula: the gaps are exponential with mean 424 / rate
 
     Source: M/D/1 at a port: Kleinrock, Queueing Systems I, section 5.6.
+
+    Fields:
+        rate: Mean cell rate; at most that of the host's link. Allowed: "1 bps" to "1 Tbps"; units: bps, kbps, Mbps,
+            Gbps, Tbps, cells/s. Required.
     """
 
     TAG: ClassVar[Mapping[str, str]] = {"kind": "poisson"}
 
-    #: Mean cell rate; at most that of the host's link. Allowed: "1 bps" to "1 Tbps"; units: bps, kbps, Mbps, Gbps,
-    #: Tbps, cells/s.
     rate: str
 
 
@@ -509,23 +500,22 @@ class Vbr(Component):
     + off) + on
 
     Source: `guaranteed-rate`, section 3 and figure 2.
+
+    Fields:
+        rate: Cell rate while on; at most that of the host's link. Allowed: "1 bps" to "1 Tbps"; units: bps, kbps,
+            Mbps, Gbps, Tbps, cells/s. Default: amplitude x the rate of the host's link.
+        amplitude: Cell rate while on as a fraction, above 0, of that of the host's link, instead of `rate`.
+            Allowed: a number from 0 to 1 with at most 6 decimals. Default: 1.
+        on: Length of a burst. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks. Required.
+        off: Length of a pause; with the burst, at least the time of the burst's cells at their rate. Allowed: "0 s"
+            to "100000 s"; units: s, ms, us, ns, ticks. Required.
     """
 
     TAG: ClassVar[Mapping[str, str]] = {"kind": "vbr"}
 
-    #: Cell rate while on; at most that of the host's link. Allowed: "1 bps" to "1 Tbps"; units: bps, kbps, Mbps,
-    #: Gbps, Tbps, cells/s. Default: amplitude x the rate of the host's link.
     rate: str | None = None
-
-    #: Cell rate while on as a fraction, above 0, of that of the host's link, instead of `rate`. Allowed: a number
-    #: from 0 to 1 with at most 6 decimals. Default: 1.
     amplitude: float | str | None = None
-
-    #: Length of a burst. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks.
     on: str
-
-    #: Length of a pause; with the burst, at least the time of the burst's cells at their rate. Allowed: "0 s" to
-    #: "100000 s"; units: s, ms, us, ns, ticks.
     off: str
 
 
@@ -534,19 +524,19 @@ class ServerProcessing(Component):
     """Works on one cell or frame at a time.
 
     Formula: leaves at max(arrival, previous leaving) + time
+
+    Fields:
+        per: What a time is drawn for. ``cell``: Each cell takes the time; switches only. ``frame``: Each frame
+            takes the time. Default: ``frame``.
+        mean: Mean time. Allowed: "0 s" to "100000 s"; units: s, ms, us, ns, ticks. Required.
+        spread: Each time is uniform in [mean - spread, mean + spread]; at most the mean. Allowed: "0 s" to "100000
+            s"; units: s, ms, us, ns, ticks. Default: ``0 s``.
     """
 
     TAG: ClassVar[Mapping[str, str]] = {"kind": "server"}
 
-    #: What a time is drawn for. ``cell``: Each cell takes the time; switches only. ``frame``: Each frame takes the
-    #: time.
     per: Literal["cell", "frame"] = "frame"
-
-    #: Mean time. Allowed: "0 s" to "100000 s"; units: s, ms, us, ns, ticks.
     mean: str
-
-    #: Each time is uniform in [mean - spread, mean + spread]; at most the mean. Allowed: "0 s" to "100000 s";
-    #: units: s, ms, us, ns, ticks.
     spread: str = "0 s"
 
 
@@ -555,171 +545,193 @@ class LatencyProcessing(Component):
     """Works on everything at once, in order.
 
     Formula: leaves at max(arrival + time, previous leaving)
+
+    Fields:
+        per: What a time is drawn for. ``cell``: Each cell takes the time; switches only. ``frame``: Each frame
+            takes the time. Default: ``frame``.
+        mean: Mean time. Allowed: "0 s" to "100000 s"; units: s, ms, us, ns, ticks. Required.
+        spread: Each time is uniform in [mean - spread, mean + spread]; at most the mean. Allowed: "0 s" to "100000
+            s"; units: s, ms, us, ns, ticks. Default: ``0 s``.
     """
 
     TAG: ClassVar[Mapping[str, str]] = {"kind": "latency"}
 
-    #: What a time is drawn for. ``cell``: Each cell takes the time; switches only. ``frame``: Each frame takes the
-    #: time.
     per: Literal["cell", "frame"] = "frame"
-
-    #: Mean time. Allowed: "0 s" to "100000 s"; units: s, ms, us, ns, ticks.
     mean: str
-
-    #: Each time is uniform in [mean - spread, mean + spread]; at most the mean. Allowed: "0 s" to "100000 s";
-    #: units: s, ms, us, ns, ticks.
     spread: str = "0 s"
 
 
 @dataclass(frozen=True, kw_only=True)
 class QueueProbe(Component):
-    """Waiting cells at a port: X, or Y_i with `vc`."""
+    """Waiting cells at a port: X, or Y_i with `vc`.
+
+    Fields:
+        of: The port: a link that leaves a switch, or a group of them. Allowed: the name of a link. Required.
+        class_: Only this class. ``cbr``: Constant bit rate. ``vbr``: Variable bit rate. ``abr``: Available bit
+            rate. ``gfr``: Guaranteed frame rate. ``ubr``: Unspecified bit rate. Default: all classes.
+        vc: Only the cells of this VC; not a group. Allowed: the name of a vc. Default: all VCs.
+        interval: Sampling interval. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks. Default: every
+            change is recorded, from the start to the end of the run.
+        every: Record at every n-th cell that reaches the port, instead of `interval`. Allowed: an integer from 1 to
+            1000000000000. Default: every change is recorded, from the start to the end of the run.
+    """
 
     TAG: ClassVar[Mapping[str, str]] = {"what": "queue"}
 
-    #: The port: a link that leaves a switch, or a group of them. Allowed: the name of a link.
     of: str
-
-    #: Only this class. ``cbr``: Constant bit rate. ``vbr``: Variable bit rate. ``abr``: Available bit rate.
-    #: ``gfr``: Guaranteed frame rate. ``ubr``: Unspecified bit rate. Default: all classes.
     class_: Literal["cbr", "vbr", "abr", "gfr", "ubr"] | None = None
-
-    #: Only the cells of this VC; not a group. Allowed: the name of a vc. Default: all VCs.
     vc: str | None = None
-
-    #: Sampling interval. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks. Default: every change is
-    #: recorded, from the start to the end of the run.
     interval: str | None = None
-
-    #: Record at every n-th cell that reaches the port, instead of `interval`. Allowed: an integer from 1 to
-    #: 1000000000000. Default: every change is recorded, from the start to the end of the run.
     every: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class CwndProbe(Component):
-    """Congestion window of a TCP, bytes."""
+    """Congestion window of a TCP, bytes.
+
+    Fields:
+        of: The VC, or a group of them; `vc` means all that have no name of their own. Allowed: the name of a vc.
+            Required.
+        interval: Sampling interval. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks. Default: every
+            change is recorded, from the start to the end of the run.
+    """
 
     TAG: ClassVar[Mapping[str, str]] = {"what": "cwnd"}
 
-    #: The VC, or a group of them; `vc` means all that have no name of their own. Allowed: the name of a vc.
     of: str
-
-    #: Sampling interval. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks. Default: every change is
-    #: recorded, from the start to the end of the run.
     interval: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class SsthreshProbe(Component):
-    """Slow-start threshold of a TCP, bytes."""
+    """Slow-start threshold of a TCP, bytes.
+
+    Fields:
+        of: The VC, or a group of them; `vc` means all that have no name of their own. Allowed: the name of a vc.
+            Required.
+        interval: Sampling interval. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks. Default: every
+            change is recorded, from the start to the end of the run.
+    """
 
     TAG: ClassVar[Mapping[str, str]] = {"what": "ssthresh"}
 
-    #: The VC, or a group of them; `vc` means all that have no name of their own. Allowed: the name of a vc.
     of: str
-
-    #: Sampling interval. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks. Default: every change is
-    #: recorded, from the start to the end of the run.
     interval: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class SequenceProbe(Component):
-    """First byte of each segment that a TCP sends; a retransmission goes back."""
+    """First byte of each segment that a TCP sends; a retransmission goes back.
+
+    Fields:
+        of: The VC, or a group of them; `vc` means all that have no name of their own. Allowed: the name of a vc.
+            Required.
+    """
 
     TAG: ClassVar[Mapping[str, str]] = {"what": "sequence"}
 
-    #: The VC, or a group of them; `vc` means all that have no name of their own. Allowed: the name of a vc.
     of: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class DeliveredProbe(Component):
-    """Bytes of frames delivered in order since the start."""
+    """Bytes of frames delivered in order since the start.
+
+    Fields:
+        of: The VC, or a group of them; `vc` means all that have no name of their own. Allowed: the name of a vc.
+            Required.
+        interval: Sampling interval. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks. Default: every
+            change is recorded, from the start to the end of the run.
+    """
 
     TAG: ClassVar[Mapping[str, str]] = {"what": "delivered"}
 
-    #: The VC, or a group of them; `vc` means all that have no name of their own. Allowed: the name of a vc.
     of: str
-
-    #: Sampling interval. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks. Default: every change is
-    #: recorded, from the start to the end of the run.
     interval: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class GoodputProbe(Component):
-    """Bytes delivered per interval, as Mb/s."""
+    """Bytes delivered per interval, as Mb/s.
+
+    Fields:
+        of: The VC, or a group of them; `vc` means all that have no name of their own. Allowed: the name of a vc.
+            Required.
+        interval: Length of an interval. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks. Required.
+    """
 
     TAG: ClassVar[Mapping[str, str]] = {"what": "goodput"}
 
-    #: The VC, or a group of them; `vc` means all that have no name of their own. Allowed: the name of a vc.
     of: str
-
-    #: Length of an interval. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks.
     interval: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class LinkShareProbe(Component):
-    """Share of a port's cell slots that each class uses, per interval."""
+    """Share of a port's cell slots that each class uses, per interval.
+
+    Fields:
+        of: The port: a link that leaves a switch, or a group of them. Allowed: the name of a link. Required.
+        class_: Only this class. ``cbr``: Constant bit rate. ``vbr``: Variable bit rate. ``abr``: Available bit
+            rate. ``gfr``: Guaranteed frame rate. ``ubr``: Unspecified bit rate. Default: all classes.
+        interval: Length of an interval. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks. Required.
+    """
 
     TAG: ClassVar[Mapping[str, str]] = {"what": "link-share"}
 
-    #: The port: a link that leaves a switch, or a group of them. Allowed: the name of a link.
     of: str
-
-    #: Only this class. ``cbr``: Constant bit rate. ``vbr``: Variable bit rate. ``abr``: Available bit rate.
-    #: ``gfr``: Guaranteed frame rate. ``ubr``: Unspecified bit rate. Default: all classes.
     class_: Literal["cbr", "vbr", "abr", "gfr", "ubr"] | None = None
-
-    #: Length of an interval. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks.
     interval: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class DropsProbe(Component):
-    """Cells that a port drops, per interval; without those that its link loses on purpose."""
+    """Cells that a port drops, per interval; without those that its link loses on purpose.
+
+    Fields:
+        of: The port: a link that leaves a switch, or a group of them. Allowed: the name of a link. Required.
+        class_: Only this class. ``cbr``: Constant bit rate. ``vbr``: Variable bit rate. ``abr``: Available bit
+            rate. ``gfr``: Guaranteed frame rate. ``ubr``: Unspecified bit rate. Default: all classes.
+        interval: Length of an interval. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks. Required.
+    """
 
     TAG: ClassVar[Mapping[str, str]] = {"what": "drops"}
 
-    #: The port: a link that leaves a switch, or a group of them. Allowed: the name of a link.
     of: str
-
-    #: Only this class. ``cbr``: Constant bit rate. ``vbr``: Variable bit rate. ``abr``: Available bit rate.
-    #: ``gfr``: Guaranteed frame rate. ``ubr``: Unspecified bit rate. Default: all classes.
     class_: Literal["cbr", "vbr", "abr", "gfr", "ubr"] | None = None
-
-    #: Length of an interval. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks.
     interval: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class CreditProbe(Component):
-    """Credit of a guaranteed-rate scheduler, slots."""
+    """Credit of a guaranteed-rate scheduler, slots.
+
+    Fields:
+        of: The port: a link that leaves a switch, or a group of them. Allowed: the name of a link. Required.
+        interval: Sampling interval. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks. Default: every
+            change is recorded, from the start to the end of the run.
+        every: Record at every n-th cell that reaches the port, instead of `interval`. Allowed: an integer from 1 to
+            1000000000000. Default: every change is recorded, from the start to the end of the run.
+    """
 
     TAG: ClassVar[Mapping[str, str]] = {"what": "credit"}
 
-    #: The port: a link that leaves a switch, or a group of them. Allowed: the name of a link.
     of: str
-
-    #: Sampling interval. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks. Default: every change is
-    #: recorded, from the start to the end of the run.
     interval: str | None = None
-
-    #: Record at every n-th cell that reaches the port, instead of `interval`. Allowed: an integer from 1 to
-    #: 1000000000000. Default: every change is recorded, from the start to the end of the run.
     every: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class TraceProbe(Component):
-    """Every dropped cell of a VC: time, X, Y_i, N_a, threshold, reason; losses on purpose included."""
+    """Every dropped cell of a VC: time, X, Y_i, N_a, threshold, reason; losses on purpose included.
+
+    Fields:
+        of: The VC, or a group of them; `vc` means all that have no name of their own. Allowed: the name of a vc.
+            Required.
+    """
 
     TAG: ClassVar[Mapping[str, str]] = {"what": "trace"}
 
-    #: The VC, or a group of them; `vc` means all that have no name of their own. Allowed: the name of a vc.
     of: str
 
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+#: More names that exist are not listed.
+MOST_NAMES = 40
+
 
 class CellyardError(Exception):
     """Base of all errors that Cellyard raises on purpose."""
@@ -12,6 +15,13 @@ class CellyardError(Exception):
 
 class UsageError(CellyardError, ValueError):
     """An option, an argument, a name or a folder that cannot be used. The command line ends with status 2."""
+
+
+class UnknownNameError(UsageError, KeyError):
+    """A name that a result does not have."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])  # a `KeyError` shows its text in quotes
 
 
 class RunError(CellyardError):
@@ -45,6 +55,10 @@ class ScenarioError(CellyardError, ValueError):
         self.problems = tuple(problems)
         super().__init__("\n".join(problem.text for problem in self.problems))
 
+    def __reduce__(self) -> tuple[object, ...]:
+        # An exception is made again from `args`, which are its text; a pool of processes hands errors over so.
+        return type(self), (self.problems,), {**vars(self), "problems": self.problems}
+
 
 def unknown(kind: str, name: str, known: Iterable[str]) -> UsageError:
     """The error for a name that does not exist, with the nearest one that does.
@@ -54,8 +68,9 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> UsageError:
     """
     from cellyard._engine import nearest
 
-    known, name = sorted(known), str(name)
+    known, name = sorted(known), str(name).encode(errors="replace").decode()
     near = nearest(name, known) or next((k for k in known if name and name in k), None)
     hint = f"; did you mean '{near}'?" if near else "."
     shown = name if len(name) <= 60 else name[:57] + "..."
-    return UsageError(f"{kind} '{shown}' does not exist{hint} There are: {', '.join(known)}")
+    there = ", ".join(known[:MOST_NAMES]) + (f", ... ({len(known)})" if len(known) > MOST_NAMES else "")
+    return UsageError(f"{kind} '{shown}' does not exist{hint} There are: {there or 'none'}")

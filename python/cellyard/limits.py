@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import operator
+from typing import SupportsIndex, SupportsInt
+
 from cellyard.errors import UsageError
+from cellyard.values import own, shown
 
 #: Replications of one scenario or row.
 MOST_REPLICATIONS = 100_000
@@ -14,14 +18,31 @@ MOST_RUNS = 1_000_000
 MOST_SEED = 2**63 - 1
 
 
-def whole(name: str, value: object, *, least: int = 1, most: int) -> None:
-    """Raise `UsageError` unless ``value`` is ``None`` or a whole number within the bounds.
+def whole(name: str, value: object, *, least: int = 1, most: int) -> int | None:
+    """``value`` as an ``int``, ``None`` as it is; raises `UsageError` unless it is a whole number within the bounds.
 
+    >>> whole("jobs", 4.0, most=MOST_JOBS)
+    4
     >>> whole("jobs", 0, most=MOST_JOBS)
     Traceback (most recent call last):
     cellyard.errors.UsageError: jobs = 0: must be a whole number from 1 to 1024
     """
     if value is None:
-        return
-    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
-        raise UsageError(f"{name} = {value!r}: must be a whole number from {least} to {most}")
+        return None
+    value = own(value)
+    found = None if isinstance(value, bool) else _whole(value)
+    if found is None or not least <= found <= most:
+        raise UsageError(f"{name} = {shown(value)}: must be a whole number from {least} to {most}")
+    return found
+
+
+def _whole(value: object) -> int | None:
+    if isinstance(value, SupportsIndex):
+        return operator.index(value)
+    if not isinstance(value, SupportsInt):
+        return None
+    try:
+        found = int(value)
+    except (ValueError, OverflowError):  # not finite
+        return None
+    return found if found == value else None

@@ -24,7 +24,7 @@ class Reproduction:
     """
 
     def __init__(self, study: Study, rows: Rows, *, replications: int | None = None, seed: int = 1) -> None:
-        whole("replications", replications, most=MOST_REPLICATIONS)
+        replications = whole("replications", replications, most=MOST_REPLICATIONS)
         self.study = study
         self.replications = replications
         self.seed = seed

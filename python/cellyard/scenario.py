@@ -22,20 +22,24 @@ True
 
 from __future__ import annotations
 
-import dataclasses
 import json
-import math
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, Unpack
+from typing import TYPE_CHECKING, Any, Self, TypeAlias, Unpack
 
+from cellyard import scenario_fields
 from cellyard.errors import UsageError
 from cellyard.limits import MOST_REPLICATIONS, MOST_SEED, whole
+from cellyard.values import overrides as pairs
+from cellyard.values import plain, shown, unicode
 
 if TYPE_CHECKING:
-    from cellyard.components import Component, ScenarioFields
+    from cellyard.components import ScenarioFields
     from cellyard.results import Results
+
+#: What is set beside a scenario: values by their dotted paths, or pairs of both.
+Overrides: TypeAlias = Mapping[str, object] | Iterable[tuple[str, object]]
 
 #: Largest scenario file, in bytes.
 MAX_FILE_BYTES = 16 * 1024 * 1024
@@ -44,8 +48,8 @@ MAX_FILE_BYTES = 16 * 1024 * 1024
 class Scenario:
     """A network with its traffic, checked and complete: every default is filled in.
 
-    The keyword arguments are the fields of a scenario file; see ``cellyard components scenario``. Quantities are
-    text with their unit. Raises `cellyard.ScenarioError` with everything that is wrong.
+    The keyword arguments are the fields of a scenario file. Quantities are text with their unit. Raises
+    `cellyard.ScenarioError` with everything that is wrong.
     """
 
     __slots__ = ("_canonical", "_source")
@@ -60,7 +64,7 @@ class Scenario:
         unknown = sorted(set(fields) - set(SCENARIO_KEYS))
         if unknown:
             raise TypeError(f"Scenario() has no field {unknown[0]!r}; there are: {', '.join(SCENARIO_KEYS)}")
-        data = {SCENARIO_KEYS[name]: plain(value) for name, value in fields.items() if value is not None}
+        data = {SCENARIO_KEYS[name]: plain(value, name) for name, value in fields.items() if value is not None}
         self._read(None, json.dumps(data), ())
 
     def _read(self, file: str | None, text: str, overrides: tuple[tuple[str, str], ...]) -> None:
@@ -73,20 +77,25 @@ class Scenario:
             self._canonical = _engine.read_toml(text, file, list(overrides))
 
     @classmethod
-    def from_toml(cls, text: str, *, file: str = "scenario", overrides: Sequence[tuple[str, str]] = ()) -> Self:
+    def from_toml(cls, text: str, *, file: str = "scenario", overrides: Overrides = ()) -> Self:
         """The scenario in a TOML text.
 
-        ``file`` names it in error messages; ``overrides`` are pairs of a dotted path and the value to put
-        there, such as ``("switch.west.ubr.buffer", "2000 cells")``.
+        ``file`` names it in error messages; ``overrides`` are values by dotted paths as for `with_values`, or pairs such as
+        ``("switch.west.ubr.buffer", "2000 cells")``.
         """
+        if isinstance(text, Path) or (isinstance(text, str) and text.strip().endswith(".toml") and "=" not in text):
+            raise UsageError(f"text = {shown(text)}: is the name of a file; Scenario.read reads one")
         scenario = cls.__new__(cls)
-        scenario._read(file, text, tuple(overrides))
+        scenario._read(unicode("file", file), unicode("text", text), pairs("overrides", overrides))
         return scenario
 
     @classmethod
-    def read(cls, path: str | Path, *, overrides: Sequence[tuple[str, str]] = ()) -> Self:
+    def read(cls, path: str | Path, *, overrides: Overrides = ()) -> Self:
         """The scenario in a TOML file; raises `cellyard.UsageError` when it cannot be read."""
-        return cls.from_toml(read_text(Path(path)), file=str(path), overrides=overrides)
+        name = str(path).encode(errors="replace").decode()
+        if not isinstance(path, (str, Path)) or "\0" in name:
+            raise UsageError(f"path = {shown(path)}: must be the name of a file")
+        return cls.from_toml(read_text(Path(path)), file=name, overrides=overrides)
 
     @property
     def canonical(self) -> str:
@@ -105,14 +114,14 @@ class Scenario:
 
     def with_seed(self, seed: int) -> Self:
         """The same scenario with another seed; raises `UsageError` unless it is a whole number from 0 to 2^63 - 1."""
-        whole("seed", seed, least=0, most=MOST_SEED)
-        return self.with_values({"seed": seed})
+        return self.with_values({"seed": whole("seed", seed, least=0, most=MOST_SEED)})
 
-    def with_values(self, values: Mapping[str, object]) -> Self:
+    def with_values(self, values: Overrides) -> Self:
         """The same scenario with the values at dotted paths replaced, as ``--set`` of the command line does.
 
         A value is a number, a text as in a scenario file (``"2000 cells"``, ``"fba"``), a component, a list, or ``None`` for the
-        default. Groups keep their names. Raises `cellyard.ScenarioError` when a path leads nowhere or the result is wrong.
+        default; numbers and arrays of numpy are welcome, and what has more decimals than the model is rounded. Groups keep their
+        names. Raises `cellyard.ScenarioError` when a path leads nowhere or the result is wrong.
 
         >>> from cellyard.commands import example
         >>> lan = Scenario.from_toml(example.text("lan-5"))
@@ -121,9 +130,8 @@ class Scenario:
         (5, 3)
         """
         file, text, overrides = self._source
-        more = tuple((path, _override(value)) for path, value in values.items())
         scenario = type(self).__new__(type(self))
-        scenario._read(file, text, (*overrides, *more))
+        scenario._read(file, text, (*overrides, *pairs("values", values)))
         return scenario
 
     def to_dict(self) -> dict[str, Any]:
@@ -163,10 +171,10 @@ class Scenario:
         from cellyard.batch import Job, run_jobs
         from cellyard.results import Results, RunResult
 
-        whole("replications", replications, most=MOST_REPLICATIONS)
+        replications = whole("replications", replications, most=MOST_REPLICATIONS)
         text = self._canonical if seed is None else self.with_seed(seed)._canonical
         draws: Sequence[int | None] = [None] if replications is None else range(replications)
-        finished = run_jobs([Job(text, draw) for draw in draws], threads=jobs, digest=digest, kernel=kernel)
+        finished = run_jobs([Job(text, draw) for draw in draws], threads=jobs, digest=bool(digest), kernel=kernel)
         return Results([RunResult(f.result) for f in sorted(finished, key=lambda f: f.index)])
 
     def __eq__(self, other: object) -> bool:
@@ -178,42 +186,13 @@ class Scenario:
     def __repr__(self) -> str:
         return f"Scenario({self.name!r})"
 
+    def _repr_html_(self) -> str:
+        from cellyard.notebook import scenario_html
 
-def plain(value: object) -> Any:
-    """Components as the tables of a scenario file, without what is left at its default."""
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        component: Component = value  # type: ignore[assignment]
-        table: dict[str, Any] = dict(component.TAG)
-        for field in dataclasses.fields(component):
-            own = getattr(component, field.name)
-            if own is not None and own != field.default:
-                table[field.name.rstrip("_")] = plain(own)
-        return table
-    if isinstance(value, Mapping):
-        return {key: plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple, range)):
-        return [plain(item) for item in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return str(value)  # JSON has no such numbers; the reader refuses the text and names the field
-    return value
+        return scenario_html(self)
 
 
-def _override(value: object) -> str:
-    """A value as an override has it: TOML, or a bare word."""
-    return value if isinstance(value, str) else "default" if value is None else _toml(plain(value))
-
-
-def _toml(value: Any) -> str:
-    """Plain data as a TOML value on one line.
-
-    >>> _toml({"policy": "fba", "z": 0.5, "more": [1, True]})
-    '{ policy = "fba", z = 0.5, more = [1, true] }'
-    """
-    if isinstance(value, dict):
-        return "{ " + ", ".join(f"{key} = {_toml(item)}" for key, item in value.items()) + " }"
-    if isinstance(value, list):
-        return "[" + ", ".join(_toml(item) for item in value) + "]"
-    return json.dumps(value)
+Scenario.__doc__ = f"{Scenario.__doc__ or ''}\n    Fields:\n{scenario_fields.TEXT}"
 
 
 def read_text(path: Path) -> str:
@@ -226,6 +205,8 @@ def read_text(path: Path) -> str:
         return raw.decode()
     except OSError as error:
         raise UsageError(f"{path}: cannot read: {error.strerror or error}") from None
+    except UnicodeEncodeError:
+        raise UsageError(f"{shown(str(path))}: cannot read: this is no name of a file") from None
     except UnicodeDecodeError as error:
         line = raw[: error.start].count(b"\n") + 1
         raise UsageError(f"{path}:{line}: not a text in UTF-8") from None

@@ -1,7 +1,7 @@
 //! From text to quantities, exactly.
 
-use super::units::{BYTES, CELLS, Unit};
-use super::words::{nearest, shorten};
+use super::units::{BYTES, CELLS, Unit, meant};
+use super::words::shorten;
 use crate::units::Ratio;
 
 /// Why a text is not the quantity asked for.
@@ -107,11 +107,10 @@ pub(crate) fn quantity(text: &str, units: &[Unit], part: Part) -> Result<u64, Fa
                 .then(|| format!("\"{number} {}\"", units[0].name)),
         });
     }
-    let Some(found) = units.iter().find(|u| u.name == unit) else {
-        let names = units.iter().map(|u| u.name);
+    let Some(found) = units.iter().find(|u| u.spellings().any(|s| s == unit)) else {
         return Err(Fault {
             message: format!("has the unknown unit `{}`", shorten(unit)),
-            suggestion: nearest(unit, names).map(|n| format!("\"{number} {n}\"")),
+            suggestion: meant(unit, units).map(|n| format!("\"{number} {n}\"")),
         });
     };
     if value.negative && value.digits > 0 {
@@ -155,6 +154,30 @@ pub(crate) fn ratio(text: &str, decimals: u32) -> Result<Ratio, Fault> {
     Ok(Ratio::new(num, 10u64.pow(value.decimals)))
 }
 
+/// A decimal that may have been computed: rounded to `decimals` decimals where it has more, as 0.1 + 0.2 does.
+pub(crate) fn rounded_ratio(text: &str, decimals: u32) -> Result<Ratio, Fault> {
+    /// Larger numbers have no decimals to round that matter beside their size.
+    const LARGE: f64 = 1e9;
+    let exact = ratio(text, decimals);
+    match text.trim().replace('_', "").parse::<f64>() {
+        Ok(x) if exact.is_err() && x.abs() < LARGE => {
+            ratio(&format!("{x:.0$}", decimals as usize), decimals)
+        }
+        _ => exact,
+    }
+}
+
+/// A whole number written as a decimal, as 3.0 and 1e3 are.
+pub(crate) fn whole(text: &str) -> Result<i128, Fault> {
+    let value = decimal(&text.trim().replace('_', ""))?;
+    let digits = i128::try_from(value.digits).map_err(|_| Fault::new("is too large"))?;
+    match value.decimals {
+        0 if value.negative => Ok(-digits),
+        0 => Ok(digits),
+        _ => Err(Fault::new("is a decimal")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::units::{DURATION, RATE};
@@ -175,6 +198,11 @@ mod tests {
         assert_eq!(quantity("5 us", DURATION, Part::Round), Ok(126_360_000));
         assert_eq!(quantity("0.5 ns", DURATION, Part::Round), Ok(12_636));
         assert_eq!(quantity("64 KiB", BYTES, Part::Refuse), Ok(65_536));
+        assert_eq!(rate("155.52 Mb/s"), rate("155.52 Mbit/s"));
+        assert_eq!(quantity("512 B", BYTES, Part::Refuse), Ok(512));
+        for micro in ["5 \u{b5}s", "5\u{3bc}s"] {
+            assert_eq!(quantity(micro, DURATION, Part::Round), Ok(126_360_000));
+        }
         assert_eq!(quantity("+1 cell", CELLS, Part::Refuse), Ok(1));
     }
 
@@ -207,11 +235,26 @@ mod tests {
         assert!(ratio("-0.1", 6).is_err());
     }
 
+    #[test]
+    fn computed_decimals_are_rounded() {
+        let rounded = |x: f64| rounded_ratio(&x.to_string(), 6);
+        assert_eq!(rounded(0.1 + 0.2), Ok(Ratio::new(3, 10)));
+        assert_eq!(rounded(1.0 / 6.0), Ok(Ratio::new(166_667, 1_000_000)));
+        assert_eq!(rounded(0.5), Ok(Ratio::new(5, 10)));
+        assert_eq!(rounded(0.3 - 0.2 - 0.1).map(|r| r.num), Ok(0));
+        assert_eq!(rounded(1e12 + 0.5), Ok(Ratio::new(10_000_000_000_005, 10)));
+        assert_eq!(rounded(-0.1), Err(Fault::new("must not be negative")));
+        assert_eq!(rounded(1e300), Err(Fault::new("has too many digits")));
+        assert!(rounded_ratio("inf", 6).is_err() && rounded_ratio("nan", 6).is_err());
+        assert_eq!((whole("3.0"), whole("-1e3")), (Ok(3), Ok(-1000)));
+        assert_eq!(whole("2.5"), Err(Fault::new("is a decimal")));
+    }
+
     proptest! {
         #[test]
         fn no_text_panics(text in ".{0,40}") {
             let _ = quantity(&text, DURATION, Part::Round);
-            let _ = ratio(&text, 6);
+            let _ = (ratio(&text, 6), rounded_ratio(&text, 6), whole(&text));
         }
     }
 }

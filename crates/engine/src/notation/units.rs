@@ -1,48 +1,172 @@
 //! Units and their sizes in the base unit of each quantity.
 
+use super::words::nearest;
 use crate::units::{CELL_BITS, TICKS_PER_NANOSECOND, TICKS_PER_SECOND};
 
 /// A unit and its size in the base unit of its quantity.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Unit {
+    /// How Cellyard writes it.
     pub name: &'static str,
+    /// Other spellings that are read.
+    pub also: &'static [&'static str],
+    /// Spellings in lower case that are not read, but show what was meant.
+    meant: &'static [&'static str],
     pub size: u64,
 }
 
-const fn unit(name: &'static str, size: u64) -> Unit {
-    Unit { name, size }
+impl Unit {
+    /// Every spelling that is read.
+    pub(crate) fn spellings(&self) -> impl Iterator<Item = &'static str> {
+        std::iter::once(self.name).chain(self.also.iter().copied())
+    }
+}
+
+const fn unit(
+    name: &'static str,
+    also: &'static [&'static str],
+    meant: &'static [&'static str],
+    size: u64,
+) -> Unit {
+    Unit {
+        name,
+        also,
+        meant,
+        size,
+    }
 }
 
 /// Units of a rate; base: bit/s.
 pub(crate) const RATE: &[Unit] = &[
-    unit("bps", 1),
-    unit("kbps", 1_000),
-    unit("Mbps", 1_000_000),
-    unit("Gbps", 1_000_000_000),
-    unit("Tbps", 1_000_000_000_000),
-    unit("cells/s", CELL_BITS),
+    unit("bps", &["bit/s", "b/s"], &["bits/s", "bits"], 1),
+    unit(
+        "kbps",
+        &["kbit/s", "kb/s"],
+        &["kbits/s", "kbit", "kb"],
+        1_000,
+    ),
+    unit(
+        "Mbps",
+        &["Mbit/s", "Mb/s"],
+        &["mbits/s", "mbit", "mb"],
+        1_000_000,
+    ),
+    unit(
+        "Gbps",
+        &["Gbit/s", "Gb/s"],
+        &["gbits/s", "gbit", "gb"],
+        1_000_000_000,
+    ),
+    unit(
+        "Tbps",
+        &["Tbit/s", "Tb/s"],
+        &["tbits/s", "tbit", "tb"],
+        1_000_000_000_000,
+    ),
+    unit("cells/s", &[], &["cell/s", "cps"], CELL_BITS),
 ];
 
 /// Units of a length of time; base: ticks.
 pub(crate) const DURATION: &[Unit] = &[
-    unit("s", TICKS_PER_SECOND),
-    unit("ms", TICKS_PER_SECOND / 1_000),
-    unit("us", TICKS_PER_SECOND / 1_000_000),
-    unit("ns", TICKS_PER_NANOSECOND),
-    unit("ticks", 1),
+    unit(
+        "s",
+        &[],
+        &["sec", "secs", "second", "seconds"],
+        TICKS_PER_SECOND,
+    ),
+    unit(
+        "ms",
+        &[],
+        &["msec", "msecs", "millisecond", "milliseconds"],
+        TICKS_PER_SECOND / 1_000,
+    ),
+    // The micro sign and the Greek letter, which look alike.
+    unit(
+        "us",
+        &["\u{b5}s", "\u{3bc}s"],
+        &["usec", "usecs", "microsecond", "microseconds"],
+        TICKS_PER_SECOND / 1_000_000,
+    ),
+    unit(
+        "ns",
+        &[],
+        &["nsec", "nsecs", "nanosecond", "nanoseconds"],
+        TICKS_PER_NANOSECOND,
+    ),
+    unit("ticks", &[], &["tick"], 1),
 ];
 
 /// Units of a number of cells.
-pub(crate) const CELLS: &[Unit] = &[unit("cells", 1), unit("cell", 1)];
+pub(crate) const CELLS: &[Unit] = &[unit("cells", &[], &[], 1), unit("cell", &[], &[], 1)];
 
 /// Units of a number of bytes.
 pub(crate) const BYTES: &[Unit] = &[
-    unit("bytes", 1),
-    unit("byte", 1),
-    unit("kB", 1_000),
-    unit("MB", 1_000_000),
-    unit("GB", 1_000_000_000),
-    unit("KiB", 1 << 10),
-    unit("MiB", 1 << 20),
-    unit("GiB", 1 << 30),
+    unit("bytes", &["B"], &["octets", "octet"], 1),
+    unit("byte", &[], &[], 1),
+    unit("kB", &[], &[], 1_000),
+    unit("MB", &[], &[], 1_000_000),
+    unit("GB", &[], &[], 1_000_000_000),
+    unit("KiB", &[], &["k"], 1 << 10),
+    unit("MiB", &[], &["m"], 1 << 20),
+    unit("GiB", &[], &["g"], 1 << 30),
 ];
+
+/// All quantities that are written with a unit.
+pub(crate) const QUANTITIES: [(&str, &[Unit]); 4] = [
+    ("rate", RATE),
+    ("time", DURATION),
+    ("cells", CELLS),
+    ("bytes", BYTES),
+];
+
+/// What was probably meant by a unit that there is not: upper and lower case alike, a known other spelling, or a misspelling
+/// of a longer name. The first letter counts: it holds the power of ten.
+pub(crate) fn meant(word: &str, units: &[Unit]) -> Option<&'static str> {
+    let lower = word.to_lowercase();
+    let is =
+        |u: &&Unit| u.spellings().any(|s| s.to_lowercase() == lower) || u.meant.contains(&&*lower);
+    if let Some(unit) = units.iter().find(is) {
+        return Some(unit.name);
+    }
+    let first = lower.chars().next();
+    let long = |name: &&'static str| name.len() > 2 && name.to_lowercase().chars().next() == first;
+    nearest(word, units.iter().map(|u| u.name).filter(long))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_spelling_belongs_to_one_unit() {
+        for (quantity, units) in QUANTITIES {
+            let spelt: Vec<_> = units.iter().flat_map(Unit::spellings).collect();
+            let meant = units.iter().flat_map(|u| u.meant.iter().copied());
+            let mut all: Vec<_> = spelt.into_iter().chain(meant).collect();
+            let count = all.len();
+            all.sort_unstable();
+            all.dedup();
+            assert_eq!(all.len(), count, "{quantity}");
+        }
+    }
+
+    #[test]
+    fn no_suggestion_changes_the_power_of_ten() {
+        for (word, units, name) in [
+            ("usec", DURATION, Some("us")),
+            ("sec", DURATION, Some("s")),
+            ("MS", DURATION, Some("ms")),
+            ("\u{b5}sec", DURATION, None),
+            ("m", DURATION, None),
+            ("min", DURATION, None),
+            ("mbit/s", RATE, Some("Mbps")),
+            ("Mpbs", RATE, Some("Mbps")),
+            ("kps", RATE, Some("kbps")),
+            ("cellls", CELLS, Some("cells")),
+            ("b", BYTES, Some("bytes")),
+            ("mib", BYTES, Some("MiB")),
+        ] {
+            assert_eq!(meant(word, units), name, "{word}");
+        }
+    }
+}

@@ -3,11 +3,14 @@
 use super::component::{Component, Default, Parameter};
 use super::family::Family;
 use super::kind::{Choice, Kind};
+use crate::notation::units::QUANTITIES;
 use serde_json::{Value, json};
 
 /// The whole registry:
 /// `{"families": [{"name", "help", "tag", "components": [{"name", "help", "formula", "source", "shorthand",
 /// "parameters": [{"name", "help", "kind", "allowed", "required", "default", "default_text", "only_with"}]}]}]}`.
+///
+/// Beside it `"units": [{"quantity", "units": [{"name", "also"}]}]`, with the other spellings that are read.
 ///
 /// `kind` is `{"type": ...}` with `minimum`, `maximum` (as written in a scenario), `units`, `choices`, `families`,
 /// `family` or `items` with `items_allowed` where they apply. `default` is null when the parameter is required or its default is derived; `default_text`
@@ -21,7 +24,13 @@ pub fn as_json() -> Value {
             "components": family.components().iter().map(component).collect::<Vec<_>>(),
         })
     });
-    json!({ "families": families })
+    let units = QUANTITIES.map(|(quantity, units)| {
+        let units = units
+            .iter()
+            .map(|u| json!({ "name": u.name, "also": u.also }));
+        json!({ "quantity": quantity, "units": units.collect::<Vec<_>>() })
+    });
+    json!({ "families": families, "units": units })
 }
 
 fn component(c: &Component) -> Value {

@@ -73,7 +73,7 @@ fn component_schema(component: &Component, tag: Option<&str>) -> Value {
 fn kind_schema(kind: &Kind) -> Value {
     // A number, and the unit behind it.
     let quantity = |alternatives: &str| {
-        let units = kind.units().join("|");
+        let units = kind.spellings().join("|");
         let pattern = format!(
             r"^\s*(\+?[0-9][0-9_]*(\.[0-9_]*)?([eE][+-]?[0-9]+)?\s*({units}){alternatives})\s*$"
         );

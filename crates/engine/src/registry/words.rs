@@ -4,21 +4,31 @@ use super::component::{Default, Parameter};
 use super::family::Family;
 use super::kind::Kind;
 use crate::notation::show::{show_bytes, show_cells, show_duration, show_rate};
-use crate::notation::units;
+use crate::notation::units::{self, Unit};
 use crate::notation::words::list;
 use crate::units::BitRate;
 
 impl Kind {
-    /// Names of the units that its values take; none without a unit.
-    pub(crate) fn units(&self) -> Vec<&'static str> {
-        let units = match self {
+    /// The units that its values take; none without a unit.
+    fn quantity_units(&self) -> &'static [Unit] {
+        match self {
             Kind::Rate { .. } => units::RATE,
             Kind::Duration { .. } => units::DURATION,
             Kind::Cells { .. } | Kind::Threshold => units::CELLS,
             Kind::Bytes { .. } => units::BYTES,
             _ => &[],
-        };
-        units.iter().map(|u| u.name).collect()
+        }
+    }
+
+    /// Names of the units that its values take.
+    pub(crate) fn units(&self) -> Vec<&'static str> {
+        self.quantity_units().iter().map(|u| u.name).collect()
+    }
+
+    /// All spellings of these units that are read.
+    pub(crate) fn spellings(&self) -> Vec<&'static str> {
+        let units = self.quantity_units().iter();
+        units.flat_map(Unit::spellings).collect()
     }
 
     /// The least and the most of a quantity, as written in a scenario; `None` of anything else.

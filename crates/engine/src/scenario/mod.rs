@@ -1,6 +1,6 @@
 //! Scenarios: plain data (`model`), how text or Python values become it (`read`), and how it is written (`write`).
 //!
-//! Text becomes a tree of values with places (`syntax`, `tree`), overrides are set in it, its fields are checked against
+//! Text becomes a tree of values with places (`syntax`, `tree`), overrides are set in it (`overrides`, `members`), its fields are checked against
 //! the registry (`check`, `values`, `validate`) and become records (`record`), groups become single things (`expand`), what
 //! flows over them is checked (`flows`, `probes`), and the model is made of it all (`build`) and checked as a whole (`fronts`, `reach`).
 //! All problems (`problem`) are reported at once (`report`). What kinds of traffic and ports can do is asked of `traffic` and
@@ -11,6 +11,7 @@ mod check;
 mod expand;
 mod flows;
 mod fronts;
+mod members;
 pub(crate) mod model;
 mod overrides;
 pub(crate) mod port;

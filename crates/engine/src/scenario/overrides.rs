@@ -1,9 +1,11 @@
 //! Values given beside a scenario file: `switch.west.ubr.buffer` = `2000 cells`.
 //!
 //! A path leads through fields and, in lists, through positions from 0, names (a group's name for its entry),
-//! `*` for all, or directly to a field of all elements (`vc.traffic.mss`). A value is TOML; what is not TOML is a text. The
-//! bare word `default` takes the field away, so that it has its default again.
+//! `*` for all, the name that results give to what one element alone makes (`vc1`), or directly to a field of all elements
+//! (`vc.traffic.mss`). A value is TOML; what is not TOML is a text. The bare word `default` takes the field away, so that
+//! it has its default again.
 
+use super::members::{self, label};
 use super::problem::{Place, Problem};
 use super::syntax::from_toml;
 use super::tree::{Field, Node, Value};
@@ -22,7 +24,8 @@ const DEFAULT: &str = "default";
 
 /// Sets the value at `path` of the scenario `root`, or takes it away when `text` is [`DEFAULT`].
 pub(crate) fn apply(root: &mut Node, path: &str, text: &str) -> Result<(), Box<Problem>> {
-    let steps: Vec<&str> = path.split('.').collect();
+    let position;
+    let mut steps: Vec<&str> = path.split('.').collect();
     let problem = |message: String, allowed: String, suggestion: Option<String>| {
         Box::new(Problem {
             file: "override".into(),
@@ -39,6 +42,36 @@ pub(crate) fn apply(root: &mut Node, path: &str, text: &str) -> Result<(), Box<P
         let allowed = "fields, positions and names with dots between: switch.west.ubr.buffer";
         return Err(problem("is no path".into(), allowed.into(), None));
     }
+    match named(root, &steps) {
+        Named::AsWritten => {}
+        Named::Sole(at) => {
+            position = at.to_string();
+            steps[1] = &position;
+        }
+        Named::OneOf(makes, all) => {
+            let message = format!(
+                "`{}` is one of {makes} that `{}.{all}` makes, which are all alike",
+                shorten(steps[1]),
+                steps[0]
+            );
+            let allowed = format!(
+                "all of them, or an element of its own for `{}`",
+                shorten(steps[1])
+            );
+            let rest = steps[2..].iter().map(|step| format!(".{step}"));
+            let path = format!("{}.{all}{}", steps[0], rest.collect::<String>());
+            return Err(problem(
+                message,
+                allowed,
+                Some(format!("`{}`", shorten(&path))),
+            ));
+        }
+        Named::In(field) => {
+            let message = format!("is no field of a scenario, but the name of a {field}");
+            let meant = format!("`{}`", shorten(&format!("{field}.{path}")));
+            return Err(problem(message, String::new(), Some(meant)));
+        }
+    }
     let value = (text.trim() != DEFAULT).then(|| parse(text));
     set(root, "", &steps, value.as_ref()).map_err(|lost| {
         let allowed = list(lost.candidates.iter().map(|c| c.as_str()));
@@ -46,6 +79,41 @@ pub(crate) fn apply(root: &mut Node, path: &str, text: &str) -> Result<(), Box<P
         let suggestion = meant(&lost.step, candidates);
         problem(lost.message, shorten(&allowed), suggestion)
     })
+}
+
+/// What the names that results give to things mean in a path.
+enum Named {
+    /// Nothing more than is written.
+    AsWritten,
+    /// The one thing that the element at this position makes.
+    Sole(usize),
+    /// One of so many that an element makes; how that is called.
+    OneOf(u64, String),
+    /// An element of this list, which is not named.
+    In(&'static str),
+}
+
+fn named(root: &Node, steps: &[&str]) -> Named {
+    let scenario = &Family::Scenario.components()[0];
+    if scenario.parameter(steps[0]).is_none() {
+        return members::list_with(root, steps[0]).map_or(Named::AsWritten, Named::In);
+    }
+    let (&[field, name, ..], Some(list)) = (steps, root.get(steps[0])) else {
+        return Named::AsWritten;
+    };
+    let known = family(field).map_or(&[][..], Family::components);
+    let is_field = known.iter().any(|c| c.parameter(name).is_some());
+    if is_field || !elements(list.items(), field, name).is_empty() {
+        return Named::AsWritten;
+    }
+    match members::maker(root, field, name) {
+        None => Named::AsWritten,
+        Some(maker) if maker.makes == 1 => Named::Sole(maker.at),
+        Some(maker) => {
+            let own = label(&list.items()[maker.at], field);
+            Named::OneOf(maker.makes, own.unwrap_or_else(|| maker.at.to_string()))
+        }
+    }
 }
 
 /// Where a path leads nowhere.
@@ -200,12 +268,7 @@ fn set_in_list(
         return items.try_for_each(|item| set(item, field, steps, value));
     }
     let labels = items.iter().filter_map(|item| label(item, field));
-    let message = match labels.clone().find(|group| is_member(step, group)) {
-        Some(group) => {
-            format!("`{step}` is one of the group `{group}`, whose members are all alike")
-        }
-        None => format!("no {field} is called `{}`", shorten(step)),
-    };
+    let message = format!("no {field} is called `{}`", shorten(step));
     let positions = positions(items.len()).into_iter();
     Err(Lost::new(step, message, positions.chain(labels).collect()))
 }
@@ -255,20 +318,4 @@ fn elements(items: &[Node], field: &str, step: &str) -> Vec<usize> {
     }
     let matches = |item: &Node| label(item, field).as_deref() == Some(step);
     (0..items.len()).filter(|&i| matches(&items[i])).collect()
-}
-
-/// Whether `name` is that of a numbered member of `group`.
-fn is_member(name: &str, group: &str) -> bool {
-    let number = name.strip_prefix(group);
-    number.is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
-}
-
-/// What an element of a list goes by: its name, or the default name of a link.
-fn label(item: &Node, field: &str) -> Option<String> {
-    let text = |name: &str| item.get(name).and_then(Node::text);
-    match (text("name"), field) {
-        (Some(name), _) => Some(name.to_string()),
-        (None, "link") => Some(format!("{}->{}", text("from")?, text("to")?)),
-        _ => None,
-    }
 }

@@ -13,6 +13,14 @@ pub(crate) struct Place {
     pub from_override: bool,
 }
 
+impl Place {
+    /// Whether it is a place in a scenario file, where numbers are exact. Other values may have been computed, and are
+    /// rounded to what the model can tell apart.
+    pub(crate) fn in_text(self) -> bool {
+        self.line > 0
+    }
+}
+
 /// One thing that is wrong with a scenario.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Problem {

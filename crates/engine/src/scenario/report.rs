@@ -3,6 +3,7 @@
 use super::problem::{Place, Problem};
 use super::tree::{Node, Value};
 use crate::notation::words::{meant, shorten};
+use std::collections::HashMap;
 
 /// Problems found so far in the scenario with root `root`.
 #[derive(Debug)]
@@ -11,6 +12,39 @@ pub(crate) struct Report<'t> {
     root: &'t Node,
     problems: Vec<Problem>,
 }
+
+/// What is wrong with an override that reaches several elements of a list is said once.
+fn once_per_override(found: Vec<Problem>) -> Vec<Problem> {
+    let mut problems: Vec<Problem> = Vec::with_capacity(found.len());
+    let mut seen = HashMap::new();
+    for next in found {
+        if next.file == OVERRIDE {
+            let path = any_position(&next.path);
+            let said = (path.clone(), next.value.clone(), next.message.clone());
+            if let Some(&first) = seen.get(&said) {
+                let first: &mut Problem = &mut problems[first];
+                first.path = path;
+                continue;
+            }
+            seen.insert(said, problems.len());
+        }
+        problems.push(next);
+    }
+    problems
+}
+
+/// A path with `[*]` for every position in a list.
+fn any_position(path: &str) -> String {
+    let mut steps = path.split('[');
+    let first = steps.next().unwrap_or_default().to_string();
+    steps.fold(first, |made, step| {
+        let rest = step.split_once(']').map_or("", |(_, rest)| rest);
+        format!("{made}[*]{rest}")
+    })
+}
+
+/// What values given beside a scenario file are called in messages.
+const OVERRIDE: &str = "override";
 
 /// Problems up to which misspelt names are compared with all others.
 const MOST_SUGGESTIONS: usize = 50;
@@ -55,7 +89,7 @@ impl<'t> Report<'t> {
     ) {
         self.problems.push(Problem {
             file: if place.from_override {
-                "override".into()
+                OVERRIDE.into()
             } else {
                 self.file.clone()
             },
@@ -88,6 +122,6 @@ impl<'t> Report<'t> {
     pub(crate) fn into_problems(mut self) -> Vec<Problem> {
         self.problems.sort_by_key(|p| (p.line, p.column));
         self.problems.dedup();
-        self.problems
+        once_per_override(self.problems)
     }
 }

@@ -55,7 +55,7 @@ pub(crate) fn from_toml(text: &str, file: &str) -> Result<Node, Vec<Problem>> {
                 column: place.column as usize,
                 path: String::new(),
                 value: String::new(),
-                message: format!("not TOML: {}", shorten(e.message())),
+                message: format!("not TOML: {}{}", shorten(e.message()), repeated(text, e)),
                 allowed: String::new(),
                 suggestion: None,
             }
@@ -65,6 +65,15 @@ pub(crate) fn from_toml(text: &str, file: &str) -> Result<Node, Vec<Problem>> {
     problems.dedup_by_key(|p| p.line);
     problems.truncate(MOST_SYNTAX_ERRORS);
     Err(problems)
+}
+
+/// The key, if the error is that it was there before.
+fn repeated(text: &str, error: &toml::de::Error) -> String {
+    let key = error.span().and_then(|span| text.get(span));
+    match (error.message(), key) {
+        ("duplicate key", Some(key)) => format!(" `{}`", shorten(key)),
+        _ => String::new(),
+    }
 }
 
 fn table_from(table: DeTable<'_>, lines: &Lines<'_>) -> Value {

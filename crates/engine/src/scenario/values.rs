@@ -16,7 +16,11 @@ pub(crate) fn scalar(kind: &Kind, node: &Node) -> Result<Json, Fault> {
         (Kind::Name | Kind::Reference(_), Value::Text(text)) => name(text),
         (Kind::Bool, Value::Bool(truth)) => Ok(json!(truth)),
         (&Kind::Rate { min, max }, _) => {
-            let rate = quantity(node, units::RATE, Part::Refuse)?;
+            let part = match node.place.in_text() {
+                true => Part::Refuse,
+                false => Part::Round,
+            };
+            let rate = quantity(node, units::RATE, part)?;
             in_range(rate, min, max, |r| show_rate(BitRate(r)))
         }
         (&Kind::Duration { min, max }, _) => {
@@ -34,12 +38,9 @@ pub(crate) fn scalar(kind: &Kind, node: &Node) -> Result<Json, Fault> {
             let bytes = quantity(node, units::BYTES, Part::Refuse)?;
             in_range(bytes, min, max, show_bytes)
         }
-        (&Kind::Integer { min, max }, &Value::Integer(i)) => {
-            if i < i128::from(min) {
-                return Err(Fault::new(format!("must be at least {min}")));
-            }
-            let i = u64::try_from(i).unwrap_or(u64::MAX);
-            in_range(i, min, max, |i| i.to_string())
+        (&Kind::Integer { min, max }, &Value::Integer(i)) => integer(i, min, max),
+        (&Kind::Integer { min, max }, Value::Decimal(text)) if !node.place.in_text() => {
+            integer(parse::whole(text)?, min, max)
         }
         (
             &Kind::Decimal {
@@ -54,6 +55,14 @@ pub(crate) fn scalar(kind: &Kind, node: &Node) -> Result<Json, Fault> {
         (Kind::Choice(choices), Value::Text(text)) => choice(choices, text),
         _ => Err(wrong_kind(node)),
     }
+}
+
+fn integer(i: i128, min: u64, max: u64) -> Result<Json, Fault> {
+    if i < i128::from(min) {
+        return Err(Fault::new(format!("must be at least {min}")));
+    }
+    let i = u64::try_from(i).unwrap_or(u64::MAX);
+    in_range(i, min, max, |i| i.to_string())
 }
 
 fn wrong_kind(node: &Node) -> Fault {
@@ -140,7 +149,8 @@ fn quantity(node: &Node, units: &[Unit], part: Part) -> Result<u64, Fault> {
 
 fn ratio(node: &Node, decimals: u32) -> Result<Ratio, Fault> {
     match &node.value {
-        Value::Decimal(text) => parse::ratio(text, decimals),
+        Value::Decimal(text) if node.place.in_text() => parse::ratio(text, decimals),
+        Value::Decimal(text) => parse::rounded_ratio(text, decimals),
         Value::Integer(i) => parse::ratio(&i.to_string(), decimals),
         Value::Text(text) if text.contains('/') => parse::ratio(text, decimals),
         _ => Err(wrong_kind(node)),

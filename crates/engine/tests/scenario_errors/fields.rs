@@ -16,7 +16,7 @@ fn not_toml_names_line_and_column() {
     );
     says(
         &only("duration = \"1 s\"\nduration = \"2 s\"\n"),
-        &["test.toml:2:", "duplicate key"],
+        &["test.toml:2:", "duplicate key `duration`"],
     );
     says(
         &problems("\u{0}\u{1}binary")[0].to_string(),

@@ -37,6 +37,41 @@ fn overrides_reach_every_field() {
 }
 
 #[test]
+fn what_was_computed_is_rounded_to_what_the_model_can_tell_apart() {
+    let set = |path: &str, value: &str| {
+        read_toml(GOOD, "test.toml", &[(path.into(), value.into())]).map_err(|p| p[0].to_string())
+    };
+    let drop = "switch.west.ubr.drop";
+    let policy = |z: &str| set(drop, &format!("{{ policy = \"fba\", z = {z} }}"));
+    assert_eq!(policy("0.30000000000000004"), policy("0.3"));
+    assert_eq!(policy("0.16666666666666666"), policy("0.166667"));
+    assert_eq!(
+        set("link.lose_probability", "0.33333333333333331"),
+        set("link.lose_probability", "0.333333333333")
+    );
+    assert_eq!(
+        set("link.rate", "34.166666666666664 Mbps"),
+        set("link.rate", "34.166667 Mbps")
+    );
+    assert_eq!(
+        set("host.source.count", "3.0"),
+        set("host.source.count", "3")
+    );
+    says(
+        &set("seed", "1.5").unwrap_err(),
+        &["seed = 1.5: is a decimal"],
+    );
+    says(
+        &set("link.rate", "0.2 bps").unwrap_err(),
+        &["at least 1 kbps"],
+    );
+    says(
+        &set("switch.west.ubr.buffer", "333.3 cells").unwrap_err(),
+        &["is not a whole number of cells"],
+    );
+}
+
+#[test]
 fn an_override_can_take_a_field_away() {
     let read = |overrides: &[(&str, &str)]| {
         let own: Vec<_> = overrides
@@ -78,6 +113,102 @@ fn an_override_can_take_a_field_away() {
         &read(&[("duration", "default")]).unwrap_err(),
         &["duration: is missing"],
     );
+}
+
+/// Two groups, one VC by itself, and links with and without names.
+const GROUPS: &str = r#"
+name = "groups"
+duration = "1 s"
+host = [{ name = "a", count = 3 }, { name = "b", count = 3 }, { name = "c" }, { name = "d", count = 1 }]
+switch = [{ name = "west" }, { name = "east" }]
+link = [
+  { from = "a", to = "west", rate = "10 Mbps" },
+  { from = "c", to = "west", rate = "10 Mbps" },
+  { from = "d", to = "west", rate = "10 Mbps" },
+  { name = "trunk", from = "west", to = "east", rate = "10 Mbps" },
+  { name = "out", from = "east", to = "b", rate = "10 Mbps" },
+]
+vc = [
+  { from = "a", to = "b", traffic = "tcp" },
+  { from = "c", to = "b1", traffic = "tcp" },
+  { name = "x", count = 2, from = "c", to = "b2", traffic = "tcp" },
+  { from = "c", to = "b3", traffic = "tcp" },
+]
+"#;
+
+#[test]
+fn things_can_be_named_as_results_name_them() {
+    let set = |path: &str, value: &str| {
+        read_toml(GROUPS, "test.toml", &[(path.into(), value.into())]).map_err(|found| {
+            assert_eq!(found.len(), 1, "{found:#?}");
+            found[0].to_string()
+        })
+    };
+    let starts = |path: &str| -> Vec<_> {
+        let vcs = set(path, "1 s").unwrap().vcs;
+        let late = vcs.iter().filter(|vc| vc.start.as_seconds() == 1.0);
+        late.map(|vc| vc.name.clone()).collect()
+    };
+    // What one entry makes alone can be set by that name.
+    assert_eq!(
+        (starts("vc.vc4.start"), starts("vc.vc7.start")),
+        (vec!["vc4".into()], vec!["vc7".into()])
+    );
+    assert_eq!(starts("vc.x.start"), ["x1", "x2"]);
+    assert_eq!(
+        set("link.d1->west.rate", "1 Mbps"),
+        set("link.2.rate", "1 Mbps")
+    );
+    assert!(
+        set(
+            "host.d1.processing",
+            "{ kind = \"latency\", mean = \"1 us\" }"
+        )
+        .is_ok()
+    );
+    for (path, message) in [
+        (
+            "vc.vc2.traffic.mss",
+            "override: vc.vc2.traffic.mss = 1 kB: `vc2` is one of 3 that `vc.0` makes, which are all alike \
+             (allowed: all of them, or an element of its own for `vc2`); did you mean `vc.0.traffic.mss`?",
+        ),
+        ("vc.x2.traffic.mss", "`x2` is one of 2 that `vc.x` makes"),
+        ("host.a3.count", "did you mean `host.a.count`?"),
+        ("link.a2->west.rate", "did you mean `link.a->west.rate`?"),
+        ("link.out3.rate", "did you mean `link.out.rate`?"),
+        ("vc.vc8.start", "no vc is called `vc8` (allowed: 0 to 3, x)"),
+        ("vc.vc01.start", "no vc is called `vc01`"),
+        ("vc.x3.start", "no vc is called `x3`"),
+        ("host.a4.count", "no host is called `a4`"),
+        ("link.a4->west.rate", "no link is called `a4->west`"),
+        (
+            "trunk.ubr.buffer",
+            "trunk.ubr.buffer = 1 kB: is no field of a scenario, but the name of a link; \
+             did you mean `link.trunk.ubr.buffer`?",
+        ),
+        ("west", "did you mean `switch.west`?"),
+        ("vc7.start", "did you mean `vc.vc7.start`?"),
+        ("x1.start", "did you mean `vc.x1.start`?"),
+    ] {
+        match set(path, "1 kB") {
+            Err(said) => says(&said, &[message]),
+            Ok(_) => panic!("{path} is set"),
+        }
+    }
+}
+
+#[test]
+fn an_override_that_is_wrong_for_all_elements_is_said_once() {
+    let found = |path: &str, value: &str| {
+        read_toml(GOOD, "test.toml", &[(path.into(), value.into())]).unwrap_err()
+    };
+    let said = found("link.*.delay", "5 parsec");
+    assert_eq!(said.len(), 1, "{said:#?}");
+    says(
+        &said[0].to_string(),
+        &["override: link[*].delay = \"5 parsec\": has the unknown unit `parsec`"],
+    );
+    assert_eq!(found("link.1.delay", "5 parsec")[0].path, "link[1].delay");
 }
 
 #[test]
