@@ -21,7 +21,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
-from cellyard.result_part import CountPart, ResultPart, array, each
+from cellyard.result_part import ArrayPart, CountPart, ResultPart, array, each
 
 if TYPE_CHECKING:
     import numpy as np
@@ -133,8 +133,10 @@ def maker(schema: dict[str, Any], types: Types) -> str:
 def class_source(name: str, types: Types) -> str:
     """A class of results."""
     schema = types.defs[name]
-    base = "CountPart" if name in COUNTS else "ResultPart"
-    lines = ["@dataclass(frozen=True, slots=True, kw_only=True)", f"class {type_name(name)}({base}):"]
+    arrays = any(maker(inner, types) == "array" for _, inner in properties(schema))
+    base = "CountPart" if name in COUNTS else "ArrayPart" if arrays else "ResultPart"
+    own = ", eq=False, repr=False" if arrays else ""
+    lines = [f"@dataclass(frozen=True, slots=True, kw_only=True{own})", f"class {type_name(name)}({base}):"]
     first, *more = words(schema).split("\n\n")
     filled = [textwrap.fill(one, WIDTH, initial_indent="    ", subsequent_indent="    ") for one in more]
     lines.append('    """' + "\n\n".join([first, *filled]) + ('\n    """' if more else '"""'))

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from cellyard.errors import UsageError
+from cellyard.figure import empty
 from cellyard.results import Series
 from cellyard.study import Rows
 
@@ -65,16 +66,13 @@ def style() -> Iterator[None]:
         import matplotlib as mpl
     except ImportError:
         raise UsageError("figures need matplotlib: pip install 'cellyard[plot]'") from None
-    mpl.use("agg")
     with mpl.rc_context(_STYLE):
         yield
 
 
 def panels(number: int, *, width: float = 7.2, height: float = 3.0) -> tuple[Figure, list[Axes]]:
     """A figure with panels side by side."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(width, height))
+    figure = empty(width, height)
     axes = figure.subplots(1, number, squeeze=False)
     return figure, list(axes[0])
 
@@ -93,10 +91,12 @@ def can_save(path: Path) -> None:
 
 def over_time(series: Sequence[Series]) -> Figure:
     """One panel per kind of series, from top to bottom over the same time, a line for each VC, port or class."""
-    from matplotlib.figure import Figure
-
+    if not series:
+        raise UsageError(
+            'there are no series to draw: probes record them, such as cy.QueueProbe(of=..., interval="1 ms")'
+        )
     kinds = list(dict.fromkeys((one.what, one.unit) for one in series))
-    figure = Figure(figsize=(7.2, 0.6 + 2.0 * len(kinds)))
+    figure = empty(7.2, 0.6 + 2.0 * len(kinds))
     panels = figure.subplots(len(kinds), 1, sharex=True, squeeze=False)[:, 0]
     for axes, (what, unit) in zip(panels, kinds, strict=True):
         chosen = [one for one in series if one.what == what]

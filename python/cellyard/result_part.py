@@ -28,6 +28,11 @@ class ResultPart:
         values = {cls.NAMES.get(key, key): value for key, value in data.items()}
         return cls(**{name: cls.PARTS[name](value) if name in cls.PARTS else value for name, value in values.items()})
 
+    def _repr_html_(self) -> str:
+        from cellyard.notebook import part_html
+
+        return part_html(self)
+
     @classmethod
     def numbers(cls) -> dict[str, bool]:
         """The fields that are numbers, in order, and of each whether it is a count."""
@@ -43,6 +48,34 @@ class CountPart(ResultPart):
     def total(self) -> int:
         """All of them."""
         return sum(getattr(self, name) for name in self.numbers())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class ArrayPart(ResultPart):
+    """Base of the classes with numpy arrays, which are equal where all their values are, and are shown by their length."""
+
+    def __eq__(self, other: object) -> bool:
+        import numpy as np
+
+        if type(other) is not type(self):
+            return NotImplemented
+        pairs = ((getattr(self, field.name), getattr(other, field.name)) for field in fields(self))
+        return all(np.array_equal(one, its) if hasattr(one, "shape") else one == its for one, its in pairs)
+
+    def __hash__(self) -> int:
+        values = (getattr(self, field.name) for field in fields(self))
+        return hash(tuple(len(value) if hasattr(value, "shape") else value for value in values))
+
+    def __repr__(self) -> str:
+        shown = []
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if hasattr(value, "shape"):
+                ends = f", {value.min():g} to {value.max():g}" if len(value) else ""
+                shown.append(f"{field.name}=<{len(value)} values{ends}>")
+            elif value is not None:
+                shown.append(f"{field.name}={value!r}")
+        return f"{type(self).__name__}({', '.join(shown)})"
 
 
 def each(make: Callable[[Any], T]) -> Callable[[list[Any]], tuple[T, ...]]:

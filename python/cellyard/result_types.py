@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
-from cellyard.result_part import CountPart, ResultPart, array, each
+from cellyard.result_part import ArrayPart, CountPart, ResultPart, array, each
 
 if TYPE_CHECKING:
     import numpy as np
@@ -293,8 +293,8 @@ class ClassResult(ResultPart):
     cell_delay_variation_s: float | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Series(ResultPart):
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Series(ArrayPart):
     """What a probe recorded."""
 
     NAMES: ClassVar[Mapping[str, str]] = {"class": "service_class"}

@@ -6,9 +6,11 @@ import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
-from cellyard.errors import UsageError, unknown
+from cellyard.errors import UnknownNameError, UsageError, unknown
+from cellyard.notebook import listed, parts_html, results_html, run_html
+from cellyard.result_part import ResultPart
 from cellyard.result_types import Carries as Carries
 from cellyard.result_types import ClassResult as ClassResult
 from cellyard.result_types import DroppedCell as DroppedCell
@@ -21,13 +23,54 @@ from cellyard.result_types import Series as Series
 from cellyard.result_types import ServiceClass as ServiceClass
 from cellyard.result_types import Totals as Totals
 from cellyard.result_types import VcResult as VcResult
+from cellyard.text import cell
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
 
-@dataclass(frozen=True, eq=False)
+Part = TypeVar("Part", bound=ResultPart)
+
+
+class Named(dict[str, Part]):
+    """Like parts of a result by name, in scenario order; a name that is not there raises `UsageError` with those that are.
+
+    >>> Named("port", {})["west"]
+    Traceback (most recent call last):
+    cellyard.errors.UnknownNameError: port 'west' does not exist. There are: none
+    """
+
+    def __init__(self, kind: str, parts: Mapping[str, Part]) -> None:
+        super().__init__(parts)
+        self.kind = kind
+
+    def __missing__(self, name: object) -> Part:
+        raise UnknownNameError(str(unknown(self.kind, str(name), self)))
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} by name: {listed(self)}>"
+
+    def _repr_html_(self) -> str:
+        return parts_html(self.kind, self)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.kind, dict(self))
+
+
+class Trace(tuple[DroppedCell, ...]):
+    """Dropped cells in order, of which few are shown."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} dropped cells>"
+
+    def _repr_html_(self) -> str:
+        return parts_html("dropped cell", {str(place): one for place, one in enumerate(self)})
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class RunResult:
     """One run. ``data`` is the engine's own document, units in its names, the points of series as numpy arrays."""
 
@@ -35,6 +78,19 @@ class RunResult:
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, RunResult) and self.to_dict() == other.to_dict()
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.seed, self.replication, self.duration_s, self.totals))
+
+    def __repr__(self) -> str:
+        draw = "" if self.replication is None else f", replication {self.replication}"
+        found = {name: getattr(self.totals, name) for name in ("goodput_mbps", "efficiency", "fairness")}
+        totals = ", ".join(f"{name} {cell(value)}" for name, value in found.items() if value is not None)
+        series = f", {len(self.data['series'])} series" if self.data["series"] else ""
+        return f"RunResult({self.name!r}{draw}, {self.duration_s:g} s, {len(self.data['vcs'])} VCs{series}: {totals})"
+
+    def _repr_html_(self) -> str:
+        return run_html(self)
 
     @property
     def name(self) -> str:
@@ -72,19 +128,20 @@ class RunResult:
         return Totals.from_document(self.data["totals"])
 
     @cached_property
-    def vcs(self) -> dict[str, VcResult]:
+    def vcs(self) -> Named[VcResult]:
         """VCs by name, in scenario order."""
-        return {vc.name: vc for vc in map(VcResult.from_document, self.data["vcs"])}
+        return Named("VC", {vc.name: vc for vc in map(VcResult.from_document, self.data["vcs"])})
 
     @cached_property
-    def ports(self) -> dict[str, PortResult]:
+    def ports(self) -> Named[PortResult]:
         """Ports by name, in scenario order."""
-        return {port.name: port for port in map(PortResult.from_document, self.data["ports"])}
+        return Named("port", {port.name: port for port in map(PortResult.from_document, self.data["ports"])})
 
     @cached_property
-    def classes(self) -> dict[str, ClassResult]:
+    def classes(self) -> Named[ClassResult]:
         """Service classes that carry traffic, by name."""
-        return {found.service_class: found for found in map(ClassResult.from_document, self.data["classes"])}
+        found = map(ClassResult.from_document, self.data["classes"])
+        return Named("service class", {one.service_class: one for one in found})
 
     @cached_property
     def series(self) -> tuple[Series, ...]:
@@ -92,9 +149,9 @@ class RunResult:
         return tuple(map(Series.from_document, self.data["series"]))
 
     @cached_property
-    def trace(self) -> tuple[DroppedCell, ...]:
+    def trace(self) -> Trace:
         """What the ``trace`` probes saw, in order."""
-        return tuple(map(DroppedCell.from_document, self.data["trace"]))
+        return Trace(map(DroppedCell.from_document, self.data["trace"]))
 
     def to_dict(self) -> dict[str, Any]:
         """``data`` as plain data, ready for JSON."""
@@ -126,8 +183,22 @@ class Results(Sequence[RunResult]):
     def __iter__(self) -> Iterator[RunResult]:
         return iter(self.runs)
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Results) and self.runs == other.runs
+
+    def __hash__(self) -> int:
+        return hash(self.runs)
+
     def __repr__(self) -> str:
-        return f"Results({self.runs[0].name!r}, {len(self.runs)} runs)"
+        if len(self.runs) == 1:
+            return f"Results({self.runs[0]!r})"
+        name = f"{self.runs[0].name!r}, " if self.runs else ""
+        found = {metric: self.median(metric) for metric in ("goodput_mbps", "efficiency", "fairness")}
+        medians = ", ".join(f"{metric} {cell(value)}" for metric, value in found.items() if value is not None)
+        return f"Results({name}{len(self.runs)} runs{f'; medians: {medians}' if medians else ''})"
+
+    def _repr_html_(self) -> str:
+        return results_html(self)
 
     @property
     def only(self) -> RunResult:
@@ -142,17 +213,17 @@ class Results(Sequence[RunResult]):
         return self.only.totals
 
     @property
-    def vcs(self) -> dict[str, VcResult]:
+    def vcs(self) -> Named[VcResult]:
         """VCs of the single run by name."""
         return self.only.vcs
 
     @property
-    def ports(self) -> dict[str, PortResult]:
+    def ports(self) -> Named[PortResult]:
         """Ports of the single run by name."""
         return self.only.ports
 
     @property
-    def classes(self) -> dict[str, ClassResult]:
+    def classes(self) -> Named[ClassResult]:
         """Service classes of the single run by name."""
         return self.only.classes
 
@@ -162,7 +233,7 @@ class Results(Sequence[RunResult]):
         return self.only.series
 
     @property
-    def trace(self) -> tuple[DroppedCell, ...]:
+    def trace(self) -> Trace:
         """Dropped cells that the ``trace`` probes of the single run saw."""
         return self.only.trace
 
@@ -172,7 +243,7 @@ class Results(Sequence[RunResult]):
         Raises `cellyard.UsageError` for a name that `Totals` does not have.
         """
         known = Totals.numbers()
-        if metric not in known:
+        if not isinstance(metric, str) or metric not in known:
             raise unknown("metric", metric, known)
         found = (getattr(run.totals, metric) for run in self.runs)
         return [float(value) for value in found if value is not None]

@@ -1,0 +1,134 @@
+"""What a shell and a notebook show of scenarios, results and figures."""
+
+from __future__ import annotations
+
+import pickle
+import re
+import subprocess
+import sys
+from functools import cache
+
+import cellyard as cy
+import pytest
+from cellyard.results import Trace
+
+SCREEN = 1000
+PROBES = (cy.QueueProbe(of="west->east", interval="1 ms"), cy.CwndProbe(of="vc"), cy.TraceProbe(of="vc1"))
+
+
+@cache
+def result() -> cy.Results:
+    return cy.ready.scenario("lan-5", overrides={"duration": "1 s", "probe": PROBES}).run()
+
+
+@cache
+def ensemble() -> cy.Results:
+    return cy.ready.scenario("lan-5", overrides={"duration": "100 ms"}).run(replications=3)
+
+
+def test_repr_of_any_result_fits_a_screen() -> None:
+    run = result().only
+    parts = [result(), run, ensemble(), run.totals, run.vcs, run.ports, run.classes, run.trace, run.series]
+    for part in [*parts, *run.vcs.values(), *run.ports.values(), *run.series]:
+        assert len(repr(part)) < SCREEN, part
+    assert repr(run).startswith("RunResult('lan-5', 1 s, 5 VCs, 6 series: goodput_mbps ")
+    assert re.search(r"time_s=<1001 values, 0 to 1>, value=<1001 values, 0 to \d+>", repr(run.series[0]))
+    assert repr(run.vcs) == "<5 by name: vc1, vc2, vc3, vc4, vc5>"
+    assert repr(run.trace) == f"<{len(run.trace)} dropped cells>" and run.trace
+    assert repr(ensemble()).startswith("Results('lan-5', 3 runs; medians: goodput_mbps ")
+    assert repr(cy.Results([])) == "Results(0 runs)"
+
+
+def test_a_notebook_shows_tables_and_the_topology() -> None:
+    run = result().only
+    drawing = cy.ready.scenario("lan-5")._repr_html_()
+    assert "source1 .. source5 (5)" in drawing and "-&gt;" not in drawing and "<b>lan-5</b>" in drawing
+    shown = result()._repr_html_()
+    assert f"<td>{run.vcs['vc1'].cells_sent}</td>" in shown and "<td>west-&gt;east</td>" in shown
+    assert shown == run._repr_html_() and len(shown) < 10_000
+    median = ensemble().median("max_queue_cells")
+    assert f"<td>max_queue_cells</td><td>{median:.0f}" in ensemble()._repr_html_()
+    for part in (run.vcs, run.ports, run.trace, run.totals, run.vcs["vc1"], run.series[0]):
+        assert part._repr_html_().startswith("<table>")
+    assert len(Trace(run.trace * 1000)._repr_html_()) < 10_000
+    assert cy.Results([])._repr_html_() == "no runs"
+    assert "<script" not in cy.ready.scenario("lan-5", overrides={"name": "<script>"})._repr_html_()
+
+
+def test_a_large_network_is_shown_in_part() -> None:
+    hosts = [cy.Host(name=f"{kind}{i}") for kind in "ab" for i in range(40)]
+    links = [cy.Link(from_=host.name, to="west", rate=f"{10 + i} Mbps") for i, host in enumerate(hosts)]
+    vcs = [cy.Vc(from_=f"a{i}", to=f"b{i}", traffic="tcp") for i in range(40)]
+    scenario = cy.Scenario(duration="1 ms", hosts=hosts, switches=[cy.Switch(name="west")], links=links, vcs=vcs)
+    assert re.search(r"\.\.\. and \d+ lines more", scenario._repr_html_())
+    run = scenario.run()
+    assert "... and 20 more" in run._repr_html_()
+    with pytest.raises(cy.UsageError, match=r"port 'x' does not exist.*\.\.\. \(80\)"):
+        run.ports["x"]
+
+
+def test_a_name_that_is_not_there_says_what_is() -> None:
+    ports = result().ports
+    with pytest.raises(
+        cy.UnknownNameError, match=r"^port 'west' does not exist; did you mean '.*west.*'. There are: .*west->east"
+    ):
+        ports["west"]
+    with pytest.raises(KeyError):
+        result().vcs["vc9"]
+    assert ports.get("west") is None and "west" not in ports
+    assert pickle.loads(pickle.dumps(ports)) == ports
+
+
+def test_results_and_series_are_equal_and_hashed_by_their_numbers() -> None:
+    again = cy.ready.scenario("lan-5", overrides={"duration": "1 s", "probe": PROBES}).run()
+    assert again == result() and hash(again) == hash(result())
+    assert again.only == result().only and hash(again.only) == hash(result().only)
+    assert again.series == result().series and set(again.series) == set(result().series)
+    queue, cwnd = result().series[:2]
+    assert queue != cwnd and queue != "queue" and ensemble() != result()
+    assert pickle.loads(pickle.dumps(result())) == result()
+
+
+def test_a_figure_shows_itself_and_leaves_matplotlib_as_it_was() -> None:
+    mpl = pytest.importorskip("matplotlib")
+    before = mpl.get_backend()
+    mpl.use("svg")
+    try:
+        settings = dict(mpl.rcParams)
+        with cy.plot.style():
+            drawn = cy.plot.over_time(result().series)
+            figure, _ = cy.plot.panels(1)
+        assert mpl.get_backend() == "svg" and dict(mpl.rcParams) == settings
+    finally:
+        mpl.use(before)
+    for one in (drawn, figure):
+        assert one._repr_png_().startswith(b"\x89PNG")  # type: ignore[attr-defined]
+    with pytest.raises(cy.UsageError, match="no series to draw: probes record them"):
+        cy.plot.over_time([])
+
+
+def test_everything_of_the_package_is_there_and_imported_when_used() -> None:
+    assert {"plot", "ready", "study", "reproduce", "results", "Tcp", "Scenario", "__version__"} <= set(dir(cy))
+    assert cy.__version__ == cy.version()
+    code = (
+        "import sys, cellyard as cy; assert not {'numpy', 'matplotlib', 'cellyard.components'} & set(sys.modules); "
+        "cy.ready.names(), cy.study.studies(), cy.plot.MARKERS; assert 'matplotlib' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+    with pytest.raises(AttributeError, match="no attribute 'plots'"):
+        cy.plots  # noqa: B018
+
+
+def test_help_explains_every_field() -> None:
+    text = " ".join((cy.Tcp.__doc__ or "").split())
+    for part in (
+        "mss: Largest segment, bytes of data;",
+        'Allowed: "1 byte" to "65487 bytes"; units: bytes, byte, kB',
+        "Default: ``512 bytes``.",
+        "file_size: Bytes to send.",
+        "Default: unlimited.",
+    ):
+        assert part in text
+    assert "rate: Cell rate" in (cy.Cbr.__doc__ or "") and "Required." in (cy.Cbr.__doc__ or "")
+    text = " ".join((cy.Scenario.__doc__ or "").split())
+    assert "hosts: End systems." in text and "duration: Simulated time" in text
