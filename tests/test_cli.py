@@ -272,3 +272,25 @@ def test_closed_pipe_ends_quietly(lan: Path) -> None:
     command = f"{sys.executable} -m cellyard components tcp | head -1"
     done = subprocess.run(["/bin/sh", "-c", command], capture_output=True, text=True)
     assert done.stdout == "tcp (traffic)\n" and "Traceback" not in done.stderr
+
+
+def test_help_has_a_short_name(cli: Cli) -> None:
+    for command in ([], ["run"], ["study", "run"]):
+        assert cli(*command, "-h").stdout == cli(*command, "--help").stdout != ""
+
+
+@pytest.mark.parametrize(
+    ("words", "completed"),
+    [
+        ("cellyard ru", "run"),
+        ("cellyard run --gr", "--grid"),
+        ("cellyard example lan", "lan-5"),
+        ("cellyard components drop-", "drop-from-front"),
+        ("cellyard study run guar", "guaranteed-rate"),
+    ],
+)
+def test_the_shell_completes(cli: Cli, monkeypatch: pytest.MonkeyPatch, words: str, completed: str) -> None:
+    monkeypatch.setenv("_CELLYARD_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", words)
+    monkeypatch.setenv("COMP_CWORD", str(words.count(" ")))
+    assert cli().stdout.split() == [completed]

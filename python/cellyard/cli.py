@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, ParamSpec
@@ -19,7 +19,7 @@ P = ParamSpec("P")
 FAILED, USAGE = 1, 2
 
 app = typer.Typer(
-    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
@@ -52,6 +52,32 @@ class Kernel(StrEnum):
     twin = "twin"
 
 
+def _beginning(names: Callable[[], Iterable[str]]) -> Callable[[str], list[str]]:
+    """For the completion of a name that the shell has a beginning of; ``names`` are imported only then."""
+    return lambda incomplete: [name for name in names() if name.startswith(incomplete)]
+
+
+def _components() -> Iterable[str]:
+    import json
+
+    from cellyard import _engine
+
+    families = json.loads(_engine.registry())["families"]
+    return sorted({c["name"] for family in families for c in (family, *family["components"])})
+
+
+def _examples() -> Iterable[str]:
+    from cellyard import ready
+
+    return ready.names()
+
+
+def _studies() -> Iterable[str]:
+    from cellyard.study import studies
+
+    return sorted(studies())
+
+
 ScenarioFile = Annotated[
     Path, typer.Argument(help="Scenario in TOML; - reads standard input.", metavar="SCENARIO.toml")
 ]
@@ -59,7 +85,12 @@ Overrides = Annotated[
     list[str] | None,
     typer.Option("--set", help="Replace a value, or `default` to take it away; may be repeated.", metavar="PATH=VALUE"),
 ]
-StudyName = Annotated[str, typer.Argument(help="Name of the study; see `cellyard study list`.", metavar="NAME")]
+StudyName = Annotated[
+    str,
+    typer.Argument(
+        help="Name of the study; see `cellyard study list`.", metavar="NAME", autocompletion=_beginning(_studies)
+    ),
+]
 Tables = Annotated[list[str] | None, typer.Option("--table", help="Only this table; may be repeated.", metavar="T")]
 Where = Annotated[
     list[str] | None,
@@ -217,7 +248,10 @@ def check(
 
 @command(app, "components", "cellyard components epd")
 def components(
-    name: Annotated[str | None, typer.Argument(help="A component or a family.", metavar="[NAME]")] = None,
+    name: Annotated[
+        str | None,
+        typer.Argument(help="A component or a family.", metavar="NAME", autocompletion=_beginning(_components)),
+    ] = None,
 ) -> None:
     """List components, or show one.
 
@@ -230,7 +264,10 @@ def components(
 
 @command(app, "example", "cellyard example lan-5 > lan-5.toml")
 def example(
-    name: Annotated[str | None, typer.Argument(help="Which scenario to print.", metavar="[NAME]")] = None,
+    name: Annotated[
+        str | None,
+        typer.Argument(help="Which scenario to print.", metavar="NAME", autocompletion=_beginning(_examples)),
+    ] = None,
 ) -> None:
     """List ready scenarios, or print one."""
     from cellyard.commands import example
