@@ -83,7 +83,16 @@ def test_csv_has_a_line_per_run_and_files_have_the_rest(cli: Cli, lan: Path, tmp
     epd, fba = csv.DictReader((tmp_path / "out/summary.csv").open())
     assert (epd["switch.west.ubr.drop"], fba["switch.west.ubr.drop"], epd["runs"]) == ("epd", "fba", "3")
     median = sorted(float(line["efficiency"]) for line in lines[:3])[1]
-    assert float(epd["efficiency"]) == median >= float(epd["efficiency_p5"])
+    assert float(epd["efficiency"]) == median >= float(epd["efficiency_low"])
+
+
+def test_a_range_of_few_runs_goes_from_the_smallest_to_the_largest(cli: Cli, lan: Path) -> None:
+    few = cli("run", lan, "--replications", 4, "--out", "few").stdout
+    assert "goodput_mbps  min-max" in " ".join(few.split()).replace(" ", "  ") and "5-95 %" not in few
+    document = json.loads(cli("run", lan, "--replications", 4, "--out", "few", "--format", "json").stdout)
+    goodputs = [run["totals"]["goodput_mbps"] for run in document["runs"]]
+    assert document["summary"][0]["range"]["goodput_mbps"] == [min(goodputs), max(goodputs)]
+    assert "5-95 %" in cli("run", lan, "--replications", 10).stdout
 
 
 def test_plot_draws_the_series_of_a_single_run(cli: Cli, lan: Path, tmp_path: Path) -> None:

@@ -137,7 +137,7 @@ def test_csv_has_the_ends_of_ranges_apart(cli: Cli) -> None:
         "csv",
     )
     line = next(csv.DictReader(done.stdout.splitlines()))
-    low, high = (float(line[f"range.efficiency.{end}"]) for end in ("p5", "p95"))
+    low, high = (float(line[f"range.efficiency.{end}"]) for end in ("low", "high"))
     assert low <= float(line["simulated.efficiency"]) <= high
 
 
@@ -262,6 +262,14 @@ def test_published_values_are_inside_a_range_if_what_they_were_rounded_from_can_
 ) -> None:
     row = Row("t", {"n": 1}, {metric: published}, simulated={metric: ends[0]}, ranges={metric: ends})
     assert agreement(Rows([row]), metric)["inside_range"] == inside
+
+
+def test_agreement_tells_how_many_would_be_inside_if_each_were_one_more_draw() -> None:
+    row = Row("t", {"n": 1}, {"e": 0.5}, simulated={"e": 0.5}, ranges={"e": (0.4, 0.6)}, runs=20)
+    assert agreement(Rows(48 * [row]), "e")["expected_inside"] == pytest.approx(48 * 0.9 * 19 / 21)
+    few = Row("t", {"n": 1}, {"e": 0.5}, simulated={"e": 0.5}, ranges={"e": (0.4, 0.6)}, runs=4)
+    assert agreement(Rows(48 * [few]), "e")["expected_inside"] == pytest.approx(48 * 3 / 5)
+    assert agreement(Rows([Row("t", {"n": 1}, {"e": 0.5}, simulated={"e": 0.5})]), "e")["expected_inside"] is None
 
 
 def test_metrics_of_the_class_beside_the_tcps_are_those_of_that_class() -> None:

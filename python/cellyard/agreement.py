@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from cellyard.results import share_inside
 from cellyard.study import Row, Rows, Study
 
 
@@ -44,8 +45,8 @@ def agreement(rows: Rows, metric: str) -> dict[str, Any]:
     """How well a metric agrees with its published values.
 
     Mean absolute error in the metric's own unit, Spearman's rank correlation (``None`` for fewer than three
-    rows or constant values), and how many published values lie inside the ensemble's 5 to 95 % range
-    (``None`` without replications).
+    rows or constant values), how many published values lie inside the ensemble's range, and how many would if each were one
+    more draw of its row (`cellyard.results.share_inside`); the last two are ``None`` without replications.
     """
     judged = [
         row
@@ -57,12 +58,13 @@ def agreement(rows: Rows, metric: str) -> dict[str, Any]:
     simulated = [float(row.simulated[metric]) for row in judged]
     published = [float(row.published[metric] or 0) for row in judged]
     errors = [abs(s - p) for s, p in zip(simulated, published, strict=True)]
-    inside = [inside_range(row, metric) for row in judged if metric in row.ranges]
+    ranged = [row for row in judged if metric in row.ranges]
     return {
         "rows": len(judged),
         "mean_abs_error": sum(errors) / len(errors) if errors else None,
         "rank_correlation": rank_correlation(simulated, published),
-        "inside_range": sum(inside) if inside else None,
+        "inside_range": sum(inside_range(row, metric) for row in ranged) if ranged else None,
+        "expected_inside": round(sum(share_inside(row.runs) for row in ranged), 6) if ranged else None,
     }
 
 

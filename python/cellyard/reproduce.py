@@ -85,13 +85,13 @@ class Reproduction:
             if values and all(isinstance(value, int) for value in values):
                 counts.add(metric)
             simulated[metric] = self._centre(values)
-            ends = interval(values)
+            ends = interval(values, runs=len(runs))
             if self.replications is not None and ends:
                 ranges[metric] = ends
         for metric in self.study.measures.vc_names:
             of_vcs = zip(*(run[metric] for run in runs), strict=True)
             simulated[metric] = [self._centre([value for value in values if value is not None]) for values in of_vcs]
-        return replace(row, simulated=simulated, ranges=ranges, counts=frozenset(counts))
+        return replace(row, simulated=simulated, ranges=ranges, counts=frozenset(counts), runs=len(runs))
 
     def _centre(self, values: Sequence[float]) -> float | int | None:
         """The study's centre; whole of whole numbers where it is one."""

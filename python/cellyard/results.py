@@ -253,8 +253,8 @@ class Results(Sequence[RunResult]):
         return median(self.values(metric))
 
     def interval(self, metric: str) -> tuple[float, float] | None:
-        """Range from the 5 % to the 95 % quantile of a metric of `Totals` over the runs."""
-        return interval(self.values(metric))
+        """Range of a metric of `Totals`: from the 5 % to the 95 % quantile, of fewer than 10 runs from the smallest to the largest."""
+        return interval(self.values(metric), runs=len(self.runs))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON."""
@@ -288,13 +288,37 @@ def mean(values: Sequence[float]) -> float | None:
     return statistics.fmean(values) if values else None
 
 
-def interval(values: Sequence[float]) -> tuple[float, float] | None:
-    """Range from the 5 % to the 95 % quantile; ``None`` of nothing.
+def interval(values: Sequence[float], *, runs: int | None = None) -> tuple[float, float] | None:
+    """Range from the 5 % to the 95 % quantile, of fewer than 10 ``runs`` from the smallest to the largest; ``None`` of nothing.
 
-    >>> interval([float(i) for i in range(101)])
-    (5.0, 95.0)
+    ``runs`` is as many as there are values unless some runs have none.
+
+    >>> interval([float(i) for i in range(101)]), interval([3.0, 1.0, 2.0])
+    ((5.0, 95.0), (1.0, 3.0))
     """
-    return (quantile(values, 0.05), quantile(values, 0.95)) if values else None
+    if not values:
+        return None
+    if has_quantiles(len(values) if runs is None else runs):
+        return quantile(values, 0.05), quantile(values, 0.95)
+    return float(min(values)), float(max(values))
+
+
+def has_quantiles(runs: int) -> bool:
+    """Whether the range of so many runs is one of quantiles: fewer than 10 tell little of their law's ends."""
+    return runs >= 10
+
+
+def share_inside(runs: int) -> float:
+    """How probably one more draw of the same law lies inside the `interval` of so many runs.
+
+    From smallest to largest of n: (n - 1) / (n + 1) under any continuous law. From the 5 % to the 95 % quantile:
+    0.9 (n - 1) / (n + 1), exact for the uniform law, where the order statistic k has the mean k / (n + 1) and the quantiles are
+    interpolated linearly between two; by Monte Carlo 0.023 too low for the normal law with n = 10, 0.005 with 20, 0.002 with 100.
+
+    >>> [round(share_inside(n), 3) for n in (4, 20, 100)]
+    [0.6, 0.814, 0.882]
+    """
+    return (0.9 if has_quantiles(runs) else 1.0) * (runs - 1) / (runs + 1)
 
 
 def quantile(values: Sequence[float], p: float) -> float:

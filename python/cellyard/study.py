@@ -36,9 +36,9 @@ Value = str | int | float
 class Row:
     """One row of a table: its parameters, what was published, and what was simulated once it has run.
 
-    ``simulated`` holds the single run's value, or the study's `Study.centre` of an ensemble, whose 5 to 95 % ranges are in
-    ``ranges``. ``doubtful`` names metrics whose printed value is in doubt; they are shown and not judged. ``counts`` names metrics
-    that are whole numbers in every run, and were printed as such.
+    ``simulated`` holds the single run's value, or the study's `Study.centre` of an ensemble of ``runs``, whose ranges
+    (`cellyard.results.interval`) are in ``ranges``. ``doubtful`` names metrics whose printed value is in doubt; they are shown and
+    not judged. ``counts`` names metrics that are whole numbers in every run, and were printed as such.
     """
 
     table: str
@@ -49,6 +49,7 @@ class Row:
     simulated: Mapping[str, Any] = field(default_factory=dict)
     ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     counts: frozenset[str] = COUNTS
+    runs: int = 1
 
     def __getitem__(self, parameter: str) -> Any:
         return self.parameters[parameter]

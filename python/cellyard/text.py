@@ -9,6 +9,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from cellyard.results import has_quantiles
+
 #: A number, a difference, a range, a starred number or nothing.
 _NUMBER = re.compile(r"([-+]?[\d.]+(e[-+]?\d+)?(\.\.[\d.]+)?\*?)?$")
 
@@ -62,6 +64,25 @@ def span(ends: Sequence[float] | None) -> str:
     return "..".join(
         f"{end:.3f}" if abs(end) < 10 else f"{end:.1f}" if abs(end) < 1000 else f"{end:.0f}" for end in ends
     )
+
+
+def range_head(*runs: int) -> str:
+    """Head of a column of ranges over so many runs each.
+
+    >>> range_head(20), range_head(4, 8), range_head(20, 4)
+    ('5-95 %', 'min-max', 'range')
+    """
+    kinds = {has_quantiles(n) for n in runs}
+    return "range" if len(kinds) > 1 else "5-95 %" if kinds == {True} else "min-max"
+
+
+def range_name(runs: int) -> str:
+    """What a range over so many runs is, in words.
+
+    >>> range_name(20), range_name(4)
+    ('5 to 95 %', 'smallest to largest')
+    """
+    return "5 to 95 %" if has_quantiles(runs) else "smallest to largest"
 
 
 def printed(value: float | None) -> str:

@@ -11,7 +11,7 @@ FAR = 0.1
 
 
 def is_outside(row: Row, metric: str) -> bool:
-    """Whether a published value that is judged lies outside the row's 5 to 95 % range."""
+    """Whether a published value that is judged lies outside the row's range."""
     if row.published.get(metric) is None or metric in row.doubtful or metric not in row.ranges:
         return False
     return not inside_range(row, metric)

@@ -111,7 +111,7 @@ def document(
 
 
 def summary(runs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Median and 5 to 95 % range of the totals over the runs of each point."""
+    """Median and range of the totals over the runs of each point."""
     points: dict[str, list[Mapping[str, Any]]] = {}
     for run in runs:
         points.setdefault(json.dumps(run.get("set", {})), []).append(run)
@@ -121,7 +121,7 @@ def summary(runs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         for metric, is_count in Totals.numbers().items():
             numbers = [float(run["totals"][metric]) for run in members if run["totals"][metric] is not None]
             entry["median"][metric] = whole_count(median(numbers), is_count=is_count)
-            ends = interval(numbers)
+            ends = interval(numbers, runs=len(members))
             entry["range"][metric] = list(ends) if ends else None
         found.append(entry)
     return found

@@ -53,7 +53,7 @@ def summary_records(points: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]
         record: dict[str, Any] = {**point["set"], "runs": point["runs"]}
         for metric, value in point["median"].items():
             low, high = point["range"][metric] or (None, None)
-            record |= {metric: value, f"{metric}_p5": low, f"{metric}_p95": high}
+            record |= {metric: value, f"{metric}_low": low, f"{metric}_high": high}
         found.append(record)
     return found
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from cellyard.text import span, table
+from cellyard.text import range_head, span, table
 
 #: Columns of the summary of several runs.
 SUMMARY = (
@@ -32,8 +32,9 @@ def text(document: Mapping[str, Any]) -> str:
         return f"{runs[0]['name']}: {runs[0]['duration_s']:g} s simulated, {cost}\n\n{_one(runs[0])}"
     paths = list(runs[0].get("set", {}))
     ranged = document["replications"] is not None
+    ranges = range_head(*(point["runs"] for point in document["summary"]))
     metrics = [m for m in SUMMARY if document["summary"][0]["median"].get(m) is not None]
-    header = [*paths, "runs", *(column for m in metrics for column in ([m, "5-95 %"] if ranged else [m]))]
+    header = [*paths, "runs", *(column for m in metrics for column in ([m, ranges] if ranged else [m]))]
     rows = []
     for point in document["summary"]:
         row = [*(point["set"][path] for path in paths), point["runs"]]

@@ -26,7 +26,7 @@ def records(document: Mapping[str, Any]) -> list[dict[str, Any]]:
     found = []
     for row in document["rows"]:
         simulated = {metric: value for metric, value in row["simulated"].items() if not isinstance(value, list)}
-        ranges = {metric: {"p5": low, "p95": high} for metric, (low, high) in row.get("range", {}).items()}
+        ranges = {metric: {"low": low, "high": high} for metric, (low, high) in row.get("range", {}).items()}
         found.append({**row, "simulated": simulated, **({"range": ranges} if ranges else {})})
     return found
 

@@ -8,8 +8,9 @@ from typing import Any
 
 from cellyard import pages
 from cellyard.commands.study_text import group_label, has_published, has_ranges
+from cellyard.results import share_inside
 from cellyard.study import Row, Rows, Study, Table
-from cellyard.text import cell, printed, span
+from cellyard.text import cell, printed, range_name, span
 from cellyard.unmatched import FAR, is_outside, outside
 
 
@@ -61,6 +62,8 @@ def _common(study: Study, rows: Rows, document: Mapping[str, Any], chosen: Seque
         "far_from": FAR,
         "label": group_label,
         "nearer": nearer,
+        "range_name": range_name(document["replications"] or 1),
+        "share_inside": share_inside(document["replications"] or 1),
         "study": study,
         "unmatched": [entry["text"] for entry in study.info.get("unmatched", ())],
     }
@@ -92,7 +95,7 @@ def _table(study: Study, table: Table, rows: Rows) -> dict[str, Any]:
 def _metric(metric: str, rows: Rows) -> Columns:
     """A metric's columns: simulated, its range if there are replications, published if anything was."""
     ranged, published = has_ranges(rows), has_published(rows, metric)
-    names = ["simulated", *(["5 to 95 %"] if ranged else []), *(["published"] if published else [])]
+    names = ["simulated", *([range_name(rows[0].runs)] if ranged else []), *(["published"] if published else [])]
 
     def cells(row: Row) -> Iterator[tuple[str, str]]:
         yield cell(row.simulated[metric]), ""

@@ -8,10 +8,10 @@ from typing import Any
 
 from cellyard.reproduce import Reproduction
 from cellyard.study import Row, Rows, Study, Table
-from cellyard.text import span, table
+from cellyard.text import range_head, range_name, span, table
 
 #: What `cellyard.agreement.agreement` tells.
-AGREEMENT = ("rows", "mean_abs_error", "rank_correlation", "inside_range")
+AGREEMENT = ("rows", "mean_abs_error", "rank_correlation", "inside_range", "expected_inside")
 
 
 def text(study: Study, reproduction: Reproduction, document: Mapping[str, Any]) -> str:
@@ -30,7 +30,9 @@ def text(study: Study, reproduction: Reproduction, document: Mapping[str, Any]) 
     ensemble = (
         "single runs as published"
         if document["replications"] is None
-        else (f"{document['centre']}s of {document['replications']} replications with 5 to 95 % ranges")
+        else (
+            f"{document['centre']}s of {document['replications']} replications, ranges {range_name(document['replications'])}"
+        )
     )
     parts.append(
         f"{ensemble}, seed {document['seed']}, engine {document['engine_version']}: "
@@ -80,7 +82,7 @@ def has_published(rows: Rows, metric: str) -> bool:
 def columns(metric: str, rows: Rows) -> list[str]:
     """Column heads for a metric: simulated, range if replicated, published and difference if there is any."""
     extra = ["published", "diff"] if has_published(rows, metric) else []
-    return [metric, *(["5-95 %"] if has_ranges(rows) else []), *extra]
+    return [metric, *([range_head(rows[0].runs)] if has_ranges(rows) else []), *extra]
 
 
 def values(row: Row, metric: str, rows: Rows) -> list[Any]:
