@@ -6,17 +6,33 @@ import csv
 import io
 import json
 import re
+import shutil
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from cellyard.results import has_quantiles
 
 #: A number, a difference, a range, a starred number or nothing.
-_NUMBER = re.compile(r"([-+]?[\d.]+(e[-+]?\d+)?(\.\.[\d.]+)?\*?)?$")
+_PLAIN = r"[-+]?\d+(\.\d+)?(e[-+]?\d+)?"
+_NUMBER = re.compile(rf"({_PLAIN}(\.\.{_PLAIN})?\*?)?$")
+
+#: Heads of columns that belong to the column before them.
+_FOLLOWS = frozenset({"5-95 %", "min-max", "range", "published", "diff"})
 
 
-def table(header: Sequence[str], rows: Iterable[Sequence[Any]], *, rule: bool = True) -> str:
+def table(
+    header: Sequence[str],
+    rows: Iterable[Sequence[Any]],
+    *,
+    rule: bool = True,
+    keys: int | None = None,
+    width: int | None = None,
+) -> str:
     """Aligned columns: numbers to the right, text to the left.
+
+    With ``keys`` a table wider than ``width`` is folded into several below each other, each with the first ``keys`` columns.
+    ``width`` defaults to that of the terminal; what is not printed on one is not folded.
 
     >>> print(table(["policy", "efficiency"], [["epd", 0.5], ["fba", None]]))
     policy  efficiency
@@ -29,41 +45,63 @@ def table(header: Sequence[str], rows: Iterable[Sequence[Any]], *, rule: bool = 
     is_number = [all(_NUMBER.match(row[i]) for row in cells) for i in range(len(header))]
     widths = [max(len(text) for text in (name, *(row[i] for row in cells))) for i, name in enumerate(header)]
     lines = [header, *([["-" * width for width in widths]] if rule else []), *cells]
-    return "\n".join(
-        "  ".join(
-            text.rjust(width) if number else text.ljust(width)
-            for text, width, number in zip(line, widths, is_number, strict=True)
-        ).rstrip()
-        for line in lines
-    )
+    if width is None and sys.stdout.isatty():
+        width = shutil.get_terminal_size().columns
+    folds = [range(len(header))] if keys is None or width is None else _folds(header, widths, keys, width)
+
+    def text(line: Sequence[str], columns: Iterable[int]) -> str:
+        padded = (line[i].rjust(widths[i]) if is_number[i] else line[i].ljust(widths[i]) for i in columns)
+        return "  ".join(padded).rstrip()
+
+    return "\n\n".join("\n".join(text(line, columns) for line in lines) for columns in folds)
+
+
+def _folds(header: Sequence[str], widths: Sequence[int], keys: int, width: int) -> list[Sequence[int]]:
+    """Columns of each part of a folded table; a part has one column beside the keys at least, and those that belong to it."""
+    groups: list[list[int]] = []
+    for column in range(keys, len(header)):
+        if groups and header[column] in _FOLLOWS:
+            groups[-1].append(column)
+        else:
+            groups.append([column])
+    parts = [list(range(keys))]
+    for group in groups:
+        if len(parts[-1]) > keys and sum(widths[i] + 2 for i in [*parts[-1], *group]) - 2 > width:
+            parts.append(list(range(keys)))
+        parts[-1] += group
+    return [*parts]
+
+
+#: From which size on a number is shown with how many decimals.
+_DECIMALS = ((1e4, 0), (100, 1), (0.1, 3), (0.01, 4), (0, 5))
 
 
 def cell(value: Any) -> str:
-    """A value as a table shows it: three decimals for ratios, fewer for larger numbers, nothing for ``None``.
+    """A value as a table shows it: three digits at least that tell something, nothing for ``None``.
 
-    >>> [cell(v) for v in (0.12345, 123.456, 1e-7, 1234567, None, "lan")]
-    ['0.123', '123.5', '1.00e-07', '1234567', '', 'lan']
+    >>> [cell(v) for v in (0.12345, 0.0123456, 123.456, 12345.6, 1e-7, 0.0, 1234567, None, "lan")]
+    ['0.123', '0.0123', '123.5', '12346', '1.00e-07', '0', '1234567', '', 'lan']
     """
     if value is None:
         return ""
     if not isinstance(value, float):
         return str(value)
-    if value == 0 or 0.001 <= abs(value) < 100:
-        return f"{value:.3f}"
-    return f"{value:.1f}" if 100 <= abs(value) < 1e9 else f"{value:.2e}"
+    size = abs(value)
+    if size == 0:
+        return "0"
+    if not 0.001 <= size < 1e9:
+        return f"{value:.2e}"
+    decimals = next(decimals for least, decimals in _DECIMALS if size >= least)
+    return f"{value:.{decimals}f}"
 
 
 def span(ends: Sequence[float] | None) -> str:
-    """A range as a table shows it.
+    """A range as a table shows it, its ends as `cell` shows values.
 
-    >>> span([0.25, 0.5])
-    '0.250..0.500'
+    >>> span([3.05e-4, 0.5])
+    '3.05e-04..0.500'
     """
-    if not ends:
-        return ""
-    return "..".join(
-        f"{end:.3f}" if abs(end) < 10 else f"{end:.1f}" if abs(end) < 1000 else f"{end:.0f}" for end in ends
-    )
+    return "..".join(map(cell, ends or ()))
 
 
 def range_head(*runs: int) -> str:

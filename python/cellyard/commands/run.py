@@ -122,7 +122,7 @@ def summary(runs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
             numbers = [float(run["totals"][metric]) for run in members if run["totals"][metric] is not None]
             entry["median"][metric] = whole_count(median(numbers), is_count=is_count)
             ends = interval(numbers, runs=len(members))
-            entry["range"][metric] = list(ends) if ends else None
+            entry["range"][metric] = [whole_count(end, is_count=is_count) for end in ends] if ends else None
         found.append(entry)
     return found
 

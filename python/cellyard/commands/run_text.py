@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from cellyard.text import range_head, span, table
+from cellyard.text import cell, range_head, span, table
 
-#: Columns of the summary of several runs.
-SUMMARY = (
+#: Totals that are told of runs with VCs that carry frames.
+OF_FRAMES = (
     "goodput_mbps",
     "efficiency",
     "fairness",
@@ -17,6 +17,21 @@ SUMMARY = (
     "retransmitted_segments",
     "timeouts",
 )
+
+#: Totals that are told of runs in which every VC carries single cells: the others are of frames, and 0.
+OF_CELLS = ("cell_loss_ratio", "max_queue_cells", "mean_cell_transfer_delay_s", "p99_cell_transfer_delay_s")
+
+#: Columns of the table of VCs, and those that only TCP has.
+VC_COLUMNS = {
+    "vc": "name",
+    "from": "from",
+    "to": "to",
+    "traffic": "traffic",
+    "goodput_mbps": "goodput_mbps",
+    "cells_sent": "cells_sent",
+    "cells_dropped": "cells_dropped",
+}
+TCP_COLUMNS = {"segments": "segments", "retransmitted": "retransmitted_segments", "timeouts": "timeouts"}
 
 #: Reasons of drops that the table of ports names by what happened.
 REASONS = {"policy": "refused", "link": "lost"}
@@ -33,17 +48,18 @@ def text(document: Mapping[str, Any]) -> str:
     paths = list(runs[0].get("set", {}))
     ranged = document["replications"] is not None
     ranges = range_head(*(point["runs"] for point in document["summary"]))
-    metrics = [m for m in SUMMARY if document["summary"][0]["median"].get(m) is not None]
-    header = [*paths, "runs", *(column for m in metrics for column in ([m, ranges] if ranged else [m]))]
+    told = _told(runs[0])
+    metrics = [m for m in told if any(point["median"].get(m) is not None for point in document["summary"])]
+    header = [*paths, "runs", *(column for m in metrics for column in ([_head(m), ranges] if ranged else [_head(m)]))]
     rows = []
     for point in document["summary"]:
         row = [*(point["set"][path] for path in paths), point["runs"]]
         for metric in metrics:
-            row.append(point["median"][metric])
+            row.append(_shown(metric, point["median"][metric]))
             if ranged:
-                row.append(span(point["range"][metric]))
+                row.append(span([_shown(metric, end) for end in point["range"][metric] or ()]))
         rows.append(row)
-    return f"{document['scenario']}: {len(runs)} runs, {cost}\n\n{table(header, rows)}"
+    return f"{document['scenario']}: {len(runs)} runs, {cost}\n\n{table(header, rows, keys=len(paths) + 1)}"
 
 
 def unwritten(runs: Sequence[Mapping[str, Any]]) -> str:
@@ -52,39 +68,29 @@ def unwritten(runs: Sequence[Mapping[str, Any]]) -> str:
     if not series:
         return ""
     points = sum(len(one["value"]) for one in series)
-    return (
-        f"\n{len(series)} series with {points} points: --out DIR writes them, --plot FILE draws those of a single run\n"
-    )
+    return f"{len(series)} series with {points} points: --out DIR writes them, --plot FILE draws those of a single run"
 
 
 def _one(run: Mapping[str, Any]) -> str:
     totals = run["totals"]
-    parts = ["  ".join(f"{m} {_short(totals[m])}" for m in SUMMARY if totals[m] is not None), _vcs(run["vcs"])]
+    told = {_head(m): _shown(m, totals[m]) for m in _told(run) if totals[m] is not None}
+    if not _has_frames(run):
+        told = {"goodput_of_cells_mbps": sum(vc["goodput_mbps"] for vc in run["vcs"]), **told}
+    parts = ["  ".join(f"{name} {cell(value)}" for name, value in told.items()), _vcs(run["vcs"])]
     if ports := [port for port in run["ports"] if port["can_queue"]]:
         parts.append(_ports(ports))
     if len(run["classes"]) > 1:
-        parts.append(table(list(run["classes"][0]), [list(c.values()) for c in run["classes"]]))
+        heads = list(map(_head, run["classes"][0]))
+        rows = [[_shown(name, value) for name, value in of_class.items()] for of_class in run["classes"]]
+        parts.append(table(heads, rows, keys=1))
     return "\n\n".join(parts)
 
 
 def _vcs(vcs: Sequence[Mapping[str, Any]]) -> str:
-    columns = {
-        "vc": "name",
-        "from": "from",
-        "to": "to",
-        "traffic": "traffic",
-        "goodput_mbps": "goodput_mbps",
-        "cells_sent": "cells_sent",
-        "cells_dropped": "cells_dropped",
-        "segments": "segments",
-        "retransmitted": "retransmitted_segments",
-        "timeouts": "timeouts",
-    }
-    # Seconds would leave one digit of most delays.
-    delays = [vc["mean_cell_transfer_delay_s"] for vc in vcs]
-    in_ms = [None if delay is None else 1e3 * delay for delay in delays]
-    rows = [[*(vc[key] for key in columns.values()), delay] for vc, delay in zip(vcs, in_ms, strict=True)]
-    return table([*columns, "mean_delay_ms"], rows)
+    of_tcp = TCP_COLUMNS if any(vc["traffic"] == "tcp" for vc in vcs) else {}
+    delay = "mean_cell_transfer_delay_s"
+    columns = {**VC_COLUMNS, **of_tcp, _head(delay): delay}
+    return table(list(columns), [[_shown(key, vc[key]) for key in columns.values()] for vc in vcs], keys=1)
 
 
 def _ports(ports: Sequence[Mapping[str, Any]]) -> str:
@@ -102,8 +108,23 @@ def _ports(ports: Sequence[Mapping[str, Any]]) -> str:
         ]
         for port in ports
     ]
-    return table(head, rows)
+    return table(head, rows, keys=1)
 
 
-def _short(value: float) -> str:
-    return f"{value:.3f}" if isinstance(value, float) else str(value)
+def _has_frames(run: Mapping[str, Any]) -> bool:
+    return any(vc["carries"] == "frames" for vc in run["vcs"])
+
+
+def _told(run: Mapping[str, Any]) -> Sequence[str]:
+    return OF_FRAMES if _has_frames(run) else OF_CELLS
+
+
+def _head(metric: str) -> str:
+    """Head of a metric's column: delays are shown in milliseconds."""
+    short = metric.replace("_cell_transfer_delay_s", "_delay_s")
+    return short.removesuffix("_s") + "_ms" if short.endswith("_s") else metric
+
+
+def _shown(metric: str, value: Any) -> Any:
+    """A value in the unit of its `_head`."""
+    return 1e3 * value if metric.endswith("_s") and isinstance(value, float) else value

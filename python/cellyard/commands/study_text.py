@@ -57,7 +57,7 @@ def _table(study: Study, item: Table, all_rows: Rows) -> str:
         for line, partner in zip(body, partners, strict=True):
             line += [partner.simulated[metric] if partner else None for metric in item.metrics]
     notes = [f"* not judged: {row.note}" for row in rows if row.doubtful]
-    return "\n".join([table(header, body), *dict.fromkeys(notes)])
+    return "\n".join([table(header, body, keys=len(item.parameters)), *dict.fromkeys(notes)])
 
 
 def parameter(value: Any) -> str:
@@ -97,8 +97,8 @@ def values(row: Row, metric: str, rows: Rows) -> list[Any]:
         elif metric in row.doubtful:
             found += [f"{published:g}*", ""]
         else:
-            difference = simulated - published
             digits = 0 if abs(published) >= 100 else 2
+            difference = round(simulated - published, digits) + 0.0  # which makes -0.0 positive
             found += [f"{published:.{digits}f}", f"{difference:+.{digits}f}"]
     return found
 
@@ -111,7 +111,7 @@ def agreement_lines(summary: Mapping[str, Any]) -> str:
         for metric, whole in summary.items()
         for group in (whole, *whole["groups"])
     ]
-    return table(header, body) if body else ""
+    return table(header, body, keys=1) if body else ""
 
 
 def group_label(group: Mapping[str, Any]) -> str:
