@@ -86,11 +86,18 @@ def test_override_that_takes_away_what_is_needed_or_unknown(cli: Cli, lan: Path)
     refused(cli("run", lan, "--set", "switch.west.ubr.bufer=default"), "bufer", "unknown field", "`buffer`")
 
 
+def test_a_folder_without_a_name(cli: Cli, lan: Path, tmp_path: Path) -> None:
+    for command in (["run", lan], ["study", "run", "ubr-plus"], ["study", "report", "ubr-plus"]):
+        done = cli(*command, "--out", "")
+        assert done.returncode == 2 and "an empty name" in done.stderr and "Traceback" not in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["lan.toml"]
+
+
 def test_folder_with_something_else_in_runs(cli: Cli, lan: Path, tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     for line in ('{"a": 1}', "[1]", "5", "garbage", '{"identity": 1, "result": {}}'):
         (tmp_path / "out/runs.jsonl").write_text(line + "\n")
-        refused(cli("run", lan, "--out", "out"), "runs.jsonl:1: not a finished run")
+        refused(cli("run", lan, "--out", "out", "--overwrite"), "runs.jsonl:1: not a finished run")
         assert (tmp_path / "out/runs.jsonl").read_text() == line + "\n"
 
 

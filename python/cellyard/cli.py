@@ -114,10 +114,22 @@ Seed = Annotated[int | None, typer.Option(min=0, max=2**63 - 1, help="Seed of ev
 Jobs = Annotated[
     int | None, typer.Option(min=1, max=1024, help="Threads; all cores by default. Changes only the time taken.")
 ]
+
+
+def _folder(text: str) -> Path:
+    """A folder that is named; the empty name of an unset shell variable would be the current one."""
+    if not text.strip():
+        raise typer.BadParameter("an empty name; . is the current folder")
+    return Path(text)
+
+
 Out = Annotated[
     Path | None,
-    typer.Option(help="Folder for results; runs that it already holds are not run again.", metavar="DIR"),
+    typer.Option(
+        help="Folder for results; runs that it already holds are not run again.", metavar="DIR", parser=_folder
+    ),
 ]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Write into --out even if it holds something else.")]
 OutputFormat = Annotated[Format, typer.Option("--format", help="What to print on standard output.")]
 
 
@@ -200,6 +212,7 @@ def run(
     seed: Seed = None,
     jobs: Jobs = None,
     out: Out = None,
+    overwrite: Overwrite = False,
     output_format: OutputFormat = Format.table,
     kernel: Annotated[
         Kernel,
@@ -224,6 +237,7 @@ def run(
         seed=seed,
         jobs=jobs,
         out=out,
+        overwrite=overwrite,
         output_format=output_format.value,
         kernel=kernel.value,
         plot=plot,
@@ -292,6 +306,7 @@ def run_study(
     seed: Seed = None,
     jobs: Jobs = None,
     out: Out = None,
+    overwrite: Overwrite = False,
     output_format: OutputFormat = Format.table,
 ) -> int:
     """Simulate rows beside their published values."""
@@ -305,6 +320,7 @@ def run_study(
         seed=seed,
         jobs=jobs,
         out=out,
+        overwrite=overwrite,
         output_format=output_format.value,
     )
 
@@ -314,8 +330,9 @@ def report(
     name: StudyName,
     table: Tables = None,
     out: Annotated[
-        Path | None, typer.Option(help="Folder of the report; NAME-report by default.", metavar="DIR")
+        Path | None, typer.Option(help="Folder of the report; NAME-report by default.", metavar="DIR", parser=_folder)
     ] = None,
+    overwrite: Overwrite = False,
     replications: Draws = 20,
     seed: Seed = None,
     jobs: Jobs = None,
@@ -330,6 +347,7 @@ def report(
         name,
         tables=table or [],
         out=out or Path(f"{name}-report"),
+        overwrite=overwrite,
         replications=replications,
         seed=seed,
         jobs=jobs,
@@ -338,4 +356,6 @@ def report(
 
 def main(arguments: list[str] | None = None) -> Any:
     """Entry point of the command ``cellyard``."""
+    if arguments is not None:
+        sys.argv[1:] = arguments  # results tell how they were asked for
     return app(args=arguments, prog_name="cellyard")

@@ -115,7 +115,7 @@ class Reproduction:
         return summary(self.study, self.rows)
 
     def to_dict(self, *, wall_seconds: float) -> dict[str, Any]:
-        """The JSON document; everything but ``timing`` is the same for any number of threads."""
+        """The JSON document; everything but ``timing`` is the same whenever and wherever it is made."""
         from cellyard import _engine
 
         rows = self.rows

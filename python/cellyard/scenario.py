@@ -103,6 +103,11 @@ class Scenario:
         return self._canonical
 
     @property
+    def source(self) -> str:
+        """The text that it was read from, without what was set beside it: TOML, or JSON of what was built in Python."""
+        return self._source[1]
+
+    @property
     def name(self) -> str:
         """Name for reports."""
         return str(self.to_dict()["name"])

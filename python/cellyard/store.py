@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TextIO
@@ -64,12 +64,12 @@ def writable_folder(path: Path) -> Path:
     made = [folder for folder in (path, *path.parents) if not folder.exists()]
     try:
         path.mkdir(parents=True, exist_ok=True)
-        trial = path / ".cellyard-trial"
+        trial = path / f".cellyard-trial-{os.getpid()}"
         trial.touch()
         trial.unlink()
     except OSError as error:
         for folder in made:
-            if folder.is_dir():
+            with suppress(OSError):  # somebody else may use it by now
                 folder.rmdir()
         raise UsageError(f"{path}: cannot write there: {error.strerror or error}") from None
     return path

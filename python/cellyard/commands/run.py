@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext, suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
 import cellyard
+from cellyard import provenance
 from cellyard.batch import Job, run_jobs
 from cellyard.commands import INTERRUPTED, run_files, run_text
 from cellyard.errors import UsageError
+from cellyard.folder import ResultFolder
 from cellyard.grid import Point, expand
 from cellyard.progress import Progress
 from cellyard.results import Totals, interval, median, whole_count
 from cellyard.scenario import Scenario
-from cellyard.store import Store, writable_folder
+from cellyard.store import Store
 from cellyard.text import csv_text, dump
 
 
@@ -30,6 +33,7 @@ def command(
     seed: int | None,
     jobs: int | None,
     out: Path | None,
+    overwrite: bool,
     output_format: str,
     kernel: str,
     plot: Path | None,
@@ -42,13 +46,14 @@ def command(
         _can_plot(plot, work)
     for note in dict.fromkeys(note for point in points for note in point.scenario.describe()["notes"]):
         print(f"note: {note}", file=sys.stderr)
-    folder = writable_folder(out) if out else None
-    runs, timing = _simulate(work, jobs=jobs, folder=folder, kernel=kernel)
-    found = document(
-        points[0].scenario, runs, replications=replications, complete=len(runs) == len(work), timing=timing
-    )
-    if folder:
-        run_files.write(folder, found)
+    first = points[0].scenario
+    origin = provenance.of_command() | provenance.of_scenario(first, overrides=overrides, grid=grid, seed=seed)
+    with _folder(out, first, origin, overwrite=overwrite) as folder:
+        runs, timing = _simulate(work, jobs=jobs, folder=folder, kernel=kernel)
+        complete = len(runs) == len(work)
+        found = document(first, runs, replications=replications, complete=complete, timing=timing, origin=origin)
+        if folder:
+            run_files.write(folder.path, found)
     if plot and runs:
         _plot(plot, runs[0])
     if output_format == "json":
@@ -57,7 +62,7 @@ def command(
         print(csv_text(run_files.records(runs, "runs")), end="")
     else:
         print(run_text.text(found))
-        written = [str(target) for target in (folder, plot) if target and runs]
+        written = [str(target) for target in (out, plot) if target and runs]
         last = f"written to {' and '.join(written)}" if written else run_text.unwritten(runs)
         if last:
             print(f"\n{last}")
@@ -67,14 +72,26 @@ def command(
     return INTERRUPTED
 
 
+def _folder(
+    out: Path | None, first: Scenario, origin: Mapping[str, Any], *, overwrite: bool
+) -> AbstractContextManager[ResultFolder | None]:
+    """The folder of ``--out``, if any. It goes on holding the same while the scenario's file does, whatever is set beside it."""
+    if out is None:
+        return nullcontext()
+    content = hashlib.sha256(f"run {first.source}".encode()).hexdigest()[:32]
+    return ResultFolder(
+        out, holds=f"the scenario {first.name}", content=content, provenance=origin, overwrite=overwrite
+    )
+
+
 def _simulate(
-    work: Sequence[tuple[Point, Job]], *, jobs: int | None, folder: Path | None, kernel: str
+    work: Sequence[tuple[Point, Job]], *, jobs: int | None, folder: ResultFolder | None, kernel: str
 ) -> tuple[list[dict[str, Any]], dict[str, float]]:
     """The runs in order, those that have finished when interrupted, and the time that they took."""
     runs: dict[int, dict[str, Any]] = {}
     cpu_seconds = 0.0
     with (
-        Store(folder / "runs.jsonl") if folder else nullcontext() as store,
+        Store(folder.runs) if folder else nullcontext() as store,
         Progress(work[0][0].scenario.name, len(work)) as progress,
         suppress(KeyboardInterrupt),
     ):
@@ -94,8 +111,9 @@ def document(
     replications: int | None,
     complete: bool,
     timing: Mapping[str, float],
+    origin: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """The JSON document; everything but ``timing`` is the same for any number of threads."""
+    """The JSON document; everything but ``timing`` and ``provenance`` is the same whenever and wherever it is made."""
     return {
         "scenario": scenario.name,
         "engine_version": cellyard.version(),
@@ -107,6 +125,7 @@ def document(
         "cells": sum(run["totals"]["cells"] for run in runs),
         "bottleneck_cells": sum(run["totals"]["bottleneck_cells"] for run in runs),
         "timing": timing,
+        "provenance": origin,
     }
 
 

@@ -12,6 +12,7 @@ from cellyard.text import csv_text, dump
 def write(folder: Path, document: Mapping[str, Any]) -> None:
     """The whole document as JSON, and a CSV file for each kind of record in it."""
     (folder / "results.json").write_text(dump(document) + "\n", encoding="utf-8")
+    (folder / "scenario.toml").write_text(document["provenance"]["scenario"], encoding="utf-8")
     runs = document["runs"]
     for part in ("runs", "vcs", "ports", "port_classes", "classes", "trace"):
         _write_csv(folder / f"{part}.csv", records(runs, part))

@@ -6,17 +6,28 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from cellyard.text import csv_text, dump
+from cellyard.folder import ResultFolder
+from cellyard.reproduce import Reproduction
+from cellyard.study import Study
+from cellyard.text import csv_text, dump, json_text
 
 #: Fields of a row's document beside its table and parameters.
 ROW_PARTS = ("simulated", "published", "range", "note", "not_judged")
 
 
-def write(folder: Path, document: Mapping[str, Any]) -> None:
-    """The files of a study's results: JSON, and CSV of the rows and of their VCs."""
+def folder(study: Study, out: Path, origin: Mapping[str, Any], *, overwrite: bool) -> ResultFolder:
+    """The folder of ``--out``: one for a study, whichever of its tables are run or shown."""
+    holds = f"the study {study.name}"
+    return ResultFolder(out, holds=holds, content=holds, provenance=origin, overwrite=overwrite)
+
+
+def write(folder: Path, reproduction: Reproduction, document: Mapping[str, Any]) -> None:
+    """The files of a study's results: JSON, CSV of the rows and of their VCs, and the scenario of each row."""
     name = document["study"]
     (folder / f"{name}.json").write_text(dump(document) + "\n", encoding="utf-8")
     (folder / f"{name}.csv").write_text(csv_text(records(document)), encoding="utf-8")
+    scenarios = map(json_text, scenario_records(reproduction))
+    (folder / f"{name}-scenarios.jsonl").write_text("".join(f"{one}\n" for one in scenarios), encoding="utf-8")
     if of_vcs := vc_records(document):
         (folder / f"{name}-vcs.csv").write_text(csv_text(of_vcs), encoding="utf-8")
 
@@ -28,6 +39,15 @@ def records(document: Mapping[str, Any]) -> list[dict[str, Any]]:
         simulated = {metric: value for metric, value in row["simulated"].items() if not isinstance(value, list)}
         ranges = {metric: {"low": low, "high": high} for metric, (low, high) in row.get("range", {}).items()}
         found.append({**row, "simulated": simulated, **({"range": ranges} if ranges else {})})
+    return found
+
+
+def scenario_records(reproduction: Reproduction) -> list[dict[str, Any]]:
+    """A record for each row: its table, its parameters, and its scenario as TOML with every default."""
+    found = []
+    for row in reproduction.rows:
+        scenario = reproduction.study.scenario(row).with_seed(reproduction.seed)
+        found.append({"table": row.table, **row.parameters, "scenario": scenario.to_toml()})
     return found
 
 

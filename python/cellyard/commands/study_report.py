@@ -7,35 +7,41 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from cellyard import plot
+from cellyard import plot, provenance
 from cellyard.commands import study_files
 from cellyard.commands.study_pages import Picture, page, summary
 from cellyard.commands.study_run import reproduce
-from cellyard.store import writable_folder
 from cellyard.study import Rows, Study, load, select
 
 
 def command(
-    name: str, *, tables: Sequence[str], out: Path, replications: int | None, seed: int | None, jobs: int | None
+    name: str,
+    *,
+    tables: Sequence[str],
+    out: Path,
+    overwrite: bool,
+    replications: int | None,
+    seed: int | None,
+    jobs: int | None,
 ) -> int:
     """Run the study, write its page; returns the exit status."""
     study = load(name)
     rows = select(study, tables)
-    with plot.style():
-        folder = writable_folder(out)
+    origin = provenance.of_command()
+    path = out / "index.html"
+    with plot.style(), study_files.folder(study, out, origin, overwrite=overwrite) as folder:
         reproduction, status, seconds = reproduce(
-            study, rows, replications=replications, seed=seed, jobs=jobs, out=folder
+            study, rows, replications=replications, seed=seed, jobs=jobs, folder=folder
         )
         if status:
             return status
-        document = reproduction.to_dict(wall_seconds=seconds)
-        study_files.write(folder, document)
-        figures = draw(study, reproduction.rows, folder)
-    chosen = list(dict.fromkeys(tables))
-    short = summary(study, reproduction.rows, document, chosen=chosen)
-    (folder / "README.md").write_text(short, encoding="utf-8")
-    path = folder / "index.html"
-    path.write_text(page(study, reproduction.rows, document, figures, chosen=chosen), encoding="utf-8")
+        document = {**reproduction.to_dict(wall_seconds=seconds), "provenance": origin}
+        study_files.write(out, reproduction, document)
+        figures = draw(study, reproduction.rows, out)
+        chosen = list(dict.fromkeys(tables))
+        short = summary(study, reproduction.rows, document, chosen=chosen)
+        (out / "README.md").write_text(short, encoding="utf-8")
+        path.write_text(page(study, reproduction.rows, document, figures, chosen=chosen), encoding="utf-8")
     print(f"wrote {path}", file=sys.stderr)
     print(path)
     return 0

@@ -7,12 +7,14 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
 
+from cellyard import provenance
 from cellyard.commands import INTERRUPTED, study_files, study_text
 from cellyard.errors import UsageError
+from cellyard.folder import ResultFolder
 from cellyard.limits import MOST_RUNS
 from cellyard.progress import Progress
 from cellyard.reproduce import Reproduction
-from cellyard.store import Store, writable_folder
+from cellyard.store import Store
 from cellyard.study import Rows, Study, load, select
 from cellyard.text import csv_text, dump
 
@@ -26,15 +28,20 @@ def command(
     seed: int | None,
     jobs: int | None,
     out: Path | None,
+    overwrite: bool,
     output_format: str,
 ) -> int:
     """Simulate, print, write; returns the exit status."""
     study = load(name)
     rows = select(study, tables, where)
-    reproduction, status, seconds = reproduce(study, rows, replications=replications, seed=seed, jobs=jobs, out=out)
-    document = reproduction.to_dict(wall_seconds=seconds)
-    if out:
-        study_files.write(out, document)
+    origin = provenance.of_command()
+    with study_files.folder(study, out, origin, overwrite=overwrite) if out else nullcontext() as folder:
+        reproduction, status, seconds = reproduce(
+            study, rows, replications=replications, seed=seed, jobs=jobs, folder=folder
+        )
+        document = {**reproduction.to_dict(wall_seconds=seconds), "provenance": origin}
+        if folder:
+            study_files.write(folder.path, reproduction, document)
     if output_format == "json":
         print(dump(document))
     elif output_format == "csv":
@@ -45,16 +52,21 @@ def command(
 
 
 def reproduce(
-    study: Study, rows: Rows, *, replications: int | None, seed: int | None, jobs: int | None, out: Path | None
+    study: Study,
+    rows: Rows,
+    *,
+    replications: int | None,
+    seed: int | None,
+    jobs: int | None,
+    folder: ResultFolder | None,
 ) -> tuple[Reproduction, int, float]:
     """Simulate rows with progress on standard error; what was done, the exit status, wall seconds."""
     if len(rows) * (replications or 1) > MOST_RUNS:
         raise UsageError(f"--replications {replications}: more than {MOST_RUNS} runs in one go")
     reproduction = Reproduction(study, rows, replications=replications, seed=1 if seed is None else seed)
     status = 0
-    folder = writable_folder(out) if out else None
     with (
-        Store(folder / "runs.jsonl") if folder else nullcontext() as store,
+        Store(folder.runs) if folder else nullcontext() as store,
         Progress(study.name, reproduction.total) as progress,
     ):
         try:

@@ -1,0 +1,47 @@
+"""Where results came from: what was asked for, of which engine, when, on what kind of machine."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shlex
+import sys
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from cellyard.scenario import Scenario
+
+
+def of_command() -> dict[str, Any]:
+    """The command line as it was typed, engine, date and machine. Nothing that names the machine or its user is taken."""
+    from cellyard import _engine
+
+    return {
+        "command": shlex.join(["cellyard", *sys.argv[1:]]),
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "engine_version": _engine.version(),
+        "engine_build": _engine.build(),
+        "python_version": platform.python_version(),
+        "machine": {"os": platform.system(), "architecture": platform.machine(), "cores": os.cpu_count()},
+    }
+
+
+def of_scenario(
+    first: Scenario,
+    *,
+    overrides: Sequence[tuple[str, str]],
+    grid: Sequence[tuple[str, str]],
+    seed: int | None,
+) -> dict[str, Any]:
+    """What was simulated: the text of the scenario, what was set beside it, and what that makes.
+
+    ``scenario`` is ``first`` with every default: the only point, or the first one of the grid.
+    """
+    return {
+        "source": first.source,
+        "set": [f"{path}={value}" for path, value in overrides],
+        "grid": [f"{path}={values}" for path, values in grid],
+        "seed": first.seed if seed is None else seed,
+        "scenario": first.to_toml(),
+    }

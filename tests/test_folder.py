@@ -1,0 +1,110 @@
+"""What a folder of results says of itself, and what is not overwritten."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import cellyard as cy
+import pytest
+from cellyard import _engine
+from cellyard.folder import ResultFolder
+from conftest import LAN, Cli
+
+
+def origin(path: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return found
+
+
+def test_results_tell_where_they_came_from(cli: Cli, lan: Path, tmp_path: Path) -> None:
+    options = ["--set", "duration=500 ms", "--grid", "switch.west.ubr.drop=epd,fba", "--seed", 7]
+    cli("run", lan, *options, "--out", "out")
+    told = origin(tmp_path / "out/results.json")["provenance"]
+    assert told["set"] == ["duration=500 ms"] and told["grid"] == ["switch.west.ubr.drop=epd,fba"] and told["seed"] == 7
+    expected = f"cellyard run {lan} --set 'duration=500 ms' --grid switch.west.ubr.drop=epd,fba --seed 7 --out out"
+    assert told["command"] == expected
+    assert told["engine_build"] == _engine.build() and set(told["machine"]) == {"os", "architecture", "cores"}
+    assert told["source"] == LAN and told["date"].endswith("+00:00")
+    overrides = [("duration", "500 ms"), ("seed", "7"), ("switch.west.ubr.drop", "epd")]
+    first = cy.Scenario.from_toml(LAN, overrides=overrides)
+    assert (tmp_path / "out/scenario.toml").read_text() == told["scenario"]
+    assert cy.Scenario.from_toml(told["scenario"]).canonical == cy.Scenario.from_toml(first.to_toml()).canonical
+    mark = origin(tmp_path / "out/provenance.json")
+    assert {**mark, **told} == mark  # there before the first run has finished
+
+
+def test_only_provenance_and_timing_differ_between_two_runs_of_the_same(cli: Cli, lan: Path) -> None:
+    one, other = (json.loads(cli("run", lan, "--format", "json", "--jobs", n).stdout) for n in (1, 2))
+    apart = {"timing": 0, "provenance": 0}
+    assert one | apart == other | apart and one["provenance"]["command"] != other["provenance"]["command"]
+
+
+def test_another_scenario_is_not_written_over(cli: Cli, lan: Path, tmp_path: Path) -> None:
+    assert cli("run", lan, "--out", "out").returncode == 0
+    kept = (tmp_path / "out/results.json").read_text()
+    for old, new, told in (
+        ("two TCPs", "other", "holds results of the scenario two TCPs, not the scenario other"),
+        ("500 cells", "600 cells", "holds results of another version of the scenario two TCPs"),
+    ):
+        (tmp_path / "other.toml").write_text(LAN.replace(old, new))
+        done = cli("run", "other.toml", "--out", "out")
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr.startswith(f"out: {told}; ") and "--overwrite" in done.stderr
+        assert (tmp_path / "out/results.json").read_text() == kept
+    assert cli("study", "run", "ubr-plus", "--table", "1", "--out", "out").returncode == 2
+    assert cli("run", "other.toml", "--out", "out", "--overwrite").returncode == 0
+    assert "600 cells" in origin(tmp_path / "out/results.json")["provenance"]["source"]
+    assert cli("run", lan, "--out", "out").returncode == 2
+
+
+def test_files_of_others_are_not_written_over(cli: Cli, lan: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    (folder / ".hidden").touch()
+    assert cli("run", lan, "--out", "mine", "--replications", 1).returncode == 0
+    other = tmp_path / "thesis"
+    other.mkdir()
+    (other / "runs.csv").write_text("my thesis")
+    done = cli("run", lan, "--out", "thesis")
+    assert done.returncode == 2
+    assert done.stderr.startswith("thesis: holds files that Cellyard did not write (runs.csv); ")
+    assert [path.name for path in other.iterdir()] == ["runs.csv"] and (other / "runs.csv").read_text() == "my thesis"
+
+
+def test_one_command_at_a_time_writes_into_a_folder(cli: Cli, lan: Path, tmp_path: Path) -> None:
+    pytest.importorskip("fcntl")
+    with ResultFolder(tmp_path / "out", holds="a", content="a", provenance={}):
+        done = cli("run", lan, "--out", "out")
+        assert done.returncode == 2
+        assert done.stderr == "out: another command is writing there; wait for its end, or choose another folder\n"
+    assert cli("run", lan, "--out", "out", "--overwrite").returncode == 0
+
+
+def test_two_commands_started_at_once_on_a_new_folder(lan: Path, tmp_path: Path) -> None:
+    pytest.importorskip("fcntl")
+    command = [sys.executable, "-m", "cellyard", "run", str(lan), "--out", "out"]
+    started = [
+        subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in "ab"
+    ]
+    ended = [(*process.communicate(timeout=120), process.returncode) for process in started]
+    assert 0 in [status for _, _, status in ended]
+    for _, err, status in ended:
+        assert (status, err) == (0, "") or (status == 2 and err.startswith("out: another command is writing there"))
+    assert origin(tmp_path / "out/results.json")["complete"]
+
+
+def test_the_folder_of_a_study_has_the_scenario_of_each_row(cli: Cli, tmp_path: Path) -> None:
+    options = ["ubr-plus", "--table", "1", "--where", "configuration=lan", "--out", "out"]
+    assert cli("study", "run", *options, "--seed", 3).returncode == 0
+    five, _ = map(json.loads, (tmp_path / "out/ubr-plus-scenarios.jsonl").read_text().splitlines())
+    assert (five["table"], five["configuration"], five["sources"]) == ("1", "lan", 5)
+    assert cy.Scenario.from_toml(five["scenario"]).seed == 3
+    found = origin(tmp_path / "out/ubr-plus.json")
+    assert found["provenance"]["command"].startswith("cellyard study run ubr-plus --table 1")
+    (scenario := tmp_path / "five.toml").write_text(five["scenario"])
+    again = json.loads(cli("run", scenario, "--format", "json").stdout)
+    assert again["runs"][0]["totals"]["max_queue_cells"] == found["rows"][0]["simulated"]["max_queue_cells"] == 7591
