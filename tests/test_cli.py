@@ -231,7 +231,7 @@ def test_every_example_is_shown_and_checks(cli: Cli, path: Path) -> None:
     assert shown.stdout == path.read_text()
     checked = cli("check", path)
     assert checked.returncode == 0, checked.stderr
-    assert "bottleneck cells" in checked.stdout
+    assert "bottleneck cells" in checked.stderr
 
 
 def test_example_lists_all_with_what_they_show(cli: Cli) -> None:
@@ -240,15 +240,34 @@ def test_example_lists_all_with_what_they_show(cli: Cli) -> None:
 
 
 def test_check_prints_a_scenario_that_reads_back(cli: Cli, lan: Path, tmp_path: Path) -> None:
-    shown = cli("check", lan).stdout
-    resolved = shown[: shown.index("\nsource1, source2\n")]
-    (tmp_path / "resolved.toml").write_text(resolved)
-    assert cli("check", "resolved.toml").stdout == shown
-    assert "#  155.52 Mb/s, 5 us   ubr queue: 500 cells, epd; strict-priority" in shown
+    shown = cli("check", lan)
+    (tmp_path / "resolved.toml").write_text(shown.stdout)
+    again = cli("check", "resolved.toml")
+    assert (again.stdout, again.stderr) == (shown.stdout, shown.stderr)
+    assert "#  155.52 Mb/s, 5 us   ubr queue: 500 cells, epd; strict-priority" in shown.stderr
+    brief = cli("check", "--brief", lan)
+    assert (brief.stdout, brief.stderr) == (shown.stderr, "")
+
+
+def test_check_feeds_run(lan: Path) -> None:
+    command = f"{sys.executable} -m cellyard check {lan} | {sys.executable} -m cellyard run - --format json"
+    done = subprocess.run(["/bin/sh", "-c", command], capture_output=True, text=True)
+    assert json.loads(done.stdout)["complete"], done.stderr
+
+
+def test_check_tells_the_cost_of_all_runs(cli: Cli, lan: Path) -> None:
+    one = cli("check", "--brief", lan).stdout
+    assert "at most 0.4 million bottleneck cells: some" in one and "replication" not in one
+    many = cli("check", "--brief", lan, "--grid", "duration=1 s,2 s,3 s", "--replications", 10).stdout
+    assert many.startswith("The first of 3 points of the grid:\n")
+    # Six times the cells of 1 s, ten times.
+    assert "3 points x 10 replications: 30 runs, at most 22.0 million bottleneck cells: some 0.55 s of CPU time" in many
+    refused = cli("check", lan, "--grid", "duration=1 s,2 m")
+    assert refused.returncode == 2 and refused.stdout == "" and "2 m" in refused.stderr
 
 
 def test_check_shows_what_overrides_make(cli: Cli, lan: Path) -> None:
-    shown = cli("check", lan, "--set", "switch.west.ubr.drop=default", "--set", "vc.weight=2").stdout
+    shown = cli("check", lan, "--set", "switch.west.ubr.drop=default", "--set", "vc.weight=2").stderr
     assert "ubr queue: 500 cells, tail-drop" in shown
     assert shown.endswith(
         "note: the weight of vc1 and 1 more has no effect: no port on the way has a per-vc scheduler for the class ubr\n"

@@ -85,6 +85,10 @@ Overrides = Annotated[
     list[str] | None,
     typer.Option("--set", help="Replace a value, or `default` to take it away; may be repeated.", metavar="PATH=VALUE"),
 ]
+Grid = Annotated[
+    list[str] | None,
+    typer.Option(help="Run with each of these values; several make a grid.", metavar="PATH=a,b,c"),
+]
 StudyName = Annotated[
     str,
     typer.Argument(
@@ -204,10 +208,7 @@ def root(
 def run(
     scenario: ScenarioFile,
     overrides: Overrides = None,
-    grid: Annotated[
-        list[str] | None,
-        typer.Option(help="Run with each of these values; several make a grid.", metavar="PATH=a,b,c"),
-    ] = None,
+    grid: Grid = None,
     replications: Replications = None,
     seed: Seed = None,
     jobs: Jobs = None,
@@ -248,16 +249,27 @@ def run(
 def check(
     scenario: ScenarioFile,
     overrides: Overrides = None,
-    brief: Annotated[bool, typer.Option("--brief", help="Leave out the resolved scenario.")] = False,
+    grid: Grid = None,
+    replications: Replications = None,
+    brief: Annotated[
+        bool,
+        typer.Option("--brief", help="Leave out the resolved scenario, and print the rest on standard output."),
+    ] = False,
 ) -> None:
     """Validate a scenario and draw it; run nothing.
 
-    Prints the resolved scenario with every default, its topology, the expected cost, and what has no effect.
+    Prints the resolved scenario with every default on standard output; its topology, the expected cost, with --grid and
+    --replications that of all runs, and what has no effect on standard error.
     """
     from cellyard.commands import check
-    from cellyard.scenario import Scenario
 
-    print(check.text(Scenario.read(scenario, overrides=pairs("--set", overrides)), brief=brief))
+    check.command(
+        scenario,
+        overrides=pairs("--set", overrides),
+        grid=pairs("--grid", grid),
+        replications=replications,
+        brief=brief,
+    )
 
 
 @command(app, "components", "cellyard components epd")

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
-from cellyard.scenario import Scenario
+from cellyard.batch import all_cores
+from cellyard.grid import Point, expand
 
 #: For the expected time only: bottleneck cells per second and core that the engine reaches or passes on the
 #: studies' scenarios.
@@ -15,21 +18,56 @@ CELLS_PER_SECOND = 40e6
 TICKS_PER_SECOND = 25_272_000_000_000
 
 
-def text(scenario: Scenario, *, brief: bool = False) -> str:
-    """The resolved scenario (left out if ``brief``), its topology as a small picture, its cost, and settings without effect."""
-    facts = scenario.describe()
-    cells = facts["max_bottleneck_cells"]
-    queueing = sum(port["can_queue"] for port in facts["ports"])
-    cost = (
-        f"{facts['vcs']} VCs over {facts['links']} links, {queueing} of {len(facts['ports'])} ports can queue; "
-        f"{facts['duration_s']:g} s simulated, at most {cells / 1e6:.1f} million bottleneck cells: "
-        f"some {max(cells / CELLS_PER_SECOND, 0.001):.2g} s a run"
+def command(
+    path: Path,
+    *,
+    overrides: Sequence[tuple[str, str]],
+    grid: Sequence[tuple[str, str]],
+    replications: int | None,
+    brief: bool,
+) -> None:
+    """Print the resolved scenario on standard output and all else on standard error; if ``brief``, all else on standard output."""
+    points = expand(path, overrides=overrides, grid=grid, runs_per_point=replications or 1)
+    if not brief:
+        print(points[0].scenario.to_toml(), end="", flush=True)
+    print(about(points, replications=replications), file=sys.stdout if brief else sys.stderr)
+
+
+def about(points: Sequence[Point], *, replications: int | None = None) -> str:
+    """The topology of the first point as a small picture, what it costs to run all, and what is hardly meant."""
+    facts = [point.scenario.describe() for point in points]
+    first = facts[0]
+    queueing = sum(port["can_queue"] for port in first["ports"])
+    cells, seconds = first["max_bottleneck_cells"], _seconds(first)
+    size = (
+        f"{first['vcs']} VCs over {first['links']} links, {queueing} of {len(first['ports'])} ports can queue; "
+        f"{first['duration_s']:g} s simulated, at most {cells / 1e6:.1f} million bottleneck cells: some {seconds:.2g} s a run"
     )
-    parts = [] if brief else [scenario.to_toml().rstrip()]
-    parts += [topology(scenario.to_dict(), facts), cost]
-    if facts["notes"]:
-        parts.append("\n".join(f"note: {note}" for note in facts["notes"]))
+    parts = [topology(points[0].scenario.to_dict(), first), size]
+    if len(points) > 1 or replications is not None:
+        parts.append(_cost(facts, replications or 1))
+    if len(points) > 1:
+        parts[0] = f"The first of {len(points)} points of the grid:\n\n{parts[0]}"
+    if notes := dict.fromkeys(note for of_point in facts for note in of_point["notes"]):
+        parts.append("\n".join(f"note: {note}" for note in notes))
     return "\n\n".join(parts)
+
+
+def _seconds(facts: Mapping[str, Any]) -> float:
+    """Expected CPU time of a run."""
+    return float(max(facts["max_bottleneck_cells"] / CELLS_PER_SECOND, 0.001))
+
+
+def _cost(facts: Sequence[Mapping[str, Any]], replications: int) -> str:
+    """What all runs take together."""
+    cells = replications * sum(of_point["max_bottleneck_cells"] for of_point in facts)
+    seconds, cores = replications * sum(map(_seconds, facts)), all_cores()
+    return (
+        f"{len(facts)} {'point' if len(facts) == 1 else 'points'} x {replications} "
+        f"{'replication' if replications == 1 else 'replications'}: {len(facts) * replications} runs, "
+        f"at most {cells / 1e6:.1f} million bottleneck cells: some {seconds:.2g} s of CPU time, "
+        f"{seconds / min(cores, len(facts) * replications):.2g} s on {cores} {'core' if cores == 1 else 'cores'}"
+    )
 
 
 def topology(data: Mapping[str, Any], facts: Mapping[str, Any]) -> str:
