@@ -280,6 +280,35 @@ def test_run_notes_settings_without_effect_once(cli: Cli, lan: Path) -> None:
     assert done.stderr.count("note: the weight of vc1") == 1
 
 
+def test_notes_on_points_that_are_one_scenario(cli: Cli, lan: Path) -> None:
+    twice = cli("run", lan, "--grid", "switch.west.ubr.drop=epd,fba,epd", "--format", "json")
+    assert "note: --grid switch.west.ubr.drop: `epd` is stated 2 times, and run once\n" in twice.stderr
+    assert len(json.loads(twice.stdout)["runs"]) == 2
+    names = ["--grid", "switch.west.ubr.drop=epd,fba", "--grid", "switch.0.ubr.drop=epd,fba"]
+    for command in ("run", "check"):
+        told = cli(command, lan, *names).stderr
+        assert "note: 2 of 4 points of the grid repeat the scenario of another: switch.west.ubr.drop=fba, " in told
+    alias = cli("run", lan, "--set", "switch.0.ubr.drop=ppd", "--set", "duration=500 ms", *names[:2])
+    assert alias.stderr == "note: --set switch.0.ubr.drop has no effect: --grid sets the same field\n"
+    fine = cli("run", lan, "--set", "duration=1 s", "--grid", "switch.west.ubr.drop=epd,fba", "--replications", 2)
+    assert fine.stderr == ""
+
+
+def test_notes_on_seeds_that_change_nothing(cli: Cli, lan: Path) -> None:
+    told = cli("run", lan, "--grid", "seed=1,2,3")
+    assert told.stderr == (
+        "note: seed=2 gave the very run of seed=1: where nothing is random, only --replications makes draws\n"
+    )
+    assert cli("run", lan, "--grid", "seed=1,2", "--replications", 2).stderr == ""
+    assert cli("run", lan, "--grid", "seed=1,2", "--set", "link.*.lose_probability=0.01").stderr == ""
+
+
+def test_note_on_an_efficiency_above_one(cli: Cli, lan: Path) -> None:
+    told = cli("run", lan, "--set", "measure.max_goodput=10 Mbps").stderr
+    assert told.startswith("note: efficiency is up to ") and told.count("note") == 1
+    assert cli("run", lan).stderr == ""
+
+
 def test_trace_tells_the_threshold(cli: Cli, lan: Path, tmp_path: Path) -> None:
     cli("run", lan, "--out", "out", "--set", 'probe=[{ what = "trace", of = "vc" }]', "--set", "vc.traffic.rwnd=100 kB")
     lines = list(csv.DictReader((tmp_path / "out/trace.csv").open()))

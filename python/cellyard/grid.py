@@ -28,8 +28,8 @@ def expand(
     seed: int | None = None,
     runs_per_point: int = 1,
 ) -> list[Point]:
-    """Every combination of the values of ``grid``, checked; raises `UsageError` when there are too many."""
-    axes = [[(key, value) for value in split_values(values)] for key, values in grid]
+    """Every combination of the values of ``grid``, each value once, checked; raises `UsageError` when there are too many."""
+    axes = [[(key, value) for value in dict.fromkeys(split_values(values))] for key, values in grid]
     runs = runs_per_point
     for axis in axes:
         runs *= len(axis)

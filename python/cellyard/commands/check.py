@@ -8,6 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from cellyard import grid_notes
 from cellyard.batch import all_cores
 from cellyard.grid import Point, expand
 
@@ -30,10 +31,11 @@ def command(
     points = expand(path, overrides=overrides, grid=grid, runs_per_point=replications or 1)
     if not brief:
         print(points[0].scenario.to_toml(), end="", flush=True)
-    print(about(points, replications=replications), file=sys.stdout if brief else sys.stderr)
+    notes = grid_notes.before(points, overrides=overrides, grid=grid)
+    print(about(points, replications=replications, notes=notes), file=sys.stdout if brief else sys.stderr)
 
 
-def about(points: Sequence[Point], *, replications: int | None = None) -> str:
+def about(points: Sequence[Point], *, replications: int | None = None, notes: Sequence[str] = ()) -> str:
     """The topology of the first point as a small picture, what it costs to run all, and what is hardly meant."""
     facts = [point.scenario.describe() for point in points]
     first = facts[0]
@@ -48,8 +50,8 @@ def about(points: Sequence[Point], *, replications: int | None = None) -> str:
         parts.append(_cost(facts, replications or 1))
     if len(points) > 1:
         parts[0] = f"The first of {len(points)} points of the grid:\n\n{parts[0]}"
-    if notes := dict.fromkeys(note for of_point in facts for note in of_point["notes"]):
-        parts.append("\n".join(f"note: {note}" for note in notes))
+    if told := dict.fromkeys([*notes, *(note for of_point in facts for note in of_point["notes"])]):
+        parts.append("\n".join(f"note: {note}" for note in told))
     return "\n\n".join(parts)
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
 import cellyard
-from cellyard import provenance
+from cellyard import grid_notes, provenance
 from cellyard.batch import Job, run_jobs
 from cellyard.commands import INTERRUPTED, run_files, run_text
 from cellyard.errors import UsageError
@@ -44,8 +44,8 @@ def command(
     work = [(point, Job(point.scenario.canonical, draw)) for point in points for draw in draws]
     if plot:
         _can_plot(plot, work)
-    for note in dict.fromkeys(note for point in points for note in point.scenario.describe()["notes"]):
-        print(f"note: {note}", file=sys.stderr)
+    _tell(grid_notes.before(points, overrides=overrides, grid=grid))
+    _tell(note for point in points for note in point.scenario.describe()["notes"])
     first = points[0].scenario
     origin = provenance.of_command() | provenance.of_scenario(first, overrides=overrides, grid=grid, seed=seed)
     with _folder(out, first, origin, overwrite=overwrite) as folder:
@@ -54,6 +54,7 @@ def command(
         found = document(first, runs, replications=replications, complete=complete, timing=timing, origin=origin)
         if folder:
             run_files.write(folder.path, found)
+    _tell(grid_notes.after(runs))
     if plot and runs:
         _plot(plot, runs[0])
     if output_format == "json":
@@ -70,6 +71,12 @@ def command(
         return 0
     print(f"interrupted: {len(runs)} of {len(work)} runs finished", file=sys.stderr)
     return INTERRUPTED
+
+
+def _tell(notes: Iterable[str]) -> None:
+    """Each note once, on standard error."""
+    for note in dict.fromkeys(notes):
+        print(f"note: {note}", file=sys.stderr)
 
 
 def _folder(

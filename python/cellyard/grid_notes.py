@@ -1,0 +1,80 @@
+"""What is allowed and hardly meant in a grid, and what results say of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+from cellyard.errors import ScenarioError
+from cellyard.grid import Point, split_values
+from cellyard.scenario import Scenario
+
+
+def before(
+    points: Sequence[Point], *, overrides: Sequence[tuple[str, str]], grid: Sequence[tuple[str, str]]
+) -> list[str]:
+    """Sentences about values stated twice, points that are one scenario, and settings that the grid replaces."""
+    notes = []
+    for path, text in grid:
+        values = split_values(text)
+        notes += [
+            f"--grid {path}: `{value}` is stated {values.count(value)} times, and run once"
+            for value in dict.fromkeys(values)
+            if values.count(value) > 1
+        ]
+    first: dict[str, Point] = {}
+    equal = [
+        (known, point) for point in points if (known := first.setdefault(point.scenario.canonical, point)) is not point
+    ]
+    if equal:
+        known, point = equal[0]
+        notes.append(
+            f"{len(equal)} of {len(points)} points of the grid repeat the scenario of another: {_named(point)} is that of {_named(known)}"
+        )
+    if grid:
+        notes += [
+            f"--set {overrides[place][0]} has no effect: --grid sets the same field"
+            for place in range(len(overrides))
+            if _replaced(points[0], overrides, place)
+        ]
+    return notes
+
+
+def _named(point: Point) -> str:
+    return ", ".join(f"{path}={value}" for path, value in point.values.items())
+
+
+def _replaced(point: Point, overrides: Sequence[tuple[str, str]], place: int) -> bool:
+    """Whether an override changes the scenario, but not together with the values of the grid."""
+    others = [*overrides[:place], *overrides[place + 1 :]]
+
+    def changes(*values: tuple[str, str]) -> bool:
+        made = [Scenario.from_toml(point.scenario.source, overrides=[*some, *values]) for some in (overrides, others)]
+        return made[0] != made[1]
+
+    with suppress(ScenarioError):  # a field that the grid alone makes valid
+        return changes() and not changes(*point.values.items())
+    return False
+
+
+def after(runs: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Sentences about seeds that changed nothing, and about an efficiency above 1 (by more than its print tells)."""
+    notes = []
+    found: dict[str, str] = {}
+    for run in runs:
+        values = dict(run.get("set", {}))
+        seed = values.pop("seed", None)
+        if seed is None or run["replication"] is not None:
+            continue
+        same = found.setdefault(json.dumps([values, run["totals"], run["vcs"]]), seed)
+        if same != seed:
+            notes.append(
+                f"seed={seed} gave the very run of seed={same}: where nothing is random, only --replications makes draws"
+            )
+            break
+    most = max((run["totals"]["efficiency"] or 0 for run in runs), default=0)
+    if most > 1.0005:
+        notes.append(f"efficiency is up to {most:.3f}: more was delivered than measure.max_goodput says can be")
+    return notes
