@@ -86,6 +86,18 @@ def test_csv_has_a_line_per_run_and_files_have_the_rest(cli: Cli, lan: Path, tmp
     assert float(epd["efficiency"]) == median >= float(epd["efficiency_low"])
 
 
+def test_csv_has_the_values_of_a_grid_as_numbers(cli: Cli, lan: Path, tmp_path: Path) -> None:
+    grid = ["--grid", "switch.west.ubr.buffer=500 cells,unlimited", "--grid", "vc.traffic.granularity=500 ms,1 s"]
+    done = cli("run", lan, *grid, "--grid", "switch.west.ubr.drop=epd", "--format", "csv", "--out", "out")
+    lines = list(csv.DictReader(io.StringIO(done.stdout)))
+    names = ("switch.west.ubr.buffer_cells", "vc.traffic.granularity_s", "switch.west.ubr.drop")
+    assert tuple(lines[0])[:3] == names
+    expected = [("500", "0.5"), ("500", "1"), ("inf", "0.5"), ("inf", "1")]
+    assert [tuple(line[name] for name in names) for line in lines] == [(*point, "epd") for point in expected]
+    for file in ("summary", "vcs", "ports", "port_classes", "classes"):
+        assert set(names) <= set(next(csv.DictReader((tmp_path / f"out/{file}.csv").open())))
+
+
 def test_a_range_of_few_runs_goes_from_the_smallest_to_the_largest(cli: Cli, lan: Path) -> None:
     few = cli("run", lan, "--replications", 4, "--out", "few").stdout
     assert "goodput_mbps  min-max" in " ".join(few.split()).replace(" ", "  ") and "5-95 %" not in few

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from cellyard.grid_columns import as_columns
 from cellyard.text import csv_text, dump
 
 
@@ -40,18 +41,20 @@ def records(runs: Sequence[Mapping[str, Any]], part: str) -> list[dict[str, Any]
             return list(run[part])
         return [{"port": port["name"], **of_class} for port in run["ports"] for of_class in port["classes"]]
 
-    return [
-        {**run.get("set", {}), "replication": run["replication"], **flat(thing)}
-        for run in runs
-        for thing in things(run)
-    ]
+    return [{**head, **flat(thing)} for head, run in zip(_heads(runs), runs, strict=True) for thing in things(run)]
+
+
+def _heads(runs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The columns that say which run it is."""
+    points = as_columns([run.get("set", {}) for run in runs])
+    return [{**point, "replication": run["replication"]} for point, run in zip(points, runs, strict=True)]
 
 
 def summary_records(points: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """A record for each point of a grid: median and ends of the range of each total."""
     found = []
-    for point in points:
-        record: dict[str, Any] = {**point["set"], "runs": point["runs"]}
+    for values, point in zip(as_columns([point["set"] for point in points]), points, strict=True):
+        record: dict[str, Any] = {**values, "runs": point["runs"]}
         for metric, value in point["median"].items():
             low, high = point["range"][metric] or (None, None)
             record |= {metric: value, f"{metric}_low": low, f"{metric}_high": high}
@@ -60,8 +63,7 @@ def summary_records(points: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]
 
 
 def _series(runs: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-    for run in runs:
-        head = {**run.get("set", {}), "replication": run["replication"]}
+    for head, run in zip(_heads(runs), runs, strict=True):
         for series in run["series"]:
             named = {key: series[key] for key in ("what", "of", "class", "vc", "unit")}
             for time_s, value in zip(series["time_s"].tolist(), series["value"].tolist(), strict=True):

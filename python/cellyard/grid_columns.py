@@ -1,0 +1,73 @@
+"""Values of a grid as columns of a table of data: numbers in the units of results, the unit at the end of the name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from typing import Any
+
+#: Units of a scenario file: the unit of the column, and how many of it one is. 25 272 000 ticks are a microsecond.
+_UNITS: Mapping[str, tuple[str, Decimal]] = {
+    "s": ("s", Decimal(1)),
+    "ms": ("s", Decimal("1e-3")),
+    "us": ("s", Decimal("1e-6")),
+    "ns": ("s", Decimal("1e-9")),
+    "ticks": ("s", 1 / Decimal(25_272_000_000_000)),
+    "bps": ("mbps", Decimal("1e-6")),
+    "kbps": ("mbps", Decimal("1e-3")),
+    "Mbps": ("mbps", Decimal(1)),
+    "Gbps": ("mbps", Decimal(1000)),
+    "Tbps": ("mbps", Decimal(1_000_000)),
+    "cells/s": ("mbps", Decimal("424e-6")),
+    "cells": ("cells", Decimal(1)),
+    "cell": ("cells", Decimal(1)),
+    "bytes": ("bytes", Decimal(1)),
+    "byte": ("bytes", Decimal(1)),
+    "kB": ("bytes", Decimal(1000)),
+    "MB": ("bytes", Decimal(1000**2)),
+    "GB": ("bytes", Decimal(1000**3)),
+    "KiB": ("bytes", Decimal(1024)),
+    "MiB": ("bytes", Decimal(1024**2)),
+    "GiB": ("bytes", Decimal(1024**3)),
+}
+
+_QUANTITY = re.compile(r"([\"']?)([-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?) ?([A-Za-z/]*)\1$")
+
+
+def as_columns(points: Sequence[Mapping[str, str]]) -> list[dict[str, Any]]:
+    """The values of each point under the names of their columns.
+
+    A column whose values are all numbers, or quantities of one kind, holds numbers; ``unlimited`` beside them is infinite. Any other
+    holds the text as it was typed.
+
+    >>> as_columns([{"drop": "epd", "buffer": "1000 cells"}, {"drop": "fba", "buffer": "unlimited"}])
+    [{'drop': 'epd', 'buffer_cells': 1000}, {'drop': 'fba', 'buffer_cells': inf}]
+    >>> as_columns([{"delay": "5 us"}, {"delay": "0.5 ms"}]), as_columns([{"z": "0.8"}]), as_columns([{"n": "default"}])
+    ([{'delay_s': 5e-06}, {'delay_s': 0.0005}], [{'z': 0.8}], [{'n': 'default'}])
+    """
+    paths = dict.fromkeys(path for point in points for path in point)
+    columns = {path: _column(path, {point[path] for point in points if path in point}) for path in paths}
+    return [{columns[path][0]: columns[path][1][value] for path, value in point.items()} for point in points]
+
+
+def _column(path: str, texts: set[str]) -> tuple[str, Mapping[str, Any]]:
+    """Name of a column, and what each text is there."""
+    found = {text: _quantity(text) for text in texts}
+    units = {quantity[0] for quantity in found.values() if quantity and quantity[0] is not None}
+    plain = any(quantity and quantity[0] is None for quantity in found.values())
+    known = all(quantity or text.strip("\"'") == "unlimited" for text, quantity in found.items())
+    if not known or len(units) + plain != 1:
+        return path, {text: text for text in texts}
+    name = f"{path}_{units.pop()}" if units else path
+    return name, {text: quantity[1] if quantity else float("inf") for text, quantity in found.items()}
+
+
+def _quantity(text: str) -> tuple[str | None, float | int] | None:
+    """Unit of the column and number there; ``None`` for what is no quantity."""
+    match = _QUANTITY.match(text)
+    if not match or (match[3] and match[3] not in _UNITS):
+        return None
+    unit, scale = _UNITS[match[3]] if match[3] else (None, Decimal(1))
+    value = Decimal(match[2]) * scale
+    return unit, int(value) if value == value.to_integral_value() else float(value)

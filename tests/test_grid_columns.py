@@ -1,0 +1,53 @@
+"""Units of a grid's values in tables of data are those that the engine reads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import cellyard as cy
+import pytest
+from cellyard.grid_columns import _UNITS, as_columns
+from conftest import LAN
+
+#: A field for each kind of quantity, where the resolved scenario has it, and how many of its units there are one of a column's.
+FIELDS: dict[str, tuple[str, Callable[[dict[str, Any]], float]]] = {
+    "s": ("link.0.delay", lambda data: data["links"][0]["delay"] / 25_272_000_000_000),
+    "mbps": ("link.0.rate", lambda data: data["links"][0]["rate"] / 1e6),
+    "cells": ("switch.west.ubr.buffer", lambda data: data["switches"][0]["queues"][0]["buffer"]),
+    "bytes": ("vc.traffic.rwnd", lambda data: data["vcs"][0]["traffic"]["rwnd"]),
+}
+
+
+@pytest.mark.parametrize("unit", _UNITS)
+def test_a_quantity_is_what_the_engine_takes_it_for(unit: str) -> None:
+    path, read = FIELDS[_UNITS[unit][0]]
+    number = {
+        "Tbps": 1,
+        "GB": 1,
+        "GiB": 1,
+        "bps": 5000,
+        "byte": 4096,
+        "bytes": 4096,
+        "cells/s": 500,
+        "cell": 300,
+        "cells": 300,
+    }.get(unit, 3)
+    (point,) = as_columns([{path: f"{number} {unit}"}])
+    (name,) = point
+    assert name == f"{path}_{_UNITS[unit][0]}"
+    scenario = cy.Scenario.from_toml(LAN, overrides=[(path, f"{number} {unit}")])
+    assert read(scenario.to_dict()) == pytest.approx(point[name], rel=1e-9)
+
+
+def test_what_is_not_all_numbers_of_one_kind_stands_as_typed() -> None:
+    for values in (
+        ["default", "200 ms"],
+        ["epd", '{ policy = "fba" }'],
+        ["1", "2 cells"],
+        ["1 s", "2 cells"],
+        ["unlimited"],
+    ):
+        assert as_columns([{"x": value} for value in values]) == [{"x": value} for value in values]
+    assert as_columns([{"x": '"1 kB"'}, {"x": "1000 bytes"}]) == [{"x_bytes": 1000}, {"x_bytes": 1000}]
+    assert as_columns([{}, {}]) == [{}, {}]
