@@ -86,6 +86,23 @@ def test_override_that_takes_away_what_is_needed_or_unknown(cli: Cli, lan: Path)
     refused(cli("run", lan, "--set", "switch.west.ubr.bufer=default"), "bufer", "unknown field", "`buffer`")
 
 
+@pytest.mark.parametrize(
+    ("option", "values", "least", "most"),
+    [
+        ("--replications", ["0", "100001", "x", "1.5", ""], 1, 100_000),
+        ("--seed", ["-1", str(2**63), "1e3"], 0, 2**63 - 1),
+        ("--jobs", ["0", "1025"], 1, 1024),
+    ],
+)
+def test_numbers_out_of_bounds_are_refused_with_both_bounds(
+    cli: Cli, lan: Path, option: str, values: list[str], least: int, most: int
+) -> None:
+    for value in values:
+        done = cli("run", lan, f"{option}={value}")
+        assert done.returncode == 2
+        assert done.stderr.endswith(f"'{value}' must be a whole number from {least} to {most}\n")
+
+
 def test_a_folder_without_a_name(cli: Cli, lan: Path, tmp_path: Path) -> None:
     for command in (["run", lan], ["study", "run", "ubr-plus"], ["study", "report", "ubr-plus"]):
         done = cli(*command, "--out", "")

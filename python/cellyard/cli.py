@@ -13,6 +13,7 @@ from typing import Annotated, Any, ParamSpec
 import typer
 
 from cellyard.commands import INTERRUPTED
+from cellyard.limits import MOST_JOBS, MOST_REPLICATIONS, MOST_SEED
 
 P = ParamSpec("P")
 
@@ -103,20 +104,48 @@ Where = Annotated[
         metavar="KEY=VALUE",
     ),
 ]
+
+
+def _whole(least: int, most: int) -> Callable[[str], int]:
+    """Reads a whole number within bounds; what is none is refused with both bounds."""
+
+    def number(text: str | int) -> int:
+        try:
+            value = int(text)
+        except ValueError:
+            value = least - 1
+        if not least <= value <= most:
+            raise typer.BadParameter(f"'{str(text)[:60]}' must be a whole number from {least} to {most}")
+        return value
+
+    return number
+
+
 Replications = Annotated[
     int | None,
     typer.Option(
-        min=1,
-        max=100_000,
+        parser=_whole(1, MOST_REPLICATIONS),
+        metavar="N",
         help="Runs of an ensemble, each with its own draws; without it one run as stated.",
     ),
 ]
 Draws = Annotated[
-    int, typer.Option("--replications", min=1, max=100_000, help="Runs of each row, each with its own draws.")
+    int,
+    typer.Option(
+        "--replications",
+        parser=_whole(1, MOST_REPLICATIONS),
+        metavar="N",
+        help="Runs of each row, each with its own draws.",
+    ),
 ]
-Seed = Annotated[int | None, typer.Option(min=0, max=2**63 - 1, help="Seed of every random stream.")]
+Seed = Annotated[
+    int | None, typer.Option(parser=_whole(0, MOST_SEED), metavar="S", help="Seed of every random stream.")
+]
 Jobs = Annotated[
-    int | None, typer.Option(min=1, max=1024, help="Threads; all cores by default. Changes only the time taken.")
+    int | None,
+    typer.Option(
+        parser=_whole(1, MOST_JOBS), metavar="J", help="Threads; all cores by default. Changes only the time taken."
+    ),
 ]
 
 
