@@ -25,6 +25,8 @@ def write(folder: Path, reproduction: Reproduction, document: Mapping[str, Any])
     """The files of a study's results: JSON, CSV of the rows and of their VCs, and the scenario of each row."""
     name = document["study"]
     (folder / f"{name}.json").write_text(dump(document) + "\n", encoding="utf-8")
+    if not document["rows"]:  # interrupted before one was complete
+        return
     (folder / f"{name}.csv").write_text(csv_text(records(document)), encoding="utf-8")
     scenarios = map(json_text, scenario_records(reproduction))
     (folder / f"{name}-scenarios.jsonl").write_text("".join(f"{one}\n" for one in scenarios), encoding="utf-8")

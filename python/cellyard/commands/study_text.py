@@ -104,14 +104,11 @@ def values(row: Row, metric: str, rows: Rows) -> list[Any]:
 
 
 def agreement_lines(summary: Mapping[str, Any]) -> str:
-    """The summary as a table."""
-    header = ["agreement with the published values", *AGREEMENT]
-    body = [
-        [f"{metric}, {group_label(group)}", *(group[key] for key in AGREEMENT)]
-        for metric, whole in summary.items()
-        for group in (whole, *whole["groups"])
-    ]
-    return table(header, body, keys=1) if body else ""
+    """The summary as a table; what single runs have none of is left out."""
+    groups = [(metric, group) for metric, whole in summary.items() for group in (whole, *whole["groups"])]
+    told = [key for key in AGREEMENT if any(group[key] is not None for _, group in groups)]
+    body = [[f"{metric}, {group_label(group)}", *(group[key] for key in told)] for metric, group in groups]
+    return table(["agreement with the published values", *told], body, keys=1) if body else ""
 
 
 def group_label(group: Mapping[str, Any]) -> str:
