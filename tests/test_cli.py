@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from cellyard.progress import Progress
 from conftest import EXAMPLES, Cli
 
 COMMANDS = [
@@ -215,6 +216,21 @@ def test_progress_goes_to_standard_error_as_plain_lines(lan: Path) -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert "two TCPs: 2.00 of 2 runs" in done.stderr
     assert "of 2 runs" not in done.stdout and "\x1b" not in done.stderr
+
+
+def test_plain_lines_of_progress_tell_how_long_the_rest_takes(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("cellyard.progress.LINE_SECONDS", 0.0)
+    monkeypatch.setattr(Progress, "seconds", 10.0)
+    with Progress("sweep", 10) as progress:
+        for done in (4.0, 6.0, 10.0):  # four were found
+            progress.update(done)
+    assert capsys.readouterr().err.splitlines() == [
+        "sweep: 4.00 of 10 runs, 10 s",
+        "sweep: 6.00 of 10 runs, 10 s, some 20 s left",
+        "sweep: 10.00 of 10 runs, 10 s, some 0 s left",
+    ]
 
 
 def test_bar_on_a_terminal(lan: Path) -> None:

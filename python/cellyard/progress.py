@@ -23,6 +23,7 @@ class Progress(AbstractContextManager["Progress"]):
         self._what = what
         self._total = total
         self._started = self._told = time.monotonic()
+        self._first: float | None = None
         self._bar: Bar | None = None
         self._task: TaskID | None = None
 
@@ -41,11 +42,22 @@ class Progress(AbstractContextManager["Progress"]):
 
     def update(self, done: float) -> None:
         """So many runs have finished, with the share of each that is under way."""
+        self._first = done if self._first is None else self._first
         if self._bar and self._task is not None:
             self._bar.update(self._task, completed=done)
         elif time.monotonic() - self._told >= LINE_SECONDS:
             self._told = time.monotonic()
-            print(f"{self._what}: {done:.2f} of {self._total} runs, {self.seconds:.0f} s", file=sys.stderr)
+            print(
+                f"{self._what}: {done:.2f} of {self._total} runs, {self.seconds:.0f} s{self._left(done)}",
+                file=sys.stderr,
+            )
+
+    def _left(self, done: float) -> str:
+        """How long the rest will take if it goes on as since the first update: runs found in a folder took no time."""
+        if self._first is None or done <= self._first:
+            return ""
+        seconds = self.seconds * (self._total - done) / (done - self._first)
+        return f", some {seconds:.0f} s left"
 
     @property
     def seconds(self) -> float:
