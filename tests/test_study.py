@@ -180,6 +180,9 @@ def test_every_row_of_every_study_is_a_valid_scenario() -> None:
         ("ubr-plus", "2-3", {"configuration": "lan", "buffer_cells": "3000"}, 0.08, 0.09),
         ("ubr-plus", "2-3", {"configuration": "wan", "sources": "5"}, 0.08, 0.09),
         ("ubr-plus", "4", {"configuration": "lan", "sources": "15"}, 0.07, 0.05),
+        ("ubr-plus", "5", {"sources": "5", "buffer_cells": "1000"}, 0.08, 0.09),
+        ("ubr-plus", "5", {"buffer_cells": "3000"}, 0.09, 0.20),
+        ("ubr-plus", "6", {"sources": "15", "buffer_cells": "12000"}, 0.03, 0.02),
         ("guaranteed-rate", "1-2", {"configuration": "wan", "buffer_cells": "36000"}, 0.08, 0.13),
         ("guaranteed-rate", "3-5", {"tcp": "vanilla", "buffer_cells": "3000"}, 0.10, 0.20),
         ("guaranteed-rate", "3-5", {"tcp": "sack", "buffer_cells": "3000", "sources": "5"}, 0.07, 0.12),
@@ -187,6 +190,9 @@ def test_every_row_of_every_study_is_a_valid_scenario() -> None:
         ("guaranteed-rate", "4-6", {"tcp": "vanilla", "gr": "0.5", "sources": "5"}, 0.04, 0.16),
         ("guaranteed-rate", "4-6", {"tcp": "reno", "gr": "0.1", "sources": "5"}, 0.12, 0.18),
         ("guaranteed-rate", "4-6", {"tcp": "sack", "gr": "0.5", "sources": "5"}, 0.05, 0.10),
+        ("guaranteed-rate", "7-8-9", {"tcp": "vanilla", "drop_policy": "epd"}, 0.06, 0.08),
+        ("guaranteed-rate", "7-8-9", {"tcp": "reno", "drop_policy": "selective-drop"}, 0.08, 0.10),
+        ("guaranteed-rate", "7-8-9", {"tcp": "sack", "drop_policy": "epd", "buffer_cells": "600000"}, 0.05, 0.10),
     ],
 )
 def test_sampled_rows_stay_near_the_published_values(
@@ -215,7 +221,12 @@ def test_tables_hold_what_was_published() -> None:
     tables = load("ubr-plus").tables
     sizes = {name: len(table.rows) for name, table in tables.items()}
     assert {name: sizes[name] for name in ("1", "2-3", "4", "5", "6")} == {"1": 4, "2-3": 48, "4": 44, "5": 54, "6": 54}
-    assert {row.published["efficiency"] for row in tables["5"].rows} == {None}
+    (factorial,) = tables["5"].rows.where(sources=15, buffer_cells=1000, z=0.5, r_fraction=0.1)
+    assert factorial.published == {"efficiency": 0.06, "fairness": 0.20}
+    assert all(None not in row.published.values() for name in ("5", "6") for row in tables[name].rows)
+    satellite = load("guaranteed-rate").tables["7-8-9"].rows
+    (sack,) = satellite.where(tcp="sack", gr=0.1, buffer_cells=200000, drop_policy="selective-drop")
+    assert len(satellite) == 54 and sack.published == {"efficiency": 0.78, "fairness": 0.82}
     doubtful = [row for row in tables["4"].rows if row.doubtful]
     assert len(doubtful) == 2 and all("lost" in row.note for row in doubtful)
 

@@ -155,10 +155,12 @@ def small_r_small_z(rows: Rows) -> Verdict:
     rest = [row for row in rows.where(table="5") if row not in corner]
     fair, efficient = corner.values("fairness"), corner.values("efficiency")
     others = mean(row.simulated["efficiency"] for row in rest)
+    printed = {metric: [row.published[metric] or 0 for row in corner] for metric in ("fairness", "efficiency")}
     return Verdict(
         min(fair) > 0.9 and max(efficient) < 0.2,
         f"R = 0.1 K, Z = 0.2: fairness {min(fair):.2f} to {max(fair):.2f}, efficiency {min(efficient):.2f} to "
-        f"{max(efficient):.2f} ({mean(efficient):.2f} on average, {others:.2f} for the other parameters)",
+        f"{max(efficient):.2f} ({mean(efficient):.2f} on average, {others:.2f} for the other parameters); as printed in the "
+        "table, " + ", ".join(f"{metric} {min(of):.2f} to {max(of):.2f}" for metric, of in printed.items()),
     )
 
 
