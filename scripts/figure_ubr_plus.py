@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import cellyard as cy
-from cellyard import plot
+from cellyard import plot, plot_rows
 from cellyard.reproduce import Reproduction
 from cellyard.study import load, select
 
@@ -35,7 +35,8 @@ def main() -> None:
         plot.level(queue, 900, "R = 0.9 K")
         queue.set(title="one run: LAN, 5 TCPs, Selective Drop", xlim=(0, 2), ylim=(0, 1100), ylabel="queue [cells]")
         for axes, metric in zip(compared, ("efficiency", "fairness"), strict=True):
-            plot.against_published(axes, reproduction.rows, metric, group="configuration")
+            plot_rows.against_diagonal(axes, reproduction.rows, metric, group="configuration", groups=["lan", "wan"])
+            axes.legend(fontsize=7.5, loc="lower right", handletextpad=0.2)
             axes.set_title(f"Tables 2-3, medians of {REPLICATIONS} runs")
         figure.savefig(FIGURE, dpi=110)
 

@@ -169,7 +169,7 @@ UBR_PLUS = [
     fails("buffer_helps", "24 of 32", efficiency=unless(GROWS, SHRINKS, drop_policy="epd")),
     fails("buffer_helps", "nowhere", "in 0 of 32 pairs, by -0.10", efficiency=SHRINKS),
     holds("small_r_small_z", "fair, idle", "0.91 to 0.95, efficiency 0.10 to 0.19 (0.13", **corner(0.19, 0.91, **SMALL, buffer_cells=2000)),
-    holds("small_r_small_z", "beside what is printed", "in the table, fairness 0.29 to 1.00, efficiency 0.01 to 0.39", **corner(0.1, 0.95, **SMALL)),
+    holds("small_r_small_z", "as printed", "table, fairness 0.29 to 1.00, efficiency 0.01 to 0.39", **corner(0.1, 0.95, **SMALL)),
     holds("small_r_small_z", "others do not matter", **corner(0.9, 0.1, r_fraction=0.9)),
     fails("small_r_small_z", "once not fair", **corner(0.1, 0.89, **SMALL, sources=15, buffer_cells=2000)),
     fails("small_r_small_z", "once not idle", **corner(0.21, 0.95, **SMALL, sources=5, buffer_cells=3000)),

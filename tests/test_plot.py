@@ -10,7 +10,7 @@ from typing import Any
 import cellyard as cy
 import numpy as np
 import pytest
-from cellyard import plot
+from cellyard import plot, plot_rows
 from cellyard.results import Series
 from cellyard.study import Row, Rows, load, studies
 from conftest import LAN
@@ -50,39 +50,82 @@ def labels(axes: Any) -> tuple[str, str]:
 
 
 def test_published_values_are_on_x_and_simulated_ones_with_their_ranges_on_y() -> None:
-    figure: Any = plot.table_figure(ROWS, ["efficiency"], group="drop_policy")
-    (axes,) = figure.axes
-    assert labels(axes) == ("published efficiency", "simulated efficiency")
+    axes: Any = plot.panels(1)[1][0]
+    plot_rows.against_diagonal(axes, ROWS, "efficiency", group="drop_policy", groups=["epd", "fba"])
+    assert labels(axes) == ("published efficiency [-]", "simulated efficiency [-]")
     epd, fba = axes.containers
-    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["epd", "fba"]
+    assert [group.get_label() for group in (epd, fba)] == ["EPD", "FBA"]
     points = [group.lines[0].get_xydata() for group in (epd, fba)]
     assert points[0].tolist() == [[0.3, 0.41], [0.5, 0.64]]
     assert points[1].tolist() == [[0.7, 0.85]]  # neither what was not published nor what is in doubt
     (bars,) = epd.lines[2]
     assert np.allclose(bars.get_segments(), [[(0.3, 0.36), (0.3, 0.51)], [(0.5, 0.59), (0.5, 0.74)]])
-    diagonal = axes.lines[0].get_xydata()
+    diagonal = axes.lines[-1].get_xydata()
     assert (diagonal[:, 0] == diagonal[:, 1]).all()
+    assert axes.get_xlim() == axes.get_ylim() and axes.get_ylim()[0] < 0.3 and axes.get_ylim()[1] > 0.95
 
 
-def test_efficiency_is_on_x_and_fairness_on_y() -> None:
-    rows = Rows([replace(one, parameters={**one.parameters, "sources": 5 + n % 2}) for n, one in enumerate(ROWS)])
+def cube() -> Rows:
+    """Two policies, two buffers, two numbers of sources; simulated and published tell which."""
+    found = []
+    for n, policy in enumerate(("fba", "epd")):
+        for k, buffer in enumerate((2000, 1000)):
+            for m, sources in enumerate((5, 15)):
+                value = 0.1 + 0.4 * n + 0.2 * k + 0.1 * m
+                found.append(row(policy, value + 0.01, value, 1 - value, buffer_cells=buffer, sources=sources))
+    return Rows(found)
+
+
+def test_a_grid_has_a_panel_for_each_metric_and_column_with_a_line_per_group_over_x_in_order() -> None:
+    figure: Any = plot_rows.grid(
+        cube(), ("efficiency", "fairness"), x="buffer_cells", group="drop_policy", columns=["sources"]
+    )
+    assert [axes.get_title() for axes in figure.axes] == ["N = 5", "N = 15", "", ""]
+    assert [axes.get_ylabel() for axes in figure.axes] == ["efficiency [-]", "", "fairness [-]", ""]
+    assert [axes.get_xlabel() for axes in figure.axes] == ["", "", "buffer K [cells]", "buffer K [cells]"]
+    for place, axes in enumerate(figure.axes):
+        more = 0.1 * (place % 2)
+        fba, epd = axes.containers
+        for group, base in ((fba, 0.1), (epd, 0.5)):
+            x, y = group.lines[0].get_xydata().T
+            expected = np.array([base + 0.2, base]) + more  # 1000 cells, then 2000
+            assert np.allclose(y, expected if place < 2 else 1 - expected)
+            assert np.allclose(x, [x[0], x[0] + 1]) and abs(x[0]) < 0.5
+        assert fba.lines[0].get_xdata()[0] < epd.lines[0].get_xdata()[0]
+    assert [tick.get_text() for tick in figure.axes[-1].get_xticklabels()] == ["1000", "2000"]
+    first = figure.axes[0]
+    hollow = [line for line in first.lines if line.get_label() == "published"]
+    assert [line.get_markerfacecolor() for line in hollow] == ["none", "none"]
+    for line, group in zip(hollow, first.containers, strict=True):
+        assert np.allclose(line.get_xydata(), group.lines[0].get_xydata() + np.array([0, 0.01]))
+    named = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert named == ["FBA", "EPD", "simulated", "published"]
+
+
+def test_panels_share_a_scale_that_holds_ranges_and_published_values_unless_they_are_apart() -> None:
+    shared: Any = plot_rows.grid(cube(), ["efficiency"], x="buffer_cells", group="drop_policy", columns=["sources"])
+    apart: Any = plot_rows.grid(
+        cube(), ["efficiency"], x="buffer_cells", group="drop_policy", columns=["sources"], apart=["sources"]
+    )
+    low, high = shared.axes[0].get_ylim()
+    assert shared.axes[1].get_ylim() == (low, high) and low < 0.05 and high > 0.9
+    assert apart.axes[0].get_ylim() != apart.axes[1].get_ylim()
+
+
+def test_rows_by_factor_are_all_drawn_with_their_means_and_how_far_these_are_apart() -> None:
     axes: Any = plot.panels(1)[1][0]
-    plot.efficiency_fairness(axes, rows, group="drop_policy", symbol="sources")
-    assert labels(axes) == ("efficiency", "fairness")
-    drawn = {
-        (policy, sources): group.get_offsets().tolist()
-        for group, (policy, sources) in zip(
-            axes.collections, [(p, n) for p in ("epd", "fba") for n in (5, 6)], strict=True
-        )
-    }
-    assert drawn == {
-        ("epd", 5): [[0.41, 0.92]],
-        ("epd", 6): [[0.64, 0.83]],
-        ("fba", 5): [[0.85, 0.99], [0.95, 0.35]],
-        ("fba", 6): [[0.15, 0.25]],
-    }
-    named = [text.get_text() for text in axes.get_legend().get_texts()]
-    assert named == ["drop policy epd", "drop policy fba", "N = 5", "N = 6"]
+    spread = plot_rows.by_factor(axes, cube(), "efficiency", "drop_policy")
+    assert spread == pytest.approx(0.4)
+    drawn = [sorted(group.get_offsets()[:, 1].tolist()) for group in axes.collections]
+    assert np.allclose(
+        drawn, [[0.1, 0.2, 0.3, 0.4], [0.11, 0.21, 0.31, 0.41], [0.5, 0.6, 0.7, 0.8], [0.51, 0.61, 0.71, 0.81]]
+    )
+    assert [line.get_ydata()[0] for line in axes.lines] == pytest.approx([0.25, 0.26, 0.65, 0.66])
+
+
+def test_markers_stand_above_the_grid_lines() -> None:
+    axes: Any = plot.panels(1)[1][0]
+    assert axes.get_axisbelow() is True
 
 
 PROBES = (
@@ -158,27 +201,24 @@ def test_figures_of_a_study_have_points_on_axes_that_say_what_they_are(name: str
     for figure in drawn:
         assert figure.title and figure.text
         axes = figure.figure.axes
-        assert all(one.get_xlabel() for one in axes) and axes[0].get_ylabel(), figure.name
+        assert axes[-1].get_xlabel() and axes[0].get_ylabel(), figure.name
         for one in axes:
             points = [line.get_xydata() for line in one.lines] + [group.get_offsets() for group in one.collections]
             assert sum(map(len, points)) > 0, figure.name
 
 
 @pytest.mark.parametrize("name", STUDIES)
-def test_figures_against_published_values_have_every_judged_row(name: str) -> None:
+def test_figures_of_a_published_table_have_every_judged_row_beside_its_simulated_value(name: str) -> None:
     rows, drawn = figures_of(name)
-    figures = {figure.name: figure.figure for figure in drawn}
-    compared = [table for table in load(name).tables if f"table-{table}" in figures]
-    if not compared:
-        pytest.skip("no such figure")
-    for table in compared:
-        for axes in figures[f"table-{table}"].axes:
-            metric = axes.get_xlabel().removeprefix("published ")
-            own = [one for one in rows.where(table=table) if metric not in one.doubtful]
-            judged = [(one.published[metric], one.simulated[metric]) for one in own]
-            expected = sorted(pair for pair in judged if pair[0] is not None)
-            points = np.concatenate([group.lines[0].get_xydata() for group in axes.containers])
-            assert sorted(map(tuple, points.tolist())) == expected
+    for table in (table for table in load(name).tables.values() if table.published and table.rows):
+        figures = [figure.figure for figure in drawn if figure.name.startswith(f"table-{table.name}")]
+        for metric in ("efficiency", "fairness") if figures else ():
+            judged = [one for one in rows.where(table=table.name) if plot_rows.is_printed(one, metric)]
+            found = []
+            for axes in (axes for figure in figures for axes in figure.axes):
+                for group in axes.containers:
+                    found += group.lines[0].get_xydata()[:, 1].tolist()
+            assert {one.simulated[metric] for one in judged} <= set(found), (table.name, metric)
 
 
 def test_watched_runs_are_drawn_as_their_probes_recorded_them() -> None:
@@ -191,7 +231,9 @@ def test_watched_runs_are_drawn_as_their_probes_recorded_them() -> None:
     for line in axes.lines:
         one = recorded[line.get_label()]
         assert np.array_equal(line.get_xdata(), one.time_s)
-        assert np.allclose(line.get_ydata(), one.value / 1000, rtol=1e-12)
+        unlimited = one.value > 1e6
+        assert np.isnan(line.get_ydata()[unlimited]).all() and unlimited.any() == (one.what == "ssthresh")
+        assert np.allclose(line.get_ydata()[~unlimited], one.value[~unlimited] / 1000, rtol=1e-12)
     for panel, policy in zip(figures.queue(study).figure.axes, ("tail-drop", "epd", "selective-drop"), strict=True):
         (queue,) = figures.watched(study, policy, cy.QueueProbe(of="west->east", interval="1 ms")).series
         assert panel.get_title() == policy
@@ -222,10 +264,16 @@ def test_the_cost_of_vbr_is_drawn_over_the_guaranteed_rate() -> None:
         gr = float(one["gr"])
         values = {"vbr_cell_delay_variation_s": gr / 10, "vbr_cell_loss_ratio": gr / 100}
         rows.append(replace(one, simulated=values))
-    panels: list[Any] = study.part("figures").vbr_cost(Rows(rows)).figure.axes
-    delay, loss = panels
-    for axes, per_gr, ylabel in ((delay, 100, "VBR delay variation [ms]"), (loss, 0.01, "VBR cell loss ratio")):
-        assert labels(axes) == ("guaranteed rate of UBR", ylabel)
-        for line in axes.lines:
-            x, y = line.get_xydata().T
-            assert (np.diff(x) > 0).all() and np.allclose(y, per_gr * x)
+    delay, *losses = study.part("figures").vbr_cost(Rows(rows)).figure.axes
+    for axes, per_gr, ylabel in (
+        (delay, 100, "VBR cell delay variation [ms]"),
+        *((a, 0.01, "VBR cell loss ratio [-]") for a in losses),
+    ):
+        assert labels(axes) == ("GR [of the link]", ylabel)
+        assert [group.get_label() for group in axes.containers] == ["LAN", "WAN", "satellite"]
+        starts = []
+        for group in axes.containers:
+            x, y = group.lines[0].get_xydata().T
+            assert np.allclose(np.diff(x), 1) and np.allclose(y, per_gr * np.array([0, 0.1, 0.5]))
+            starts.append(x[0])
+        assert len(set(starts)) == 3  # equal values stand beside each other

@@ -105,12 +105,14 @@ DOCUMENT: dict[str, Any] = {
 
 STUDY = load("ubr-plus")
 TABLES = ("1", "2-3")
-FIGURES = ("figure-1", "figure-3", "table-2-3")
+FIGURES = ("policies", "table-2-3", "figure-1", "figure-3")
 
 
 def test_the_folder_has_pages_results_and_figures(folder: Path) -> None:
     files = {"index.html", "README.md", "ubr-plus.json", "ubr-plus.csv", "ubr-plus-vcs.csv", "runs.jsonl"}
-    assert {path.name for path in folder.iterdir()} == files | {f"{name}.png" for name in FIGURES}
+    assert {path.name for path in folder.iterdir()} == files | {
+        f"{name}.{kind}" for name in FIGURES for kind in ("png", "pdf")
+    }
 
 
 def test_the_page_has_every_section_and_links_to_each(shown: Page) -> None:

@@ -1,4 +1,4 @@
-"""Figures as functions of rows or series: choose x, y and group; nothing is simulated here.
+"""The look of all figures, and figures of series over time; those of rows are in `cellyard.plot_rows`. Nothing is simulated here.
 
 Needs the extra ``plot`` (matplotlib).
 """
@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Literal
 from cellyard.errors import UsageError
 from cellyard.figure import empty
 from cellyard.results import Series
-from cellyard.study import Rows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,12 +24,16 @@ if TYPE_CHECKING:
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#555555")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 
+#: How published values are called beside simulated ones.
+PUBLISHED = "published"
+
 #: More lines of a panel are not named.
 MOST_LABELS = 12
 #: Sums over intervals are told at the interval's end; everything else holds from its time on.
 WHERE: Mapping[str, Literal["pre"]] = {"goodput": "pre", "link-share": "pre", "drops": "pre"}
 
 _STYLE: Any = {
+    "axes.axisbelow": True,
     "axes.edgecolor": "#888888",
     "axes.grid": True,
     "axes.labelcolor": "#333333",
@@ -43,6 +46,7 @@ _STYLE: Any = {
     "grid.color": "#e4e4e4",
     "legend.frameon": False,
     "lines.linewidth": 1.1,
+    "pdf.fonttype": 42,
     "svg.hashsalt": "cellyard",
     "xtick.color": "#555555",
     "ytick.color": "#555555",
@@ -75,6 +79,15 @@ def panels(number: int, *, width: float = 7.2, height: float = 3.0) -> tuple[Fig
     figure = empty(width, height)
     axes = figure.subplots(1, number, squeeze=False)
     return figure, list(axes[0])
+
+
+def panels_grid(down: int, across: int, *, width: float, height: float) -> tuple[Figure, list[list[Axes]]]:
+    """A figure with lines of panels below each other."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height))
+    axes = figure.subplots(down, across, squeeze=False)
+    return figure, [list(line) for line in axes]
 
 
 def can_save(path: Path) -> None:
@@ -134,80 +147,5 @@ def level(axes: Axes, value: float, text: str) -> None:
     axes.annotate(
         text, (1, value), xycoords=("axes fraction", "data"), xytext=(-3, 2), textcoords="offset points",
         ha="right", va="bottom", fontsize=8, color="#333333",
+        bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 0.6},
     )  # fmt: skip
-
-
-def efficiency_fairness(
-    axes: Axes, rows: Rows, *, group: str, symbol: str | None = None, legend: bool = True, low: float = 0.0
-) -> None:
-    """Fairness over efficiency from ``low`` on, a colour per value of ``group``, a marker per value of ``symbol``."""
-    groups = list(dict.fromkeys(row.parameters[group] for row in rows))
-    symbols = list(dict.fromkeys(row.parameters[symbol] for row in rows)) if symbol else [None]
-    for value, colour in zip(groups, COLOURS, strict=False):
-        for kind, marker in zip(symbols, MARKERS, strict=False):
-            wanted = {group: value, **({symbol: kind} if symbol else {})}
-            chosen = rows.where(**wanted)
-            axes.scatter(
-                chosen.values("efficiency"), chosen.values("fairness"), s=22, alpha=0.85, linewidths=0,
-                color=colour, marker=marker,
-            )  # fmt: skip
-    if legend:
-        _legend(axes, group, groups, symbol, symbols)
-    margin = 0.04 * (1 - low)
-    widest = max([1.0, *rows.values("efficiency")])
-    axes.set(xlabel="efficiency", ylabel="fairness", xlim=(low, widest + margin), ylim=(low, 1 + margin))
-
-
-def _legend(axes: Axes, group: str, groups: Sequence[Any], symbol: str | None, symbols: Sequence[Any]) -> None:
-    from matplotlib.lines import Line2D
-
-    def entry(text: str, colour: str, marker: str) -> Line2D:
-        return Line2D([], [], color=colour, marker=marker, linestyle="", markersize=5, label=text)
-
-    entries = [entry(f"{_name(group)} {g}", c, "o") for g, c in zip(groups, COLOURS, strict=False)]
-    if symbol:
-        entries += [entry(f"{_name(symbol)} {s}", "#777777", m) for s, m in zip(symbols, MARKERS, strict=False)]
-    axes.legend(handles=entries, fontsize=7.5, loc="lower left", handletextpad=0.2, labelspacing=0.3)
-
-
-def _name(parameter: str) -> str:
-    short = {
-        "vbr_period_ms": "VBR period [ms]",
-        "r_fraction": "R/K =",
-        "z": "Z =",
-        "gr": "GR =",
-        "buffer_cells": "K =",
-        "sources": "N =",
-    }
-    return short.get(parameter, parameter.replace("_", " "))
-
-
-def against_published(axes: Axes, rows: Rows, metric: str, *, group: str) -> None:
-    """Simulated over published values with their 5 to 95 % ranges; on the diagonal they agree."""
-    axes.plot([0, 1.05], [0, 1.05], color="#bbbbbb", linewidth=0.8)
-    for value, colour in zip(dict.fromkeys(row.parameters[group] for row in rows), COLOURS, strict=False):
-        chosen = [
-            row
-            for row in rows.where(**{group: value})
-            if row.published.get(metric) is not None
-            and metric not in row.doubtful
-            and row.simulated[metric] is not None
-        ]
-        x = [float(row.published[metric] or 0) for row in chosen]
-        y = [float(row.simulated[metric]) for row in chosen]
-        below = [v - min(row.ranges.get(metric, (v, v))[0], v) for row, v in zip(chosen, y, strict=True)]
-        above = [max(row.ranges.get(metric, (v, v))[1], v) - v for row, v in zip(chosen, y, strict=True)]
-        axes.errorbar(
-            x, y, yerr=[below, above], fmt="o", markersize=3.6, elinewidth=0.7, alpha=0.85, color=colour, label=value
-        )
-    axes.set(xlabel=f"published {metric}", ylabel=f"simulated {metric}", xlim=(0, 1.05), ylim=(0, 1.05))
-    axes.set_aspect("equal")
-    axes.legend(fontsize=7.5, loc="lower right", handletextpad=0.2)
-
-
-def table_figure(rows: Rows, metrics: Sequence[str], *, group: str) -> Figure:
-    """One panel per metric of simulated against published values."""
-    figure, axes = panels(len(metrics), width=3.5 * len(metrics), height=3.5)
-    for one, metric in zip(axes, metrics, strict=True):
-        against_published(one, rows, metric, group=group)
-    return figure

@@ -48,11 +48,12 @@ def command(
 
 
 def draw(study: Study, rows: Rows, folder: Path) -> list[Picture]:
-    """The figures of the study that ``rows`` suffice for, each also as a file."""
+    """The figures of the study that ``rows`` suffice for, each also as two files: PNG, and PDF for print."""
     pictures = []
     for drawn in study.part("figures").figures(study, rows):
         path = folder / f"{drawn.name}.png"
         drawn.figure.savefig(path, dpi=160)
+        drawn.figure.savefig(path.with_suffix(".pdf"), metadata={"CreationDate": None})
         data = base64.b64encode(path.read_bytes()).decode()
         pictures.append(Picture(drawn.name, drawn.title, drawn.text, data))
     return pictures

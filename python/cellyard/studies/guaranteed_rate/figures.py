@@ -7,11 +7,23 @@ from dataclasses import replace
 from typing import Any
 
 import cellyard as cy
-from cellyard import plot
+from cellyard import plot, plot_rows
 from cellyard.study import Rows, Study
 
 #: The queue of the bottleneck.
 PORT = "west->east"
+
+
+#: What is told of efficiency and fairness.
+METRICS = ("efficiency", "fairness")
+FACTORS = ("tcp", "gr", "drop_policy")
+#: Tables over the guaranteed rate, and what each is about.
+WHERE = {
+    "3-5": "LAN (tables 3 and 5)",
+    "reno-lan": "LAN, Reno with a fast retransmit that resends nothing (tables 3 and 5)",
+    "4-6": "WAN (tables 4 and 6)",
+    "7-8-9": "satellite path (tables 7 to 9)",
+}
 
 
 def figures(study: Study, rows: Rows) -> Iterator[plot.Drawn]:
@@ -22,19 +34,14 @@ def figures(study: Study, rows: Rows) -> Iterator[plot.Drawn]:
     if chosen := rows.where(table="1-2"):
         yield periods(chosen)
     if chosen := rows.where(table=("3-5", "4-6", "7-8-9")):
-        yield trade_off(chosen)
+        for metric in METRICS:
+            yield factors(chosen, metric)
+    for table, where in WHERE.items():
+        if chosen := rows.where(table=table):
+            for metric in METRICS:
+                yield guarantees(chosen, metric, where)
     if chosen := rows.where(table="vbr-cost"):
         yield vbr_cost(chosen)
-    for table in ("1-2", "3-5", "reno-lan", "4-6"):
-        if chosen := rows.where(table=table):
-            yield plot.Drawn(
-                f"table-{table}",
-                f"Table {table}: simulated against published",
-                "A point per row; on the diagonal both agree. Bars are the ensemble's 5 to 95 % ranges.",
-                plot.table_figure(
-                    chosen, ("efficiency", "fairness"), group="configuration" if table == "1-2" else "tcp"
-                ),
-            )
 
 
 def watched(study: Study, tcp: str, gr: float, *probes: Any) -> cy.RunResult:
@@ -65,7 +72,8 @@ def shares(study: Study) -> plot.Drawn:
 
 def window(study: Study) -> plot.Drawn:
     """One TCP's congestion window under VBR bursts."""
-    figure, axes = plot.panels(2, height=2.7)
+    figure, axes = plot.panels(2, height=2.9)
+    highest = 75.0  # the receiver window is 65.5 kilobytes, and fast recovery exceeds it a little
     for one, gr in zip(axes, (0.0, 0.5), strict=True):
         series = {}
         for tcp in ("sack", "reno", "vanilla"):
@@ -73,7 +81,7 @@ def window(study: Study) -> plot.Drawn:
         plot.lines(one, series, scale=1 / 1000)
         for burst in range(6):
             one.axvspan(0.6 * burst, 0.6 * burst + 0.3, color="#f0f0f0", zorder=0, linewidth=0)
-        one.set(title=f"GR = {gr:g}", xlim=(0, 3), ylim=(0, 110), ylabel="cwnd [kilobytes]" if gr == 0 else None)
+        one.set(title=f"GR = {gr:g}", xlim=(0, 3), ylim=(0, highest), ylabel="window [kilobytes]" if gr == 0 else None)
     axes[1].legend(fontsize=8, loc="upper right", ncols=3)
     return plot.Drawn(
         "cwnd",
@@ -84,65 +92,75 @@ def window(study: Study) -> plot.Drawn:
 
 
 def periods(rows: Rows) -> plot.Drawn:
-    """Figure 4 of the text."""
-    figure, axes = plot.panels(2, height=3.6)
-    for one, place in zip(axes, ("lan", "wan"), strict=True):
-        if chosen := rows.where(configuration=place):
-            plot.efficiency_fairness(one, chosen, group="vbr_period_ms", symbol="drop_policy", legend=place == "wan")
-        one.set_title(place.upper())
+    """Figure 4 of the text: what the period of VBR does, by drop policy and buffer."""
     return plot.Drawn(
         "figure-4",
-        "Figure 4: efficiency against fairness for three VBR periods",
-        "SACK, strict priority of VBR, tables 1 and 2.",
+        "Figure 4: efficiency and fairness against the VBR period, by drop policy (tables 1 and 2)",
+        f"5 SACK sources, strict priority of VBR. {plot_rows.READING} LAN and WAN have scales of their own.",
+        plot_rows.grid(
+            rows,
+            METRICS,
+            x="vbr_period_ms",
+            group="drop_policy",
+            columns=("configuration", "buffer_cells"),
+            apart=["configuration"],
+        ),
+    )
+
+
+def factors(rows: Rows, metric: str) -> plot.Drawn:
+    """Figure 5 of the text: which factor decides on which path."""
+    places = list(dict.fromkeys(row["configuration"] for row in rows))
+    figure, axes = plot.panels_grid(len(FACTORS), len(places), width=7.2, height=6.4)
+    for line, factor in zip(axes, FACTORS, strict=True):
+        for one, place in zip(line, places, strict=True):
+            spread = plot_rows.by_factor(one, rows.where(configuration=place), metric, factor)
+            one.set_title(f"{plot_rows.named('configuration', place)}: means {spread:.2f} apart", fontsize=9)
+            one.set_xlabel(plot_rows.quantity(factor, short=True))
+            one.set_ylim(-0.03, max(1.0, *rows.values(metric)) + 0.05)
+            one.tick_params(labelleft=one is line[0])
+        line[0].set_ylabel(plot_rows.quantity(metric))
+    plot_rows.legend_of_factors(figure)
+    return plot.Drawn(
+        f"figure-5-{metric}",
+        f"Figure 5: {metric} by TCP, guaranteed rate and drop policy (tables 3 to 9)",
+        "Every row once in each line of panels; bars are means. The factor whose simulated means lie farthest apart decides on that path. "
+        "Efficiency is relative to half of 125.2 Mb/s on all paths. On the satellite path larger segments can carry more, so that it can "
+        "exceed 1 there.",
         figure,
+    )
+
+
+def guarantees(rows: Rows, metric: str, where: str) -> plot.Drawn:
+    """A metric against the guaranteed rate, a line per drop policy, for each TCP, number of sources and buffer."""
+    return plot.Drawn(
+        f"table-{rows[0].table}-{metric}",
+        f"{metric.capitalize()} against the guaranteed rate, by drop policy: {where}",
+        plot_rows.READING,
+        plot_rows.grid(rows, [metric], x="gr", group="drop_policy", columns=("sources", "buffer_cells"), lines=["tcp"]),
     )
 
 
 def vbr_cost(rows: Rows) -> plot.Drawn:
-    """What VBR pays: delay with an unlimited buffer, loss with a finite one."""
-    figure, axes = plot.panels(2, height=3.0)
-    places = ("lan", "wan", "satellite")
-    for place, colour, marker in zip(places, plot.COLOURS, plot.MARKERS, strict=False):
-        here = rows.where(configuration=place)
-        unlimited = sorted(here.where(vbr_buffer="unlimited"), key=lambda row: float(row["gr"]))
-        grs = [row["gr"] for row in unlimited]
-        variation = [1e3 * float(row.simulated["vbr_cell_delay_variation_s"] or 0) for row in unlimited]
-        axes[0].plot(grs, variation, marker=marker, color=colour, label=place)
-        for buffer, dashes in ((1000, "-"), (10000, "--")):
-            finite = sorted(here.where(vbr_buffer=buffer), key=lambda row: float(row["gr"]))
-            losses = [float(row.simulated["vbr_cell_loss_ratio"] or 0) for row in finite]
-            label = f"{place}, {buffer} cells"
-            axes[1].plot([row["gr"] for row in finite], losses, dashes, marker=marker, color=colour, label=label)
-    axes[0].set(
-        xlabel="guaranteed rate of UBR", ylabel="VBR delay variation [ms]", title="VBR buffer unlimited", ylim=(0, None)
+    """What VBR pays: delay with an unlimited buffer, loss with finite ones."""
+    figure, axes = plot.panels(3, height=2.9)
+    places, grs = plot_rows.levels(rows, "configuration"), plot_rows.levels(rows, "gr")
+    panels = (
+        ("unlimited", "vbr_cell_delay_variation_s", 1e3, "VBR cell delay variation [ms]", "VBR buffer unlimited"),
+        (10000, "vbr_cell_loss_ratio", 1.0, "VBR cell loss ratio [-]", "VBR buffer of 10000 cells"),
+        (1000, "vbr_cell_loss_ratio", 1.0, "VBR cell loss ratio [-]", "VBR buffer of 1000 cells"),
     )
-    axes[1].set(
-        xlabel="guaranteed rate of UBR", ylabel="VBR cell loss ratio", title="finite VBR buffer", ylim=(0, None)
-    )
-    for one in axes:
-        one.legend(fontsize=7)
+    for one, (buffer, metric, scale, label, title) in zip(axes, panels, strict=True):
+        chosen = rows.where(vbr_buffer=buffer)
+        plot_rows.against(one, chosen, metric, x="gr", group="configuration", places=grs, groups=places, scale=scale)
+        one.set(xlabel=plot_rows.quantity("gr", short=True), ylabel=label, title=title)
+    plot_rows.share_scale(axes[1:])
+    axes[2].tick_params(labelleft=True)
+    plot_rows.legend_above(figure, axes[0], published=False)
     return plot.Drawn(
         "vbr-cost",
         "What VBR pays for the guarantee of UBR",
-        "5 SACK sources, Selective Drop, VBR of 300 ms on and 300 ms off at the line rate. Left: peak-to-peak variation of the "
-        "VBR cells' transfer delay, the same at all distances. Right: their loss when the VBR class has a buffer of 1000 (solid) "
-        "or 10000 cells (dashed).",
-        figure,
-    )
-
-
-def trade_off(rows: Rows) -> plot.Drawn:
-    """Figure 5 of the text: each panel coloured by the factor that the text finds decisive there."""
-    figure, axes = plot.panels(3, width=9.6, height=3.6)
-    decisive = {"lan": "drop_policy", "wan": "gr", "satellite": "tcp"}
-    for one, (place, factor) in zip(axes, decisive.items(), strict=True):
-        if chosen := rows.where(configuration=place):
-            plot.efficiency_fairness(one, chosen, group=factor)
-        one.set_title(place if place == "satellite" else place.upper())
-    return plot.Drawn(
-        "figure-5",
-        "Figure 5: efficiency against fairness of tables 3 to 9",
-        "Coloured by the factor that the text calls decisive: drop policy on the LAN, guaranteed rate on the WAN, TCP on the "
-        "satellite path.",
+        "5 SACK sources, Selective Drop, VBR of 300 ms on and 300 ms off at the line rate; bars are the ensemble's 5 to 95 % ranges. Left: "
+        "peak-to-peak variation of the VBR cells' transfer delay. Centre and right: their loss with finite buffers of the VBR class.",
         figure,
     )

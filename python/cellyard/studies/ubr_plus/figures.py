@@ -1,4 +1,4 @@
-"""The study's figures: one run watched closely, the factorial's trade-off, tables against the published values."""
+"""The study's figures: tables beside the published values by drop policy and parameters, one run watched closely."""
 
 from __future__ import annotations
 
@@ -6,29 +6,81 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 import cellyard as cy
-from cellyard import plot
+from cellyard import plot, plot_rows
 from cellyard.study import Rows, Study
 
 #: The queue of the bottleneck.
 PORT = "west->east"
 
 
+#: What is told of efficiency and fairness.
+METRICS = ("efficiency", "fairness")
+
+
 def figures(study: Study, rows: Rows) -> Iterator[plot.Drawn]:
     """All figures whose tables were run."""
-    if rows.where(table="2-3"):
+    if chosen := rows.where(table="2-3"):
+        yield policies(chosen)
+        yield agreement(chosen)
         yield window(study)
         yield queue(study)
-    for table in ("2-3", "4"):
+    for place in ("lan", "wan"):
+        if chosen := rows.where(table="4", configuration=place):
+            yield cutoffs(chosen, place)
+    for table, place in (("5", "LAN"), ("6", "WAN")):
         if chosen := rows.where(table=table):
-            yield plot.Drawn(
-                f"table-{table}",
-                f"Table {table}: simulated against published",
-                "A point per row; on the diagonal both agree. Bars are the ensemble's 5 to 95 % ranges.",
-                plot.table_figure(chosen, ("efficiency", "fairness"), group="configuration"),
-            )
-    if chosen := rows.where(table=("5", "6")):
-        yield factorial(chosen)
+            yield factorial(chosen, table, place)
+
+
+def policies(rows: Rows) -> plot.Drawn:
+    """The study's question: efficiency and fairness against the buffer, a line per drop policy."""
+    return plot.Drawn(
+        "policies",
+        "Efficiency and fairness against the buffer, by drop policy (tables 2 and 3)",
+        f"{plot_rows.READING} LAN and WAN have scales of their own.",
+        plot_rows.grid(
+            rows,
+            METRICS,
+            x="buffer_cells",
+            group="drop_policy",
+            columns=("configuration", "sources"),
+            apart=["configuration"],
+        ),
+    )
+
+
+def agreement(rows: Rows) -> plot.Drawn:
+    """All rows of tables 2 and 3 against what was published."""
+    return plot.Drawn(
+        "table-2-3",
+        "Tables 2 and 3: simulated against published",
+        "A point per row, LAN above and WAN below with scales of their own; on the diagonal both agree. Bars are the ensemble's 5 to "
+        "95 % ranges.",
+        plot_rows.compared(rows, METRICS, lines="configuration", group="drop_policy"),
+    )
+
+
+def cutoffs(rows: Rows, place: str) -> plot.Drawn:
+    """Table 4: Selective Drop over Z."""
+    return plot.Drawn(
+        f"table-4-{place}",
+        f"Selective Drop with R = 0.9 K on the {place.upper()}: efficiency and fairness against Z (table 4)",
+        f"{plot_rows.READING} Published values in doubt are left out.",
+        plot_rows.grid(rows, METRICS, x="z", group="buffer_cells", columns=["sources"]),
+    )
+
+
+def factorial(rows: Rows, table: str, place: str) -> plot.Drawn:
+    """A table of the full factorial of section 7.3: N, K, R and Z."""
+    return plot.Drawn(
+        f"table-{table}",
+        f"FBA on the {place}: efficiency and fairness against Z, by R, buffer and number of sources (table {table})",
+        f"{plot_rows.READING} Small R refuses frames at a nearly empty buffer.",
+        plot_rows.grid(rows, METRICS, x="z", group="r_fraction", columns=["buffer_cells"], lines=["sources"]),
+    )
 
 
 def watched(study: Study, policy: str, *probes: Any) -> cy.RunResult:
@@ -43,14 +95,18 @@ def window(study: Study) -> plot.Drawn:
     run = watched(study, "epd", cy.CwndProbe(of="vc1"), cy.SsthreshProbe(of="vc1"))
     series = {one.what: one for one in run.series}
     figure, (axes,) = plot.panels(1, height=2.6)
+    # Unlimited until the first loss: no line comes down from off the scale.
+    threshold = series["ssthresh"]
+    series["ssthresh"] = replace(threshold, value=np.where(threshold.value > 1e6, np.nan, threshold.value))
     plot.lines(axes, series, scale=1 / 1000)
-    axes.set(ylabel="kilobytes", ylim=(0, 80))
+    axes.set(ylabel="window [kilobytes]", ylim=(0, 80))
     axes.legend(loc="upper right", ncols=2, fontsize=8)
     return plot.Drawn(
         "figure-1",
         "Figure 1: congestion window and slow-start threshold of one TCP",
-        "LAN, 5 sources, K = 1000 cells, EPD, one run as published. Each timeout drops cwnd to one segment and halves "
-        "ssthresh; flat stretches at the bottom are waits for the coarse timer.",
+        "LAN, 5 sources, K = 1000 cells, EPD, one run as published. Flat stretches are waits for the coarse timer, wherever cwnd stood; "
+        "each timeout drops cwnd to one segment and sets ssthresh to half the window. Before the first one ssthresh is unlimited, off "
+        "the scale.",
         figure,
     )
 
@@ -71,23 +127,7 @@ def queue(study: Study) -> plot.Drawn:
         "figure-3",
         "Figure 3: the bottleneck's queue under three policies, with their thresholds",
         "LAN, 5 sources, K = 1000 cells, first 3 s of one run as published. The queue empties while all sources wait for "
-        "their timers; policies that spare some sources keep it busy.",
-        figure,
-    )
-
-
-def factorial(rows: Rows) -> plot.Drawn:
-    """Efficiency and fairness of the full factorial of section 7.3."""
-    figure, axes = plot.panels(2, height=3.6)
-    for one, table, title in zip(axes, ("5", "6"), ("LAN", "WAN"), strict=True):
-        if chosen := rows.where(table=table):
-            wide = table == "5"
-            low = 0.0 if wide else 0.8
-            plot.efficiency_fairness(one, chosen, group="r_fraction", symbol="z", legend=not wide, low=low)
-        one.set_title(title)
-    return plot.Drawn(
-        "factorial",
-        "Tables 5 and 6: efficiency against fairness of FBA",
-        "Small R with small Z refuses frames at a nearly empty buffer, which wastes the link on the LAN. Mind the scales.",
+        "their timers; policies that spare some sources keep it busy. Where it stays at one length, a single source sends at the line "
+        "rate: as many cells come as go.",
         figure,
     )

@@ -1,0 +1,325 @@
+"""Figures of a study's rows, simulated beside published: a metric against one parameter, a line for each value of another.
+
+Nothing is simulated here. Needs the extra ``plot`` (matplotlib).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+from cellyard.plot import COLOURS, MARKERS, PUBLISHED, panels_grid
+from cellyard.study import Row, Rows
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+
+#: Parameters as axis labels: quantity and unit.
+QUANTITIES: Mapping[str, str] = {
+    "buffer_cells": "buffer K [cells]",
+    "configuration": "configuration",
+    "drop_policy": "drop policy",
+    "efficiency": "efficiency [-]",
+    "fairness": "fairness [-]",
+    "gr": "guaranteed rate of UBR [fraction of the link]",
+    "r_fraction": "threshold R [K]",
+    "sources": "number of sources N",
+    "tcp": "TCP",
+    "vbr_period_ms": "VBR on and off time [ms]",
+    "z": "cutoff Z [-]",
+}
+
+#: The same for narrow panels.
+_SHORT: Mapping[str, str] = {"gr": "GR [of the link]", "vbr_period_ms": "VBR on time [ms]"}
+
+#: How a parameter's value is named in titles and legends.
+_VALUES: Mapping[str, str] = {
+    "buffer_cells": "K = {}",
+    "gr": "GR = {}",
+    "r_fraction": "R = {} K",
+    "sources": "N = {}",
+    "vbr_buffer": "{} cells",
+    "vbr_period_ms": "{} ms",
+    "z": "Z = {}",
+}
+
+#: Names in full.
+_NAMES: Mapping[str, str] = {
+    "epd": "EPD",
+    "fba": "FBA",
+    "lan": "LAN",
+    "reno": "Reno",
+    "sack": "SACK",
+    "satellite": "satellite",
+    "selective-drop": "Selective Drop",
+    "tail-drop": "UBR (tail drop)",
+    "vanilla": "Vanilla",
+    "wan": "WAN",
+}
+
+#: How figures of rows are to be read.
+READING = "Filled: simulated, with the ensemble's 5 to 95 % ranges; hollow: published. Points of one value on the horizontal axis stand side by side."
+
+#: Places of the groups at one value stand this far apart, in distances of neighbouring values.
+APART = 0.13
+
+
+def quantity(name: str, *, short: bool = False) -> str:
+    """A parameter or metric as an axis label; ``short`` for narrow panels.
+
+    >>> quantity("gr"), quantity("gr", short=True), quantity("cells_lost")
+    ('guaranteed rate of UBR [fraction of the link]', 'GR [of the link]', 'cells lost')
+    """
+    return (_SHORT if short else {}).get(name) or QUANTITIES.get(name, name.replace("_", " "))
+
+
+def named(parameter: str, value: Any) -> str:
+    """A value of a parameter as titles and legends name it.
+
+    >>> named("r_fraction", 0.9), named("configuration", "lan"), named("tcp", "sack")
+    ('R = 0.9 K', 'LAN', 'SACK')
+    """
+    text = f"{value:g}" if isinstance(value, float) else _NAMES.get(value, str(value))
+    return _VALUES.get(parameter, "{}").format(text)
+
+
+def levels(rows: Rows, parameter: str) -> list[Any]:
+    """The values of a parameter: numbers in ascending order, names as they come."""
+    found = list(dict.fromkeys(row.parameters[parameter] for row in rows))
+    return sorted(found) if all(isinstance(value, (int, float)) for value in found) else found
+
+
+def against(
+    axes: Axes,
+    rows: Rows,
+    metric: str,
+    *,
+    x: str,
+    group: str,
+    places: Sequence[Any],
+    groups: Sequence[Any],
+    scale: float = 1,
+) -> None:
+    """A metric over the values ``places`` of parameter ``x``, a line of its own colour and marker per value of ``group``.
+
+    Filled: simulated, with 5 to 95 % ranges. Hollow: published. The values of ``x`` stand at equal distances, and groups a little
+    apart, so that none hides another. ``scale`` multiplies what is drawn.
+    """
+    for number, value in enumerate(groups):
+        colour, marker = COLOURS[number % len(COLOURS)], MARKERS[number % len(MARKERS)]
+        shift = APART * (number - (len(groups) - 1) / 2)
+        own = sorted(rows.where(**{group: value}), key=lambda row: places.index(row[x]))
+        own = [row for row in own if row.simulated[metric] is not None]
+        at = [places.index(row[x]) + shift for row in own]
+        centre = [float(row.simulated[metric]) * scale for row in own]
+        axes.errorbar(
+            at, centre, yerr=_ranges(own, metric, scale), color=colour, marker=marker, markersize=3.4, linewidth=1.0,
+            elinewidth=0.9, label=named(group, value), zorder=3,
+        )  # fmt: skip
+        printed = [(place, row) for place, row in zip(at, own, strict=True) if is_printed(row, metric)]
+        axes.plot(
+            [place for place, _ in printed], [float(row.published[metric] or 0) * scale for _, row in printed], linestyle="",
+            marker=marker, markersize=6.8, markerfacecolor="none", markeredgecolor=colour, markeredgewidth=0.9,
+            label=PUBLISHED, zorder=4,
+        )  # fmt: skip
+    axes.set_xticks(range(len(places)), [f"{place:g}" if isinstance(place, float) else str(place) for place in places])
+    axes.set_xlim(-0.5, len(places) - 0.5)
+
+
+def is_printed(row: Row, metric: str) -> bool:
+    """Whether the row has a published value of the metric that is not in doubt."""
+    return row.published.get(metric) is not None and metric not in row.doubtful
+
+
+def _ranges(rows: Sequence[Row], metric: str, scale: float = 1) -> list[list[float]]:
+    """How far the ranges reach below and above the simulated values; a mean may lie outside its range."""
+    below, above = [], []
+    for row in rows:
+        value = float(row.simulated[metric])
+        low, high = row.ranges.get(metric, (value, value))
+        below.append(max(value - low, 0) * scale)
+        above.append(max(high - value, 0) * scale)
+    return [below, above]
+
+
+def grid(
+    rows: Rows,
+    metrics: Sequence[str],
+    *,
+    x: str,
+    group: str,
+    columns: Sequence[str],
+    lines: Sequence[str] = (),
+    apart: Sequence[str] = (),
+    width: float = 7.2,
+) -> Figure:
+    """Panels of `against`: the values of ``columns`` side by side, metrics and the values of ``lines`` below each other.
+
+    Panels of one line share their scale, which holds all that is drawn; those that differ in a parameter named in ``apart`` do not.
+    """
+    across = _combinations(rows, columns)
+    down = [(metric, chosen) for metric in metrics for chosen in _combinations(rows, lines)]
+    figure, axes = panels_grid(len(down), len(across), width=width, height=0.75 + 1.55 * len(down))
+    groups = levels(rows, group)
+    for own, (metric, line) in zip(axes, down, strict=True):
+        alike: dict[tuple[Any, ...], list[Axes]] = {}
+        for one, column in zip(own, across, strict=True):
+            chosen = rows.where(**column, **line)
+            against(one, chosen, metric, x=x, group=group, places=levels(chosen, x), groups=groups)
+            alike.setdefault(tuple(column[key] for key in apart), []).append(one)
+            if own is axes[0]:
+                one.set_title(", ".join(named(key, value) for key, value in column.items()))
+            if own is axes[-1]:
+                one.set_xlabel(quantity(x, short=len(across) > 3))
+        for panels in alike.values():
+            share_scale(panels)
+        names = ", ".join(named(key, value) for key, value in line.items())
+        own[0].set_ylabel(f"{names}\n{quantity(metric)}" if names else quantity(metric))
+    for line_of_panels in axes[:-1]:
+        for one in line_of_panels:
+            one.tick_params(labelbottom=False)
+    legend_above(figure, axes[0][0], published=any(is_printed(row, metric) for row in rows for metric in metrics))
+    return figure
+
+
+def _combinations(rows: Rows, parameters: Sequence[str]) -> list[dict[str, Any]]:
+    """Values of some parameters that rows have together, in order."""
+    wanted = product(*(levels(rows, parameter) for parameter in parameters))
+    found = (dict(zip(parameters, values, strict=True)) for values in wanted)
+    return [chosen for chosen in found if rows.where(**chosen)]
+
+
+def share_scale(axes: Sequence[Axes]) -> None:
+    """One vertical scale for panels side by side, with room around all that they show; labels on the first alone."""
+    ends = [end for one in axes for end in one.dataLim.intervaly]
+    low, high = min(ends), max(ends)
+    margin = 0.08 * (high - low) or 0.05
+    for number, one in enumerate(axes):
+        one.set_ylim(low - margin, high + margin)
+        one.tick_params(labelleft=number == 0)
+
+
+def legend_above(figure: Figure, axes: Axes, *, published: bool) -> None:
+    """One legend above all panels: the groups of a panel, and how simulated and published values are marked."""
+    from matplotlib.lines import Line2D
+
+    groups: list[Any] = axes.containers
+    entries: list[Any] = [
+        Line2D(
+            [],
+            [],
+            color=one.lines[0].get_color(),
+            marker=one.lines[0].get_marker(),
+            markersize=4,
+            label=one.get_label(),
+        )
+        for one in groups
+    ]
+    if published:
+        entries += list(marks())
+    figure.legend(
+        handles=entries,
+        loc="outside upper center",
+        ncols=len(entries),
+        fontsize=7.5,
+        columnspacing=1.2,
+        handlelength=1.6,
+    )
+
+
+def marks() -> Iterator[Line2D]:
+    """Legend entries: filled is simulated, hollow is published."""
+    from matplotlib.lines import Line2D
+
+    grey = "#444444"
+    yield Line2D([], [], color=grey, marker="o", markersize=3.4, linestyle="", label="simulated")
+    yield Line2D([], [], color=grey, marker="o", markersize=6.8, fillstyle="none", linestyle="", label=PUBLISHED)
+
+
+def compared(rows: Rows, metrics: Sequence[str], *, lines: str, group: str) -> Figure:
+    """Simulated over published values: metrics side by side, the values of ``lines`` below each other, each with a scale of its own."""
+    down = levels(rows, lines)
+    groups = levels(rows, group)
+    figure, axes = panels_grid(len(down), len(metrics), width=3.3 * len(metrics), height=0.5 + 3.1 * len(down))
+    for own, value in zip(axes, down, strict=True):
+        for one, metric in zip(own, metrics, strict=True):
+            chosen = rows.where(**{lines: value})
+            against_diagonal(one, chosen, metric, group=group, groups=groups)
+            one.set_title(named(lines, value))
+    legend_above(figure, axes[0][0], published=False)
+    return figure
+
+
+def against_diagonal(axes: Axes, rows: Rows, metric: str, *, group: str, groups: Sequence[Any]) -> None:
+    """Simulated over published values with their ranges, a colour and marker per value of ``group``; on the diagonal they agree."""
+    ends = []
+    for number, value in enumerate(groups):
+        own = [
+            row for row in rows.where(**{group: value}) if is_printed(row, metric) and row.simulated[metric] is not None
+        ]
+        printed = [float(row.published[metric] or 0) for row in own]
+        simulated = [float(row.simulated[metric]) for row in own]
+        below, above = _ranges(own, metric)
+        axes.errorbar(
+            printed, simulated, yerr=[below, above], fmt=MARKERS[number % len(MARKERS)], color=COLOURS[number % len(COLOURS)],
+            markersize=4, markeredgecolor="white", markeredgewidth=0.4, elinewidth=0.7, label=named(group, value),
+        )  # fmt: skip
+        ends += printed + [s - b for s, b in zip(simulated, below, strict=True)]
+        ends += [s + a for s, a in zip(simulated, above, strict=True)]
+    low, high = min(ends), max(ends)
+    margin = 0.06 * (high - low) or 0.05
+    scale = (low - margin, high + margin)
+    axes.plot(scale, scale, color="#bbbbbb", linewidth=0.8, zorder=0)
+    axes.set(xlabel=f"published {quantity(metric)}", ylabel=f"simulated {quantity(metric)}", xlim=scale, ylim=scale)
+    axes.set_aspect("equal")
+
+
+def by_factor(axes: Axes, rows: Rows, metric: str, factor: str) -> float:
+    """Every row over the values of one factor, simulated left and published right, with their means; returns the spread of the former."""
+    places = levels(rows, factor)
+    means = []
+    for number, value in enumerate(places):
+        own = rows.where(**{factor: value})
+        simulated = own.values(metric)
+        printed = [float(row.published[metric] or 0) for row in own if is_printed(row, metric)]
+        means.append(sum(simulated) / len(simulated))
+        for values, colour, shift, fill in ((simulated, COLOURS[0], -0.16, True), (printed, COLOURS[1], 0.16, False)):
+            spread = [number + shift + 0.018 * ((n * 7) % 11 - 5) for n in range(len(values))]
+            face = colour if fill else "none"
+            axes.scatter(
+                spread,
+                values,
+                s=8,
+                facecolors=face,
+                edgecolors=colour,
+                linewidths=0.6 if not fill else 0,
+                alpha=0.6,
+                zorder=3,
+            )
+            if values:
+                mean = sum(values) / len(values)
+                axes.plot(
+                    [number + shift - 0.13, number + shift + 0.13],
+                    [mean, mean],
+                    color="#111111",
+                    linewidth=1.6,
+                    zorder=5,
+                )
+    axes.set_xticks(range(len(places)), [named(factor, value) for value in places], fontsize=7.5)
+    axes.set_xlim(-0.5, len(places) - 0.5)
+    return max(means) - min(means)
+
+
+def legend_of_factors(figure: Figure) -> None:
+    """The legend of `by_factor`."""
+    from matplotlib.lines import Line2D
+
+    simulated = Line2D([], [], color=COLOURS[0], marker="o", markersize=4, linestyle="", label="simulated")
+    published = Line2D(
+        [], [], color=COLOURS[1], marker="o", markersize=4, fillstyle="none", linestyle="", label=PUBLISHED
+    )
+    mean = Line2D([], [], color="#111111", linewidth=1.6, label="mean")
+    figure.legend(handles=[simulated, published, mean], loc="outside upper center", ncols=3, fontsize=7.5)
