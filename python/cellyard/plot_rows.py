@@ -61,7 +61,7 @@ _NAMES: Mapping[str, str] = {
 }
 
 #: How figures of rows are to be read.
-READING = "Filled: simulated, with the ensemble's 5 to 95 % ranges; hollow: published. Points of one value on the horizontal axis stand side by side."
+READING = "Filled: simulated, with the ensemble's 5 to 95 % ranges; hollow: published. Points of one value of x stand side by side."
 
 #: Places of the groups at one value stand this far apart, in distances of neighbouring values.
 APART = 0.13
