@@ -16,7 +16,7 @@ import pytest
 from cellyard.commands.study_pages import Picture, page, summary
 from cellyard.study import Row, Rows, Study, load, select, studies
 from cellyard.text import cell, span
-from cellyard.unmatched import FAR, is_outside, outside
+from cellyard.unmatched import FAR, is_outside, outside, told
 
 EMPTY = {"meta", "br", "img"}
 
@@ -99,6 +99,7 @@ DOCUMENT: dict[str, Any] = {
     "centre": "median",
     "bottleneck_cells": 10**6,
     "timing": {"cpu_seconds": 1.0},
+    "answer": [],
     "summary": {},
     "claims": [],
 }
@@ -115,14 +116,24 @@ def test_the_folder_has_pages_results_and_figures(folder: Path) -> None:
     }
 
 
-def test_the_page_has_every_section_and_links_to_each(shown: Page) -> None:
-    titles = ["Agreement", "Claims", "Figures", *(f"Table {name}" for name in TABLES)]
+def leads(shown: Page) -> tuple[list[str], list[str]]:
+    """Where links go: to headings of the page, each of which has an id of its own, and to files."""
+    ids = {attributes["id"]: kind for kind, attributes in shown.elements if "id" in attributes}
+    assert len(ids) == len([attributes for _, attributes in shown.elements if "id" in attributes])
+    links = shown.attributes("a", "href")
+    within = [link.removeprefix("#") for link in links if link.startswith("#")]
+    assert all(ids[link] == "h2" for link in within)
+    return within, [link for link in links if not link.startswith("#")]
+
+
+def test_the_page_has_every_section_and_links_to_each(shown: Page, folder: Path) -> None:
+    titles = ["Answer", "Agreement", "Claims", "Figures", *(f"Table {name}" for name in TABLES)]
     titles += ["Not matched", "Assumed", "Shared values"]
-    assert shown.text("h2") == titles == shown.text("a")
+    assert shown.text("h2") == titles == shown.text("a")[: len(titles)]
     assert shown.text("h1") == [STUDY.title]
-    assert [link.removeprefix("#") for link in shown.attributes("a", "href")] == shown.attributes("h2", "id")
-    ids = [attributes["id"] for _, attributes in shown.elements if "id" in attributes]
-    assert len(ids) == len(set(ids))
+    within, files = leads(shown)
+    assert within == shown.attributes("h2", "id")
+    assert files == [f"{name}.pdf" for name in FIGURES] and all((folder / name).is_file() for name in files)
     assert "medians of 1 replications of each row" in shown.whole and "Only tables 1, 2-3 of the study." in shown.whole
 
 
@@ -165,8 +176,25 @@ def test_what_is_assumed_and_shared_is_told_whole(shown: Page) -> None:
     assert [[text for _, text in line] for line in assumed] == expected
     shared = dict(zip(shown.text("dt"), shown.text("dd"), strict=True))
     assert shared["rate"] == "155.52 Mbps" and shared["wan delay"] == "5 ms"
-    for entry in STUDY.info["unmatched"]:
-        assert " ".join(entry["text"].split()) in shown.text("p")
+    assert STUDY.info["effects"]["text"] in shown.whole
+
+
+def test_the_answer_is_told_first_as_the_document_has_it(shown: Page, folder: Path, document: dict[str, Any]) -> None:
+    assert len(document["answer"]) == 5 and shown.text("h2")[0] == "Answer"
+    assert " ".join(document["answer"]) in shown.text("p")
+    text = (folder / "README.md").read_text(encoding="utf-8")
+    assert f"## Answer\n\n{' '.join(document['answer'])}\n" in text
+    first = document["rows"][-1]["simulated"]
+    assert all(isinstance(first[metric], float) for metric in ("efficiency", "fairness"))
+
+
+def test_prose_of_rows_that_do_not_match_has_the_numbers_of_this_run(shown: Page, document: dict[str, Any]) -> None:
+    found = [text for text in shown.text("p") if text.startswith("LAN, 15 sources, K = 1000, UBR: ")]
+    wanted = {"table": "2-3", "configuration": "lan", "sources": 15, "buffer_cells": 1000, "drop_policy": "tail-drop"}
+    (one,) = [row["simulated"] for row in document["rows"] if wanted.items() <= row.items()]
+    numbers = f"published 0.22 and 0.31, simulated {one['efficiency']:.2f} and {one['fairness']:.2f}. "
+    assert len(found) == 1 and numbers in found[0]
+    assert not any("table 6" in text for text in shown.text("p"))  # it was not run
 
 
 def test_every_figure_is_on_the_page_and_in_a_file(shown: Page, folder: Path) -> None:
@@ -225,7 +253,16 @@ def test_the_summary_tells_the_same_in_markdown(folder: Path, document: dict[str
         assert f"- **{verdict}**: {claim['text']}\n  {claim['evidence']}.\n" in text
     assert text.count("- **") == len(document["claims"]) + len(STUDY.info["assumed"])
     headings = re.findall("^## (.*)$", text, re.M)
-    assert headings == ["Agreement", "Claims", "Not matched", "Assumed"]
+    titles = [*(f"Table {name}" for name in TABLES), "Not matched", "Assumed"]
+    assert headings == ["Answer", "Agreement", "Claims", "Figures", *titles]
+    images = re.findall(r"^!\[.+\]\((.+)\)$", text, re.M)
+    assert images == [f"{name}.png" for name in FIGURES] and all((folder / name).is_file() for name in images)
+    for name in TABLES:
+        lines = text.split(f"## Table {name}\n")[1].split("## ")[0].splitlines()
+        cells = [line.count("|") for line in lines if line.startswith("|")]
+        assert len(cells) == 2 + len(STUDY.tables[name].rows) and len(set(cells)) == 1
+        first = next(number for number, line in enumerate(lines) if line.startswith("|"))
+        assert all(line.startswith("|") for line in lines[first : first + len(cells)])
 
 
 @pytest.mark.parametrize("name", sorted(studies()))
@@ -243,8 +280,30 @@ def test_the_page_of_a_whole_study_has_every_table_claim_and_assumption(name: st
         claim["text"] for claim in claims
     ]
     assert len(found.tables["Assumed"]) == 1 + len(study.info["assumed"])
-    ids = [attributes["id"] for _, attributes in found.elements if "id" in attributes]
-    assert len(ids) == len(set(ids)) and "Only table" not in found.whole
+    within, files = leads(found)
+    assert within == found.attributes("h2", "id") and files == [f"table-{table}.pdf" for table in study.tables]
+    assert "Only table" not in found.whole
+
+
+MATCHED = {"efficiency": 0.5}, {"efficiency": 0.52}
+APART = {"efficiency": 0.5}, {"efficiency": 0.8}
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        (APART, ["published 0.50, simulated 0.80, error 0.30, rank not defined"]),
+        (MATCHED, []),
+    ],
+    ids=["apart", "matched"],
+)
+def test_rows_that_match_are_not_told_as_unmatched(values: tuple[dict[str, float], ...], expected: list[str]) -> None:
+    text = "published {a.published[efficiency]}, simulated {a.simulated[efficiency]}, "
+    text += "error {a.error[efficiency]}, rank {a.rank[efficiency]}"
+    study = Study("s", Path(), {"unmatched": [{"text": text, "rows": {"a": {"table": "t"}}}]})
+    published, simulated = values
+    assert told(study, Rows([Row("t", {"n": 1}, published, simulated=simulated)])) == expected
+    assert told(study, Rows()) == []
 
 
 def row(published: float | None, simulated: float, low: float, high: float, metric: str = "efficiency") -> Row:
@@ -356,7 +415,7 @@ def test_no_text_of_a_study_becomes_markup_in_the_summary(hostile: Study) -> Non
     escaped = r"""&lt;/td&gt;&lt;/p&gt;"&gt;&lt;i id="claims"&gt;'\|\`\*\_&amp;amp;"""
     assert f"- **refuted**: claim {escaped}\n  evidence {escaped}.\n" in text
     tables = [line for line in text.splitlines() if line.startswith("|")]
-    assert {len(re.findall(r"(?<!\\)\|", line)) for line in tables} == {7, 8} and len(tables) == 7
+    assert sorted(len(re.findall(r"(?<!\\)\|", line)) for line in tables) == 3 * [5] + 7 * [7]
 
 
 def test_without_replications_nothing_is_judged_by_its_range(hostile: Study) -> None:

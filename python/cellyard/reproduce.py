@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from cellyard.agreement import summary
+from cellyard.answer import answer
 from cellyard.batch import Job, run_jobs
 from cellyard.limits import MOST_REPLICATIONS, whole
 from cellyard.metrics import RowMetrics
@@ -33,8 +34,10 @@ class Reproduction:
         draws: tuple[int | None, ...] = (None,) if replications is None else tuple(range(replications))
         self._jobs: list[Job] = []
         measures = study.measures
-        for row in rows:
-            text = study.scenario(row).with_seed(seed).canonical
+        #: One per row, before its draws.
+        self.scenarios = [study.scenario(row).with_seed(seed) for row in rows]
+        for row, scenario in zip(rows, self.scenarios, strict=True):
+            text = scenario.canonical
             self._jobs.extend(Job(text, draw, RowMetrics(measures, row)) for draw in draws)
         self._per_row = len(draws)
         self._kept: dict[int, Mapping[str, Any]] = {}
@@ -127,6 +130,7 @@ class Reproduction:
             "centre": None if self.replications is None else self.study.centre,
             "complete": self.complete,
             "rows": [row.to_dict() for row in rows],
+            "answer": answer(self.study, rows, self.replications),
             "summary": self.summary(),
             "claims": self.claims,
             "cells": sum(run["cells"] for run in self._kept.values()),

@@ -204,7 +204,7 @@ class Study:
         return measures
 
     def part(self, name: str) -> ModuleType:
-        """One of the study's own modules: ``scenario``, ``claims``, ``figures`` or ``metrics``."""
+        """One of the study's own modules: ``scenario``, ``claims``, ``answer``, ``figures`` or ``metrics``."""
         return importlib.import_module(f"cellyard.studies.{self.folder.name}.{name}")
 
     def second_column(self, table: Table, rows: Rows) -> tuple[Table, list[Row | None]] | None:
@@ -220,6 +220,11 @@ class Study:
     def claims(self) -> tuple[Claim, ...]:
         """What the text says, in order."""
         return tuple(self.part("claims").CLAIMS)
+
+    @property
+    def answer(self) -> tuple[Any, ...]:
+        """Its answer, sentence by sentence (`cellyard.answer.Sentence`); none if it has no ``answer.py``."""
+        return tuple(self.part("answer").ANSWER) if (self.folder / "answer.py").exists() else ()
 
     def scenario(self, row: Row) -> Scenario:
         """The scenario of a row."""

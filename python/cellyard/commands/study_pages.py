@@ -11,7 +11,7 @@ from cellyard.commands.study_text import group_label, has_published, has_ranges
 from cellyard.results import share_inside
 from cellyard.study import Row, Rows, Study, Table
 from cellyard.text import cell, printed, range_name, span
-from cellyard.unmatched import FAR, is_outside, outside
+from cellyard.unmatched import FAR, is_outside, outside, told
 
 
 @dataclass(frozen=True)
@@ -37,20 +37,26 @@ def page(
     study: Study, rows: Rows, document: Mapping[str, Any], figures: Sequence[Picture], *, chosen: Sequence[str] = ()
 ) -> str:
     """The whole page, its figures inside it. ``chosen`` names the tables of ``rows`` when they are not all."""
-    tables = [_table(study, table, rows) for table in study.tables.values() if rows.where(table=table.name)]
     shared = list(_flat(study.info["shared"]))
-    return pages.html(
-        "report.html", figures=figures, tables=tables, shared=shared, **_common(study, rows, document, chosen)
-    )
+    return pages.html("report.html", shared=shared, **_common(study, rows, document, figures, chosen))
 
 
-def summary(study: Study, rows: Rows, document: Mapping[str, Any], *, chosen: Sequence[str] = ()) -> str:
-    """What was reproduced, what was not and what is doubtful, as one page of Markdown."""
+def summary(
+    study: Study,
+    rows: Rows,
+    document: Mapping[str, Any],
+    figures: Sequence[Picture] = (),
+    *,
+    chosen: Sequence[str] = (),
+) -> str:
+    """The same as one page of Markdown, which shows the files of its figures."""
     doubtful = [row for row in rows if row.doubtful]
-    return pages.markdown("summary.md", doubtful=doubtful, **_common(study, rows, document, chosen))
+    return pages.markdown("summary.md", doubtful=doubtful, **_common(study, rows, document, figures, chosen))
 
 
-def _common(study: Study, rows: Rows, document: Mapping[str, Any], chosen: Sequence[str]) -> dict[str, Any]:
+def _common(
+    study: Study, rows: Rows, document: Mapping[str, Any], figures: Sequence[Picture], chosen: Sequence[str]
+) -> dict[str, Any]:
     """What both pages tell."""
     far, nearer = outside(rows)
     return {
@@ -58,14 +64,17 @@ def _common(study: Study, rows: Rows, document: Mapping[str, Any], chosen: Seque
         "chosen": chosen,
         "citation": study.info["citation"],
         "document": document,
+        "effects": study.info.get("effects", {}).get("text", ""),
         "far": far,
         "far_from": FAR,
+        "figures": figures,
         "label": group_label,
         "nearer": nearer,
         "range_name": range_name(document["replications"] or 1),
         "share_inside": share_inside(document["replications"] or 1),
         "study": study,
-        "unmatched": [entry["text"] for entry in study.info.get("unmatched", ())],
+        "tables": [_table(study, table, rows) for table in study.tables.values() if rows.where(table=table.name)],
+        "unmatched": told(study, rows),
     }
 
 

@@ -39,7 +39,7 @@ def command(
         study_files.write(out, reproduction, document)
         figures = draw(study, reproduction.rows, out)
         chosen = list(dict.fromkeys(tables))
-        short = summary(study, reproduction.rows, document, chosen=chosen)
+        short = summary(study, reproduction.rows, document, figures, chosen=chosen)
         (out / "README.md").write_text(short, encoding="utf-8")
         path.write_text(page(study, reproduction.rows, document, figures, chosen=chosen), encoding="utf-8")
     print(f"wrote {path}", file=sys.stderr)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from contextlib import nullcontext
@@ -9,6 +10,7 @@ from pathlib import Path
 
 from cellyard import provenance
 from cellyard.commands import INTERRUPTED, study_files, study_text
+from cellyard.commands.check import CELLS_PER_SECOND
 from cellyard.errors import UsageError
 from cellyard.folder import ResultFolder
 from cellyard.limits import MOST_RUNS
@@ -17,6 +19,9 @@ from cellyard.reproduce import Reproduction
 from cellyard.store import Store
 from cellyard.study import Rows, Study, load, select
 from cellyard.text import csv_text, dump
+
+#: Work that takes longer is announced.
+LONG_SECONDS = 10.0
 
 
 def command(
@@ -51,6 +56,34 @@ def command(
     return status
 
 
+def expect(study: Study, reproduction: Reproduction, jobs: int | None) -> None:
+    """Say beforehand how long it takes, if it is long; runs that a folder already holds are counted too."""
+    seconds = sum(scenario.describe()["max_bottleneck_cells"] for scenario in reproduction.scenarios) / CELLS_PER_SECOND
+    seconds *= reproduction.total / max(len(reproduction.scenarios), 1)
+    if seconds >= LONG_SECONDS:
+        threads = min(jobs or os.cpu_count() or 1, reproduction.total)
+        print(
+            f"{study.name}: {reproduction.total} runs, some {told_time(seconds)} of CPU time, {told_time(seconds / threads)} "
+            f"on {threads} thread{'s' * (threads > 1)}",
+            file=sys.stderr,
+        )
+
+
+def told_time(seconds: float) -> str:
+    """A time that is only known roughly.
+
+    >>> told_time(41.3), told_time(706.0), told_time(9000.0)
+    ('41 s', '12 minutes', '2.5 hours')
+    """
+    return (
+        f"{seconds:.0f} s"
+        if seconds < 90
+        else f"{seconds / 60:.0f} minutes"
+        if seconds < 5400
+        else f"{seconds / 3600:.1f} hours"
+    )
+
+
 def reproduce(
     study: Study,
     rows: Rows,
@@ -64,6 +97,7 @@ def reproduce(
     if len(rows) * (replications or 1) > MOST_RUNS:
         raise UsageError(f"--replications {replications}: more than {MOST_RUNS} runs in one go")
     reproduction = Reproduction(study, rows, replications=replications, seed=1 if seed is None else seed)
+    expect(study, reproduction, jobs)
     status = 0
     with (
         Store(folder.runs) if folder else nullcontext() as store,

@@ -1,0 +1,96 @@
+"""The answer of a study in a few sentences, each made from the rows that were simulated; none keeps a number or an outcome of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from statistics import mean
+from typing import Any
+
+from cellyard.agreement import agreement
+from cellyard.results import share_inside
+from cellyard.study import Rows, Study
+
+#: Means of a factor's values that lie this far apart decide; less than the second hardly matters.
+DECIDES, LITTLE = 0.1, 0.03
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """What is said of the rows of some tables."""
+
+    tables: tuple[str, ...]
+    tell: Callable[[Rows], str]
+
+
+def sentence(*tables: str) -> Callable[[Callable[[Rows], str]], Sentence]:
+    """Decorator that makes a function of rows a `Sentence`; it is told when all of ``tables`` were run whole."""
+    return lambda tell: Sentence(tables, tell)
+
+
+def answer(study: Study, rows: Rows, replications: int | None) -> list[str]:
+    """The study's own sentences whose tables are whole, then one on how well the rows agree with what was published."""
+    whole = {name for name, table in study.tables.items() if len(rows.where(table=name)) == len(table.rows)}
+    told = [one.tell(rows) for one in study.answer if whole.issuperset(one.tables)]
+    return [*told, *agreed(study, rows, replications)]
+
+
+def agreed(study: Study, rows: Rows, replications: int | None) -> list[str]:
+    """How far simulated values are from the published ones, and how many of these are inside their ensemble's range."""
+    beside = [name for name, table in study.tables.items() if table.beside]
+    judged = Rows(row for row in rows if row.table not in beside)
+    found = {metric: agreement(judged, metric) for metric in ("efficiency", "fairness")}
+    if not all(one["rows"] for one in found.values()):
+        return []
+    errors = " and ".join(f"{one['mean_abs_error']:.3f} ({metric})" for metric, one in found.items())
+    text = f"Simulated values are {errors} from the published ones on average"
+    if replications is not None and replications > 1:
+        values = sum(one["rows"] for one in found.values())
+        inside = sum(one["inside_range"] for one in found.values())
+        expected = round(values * share_inside(replications))
+        than = "fewer than" if inside < expected else "no fewer than"
+        text += (
+            f"; {inside} of {values} published values lie inside their ensemble's 5 to 95 % range, {than} the {expected} that would "
+            "if each were one more draw"
+        )
+    return [text + "."]
+
+
+def means(rows: Rows, parameter: str, metric: str = "efficiency") -> dict[Any, float]:
+    """Mean of a metric by value of a parameter."""
+    values = dict.fromkeys(row[parameter] for row in rows)
+    return {value: mean(rows.where(**{parameter: value}).values(metric)) for value in values}
+
+
+def apart(of: Mapping[Any, float]) -> float:
+    """How far the highest is above the lowest."""
+    return max(of.values()) - min(of.values())
+
+
+def ranked(of: Mapping[Any, float], name: Callable[[Any], str]) -> str:
+    """The highest first.
+
+    >>> ranked({"epd": 0.5, "fba": 0.75}, str.upper)
+    'FBA (0.75), EPD (0.50)'
+    """
+    return ", ".join(f"{name(key)} ({of[key]:.2f})" for key in sorted(of, key=lambda key: -of[key]))
+
+
+def matters(spread: float) -> str:
+    """How much a factor matters whose means lie so far apart.
+
+    >>> [matters(spread) for spread in (0.2, 0.05, 0.01)]
+    ['decides', 'matters a little for', 'hardly matters for']
+    """
+    return "decides" if spread >= DECIDES else "matters a little for" if spread >= LITTLE else "hardly matters for"
+
+
+def changes(gain: float) -> str:
+    """What happens to a mean.
+
+    >>> [changes(gain) for gain in (0.25, -0.25, 0.001)]
+    ['rises by 0.25', 'falls by 0.25', 'stays as it is']
+    """
+    if abs(gain) < 0.005:
+        return "stays as it is"
+    return f"{'rises' if gain > 0 else 'falls'} by {abs(gain):.2f}"

@@ -1,0 +1,119 @@
+"""Each sentence of a study's answer follows its rows: turned round when they are, and without a number of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from cellyard.results import share_inside
+from cellyard.answer import answer
+from cellyard.study import Row, Rows, load, studies
+
+STUDIES = sorted(studies())
+
+#: Metrics that sentences ask for beside efficiency and fairness.
+OTHERS = {"vbr_max_queue_cells": 7000, "vbr_cell_delay_variation_s": 0.25}
+
+
+def made(name: str, efficiency: Callable[[Row], float], fairness: Callable[[Row], float]) -> Rows:
+    """All rows of a study, simulated by rule with ranges of 0.05 around."""
+    found = []
+    for table in load(name).tables.values():
+        for row in table.rows:
+            values = {"efficiency": efficiency(row), "fairness": fairness(row)}
+            ranges = {metric: (value - 0.05, value + 0.05) for metric, value in values.items()}
+            found.append(replace(row, simulated={**OTHERS, **values}, ranges=ranges))
+    return Rows(found)
+
+
+def by(**effects: dict[Any, float]) -> Callable[[Row], float]:
+    """0.5 and the effects of a row's parameters."""
+    return lambda row: 0.5 + sum(effect.get(row.get(key), 0) for key, effect in effects.items())
+
+
+EVEN = by()
+
+
+def told(name: str, efficiency: Callable[[Row], float], fairness: Callable[[Row], float] = EVEN) -> list[str]:
+    return answer(load(name), made(name, efficiency, fairness), 20)
+
+
+GOOD = by(
+    drop_policy={"tail-drop": -0.2, "epd": 0.0, "selective-drop": 0.2, "fba": 0.3}, buffer_cells={3000: 0.1, 36000: 0.1}
+)
+BAD = by(
+    drop_policy={"tail-drop": 0.2, "epd": 0.0, "selective-drop": -0.2, "fba": -0.3},
+    buffer_cells={3000: -0.1, 36000: -0.1},
+)
+
+
+def test_the_answer_of_ubr_plus_turns_round_with_its_rows() -> None:
+    good, bad, even = told("ubr-plus", GOOD, GOOD), told("ubr-plus", BAD, BAD), told("ubr-plus", by())
+    for place, number in (("LAN", 0), ("WAN", 1)):
+        assert good[number].startswith(f"On the {place} the drop policy decides the efficiency")
+        assert good[number].endswith("FBA (0.83), Selective Drop (0.73), EPD (0.53), UBR (tail drop) (0.33).")
+        assert bad[number].endswith("UBR (tail drop) (0.67), EPD (0.47), Selective Drop (0.27), FBA (0.17).")
+        assert "hardly matters for" in even[number]
+    assert "rises by 0.20 from UBR to EPD and rises by 0.25 from there" in good[2]
+    assert "falls by 0.20 from UBR to EPD and falls by 0.25 from there" in bad[2]
+    assert "stays as it is from UBR to EPD and stays as it is from there" in even[2]
+    assert "rises by 0.10 on the LAN" in good[3] and "rises by 0.10 on the WAN" in good[3]
+    assert "falls by 0.10 on the LAN" in bad[3] and "stays as it is on the WAN" in even[3]
+
+
+@pytest.mark.parametrize(
+    ("factor", "values", "texts"),
+    [
+        ("drop_policy", {"epd": 0.1, "selective-drop": 0.3}, ("as the text says", "names the guaranteed rate", "names the TCP")),
+        ("gr", {0.1: 0.1, 0.5: 0.3}, ("names the drop policy", "as the text says", "names the TCP")),
+        ("tcp", {"reno": 0.3, "sack": 0.1}, ("names the drop policy", "names the guaranteed rate", "as the text says")),
+    ],
+)  # fmt: skip
+def test_the_answer_of_guaranteed_rate_names_the_factor_whose_means_lie_farthest_apart(
+    factor: str, values: dict[Any, float], texts: tuple[str, ...]
+) -> None:
+    name = {"tcp": "TCP", "gr": "guaranteed rate", "drop_policy": "drop policy"}[factor]
+    sentences = told("guaranteed-rate", by(**{factor: values}))
+    for sentence, text in zip(sentences, texts, strict=False):
+        assert f"the {name} matters most" in sentence and text in sentence and "0.30 apart" in sentence
+    more = {"gr": "rises by 0.30"}.get(factor, "stays as it is")
+    assert f"{more} on the LAN, {more} on the WAN and {more} on the satellite path" in sentences[3]
+    assert "7000 cells" in sentences[3] and "250 ms" in sentences[3]
+    assert "falls by 0.30 on the LAN" in told("guaranteed-rate", by(gr={0.0: 0.3, 0.1: 0.2}))[3]
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_the_last_sentence_counts_published_values_inside_their_range(name: str) -> None:
+    rows = made(name, by(), by())
+    beside = [key for key, table in load(name).tables.items() if table.beside]
+    judged = [row for row in rows if row.table not in beside]
+
+    def sentence(shift: float, replications: int | None = 20) -> str:
+        values = [
+            replace(
+                row,
+                simulated={**row.simulated, **{m: v + shift for m, v in row.published.items() if v is not None}},
+                ranges={m: (v + shift - 0.01, v + shift + 0.01) for m, v in row.published.items() if v is not None},
+            )
+            for row in judged
+        ]
+        return answer(load(name), Rows(values), replications)[-1]
+
+    number = sum(v is not None and m in ("efficiency", "fairness") and m not in row.doubtful
+                 for row in judged for m, v in row.published.items())  # fmt: skip
+    expected = round(number * share_inside(20))
+    assert f"{number} of {number} published values lie inside" in sentence(0) and "no fewer than" in sentence(0)
+    assert sentence(0).startswith("Simulated values are 0.000 (efficiency) and 0.000 (fairness)")
+    assert f"0 of {number} published values" in sentence(0.2) and f"range, fewer than the {expected} " in sentence(0.2)
+    assert "0.200 (efficiency) and 0.200 (fairness)" in sentence(0.2)
+    assert "inside" not in sentence(0.2, None)
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_sentences_whose_tables_were_not_run_whole_are_not_told(name: str) -> None:
+    rows = made(name, by(), by())
+    assert len(answer(load(name), rows, 20)) == 5
+    (part, *_) = (row for row in rows if row.published.get("fairness") is not None)
+    assert len(answer(load(name), Rows([part]), 20)) == 1
