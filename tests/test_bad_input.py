@@ -124,6 +124,14 @@ def test_plot_without_anything_to_draw(cli: Cli, lan: Path) -> None:
     refused(cli("run", lan, *probe, "--plot", "a.txt"), "a.txt", "png")
     refused(cli("run", lan, *probe, "--plot", "none/a.png"), "no folder none")
     refused(cli("run", lan, *probe, "--plot", "a.png", "--replications", 2), "one run")
+    refused(cli("run", lan, "--plot-from", "0 s"), "--plot FILE")
+    for text in ("3", "nan", "-1 s", "1 min", ""):
+        refused(cli("run", lan, *probe, "--plot", "a.png", f"--plot-to={text}"), "--plot-to", "s, ms or us")
+    refused(cli("run", lan, *probe, "--plot", "a.png", "--plot-to", "0 s"), "after 0 s")
+    refused(
+        cli("run", lan, *probe, "--plot", "a.png", "--plot-from", "5 ms", "--plot-to", "4 ms"), "after --plot-from 5 ms"
+    )
+    refused(cli("run", lan, *probe, "--plot", "a.png", "--plot-from", "1 s"), "--plot-from", "end of the run")
 
 
 def test_more_points_than_can_be_kept(cli: Cli, lan: Path) -> None:

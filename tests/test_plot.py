@@ -13,7 +13,7 @@ import pytest
 from cellyard import plot, plot_rows
 from cellyard.results import Series
 from cellyard.study import Row, Rows, load, studies
-from conftest import LAN
+from conftest import LAN, ROOT
 
 STUDIES = sorted(studies())
 
@@ -144,13 +144,78 @@ def test_every_series_of_a_run_is_drawn_over_time_in_the_panel_of_its_kind() -> 
     for axes, what in zip(figure.axes, kinds, strict=True):
         series = [one for one in run.series if one.what == what]
         assert len(series) == (2 if what == "goodput" else 1)
-        for line, one in zip(axes.lines, series, strict=True):
-            assert np.array_equal(line.get_xdata(), one.time_s) and np.array_equal(line.get_ydata(), one.value)
+        for line, one in zip(axes.lines, series, strict=False):  # marks of segments come after
+            x, y = np.array(line.get_xdata()), np.array(line.get_ydata())
+            if what == "goodput":  # the first interval begins at 0
+                assert x[0] == pytest.approx(0, abs=1e-9) and y[0] == one.value[0]
+                x, y = x[1:], y[1:]
+            if what == "queue" and len(x) > len(one.time_s):  # held until the end
+                x, y = x[:-1], y[:-1]
+            assert np.array_equal(x, one.time_s) and np.array_equal(y, one.value)
             # A mean over an interval is told at its end; a state holds from its time on; a segment is a dot.
             drawn = {"queue": "steps-post", "goodput": "steps-pre", "sequence": "default"}[what]
             assert line.get_drawstyle() == drawn
             assert one.of in line.get_label() or (one.vc or "") in line.get_label()
         assert axes.get_ylabel() == f"{what} [{series[0].unit}]"
+
+
+def recorded(what: str, of: str, time: list[float], value: list[float], **more: Any) -> Series:
+    whose = {"service_class": None, "vc": None, "unit": "u", **more}
+    return Series(what=what, of=of, time_s=np.array(time), value=np.array(value), **whose)
+
+
+def test_a_vc_has_one_colour_in_all_panels_and_more_vcs_than_colours_differ_by_their_lines() -> None:
+    names = [f"vc{n}" for n in range(1, 10)]
+    series = [recorded("queue", "a->b", [0, 1], [1, 2])]
+    series += [recorded("cwnd", name, [0, 1], [1, 2]) for name in names]
+    series += [recorded("goodput", name, [1, 2], [1, 2]) for name in reversed(names)]
+    series += [recorded("queue", "a->b", [0, 1], [1, 2], vc="vc3")]
+    figure: Any = plot.over_time(series)
+    looks = [
+        {line.get_label(): (line.get_color(), line.get_linestyle()) for line in axes.lines} for axes in figure.axes
+    ]
+    queue, cwnd, goodput = looks
+    assert cwnd == goodput and len(set(cwnd.values())) == 9
+    assert queue["a->b vc3"] == cwnd["vc3"] and queue["a->b"] == (plot.COLOURS[0], "-")
+
+
+def test_sums_begin_with_their_first_interval_and_states_hold_until_the_end() -> None:
+    series = [
+        recorded("goodput", "vc", [0.3, 0.4], [5, 6]),
+        recorded("drops", "a->b", [0.1], [5]),
+        recorded("cwnd", "vc", [0.0, 0.2], [1, 2]),
+    ]
+    figure: Any = plot.over_time(series)
+    drawn: list[Any] = [axes.lines[0].get_xydata() for axes in figure.axes]
+    assert np.allclose(drawn[0], [[0.2, 5.0], [0.3, 5.0], [0.4, 6.0]])
+    assert np.allclose(drawn[1], [[0.0, 5.0], [0.1, 5.0]])
+    assert np.allclose(drawn[2], [[0.0, 1.0], [0.2, 2.0], [0.4, 2.0]])
+
+
+def test_segments_that_were_sent_again_or_lost_are_marked() -> None:
+    run = cy.Scenario.read(str(ROOT / "examples/lossy-link.toml")).run().only
+    figure: Any = plot.over_time(run.series, trace=run.trace)
+    marked = {line.get_label(): line for line in figure.axes[0].lines}
+    assert list(marked) == ["tcp", "tcp sent again", "tcp lost"]
+    # Frames 14, 24, 26 and 28 of 1000 bytes are lost, and each is sent again once.
+    assert marked["tcp lost"].get_ydata().tolist() == [14000, 24000, 26000, 28000]
+    assert marked["tcp sent again"].get_ydata().tolist() == [14000, 24000, 26000, 28000]
+    assert (marked["tcp lost"].get_xdata() < marked["tcp sent again"].get_xdata()).all()
+    without: Any = plot.over_time(run.series)
+    assert [line.get_label() for line in without.axes[0].lines] == ["tcp", "tcp sent again"]
+
+
+def test_a_window_shows_what_is_in_it_with_lines_up_to_its_edges() -> None:
+    time = [0.0, 1.0, 2.0, 3.0, 4.0]
+    series = [recorded("cwnd", "vc", time, [9, 1, 2, 3, 9]), recorded("sequence", "vc", time, [9, 10, 20, 30, 90])]
+    figure: Any = plot.over_time(series, window=(1.5, 2.5))
+    cwnd, sequence = figure.axes
+    assert cwnd.get_xlim() == sequence.get_xlim() == (1.5, 2.5)
+    assert cwnd.lines[0].get_xydata().tolist() == [[1, 1], [2, 2], [3, 3]]
+    assert sequence.lines[0].get_xydata().tolist() == [[2, 20]]
+    assert cwnd.get_ylim()[1] < 4
+    whole: Any = plot.over_time(series)
+    assert whole.axes[0].get_xlim() == (0, 4)
 
 
 def test_lines_show_scaled_values_over_time_with_their_labels() -> None:

@@ -255,6 +255,13 @@ def run(
         Path | None,
         typer.Option(help="Draw the series of the probes of a single run into a PNG, SVG or PDF file.", metavar="FILE"),
     ] = None,
+    plot_from: Annotated[
+        str | None,
+        typer.Option(help="Draw from this time on, as in '0.5 s'; the beginning by default.", metavar="TIME"),
+    ] = None,
+    plot_to: Annotated[
+        str | None, typer.Option(help="Draw up to this time; the end by default.", metavar="TIME")
+    ] = None,
 ) -> int:
     """Simulate a scenario: what each VC, port and class got."""
     from cellyard.commands import run
@@ -271,6 +278,8 @@ def run(
         output_format=output_format.value,
         kernel=kernel.value,
         plot=plot,
+        plot_from=plot_from,
+        plot_to=plot_to,
     )
 
 

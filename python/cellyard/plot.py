@@ -8,13 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import cycle
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from cellyard.errors import UsageError
 from cellyard.figure import empty
-from cellyard.results import Series
+from cellyard.results import DroppedCell, Series
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,11 +23,16 @@ if TYPE_CHECKING:
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#555555")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 
+#: Lines of the colours' first round, second, third.
+DASHES = ("-", "--", ":")
+
 #: How published values are called beside simulated ones.
 PUBLISHED = "published"
 
 #: More lines of a panel are not named.
 MOST_LABELS = 12
+#: What is watched at ports; everything else is of a VC.
+PORTS = frozenset({"queue", "drops", "link-share", "credit"})
 #: Sums over intervals are told at the interval's end; everything else holds from its time on.
 WHERE: Mapping[str, Literal["pre"]] = {"goodput": "pre", "link-share": "pre", "drops": "pre"}
 
@@ -102,33 +106,126 @@ def can_save(path: Path) -> None:
         raise UsageError(f"{path}: there is no folder {path.parent}")
 
 
-def over_time(series: Sequence[Series]) -> Figure:
-    """One panel per kind of series, from top to bottom over the same time, a line for each VC, port or class."""
+def over_time(
+    series: Sequence[Series],
+    *,
+    trace: Sequence[DroppedCell] = (),
+    window: tuple[float | None, float | None] = (None, None),
+) -> Figure:
+    """One panel per kind of series, from top to bottom over the same time, a line for each VC, port or class.
+
+    A VC has one colour in all panels. Among segments, a ring marks one that was sent again and a cross one that lost a cell, as far as
+    ``trace`` tells. ``window`` is the first and the last second shown, all by default. Raises `UsageError` without series.
+    """
+    from matplotlib.ticker import StrMethodFormatter
+
     if not series:
         raise UsageError(
             'there are no series to draw: probes record them, such as cy.QueueProbe(of=..., interval="1 ms")'
         )
     kinds = list(dict.fromkeys((one.what, one.unit) for one in series))
+    # VCs and ports are counted apart.
+    vcs = {key: number for number, key in enumerate(dict.fromkeys(_whose(one) for one in series if _of_vc(one)))}
+    ports = {key: number for number, key in enumerate(dict.fromkeys(_whose(one) for one in series if not _of_vc(one)))}
+    end = max((float(one.time_s[-1]) for one in series if len(one.time_s)), default=0.0)
     figure = empty(7.2, 0.6 + 2.0 * len(kinds))
     panels = figure.subplots(len(kinds), 1, sharex=True, squeeze=False)[:, 0]
     for axes, (what, unit) in zip(panels, kinds, strict=True):
         chosen = [one for one in series if one.what == what]
-        for one, colour in zip(chosen, cycle(COLOURS)):
-            parts = (one.of, one.service_class, one.vc)
-            label = " ".join(part for part in parts if part)
+        for one in chosen:
+            number = (vcs if _of_vc(one) else ports)[_whose(one)]
+            colour, dashes = COLOURS[number % len(COLOURS)], DASHES[number // len(COLOURS) % len(DASHES)]
+            label = " ".join(part for part in (one.of, one.service_class, one.vc) if part)
             if what == "sequence":
-                axes.plot(one.time_s, one.value, ".", label=label, color=colour, markersize=2)
+                _segments(axes, one, trace, window, label=label, colour=colour)
             else:
-                axes.step(one.time_s, one.value, where=WHERE.get(what, "post"), label=label, color=colour)
+                time, value = _shown(*_whole(one, end), window)
+                axes.step(time, value, where=WHERE.get(what, "post"), label=label, color=colour, linestyle=dashes)
         axes.set_ylabel(f"{what} [{unit}]")
+        axes.yaxis.set_major_formatter(StrMethodFormatter("{x:,g}"))
         axes.margins(x=0)
         if len(chosen) <= MOST_LABELS:
             # Above the panel, where no line is.
             axes.legend(
-                fontsize=7.5, loc="lower right", bbox_to_anchor=(1, 1), borderaxespad=0.1, ncols=min(4, len(chosen))
+                fontsize=7.5,
+                loc="lower right",
+                bbox_to_anchor=(1, 1),
+                borderaxespad=0.1,
+                ncols=min(5, len(axes.get_legend_handles_labels()[1])),
             )
     panels[-1].set_xlabel("time [s]")
+    first, last = window
+    panels[-1].set_xlim(left=first, right=last)
     return figure
+
+
+def _whose(one: Series) -> tuple[str, str | None]:
+    """What has one colour: a VC, however it is watched, or a port's class."""
+    return (one.vc, None) if one.vc else (one.of, one.service_class)
+
+
+def _of_vc(one: Series) -> bool:
+    return bool(one.vc) or one.what not in PORTS
+
+
+def _whole(one: Series, end: float) -> tuple[Any, Any]:
+    """Times and values from beginning to end.
+
+    Sums over intervals begin where the first interval does, so that it is no spike at its end; a state holds until ``end``.
+    """
+    import numpy as np
+
+    time, value = one.time_s, one.value
+    if not len(time):
+        return time, value
+    if one.what not in WHERE:
+        return (np.append(time, end), np.append(value, value[-1])) if time[-1] < end else (time, value)
+    interval = time[1] - time[0] if len(time) > 1 else time[0]
+    return np.append(max(float(time[0] - interval), 0.0), time), np.append(value[0], value)
+
+
+def _shown(time: Any, value: Any, window: tuple[float | None, float | None]) -> tuple[Any, Any]:
+    """What lies in the window, and the next point on either side, so that lines reach its edges."""
+    import numpy as np
+
+    first, last = window
+    begin = 0 if first is None else max(int(np.searchsorted(time, first, side="right")) - 1, 0)
+    end = len(time) if last is None else int(np.searchsorted(time, last)) + 1
+    return time[begin:end], value[begin:end]
+
+
+def _segments(
+    axes: Axes,
+    one: Series,
+    trace: Sequence[DroppedCell],
+    window: tuple[float | None, float | None],
+    *,
+    label: str,
+    colour: str,
+) -> None:
+    """Segments as dots over the time at which they were sent, with marks for those sent again and those that lost a cell."""
+    import numpy as np
+
+    highest = np.maximum.accumulate(one.value) if len(one.value) else one.value
+    again = np.zeros(len(one.value), bool)
+    again[1:] = one.value[1:] <= highest[:-1]
+    # Segments are frames of their VC in the order of sending.
+    lost = np.zeros(len(one.value), bool)
+    lost[
+        sorted(
+            {cell.frame for cell in trace if cell.vc == one.of and cell.direction == "data" and cell.frame < len(lost)}
+        )
+    ] = True
+    first, last = window
+    inside = (one.time_s >= (0 if first is None else first)) & (one.time_s <= (np.inf if last is None else last))
+    axes.plot(one.time_s[inside], one.value[inside], ".", label=label, color=colour, markersize=2)
+    for chosen, marker, size, text in ((again, "o", 5.5, "sent again"), (lost, "x", 5.0, "lost")):
+        if (chosen & inside).any():
+            named = f"{label} {text}"
+            axes.plot(
+                one.time_s[chosen & inside], one.value[chosen & inside], linestyle="", marker=marker, markersize=size,
+                fillstyle="none", markeredgewidth=0.9, color="#111111" if marker == "x" else colour, label=named,
+            )  # fmt: skip
 
 
 def lines(axes: Axes, series: Mapping[str, Series], *, steps: bool = True, scale: float = 1.0) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
@@ -23,6 +24,9 @@ from cellyard.scenario import Scenario
 from cellyard.store import Store
 from cellyard.text import csv_text, dump
 
+#: The first and the last second drawn.
+Window = tuple[float | None, float | None]
+
 
 def command(
     path: Path,
@@ -37,13 +41,16 @@ def command(
     output_format: str,
     kernel: str,
     plot: Path | None,
+    plot_from: str | None = None,
+    plot_to: str | None = None,
 ) -> int:
     """Run, write, print; returns the exit status."""
     points = expand(path, overrides=overrides, grid=grid, seed=seed, runs_per_point=replications or 1)
     draws: Sequence[int | None] = [None] if replications is None else range(replications)
     work = [(point, Job(point.scenario.canonical, draw)) for point in points for draw in draws]
+    window = _window(plot, plot_from, plot_to)
     if plot:
-        _can_plot(plot, work)
+        _can_plot(plot, work, window)
     _tell(grid_notes.before(points, overrides=overrides, grid=grid))
     _tell(note for point in points for note in point.scenario.describe()["notes"])
     first = points[0].scenario
@@ -56,7 +63,7 @@ def command(
             run_files.write(folder.path, found)
     _tell(grid_notes.after(runs))
     if plot and runs:
-        _plot(plot, runs[0])
+        _plot(plot, runs[0], window)
     if output_format == "json":
         print(dump(found))
     elif output_format == "csv":
@@ -153,7 +160,7 @@ def summary(runs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return found
 
 
-def _can_plot(path: Path, work: Sequence[tuple[Point, Job]]) -> None:
+def _can_plot(path: Path, work: Sequence[tuple[Point, Job]], window: Window) -> None:
     """Raise `UsageError` where ``--plot`` has nothing to draw, no way to draw it or nowhere to put it, before anything runs."""
     from cellyard import plot
 
@@ -161,14 +168,41 @@ def _can_plot(path: Path, work: Sequence[tuple[Point, Job]]) -> None:
         raise UsageError(
             f"--plot draws the series of one run, and there are {len(work)}: leave out --grid and --replications"
         )
-    if not any(probe["what"] != "trace" for probe in work[0][0].scenario.to_dict()["probes"]):
+    scenario = work[0][0].scenario
+    if not any(probe["what"] != "trace" for probe in scenario.to_dict()["probes"]):
         raise UsageError("--plot draws series, and the scenario has no probe that records one")
+    duration = scenario.describe()["duration_s"]
+    if window[0] is not None and window[0] >= duration:
+        raise UsageError(f"--plot-from {window[0]:g} s: must be before the end of the run, {duration:g} s")
     plot.can_save(path)
 
 
-def _plot(path: Path, run: Mapping[str, Any]) -> None:
+def _window(plot: Path | None, start: str | None, end: str | None) -> Window:
+    """The time to draw in seconds; raises `UsageError` for what is no time, or no time to draw."""
+    if not plot and (start is not None or end is not None):
+        raise UsageError("--plot-from and --plot-to need --plot FILE")
+    first, last = _seconds("--plot-from", start), _seconds("--plot-to", end)
+    if last is not None and last <= (first or 0):
+        raise UsageError(f"--plot-to {end}: must be after {'--plot-from ' + start if start else '0 s'}")
+    return first, last
+
+
+def _seconds(option: str, text: str | None) -> float | None:
+    """A time with its unit in seconds."""
+    if text is None:
+        return None
+    found = re.fullmatch(r"(\d+(?:\.\d*)?|\.\d+) ?(s|ms|us)", text.strip())
+    if not found:
+        raise UsageError(
+            f'{option} {text!r}: not a time; allowed: a number from 0 with a unit, s, ms or us, as in "0.5 s"'
+        )
+    return float(found[1]) * {"s": 1.0, "ms": 1e-3, "us": 1e-6}[found[2]]
+
+
+def _plot(path: Path, run: Mapping[str, Any], window: Window) -> None:
     from cellyard import plot
     from cellyard.results import RunResult
 
     with plot.style():
-        plot.over_time(RunResult(run).series).savefig(path)
+        result = RunResult(run)
+        plot.over_time(result.series, trace=result.trace, window=window).savefig(path)
