@@ -46,12 +46,12 @@ docs: build ## regenerate component classes, schema and reference pages
 validate: build ## run every table of every study as an ensemble and compare with the stated tolerances
 	$(BIN)/python -m pytest -m slow tests/validation
 
-# The figures stay with the report: a copy of the summary shows their captions alone.
+# The figures stay with the report, and so does the summary's part of them.
 reports: build ## write every study's report, and its summary beside its tables
 	for folder in $(dir $(wildcard python/cellyard/studies/*/study.toml)); do \
 		study=$$(sed -n '/^name *=/{s/.*"\(.*\)".*/\1/p;q;}' $${folder}study.toml) && \
 		$(RUN) study report $$study --out results/$$study && \
-		sed '/^!\[/d' results/$$study/README.md >$${folder}README.md || exit 1; \
+		sed '/^## Figures/,/^## Table/{/^## Table/!d;}' results/$$study/README.md >$${folder}README.md || exit 1; \
 	done
 
 bench: tools ## speed beside its goals
