@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from cellyard.results import share_inside
 from cellyard.answer import answer
+from cellyard.ranges import share_inside
 from cellyard.study import Row, Rows, load, studies
 
 STUDIES = sorted(studies())

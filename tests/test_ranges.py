@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import cellyard.results as results
 import numpy as np
 import pytest
+from cellyard import ranges
 
 
 @pytest.mark.parametrize("runs", [2, 4, 9, 10, 20, 37, 100])
@@ -12,13 +12,13 @@ import pytest
 def test_one_more_draw_lies_in_the_range_as_often_as_stated(runs: int, law: str, off: float) -> None:
     """Monte Carlo of 4000 ensembles, whose own deviation is at most 0.008."""
     draws = getattr(np.random.default_rng(1), law)((4000, runs + 1))
-    ranges = [results.interval(ensemble[:-1].tolist()) or (0, 0) for ensemble in draws]
-    inside = np.mean([low <= one <= high for (low, high), one in zip(ranges, draws[:, -1], strict=True)])
-    assert inside == pytest.approx(results.share_inside(runs), abs=3 * 0.008 + off * results.has_quantiles(runs))
+    found = [ranges.interval(ensemble[:-1].tolist()) or (0, 0) for ensemble in draws]
+    inside = np.mean([low <= one <= high for (low, high), one in zip(found, draws[:, -1], strict=True)])
+    assert inside == pytest.approx(ranges.share_inside(runs), abs=3 * 0.008 + off * ranges.has_quantiles(runs))
 
 
 def test_ranges_are_of_quantiles_from_ten_runs_on_even_where_some_have_no_value() -> None:
     values = [float(n) for n in range(9)]
-    assert results.interval(values) == (0, 8)
-    assert results.interval([*values, 9.0]) == pytest.approx((0.45, 8.55))
-    assert results.interval(values, runs=10) == pytest.approx((0.4, 7.6))
+    assert ranges.interval(values) == (0, 8)
+    assert ranges.interval([*values, 9.0]) == pytest.approx((0.45, 8.55))
+    assert ranges.interval(values, runs=10) == pytest.approx((0.4, 7.6))

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from cellyard.results import share_inside
+from cellyard.ranges import share_inside
 from cellyard.study import Row, Rows, Study
 
 
@@ -46,7 +46,7 @@ def agreement(rows: Rows, metric: str) -> dict[str, Any]:
 
     Mean absolute error in the metric's own unit, Spearman's rank correlation (``None`` for fewer than three
     rows or constant values), how many published values lie inside the ensemble's range, and how many would if each were one
-    more draw of its row (`cellyard.results.share_inside`); the last two are ``None`` without replications.
+    more draw of its row (`cellyard.ranges.share_inside`); the last two are ``None`` without replications.
     """
     judged = [
         row

@@ -8,7 +8,7 @@ from statistics import mean
 from typing import Any
 
 from cellyard.agreement import agreement
-from cellyard.results import share_inside
+from cellyard.ranges import share_inside
 from cellyard.study import Rows, Study
 
 #: Means of a factor's values that lie this far apart decide; less than the second hardly matters.

@@ -24,8 +24,9 @@ PORT_FIELDS = ("rate_mbps", "sent_cells", "dropped_cells", "max_queue_cells", "m
 def scenario_html(scenario: Scenario) -> str:
     """A scenario: its topology as ``cellyard check`` draws it, its cost, and its notes."""
     from cellyard.commands import check
+    from cellyard.grid import Point
 
-    lines = check.text(scenario, brief=True).splitlines()
+    lines = check.about([Point({}, scenario)]).splitlines()
     more = [f"... and {len(lines) - MOST_LINES} lines more"] if len(lines) > MOST_LINES else []
     drawing = escape("\n".join(lines[:MOST_LINES] + more))
     return f"<b>{escape(scenario.name)}</b><pre style='line-height: 1.2'>{drawing}</pre>"

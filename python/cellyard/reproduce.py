@@ -11,7 +11,7 @@ from cellyard.answer import answer
 from cellyard.batch import Job, run_jobs
 from cellyard.limits import MOST_REPLICATIONS, whole
 from cellyard.metrics import RowMetrics
-from cellyard.results import interval, mean, median, whole_count
+from cellyard.ranges import interval, mean, median, whole_count
 from cellyard.store import Store
 from cellyard.study import Row, Rows, Study
 

@@ -37,7 +37,7 @@ class Row:
     """One row of a table: its parameters, what was published, and what was simulated once it has run.
 
     ``simulated`` holds the single run's value, or the study's `Study.centre` of an ensemble of ``runs``, whose ranges
-    (`cellyard.results.interval`) are in ``ranges``. ``doubtful`` names metrics whose printed value is in doubt; they are shown and
+    (`cellyard.ranges.interval`) are in ``ranges``. ``doubtful`` names metrics whose printed value is in doubt; they are shown and
     not judged. ``counts`` names metrics that are whole numbers in every run, and were printed as such.
     """
 

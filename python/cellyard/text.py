@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from cellyard.results import has_quantiles
+from cellyard.ranges import has_quantiles
 
 #: A number, a difference, a range, a starred number or nothing.
 _PLAIN = r"[-+]?\d+(\.\d+)?(e[-+]?\d+)?"

@@ -19,7 +19,8 @@ from cellyard.errors import UsageError
 from cellyard.folder import ResultFolder
 from cellyard.grid import Point, expand
 from cellyard.progress import Progress
-from cellyard.results import Totals, interval, median, whole_count
+from cellyard.ranges import interval, median, whole_count
+from cellyard.results import Totals
 from cellyard.scenario import Scenario
 from cellyard.store import Store
 from cellyard.text import csv_text, dump

@@ -8,7 +8,7 @@ from typing import Any
 
 from cellyard import pages
 from cellyard.commands.study_text import group_label, has_published, has_ranges
-from cellyard.results import share_inside
+from cellyard.ranges import share_inside
 from cellyard.study import Row, Rows, Study, Table
 from cellyard.text import cell, printed, range_name, span
 from cellyard.unmatched import FAR, is_outside, outside, told
