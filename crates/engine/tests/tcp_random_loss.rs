@@ -36,6 +36,11 @@ fn padhye(p: f64, t0: f64) -> f64 {
     1.0 / (RTT * (2.0 * p / 3.0).sqrt() + t0 * timeout_share * p * (1.0 + 32.0 * p * p))
 }
 
+/// The same with the timeouts counted that there were.
+fn counted(p: f64, t0: f64, rates: &Rates) -> f64 {
+    1.0 / (RTT * (2.0 * p / 3.0).sqrt() + t0 * rates.timeouts / rates.sent)
+}
+
 /// Per second of one replication.
 struct Rates {
     /// Segments delivered in order, once.
@@ -99,7 +104,8 @@ fn assert_near_one(what: &str, ratios: impl Iterator<Item = f64>) {
 }
 
 /// The square-root law up to 1 %, above which timeouts show, Padhye's formula up to 3 %. The law counts what arrives,
-/// the formula what is sent.
+/// the formula what is sent. The formula tells how often Reno needs its timer; SACK, which in windows of seven to nine segments
+/// repairs more without it, sends more than that from 2 % on: there with its own timeouts counted.
 #[test]
 fn throughput_follows_the_square_root_law_and_padhyes_formula() {
     for per_mille in [1, 2, 5, 10, 20, 30] {
@@ -107,9 +113,15 @@ fn throughput_follows_the_square_root_law_and_padhyes_formula() {
         for recovery in HALVING {
             let runs = replications(recovery, per_mille, Span::from_milliseconds(200), 1500);
             let what = format!("{recovery:?}, {per_mille} per mille");
-            let formula = padhye(p, 0.2);
-            let ratios = runs.iter().map(|r| r.sent / formula);
-            assert_near_one(&format!("{what}, Padhye"), ratios);
+            if recovery == Recovery::Sack && per_mille >= 20 {
+                let ratios = runs.iter().map(|r| r.sent / counted(p, 0.2, r));
+                assert_near_one(&format!("{what}, timeouts counted"), ratios);
+                let (ratio, error) = estimate(runs.iter().map(|r| r.sent / padhye(p, 0.2)));
+                assert!(ratio - 1.0 > 2.0 * error, "{what}: {ratio} +- {error}");
+            } else {
+                let ratios = runs.iter().map(|r| r.sent / padhye(p, 0.2));
+                assert_near_one(&format!("{what}, Padhye"), ratios);
+            }
             if per_mille <= 10 {
                 let law = square_root_law(p);
                 let ratios = runs.iter().map(|r| r.delivered / law);
@@ -119,9 +131,9 @@ fn throughput_follows_the_square_root_law_and_padhyes_formula() {
     }
 }
 
-/// With T0 = 1 s, ten round trips, timeouts decide and the square-root law is wrong. Padhye's formula says what one
-/// costs, but not how many there are: it assumes that a loss takes the rest of its round with it, and of independent
-/// losses more are repaired without the timer. With the timeouts counted instead, the time per segment is
+/// With T0 = 1 s, ten round trips, timeouts decide and the square-root law is wrong, at 3 % by more than a twentieth. Padhye's
+/// formula says what one costs, but not how many there are: it assumes that a loss takes the rest of its round with it, and of
+/// independent losses more are repaired without the timer. With the timeouts counted instead, the time per segment is
 /// RTT sqrt(2 p / 3) + T0 x timeouts per segment.
 #[test]
 fn a_second_of_minimum_rto_costs_a_second_per_timeout() {
@@ -130,12 +142,14 @@ fn a_second_of_minimum_rto_costs_a_second_per_timeout() {
         for recovery in HALVING {
             let runs = replications(recovery, per_mille, Span::from_milliseconds(1000), 3000);
             let what = format!("{recovery:?}, {per_mille} per mille");
-            let law = |r: &Rates| 1.0 / (RTT * (2.0 * p / 3.0).sqrt() + r.timeouts / r.sent);
-            assert_near_one(&what, runs.iter().map(|r| r.sent / law(r)));
+            assert_near_one(&what, runs.iter().map(|r| r.sent / counted(p, 1.0, r)));
             if per_mille == 30 {
                 let (ratio, error) =
                     estimate(runs.iter().map(|r| r.delivered / square_root_law(p)));
-                assert!(1.0 - ratio > TOLERANCE + error, "{what}: {ratio}");
+                assert!(
+                    1.0 - ratio > 0.05 + 4.0 * error,
+                    "{what}: {ratio} +- {error}"
+                );
             }
         }
     }
