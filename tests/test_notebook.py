@@ -48,6 +48,7 @@ def test_a_notebook_shows_tables_and_the_topology() -> None:
     assert shown == run._repr_html_() and len(shown) < 10_000
     median = ensemble().median("max_queue_cells")
     assert f"<td>max_queue_cells</td><td>{median:.0f}" in ensemble()._repr_html_()
+    assert "<th>smallest</th><th>largest</th>" in ensemble()._repr_html_()  # three runs have no 5 % quantile
     for part in (run.vcs, run.ports, run.trace, run.totals, run.vcs["vc1"], run.series[0]):
         assert part._repr_html_().startswith("<table>")
     assert len(Trace(run.trace * 1000)._repr_html_()) < 10_000

@@ -7,6 +7,7 @@ from dataclasses import fields
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from cellyard.ranges import has_quantiles
 from cellyard.text import cell
 
 if TYPE_CHECKING:
@@ -41,7 +42,8 @@ def results_html(results: Results) -> str:
     ranges = {metric: results.interval(metric) for metric in type(results[0].totals).numbers()}
     rows = [[metric, results.median(metric), *ends] for metric, ends in ranges.items() if ends]
     title = f"<b>{escape(results[0].name)}</b>: {len(results)} runs"
-    return title + table_html(["", "median", "5 %", "95 %"], rows)
+    ends = ["5 %", "95 %"] if has_quantiles(len(results)) else ["smallest", "largest"]
+    return title + table_html(["", "median", *ends], rows)
 
 
 def run_html(run: RunResult) -> str:
