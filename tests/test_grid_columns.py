@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
 import cellyard as cy
 import pytest
-from cellyard.grid_columns import _UNITS, as_columns
+from cellyard import _engine
+from cellyard.grid_columns import _ALSO, _UNITS, as_columns
 from conftest import LAN
 
 #: A field for each kind of quantity, where the resolved scenario has it, and how many of its units there are one of a column's.
@@ -19,14 +21,26 @@ FIELDS: dict[str, tuple[str, Callable[[dict[str, Any]], float]]] = {
 }
 
 
-@pytest.mark.parametrize("unit", _UNITS)
+def test_every_unit_of_the_engine_is_known_in_each_spelling() -> None:
+    units = [unit for quantity in json.loads(_engine.registry())["units"] for unit in quantity["units"]]
+    assert {unit["name"] for unit in units} == set(_UNITS)
+    assert {(other, unit["name"]) for unit in units for other in unit["also"]} == set(_ALSO.items())
+
+
+@pytest.mark.parametrize("unit", [*_UNITS, *_ALSO])
 def test_a_quantity_is_what_the_engine_takes_it_for(unit: str) -> None:
-    path, read = FIELDS[_UNITS[unit][0]]
+    column = _UNITS[_ALSO.get(unit, unit)][0]
+    path, read = FIELDS[column]
     number = {
         "Tbps": 1,
         "GB": 1,
         "GiB": 1,
         "bps": 5000,
+        "b/s": 5000,
+        "bit/s": 5000,
+        "Tb/s": 1,
+        "Tbit/s": 1,
+        "B": 4096,
         "byte": 4096,
         "bytes": 4096,
         "cells/s": 500,
@@ -35,7 +49,7 @@ def test_a_quantity_is_what_the_engine_takes_it_for(unit: str) -> None:
     }.get(unit, 3)
     (point,) = as_columns([{path: f"{number} {unit}"}])
     (name,) = point
-    assert name == f"{path}_{_UNITS[unit][0]}"
+    assert name == f"{path}_{column}"
     scenario = cy.Scenario.from_toml(LAN, overrides=[(path, f"{number} {unit}")])
     assert read(scenario.to_dict()) == pytest.approx(point[name], rel=1e-9)
 

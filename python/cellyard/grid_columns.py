@@ -32,7 +32,15 @@ _UNITS: Mapping[str, tuple[str, Decimal]] = {
     "GiB": ("bytes", Decimal(1024**3)),
 }
 
-_QUANTITY = re.compile(r"([\"']?)([-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?) ?([A-Za-z/]*)\1$")
+#: Other spellings of them.
+_ALSO = {
+    **{f"{prefix}{bit}/s": f"{prefix}bps" for prefix in ("", "k", "M", "G", "T") for bit in ("b", "bit")},
+    "\u00b5s": "us",
+    "\u03bcs": "us",
+    "B": "bytes",
+}
+
+_QUANTITY = re.compile(r"([\"']?)([-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?) ?([A-Za-z/\u00b5\u03bc]*)\1$")
 
 
 def as_columns(points: Sequence[Mapping[str, str]]) -> list[dict[str, Any]]:
@@ -66,8 +74,11 @@ def _column(path: str, texts: set[str]) -> tuple[str, Mapping[str, Any]]:
 def _quantity(text: str) -> tuple[str | None, float | int] | None:
     """Unit of the column and number there; ``None`` for what is no quantity."""
     match = _QUANTITY.match(text)
-    if not match or (match[3] and match[3] not in _UNITS):
+    if not match:
         return None
-    unit, scale = _UNITS[match[3]] if match[3] else (None, Decimal(1))
+    name = _ALSO.get(match[3], match[3])
+    if name and name not in _UNITS:
+        return None
+    unit, scale = _UNITS[name] if name else (None, Decimal(1))
     value = Decimal(match[2]) * scale
     return unit, int(value) if value == value.to_integral_value() else float(value)
