@@ -106,7 +106,9 @@ def test_the_last_sentence_counts_published_values_inside_their_range(name: str)
     expected = round(number * share_inside(20))
     assert f"{number} of {number} published values lie inside" in sentence(0) and "no fewer than" in sentence(0)
     assert sentence(0).startswith("Simulated values are 0.000 (efficiency) and 0.000 (fairness)")
-    assert f"0 of {number} published values" in sentence(0.2) and f"range, fewer than the {expected} " in sentence(0.2)
+    assert f"0 of {number} published values" in sentence(
+        0.2
+    ) and f"range (5 to 95 %), fewer than the {expected} " in sentence(0.2)
     assert "0.200 (efficiency) and 0.200 (fairness)" in sentence(0.2)
     assert "inside" not in sentence(0.2, None)
 

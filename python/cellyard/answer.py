@@ -10,6 +10,7 @@ from typing import Any
 from cellyard.agreement import agreement
 from cellyard.ranges import share_inside
 from cellyard.study import Rows, Study
+from cellyard.text import range_name
 
 #: Means of a factor's values that lie this far apart decide; less than the second hardly matters.
 DECIDES, LITTLE = 0.1, 0.03
@@ -50,8 +51,8 @@ def agreed(study: Study, rows: Rows, replications: int | None) -> list[str]:
         expected = round(values * share_inside(replications))
         than = "fewer than" if inside < expected else "no fewer than"
         text += (
-            f"; {inside} of {values} published values lie inside their ensemble's 5 to 95 % range, {than} the {expected} that would "
-            "if each were one more draw"
+            f"; {inside} of {values} published values lie inside their ensemble's range ({range_name(replications)}), {than} the "
+            f"{expected} that would if each were one more draw"
         )
     return [text + "."]
 

@@ -61,7 +61,9 @@ _NAMES: Mapping[str, str] = {
 }
 
 #: How figures of rows are to be read.
-READING = "Filled: simulated, with the ensemble's 5 to 95 % ranges; hollow: published. Points of one value of x stand side by side."
+READING = (
+    "Filled: simulated, with the ensemble's ranges; hollow: published. Points of one value of x stand side by side."
+)
 
 #: Places of the groups at one value stand this far apart, in distances of neighbouring values.
 APART = 0.13
@@ -105,7 +107,7 @@ def against(
 ) -> None:
     """A metric over the values ``places`` of parameter ``x``, a line of its own colour and marker per value of ``group``.
 
-    Filled: simulated, with 5 to 95 % ranges. Hollow: published. The values of ``x`` stand at equal distances, and groups a little
+    Filled: simulated, with ranges. Hollow: published. The values of ``x`` stand at equal distances, and groups a little
     apart, so that none hides another. ``scale`` multiplies what is drawn.
     """
     for number, value in enumerate(groups):

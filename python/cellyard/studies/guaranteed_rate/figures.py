@@ -160,7 +160,7 @@ def vbr_cost(rows: Rows) -> plot.Drawn:
     return plot.Drawn(
         "vbr-cost",
         "What VBR pays for the guarantee of UBR",
-        "5 SACK sources, Selective Drop, VBR of 300 ms on and 300 ms off at the line rate; bars are the ensemble's 5 to 95 % ranges. Left: "
+        "5 SACK sources, Selective Drop, VBR of 300 ms on and 300 ms off at the line rate; bars are the ensemble's ranges. Left: "
         "peak-to-peak variation of the VBR cells' transfer delay. Centre and right: their loss with finite buffers of the VBR class.",
         figure,
     )
