@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 
 import cellyard as cy
 import numpy as np
@@ -90,8 +91,12 @@ def test_progress_grows_to_the_number_of_runs() -> None:
 def test_progress_away_from_a_terminal_is_a_line_now_and_then(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    now = [0.0]
+    monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: now[0]))
     with progress.Progress("lan", 1) as shown:
         shown.update(0.1)
-        monkeypatch.setattr(progress, "LINE_SECONDS", 0.0)
+        assert not capsys.readouterr().err
+        now[0] = progress.LINE_SECONDS
         shown.update(0.4)
-    assert capsys.readouterr().err == "lan: 0.40 of 1 runs, 0 s\n"
+    took = progress.LINE_SECONDS
+    assert capsys.readouterr().err == f"lan: 0.40 of 1 runs, {took:.0f} s, some {2 * took:.0f} s left\n"
