@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import cellyard as cy
 import pytest
-from cellyard.commands import check
+from cellyard import overview
 
 RATE, DELAY = "155.52 Mbps", "5 us"
 
@@ -25,7 +25,7 @@ def pictures(west: cy.Switch, **to_east: object) -> dict[str, str]:
         ],
         vcs=[cy.Vc(from_=f"from-{end}", to=f"to-{end}", traffic=cy.Tcp(recovery="reno")) for end in ends],
     )
-    shown = check.topology(scenario.to_dict(), scenario.describe())
+    shown = overview.topology(scenario.to_dict(), scenario.describe())
     ports = {}
     for picture in shown.split("\n\n"):
         lines = picture.splitlines()

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from html import escape
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from cellyard.errors import UnknownNameError, UsageError, unknown
-from cellyard.notebook import listed, parts_html, results_html, run_html
-from cellyard.ranges import interval, median
+from cellyard.notebook import listed, parts_html, table_html
+from cellyard.ranges import has_quantiles, interval, median
 from cellyard.result_part import ResultPart
 from cellyard.result_types import Carries as Carries
 from cellyard.result_types import ClassResult as ClassResult
@@ -31,6 +32,10 @@ if TYPE_CHECKING:
 
 
 Part = TypeVar("Part", bound=ResultPart)
+
+#: What a notebook shows of each VC and port.
+VC_FIELDS = ("traffic", "goodput_mbps", "cells_sent", "cells_dropped", "retransmitted_segments", "timeouts")
+PORT_FIELDS = ("rate_mbps", "sent_cells", "dropped_cells", "max_queue_cells", "mean_queue_cells", "utilisation")
 
 
 class Named(dict[str, Part]):
@@ -90,7 +95,21 @@ class RunResult:
         return f"RunResult({self.name!r}{draw}, {self.duration_s:g} s, {len(self.data['vcs'])} VCs{series}: {totals})"
 
     def _repr_html_(self) -> str:
-        return run_html(self)
+        """Its totals, its VCs, and the ports where cells can queue."""
+        totals = [(name, getattr(self.totals, name)) for name in type(self.totals).numbers()]
+        known = [(name, value) for name, value in totals if value is not None]
+        shown = [f"<b>{escape(self.name)}</b>: {self.duration_s:g} s simulated"]
+        shown.append(table_html([name for name, _ in known], [[value for _, value in known]]))
+        shown.append(parts_html("vc", self.vcs, VC_FIELDS))
+        queueing = {name: port for name, port in self.ports.items() if port.can_queue}
+        if queueing:
+            shown.append(parts_html("port", queueing, PORT_FIELDS))
+        if self.series:
+            rows = [
+                [one.what, one.of, one.vc or one.service_class or "", len(one.value), one.unit] for one in self.series
+            ]
+            shown.append(table_html(["series", "of", "", "points", "unit"], rows))
+        return "".join(shown)
 
     @property
     def name(self) -> str:
@@ -198,7 +217,16 @@ class Results(Sequence[RunResult]):
         return f"Results({name}{len(self.runs)} runs{f'; medians: {medians}' if medians else ''})"
 
     def _repr_html_(self) -> str:
-        return results_html(self)
+        """A run by its VCs and ports, an ensemble by the medians and ranges of its totals."""
+        if len(self) == 1:
+            return self[0]._repr_html_()
+        if not self.runs:
+            return "no runs"
+        ranges = {metric: self.interval(metric) for metric in type(self[0].totals).numbers()}
+        rows = [[metric, self.median(metric), *ends] for metric, ends in ranges.items() if ends]
+        heads = ["5 %", "95 %"] if has_quantiles(len(self)) else ["smallest", "largest"]
+        title = f"<b>{escape(self[0].name)}</b>: {len(self)} runs"
+        return title + table_html(["", "median", *heads], rows)
 
     @property
     def only(self) -> RunResult:

@@ -192,9 +192,16 @@ class Scenario:
         return f"Scenario({self.name!r})"
 
     def _repr_html_(self) -> str:
-        from cellyard.notebook import scenario_html
+        from cellyard import overview
+        from cellyard.notebook import drawing_html
 
-        return scenario_html(self)
+        facts = self.describe()
+        parts = [
+            overview.topology(self.to_dict(), facts),
+            overview.size(facts),
+            *(f"note: {note}" for note in facts["notes"]),
+        ]
+        return drawing_html(self.name, "\n\n".join(parts))
 
 
 Scenario.__doc__ = f"{Scenario.__doc__ or ''}\n    Fields:\n{scenario_fields.TEXT}"

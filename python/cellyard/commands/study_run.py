@@ -8,9 +8,8 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
 
-from cellyard import provenance
+from cellyard import overview, provenance
 from cellyard.commands import INTERRUPTED, study_files, study_text
-from cellyard.commands.check import CELLS_PER_SECOND
 from cellyard.errors import UsageError
 from cellyard.folder import ResultFolder
 from cellyard.limits import MOST_RUNS
@@ -58,7 +57,7 @@ def command(
 
 def expect(study: Study, reproduction: Reproduction, jobs: int | None) -> None:
     """Say beforehand how long it takes, if it is long; runs that a folder already holds are counted too."""
-    seconds = sum(scenario.describe()["max_bottleneck_cells"] for scenario in reproduction.scenarios) / CELLS_PER_SECOND
+    seconds = sum(overview.seconds(scenario.describe()) for scenario in reproduction.scenarios)
     seconds *= reproduction.total / max(len(reproduction.scenarios), 1)
     if seconds >= LONG_SECONDS:
         threads = min(jobs or os.cpu_count() or 1, reproduction.total)
