@@ -241,6 +241,20 @@ impl DelayBins {
         self.bins[bin] += cells;
     }
 
+    /// `cells` cells, at least one, of which the first took `first`, and each `more` longer than the one before.
+    #[inline(always)]
+    pub fn add_series(&mut self, first: Span, more: Span, cells: u64) {
+        let last = bin_of((first + more * (cells - 1)).0);
+        if last >= self.bins.len() {
+            self.bins.resize(last + 1, 0);
+        }
+        let mut took = first.0;
+        for _ in 0..cells {
+            self.bins[bin_of(took)] += 1;
+            took += more.0;
+        }
+    }
+
     /// Everything `other` holds.
     pub fn merge(&mut self, other: &DelayBins) {
         if other.bins.len() > self.bins.len() {

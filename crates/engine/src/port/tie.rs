@@ -53,8 +53,8 @@ impl TieRule {
                 *slot = input;
             }
         } else {
-            let split = self.split(time, group.iter().copied());
-            group.rotate_left(split);
+            let (first, _) = self.leader(time, group, |&input| input);
+            group.rotate_left(first);
         }
     }
 
@@ -63,14 +63,27 @@ impl TieRule {
         self.order != TieOrder::Random
     }
 
-    /// Which of `inputs` (ascending, at least one) is first at `time`, when the order is regular.
+    /// Which of `group` (ascending in `input`, at least one) is first at `time`, when the order is regular, and for how many cell times
+    /// on end, if the cell time is a whole number of ticks.
     #[inline(always)]
-    pub fn split(&mut self, time: Time, mut inputs: impl Iterator<Item = u32>) -> usize {
-        if self.order == TieOrder::Fixed {
-            return 0;
+    pub fn leader<T>(
+        &mut self,
+        time: Time,
+        group: &[T],
+        input: impl Fn(&T) -> u32,
+    ) -> (usize, u64) {
+        if group.len() == 1 || self.order == TieOrder::Fixed {
+            return (0, u64::MAX);
         }
-        let first = self.turn_at(time);
-        inputs.position(|i| i >= first).unwrap_or(0)
+        let turn = self.turn_at(time);
+        let first = group.iter().position(|m| input(m) >= turn).unwrap_or(0);
+        let (turn, leader) = (u64::from(turn), u64::from(input(&group[first])));
+        let turns = if leader >= turn {
+            leader - turn
+        } else {
+            self.inputs - turn + leader
+        };
+        (first, turns + 1)
     }
 
     /// (floor(time / cell time) + offset) mod inputs: the input whose turn it is to be first.

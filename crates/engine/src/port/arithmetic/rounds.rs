@@ -9,10 +9,10 @@
 //! Conditions: the port is busy; all cells have distance c; all go on to their host without another station; X stays below the buffer, and
 //! below the policy's smallest refusal if a frame begins; ties are not random; nothing is watched.
 
-use super::Arithmetic;
+use super::{Arithmetic, Counts};
 use crate::cells::{Arrival, ENDS_FRAME, Fate, FrameState};
 use crate::fabric::{Fabric, Next};
-use crate::port::Inputs;
+use crate::port::{Inputs, TieRule};
 use crate::tally::DelayBins;
 use crate::units::{Span, Time};
 
@@ -36,12 +36,22 @@ pub struct Member {
 
 /// Rounds that can be taken together.
 struct Plan {
+    cell_time: Span,
+    members: u64,
     rounds: u64,
     /// Cells of all rounds.
     cells: u64,
     /// First arrival of the first and of the last member.
     begin: Time,
     last_time: Time,
+}
+
+impl Plan {
+    /// From the start of a member's cell to that of its next one.
+    #[inline(always)]
+    fn round_time(&self) -> Span {
+        self.cell_time * self.members
+    }
 }
 
 /// Takes as many whole rounds as possible; false if there is none, and then nothing has happened.
@@ -55,9 +65,9 @@ pub fn run(
     let Some(plan) = plan(kernel, fabric, inputs, horizon) else {
         return false;
     };
-    let next_start = take(kernel, fabric, inputs, &plan);
-    let last = plan.last_time + kernel.cell_time() * (plan.rounds - 1);
-    kernel.accepted_in_rounds(plan.cells, next_start, last);
+    let start = take(kernel, fabric, inputs, &plan);
+    let last = plan.last_time + plan.cell_time * (plan.rounds - 1);
+    kernel.accepted_in_rounds(plan.cells, start, last);
     settle(kernel, fabric, inputs, plan.rounds);
     true
 }
@@ -129,6 +139,8 @@ fn plan(kernel: &Arithmetic, fabric: &Fabric, inputs: &mut Inputs, horizon: Time
         return None;
     }
     Some(Plan {
+        cell_time: c,
+        members: k,
         rounds,
         cells,
         begin,
@@ -139,46 +151,99 @@ fn plan(kernel: &Arithmetic, fabric: &Fabric, inputs: &mut Inputs, horizon: Time
 /// The rounds themselves; returns the start of the last cell.
 #[inline(always)]
 fn take(kernel: &mut Arithmetic, fabric: &mut Fabric, inputs: &mut Inputs, plan: &Plan) -> Time {
-    let c = kernel.cell_time();
-    let mut next_start = kernel.last_start();
-    let bins: &mut DelayBins = &mut fabric.class_delays[kernel.class()];
-    let mut counts = kernel.counts_at(plan.begin);
     let Inputs { members, tie, .. } = inputs;
-    for round in 0..plan.rounds {
-        let shift = c * round;
-        let mut take = |member: &mut Member| {
-            next_start += c;
-            let age = member.beyond + (next_start - (member.time + shift));
-            member.sum += age.0;
-            member.start = next_start;
-            if round == 0 {
-                member.first_age = age;
-            }
-            member.last_age = age;
-            if member.is_data {
-                bins.add(age, 1);
-            }
+    let bins = &mut fabric.class_delays[kernel.class()];
+    let last_start = kernel.last_start();
+    let mut counts = kernel.counts_at(plan.begin);
+    if plan.begin != plan.last_time
+        && let Some(counts) = counts.take()
+    {
+        count(counts, members, tie, plan);
+    }
+    let mut start = last_start + plan.cell_time;
+    for group in members.chunk_by_mut(Member::ties_with) {
+        let mut round = 0;
+        while round < plan.rounds {
+            let time = group[0].time + plan.cell_time * round;
+            let (first, slots) = tie.leader(time, group, |m| m.input);
+            let rounds = slots.min(plan.rounds - round);
             if let Some(counts) = &mut counts {
-                counts.add(member.vc, 1);
+                (0..rounds).for_each(|_| in_turn(group, first).for_each(|m| counts.add(m.vc, 1)));
             }
-        };
-        let mut at = 0;
-        while at < members.len() {
-            let time = members[at].time;
-            let tied = members[at..].iter().take_while(|m| m.time == time).count();
-            let group = &mut members[at..at + tied];
-            at += tied;
-            if tied == 1 {
-                take(&mut group[0]);
-            } else {
-                let split = tie.split(time + shift, group.iter().map(|m| m.input));
-                let (later, sooner) = group.split_at_mut(split);
-                sooner.iter_mut().for_each(&mut take);
-                later.iter_mut().for_each(&mut take);
+            let (later, sooner) = group.split_at_mut(first);
+            let mut start = start + plan.round_time() * round;
+            for member in sooner.iter_mut().chain(later) {
+                let age = member.beyond + (start - time);
+                if round == 0 {
+                    member.first_age = age;
+                }
+                if rounds == 1 {
+                    member.take(age, start, bins);
+                } else {
+                    member.take_series(age, start, rounds, plan, bins);
+                }
+                start += plan.cell_time;
             }
+            round += rounds;
+        }
+        start += plan.cell_time * group.len() as u64;
+    }
+    last_start + plan.cell_time * plan.cells
+}
+
+/// The VCs of all cells in their order, when they do not all come together.
+fn count(counts: &mut Counts, members: &[Member], tie: &mut TieRule, plan: &Plan) {
+    for round in 0..plan.rounds {
+        for group in members.chunk_by(Member::ties_with) {
+            let time = group[0].time + plan.cell_time * round;
+            let (first, _) = tie.leader(time, group, |m| m.input);
+            in_turn(group, first).for_each(|member| counts.add(member.vc, 1));
         }
     }
-    next_start
+}
+
+/// Members whose cells come together, when `first` is the first of them.
+#[inline(always)]
+fn in_turn(group: &[Member], first: usize) -> impl Iterator<Item = &Member> {
+    group[first..].iter().chain(&group[..first])
+}
+
+impl Member {
+    /// Whether the cells of both arrive together.
+    #[inline(always)]
+    fn ties_with(&self, other: &Member) -> bool {
+        self.time == other.time
+    }
+
+    /// Its next cell starts at `start` and has `age` at its host.
+    #[inline(always)]
+    fn take(&mut self, age: Span, start: Time, bins: &mut DelayBins) {
+        self.sum += age.0;
+        self.start = start;
+        self.last_age = age;
+        if self.is_data {
+            bins.add(age, 1);
+        }
+    }
+
+    /// The same for its next cells, one per round, each of which waits longer than the one before by the cells of all others.
+    #[inline(always)]
+    fn take_series(
+        &mut self,
+        age: Span,
+        start: Time,
+        rounds: u64,
+        plan: &Plan,
+        bins: &mut DelayBins,
+    ) {
+        let more = plan.round_time() - plan.cell_time;
+        self.sum += rounds * age.0 + rounds * (rounds - 1) / 2 * more.0;
+        self.start = start + plan.round_time() * (rounds - 1);
+        self.last_age = age + more * (rounds - 1);
+        if self.is_data {
+            bins.add_series(age, more, rounds);
+        }
+    }
 }
 
 /// What follows from `rounds` rounds: feeds, hops, sinks and the order of the inputs.
