@@ -73,22 +73,49 @@ impl Receiver {
         len: u32,
         delivered: &mut u64,
     ) -> Option<Ack> {
-        let end = seq + u64::from(len);
-        if seq == self.rcv_nxt && self.held.is_empty() {
-            self.rcv_nxt = end;
-            *delivered += u64::from(len);
-            if self.delay(now, u64::from(len)) {
-                return None;
-            }
-        } else {
-            self.place(SackBlock { start: seq, end }, delivered);
-        }
-        Some(self.acknowledge())
+        let calls = self.take(now, seq, len, delivered);
+        calls.then(|| self.new_ack())
     }
 
     /// To be called at the deadline: the delayed ACK. A call before it returns `None`.
     pub fn on_timer(&mut self, now: Time) -> Option<Ack> {
-        (now >= self.deadline).then(|| self.acknowledge())
+        (now >= self.deadline).then(|| self.new_ack())
+    }
+
+    /// The same as [`Receiver::on_segment`], but for the ACK: whether it calls for one now, which [`Receiver::acknowledge`] fills in.
+    #[inline(always)]
+    pub fn take(&mut self, now: Time, seq: u64, len: u32, delivered: &mut u64) -> bool {
+        let end = seq + u64::from(len);
+        if seq == self.rcv_nxt && self.held.is_empty() {
+            self.rcv_nxt = end;
+            *delivered += u64::from(len);
+            !self.delay(now, u64::from(len))
+        } else {
+            self.place(SackBlock { start: seq, end }, delivered);
+            true
+        }
+    }
+
+    /// Fills in the ACK to send now. Blocks beyond those that it carries are left as they are.
+    #[inline(always)]
+    pub fn acknowledge(&mut self, ack: &mut Ack) {
+        if let Some(delayed) = &mut self.delayed {
+            delayed.waiting = 0;
+        }
+        self.deadline = Time::NEVER;
+        ack.ack = self.rcv_nxt;
+        ack.n_blocks = 0;
+        if self.held.is_empty() {
+            self.recent.clear();
+        } else if self.sack_blocks > 0 {
+            self.report(ack);
+        }
+    }
+
+    fn new_ack(&mut self) -> Ack {
+        let mut ack = Ack::default();
+        self.acknowledge(&mut ack);
+        ack
     }
 
     /// When a delayed ACK is due; `Time::NEVER` when none waits.
@@ -164,24 +191,6 @@ impl Receiver {
         self.recent
             .retain(|&byte| block_of(&self.held, byte).is_some_and(|b| seen.insert(b.start)));
         self.recent.reverse();
-    }
-
-    #[inline]
-    fn acknowledge(&mut self) -> Ack {
-        if let Some(delayed) = &mut self.delayed {
-            delayed.waiting = 0;
-        }
-        self.deadline = Time::NEVER;
-        let mut ack = Ack {
-            ack: self.rcv_nxt,
-            ..Ack::default()
-        };
-        if self.held.is_empty() {
-            self.recent.clear();
-        } else if self.sack_blocks > 0 {
-            self.report(&mut ack);
-        }
-        ack
     }
 
     fn report(&mut self, ack: &mut Ack) {

@@ -30,6 +30,8 @@ pub struct Tcp {
     full: (u64, u32),
     /// Segments that the sender has just asked for.
     segments: Vec<Segment>,
+    /// The ACK that is being sent or has just arrived: kept, since to make one anew for each frame costs time.
+    ack: Ack,
 }
 
 impl Tcp {
@@ -45,6 +47,7 @@ impl Tcp {
             next_ack: 0,
             full: (params.mss, cells_of_segment(params.mss)),
             segments: Vec::new(),
+            ack: Ack::default(),
         }
     }
 
@@ -70,9 +73,11 @@ impl Tcp {
         self.segments.clear();
     }
 
-    /// Offers an ACK.
+    /// Offers the receiver's ACK.
     #[inline(always)]
-    fn offer_ack(&mut self, ack: &Ack, out: &mut Vec<Offered>) {
+    fn offer_ack(&mut self, out: &mut Vec<Offered>) {
+        let ack = &mut self.ack;
+        self.receiver.acknowledge(ack);
         let frame = self.next_ack;
         self.next_ack = frame.wrapping_add(1);
         self.acks.push_back((frame, ack.ack));
@@ -100,34 +105,30 @@ impl Tcp {
         }
     }
 
-    /// What ACK frame `frame` carries; forgets it and all before it.
+    /// Fills in what ACK frame `frame` carries; forgets it and all before it.
     #[inline(always)]
-    fn take_ack(&mut self, frame: u32) -> Ack {
-        let next = loop {
+    fn take_ack(&mut self, frame: u32) {
+        loop {
             let (number, next) = self
                 .acks
                 .pop_front()
                 .expect("a frame that arrives has been sent");
             if number == frame {
-                break next;
+                self.ack.ack = next;
+                self.ack.n_blocks = 0;
+                break;
             }
-        };
+        }
         while let Some(&(number, n_blocks, blocks)) = self.sacks.front() {
             if precedes(frame, number) {
                 break;
             }
             self.sacks.pop_front();
             if number == frame {
-                return Ack {
-                    ack: next,
-                    n_blocks,
-                    blocks,
-                };
+                self.ack.n_blocks = n_blocks;
+                self.ack.blocks = blocks;
+                break;
             }
-        }
-        Ack {
-            ack: next,
-            ..Ack::default()
         }
     }
 }
@@ -145,14 +146,14 @@ impl FrameSource for Tcp {
             FlowKind::Data => {
                 let (seq, len) = self.take_segment(frame);
                 let mut bytes = 0;
-                if let Some(ack) = self.receiver.on_segment(now, seq, len, &mut bytes) {
-                    self.offer_ack(&ack, out);
+                if self.receiver.take(now, seq, len, &mut bytes) {
+                    self.offer_ack(out);
                 }
                 bytes
             }
             FlowKind::Ack => {
-                let ack = self.take_ack(frame);
-                self.sender.on_ack(now, &ack, &mut self.segments);
+                self.take_ack(frame);
+                self.sender.on_ack(now, &self.ack, &mut self.segments);
                 self.offer_segments(out);
                 0
             }
@@ -166,8 +167,8 @@ impl FrameSource for Tcp {
                 self.offer_segments(out);
             }
             End::Receiver => {
-                if let Some(ack) = self.receiver.on_timer(now) {
-                    self.offer_ack(&ack, out);
+                if now >= self.receiver.deadline() {
+                    self.offer_ack(out);
                 }
             }
         }
