@@ -211,6 +211,29 @@ def a_tenth_of_the_link_keeps_the_tcps_alive_in_bursts() -> None:
     assert (kept.totals.efficiency or 0) > 0.97
 
 
+@shows("come-and-go")
+def the_tcp_takes_back_what_the_cells_leave_and_completes_what_it_sent() -> None:
+    result = run("come-and-go")
+    tcp, cells = result.vcs["tcp"], result.vcs["cells"]
+    # Cells at half the rate of the line in two seconds, the last just before their end: by tenths of a second.
+    assert cells.cells_sent == cells.cells_delivered == math.ceil(2 * 5e6 / 424)
+    share = {series.service_class: series.value for series in result.series}
+    slots = 0.1 * 10e6 / 424
+    assert share["cbr"] == pytest.approx([0.5 if 20 <= n < 40 else 0 for n in range(70)], abs=2 / slots)
+    # The TCP has the line, loses a window to the cells and waits for its timer, has the other half, and at once the line again.
+    assert share["ubr"][:20] == pytest.approx(1, abs=10 / slots) == share["ubr"][40:60]
+    assert min(share["ubr"][20:24]) < 0.01 and share["ubr"][24:40] == pytest.approx(0.5, abs=2 / slots)
+    # After its stop it sends what it had lost; then it is silent, and not a byte is missing. Data without end are not complete.
+    assert np.count_nonzero(share["ubr"][60:]) <= 2
+    sent = (tcp.segments - tcp.retransmitted_segments) * 512
+    assert tcp.retransmitted_segments > 0 and tcp.delivered_bytes == sent
+    assert (tcp.began_s, tcp.completed_s) == (0, None)
+    # Without stops the cells take half of the line for good.
+    endless = run("come-and-go", vc__cells__stop="default", vc__tcp__stop="default")
+    (of_cells,) = (series for series in endless.series if series.service_class == "cbr")
+    assert of_cells.value[20:] == pytest.approx(0.5, abs=2 / slots)
+
+
 @shows("lossy-link")
 def each_recovery_repairs_the_four_losses_in_its_way() -> None:
     resent = {}

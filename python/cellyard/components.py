@@ -178,6 +178,9 @@ class Vc(Component):
             and its cells get into the buffer. Allowed: "1 bps" to "1 Tbps"; units: bps, kbps, Mbps, Gbps, Tbps,
             cells/s. Default: none.
         start: When its source starts. Allowed: "0 s" to "100000 s"; units: s, ms, us, ns, ticks. Default: ``0 s``.
+        stop: When its source stops, after `start`: single cells are handed over before it only, and a TCP completes
+            what it has sent by then and sends nothing new. Allowed: "0 s" to "100000 s"; units: s, ms, us, ns,
+            ticks. Default: never.
         traffic: What it sends. Required.
     """
 
@@ -190,6 +193,7 @@ class Vc(Component):
     weight: int = 1
     guarantee: str | None = None
     start: str = "0 s"
+    stop: str | None = None
     traffic: Traffic
 
 

@@ -21,8 +21,9 @@ class Totals(ResultPart):
     """The whole network in one run.
 
     Goodput, efficiency, fairness and delays are of the VCs that carry frames, in the measuring time; everything
-    else counts from start to end. A file counts there with what it delivered in that time, however soon it was
-    complete; for its own goodput see the VC.
+    else counts from start to end. A VC that starts, stops or has completed its file within that time counts with
+    what it delivered in all of it: efficiency and fairness tell what was delivered, not at what rates those sent
+    that were active. For a file's own goodput see the VC.
     """
 
     #: Cell transmissions over all links.
@@ -106,7 +107,8 @@ class VcResult(ResultPart):
     #: What its source hands to the host.
     carries: Carries
 
-    #: Bytes delivered in order, once, per measuring time; 48 bytes for each cell of a VC that carries cells.
+    #: Bytes delivered in order, once, per measuring time, the whole of it however long the source sends; 48 bytes
+    #: for each cell of a VC that carries cells.
     goodput_mbps: float
 
     #: The same bytes from start to end.
@@ -145,11 +147,12 @@ class VcResult(ResultPart):
     #: Duplicate ACKs that the TCP sender received.
     duplicate_acks: int
 
-    #: When its TCP opened; none for other traffic.
+    #: When its TCP opened; none for other traffic, and for one that did not open before the end of the run and its
+    #: own ``stop``.
     began_s: float | None
 
-    #: When the last byte of its file was acknowledged; none without a file, and for one that was not complete when
-    #: the run ended.
+    #: When the last byte of its file was acknowledged, before its ``stop`` or after; none without a file, for one
+    #: that was not complete when the run ended, and for one of which not all was sent before its ``stop``.
     completed_s: float | None
 
     #: Bytes of a complete file per time from ``began_s`` to ``completed_s``.

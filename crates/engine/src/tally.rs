@@ -326,7 +326,7 @@ pub struct SenderCounters {
     pub duplicate_acks: u64,
     /// When it opened.
     pub began: Option<Time>,
-    /// When the last byte of its file was acknowledged.
+    /// When the last byte of its file was acknowledged; none without a file.
     pub completed: Option<Time>,
 }
 

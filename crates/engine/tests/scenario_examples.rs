@@ -30,6 +30,7 @@ fn every_example_reads_and_says_what_it_shows() {
         seen,
         [
             "cbr",
+            "come-and-go",
             "lan-5",
             "lossy-link",
             "mixed-rates",

@@ -304,20 +304,23 @@ fn vc(i: usize) -> impl Strategy<Value = Vc> {
         class(),
         1u64..1_000_000,
         option::of(1u64..100_000),
-        span(5_000),
+        (span(5_000), option::of(span(5_000))),
         traffic(),
     );
-    own.prop_map(move |(class, weight, guarantee, start, traffic)| Vc {
-        name: node("v", i),
-        from: node("a", i),
-        to: node("b", i),
-        route: vec!["w".into(), "e".into()],
-        class,
-        weight,
-        guarantee: guarantee.map(BitRate),
-        start,
-        traffic,
-    })
+    own.prop_map(
+        move |(class, weight, guarantee, (start, lasts), traffic)| Vc {
+            name: node("v", i),
+            from: node("a", i),
+            to: node("b", i),
+            route: vec!["w".into(), "e".into()],
+            class,
+            weight,
+            guarantee: guarantee.map(BitRate),
+            start,
+            stop: lasts.map(|lasts| start + lasts),
+            traffic,
+        },
+    )
 }
 
 /// What holds for a whole scenario, without a network.

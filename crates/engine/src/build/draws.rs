@@ -69,3 +69,8 @@ impl<'a> Draws<'a> {
         start
     }
 }
+
+/// When the source of `vc` stops, which nothing draws; [`Time::NEVER`] for not at all.
+pub fn stop(vc: &Vc) -> Time {
+    vc.stop.map_or(Time::NEVER, |stop| Time::ZERO + stop)
+}

@@ -1,6 +1,7 @@
 //! Hosts, VCs and the ends of their flows.
 
 use super::Plan;
+use super::draws::stop;
 use super::hops::Hops;
 use crate::flow::{Flow, FlowKind};
 use crate::host::traffic::Source;
@@ -12,14 +13,14 @@ impl Plan<'_> {
     /// All hosts.
     pub fn hosts(&self, hops: &Hops, end: Time, measured: (Time, Time)) -> Hosts {
         let scenario = self.scenario;
-        let specs = scenario.vcs.iter();
-        let starts: Vec<Time> = specs.map(|vc| self.draws.start(vc)).collect();
         let mut probes = self.vc_probes();
-        let vcs = starts.iter().enumerate().map(|(index, &start)| {
-            let spec = &scenario.vcs[index];
+        let mut first_events = Vec::new();
+        let vcs = scenario.vcs.iter().enumerate().map(|(index, spec)| {
+            let (start, stop) = (self.draws.start(spec), stop(spec));
             let phase = |granularity| self.draws.timer_phase(granularity);
             let draws = || self.draws.stream(&spec.name, spec.traffic.name());
-            let source = Source::new(&spec.traffic, start, phase, draws);
+            let source = Source::new(&spec.traffic, start, stop, phase, draws);
+            first_events.push(source.first_event(start, stop));
             let probe = probes.remove(&index);
             let probe = probe.map(|specs| self.vc_probe(&specs, &source));
             let [data, ack] = FlowKind::ALL.map(|kind| self.topology.flow(index, kind));
@@ -33,7 +34,7 @@ impl Plan<'_> {
         let stages = stages.map(|h| [(); 2].map(|()| h.processing.map(FrameStage::new)));
         Hosts::new(
             vcs,
-            starts,
+            first_events,
             flows.collect(),
             nics.collect(),
             stages.collect(),

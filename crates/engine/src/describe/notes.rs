@@ -4,13 +4,15 @@ use crate::port::drop::{DropRule, Policy};
 use crate::registry::MAX_CELLS;
 use crate::scenario::{Class, ClassQueue, Scenario, Scheduler};
 use crate::topology::Topology;
+use crate::units::Span;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Shares that no scheduler looks at, sources that never start, frames that never fit, schedulers for classes that nobody
+/// Shares that no scheduler looks at, sources that never start or may be drawn to start too late, frames that never fit, schedulers for classes that nobody
 /// uses, policies that never refuse, shares that a common buffer undoes.
 pub(super) fn notes(scenario: &Scenario, topology: &Topology) -> Vec<String> {
     let mut notes = unused_shares(scenario, topology);
     notes.extend(late_sources(scenario));
+    notes.extend(short_lives(scenario));
     notes.extend(long_frames(scenario, topology));
     for settings in settings(scenario, topology) {
         notes.extend(settings.unused_scheduler());
@@ -71,6 +73,24 @@ fn late_sources(scenario: &Scenario) -> Option<String> {
         )
     };
     (!late.is_empty()).then(|| sentence(&late))
+}
+
+/// Sources whose start a replication may draw at their stop or later.
+fn short_lives(scenario: &Scenario) -> Option<String> {
+    let drawn = &scenario.ensemble;
+    let short = scenario.vcs.iter().filter(|vc| {
+        let phase = vc.traffic.start_phase().filter(|_| drawn.vbr_phase);
+        let latest = vc.start + drawn.start_jitter + phase.unwrap_or(Span::ZERO);
+        vc.stop.is_some_and(|stop| stop < latest)
+    });
+    let short: Vec<&str> = short.map(|vc| vc.name.as_str()).collect();
+    let sentence = |names: &[&str]| {
+        format!(
+            "no data from {} in some replications: the ensemble may draw a start that is not before the stop",
+            some(names)
+        )
+    };
+    (!short.is_empty()).then(|| sentence(&short))
 }
 
 /// Frames that are longer than a buffer on their way.
@@ -238,6 +258,15 @@ mod tests {
         );
         let late = "no data from vc1 and 4 more: the start is the end of the run or later";
         assert_eq!(notes(&[("vc.start", "10 s")]), [late]);
+        let short = "no data from vc1 and 4 more in some replications: the ensemble may draw a start that is not before the stop";
+        let stop = |stop| ("vc.stop", stop);
+        assert_eq!(notes(&[stop("99 us")]), [short]);
+        assert!(notes(&[stop("100 us")]).is_empty());
+        let video = "{ kind = \"vbr\", rate = \"1 Mbps\", on = \"1 s\", off = \"1 s\" }";
+        let bursts = [("vc.traffic", video), stop("1 s")];
+        assert!(notes(&bursts).is_empty());
+        let phase = ("ensemble.vbr_phase", "true");
+        assert_eq!(notes(&[&bursts[..], &[phase]].concat()), [short]);
         let mss = ("vc.traffic.mss", "65000 bytes");
         let long = "a frame of vc1 and 4 more has 1356 cells, more than the 1000 that can wait at west->east";
         assert_eq!(notes(&[mss]), [long]);

@@ -11,7 +11,7 @@ use crate::units::{Span, Time};
 const AHEAD: u32 = 32;
 
 impl Hosts {
-    /// The source of a VC emits: as many cells as nobody else can come between, and then again.
+    /// The source of a VC emits: as many cells as nobody else can come between, and then again, until it stops.
     pub(super) fn emit(&mut self, now: Time, index: usize, fabric: &mut Fabric) {
         let vc = &mut self.vcs[index];
         let Source::Cells(source) = &mut vc.source else {
@@ -27,6 +27,7 @@ impl Hosts {
             ..Run::default()
         };
         let mut left = if ends.at_once { AHEAD } else { 1 };
+        let end = self.end.min(source.stop);
         let (regular, period) = source.regular();
         if let Some(exact) = nic.cell_time().exact()
             && ends.at_once
@@ -36,7 +37,7 @@ impl Hosts {
         {
             // All are sent as they come, as many as a run can hold.
             let n = regular
-                .min((self.end - now).0.div_ceil(period.0))
+                .min((end - now).0.div_ceil(period.0))
                 .min(u64::from(u32::MAX));
             let time = nic.send_cell(now);
             if n > 1 {
@@ -56,7 +57,7 @@ impl Hosts {
             });
             left = 0;
         }
-        while left > 0 && source.next < self.end {
+        while left > 0 && source.next < end {
             let time = nic.send_cell(source.next);
             let frame = ends.next_frame;
             source.emitted(1);
@@ -67,6 +68,8 @@ impl Hosts {
             left -= 1;
         }
         let next = source.next;
-        self.events.push(next, Kind::Source, index);
+        if next < source.stop {
+            self.events.push(next, Kind::Source, index);
+        }
     }
 }

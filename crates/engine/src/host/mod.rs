@@ -171,10 +171,10 @@ pub struct Hosts {
 }
 
 impl Hosts {
-    /// Hosts of which nothing was sent; `starts` tells when each VC starts.
+    /// Hosts of which nothing was sent; `first_events` tells when each source begins, [`Time::NEVER`] for not at all.
     pub fn new(
         vcs: Vec<Vc>,
-        starts: Vec<Time>,
+        first_events: Vec<Time>,
         flows: Vec<FlowEnds>,
         nics: Vec<Nic>,
         stages: Vec<[Option<FrameStage>; 2]>,
@@ -182,8 +182,10 @@ impl Hosts {
         measured: (Time, Time),
     ) -> Hosts {
         let mut events = EventList::default();
-        for (index, (vc, start)) in vcs.iter().zip(starts).enumerate() {
-            events.push(vc.source.first_event(start), Kind::Source, index);
+        for (index, &time) in first_events.iter().enumerate() {
+            if time != Time::NEVER {
+                events.push(time, Kind::Source, index);
+            }
         }
         Hosts {
             events,

@@ -67,6 +67,13 @@ pub(super) static VC: &[Component] = &[Component {
             "When its source starts.",
         ),
         parameter(
+            "stop",
+            ANY_DURATION,
+            Derived("never"),
+            "When its source stops, after `start`: single cells are handed over before it only, and a TCP completes what it has sent by \
+             then and sends nothing new.",
+        ),
+        parameter(
             "traffic",
             Kind::One(Family::Traffic),
             Required,

@@ -9,8 +9,8 @@ use serde::Serialize;
 /// The whole network in one run.
 ///
 /// Goodput, efficiency, fairness and delays are of the VCs that carry frames, in the measuring time; everything else counts
-/// from start to end. A file counts there with what it delivered in that time, however soon it was complete; for its own goodput see
-/// the VC.
+/// from start to end. A VC that starts, stops or has completed its file within that time counts with what it delivered in all of it:
+/// efficiency and fairness tell what was delivered, not at what rates those sent that were active. For a file's own goodput see the VC.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Totals {
     /// Cell transmissions over all links.

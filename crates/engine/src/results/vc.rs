@@ -25,7 +25,8 @@ pub struct VcResult {
     pub traffic: &'static str,
     /// What its source hands to the host.
     pub carries: Carries,
-    /// Bytes delivered in order, once, per measuring time; 48 bytes for each cell of a VC that carries cells.
+    /// Bytes delivered in order, once, per measuring time, the whole of it however long the source sends; 48 bytes for each cell of a VC
+    /// that carries cells.
     pub goodput_mbps: f64,
     /// The same bytes from start to end.
     pub delivered_bytes: u64,
@@ -51,9 +52,10 @@ pub struct VcResult {
     pub fast_retransmits: u64,
     /// Duplicate ACKs that the TCP sender received.
     pub duplicate_acks: u64,
-    /// When its TCP opened; none for other traffic.
+    /// When its TCP opened; none for other traffic, and for one that did not open before the end of the run and its own `stop`.
     pub began_s: Option<f64>,
-    /// When the last byte of its file was acknowledged; none without a file, and for one that was not complete when the run ended.
+    /// When the last byte of its file was acknowledged, before its `stop` or after; none without a file, for one that was not complete
+    /// when the run ended, and for one of which not all was sent before its `stop`.
     pub completed_s: Option<f64>,
     /// Bytes of a complete file per time from `began_s` to `completed_s`.
     pub file_goodput_mbps: Option<f64>,

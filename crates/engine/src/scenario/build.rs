@@ -129,6 +129,7 @@ fn vcs(scenario: &Record, things: &Things, flows: &Flows<'_>) -> Vec<Vc> {
             weight: field(record, "weight"),
             guarantee: field(record, "guarantee"),
             start: field(record, "start"),
+            stop: field(record, "stop"),
             traffic: flows.traffic(index).expect("nothing is wrong").clone(),
         }
     });

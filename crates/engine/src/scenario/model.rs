@@ -182,6 +182,8 @@ pub struct Vc {
     pub guarantee: Option<BitRate>,
     /// When its source starts.
     pub start: Span,
+    /// From when on its source offers nothing new; never when absent.
+    pub stop: Option<Span>,
     /// What it sends.
     pub traffic: Traffic,
 }

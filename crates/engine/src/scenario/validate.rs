@@ -23,13 +23,13 @@ pub(crate) fn component(component: &Component, record: &Record, path: &str, repo
             timeouts(record, path, report);
             amplitude(record, path, report);
         }
+        Family::Vc => stop(record, path, report),
         Family::Processing => spread(record, path, report),
         Family::Probe => sampling(record, path, report),
         Family::Measure
         | Family::Ensemble
         | Family::Switch
         | Family::Link
-        | Family::Vc
         | Family::Drop
         | Family::Scheduler => {}
     }
@@ -86,6 +86,19 @@ fn spread(record: &Record, path: &str, report: &mut Report) {
             &join(path, "spread"),
             "would make times negative",
             format!("at most the mean, {}", show(mean)),
+            None,
+        );
+    }
+}
+
+fn stop(record: &Record, path: &str, report: &mut Report) {
+    if let (Some(start), Some(stop)) = (number(record, "start"), number(record, "stop"))
+        && stop <= start
+    {
+        report.add(
+            &join(path, "stop"),
+            "is not after the start, so nothing would be sent",
+            format!("later than {}, the start; or left out", show(start)),
             None,
         );
     }

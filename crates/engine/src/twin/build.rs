@@ -122,7 +122,8 @@ fn vcs(draws: Draws<'_>) -> (Vec<Vc>, Agenda) {
     for (v, vc) in draws.scenario.vcs.iter().enumerate() {
         let own = draws.stream(&vc.name, vc.traffic.name());
         let phase = |granularity| draws.timer_phase(granularity);
-        let (ends, begins) = Ends::new(&vc.traffic, draws.start(vc), phase, own);
+        let stop = vc.stop.map_or(Time::NEVER, |stop| Time::ZERO + stop);
+        let (ends, begins) = Ends::new(&vc.traffic, draws.start(vc), stop, phase, own);
         if let Some(begins) = begins {
             agenda.add(begins, Event::Source { vc: v });
         }

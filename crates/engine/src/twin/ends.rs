@@ -38,25 +38,26 @@ pub(super) enum Ends {
 }
 
 impl Ends {
-    /// Those of `traffic`, and when they begin. `phase` is that of a timer, `draws` those of a random source.
+    /// Those of `traffic` from `start` until before `stop`, and when they begin, if they do. `phase` is that of a timer, `draws` those of a random source.
     pub(super) fn new(
         traffic: &Traffic,
         start: Time,
+        stop: Time,
         phase: impl FnOnce(Span) -> Span,
         draws: Stream,
     ) -> (Ends, Option<Time>) {
         if let Some(emission) = traffic.cells() {
-            let mut emissions = Emissions::new(emission, start, draws);
+            let mut emissions = Emissions::new(emission, start, stop, draws);
             let first = emissions.next();
             return (Ends::Cells(emissions), first);
         }
         match traffic {
             Traffic::Tcp(tcp) => {
                 let ends = Ends::Tcp {
-                    sender: Box::new(Sender::new(tcp, phase(tcp.granularity))),
+                    sender: Box::new(Sender::new(tcp, phase(tcp.granularity), stop)),
                     receiver: Box::new(Receiver::new(tcp)),
                 };
-                (ends, Some(start))
+                (ends, (start < stop).then_some(start))
             }
             Traffic::Cbr { .. } | Traffic::Poisson { .. } | Traffic::Vbr { .. } => {
                 unreachable!("these are sources of cells")

@@ -4,13 +4,15 @@ use crate::rng::Stream;
 use crate::scenario::Emission;
 use crate::units::{CELL_BITS, CellTime, Span, TICKS_PER_SECOND, Time};
 
-/// The instants at which a source emits a cell, in order and without end.
+/// The instants at which a source emits a cell, in order, all before it stops.
 pub(super) struct Emissions {
     pattern: Pattern,
     /// Start of the source, of the burst, or the latest cell of a Poisson process.
     from: Time,
     /// Cells since `from`, or since the start of a Poisson process.
     cells: u64,
+    /// When the source stops.
+    stop: Time,
 }
 
 enum Pattern {
@@ -21,7 +23,7 @@ enum Pattern {
 }
 
 impl Emissions {
-    pub(super) fn new(emission: Emission, start: Time, draws: Stream) -> Emissions {
+    pub(super) fn new(emission: Emission, start: Time, stop: Time, draws: Stream) -> Emissions {
         let pattern = match emission {
             Emission::Periodic { rate } => Pattern::Cbr(rate.cell_time()),
             Emission::Poisson { rate } => Pattern::Poisson {
@@ -39,6 +41,7 @@ impl Emissions {
             pattern,
             from: start,
             cells: 0,
+            stop,
         }
     }
 }
@@ -66,7 +69,7 @@ impl Iterator for Emissions {
             }
         };
         self.cells += 1;
-        Some(at)
+        (at < self.stop).then_some(at)
     }
 }
 
@@ -77,8 +80,36 @@ mod tests {
 
     fn first(emission: Emission, n: usize) -> Vec<u64> {
         let draws = Stream::new(3, 0, "v", "poisson");
-        let emissions = Emissions::new(emission, Time(1000), draws);
+        let emissions = Emissions::new(emission, Time(1000), Time::NEVER, draws);
         emissions.take(n).map(|t| t.0 - 1000).collect()
+    }
+
+    #[test]
+    fn no_cell_comes_at_or_after_the_stop() {
+        let rate = BitRate(155_520_000);
+        let cell = rate.cell_time().whole;
+        let (on, off) = (Span(4 * cell), Span(cell));
+        let draws = Stream::new(3, 0, "v", "poisson");
+        for (stop, cells) in [
+            (0, 0),
+            (1, 1),
+            (2 * cell, 2),
+            (2 * cell + 1, 3),
+            (9 * cell, 8),
+        ] {
+            for emission in [
+                Emission::Bursts { rate, on, off },
+                Emission::Bursts {
+                    rate,
+                    on: Span(on.0 - 1),
+                    off: off + Span(1),
+                },
+            ] {
+                let stop = Time(1000 + stop);
+                let emissions = Emissions::new(emission, Time(1000), stop, draws);
+                assert_eq!(emissions.count(), cells, "{emission:?} until {stop:?}");
+            }
+        }
     }
 
     #[test]

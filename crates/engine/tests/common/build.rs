@@ -92,6 +92,7 @@ pub fn vc(name: &str, from: &str, to: &str, route: &[&str], class: Class, traffi
         weight: 1,
         guarantee: None,
         start: Span::ZERO,
+        stop: None,
         traffic,
     }
 }

@@ -95,13 +95,14 @@ fn one_front_per_class(mut net: Scenario) -> Scenario {
     net
 }
 
-/// Host, distance to the other host, and the choices of a route; class, weight, share of the guaranteed rates, start, traffic.
+/// Host, distance to the other host, and the choices of a route; class, weight, share of the guaranteed rates, start and how long
+/// after it the source stops, traffic.
 type VcParts = (
     (usize, usize, Choices),
     Class,
     u64,
     Option<u64>,
-    Span,
+    (Span, Option<Span>),
     Traffic,
 );
 
@@ -349,13 +350,14 @@ impl Net {
             class(),
             1u64..6,
             option::weighted(0.3, 0u64..20),
-            span(base, 100),
+            (span(base, 100), option::weighted(0.25, span(base, 1_500))),
             traffic(base),
         );
         vec(one, 1..=6).prop_map(move |all| {
             let count = all.len() as u64;
             let named = |(i, parts): (usize, VcParts)| {
-                let ((from, step, choices), class, weight, share, start, traffic) = parts;
+                let ((from, step, choices), class, weight, share, times, traffic) = parts;
+                let (start, lasts) = times;
                 let to = (from + step) % n;
                 let (a, b) = (places[from][choices.0], places[to][choices.1]);
                 let down = if ring { choices.2 } else { b < a };
@@ -374,6 +376,7 @@ impl Net {
                     // Together below a third of the base rate, which no link is slower than.
                     guarantee: share.map(|s| BitRate(base / 60 * s / count)),
                     start,
+                    stop: lasts.map(|lasts| start + lasts + Span(1)),
                     traffic,
                 }
             };

@@ -2,6 +2,7 @@
 
 use crate::spoil::{GOOD, only, problems, says, spoilt, with};
 use cellyard_engine::scenario::{Problem, read_json, read_toml};
+use cellyard_engine::units::Span;
 
 #[test]
 fn good_is_good() {
@@ -392,6 +393,38 @@ fn pauses_between_bursts_are_long_enough_to_the_tick() {
                 &["vc[0].traffic.off", "too short", "at least 423 us"],
             );
         }
+    }
+}
+
+#[test]
+fn a_source_stops_after_its_start() {
+    let times = |times: &str| format!("{GOOD}{times}\n");
+    for (given, start) in [
+        ("stop = \"0 s\"", "0 s"),
+        ("start = \"20 ms\"\nstop = \"20 ms\"", "20 ms"),
+        ("start = \"20 ms\"\nstop = \"5 ms\"", "20 ms"),
+    ] {
+        let message = format!(
+            "is not after the start, so nothing would be sent (allowed: later than {start}, the start; or left out)"
+        );
+        says(&only(&times(given)), &["vc[0].stop = \"", &message]);
+    }
+    says(
+        &only(&times("stop = \"5\"")),
+        &["vc[0].stop = \"5\": has no unit"],
+    );
+    // Beyond the run of 1 s, and for traffic of every kind.
+    for traffic in [
+        "kind = \"tcp\"",
+        "kind = \"cbr\", rate = \"1 Mbps\"",
+        "kind = \"poisson\", rate = \"1 Mbps\"",
+        "kind = \"vbr\", rate = \"1 Mbps\", on = \"1 s\", off = \"1 s\"",
+    ] {
+        let good = times("start = \"1 ms\"\nstop = \"1000 s\"")
+            .replace("kind = \"tcp\", recovery = \"reno\"", traffic);
+        let scenario = read_toml(&good, "", &[]).expect("it may stop after the end");
+        let stops = scenario.vcs.iter().map(|vc| vc.stop);
+        assert!(stops.eq([Some(Span::from_milliseconds(1_000_000)); 3]));
     }
 }
 

@@ -30,6 +30,10 @@ pub(super) struct Core {
     pub rwnd: u64,
     /// One past the last byte of the file; `u64::MAX` when there is no end.
     pub file_end: u64,
+    /// One past the last byte that the application hands over: `file_end` until `stop`, then what was sent by then.
+    pub data_end: u64,
+    /// When the application stops.
+    pub stop: Time,
     /// Duplicate ACKs in a row that count towards a fast retransmit.
     pub dup_acks: u32,
     /// Duplicate ACKs that start a fast retransmit.
@@ -50,10 +54,11 @@ pub(super) struct Core {
 
 impl Core {
     /// Of a connection that has not started; see [`super::Sender::new`].
-    pub fn new(params: &TcpParams, timer_phase: Span) -> Core {
+    pub fn new(params: &TcpParams, timer_phase: Span, stop: Time) -> Core {
         let grid = Grid::new(params.granularity, timer_phase);
         let rtt = Rtt::new(params, &grid);
         let mss = params.mss as f64;
+        let file_end = params.file_size.unwrap_or(u64::MAX);
         Core {
             snd_una: 0,
             snd_nxt: 0,
@@ -62,7 +67,9 @@ impl Core {
             ssthresh: params.initial_ssthresh.unwrap_or(params.rwnd) as f64,
             mss: params.mss,
             rwnd: params.rwnd,
-            file_end: params.file_size.unwrap_or(u64::MAX),
+            file_end,
+            data_end: file_end,
+            stop,
             deadline: Time::NEVER,
             beyond_next: grid.beyond_next(rtt.rto()),
             grid,
@@ -73,6 +80,15 @@ impl Core {
             dup_acks: 0,
             dupack_threshold: params.dupack_threshold,
             counters: SenderCounters::default(),
+        }
+    }
+
+    /// It is `now`. Once the application has stopped, what was not sent by then has not been handed over.
+    #[inline(always)]
+    pub fn advance(&mut self, now: Time) {
+        self.grid.advance(now);
+        if now >= self.stop {
+            self.data_end = self.snd_max;
         }
     }
 
@@ -151,7 +167,7 @@ impl Core {
     /// Sends the segment at snd_nxt if there is one and it ends at or before `right`.
     #[inline]
     pub fn send_next(&mut self, now: Time, right: u64, out: &mut Vec<Segment>) -> bool {
-        let len = self.mss.min(self.file_end - self.snd_nxt);
+        let len = self.mss.min(self.data_end - self.snd_nxt);
         let end = self.snd_nxt + len;
         if len == 0 || end > right {
             return false;
@@ -172,7 +188,7 @@ impl Core {
     /// Resends up to one segment of data from `seq`, which was sent before, not beyond `end`;
     /// returns where it ends.
     pub fn retransmit(&mut self, now: Time, seq: u64, end: u64, out: &mut Vec<Segment>) -> u64 {
-        let len = self.mss.min(end.min(self.file_end) - seq);
+        let len = self.mss.min(end.min(self.data_end) - seq);
         self.stop_timing();
         self.transmit(now, seq, len, out);
         seq + len

@@ -48,7 +48,7 @@ impl Run {
 }
 
 fn transfer(params: &TcpParams, mut lost: impl FnMut(u64) -> bool) -> Run {
-    let mut sender = Sender::new(params, Span::ZERO);
+    let mut sender = Sender::new(params, Span::ZERO, Time::NEVER);
     let mut receiver = Receiver::new(params);
     let mut frames: VecDeque<(Time, Segment)> = VecDeque::new();
     let mut acks: VecDeque<(Time, Ack)> = VecDeque::new();

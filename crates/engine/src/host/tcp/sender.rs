@@ -12,6 +12,7 @@
 //! outstanding. See `grid` for when it expires and `rtt` for its length.
 //! Round-trip time: one segment is timed at a time, only at its first transmission; any
 //! retransmission cancels the timing (Karn; 4.4BSD `t_rtt`).
+//! Stop: from then on the data end at snd_max; what was sent is completed by the same rules.
 //! Not modelled: handshake, window updates, persist timer, restart after idle (sources are never
 //! idle), giving up.
 
@@ -32,10 +33,10 @@ pub struct Sender {
 
 impl Sender {
     /// A sender that has not started. `params` must satisfy 1 <= MSS <= rwnd and MSS < 2^32;
-    /// `timer_phase` is the first tick of the coarse timer.
-    pub fn new(params: &TcpParams, timer_phase: Span) -> Sender {
+    /// `timer_phase` is the first tick of the coarse timer. At `stop` and later nothing is sent that was not sent before.
+    pub fn new(params: &TcpParams, timer_phase: Span, stop: Time) -> Sender {
         Sender {
-            core: Core::new(params, timer_phase),
+            core: Core::new(params, timer_phase, stop),
             recovery: State::new(params),
         }
     }
@@ -43,7 +44,7 @@ impl Sender {
     /// The application opens: sends the initial window.
     pub fn start(&mut self, now: Time, out: &mut Vec<Segment>) {
         let core = &mut self.core;
-        core.grid.advance(now);
+        core.advance(now);
         core.counters.began = Some(now);
         core.note_completion(now);
         core.send_window(now, out);
@@ -54,7 +55,7 @@ impl Sender {
     #[inline(always)]
     pub fn on_ack(&mut self, now: Time, ack: &Ack, out: &mut Vec<Segment>) {
         let core = &mut self.core;
-        core.grid.advance(now);
+        core.advance(now);
         if ack.ack > core.snd_una {
             if ack.ack <= core.snd_max {
                 let acked = core.acknowledge(now, ack.ack);
@@ -73,7 +74,7 @@ impl Sender {
         if now < core.deadline {
             return;
         }
-        core.grid.advance(now);
+        core.advance(now);
         let ssthresh = self.recovery.on_timeout(core);
         core.time_out(ssthresh);
         core.send_window(now, out);
@@ -120,7 +121,7 @@ mod tests {
     fn sender(change: impl FnOnce(&mut TcpParams)) -> Sender {
         let mut p = params(Recovery::Vanilla);
         change(&mut p);
-        Sender::new(&p, Span::ZERO)
+        Sender::new(&p, Span::ZERO, Time::NEVER)
     }
 
     /// Segment numbers sent by `f`.
@@ -212,6 +213,43 @@ mod tests {
         assert_eq!(sent(|out| s.start(Time::ZERO, out)), NOTHING);
         assert!(s.is_done());
         assert_eq!(s.deadline(), Time::NEVER);
+    }
+
+    #[test]
+    fn stopped_new_acks_open_the_window_and_send_nothing_new() {
+        let stop = ms(20);
+        let mut s = Sender::new(&params(Recovery::Vanilla), Span::ZERO, stop);
+        assert_eq!(sent(|out| s.start(ms(0), out)), [0]);
+        assert_eq!(sent(|out| s.on_ack(ms(19), &ack_of(1), out)), [1, 2]);
+        assert_eq!(sent(|out| s.on_ack(stop, &ack_of(2), out)), NOTHING);
+        assert_eq!(s.cwnd(), 3 * MSS);
+        // What was sent is sent again, and then all is acknowledged.
+        let expiry = s.deadline();
+        assert_eq!(sent(|out| s.on_timer(expiry, out)), [2]);
+        assert_eq!(sent(|out| s.on_ack(expiry, &ack_of(3), out)), NOTHING);
+        assert_eq!(s.deadline(), Time::NEVER);
+        assert_eq!((s.core.snd_una, s.core.snd_max), (3 * MSS, 3 * MSS));
+        assert_eq!(s.counters().completed, None);
+    }
+
+    #[test]
+    fn a_file_that_was_sent_before_the_stop_is_complete_and_one_that_was_not_never_is() {
+        for (segments, completed) in [(3, Some(ms(30))), (4, None)] {
+            let p = TcpParams {
+                file_size: Some(segments * MSS - 1),
+                initial_window: 3,
+                ..params(Recovery::Vanilla)
+            };
+            let mut s = Sender::new(&p, Span::ZERO, ms(20));
+            assert_eq!(sent(|out| s.start(ms(0), out)), [0, 1, 2]);
+            let all = Ack {
+                ack: (3 * MSS).min(segments * MSS - 1),
+                ..Ack::default()
+            };
+            assert_eq!(sent(|out| s.on_ack(ms(30), &all, out)), NOTHING);
+            assert_eq!(s.counters().completed, completed);
+            assert_eq!(s.deadline(), Time::NEVER);
+        }
     }
 
     #[test]

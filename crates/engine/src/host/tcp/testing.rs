@@ -63,7 +63,7 @@ impl Peer {
     /// As `established`, with these parameters.
     pub fn with(params: TcpParams, window: u64) -> Peer {
         let mut peer = Peer {
-            sender: Sender::new(&params, Span::ZERO),
+            sender: Sender::new(&params, Span::ZERO, Time::NEVER),
             now: Time::ZERO,
             una: 0,
         };

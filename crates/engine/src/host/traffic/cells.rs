@@ -38,13 +38,20 @@ pub struct CellSource {
     since: Time,
     /// Cells emitted since then (or at all).
     cells: u64,
-    /// Time of the next cell.
+    /// Time of the next cell, if it is before `stop`.
     pub next: Time,
+    /// From when on it emits nothing.
+    pub stop: Time,
 }
 
 impl CellSource {
-    /// The source of `emission` from `start` on; `draws` is for random gaps.
-    pub fn new(emission: Emission, start: Time, draws: impl FnOnce() -> Stream) -> CellSource {
+    /// The source of `emission` from `start` until before `stop`; `draws` is for random gaps.
+    pub fn new(
+        emission: Emission,
+        start: Time,
+        stop: Time,
+        draws: impl FnOnce() -> Stream,
+    ) -> CellSource {
         let pattern = match emission {
             Emission::Periodic { rate } => Pattern::Periodic {
                 cell_time: rate.cell_time(),
@@ -68,10 +75,11 @@ impl CellSource {
             since: start,
             cells: 0,
             next,
+            stop,
         }
     }
 
-    /// How many cells, `next` included, follow at equal distances, and that distance.
+    /// How many cells, `next` included, follow at equal distances unless it stops before, and that distance.
     pub fn regular(&self) -> (u64, Span) {
         const ALONE: (u64, Span) = (1, Span(1));
         match &self.pattern {

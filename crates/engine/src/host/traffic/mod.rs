@@ -96,20 +96,21 @@ pub enum Source {
 }
 
 impl Source {
-    /// The source of `traffic`, from `start` on. `timer_phase` tells the phase of coarse timers of a granularity, `draws` is for
+    /// The source of `traffic`, from `start` until before `stop`. `timer_phase` tells the phase of coarse timers of a granularity, `draws` is for
     /// what the source draws.
     pub fn new(
         traffic: &Traffic,
         start: Time,
+        stop: Time,
         timer_phase: impl FnOnce(Span) -> Span,
         draws: impl FnOnce() -> Stream,
     ) -> Source {
         if let Some(emission) = traffic.cells() {
-            return Source::Cells(CellSource::new(emission, start, draws));
+            return Source::Cells(CellSource::new(emission, start, stop, draws));
         }
         match traffic {
             Traffic::Tcp(params) => {
-                let tcp = Tcp::new(params, timer_phase(params.granularity));
+                let tcp = Tcp::new(params, timer_phase(params.granularity), stop);
                 Source::Frames(Box::new(tcp.into()))
             }
             Traffic::Cbr { .. } | Traffic::Poisson { .. } | Traffic::Vbr { .. } => {
@@ -118,12 +119,14 @@ impl Source {
         }
     }
 
-    /// When it starts or emits first; sources of frames start at `start`.
-    pub fn first_event(&self, start: Time) -> Time {
-        match self {
+    /// When it starts or emits first, `start` and `stop` being those that it was made with; [`Time::NEVER`] when it would not before
+    /// it stops.
+    pub fn first_event(&self, start: Time, stop: Time) -> Time {
+        let first = match self {
             Source::Frames(_) => start,
             Source::Cells(cells) => cells.next,
-        }
+        };
+        if first < stop { first } else { Time::NEVER }
     }
 
     /// The source of frames, if it is one.

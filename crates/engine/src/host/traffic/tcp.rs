@@ -35,10 +35,10 @@ pub struct Tcp {
 }
 
 impl Tcp {
-    /// A connection about to start; `timer_phase` is the first tick of its timers.
-    pub fn new(params: &TcpParams, timer_phase: Span) -> Tcp {
+    /// A connection about to start; `timer_phase` is the first tick of its timers. Its application stops at `stop`.
+    pub fn new(params: &TcpParams, timer_phase: Span, stop: Time) -> Tcp {
         Tcp {
-            sender: Sender::new(params, timer_phase),
+            sender: Sender::new(params, timer_phase, stop),
             receiver: Receiver::new(params),
             data: VecDeque::new(),
             acks: VecDeque::new(),
