@@ -215,6 +215,7 @@ def test_a_file_has_a_duration_and_a_goodput_of_its_own(kernel: str) -> None:
     assert small.began_s == 0.01
     assert small.completed_s == pytest.approx(0.01 + took)
     assert small.file_goodput_mbps == pytest.approx(512 * 8e-6 / took)
+    assert [vc.file_size_bytes for vc in vcs.values()] == [512, None, 9_000_000]
     assert small.goodput_mbps == pytest.approx(512 * 8e-6 / 0.1)
     for name, began in (("endless", 0.03), ("late", 0.099)):
         assert vcs[name].began_s == pytest.approx(began)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from cellyard.text import cell, span, table
 from conftest import EXAMPLES, Cli
 
@@ -40,6 +41,64 @@ def test_the_first_line_without_frames_tells_of_cells(cli: Cli) -> None:
     assert first.startswith("goodput_of_cells_mbps 122.3  cell_loss_ratio 0 ") and "timeouts" not in first
     summed = cli("run", cbr, "--replications", 2).stdout
     assert "goodput" not in summed and "mean_delay_ms" in summed
+
+
+#: Two files and data without end; the large file is complete where the line is fast enough.
+FILES = """\
+duration = "1 s"
+host = [{ name = "source" }, { name = "sink" }]
+link = [{ from = "source", to = "sink", rate = "4.24 Mbps", delay = "5 us" }]
+vc = [
+  { name = "small", from = "source", to = "sink", traffic = { kind = "tcp", file_size = "512 bytes" } },
+  { name = "large", from = "source", to = "sink", start = "200 ms", traffic = { kind = "tcp", file_size = "512000 bytes" } },
+  { name = "endless", from = "source", to = "sink", start = "20 ms", stop = "100 ms", traffic = "tcp" },
+]
+"""
+
+
+def columns(shown: str) -> list[dict[str, str]]:
+    """The rows of a table by head; heads that stand twice keep their last column."""
+    head, rule, *rows = shown.splitlines()
+    ends = [place for place, mark in enumerate(rule + " ") if mark == " " and rule[place - 1] == "-"]
+    spans = list(zip([0, *(end + 2 for end in ends)], ends, strict=False))
+    heads = [head[start:end].strip() for start, end in spans]
+    return [dict(zip(heads, (row[start:end].strip() for start, end in spans), strict=True)) for row in rows]
+
+
+def test_files_tell_when_they_began_and_were_complete(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "files.toml").write_text(FILES)
+    names = ("vc", "began_ms", "completed_ms", "file_goodput_mbps")
+    vcs = columns(cli("run", "files.toml").stdout.split("\n\n")[2])
+    # Twelve cells there and two back of 0.1 ms each, and twice 5 us.
+    assert [tuple(vc[name] for name in names) for vc in vcs] == [
+        ("small", "0", "1.410", "2.905"),
+        ("large", "200.0", "", ""),
+        ("endless", "", "", ""),
+    ]
+    plain = cli("run", "files.toml", "--set", "vc.*.traffic=tcp").stdout
+    assert "mean_delay_ms" in plain and not any(name in plain for name in names[1:])
+
+
+def test_files_of_several_runs_tell_in_how_many_they_were_complete(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "files.toml").write_text(FILES)
+    grid = ("--grid", "link.0.rate=4.24 Mbps,42.4 Mbps")
+    files = columns(cli("run", "files.toml", *grid, "--replications", 3).stdout.split("\n\n")[2])
+    names = ("link.0.rate", "vc", "complete")
+    assert [tuple(file[name] for name in names) for file in files] == [
+        ("4.24 Mbps", "small", "3 of 3"),
+        ("4.24 Mbps", "large", "0 of 3"),
+        ("42.4 Mbps", "small", "3 of 3"),
+        ("42.4 Mbps", "large", "3 of 3"),
+    ]
+    for file in files:
+        values = [file[name] for name in ("began_ms", "completed_ms", "file_goodput_mbps", "min-max")]
+        assert all(values) if file["complete"] == "3 of 3" else not any(values)
+    # The draws move the start by 100 us at most, and the file takes as long.
+    assert float(files[0]["completed_ms"]) - float(files[0]["began_ms"]) == pytest.approx(1.41, abs=0.01)
+    assert files[0]["min-max"] == "2.905..2.905"
+    alone = columns(cli("run", "files.toml", *grid).stdout.split("\n\n")[2])
+    assert list(alone[0]) == ["link.0.rate", "vc", "began_ms", "completed_ms", "file_goodput_mbps"]
+    assert [file["completed_ms"] != "" for file in alone] == [True, False, True, True]
 
 
 def test_delays_are_in_milliseconds_in_every_table(cli: Cli, tmp_path: Path) -> None:

@@ -147,6 +147,9 @@ class VcResult(ResultPart):
     #: Duplicate ACKs that the TCP sender received.
     duplicate_acks: int
 
+    #: Bytes of the file that its TCP sends; none without a file.
+    file_size_bytes: int | None
+
     #: When its TCP opened; none for other traffic, and for one that did not open before the end of the run and its
     #: own ``stop``.
     began_s: float | None

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from cellyard.ranges import interval, median
 from cellyard.text import cell, range_head, span, table
 
 #: Totals that are told of runs with VCs that carry frames.
@@ -33,6 +35,12 @@ VC_COLUMNS = {
 }
 TCP_COLUMNS = {"segments": "segments", "retransmitted": "retransmitted_segments", "timeouts": "timeouts"}
 
+#: What is told of VCs that send a file, where there is one.
+OF_FILES = ("began_s", "completed_s", "file_goodput_mbps")
+
+#: Most lines of the table of files of several runs.
+MOST_FILES = 40
+
 #: Reasons of drops that the table of ports names by what happened.
 REASONS = {"policy": "refused", "link": "lost"}
 
@@ -59,7 +67,37 @@ def text(document: Mapping[str, Any]) -> str:
             if ranged:
                 row.append(span([_shown(metric, end) for end in point["range"][metric] or ()]))
         rows.append(row)
-    return f"{document['scenario']}: {len(runs)} runs, {cost}\n\n{table(header, rows, keys=len(paths) + 1)}"
+    parts = [f"{document['scenario']}: {len(runs)} runs, {cost}", table(header, rows, keys=len(paths) + 1)]
+    return "\n\n".join([*parts, *_files(runs, paths=paths, ranges=ranges if ranged else None)])
+
+
+def _files(runs: Sequence[Mapping[str, Any]], *, paths: Sequence[str], ranges: str | None) -> list[str]:
+    """A line for each VC with a file at each point: in how many runs it was complete, and what holds of these.
+
+    With ``ranges``, their head, medians and ranges over the runs in which it was complete; else the values of the one run.
+    """
+    found: dict[str, tuple[list[Any], list[Mapping[str, Any]]]] = {}
+    for run in runs:
+        values = [run.get("set", {})[path] for path in paths]
+        for vc in filter(_has_file, run["vcs"]):
+            found.setdefault(json.dumps([*values, vc["name"]]), ([*values, vc["name"]], []))[1].append(vc)
+    if not found:
+        return []
+    columns = [column for metric in OF_FILES for column in ([_head(metric), ranges] if ranges else [_head(metric)])]
+    rows = []
+    for keys, files in found.values():
+        if ranges is None:
+            rows.append([*keys, *(_shown(metric, files[0][metric]) for metric in OF_FILES)])
+            continue
+        complete = [file for file in files if file["completed_s"] is not None]
+        row = [*keys, f"{len(complete)} of {len(files)}"]
+        for metric in OF_FILES:
+            numbers = [_shown(metric, file[metric]) for file in complete if file[metric] is not None]
+            row += [median(numbers), span(interval(numbers, runs=len(files)))]
+        rows.append(row)
+    shown = table([*paths, "vc", *(["complete"] if ranges else []), *columns], rows[:MOST_FILES], keys=len(paths) + 1)
+    more = len(rows) - MOST_FILES
+    return [shown, *([f"{more} more files: --out DIR writes all of them to vcs.csv"] if more > 0 else [])]
 
 
 def unwritten(runs: Sequence[Mapping[str, Any]]) -> str:
@@ -88,9 +126,14 @@ def _one(run: Mapping[str, Any]) -> str:
 
 def _vcs(vcs: Sequence[Mapping[str, Any]]) -> str:
     of_tcp = TCP_COLUMNS if any(vc["traffic"] == "tcp" for vc in vcs) else {}
+    of_files = {_head(metric): metric for metric in OF_FILES} if any(map(_has_file, vcs)) else {}
     delay = "mean_cell_transfer_delay_s"
-    columns = {**VC_COLUMNS, **of_tcp, _head(delay): delay}
-    return table(list(columns), [[_shown(key, vc[key]) for key in columns.values()] for vc in vcs], keys=1)
+    columns = {**VC_COLUMNS, **of_tcp, **of_files, _head(delay): delay}
+
+    def value(vc: Mapping[str, Any], key: str) -> Any:
+        return _shown(key, vc[key]) if key not in OF_FILES or _has_file(vc) else None
+
+    return table(list(columns), [[value(vc, key) for key in columns.values()] for vc in vcs], keys=1)
 
 
 def _ports(ports: Sequence[Mapping[str, Any]]) -> str:
@@ -111,6 +154,10 @@ def _ports(ports: Sequence[Mapping[str, Any]]) -> str:
     return table(head, rows, keys=1)
 
 
+def _has_file(vc: Mapping[str, Any]) -> bool:
+    return vc["file_size_bytes"] is not None
+
+
 def _has_frames(run: Mapping[str, Any]) -> bool:
     return any(vc["carries"] == "frames" for vc in run["vcs"])
 
@@ -120,7 +167,7 @@ def _told(run: Mapping[str, Any]) -> Sequence[str]:
 
 
 def _head(metric: str) -> str:
-    """Head of a metric's column: delays are shown in milliseconds."""
+    """Head of a metric's column: times are shown in milliseconds."""
     short = metric.replace("_cell_transfer_delay_s", "_delay_s")
     return short.removesuffix("_s") + "_ms" if short.endswith("_s") else metric
 

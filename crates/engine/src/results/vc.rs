@@ -52,6 +52,8 @@ pub struct VcResult {
     pub fast_retransmits: u64,
     /// Duplicate ACKs that the TCP sender received.
     pub duplicate_acks: u64,
+    /// Bytes of the file that its TCP sends; none without a file.
+    pub file_size_bytes: Option<u64>,
     /// When its TCP opened; none for other traffic, and for one that did not open before the end of the run and its own `stop`.
     pub began_s: Option<f64>,
     /// When the last byte of its file was acknowledged, before its `stop` or after; none without a file, for one that was not complete
@@ -105,6 +107,7 @@ fn of(vc: &Vc, tally: &VcTally, data: &FlowTally, measured_s: f64) -> VcResult {
         timeouts: tally.sender.timeouts,
         fast_retransmits: tally.sender.fast_retransmits,
         duplicate_acks: tally.sender.duplicate_acks,
+        file_size_bytes: vc.traffic.file_size(),
         began_s: tally.sender.began.map(at),
         completed_s: tally.sender.completed.map(at),
         file_goodput_mbps: file_goodput(tally),

@@ -104,6 +104,11 @@ impl Traffic {
         }
     }
 
+    /// Bytes of the file that it sends; `None` of data without end, and of cells.
+    pub fn file_size(&self) -> Option<u64> {
+        self.tcp()?.file_size
+    }
+
     /// Whether the receiving end answers, so that something flows back.
     pub fn answers(&self) -> bool {
         match self {
