@@ -101,6 +101,16 @@ def test_files_of_several_runs_tell_in_how_many_they_were_complete(cli: Cli, tmp
     assert [file["completed_ms"] != "" for file in alone] == [True, False, True, True]
 
 
+def test_a_long_table_of_files_says_how_many_it_leaves_out(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "files.toml").write_text(FILES.replace('name = "small",', 'name = "small", count = 42,'))
+    *_, shown, left_out, _ = cli("run", "files.toml", "--replications", 2, "--out", "out").stdout.split("\n\n")
+    assert len(columns(shown)) == 40
+    assert left_out == "3 more files: --out DIR writes all of them to vcs.csv"
+    written = (tmp_path / "out/vcs.csv").read_text().splitlines()
+    column = written[0].split(",").index("file_size_bytes")
+    assert sum(line.split(",")[column] != "" for line in written[1:]) == 2 * 43
+
+
 def test_delays_are_in_milliseconds_in_every_table(cli: Cli, tmp_path: Path) -> None:
     (vbr,) = [path for path in EXAMPLES if path.stem == "vbr-guaranteed-rate"]
     shown = cli("run", vbr, "--set", "duration=1 s").stdout
