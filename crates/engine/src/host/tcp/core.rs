@@ -92,7 +92,7 @@ impl Core {
         }
     }
 
-    /// Moves snd_una to `ack`, takes the round-trip sample; returns the bytes acknowledged.
+    /// Moves snd_una to `ack`, takes the round-trip sample, restarts the timer; returns the bytes acknowledged.
     #[inline]
     pub fn acknowledge(&mut self, now: Time, ack: u64) -> u64 {
         let acked = ack - self.snd_una;
@@ -105,6 +105,8 @@ impl Core {
             self.beyond_next = self.grid.beyond_next(self.rtt.rto());
             self.timed_seq = NOT_TIMED;
         }
+        self.dup_acks = 0;
+        self.restart_timer();
         acked
     }
 

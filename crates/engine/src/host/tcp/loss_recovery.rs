@@ -3,11 +3,13 @@
 use super::core::Core;
 use super::{Ack, Segment};
 use crate::units::Time;
+use enum_dispatch::enum_dispatch;
 
 /// What a loss recovery decides; everything else is `sender`'s.
+#[enum_dispatch]
 pub(super) trait LossRecovery {
     /// `ack.ack` acknowledged new data: `core.snd_una`, `snd_nxt` and the round-trip estimate are
-    /// up to date, `acked` bytes left the window. To do: window, timer, sending.
+    /// up to date, the timer starts anew, and `acked` bytes left the window. To do: window, sending.
     fn on_new_ack(
         &mut self,
         core: &mut Core,

@@ -11,6 +11,7 @@ use super::loss_recovery::LossRecovery;
 use super::{Ack, Segment};
 use crate::scenario::model::{Recovery, TcpParams};
 use crate::units::Time;
+use enum_dispatch::enum_dispatch;
 use newreno::NewReno;
 use reno::Reno;
 use sack::Sack;
@@ -18,65 +19,25 @@ use tahoe::Tahoe;
 use vanilla::Vanilla;
 
 /// The recovery of one connection.
+#[enum_dispatch(LossRecovery)]
 #[derive(Clone, Debug)]
 pub(super) enum State {
-    Vanilla(Vanilla),
-    Tahoe(Tahoe),
-    Reno(Reno),
-    NewReno(NewReno),
-    Sack(Sack),
+    Vanilla,
+    Tahoe,
+    Reno,
+    NewReno,
+    Sack,
 }
 
 impl State {
     /// The recovery that `params` names, of a connection that has not started.
     pub fn new(params: &TcpParams) -> State {
         match params.recovery {
-            Recovery::Vanilla => State::Vanilla(Vanilla),
-            Recovery::Tahoe => State::Tahoe(Tahoe::new()),
-            Recovery::Reno => State::Reno(Reno::new(params)),
-            Recovery::NewReno => State::NewReno(NewReno::new()),
-            Recovery::Sack => State::Sack(Sack::new(params)),
-        }
-    }
-}
-
-impl LossRecovery for State {
-    #[inline]
-    fn on_new_ack(
-        &mut self,
-        core: &mut Core,
-        now: Time,
-        ack: &Ack,
-        acked: u64,
-        out: &mut Vec<Segment>,
-    ) {
-        match self {
-            State::Vanilla(s) => s.on_new_ack(core, now, ack, acked, out),
-            State::Tahoe(s) => s.on_new_ack(core, now, ack, acked, out),
-            State::Reno(s) => s.on_new_ack(core, now, ack, acked, out),
-            State::NewReno(s) => s.on_new_ack(core, now, ack, acked, out),
-            State::Sack(s) => s.on_new_ack(core, now, ack, acked, out),
-        }
-    }
-
-    #[inline]
-    fn on_duplicate_ack(&mut self, core: &mut Core, now: Time, ack: &Ack, out: &mut Vec<Segment>) {
-        match self {
-            State::Vanilla(s) => s.on_duplicate_ack(core, now, ack, out),
-            State::Tahoe(s) => s.on_duplicate_ack(core, now, ack, out),
-            State::Reno(s) => s.on_duplicate_ack(core, now, ack, out),
-            State::NewReno(s) => s.on_duplicate_ack(core, now, ack, out),
-            State::Sack(s) => s.on_duplicate_ack(core, now, ack, out),
-        }
-    }
-
-    fn on_timeout(&mut self, core: &Core) -> f64 {
-        match self {
-            State::Vanilla(s) => s.on_timeout(core),
-            State::Tahoe(s) => s.on_timeout(core),
-            State::Reno(s) => s.on_timeout(core),
-            State::NewReno(s) => s.on_timeout(core),
-            State::Sack(s) => s.on_timeout(core),
+            Recovery::Vanilla => Vanilla.into(),
+            Recovery::Tahoe => Tahoe::new().into(),
+            Recovery::Reno => Reno::new(params).into(),
+            Recovery::NewReno => NewReno::new().into(),
+            Recovery::Sack => Sack::new(params).into(),
         }
     }
 }

@@ -52,8 +52,6 @@ impl LossRecovery for NewReno {
         acked: u64,
         out: &mut Vec<Segment>,
     ) {
-        core.dup_acks = 0;
-        core.restart_timer();
         if !self.recovering {
             core.open_window();
         } else if Some(core.snd_una) >= self.recover {

@@ -44,8 +44,6 @@ impl LossRecovery for Reno {
         _acked: u64,
         out: &mut Vec<Segment>,
     ) {
-        core.dup_acks = 0;
-        core.restart_timer();
         if self.recovering {
             self.recovering = false;
             core.cwnd = core.ssthresh;

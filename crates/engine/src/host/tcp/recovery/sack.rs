@@ -66,8 +66,6 @@ impl LossRecovery for Sack {
         _acked: u64,
         out: &mut Vec<Segment>,
     ) {
-        core.dup_acks = 0;
-        core.restart_timer();
         self.board.update(ack.ack, ack.sack());
         if !self.recovering {
             core.open_window();

@@ -38,8 +38,6 @@ impl LossRecovery for Tahoe {
         _acked: u64,
         out: &mut Vec<Segment>,
     ) {
-        core.dup_acks = 0;
-        core.restart_timer();
         core.open_window();
         core.send_window(now, out);
     }

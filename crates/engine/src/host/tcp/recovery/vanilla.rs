@@ -24,7 +24,6 @@ impl LossRecovery for Vanilla {
         _acked: u64,
         out: &mut Vec<Segment>,
     ) {
-        core.restart_timer();
         core.open_window();
         core.send_window(now, out);
     }
