@@ -81,6 +81,11 @@ def test_csv_has_a_line_per_run_and_files_have_the_rest(cli: Cli, lan: Path, tmp
     assert (tmp_path / "out/runs.csv").read_text() == done.stdout
     vcs = list(csv.DictReader((tmp_path / "out/vcs.csv").open()))
     assert [line["name"] for line in vcs] == 6 * ["vc1", "vc2"]
+    lost = list(csv.DictReader((tmp_path / "out/vc_ports.csv").open()))
+    assert {line["port"] for line in lost} == {"west->east"} and [line["vc"] for line in lost] == 6 * ["vc1", "vc2"]
+    assert [int(line["dropped_cells_full"]) + int(line["dropped_cells_policy"]) for line in lost] == [
+        int(line["cells_dropped"]) for line in vcs
+    ]
     epd, fba = csv.DictReader((tmp_path / "out/summary.csv").open())
     assert (epd["switch.west.ubr.drop"], fba["switch.west.ubr.drop"], epd["runs"]) == ("epd", "fba", "3")
     median = sorted(float(line["efficiency"]) for line in lines[:3])[1]
@@ -95,7 +100,7 @@ def test_csv_has_the_values_of_a_grid_as_numbers(cli: Cli, lan: Path, tmp_path: 
     assert tuple(lines[0])[:3] == names
     expected = [("500", "0.5"), ("500", "1"), ("inf", "0.5"), ("inf", "1")]
     assert [tuple(line[name] for name in names) for line in lines] == [(*point, "epd") for point in expected]
-    for file in ("summary", "vcs", "ports", "port_classes", "classes"):
+    for file in ("summary", "vcs", "vc_ports", "ports", "port_classes", "classes"):
         assert set(names) <= set(next(csv.DictReader((tmp_path / f"out/{file}.csv").open())))
 
 
@@ -169,7 +174,7 @@ def test_out_holds_results_and_series(cli: Cli, lan: Path, tmp_path: Path) -> No
     folder = tmp_path / "deep/results"
     assert {p.name for p in folder.iterdir()} == {
         "provenance.json", "scenario.toml", "runs.jsonl", "results.json",
-        "runs.csv", "summary.csv", "vcs.csv", "ports.csv", "port_classes.csv", "classes.csv", "series.csv",
+        "runs.csv", "summary.csv", "vcs.csv", "vc_ports.csv", "ports.csv", "port_classes.csv", "classes.csv", "series.csv",
     }  # fmt: skip
     series = list(csv.DictReader((folder / "series.csv").open()))
     assert {line["what"] for line in series} == {"cwnd"}

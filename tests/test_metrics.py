@@ -90,11 +90,20 @@ def done(study: Study, **options: Any) -> Rows:
     return reproduction.rows
 
 
+def lost(run: cy.RunResult, vc: str) -> dict[str, cy.results.DroppedCells]:
+    """What a VC lost at each port."""
+    return {there.port: there.dropped_cells for there in run.vcs[vc].ports}
+
+
 @pytest.mark.parametrize(
     ("text", "value"),
     [
         ("totals.timeouts", lambda r: r.totals.timeouts),
         ("vc.video.cells_sent", lambda r: r.vcs["video"].cells_sent),
+        ("vc.video.cell_loss_ratio", lambda r: r.vcs["video"].cell_loss_ratio),
+        ("max(vc.*.p95_cell_transfer_delay_s)", lambda r: max(v.p95_cell_transfer_delay_s for v in r.vcs.values())),
+        ("vc.tcp1.port.west->east.dropped_cells.full", lambda r: lost(r, "tcp1")["west->east"].full),
+        ("sum(vc.*.port.*.dropped_cells.total)", lambda r: sum(v.cells_dropped for v in r.vcs.values())),
         ("class.vbr.cell_loss_ratio", lambda r: r.classes["vbr"].cell_loss_ratio),
         ("class.abr.cell_loss_ratio", lambda r: None),
         ("port.west->east.max_queue_cells", lambda r: r.ports["west->east"].max_queue_cells),
@@ -131,6 +140,8 @@ def test_a_path_leads_to_a_field_of_the_result(mine: Make, text: str, value: Cal
         ("class.vbrr.cells_sent", "class 'vbrr' does not exist; did you mean 'vbr'"),
         ("port.a.clas.vbr.sent_cells", "part of port 'clas' does not exist; did you mean 'class'"),
         ("port.a.dropped_cells.fool", "numeric field of dropped_cells 'fool' does not exist.*full, link"),
+        ("vc.a.ports.b.dropped_cells.full", "part of vc 'ports' does not exist; did you mean 'port'"),
+        ("vc.a.port.b.full", "numeric field of port 'full' does not exist"),
         ("port.a.dropped_cells", "numeric field of port 'dropped_cells' does not exist.*rate_mbps"),
         ("top(port.*.max_queue_cells)", "aggregate 'top' does not exist.*There are: max, mean, min, sum"),
         ("port.*.max_queue_cells", r"several fit a name with \*: .*max or mean or min or sum"),

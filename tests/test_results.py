@@ -10,6 +10,7 @@ from typing import Any
 
 import cellyard as cy
 import pytest
+from cellyard.metric_path import metric_path
 
 KERNELS = ("auto", "slotted", "twin")
 
@@ -36,6 +37,9 @@ def test_delays_queue_and_goodput_of_a_burst(kernel: str) -> None:
     assert (vc.cells_sent, vc.cells_delivered, vc.cells_dropped) == (10, 10, 0)
     assert vc.goodput_mbps == pytest.approx(10 * 48 * 8 / 0.1 / 1e6)
     assert vc.mean_cell_transfer_delay_s == pytest.approx(5.05e-3)
+    assert vc.p50_cell_transfer_delay_s is not None
+    assert 4.6e-3 <= vc.p50_cell_transfer_delay_s <= 4.6e-3 * (1 + 1 / 64)  # the fifth of ten
+    assert vc.p95_cell_transfer_delay_s == vc.p99_cell_transfer_delay_s == vc.max_cell_transfer_delay_s
     assert vc.max_cell_transfer_delay_s == pytest.approx(9.1e-3)
     assert vc.cell_delay_variation_s == pytest.approx(8.1e-3)
     of_class = result.classes["vbr"]
@@ -60,13 +64,50 @@ def test_delays_queue_and_goodput_of_a_burst(kernel: str) -> None:
 def test_loss_of_a_burst_in_a_finite_buffer(kernel: str) -> None:
     result = burst(kernel, buffer="5 cells")
     # One in service and five waiting before the first has left.
-    assert result.vcs["vbr"].cells_dropped == 4
+    vc = result.vcs["vbr"]
+    assert vc.cells_dropped == 4 and vc.cell_loss_ratio == pytest.approx(0.4)
+    (there,) = vc.ports
+    assert (there.port, there.dropped_cells.full, there.dropped_cells.total) == ("west->screen", 4, 4)
     assert result.classes["vbr"].cell_loss_ratio == pytest.approx(0.4)
     assert result.classes["vbr"].cell_delay_variation_s == pytest.approx(0.9e-3 * 5)
     port = result.ports["west->screen"]
     assert port.dropped_cells.full == port.dropped_cells.total == port.classes[0].dropped_cells == 4
     assert port.max_queue_cells == 5
     assert result.totals.cell_loss_ratio == pytest.approx(0.4)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_each_vc_tells_what_it_lost_where_and_why(kernel: str) -> None:
+    """Ten cells of `a` at once with ten of `b` meet a port for five; the line behind loses the first cell of either that gets so far."""
+    on, off = "1 ms", "99 ms"
+    scenario = cy.Scenario(
+        duration="100 ms",
+        hosts=[cy.Host(name="a"), cy.Host(name="b"), cy.Host(name="c")],
+        switches=[cy.Switch(name="west", vbr=cy.Queue(buffer="5 cells")), cy.Switch(name="east")],
+        links=[
+            cy.Link(from_="a", to="west", rate="4.24 Mbps", lose_frames=[9]),
+            cy.Link(from_="b", to="west", rate="4.24 Mbps"),
+            cy.Link(from_="west", to="east", rate="424 kbps"),
+            cy.Link(from_="east", to="c", rate="424 kbps"),
+        ],
+        vcs=[
+            cy.Vc(name=name, from_=name, to="c", traffic=cy.Vbr(rate="4.24 Mbps", on=on, off=off), start=start)
+            for name, start in (("a", "0 ms"), ("b", "50 ms"))
+        ],
+    )
+    run = scenario.run(kernel=kernel).only
+    lost = {
+        name: {there.port: there.dropped_cells for there in vc.ports if there.dropped_cells.total}
+        for name, vc in run.vcs.items()
+    }
+    # Of ten cells one is in service and five wait before the first has left; the tenth of `a` never gets there.
+    assert {name: list(ports) for name, ports in lost.items()} == {"a": ["a->west", "west->east"], "b": ["west->east"]}
+    assert (lost["a"]["a->west"].link, lost["a"]["a->west"].total) == (1, 1)
+    assert (lost["a"]["west->east"].full, lost["b"]["west->east"].full) == (3, 4)
+    assert [vc.cells_dropped for vc in run.vcs.values()] == [4, 4]
+    assert run.ports["west->east"].dropped_cells.full == 7
+    assert metric_path("vc.a.port.a->west.dropped_cells.link").of(run) == 1
+    assert metric_path("sum(vc.*.port.west->east.dropped_cells.total)").of(run) == 7
 
 
 @pytest.mark.parametrize("watched", [False, True])
@@ -134,6 +175,10 @@ def test_the_99_percent_quantile_is_neither_that_of_95_percent_nor_the_largest(
     )
     result = scenario.run(kernel=kernel).only
     assert sum(c.cells_delivered for c in result.classes.values()) == 200
+    for vc, delay in zip(result.vcs.values(), (1e-3, 2e-3, 3e-3), strict=True):
+        quantiles = {vc.p50_cell_transfer_delay_s, vc.p95_cell_transfer_delay_s, vc.p99_cell_transfer_delay_s}
+        assert quantiles == {vc.max_cell_transfer_delay_s} and quantiles.pop() == pytest.approx(delay)
+        assert vc.ports == ()  # on a line of its own nothing can be lost
     found = [(result.totals.p99_cell_transfer_delay_s, result.totals.mean_cell_transfer_delay_s)]
     together = [c for c in result.classes.values() if c.cells_delivered == 200]
     found += [(c.p99_cell_transfer_delay_s, c.mean_cell_transfer_delay_s) for c in together]

@@ -4,6 +4,7 @@
 ``totals.timeouts``                               a total
 ``class.vbr.cell_loss_ratio``                     of a class
 ``vc.tcp1.cells_dropped``                         of a VC
+``vc.tcp1.port.west->east.dropped_cells.full``    of the cells that it lost at a port, by reason, ``total`` for all
 ``port.west->east.max_queue_cells``               of a port
 ``port.west->east.dropped_cells.full``            of its dropped cells by reason, ``total`` for all
 ``port.west->east.class.vbr.max_queue_cells``     of a class at a port
@@ -30,6 +31,7 @@ from cellyard.results import (
     RunResult,
     ServiceClass,
     Totals,
+    VcPortResult,
     VcResult,
 )
 
@@ -61,6 +63,12 @@ PARTS: Mapping[type, Mapping[str, Parts]] = {
         "class": Parts(ClassResult, lambda run: run.classes, CLASSES),
         "vc": Parts(VcResult, lambda run: run.vcs),
         "port": Parts(PortResult, lambda run: run.ports),
+    },
+    VcResult: {
+        "port": Parts(VcPortResult, lambda vc: {one.port: one for one in vc.ports}),
+    },
+    VcPortResult: {
+        "dropped_cells": Parts(DroppedCells, lambda there: {"": there.dropped_cells}, ONLY),
     },
     PortResult: {
         "dropped_cells": Parts(DroppedCells, lambda port: {"": port.dropped_cells}, ONLY),

@@ -80,6 +80,39 @@ Carries: TypeAlias = Literal["frames", "cells"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DroppedCells(CountPart):
+    """Cells dropped at a port, by reason."""
+
+    #: Its frame was refused by the drop policy.
+    policy: int
+
+    #: The buffer was full.
+    full: int
+
+    #: The rest of a frame that had lost a cell.
+    rest: int
+
+    #: Pushed out of the queue, in favour of a cell that arrived.
+    front: int
+
+    #: Lost on a link on purpose.
+    link: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VcPortResult(ResultPart):
+    """What a VC lost at one port on its way, or on the link behind it."""
+
+    PARTS: ClassVar[Mapping[str, Callable[[Any], Any]]] = {"dropped_cells": DroppedCells.from_document}
+
+    #: The port, or the link that lost its cells: the name of the link.
+    port: str
+
+    #: Data cells of the VC dropped there, by reason.
+    dropped_cells: DroppedCells
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class VcResult(ResultPart):
     """One VC: counters of its data from start to end, its goodput and delays in the measuring time.
 
@@ -88,6 +121,8 @@ class VcResult(ResultPart):
     """
 
     NAMES: ClassVar[Mapping[str, str]] = {"from": "source", "to": "destination", "class": "service_class"}
+
+    PARTS: ClassVar[Mapping[str, Callable[[Any], Any]]] = {"ports": each(VcPortResult.from_document)}
 
     #: Name.
     name: str
@@ -132,6 +167,9 @@ class VcResult(ResultPart):
     #: Data cells dropped anywhere, on links too.
     cells_dropped: int
 
+    #: Data cells dropped over data cells sent by the host; 0 when none was sent.
+    cell_loss_ratio: float
+
     #: TCP segments sent.
     segments: int
 
@@ -164,31 +202,24 @@ class VcResult(ResultPart):
     #: Mean transfer delay of its data cells; none when no cell arrived in the measuring time.
     mean_cell_transfer_delay_s: float | None
 
+    #: Median of these delays; quantiles are from bins of at most 1/64 relative width: never too small.
+    p50_cell_transfer_delay_s: float | None
+
+    #: 95 % quantile of these delays.
+    p95_cell_transfer_delay_s: float | None
+
+    #: 99 % quantile of these delays.
+    p99_cell_transfer_delay_s: float | None
+
     #: The largest of these delays.
     max_cell_transfer_delay_s: float | None
 
     #: The largest less the smallest of these delays (peak-to-peak).
     cell_delay_variation_s: float | None
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DroppedCells(CountPart):
-    """Cells dropped at a port, by reason."""
-
-    #: Its frame was refused by the drop policy.
-    policy: int
-
-    #: The buffer was full.
-    full: int
-
-    #: The rest of a frame that had lost a cell.
-    rest: int
-
-    #: Pushed out of the queue, in favour of a cell that arrived.
-    front: int
-
-    #: Lost on a link on purpose.
-    link: int
+    #: Where its data cells can be dropped, in the order of their way: ports that can queue, and links that lose on
+    #: purpose.
+    ports: tuple[VcPortResult, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -393,5 +424,6 @@ __all__ = [
     "Series",
     "ServiceClass",
     "Totals",
+    "VcPortResult",
     "VcResult",
 ]

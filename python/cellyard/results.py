@@ -23,6 +23,7 @@ from cellyard.result_types import PortResult as PortResult
 from cellyard.result_types import Series as Series
 from cellyard.result_types import ServiceClass as ServiceClass
 from cellyard.result_types import Totals as Totals
+from cellyard.result_types import VcPortResult as VcPortResult
 from cellyard.result_types import VcResult as VcResult
 from cellyard.text import cell
 
@@ -34,7 +35,16 @@ if TYPE_CHECKING:
 Part = TypeVar("Part", bound=ResultPart)
 
 #: What a notebook shows of each VC and port.
-VC_FIELDS = ("traffic", "goodput_mbps", "cells_sent", "cells_dropped", "retransmitted_segments", "timeouts")
+VC_FIELDS = (
+    "traffic",
+    "goodput_mbps",
+    "cells_sent",
+    "cells_dropped",
+    "cell_loss_ratio",
+    "p99_cell_transfer_delay_s",
+    "retransmitted_segments",
+    "timeouts",
+)
 PORT_FIELDS = ("rate_mbps", "sent_cells", "dropped_cells", "max_queue_cells", "mean_queue_cells", "utilisation")
 
 

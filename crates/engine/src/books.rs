@@ -3,7 +3,7 @@
 use crate::fabric::{Hop, HopExtra, Next};
 use crate::host::traffic::{FrameSource, Source};
 use crate::simulation::Simulation;
-use crate::tally::{DropReason, FlowTally, Tally, VcTally};
+use crate::tally::{DropReason, FlowTally, LinkDrops, SenderCounters, Tally, VcTally};
 use crate::units::CELL_PAYLOAD_BYTES;
 
 impl Simulation {
@@ -48,7 +48,8 @@ impl Simulation {
     }
 
     /// The counters.
-    pub fn tally(&self) -> Tally {
+    pub fn tally(mut self) -> Tally {
+        let vcs = self.vc_tallies();
         let fabric = &self.fabric;
         let mut tally = Tally {
             link_cells: vec![0; self.links],
@@ -57,8 +58,7 @@ impl Simulation {
             link_held: vec![0; self.links],
             ports: vec![None; self.links],
             flows: self.flow_tallies(),
-            vcs: self.vc_tallies(),
-            class_delays: fabric.class_delays.clone(),
+            vcs,
             digest: fabric.observers.digest,
         };
         for port in &self.ports {
@@ -103,30 +103,40 @@ impl Simulation {
                 cells_sent: fabric.hops[ends.first_hop as usize].sent,
                 cells_delivered: sink.cells,
                 cells_dropped: 0,
+                drops: Vec::new(),
             })
             .collect();
         for (hop, extra) in fabric.hops.iter().zip(&fabric.extras) {
-            tallies[hop.flow.index()].cells_dropped += extra.dropped.total();
+            let (link, dropped) = (extra.link as usize, extra.dropped);
+            let tally = &mut tallies[hop.flow.index()];
+            tally.cells_dropped += dropped.total();
+            if dropped.total() > 0 {
+                tally.drops.push(LinkDrops { link, dropped });
+            }
         }
         tallies
     }
 
-    fn vc_tallies(&self) -> Vec<VcTally> {
+    /// Takes the distributions of delays: with many VCs they are large.
+    fn vc_tallies(&mut self) -> Vec<VcTally> {
+        let sinks = &mut self.fabric.sinks;
         let of = |vc: &crate::host::Vc| {
-            let sink = &self.fabric.sinks[vc.data.index()];
-            let delay = sink.delay;
+            let sink = &mut sinks[vc.data.index()];
+            let (delay, bins) = (sink.delay, std::mem::take(&mut sink.bins));
             match &vc.source {
                 Source::Frames(frames) => VcTally {
                     sender: frames.counters(),
                     measured_bytes: vc.measured_bytes,
                     delivered_bytes: vc.delivered_bytes,
                     delay,
+                    bins,
                 },
                 Source::Cells(_) => VcTally {
                     measured_bytes: sink.measured_cells * CELL_PAYLOAD_BYTES,
                     delivered_bytes: sink.cells * CELL_PAYLOAD_BYTES,
+                    sender: SenderCounters::default(),
                     delay,
-                    ..VcTally::default()
+                    bins,
                 },
             }
         };

@@ -10,7 +10,7 @@ use crate::loss::Losses;
 use crate::observe::{Leaving, Observers};
 use crate::processing::SwitchStage;
 use crate::sink::Sink;
-use crate::tally::{CLASSES, DelayBins, DropReason, Dropped};
+use crate::tally::{DropReason, Dropped};
 use crate::units::{Span, Time};
 
 /// Where cells go after a station.
@@ -108,8 +108,6 @@ pub struct Fabric {
     pub sinks: Vec<Sink>,
     /// Good frames that have reached their host, in the order in which that became known.
     pub arrivals: Vec<Arrival>,
-    /// By class index.
-    pub class_delays: [DelayBins; CLASSES],
     /// What is watched.
     pub observers: Observers,
     /// End of the run.
@@ -277,7 +275,7 @@ impl Fabric {
             };
             if n > 0 {
                 sink.delay.add(run.age, n);
-                self.class_delays[hop.class as usize].add(run.age, n);
+                sink.bins.add(run.age, n);
                 if run.is_single() {
                     sink.measured_cells += n;
                 }

@@ -2,7 +2,7 @@
 
 use crate::aal5::Reassembly;
 use crate::cells::precedes;
-use crate::tally::DelayTally;
+use crate::tally::{DelayBins, DelayTally};
 use std::collections::VecDeque;
 
 /// The receiving end of one flow: reassembly and counters.
@@ -24,6 +24,8 @@ pub struct Sink {
     pub measured_cells: u64,
     /// Transfer delays within the measuring time, data only.
     pub delay: DelayTally,
+    /// Their distribution.
+    pub bins: DelayBins,
 }
 
 impl Sink {

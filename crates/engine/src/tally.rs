@@ -215,13 +215,21 @@ impl DelayTally {
     }
 }
 
-/// Distribution of the cell transfer delays of one class, in logarithmic bins of at most 1/64 relative width.
+/// Distribution of cell transfer delays, in logarithmic bins of at most 1/64 relative width.
+///
+/// Only the factors of two that delays fall into have bins: those of a VC seldom span more than ten, which take 5 kB.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DelayBins {
+    /// Number of the first bin kept, a multiple of `BLOCK`.
+    first: usize,
+    /// Cells of the bins kept: whole blocks, of which the first and the last have cells.
     bins: Vec<u64>,
 }
 
 const SUB_BITS: u32 = 6;
+
+/// Bins of a factor of two; so many come and go together.
+const BLOCK: usize = 1 << SUB_BITS;
 
 /// Bin of a delay: exact below 128 ticks, then 64 bins per factor of two.
 #[inline]
@@ -235,10 +243,36 @@ impl DelayBins {
     #[inline]
     pub fn add(&mut self, took: Span, cells: u64) {
         let bin = bin_of(took.0);
-        if bin >= self.bins.len() {
-            self.bins.resize(bin + 1, 0);
+        match self.bins.get_mut(bin.wrapping_sub(self.first)) {
+            Some(count) => *count += cells,
+            None => self.add_beyond(bin, cells),
         }
-        self.bins[bin] += cells;
+    }
+
+    /// The same for a bin that is not kept yet.
+    #[cold]
+    #[inline(never)]
+    fn add_beyond(&mut self, bin: usize, cells: u64) {
+        self.keep(bin, bin + 1);
+        self.bins[bin - self.first] += cells;
+    }
+
+    /// Keeps the bins from `from` to before `to` as well.
+    fn keep(&mut self, from: usize, to: usize) {
+        let (from, to) = (from / BLOCK * BLOCK, to.next_multiple_of(BLOCK));
+        if self.bins.is_empty() {
+            self.first = from;
+        }
+        let before = self.first.saturating_sub(from);
+        let len = before + self.bins.len().max(to.saturating_sub(self.first));
+        if len > self.bins.len() {
+            let mut bins = Vec::with_capacity(len);
+            bins.resize(before, 0);
+            bins.append(&mut self.bins);
+            bins.resize(len, 0);
+            self.first -= before;
+            self.bins = bins;
+        }
     }
 
     /// `cells` cells, at least one, of which the first took `first`, and each `more` longer than the one before.
@@ -257,10 +291,12 @@ impl DelayBins {
 
     /// Everything `other` holds.
     pub fn merge(&mut self, other: &DelayBins) {
-        if other.bins.len() > self.bins.len() {
-            self.bins.resize(other.bins.len(), 0);
+        if other.bins.is_empty() {
+            return;
         }
-        for (cells, more) in self.bins.iter_mut().zip(&other.bins) {
+        self.keep(other.first, other.first + other.bins.len());
+        let same = &mut self.bins[other.first - self.first..];
+        for (cells, more) in same.iter_mut().zip(&other.bins) {
             *cells += more;
         }
     }
@@ -276,7 +312,7 @@ impl DelayBins {
                 seen += cells;
                 seen >= wanted
             })
-            .map(upper_edge)
+            .map(|place| upper_edge(self.first + place))
     }
 }
 
@@ -309,6 +345,25 @@ pub struct FlowTally {
     pub cells_delivered: u64,
     /// Cells dropped anywhere, on links too.
     pub cells_dropped: u64,
+    /// Where they were dropped: links of the way with any, in its order.
+    pub drops: Vec<LinkDrops>,
+}
+
+impl FlowTally {
+    /// What it lost at the port of a link, or on the link.
+    pub fn dropped_at(&self, link: usize) -> Dropped {
+        let there = self.drops.iter().find(|drops| drops.link == link);
+        there.map_or_else(Dropped::default, |drops| drops.dropped)
+    }
+}
+
+/// Cells of a flow dropped at the port of a link, or on the link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LinkDrops {
+    /// Index of the link.
+    pub link: usize,
+    /// The cells, by reason.
+    pub dropped: Dropped,
 }
 
 /// What a source of frames counts.
@@ -341,6 +396,8 @@ pub struct VcTally {
     pub sender: SenderCounters,
     /// Transfer delays of its data cells within the measuring time.
     pub delay: DelayTally,
+    /// Their distribution.
+    pub bins: DelayBins,
 }
 
 /// Everything a run counts.
@@ -360,8 +417,6 @@ pub struct Tally {
     pub flows: Vec<FlowTally>,
     /// Per VC.
     pub vcs: Vec<VcTally>,
-    /// By class index: transfer delays of the data cells that arrived within the measuring time.
-    pub class_delays: [DelayBins; CLASSES],
     /// Sum of [`digest`] over all cell transmissions that ended before the end, when asked for.
     pub digest: Option<u64>,
 }
@@ -415,6 +470,31 @@ mod tests {
             assert_eq!(one.quantile(0.99), Some(100));
             assert_eq!(one.quantile(1.0), slow.quantile(0.99));
         }
+    }
+
+    #[test]
+    fn bins_kept_do_not_depend_on_the_order_of_delays_and_are_few() {
+        let delays = [1u64 << 30, 1 << 20, (1 << 25) + 7, 1 << 31, 3];
+        let of = |ticks: &[u64]| {
+            let mut found = DelayBins::default();
+            ticks.iter().for_each(|&t| found.add(Span(t), 1));
+            found
+        };
+        let mut turned = delays;
+        for _ in &delays {
+            turned.rotate_left(1);
+            assert_eq!(of(&turned), of(&delays));
+            let (mut left, right) = (of(&turned[..2]), of(&turned[2..]));
+            left.merge(&right);
+            left.merge(&DelayBins::default());
+            assert_eq!(left, of(&delays));
+        }
+        // A factor of 100 between delays of a millisecond and more: seven or eight factors of two.
+        assert_eq!(
+            of(&[25_272_000_000, 2_527_200_000_000]).bins.len(),
+            8 * BLOCK
+        );
+        assert_eq!(of(&[u64::MAX]).quantile(0.5), Some(u64::MAX));
     }
 
     #[test]

@@ -4,7 +4,9 @@ pub use crate::event::{EventList, Kind};
 pub use crate::flow::{FlowId, FlowKind};
 pub use crate::host::tcp::{Receiver, Sender};
 pub use crate::rng::{Step, Stream};
-pub use crate::tally::{DropReason, FlowTally, SenderCounters, Tally, VcTally, Where, digest};
+pub use crate::tally::{
+    DropReason, Dropped, FlowTally, LinkDrops, SenderCounters, Tally, VcTally, Where, digest,
+};
 pub use crate::topology::Topology;
 
 use crate::options::{Kernel, Options, RunError};

@@ -4,7 +4,7 @@ mod common;
 
 use cellyard_engine::results::Series;
 use cellyard_engine::scenario::*;
-use cellyard_engine::testing::{FlowKind, Tally};
+use cellyard_engine::testing::{DropReason, Dropped, FlowKind, Tally};
 use cellyard_engine::units::{BitRate, Span};
 use cellyard_engine::{self as simulation, Kernel, Options};
 use common::{build, engines, random};
@@ -48,8 +48,7 @@ fn front(mut tally: Tally, links: usize, vcs: usize) -> Tally {
     tally.ports.truncate(links);
     tally.vcs.truncate(vcs);
     tally.flows.truncate(FlowKind::ALL.len() * vcs);
-    // These two sum over everything.
-    tally.class_delays = Default::default();
+    // This one sums over everything.
     tally.digest = None;
     tally
 }
@@ -161,6 +160,51 @@ proptest! {
                 let left = port.sent_cells + port.held_cells + sum(&["front"]);
                 prop_assert_eq!(port.accepted_cells, left, "{:?}", port);
                 prop_assert!(port.can_queue || port.held_cells <= 1, "{:?}", port);
+            }
+        }
+    }
+
+    #[test]
+    fn what_flows_lost_is_what_ports_and_links_dropped(case in random::cases(1_500)) {
+        for (name, engine) in engines::ALL {
+            let tally = engine(&case.scenario, case.replication);
+            for link in 0..case.scenario.links.len() {
+                let mut of_flows = Dropped::default();
+                for flow in &tally.flows {
+                    of_flows += flow.dropped_at(link);
+                }
+                match &tally.ports[link] {
+                    Some(port) => prop_assert_eq!(of_flows, port.dropped(), "{}, link {}", name, link),
+                    None => {
+                        prop_assert_eq!(of_flows[DropReason::Link], tally.link_lost[link], "{}, link {}", name, link);
+                        prop_assert_eq!(of_flows.total(), tally.link_lost[link], "{}, link {}", name, link);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_vc_tells_where_all_of_its_losses_were_and_how_late_its_cells_came(case in random::cases(1_500)) {
+        for kernel in [Kernel::Auto, Kernel::Slotted, Kernel::Twin] {
+            let options = Options { kernel, digest: false };
+            let run = simulation::run(&case.scenario, case.replication, &options, &AtomicBool::new(false));
+            for vc in run.expect("a random scenario runs").vcs {
+                let counts = vc.ports.iter().map(|there| serde_json::to_value(&there.dropped_cells).expect("counts"));
+                let at = |counts: serde_json::Value| -> u64 {
+                    counts.as_object().expect("by reason").values().filter_map(|n| n.as_u64()).sum()
+                };
+                prop_assert_eq!(counts.map(at).sum::<u64>(), vc.cells_dropped, "{:?}", vc);
+                prop_assert_eq!(vc.cell_loss_ratio, vc.cells_dropped as f64 / vc.cells_sent.max(1) as f64);
+                let quantiles = [
+                    vc.p50_cell_transfer_delay_s,
+                    vc.p95_cell_transfer_delay_s,
+                    vc.p99_cell_transfer_delay_s,
+                    vc.max_cell_transfer_delay_s,
+                ];
+                prop_assert!(quantiles.is_sorted(), "{:?}", vc);
+                let none = quantiles.iter().filter(|delay| delay.is_none()).count();
+                prop_assert!(none == 0 || none == quantiles.len(), "{:?}", vc);
             }
         }
     }

@@ -15,14 +15,14 @@ def write(folder: Path, document: Mapping[str, Any]) -> None:
     (folder / "results.json").write_text(dump(document) + "\n", encoding="utf-8")
     (folder / "scenario.toml").write_text(document["provenance"]["scenario"], encoding="utf-8")
     runs = document["runs"]
-    for part in ("runs", "vcs", "ports", "port_classes", "classes", "trace"):
+    for part in ("runs", "vcs", "vc_ports", "ports", "port_classes", "classes", "trace"):
         _write_csv(folder / f"{part}.csv", records(runs, part))
     _write_csv(folder / "summary.csv", summary_records(document["summary"]))
     _write_csv(folder / "series.csv", list(_series(runs)))
 
 
 def records(runs: Sequence[Mapping[str, Any]], part: str) -> list[dict[str, Any]]:
-    """A record for each run (its totals), or for each VC, port, class of a port, class or traced drop of each run."""
+    """A record for each run (its totals), or for each VC, port of a VC, port, class of a port, class or traced drop of each run."""
 
     def flat(thing: Mapping[str, Any]) -> dict[str, Any]:
         """Without lists, which have a part of their own; `dropped_cells` by reason becomes a column each."""
@@ -37,9 +37,11 @@ def records(runs: Sequence[Mapping[str, Any]], part: str) -> list[dict[str, Any]
     def things(run: Mapping[str, Any]) -> list[Mapping[str, Any]]:
         if part == "runs":
             return [run["totals"]]
-        if part != "port_classes":
-            return list(run[part])
-        return [{"port": port["name"], **of_class} for port in run["ports"] for of_class in port["classes"]]
+        if part == "vc_ports":
+            return [{"vc": vc["name"], **there} for vc in run["vcs"] for there in vc["ports"]]
+        if part == "port_classes":
+            return [{"port": port["name"], **of_class} for port in run["ports"] for of_class in port["classes"]]
+        return list(run[part])
 
     return [{**head, **flat(thing)} for head, run in zip(_heads(runs), runs, strict=True) for thing in things(run)]
 

@@ -32,6 +32,7 @@ VC_COLUMNS = {
     "goodput_mbps": "goodput_mbps",
     "cells_sent": "cells_sent",
     "cells_dropped": "cells_dropped",
+    "cell_loss_ratio": "cell_loss_ratio",
 }
 TCP_COLUMNS = {"segments": "segments", "retransmitted": "retransmitted_segments", "timeouts": "timeouts"}
 
@@ -40,6 +41,8 @@ OF_FILES = ("began_s", "completed_s", "file_goodput_mbps")
 
 #: Most lines of the table of files of several runs.
 MOST_FILES = 40
+
+VC_DELAYS = ("mean_cell_transfer_delay_s", "p99_cell_transfer_delay_s")
 
 #: Reasons of drops that the table of ports names by what happened.
 REASONS = {"policy": "refused", "link": "lost"}
@@ -127,8 +130,7 @@ def _one(run: Mapping[str, Any]) -> str:
 def _vcs(vcs: Sequence[Mapping[str, Any]]) -> str:
     of_tcp = TCP_COLUMNS if any(vc["traffic"] == "tcp" for vc in vcs) else {}
     of_files = {_head(metric): metric for metric in OF_FILES} if any(map(_has_file, vcs)) else {}
-    delay = "mean_cell_transfer_delay_s"
-    columns = {**VC_COLUMNS, **of_tcp, **of_files, _head(delay): delay}
+    columns = {**VC_COLUMNS, **of_tcp, **of_files, **{_head(delay): delay for delay in VC_DELAYS}}
 
     def value(vc: Mapping[str, Any], key: str) -> Any:
         return _shown(key, vc[key]) if key not in OF_FILES or _has_file(vc) else None

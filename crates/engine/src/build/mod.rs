@@ -16,7 +16,6 @@ use crate::options::{Options, RunError};
 use crate::scenario::Scenario;
 use crate::simulation::Simulation;
 use crate::sink::Sink;
-use crate::tally::DelayBins;
 use crate::topology::Topology;
 use crate::units::Time;
 use crate::{aal5, cells::Feed, flow::FlowKind};
@@ -70,7 +69,6 @@ pub fn build(
         hops: hops.hops,
         extras: hops.extras,
         arrivals: Vec::new(),
-        class_delays: std::array::from_fn(|_| DelayBins::default()),
         observers,
         end,
         measured,

@@ -1,8 +1,8 @@
 //! Results of one service class.
 
-use super::{data, ratio, seconds, variation};
+use super::{data, quantile, ratio, seconds, variation};
 use crate::scenario::{Class, Scenario};
-use crate::tally::{DelayTally, Tally};
+use crate::tally::{DelayBins, DelayTally, Tally};
 use crate::topology::Topology;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -27,19 +27,20 @@ pub struct ClassResult {
 }
 
 /// Sums over the VCs of a class.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Default)]
 struct Sum {
     vcs: usize,
     sent: u64,
     delivered: u64,
     dropped: u64,
     delay: DelayTally,
+    bins: DelayBins,
     widest: Option<f64>,
 }
 
 /// Of all classes that have VCs, the most urgent first.
 pub(super) fn all(scenario: &Scenario, topology: &Topology, tally: &Tally) -> Vec<ClassResult> {
-    let mut sums = [Sum::default(); Class::ALL.len()];
+    let mut sums: [Sum; Class::ALL.len()] = Default::default();
     for (i, (vc, counted)) in scenario.vcs.iter().zip(&tally.vcs).enumerate() {
         let sum = &mut sums[vc.class as usize];
         let data = data(i, topology, tally);
@@ -48,24 +49,24 @@ pub(super) fn all(scenario: &Scenario, topology: &Topology, tally: &Tally) -> Ve
         sum.delivered += data.cells_delivered;
         sum.dropped += data.cells_dropped;
         sum.delay.merge(&counted.delay);
+        sum.bins.merge(&counted.bins);
         let widest = sum.widest.into_iter().chain(variation(&counted.delay));
         sum.widest = widest.reduce(f64::max);
     }
     let used = Class::ALL.into_iter().zip(sums);
     used.filter(|(_, sum)| sum.vcs > 0)
-        .map(|(class, sum)| of(class, &sum, tally))
+        .map(|(class, sum)| of(class, &sum))
         .collect()
 }
 
-fn of(class: Class, sum: &Sum, tally: &Tally) -> ClassResult {
-    let p99 = tally.class_delays[class as usize].quantile(0.99);
+fn of(class: Class, sum: &Sum) -> ClassResult {
     ClassResult {
         class,
         cells_sent: sum.sent,
         cells_delivered: sum.delivered,
         cell_loss_ratio: ratio(sum.dropped, sum.sent),
         mean_cell_transfer_delay_s: sum.delay.mean().map(seconds),
-        p99_cell_transfer_delay_s: p99.map(|t| seconds(t.min(sum.delay.max) as f64)),
+        p99_cell_transfer_delay_s: quantile(&sum.bins, &sum.delay, 0.99),
         cell_delay_variation_s: sum.widest,
     }
 }

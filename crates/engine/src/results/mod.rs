@@ -11,12 +11,12 @@ mod vc;
 pub use class::ClassResult;
 pub use port::{DroppedCells, PortClassResult, PortResult};
 pub use totals::Totals;
-pub use vc::VcResult;
+pub use vc::{VcPortResult, VcResult};
 
 use crate::flow::FlowKind;
 use crate::scenario::Scenario;
 pub use crate::series::{Dropped, Series};
-use crate::tally::{DelayTally, FlowTally, Tally};
+use crate::tally::{DelayBins, DelayTally, FlowTally, Tally};
 use crate::topology::Topology;
 use crate::units::{Span, TICKS_PER_SECOND};
 use schemars::JsonSchema;
@@ -107,6 +107,13 @@ fn seconds(ticks: f64) -> f64 {
 /// Largest delay less the smallest, in seconds; `None` without cells.
 fn variation(delay: &DelayTally) -> Option<f64> {
     (delay.count > 0).then(|| seconds((delay.max - delay.min) as f64))
+}
+
+/// The delay in seconds that the fraction `p` of the cells do not exceed; `None` without cells. It is the upper end of its bin, but no more
+/// than the largest delay that there was.
+fn quantile(bins: &DelayBins, delay: &DelayTally, p: f64) -> Option<f64> {
+    let ticks = bins.quantile(p)?;
+    Some(seconds(ticks.min(delay.max) as f64))
 }
 
 /// `part` of `whole`; nothing of nothing is 0.

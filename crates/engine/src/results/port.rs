@@ -64,7 +64,7 @@ pub struct PortClassResult {
 
 /// Cells dropped at a port, by reason.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct DroppedCells(Dropped);
+pub struct DroppedCells(pub(super) Dropped);
 
 impl Serialize for DroppedCells {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

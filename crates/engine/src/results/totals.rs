@@ -1,6 +1,6 @@
 //! Results of the whole network.
 
-use super::{VcResult, ratio, seconds};
+use super::{VcResult, quantile, ratio, seconds};
 use crate::scenario::{Carries, Class, Scenario};
 use crate::tally::{DelayBins, DelayTally, Tally};
 use schemars::JsonSchema;
@@ -78,29 +78,21 @@ pub(super) fn totals(scenario: &Scenario, tally: &Tally, vcs: &[VcResult]) -> To
 fn delays(tally: &Tally, vcs: &[VcResult]) -> (Option<f64>, Option<f64>) {
     let any_frames = vcs.iter().any(|vc| vc.carries == Carries::Frames);
     let mut delay = DelayTally::default();
+    let mut bins = DelayBins::default();
     let mut judged = [false; Class::ALL.len()];
     let mut others = [false; Class::ALL.len()];
     for (vc, counted) in vcs.iter().zip(&tally.vcs) {
         if vc.carries == Carries::Frames || !any_frames {
             delay.merge(&counted.delay);
+            bins.merge(&counted.bins);
             judged[vc.class as usize] = true;
         } else {
             others[vc.class as usize] = true;
         }
     }
-    // Distributions are kept by class: with other sources in a class, that of the judged ones alone is not known.
-    let mixed = judged
-        .iter()
-        .zip(others)
-        .any(|(&judged, other)| judged && other);
-    let mut bins = DelayBins::default();
-    for (of_class, judged) in tally.class_delays.iter().zip(judged) {
-        if judged {
-            bins.merge(of_class);
-        }
-    }
-    let p99 = bins.quantile(0.99).filter(|_| !mixed);
-    let p99 = p99.map(|ticks| seconds(ticks.min(delay.max) as f64));
+    let mut pairs = judged.iter().zip(others);
+    let mixed = pairs.any(|(&judged, other)| judged && other);
+    let p99 = quantile(&bins, &delay, 0.99).filter(|_| !mixed);
     (delay.mean().map(seconds), p99)
 }
 

@@ -1,6 +1,7 @@
 //! Results of one VC.
 
-use super::{data, seconds, variation};
+use super::{DroppedCells, data, quantile, ratio, seconds, variation};
+use crate::loss::is_lossy;
 use crate::scenario::{Carries, Class, Scenario, Vc};
 use crate::tally::{FlowTally, Tally, VcTally};
 use crate::topology::Topology;
@@ -42,6 +43,8 @@ pub struct VcResult {
     pub cells_delivered: u64,
     /// Data cells dropped anywhere, on links too.
     pub cells_dropped: u64,
+    /// Data cells dropped over data cells sent by the host; 0 when none was sent.
+    pub cell_loss_ratio: f64,
     /// TCP segments sent.
     pub segments: u64,
     /// Of those, segments with data that had been sent before.
@@ -63,10 +66,27 @@ pub struct VcResult {
     pub file_goodput_mbps: Option<f64>,
     /// Mean transfer delay of its data cells; none when no cell arrived in the measuring time.
     pub mean_cell_transfer_delay_s: Option<f64>,
+    /// Median of these delays; quantiles are from bins of at most 1/64 relative width: never too small.
+    pub p50_cell_transfer_delay_s: Option<f64>,
+    /// 95 % quantile of these delays.
+    pub p95_cell_transfer_delay_s: Option<f64>,
+    /// 99 % quantile of these delays.
+    pub p99_cell_transfer_delay_s: Option<f64>,
     /// The largest of these delays.
     pub max_cell_transfer_delay_s: Option<f64>,
     /// The largest less the smallest of these delays (peak-to-peak).
     pub cell_delay_variation_s: Option<f64>,
+    /// Where its data cells can be dropped, in the order of their way: ports that can queue, and links that lose on purpose.
+    pub ports: Vec<VcPortResult>,
+}
+
+/// What a VC lost at one port on its way, or on the link behind it.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct VcPortResult {
+    /// The port, or the link that lost its cells: the name of the link.
+    pub port: String,
+    /// Data cells of the VC dropped there, by reason.
+    pub dropped_cells: DroppedCells,
 }
 
 /// Of all VCs, in scenario order.
@@ -77,11 +97,37 @@ pub(super) fn all(
     measured_s: f64,
 ) -> Vec<VcResult> {
     let vcs = scenario.vcs.iter().zip(&tally.vcs).enumerate();
-    vcs.map(|(i, (vc, counted))| of(vc, counted, data(i, topology, tally), measured_s))
-        .collect()
+    vcs.map(|(i, (vc, counted))| {
+        let data = data(i, topology, tally);
+        let ports = ports(scenario, topology.data_path(i), tally, data);
+        of(vc, counted, data, ports, measured_s)
+    })
+    .collect()
 }
 
-fn of(vc: &Vc, tally: &VcTally, data: &FlowTally, measured_s: f64) -> VcResult {
+/// What the data of a VC lost on their way, at each place where they can be lost.
+fn ports(
+    scenario: &Scenario,
+    path: &[usize],
+    tally: &Tally,
+    data: &FlowTally,
+) -> Vec<VcPortResult> {
+    let can_lose = |link: usize| tally.ports[link].is_some() || is_lossy(&scenario.links[link]);
+    let places = path.iter().copied().filter(|&link| can_lose(link));
+    let found = places.map(|link| VcPortResult {
+        port: scenario.links[link].name.clone(),
+        dropped_cells: DroppedCells(data.dropped_at(link)),
+    });
+    found.collect()
+}
+
+fn of(
+    vc: &Vc,
+    tally: &VcTally,
+    data: &FlowTally,
+    ports: Vec<VcPortResult>,
+    measured_s: f64,
+) -> VcResult {
     let goodput_mbps = if measured_s > 0.0 {
         tally.measured_bytes as f64 * 8e-6 / measured_s
     } else {
@@ -102,6 +148,7 @@ fn of(vc: &Vc, tally: &VcTally, data: &FlowTally, measured_s: f64) -> VcResult {
         cells_sent: data.cells_sent,
         cells_delivered: data.cells_delivered,
         cells_dropped: data.cells_dropped,
+        cell_loss_ratio: ratio(data.cells_dropped, data.cells_sent),
         segments: tally.sender.segments,
         retransmitted_segments: tally.sender.retransmitted_segments,
         timeouts: tally.sender.timeouts,
@@ -112,8 +159,12 @@ fn of(vc: &Vc, tally: &VcTally, data: &FlowTally, measured_s: f64) -> VcResult {
         completed_s: tally.sender.completed.map(at),
         file_goodput_mbps: file_goodput(tally),
         mean_cell_transfer_delay_s: tally.delay.mean().map(seconds),
+        p50_cell_transfer_delay_s: quantile(&tally.bins, &tally.delay, 0.5),
+        p95_cell_transfer_delay_s: quantile(&tally.bins, &tally.delay, 0.95),
+        p99_cell_transfer_delay_s: quantile(&tally.bins, &tally.delay, 0.99),
         max_cell_transfer_delay_s: (tally.delay.count > 0).then(|| seconds(tally.delay.max as f64)),
         cell_delay_variation_s: variation(&tally.delay),
+        ports,
     }
 }
 

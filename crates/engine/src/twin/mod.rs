@@ -21,7 +21,7 @@ use crate::options::RunError;
 use crate::port::drop::{DropRule, Policy};
 use crate::rng::Stream;
 use crate::scenario::{Class, Scenario, TieOrder};
-use crate::tally::{DropReason, FlowTally, Tally, digest};
+use crate::tally::{DropReason, Dropped, FlowTally, LinkDrops, Tally, digest};
 use crate::topology::Topology;
 use crate::units::{BitRate, CELL_BITS, Span, TICKS_PER_SECOND, Time};
 use ends::{Ends, Frame, Sent};
@@ -230,12 +230,12 @@ impl<'a> Twin<'a> {
     fn cell_reaches_host(&mut self, cell: Cell) {
         let flow = cell.flow;
         let vc = self.vc(flow);
-        let class = self.vcs[vc].class as usize;
         self.count(flow).cells_delivered += 1;
         if cell.is_data && self.measuring() {
             let delay = self.now.since(cell.left_source);
-            self.tally.vcs[vc].delay.add(delay, 1);
-            self.tally.class_delays[class].add(delay, 1);
+            let tally = &mut self.tally.vcs[vc];
+            tally.delay.add(delay, 1);
+            tally.bins.add(delay, 1);
         }
         let cells_of_frame = self.frames[flow.index()][cell.frame as usize].cells;
         match self.reassembly[flow.index()].take(cell, cells_of_frame) {
@@ -339,7 +339,7 @@ impl<'a> Twin<'a> {
         *sum = sum.wrapping_add(contribution);
         let class = self.vcs[self.vc(cell.flow)].class as usize;
         if lost {
-            self.count(cell.flow).cells_dropped += 1;
+            self.count_drop(cell.flow, link, DropReason::Link);
             self.tally.link_lost[link] += 1;
             if let Some(port) = &mut self.ports[link] {
                 port.tally.classes[class].dropped[DropReason::Link] += 1;
@@ -383,10 +383,10 @@ impl<'a> Twin<'a> {
         match verdict {
             Verdict::Starts => self.transmit(link, cell),
             Verdict::Waits => {}
-            Verdict::Dropped => self.count(cell.flow).cells_dropped += 1,
+            Verdict::Dropped(reason) => self.count_drop(cell.flow, link, reason),
         }
         if let Some(other) = pushed_out {
-            self.count(other.flow).cells_dropped += 1;
+            self.count_drop(other.flow, link, DropReason::Front);
         }
     }
 
@@ -408,6 +408,23 @@ impl<'a> Twin<'a> {
 
     fn count(&mut self, flow: FlowId) -> &mut FlowTally {
         &mut self.tally.flows[flow.index()]
+    }
+
+    /// A cell of `flow` is dropped at the port of `link`, or on the link.
+    fn count_drop(&mut self, flow: FlowId, link: usize, reason: DropReason) {
+        let path = &self.topology.flows[flow.index()].path;
+        let tally = &mut self.tally.flows[flow.index()];
+        tally.cells_dropped += 1;
+        let known = tally.drops.iter().position(|drops| drops.link == link);
+        let at = known.unwrap_or_else(|| {
+            let dropped = Dropped::default();
+            tally.drops.push(LinkDrops { link, dropped });
+            let place = |link| path.iter().position(|&l| l == link);
+            tally.drops.sort_by_key(|drops| place(drops.link));
+            let own = tally.drops.iter().position(|drops| drops.link == link);
+            own.expect("it was just put in")
+        });
+        tally.drops[at].dropped[reason] += 1;
     }
 
     fn measuring(&self) -> bool {

@@ -16,7 +16,7 @@ pub(super) enum Verdict {
     /// It found the port idle and is sent at once.
     Starts,
     Waits,
-    Dropped,
+    Dropped(DropReason),
 }
 
 /// How a frame fared so far at the port; a frame that the port has not seen is new.
@@ -110,7 +110,7 @@ impl Port {
         let verdict = match self.accepts(now, &cell, class) {
             Err(reason) => {
                 self.tally.classes[class].dropped[reason] += 1;
-                Verdict::Dropped
+                Verdict::Dropped(reason)
             }
             Ok(_) if !self.busy => {
                 self.busy = true;
@@ -130,7 +130,7 @@ impl Port {
                 Verdict::Waits
             }
         };
-        if !matches!(verdict, Verdict::Dropped) {
+        if !matches!(verdict, Verdict::Dropped(_)) {
             let x = self.queues[class].cells.len() as u64;
             let all = self.waiting().count() as u64;
             let of_class = &mut self.tally.classes[class].max_queue;

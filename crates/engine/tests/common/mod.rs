@@ -53,9 +53,9 @@ pub fn differences(left: &Tally, right: &Tally) -> String {
         compare(format!("vc {i}, bytes"), &bytes(l), &bytes(r));
         compare(format!("vc {i}, sender"), &l.sender, &r.sender);
         compare(format!("vc {i}, delay"), &l.delay, &r.delay);
-    }
-    if left.class_delays != right.class_delays {
-        compare("class delays".into(), &"left", &"right");
+        if l.bins != r.bins {
+            compare(format!("vc {i}, distribution of delays"), &"left", &"right");
+        }
     }
     compare("digest".into(), &left.digest, &right.digest);
     if text.is_empty() && left != right {

@@ -96,11 +96,6 @@ impl Arithmetic {
         self.cell_time
     }
 
-    /// Index of the class.
-    pub fn class(&self) -> usize {
-        self.class
-    }
-
     /// Start of the last accepted cell; not before the first.
     pub fn last_start(&self) -> Time {
         Time(self.start as u64)

@@ -31,6 +31,7 @@ pub struct Member {
     last_age: Span,
     input: u32,
     vc: u32,
+    flow: u32,
     is_data: bool,
 }
 
@@ -114,6 +115,7 @@ fn plan(kernel: &Arithmetic, fabric: &Fabric, inputs: &mut Inputs, horizon: Time
             last_age: Span::ZERO,
             input,
             vc: hop.local,
+            flow: hop.flow.0,
             is_data: hop.is_data,
         });
     }
@@ -152,7 +154,6 @@ fn plan(kernel: &Arithmetic, fabric: &Fabric, inputs: &mut Inputs, horizon: Time
 #[inline(always)]
 fn take(kernel: &mut Arithmetic, fabric: &mut Fabric, inputs: &mut Inputs, plan: &Plan) -> Time {
     let Inputs { members, tie, .. } = inputs;
-    let bins = &mut fabric.class_delays[kernel.class()];
     let last_start = kernel.last_start();
     let mut counts = kernel.counts_at(plan.begin);
     if plan.begin != plan.last_time
@@ -177,6 +178,7 @@ fn take(kernel: &mut Arithmetic, fabric: &mut Fabric, inputs: &mut Inputs, plan:
                 if round == 0 {
                     member.first_age = age;
                 }
+                let bins = &mut fabric.sinks[member.flow as usize].bins;
                 if rounds == 1 {
                     member.take(age, start, bins);
                 } else {
