@@ -342,6 +342,39 @@ def test_note_on_an_efficiency_above_one(cli: Cli, lan: Path) -> None:
     assert cli("run", lan).stderr == ""
 
 
+CROWDED_HOST = """\
+duration = "1 s"
+host = [{ name = "a" }, { name = "b" }]
+switch = [{ name = "s" }]
+link = [{ from = "a", to = "s", rate = "1 Mbps" }, { from = "s", to = "b", rate = "10 Mbps" }]
+vc = [
+  { name = "one", from = "a", to = "b", traffic = { kind = "cbr", rate = "900 kbps" } },
+  { name = "two", from = "a", to = "b", traffic = { kind = "cbr", rate = "800 kbps" } },
+]
+"""
+
+
+def test_notes_on_a_host_whose_link_cannot_take_its_cells(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "crowded.toml").write_text(CROWDED_HOST)
+    before = "note: the cell sources of the host a offer 1.700 Mb/s to the link a->s, which has 1.000 Mb/s: "
+    after = (
+        "note: 1652 of 4010 data cells were never sent by the host a, and count neither as lost nor as delayed: "
+        "its cell sources offer 1.70 times what its link can send\n"
+    )
+    checked = cli("check", "crowded.toml").stderr
+    assert before in checked and "never sent by" not in checked
+    ran = cli("run", "crowded.toml")
+    assert ran.stderr.startswith(before) and ran.stderr.endswith(after) and ran.stderr.count("note: ") == 2
+    assert "not_sent" in ran.stdout
+    # Of a grid's points the one that is too much is told of; with room for all nobody is.
+    both = cli("run", "crowded.toml", "--grid", "vc.two.traffic.rate=100 kbps,800 kbps").stderr
+    assert "note: 1652 of 4010 data cells were never sent by the host a" in both and "up to 1.70 times" in both
+    calm = ("--set", "vc.two.traffic.rate=100 kbps")
+    ran = cli("run", "crowded.toml", *calm)
+    assert ran.stderr == "" and "not_sent" not in ran.stdout
+    assert "note" not in cli("check", "crowded.toml", *calm).stderr
+
+
 def test_trace_tells_the_threshold(cli: Cli, lan: Path, tmp_path: Path) -> None:
     cli("run", lan, "--out", "out", "--set", 'probe=[{ what = "trace", of = "vc" }]', "--set", "vc.traffic.rwnd=100 kB")
     lines = list(csv.DictReader((tmp_path / "out/trace.csv").open()))

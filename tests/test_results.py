@@ -110,6 +110,47 @@ def test_each_vc_tells_what_it_lost_where_and_why(kernel: str) -> None:
     assert metric_path("sum(vc.*.port.west->east.dropped_cells.total)").of(run) == 7
 
 
+def host_link(*sources: Any, rate: str = "1 Mbps", duration: str = "1 s") -> cy.Scenario:
+    """Sources at one host, whose link has ``rate``."""
+    return cy.Scenario(
+        duration=duration,
+        hosts=[cy.Host(name="a"), cy.Host(name="b")],
+        switches=[cy.Switch(name="s")],
+        links=[cy.Link(from_="a", to="s", rate=rate), cy.Link(from_="s", to="b", rate="10 Mbps")],
+        vcs=[cy.Vc(from_="a", to="b", traffic=source) for source in sources],
+    )
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_what_an_overloaded_host_never_sends_is_told(kernel: str) -> None:
+    """In 1 s 2123 and 1887 cells are handed to a link that sends 2358; what is left counts neither as lost nor as delayed."""
+    run = host_link(cy.Cbr(rate="900 kbps"), cy.Cbr(rate="800 kbps")).run(kernel=kernel).only
+    one, other = run.vcs.values()
+    assert [vc.cells_sent + vc.cells_not_sent for vc in (one, other)] == [2123, 1887]
+    assert one.cells_sent + other.cells_sent == 2358
+    assert run.totals.cell_loss_ratio == 0 and run.classes["cbr"].cell_loss_ratio == 0
+    for vc in (one, other):
+        assert vc.host_load == pytest.approx(1.7)
+        assert vc.host_queue_cells == one.cells_not_sent + other.cells_not_sent == 4010 - 2358
+        # The last cell is handed over at 2122 x 424 / 900000 s, while the 2358th is in service, and leaves as the 4010th.
+        assert vc.max_host_queue_cells == 4010 - 2358
+        assert vc.max_host_delay_s == pytest.approx(4010 * 424e-6 - 2122 * 424 / 9e5)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_a_window_waits_at_its_host_without_overloading_it(kernel: str) -> None:
+    """Four segments of twelve cells at once, on a link that takes 1 ms for a cell; the tenth cell leaves as the run ends."""
+    window = host_link(cy.Tcp(mss="512 bytes", initial_window=4), rate="424 kbps", duration="10 ms")
+    vc = window.run(kernel=kernel).only.vcs["vc1"]
+    assert (vc.frames_sent, vc.cells_sent, vc.cells_not_sent, vc.host_queue_cells) == (4, 9, 39, 39)
+    assert (vc.max_host_queue_cells, vc.host_load) == (47, 0)
+    assert vc.max_host_delay_s == pytest.approx(48e-3)
+    # Two sources that the link can take: a cell meets at most one before it.
+    calm = host_link(cy.Cbr(rate="500 kbps"), cy.Cbr(rate="400 kbps")).run(kernel=kernel).only.vcs["vc1"]
+    assert calm.host_load == pytest.approx(0.9) and calm.max_host_queue_cells == 1
+    assert calm.max_host_delay_s == pytest.approx(2 * 424e-6)
+
+
 @pytest.mark.parametrize("watched", [False, True])
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_a_cell_in_service_at_the_end_is_held_also_where_none_can_wait(kernel: str, watched: bool) -> None:

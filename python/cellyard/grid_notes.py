@@ -60,8 +60,8 @@ def _replaced(point: Point, overrides: Sequence[tuple[str, str]], place: int) ->
 
 
 def after(runs: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Sentences about seeds that changed nothing, and about an efficiency above 1 (by more than its print tells)."""
-    notes = []
+    """Sentences about seeds that changed nothing, an efficiency above 1 (by more than its print tells), and cells left at hosts."""
+    notes = _never_sent(runs)
     found: dict[str, str] = {}
     for run in runs:
         values = dict(run.get("set", {}))
@@ -77,4 +77,29 @@ def after(runs: Sequence[Mapping[str, Any]]) -> list[str]:
     most = max((run["totals"]["efficiency"] or 0 for run in runs), default=0)
     if most > 1.0005:
         notes.append(f"efficiency is up to {most:.3f}: more was delivered than measure.max_goodput says can be")
+    return notes
+
+
+def is_overloaded(vc: Mapping[str, Any]) -> bool:
+    """Whether the sources of cells at a VC's host bring more than the link can send, by more than the rounding of their sum."""
+    return bool(vc["host_load"] > 1 + 1e-9)
+
+
+def _never_sent(runs: Sequence[Mapping[str, Any]]) -> list[str]:
+    """A sentence for each host whose sources of cells bring more than its link can send, over all runs in which cells were left there."""
+    left: dict[str, list[Mapping[str, Any]]] = {}
+    for run in runs:
+        for vc in run["vcs"]:
+            if is_overloaded(vc):
+                left.setdefault(vc["from"], []).append(vc)
+    notes = []
+    for host, vcs in left.items():
+        cells = sum(vc["cells_not_sent"] for vc in vcs)
+        if cells:
+            brought = cells + sum(vc["cells_sent"] for vc in vcs)
+            load = max(vc["host_load"] for vc in vcs)
+            notes.append(
+                f"{cells} of {brought} data cells were never sent by the host {host}, and count neither as lost nor as delayed: "
+                f"its cell sources offer {'up to ' if len(runs) > 1 else ''}{load:.2f} times what its link can send"
+            )
     return notes

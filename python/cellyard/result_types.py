@@ -161,6 +161,10 @@ class VcResult(ResultPart):
     #: Data cells sent by the source host.
     cells_sent: int
 
+    #: Data cells handed to the host's link that had not left it when the run ended: they waited there, or were
+    #: being sent.
+    cells_not_sent: int
+
     #: Data cells that arrived.
     cells_delivered: int
 
@@ -216,6 +220,21 @@ class VcResult(ResultPart):
 
     #: The largest less the smallest of these delays (peak-to-peak).
     cell_delay_variation_s: float | None
+
+    #: What the sources of cells at its host bring to the link that its data leave by: the sum of their mean rates
+    #: over the link's. Above 1 the queue there grows as long as the run lasts, and what waits in it is neither lost
+    #: nor delayed by the network.
+    host_load: float
+
+    #: Cells of all VCs that waited at that link, or were being sent, when the run ended.
+    host_queue_cells: int
+
+    #: Longest queue there: the largest number of waiting cells of all VCs.
+    max_host_queue_cells: int
+
+    #: The longest time there from a frame's or cell's being handed over to the end of its transmission, those that
+    #: the end of the run cut off included; 0 when nothing was handed over.
+    max_host_delay_s: float
 
     #: Where its data cells can be dropped, in the order of their way: ports that can queue, and links that lose on
     #: purpose.

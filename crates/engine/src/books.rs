@@ -57,6 +57,7 @@ impl Simulation {
             link_lost: vec![0; self.links],
             link_held: vec![0; self.links],
             ports: vec![None; self.links],
+            nics: self.hosts.nic_tallies(),
             flows: self.flow_tallies(),
             vcs,
             digest: fabric.observers.digest,
@@ -102,6 +103,7 @@ impl Simulation {
                 frames_damaged: sink.damaged,
                 cells_sent: fabric.hops[ends.first_hop as usize].sent,
                 cells_delivered: sink.cells,
+                cells_not_sent: ends.cells_queued - fabric.hops[ends.first_hop as usize].sent,
                 cells_dropped: 0,
                 drops: Vec::new(),
             })

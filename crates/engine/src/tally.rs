@@ -166,6 +166,15 @@ impl PortTally {
     }
 }
 
+/// What waited before one NIC.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct NicTally {
+    /// Largest number of waiting cells just after a frame was queued.
+    pub max_queue: u64,
+    /// Longest time from the queueing of a frame to the end of its transmission, in time or not.
+    pub max_delay: Span,
+}
+
 /// Cell transfer delays of one VC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DelayTally {
@@ -343,6 +352,8 @@ pub struct FlowTally {
     pub cells_sent: u64,
     /// Cells that reached the destination host.
     pub cells_delivered: u64,
+    /// Cells queued at the NIC whose last bit had not left the source host at the end.
+    pub cells_not_sent: u64,
     /// Cells dropped anywhere, on links too.
     pub cells_dropped: u64,
     /// Where they were dropped: links of the way with any, in its order.
@@ -413,6 +424,8 @@ pub struct Tally {
     pub link_held: Vec<u64>,
     /// Per link: counts of the port, when the link leaves a switch and the port can queue.
     pub ports: Vec<Option<PortTally>>,
+    /// Per link: what waited before its NIC, when the link leaves a host.
+    pub nics: Vec<NicTally>,
     /// Per flow.
     pub flows: Vec<FlowTally>,
     /// Per VC.

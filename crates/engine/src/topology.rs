@@ -26,6 +26,27 @@ pub struct Topology {
     pub enters: Vec<Option<usize>>,
 }
 
+/// What sources of cells bring to the NIC of a link, and what that can send.
+#[derive(Clone, Copy, Debug)]
+pub struct HostLoad {
+    /// Sum of their mean rates, bits per second.
+    pub offered_bps: f64,
+    /// Rate of the link, bits per second.
+    pub rate_bps: f64,
+}
+
+impl HostLoad {
+    /// The one over the other.
+    pub fn ratio(self) -> f64 {
+        self.offered_bps / self.rate_bps
+    }
+
+    /// Whether they bring more than it can send, by more than the rounding of their sum.
+    pub fn is_too_much(self) -> bool {
+        self.ratio() > 1.0 + 1e-9
+    }
+}
+
 impl Topology {
     /// Resolves a scenario that the reader has checked.
     ///
@@ -84,6 +105,23 @@ impl Topology {
     /// The links of a VC's data, from host to host.
     pub fn data_path(&self, vc: usize) -> &[usize] {
         &self.flows[self.flow(vc, FlowKind::Data).index()].path
+    }
+
+    /// Per link: what sources of cells hand to its NIC, whatever becomes of it; nothing for links that leave a switch. A source that
+    /// starts at the end of the run or later hands over nothing.
+    pub fn host_loads(&self, scenario: &Scenario) -> Vec<HostLoad> {
+        let load = |link: &Link| HostLoad {
+            offered_bps: 0.0,
+            rate_bps: link.rate.0 as f64,
+        };
+        let mut loads: Vec<HostLoad> = scenario.links.iter().map(load).collect();
+        for (index, vc) in scenario.vcs.iter().enumerate() {
+            if vc.start < scenario.duration {
+                loads[self.data_path(index)[0]].offered_bps +=
+                    vc.traffic.offered_rate().unwrap_or(0.0);
+            }
+        }
+        loads
     }
 
     /// The scheduler of the port that `link` is, which must leave a switch: the link's own, else the switch's.

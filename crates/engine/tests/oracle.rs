@@ -73,6 +73,24 @@ fn the_arithmetic_kernel_applies_to_many_random_scenarios() {
     assert!(applies >= 20, "{applies} of 200");
 }
 
+/// What waits at hosts is compared with the twin where much does.
+#[test]
+fn much_waits_at_hosts_in_many_random_scenarios() {
+    let mut runner = TestRunner::deterministic();
+    let strategy = random::cases(2_000);
+    let left = |case: &Case| {
+        let tally = tally(case, Kernel::Auto, false).expect("the kernel is chosen");
+        let not_sent: u64 = tally.flows.iter().map(|flow| flow.cells_not_sent).sum();
+        let longest = tally.nics.iter().map(|nic| nic.max_queue).max();
+        not_sent > 100 && longest.is_some_and(|cells| cells > 100)
+    };
+    let crowded = (0..400)
+        .filter(|_| left(&strategy.new_tree(&mut runner).unwrap().current()))
+        .count();
+    println!("{crowded} of 400");
+    assert!(crowded >= 20, "{crowded} of 400");
+}
+
 /// `net`, not replicated, under both orders of coincident arrivals and departures.
 fn both_orders_agree(mut net: Scenario) {
     for arrival_first in [true, false] {

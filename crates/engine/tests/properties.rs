@@ -46,6 +46,7 @@ fn front(mut tally: Tally, links: usize, vcs: usize) -> Tally {
     tally.link_lost.truncate(links);
     tally.link_held.truncate(links);
     tally.ports.truncate(links);
+    tally.nics.truncate(links);
     tally.vcs.truncate(vcs);
     tally.flows.truncate(FlowKind::ALL.len() * vcs);
     // This one sums over everything.

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from cellyard.grid_notes import is_overloaded
 from cellyard.ranges import interval, median
 from cellyard.text import cell, range_head, span, table
 
@@ -42,6 +43,7 @@ OF_FILES = ("began_s", "completed_s", "file_goodput_mbps")
 #: Most lines of the table of files of several runs.
 MOST_FILES = 40
 
+#: Delays of a VC.
 VC_DELAYS = ("mean_cell_transfer_delay_s", "p99_cell_transfer_delay_s")
 
 #: Reasons of drops that the table of ports names by what happened.
@@ -129,8 +131,9 @@ def _one(run: Mapping[str, Any]) -> str:
 
 def _vcs(vcs: Sequence[Mapping[str, Any]]) -> str:
     of_tcp = TCP_COLUMNS if any(vc["traffic"] == "tcp" for vc in vcs) else {}
+    left = {"not_sent": "cells_not_sent"} if any(map(is_overloaded, vcs)) else {}
     of_files = {_head(metric): metric for metric in OF_FILES} if any(map(_has_file, vcs)) else {}
-    columns = {**VC_COLUMNS, **of_tcp, **of_files, **{_head(delay): delay for delay in VC_DELAYS}}
+    columns = {**VC_COLUMNS, **left, **of_tcp, **of_files, **{_head(delay): delay for delay in VC_DELAYS}}
 
     def value(vc: Mapping[str, Any], key: str) -> Any:
         return _shown(key, vc[key]) if key not in OF_FILES or _has_file(vc) else None

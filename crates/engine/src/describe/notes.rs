@@ -2,17 +2,19 @@
 
 use crate::port::drop::{DropRule, Policy};
 use crate::registry::MAX_CELLS;
-use crate::scenario::{Class, ClassQueue, Scenario, Scheduler};
-use crate::topology::Topology;
+use crate::scenario::{Class, ClassQueue, Link, Scenario, Scheduler};
+use crate::topology::{HostLoad, Topology};
 use crate::units::Span;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Shares that no scheduler looks at, sources that never start or may be drawn to start too late, frames that never fit, schedulers for classes that nobody
+/// Shares that no scheduler looks at, sources that never start or may be drawn to start too late, hosts with more cells than their link
+/// can take, frames that never fit, schedulers for classes that nobody
 /// uses, policies that never refuse, shares that a common buffer undoes.
 pub(super) fn notes(scenario: &Scenario, topology: &Topology) -> Vec<String> {
     let mut notes = unused_shares(scenario, topology);
     notes.extend(late_sources(scenario));
     notes.extend(short_lives(scenario));
+    notes.extend(overloaded_hosts(scenario, topology));
     notes.extend(long_frames(scenario, topology));
     for settings in settings(scenario, topology) {
         notes.extend(settings.unused_scheduler());
@@ -91,6 +93,24 @@ fn short_lives(scenario: &Scenario) -> Option<String> {
         )
     };
     (!short.is_empty()).then(|| sentence(&short))
+}
+
+/// Links of hosts whose sources of cells bring more than they can send.
+fn overloaded_hosts(scenario: &Scenario, topology: &Topology) -> Vec<String> {
+    let loads = topology.host_loads(scenario);
+    let links = scenario.links.iter().zip(loads);
+    let sentence = |(link, load): (&Link, HostLoad)| {
+        format!(
+            "the cell sources of the host {} offer {:.3} Mb/s to the link {}, which has {:.3} Mb/s: its queue at the host grows \
+             while they send, and cells that are never sent count neither as lost nor as delayed",
+            link.from,
+            load.offered_bps / 1e6,
+            link.name,
+            load.rate_bps / 1e6,
+        )
+    };
+    let overloaded = links.filter(|(_, load)| load.is_too_much());
+    overloaded.map(sentence).collect()
 }
 
 /// Frames that are longer than a buffer on their way.
@@ -216,6 +236,48 @@ fn facts(queue: &ClassQueue) -> PolicyFacts {
 mod tests {
     use crate::describe::describe;
     use crate::scenario::read_toml;
+
+    /// Two sources of cells and a TCP at the host `a`, whose link has 1 Mb/s.
+    fn host_notes(first: &str, second: &str) -> Vec<String> {
+        let text = format!(
+            r#"
+            duration = "1 s"
+            host = [{{ name = "a" }}, {{ name = "b" }}]
+            switch = [{{ name = "s" }}]
+            link = [
+                {{ from = "a", to = "s", rate = "1 Mbps" }},
+                {{ from = "s", to = "b", rate = "10 Mbps" }},
+            ]
+            vc = [
+                {{ from = "a", to = "b", traffic = {{ kind = "cbr", rate = "900 kbps" }} }},
+                {{ from = "a", to = "b", {first} }},
+                {{ from = "a", to = "b", {second} }},
+            ]
+            "#
+        );
+        let scenario = read_toml(&text, "", &[]).expect("the scenario is valid");
+        let found = describe(&scenario).expect("it can be built");
+        serde_json::from_value(found["notes"].clone()).expect("notes are sentences")
+    }
+
+    #[test]
+    fn a_host_whose_cells_do_not_fit_its_link_is_noted() {
+        let cbr = |rate: &str| format!(r#"traffic = {{ kind = "cbr", rate = "{rate}" }}"#);
+        let tcp = r#"traffic = { kind = "tcp" }"#;
+        let [note] = &host_notes(&cbr("800 kbps"), tcp)[..] else {
+            panic!("one note")
+        };
+        let begins = "the cell sources of the host a offer 1.700 Mb/s to the link a->s, which has 1.000 Mb/s: ";
+        assert!(note.starts_with(begins), "{note}");
+        assert!(host_notes(&cbr("100 kbps"), tcp).is_empty());
+        assert_eq!(host_notes(&cbr("100 kbps"), &cbr("1 bps")).len(), 1);
+        // Half of the time 200 kb/s, and one that starts too late.
+        let vbr = r#"traffic = { kind = "vbr", rate = "200 kbps", on = "50 ms", off = "50 ms" }"#;
+        assert!(host_notes(vbr, tcp).is_empty());
+        let late = format!(r#"start = "1 s", {}"#, cbr("800 kbps"));
+        let found = host_notes(&late, tcp);
+        assert!(matches!(&found[..], [note] if note.starts_with("no data from")));
+    }
 
     #[test]
     fn settings_without_effect_are_noted() {

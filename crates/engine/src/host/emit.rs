@@ -39,10 +39,7 @@ impl Hosts {
             let n = regular
                 .min((end - now).0.div_ceil(period.0))
                 .min(u64::from(u32::MAX));
-            let time = nic.send_cell(now);
-            if n > 1 {
-                nic.send_cell(now + period * (n - 1));
-            }
+            let time = nic.send_regular(now, n, period);
             source.emitted(n);
             let frame = ends.next_frame;
             ends.frames_sent += n;

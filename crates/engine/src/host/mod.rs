@@ -23,6 +23,7 @@ use crate::fabric::Fabric;
 use crate::flow::{FlowId, FlowKind};
 use crate::processing::FrameStage;
 use crate::rng::Stream;
+use crate::tally::NicTally;
 use crate::units::Time;
 use std::collections::VecDeque;
 use traffic::{End, FrameSource, Offered, Source};
@@ -199,6 +200,11 @@ impl Hosts {
             offered: Vec::new(),
             arrivals: Vec::new(),
         }
+    }
+
+    /// What waited before each NIC, by link.
+    pub fn nic_tallies(&self) -> Vec<NicTally> {
+        self.nics.iter().map(Nic::tally).collect()
     }
 
     /// Handles the next event.

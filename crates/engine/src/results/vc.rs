@@ -3,7 +3,7 @@
 use super::{DroppedCells, data, quantile, ratio, seconds, variation};
 use crate::loss::is_lossy;
 use crate::scenario::{Carries, Class, Scenario, Vc};
-use crate::tally::{FlowTally, Tally, VcTally};
+use crate::tally::{FlowTally, NicTally, Tally, VcTally};
 use crate::topology::Topology;
 use crate::units::{Span, Time};
 use schemars::JsonSchema;
@@ -39,6 +39,8 @@ pub struct VcResult {
     pub frames_damaged: u64,
     /// Data cells sent by the source host.
     pub cells_sent: u64,
+    /// Data cells handed to the host's link that had not left it when the run ended: they waited there, or were being sent.
+    pub cells_not_sent: u64,
     /// Data cells that arrived.
     pub cells_delivered: u64,
     /// Data cells dropped anywhere, on links too.
@@ -76,6 +78,16 @@ pub struct VcResult {
     pub max_cell_transfer_delay_s: Option<f64>,
     /// The largest less the smallest of these delays (peak-to-peak).
     pub cell_delay_variation_s: Option<f64>,
+    /// What the sources of cells at its host bring to the link that its data leave by: the sum of their mean rates over the link's. Above 1
+    /// the queue there grows as long as the run lasts, and what waits in it is neither lost nor delayed by the network.
+    pub host_load: f64,
+    /// Cells of all VCs that waited at that link, or were being sent, when the run ended.
+    pub host_queue_cells: u64,
+    /// Longest queue there: the largest number of waiting cells of all VCs.
+    pub max_host_queue_cells: u64,
+    /// The longest time there from a frame's or cell's being handed over to the end of its transmission, those that the end of the run cut
+    /// off included; 0 when nothing was handed over.
+    pub max_host_delay_s: f64,
     /// Where its data cells can be dropped, in the order of their way: ports that can queue, and links that lose on purpose.
     pub ports: Vec<VcPortResult>,
 }
@@ -96,13 +108,38 @@ pub(super) fn all(
     tally: &Tally,
     measured_s: f64,
 ) -> Vec<VcResult> {
+    let hosts = hosts(scenario, topology, tally);
     let vcs = scenario.vcs.iter().zip(&tally.vcs).enumerate();
     vcs.map(|(i, (vc, counted))| {
         let data = data(i, topology, tally);
         let ports = ports(scenario, topology.data_path(i), tally, data);
-        of(vc, counted, data, ports, measured_s)
+        let host = &hosts[topology.data_path(i)[0]];
+        of(vc, counted, data, host, ports, measured_s)
     })
     .collect()
+}
+
+/// A link that leaves a host.
+struct HostLink {
+    load: f64,
+    held: u64,
+    counted: NicTally,
+}
+
+/// Of all links; only those that leave a host are asked for.
+fn hosts(scenario: &Scenario, topology: &Topology, tally: &Tally) -> Vec<HostLink> {
+    let mut held = vec![0; scenario.links.len()];
+    for (flow, counted) in topology.flows.iter().zip(&tally.flows) {
+        held[flow.path[0]] += counted.cells_not_sent;
+    }
+    let loads = topology.host_loads(scenario);
+    let links = loads.iter().zip(held).zip(&tally.nics);
+    let found = links.map(|((load, held), &counted)| HostLink {
+        load: load.ratio(),
+        held,
+        counted,
+    });
+    found.collect()
 }
 
 /// What the data of a VC lost on their way, at each place where they can be lost.
@@ -125,6 +162,7 @@ fn of(
     vc: &Vc,
     tally: &VcTally,
     data: &FlowTally,
+    host: &HostLink,
     ports: Vec<VcPortResult>,
     measured_s: f64,
 ) -> VcResult {
@@ -146,6 +184,7 @@ fn of(
         frames_delivered: data.frames_delivered,
         frames_damaged: data.frames_damaged,
         cells_sent: data.cells_sent,
+        cells_not_sent: data.cells_not_sent,
         cells_delivered: data.cells_delivered,
         cells_dropped: data.cells_dropped,
         cell_loss_ratio: ratio(data.cells_dropped, data.cells_sent),
@@ -164,6 +203,10 @@ fn of(
         p99_cell_transfer_delay_s: quantile(&tally.bins, &tally.delay, 0.99),
         max_cell_transfer_delay_s: (tally.delay.count > 0).then(|| seconds(tally.delay.max as f64)),
         cell_delay_variation_s: variation(&tally.delay),
+        host_load: host.load,
+        host_queue_cells: host.held,
+        max_host_queue_cells: host.counted.max_queue,
+        max_host_delay_s: seconds(host.counted.max_delay.0 as f64),
         ports,
     }
 }

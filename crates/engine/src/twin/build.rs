@@ -10,7 +10,7 @@ use super::stage::SwitchStage;
 use super::{LOOK_EVERY, Twin, Vc};
 use crate::rng::{Step, Stream};
 use crate::scenario::Scenario;
-use crate::tally::{FlowTally, Tally, VcTally};
+use crate::tally::{FlowTally, NicTally, Tally, VcTally};
 use crate::topology::Topology;
 use crate::units::{Span, Time};
 use std::collections::VecDeque;
@@ -103,6 +103,7 @@ impl<'a> Twin<'a> {
                 link_data_cells: vec![0; links.len()],
                 link_lost: vec![0; links.len()],
                 link_held: vec![0; links.len()],
+                nics: vec![NicTally::default(); links.len()],
                 flows: vec![FlowTally::default(); flows],
                 vcs: vec![VcTally::default(); scenario.vcs.len()],
                 digest: Some(0),

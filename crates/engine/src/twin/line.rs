@@ -51,6 +51,11 @@ impl Line {
         (self.busy_until, cell.is_data && self.loses(cell))
     }
 
+    /// When `waiting` more cells will have been sent, one after the other.
+    pub(super) fn sent_all(&self, waiting: u64) -> Time {
+        self.busy_since + self.cell_time.end_of(self.cells + waiting)
+    }
+
     /// Nothing follows the latest cell: its end is the end of the busy period.
     pub(super) fn end_busy_period(&mut self) {
         self.cells = 0;

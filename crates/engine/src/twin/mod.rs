@@ -218,6 +218,11 @@ impl<'a> Twin<'a> {
         if self.lines[link].in_service.is_none() {
             self.send_next_of_nic(link);
         }
+        let waiting = self.nics[link].len() as u64;
+        let takes = self.lines[link].sent_all(waiting).since(self.now);
+        let tally = &mut self.tally.nics[link];
+        tally.max_queue = tally.max_queue.max(waiting);
+        tally.max_delay = tally.max_delay.max(takes);
     }
 
     fn send_next_of_nic(&mut self, link: usize) {
@@ -457,6 +462,13 @@ impl<'a> Twin<'a> {
                 .in_service
                 .is_some_and(|(c, _)| same(c, cell));
             held[cell.flow.index()] += u64::from(!being_sent);
+        }
+        for (link, nic) in self.nics.iter().enumerate() {
+            let sending = self.lines[link].in_service.iter().map(|(cell, _)| cell);
+            let sending = sending.filter(|_| self.ports[link].is_none());
+            for cell in nic.iter().chain(sending) {
+                self.tally.flows[cell.flow.index()].cells_not_sent += 1;
+            }
         }
         for (tally, vc) in self.tally.vcs.iter_mut().zip(&self.vcs) {
             tally.sender = vc.ends.counters();

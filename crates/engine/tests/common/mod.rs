@@ -42,6 +42,7 @@ pub fn differences(left: &Tally, right: &Tally) -> String {
     );
     compare("link_lost".into(), &left.link_lost, &right.link_lost);
     compare("link_held".into(), &left.link_held, &right.link_held);
+    compare("nics".into(), &left.nics, &right.nics);
     for (i, (l, r)) in left.ports.iter().zip(&right.ports).enumerate() {
         compare(format!("port of link {i}"), l, r);
     }

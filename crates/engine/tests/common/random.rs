@@ -353,11 +353,19 @@ impl Net {
             (span(base, 100), option::weighted(0.25, span(base, 1_500))),
             traffic(base),
         );
-        vec(one, 1..=6).prop_map(move |all| {
+        // Now and then one host sends everything, most of it cells that ask nobody: its link may be too slow for them.
+        let crowd = option::weighted(0.15, (0..n, vec(cells(base, 10), 5)));
+        (vec(one, 1..=6), crowd).prop_map(move |(all, crowd)| {
             let count = all.len() as u64;
             let named = |(i, parts): (usize, VcParts)| {
-                let ((from, step, choices), class, weight, share, times, traffic) = parts;
+                let ((mut from, step, choices), class, weight, share, times, mut traffic) = parts;
                 let (start, lasts) = times;
+                if let Some((host, sources)) = &crowd {
+                    from = *host;
+                    if i > 0 {
+                        traffic = sources[i - 1].clone();
+                    }
+                }
                 let to = (from + step) % n;
                 let (a, b) = (places[from][choices.0], places[to][choices.1]);
                 let down = if ring { choices.2 } else { b < a };
@@ -413,13 +421,20 @@ fn link(base: u64, from: String, to: String, common: Span) -> impl Strategy<Valu
 }
 
 fn traffic(base: u64) -> impl Strategy<Value = Traffic> {
+    prop_oneof![
+        8 => tcp(base).prop_map(|p| Traffic::Tcp(Box::new(p))),
+        4 => cells(base, 1),
+    ]
+}
+
+/// Sources of cells with at least so many twentieths of the slowest link's rate.
+fn cells(base: u64, least: u64) -> impl Strategy<Value = Traffic> {
     // At most the slowest link, a third of the base rate.
     let part = move |twentieths: u64| BitRate((base / 60 * twentieths).max(1));
     prop_oneof![
-        8 => tcp(base).prop_map(|p| Traffic::Tcp(Box::new(p))),
-        1 => (1u64..=20).prop_map(move |n| Traffic::Cbr { rate: part(n) }),
-        1 => (1u64..=20).prop_map(move |n| Traffic::Poisson { rate: part(n) }),
-        2 => (1u64..=20, span(base, 300), span(base, 300)).prop_map(move |(n, on, off)| {
+        1 => (least..=20).prop_map(move |n| Traffic::Cbr { rate: part(n) }),
+        1 => (least..=20).prop_map(move |n| Traffic::Poisson { rate: part(n) }),
+        2 => (least..=20, span(base, 300), span(base, 300)).prop_map(move |(n, on, off)| {
             let cell = Span(cell(base));
             Traffic::Vbr { rate: part(n), on: on + cell, off: off + cell }
         }),
