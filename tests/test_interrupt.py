@@ -1,4 +1,4 @@
-"""Ctrl-C ends a command at once, with status 130, and keeps what was finished."""
+"""Ctrl-C, SIGTERM and SIGHUP end a command at once, each with its status, and keep what was finished."""
 
 from __future__ import annotations
 
@@ -17,13 +17,18 @@ STAT = "/proc/{}/stat"
 pytestmark = pytest.mark.skipif(not Path(STAT.format("self")).exists(), reason="reads CPU time from /proc")
 
 
+#: Signals that end a command, with the exit status that says so.
+STATUS = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
+
+
 class Command:
     """The command line under way."""
 
     def __init__(self, folder: Path, *arguments: object) -> None:
         def listen() -> None:
-            # A shell in the background would have it ignore Ctrl-C.
-            signal.signal(signal.SIGINT, signal.SIG_DFL)
+            # A shell in the background would have it ignore Ctrl-C, and nohup the end of the terminal.
+            for number in STATUS:
+                signal.signal(number, signal.SIG_DFL)
 
         self.out, self.err = folder / "stdout", folder / "stderr"
         command = [sys.executable, "-m", "cellyard", *map(str, arguments)]
@@ -35,19 +40,23 @@ class Command:
         fields = Path(STAT.format(self.process.pid)).read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
-    def interrupt(self) -> float:
-        """Ctrl-C; its status must be 130. CPU seconds that it still used."""
+    def interrupt(self, number: signal.Signals = signal.SIGINT, *, again: bool = False) -> float:
+        """Ctrl-C, or another signal, ``again`` and again if so; its status must be the signal's. CPU seconds that it still used."""
         before = self.cpu_seconds()
         hung = threading.Timer(60, self.process.kill)
         hung.start()
-        self.process.send_signal(signal.SIGINT)
+        os.kill(self.process.pid, number)
+        while again and os.waitid(os.P_PID, self.process.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is None:
+            time.sleep(0.2)
+            os.kill(self.process.pid, number)  # `send_signal` would take its status away
         _, status, used = os.wait4(self.process.pid, 0)
         hung.cancel()
         self.process.returncode = os.waitstatus_to_exitcode(status)
-        assert self.process.returncode == 130, self.err.read_text()
+        assert self.process.returncode == STATUS[number], self.err.read_text()
         return used.ru_utime + used.ru_stime - before
 
 
+@pytest.mark.parametrize("number", STATUS, ids=lambda number: number.name)
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -56,13 +65,13 @@ class Command:
     ],
     ids=["run", "study"],
 )
-def test_interrupt_keeps_finished_runs(lan: Path, tmp_path: Path, arguments: list[str]) -> None:
+def test_interrupt_keeps_finished_runs(lan: Path, tmp_path: Path, arguments: list[str], number: signal.Signals) -> None:
     store = tmp_path / "out/runs.jsonl"
     command = Command(tmp_path, *arguments)
     while not (store.exists() and store.read_text().count("\n") >= 3):
         assert command.process.poll() is None
         time.sleep(0.02)
-    assert command.interrupt() < 2
+    assert command.interrupt(number) < 1
     err = command.err.read_text()
     assert "interrupted" in err and "Traceback" not in err
     document = json.loads(command.out.read_text())
@@ -79,5 +88,113 @@ def test_interrupt_during_one_long_run(lan: Path, tmp_path: Path) -> None:
     while command.cpu_seconds() < 1:
         assert command.process.poll() is None
         time.sleep(0.02)
-    assert command.interrupt() < 2
+    assert command.interrupt() < 1
     assert command.out.read_text() == "no run has finished\n"
+
+
+def test_the_twin_hears_an_interrupt_too(lan: Path, tmp_path: Path) -> None:
+    command = Command(tmp_path, "run", lan, "--set", "duration=100000 s", "--kernel", "twin")
+    while command.cpu_seconds() < 1:
+        assert command.process.poll() is None
+        time.sleep(0.02)
+    assert command.interrupt() < 1
+
+
+def test_an_interrupt_in_any_phase_is_heard_within_a_second(lan: Path, tmp_path: Path) -> None:
+    """From the first import to the last file, with half a million points to print and write.
+
+    The first one ends the runs, and those that have finished are written and printed; the next one ends that too.
+    """
+    probe = 'probe=[{ what = "queue", of = "west->east", interval = "4 us" }]'
+    arguments = ("run", lan, "--set", probe, "--replications", "2", "--jobs", "1", "--out", "out", "--format", "json")
+    command = Command(tmp_path, *arguments)
+    _, status, used = os.wait4(command.process.pid, 0)
+    command.process.returncode = os.waitstatus_to_exitcode(status)
+    assert command.process.returncode == 0
+    whole = used.ru_utime + used.ru_stime
+    assert whole > 1, "too fast to have phases"
+    for place in (0.05 + part / 10 * whole for part in range(10)):
+        (tmp_path / "out/runs.jsonl").unlink(missing_ok=True)
+        command = Command(tmp_path, *arguments)
+        while command.process.poll() is None and command.cpu_seconds() < place:
+            time.sleep(0.005)
+        if command.process.poll() is not None:
+            continue
+        assert command.interrupt(again=True) < 1, f"after {place:.2f} of {whole:.2f} s"
+        assert "Traceback" not in command.err.read_text()
+
+
+@pytest.mark.parametrize("number", STATUS, ids=lambda number: number.name)
+def test_a_terminal_has_its_cursor_again(lan: Path, tmp_path: Path, number: signal.Signals) -> None:
+    pty = pytest.importorskip("pty")
+    leader, follower = pty.openpty()
+    command = [sys.executable, "-m", "cellyard", "run", str(lan), "--set", "duration=100000 s"]
+    process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=follower)
+    os.close(follower)
+    shown = b""
+    while b"\x1b[?25l" not in shown:
+        shown += os.read(leader, 65536)
+    time.sleep(0.2)
+    process.send_signal(number)
+    while True:
+        try:
+            part = os.read(leader, 65536)
+        except OSError:  # the other end is closed
+            break
+        if not part:
+            break
+        shown += part
+    os.close(leader)
+    assert process.wait(timeout=60) == STATUS[number]
+    assert shown.rindex(b"\x1b[?25h") > shown.rindex(b"\x1b[?25l") and b"Traceback" not in shown
+
+
+def test_a_terminal_that_is_gone_keeps_what_was_finished(lan: Path, tmp_path: Path) -> None:
+    """As when its window is closed: SIGHUP from the system and from the shell, and nothing can be printed any more."""
+    pty = pytest.importorskip("pty")
+    leader, follower = pty.openpty()
+    arguments = ["run", str(lan), "--set", "duration=20 s", "--replications", "5000", "--out", "out"]
+    command = [sys.executable, "-m", "cellyard", *arguments]
+    process = subprocess.Popen(
+        command, cwd=tmp_path, stdin=follower, stdout=follower, stderr=follower, start_new_session=True
+    )
+    os.close(follower)
+    store = tmp_path / "out/runs.jsonl"
+    while not (store.exists() and store.read_text().count("\n") >= 3):
+        assert process.poll() is None
+        time.sleep(0.02)
+    os.close(leader)
+    process.send_signal(signal.SIGHUP)
+    assert process.wait(timeout=60) == 129
+    document = json.loads((tmp_path / "out/results.json").read_text())
+    assert len(document["runs"]) == store.read_text().count("\n") >= 3
+
+
+def test_nohup_is_respected(lan: Path, tmp_path: Path) -> None:
+    def ignore() -> None:
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+
+    command = [sys.executable, "-m", "cellyard", "run", str(lan), "--set", "duration=200 s"]
+    process = subprocess.Popen(
+        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=ignore, text=True
+    )
+    time.sleep(0.5)
+    assert process.poll() is None
+    process.send_signal(signal.SIGHUP)
+    out, err = process.communicate(timeout=120)
+    assert (process.returncode, err) == (0, "") and out.startswith("two TCPs: 200 s simulated")
+
+
+def test_a_signal_while_it_still_imports_is_no_traceback(tmp_path: Path) -> None:
+    code = (
+        "import os, signal, sys\n"
+        "class Early:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name == 'cellyard.cli': os.kill(os.getpid(), signal.SIGINT)\n"
+        "sys.meta_path.insert(0, Early())\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "from cellyard.__main__ import main\n"
+        "main()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (130, "")

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import functools
-import os
 import sys
 from collections.abc import Callable, Iterable
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, ParamSpec
+from typing import Annotated, NoReturn, ParamSpec
 
 import typer
 
-from cellyard.commands import INTERRUPTED
+from cellyard import signals, terminal
+from cellyard.commands import FAILED, INTERRUPTED, USAGE
 from cellyard.limits import MOST_JOBS, MOST_REPLICATIONS, MOST_SEED
 
 P = ParamSpec("P")
-
-FAILED, USAGE = 1, 2
 
 app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -194,13 +192,11 @@ def _guarded(call: Callable[[], int | None]) -> int:
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return INTERRUPTED
-    except BrokenPipeError:
-        # The reader of our output went away; keep Python from complaining again while it exits.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except BrokenPipeError:  # the reader of our output went away
         return FAILED
     except OSError as error:
-        print(f"{error.filename or 'output'}: {error.strerror or error}", file=sys.stderr)
-        return USAGE
+        print(f"{error.filename or 'system'}: {error.strerror or error}", file=sys.stderr)
+        return FAILED
 
 
 def pairs(option: str, texts: list[str] | None) -> list[tuple[str, str]]:
@@ -404,8 +400,24 @@ def report(
     )
 
 
-def main(arguments: list[str] | None = None) -> Any:
-    """Entry point of the command ``cellyard``."""
+def main(arguments: list[str] | None = None) -> NoReturn:
+    """The command ``cellyard``; ends with `SystemExit`."""
     if arguments is not None:
         sys.argv[1:] = arguments  # results tell how they were asked for
-    return app(args=arguments, prog_name="cellyard")
+    with terminal.streams(), signals.heard() as asked:
+        status = _guarded(lambda: _app(arguments))
+        if asked:
+            terminal.show_cursor()
+    sys.exit(signals.BASE + asked[-1] if asked and status else status)
+
+
+def _app(arguments: list[str] | None) -> int:
+    """The exit status of the parser and of the command that it calls, after all that was printed has gone out."""
+    status = 0
+    try:
+        app(args=arguments, prog_name="cellyard")
+    except SystemExit as ended:
+        status = ended.code if isinstance(ended.code, int) else FAILED if ended.code else 0
+    if status == 0:
+        sys.stdout.flush()
+    return status

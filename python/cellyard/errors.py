@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from cellyard.terminal import printable
+
 #: More names that exist are not listed.
 MOST_NAMES = 40
 
@@ -68,7 +70,7 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> UsageError:
     """
     from cellyard._engine import nearest
 
-    known, name = sorted(known), str(name).encode(errors="replace").decode()
+    known, name = sorted(known), printable(str(name))
     near = nearest(name, known) or next((k for k in known if name and name in k), None)
     hint = f"; did you mean '{near}'?" if near else "."
     shown = name if len(name) <= 60 else name[:57] + "..."

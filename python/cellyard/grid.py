@@ -10,6 +10,7 @@ from pathlib import Path
 from cellyard.errors import UsageError
 from cellyard.limits import MOST_RUNS
 from cellyard.scenario import Scenario, read_text
+from cellyard.terminal import printable
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ def expand(
     fixed = [*overrides, *([("seed", str(seed))] if seed is not None else [])]
     points = []
     for values in itertools.product(*axes):
-        scenario = Scenario.from_toml(text, file=str(path), overrides=[*fixed, *values])
+        scenario = Scenario.from_toml(text, file=printable(str(path)), overrides=[*fixed, *values])
         points.append(Point(dict(values), scenario))
     return points
 

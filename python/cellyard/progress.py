@@ -28,15 +28,17 @@ class Progress(AbstractContextManager["Progress"]):
         self._task: TaskID | None = None
 
     def __enter__(self) -> Progress:
-        if sys.stderr.isatty():
+        if sys.stderr and sys.stderr.isatty():
             from rich.console import Console
             from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
             from rich.progress import Progress as Bar
 
+            from cellyard.terminal import printable, with_controls
+
             counted = TextColumn("{task.completed:.2f} of {task.total} runs")
-            columns = (TextColumn("{task.description}"), BarColumn(), counted, TimeRemainingColumn())
-            self._bar = Bar(*columns, console=Console(stderr=True), transient=True)
-            self._task = self._bar.add_task(self._what, total=self._total)
+            columns = (TextColumn("{task.description}", markup=False), BarColumn(), counted, TimeRemainingColumn())
+            self._bar = Bar(*columns, console=Console(file=with_controls()), transient=True)
+            self._task = self._bar.add_task(printable(self._what), total=self._total)
             self._bar.start()
         return self
 

@@ -31,6 +31,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias, Unpack
 from cellyard import scenario_fields
 from cellyard.errors import UsageError
 from cellyard.limits import MOST_REPLICATIONS, MOST_SEED, whole
+from cellyard.terminal import printable
 from cellyard.values import overrides as pairs
 from cellyard.values import plain, shown, unicode
 
@@ -92,8 +93,8 @@ class Scenario:
     @classmethod
     def read(cls, path: str | Path, *, overrides: Overrides = ()) -> Self:
         """The scenario in a TOML file; raises `cellyard.UsageError` when it cannot be read."""
-        name = str(path).encode(errors="replace").decode()
-        if not isinstance(path, (str, Path)) or "\0" in name:
+        name = printable(str(path))
+        if not isinstance(path, (str, Path)) or "\0" in str(path):
             raise UsageError(f"path = {shown(path)}: must be the name of a file")
         return cls.from_toml(read_text(Path(path)), file=name, overrides=overrides)
 
@@ -209,16 +210,19 @@ Scenario.__doc__ = f"{Scenario.__doc__ or ''}\n    Fields:\n{scenario_fields.TEX
 
 def read_text(path: Path) -> str:
     """Text of a file of reasonable size, ``-`` for standard input; raises `UsageError` saying why it cannot be read."""
+    name = printable(str(path))
+    if name == "-" and sys.stdin is None:
+        raise UsageError("-: cannot read: standard input is closed")
     try:
-        with sys.stdin.buffer if str(path) == "-" else path.open("rb") as file:
+        with sys.stdin.buffer if name == "-" else path.open("rb") as file:
             raw = file.read(MAX_FILE_BYTES + 1)
         if len(raw) > MAX_FILE_BYTES:
-            raise UsageError(f"{path}: larger than {MAX_FILE_BYTES} bytes; is this a scenario?")
+            raise UsageError(f"{name}: larger than {MAX_FILE_BYTES} bytes; is this a scenario?")
         return raw.decode()
     except OSError as error:
-        raise UsageError(f"{path}: cannot read: {error.strerror or error}") from None
+        raise UsageError(f"{name}: cannot read: {error.strerror or error}") from None
     except UnicodeEncodeError:
         raise UsageError(f"{shown(str(path))}: cannot read: this is no name of a file") from None
     except UnicodeDecodeError as error:
         line = raw[: error.start].count(b"\n") + 1
-        raise UsageError(f"{path}:{line}: not a text in UTF-8") from None
+        raise UsageError(f"{name}:{line}: not a text in UTF-8") from None

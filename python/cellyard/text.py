@@ -45,7 +45,7 @@ def table(
     is_number = [all(_NUMBER.match(row[i]) for row in cells) for i in range(len(header))]
     widths = [max(len(text) for text in (name, *(row[i] for row in cells))) for i, name in enumerate(header)]
     lines = [header, *([["-" * width for width in widths]] if rule else []), *cells]
-    if width is None and sys.stdout.isatty():
+    if width is None and sys.stdout and sys.stdout.isatty():
         width = shutil.get_terminal_size().columns
     folds = [range(len(header))] if keys is None or width is None else _folds(header, widths, keys, width)
 
