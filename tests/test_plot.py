@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
 import cellyard as cy
 import numpy as np
@@ -342,3 +342,83 @@ def test_the_cost_of_vbr_is_drawn_over_the_guaranteed_rate() -> None:
             assert np.allclose(np.diff(x), 1) and np.allclose(y, per_gr * np.array([0, 0.1, 0.5]))
             starts.append(x[0])
         assert len(set(starts)) == 3  # equal values stand beside each other
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("name", ["_hidden", "a$b$c", "__", "$\\frac$", "plain", "a\u202eb"])
+def test_a_name_in_a_legend_is_shown_as_it_is(name: str) -> None:
+    series = [recorded("cwnd", name, [0, 1], [1, 2]), recorded("sequence", name, [0, 1, 2], [1, 2, 1])]
+    figure: Any = plot.over_time(series)
+    shown = name.replace("\u202e", "\\u202e")
+    for axes, labels in zip(figure.axes, ([shown], [shown, f"{shown} sent again"]), strict=True):
+        texts = axes.get_legend().get_texts()
+        assert [text.get_text() for text in texts] == labels
+        assert not any(text.get_parse_math() for text in texts)
+    assert plot.saved(figure, "png").startswith(b"\x89PNG")
+
+
+WRONG: list[tuple[str, Any]] = [
+    ("series = 5", lambda: plot.over_time(cast(Any, 5))),
+    ("series = 'cwnd'", lambda: plot.over_time(cast(Any, "cwnd"))),
+    ("series = [1, 2]", lambda: plot.over_time(cast(Any, [1, 2]))),
+    ("series = Series", lambda: plot.over_time(cast(Any, recorded("cwnd", "a", [0], [1])))),
+    ("series = {}", lambda: plot.over_time(cast(Any, {}))),
+    ("series = None", lambda: plot.over_time(cast(Any, None))),
+    ("trace = 3", lambda: plot.over_time([recorded("cwnd", "a", [0], [1])], trace=cast(Any, 3))),
+    ("trace = ['x']", lambda: plot.over_time([recorded("cwnd", "a", [0], [1])], trace=cast(Any, ["x"]))),
+    *(
+        (f"window = {shown}", lambda window=window: plot.over_time([recorded("cwnd", "a", [0], [1])], window=window))
+        for shown, window in (
+            ("5", 5),
+            ("(1,)", (1,)),
+            ("('a', 1)", ("a", 1)),
+            ("(2, 1)", (2, 1)),
+            ("(1, 1)", (1, 1)),
+            ("(nan, 1)", (float("nan"), 1)),
+            ("(True, 2)", (True, 2)),
+            ("None", None),
+        )
+    ),
+    *(
+        (f"number = {shown}: must be a whole number from 1 to 100", lambda number=number: plot.panels(number))
+        for shown, number in (
+            ("0", 0),
+            ("-1", -1),
+            ("101", 101),
+            ("1.5", 1.5),
+            ("'2'", "2"),
+            ("None", None),
+            ("True", True),
+        )
+    ),
+    *(
+        (f"width = {shown}: must be a number of inches", lambda width=width: plot.panels(1, width=width))
+        for shown, width in (
+            ("0", 0),
+            ("-1", -1),
+            ("nan", float("nan")),
+            ("inf", float("inf")),
+            ("'7'", "7"),
+            ("None", None),
+        )
+    ),
+    ("height = 'x'", lambda: plot.panels(1, height=cast(Any, "x"))),
+    ("down = 0", lambda: plot.panels_grid(0, 1, width=1, height=1)),
+    ("across = 'a'", lambda: plot.panels_grid(1, cast(Any, "a"), width=1, height=1)),
+    ("height = None", lambda: plot.panels_grid(1, 1, width=1, height=cast(Any, None))),
+]
+
+
+@pytest.mark.parametrize(("told", "call"), WRONG, ids=[told for told, _ in WRONG])
+def test_what_cannot_be_drawn_is_refused_with_the_name_of_the_argument(told: str, call: Callable[[], object]) -> None:
+    with pytest.raises(cy.UsageError) as error:
+        call()
+    assert str(error.value).startswith(told), error.value
+
+
+def test_numbers_of_numpy_and_any_sequence_can_be_drawn() -> None:
+    series = recorded("cwnd", "a", [0, 1, 2], [1, 2, 3])
+    figure: Any = plot.over_time((one for one in [series]), window=cast(Any, np.array([0.5, 1.5])))  # type: ignore[arg-type]
+    assert figure.axes[0].get_xlim() == (0.5, 1.5)
+    _, axes = plot.panels(cast(Any, np.int64(2)), width=cast(Any, np.float64(5)))
+    assert len(axes) == 2

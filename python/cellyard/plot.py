@@ -5,19 +5,29 @@ Needs the extra ``plot`` (matplotlib).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from io import BytesIO
+from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 from cellyard.errors import UsageError
 from cellyard.figure import empty
+from cellyard.limits import whole
 from cellyard.results import DroppedCell, Series
+from cellyard.terminal import printable
+from cellyard.values import own, shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+Part = TypeVar("Part", Series, DroppedCell)
+
+#: The first and the last second shown.
+Window: TypeAlias = tuple[float | None, float | None]
 
 #: Colours that stay apart in print and for the colour-blind (Okabe and Ito, 2008).
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#555555")
@@ -28,6 +38,9 @@ DASHES = ("-", "--", ":")
 
 #: How published values are called beside simulated ones.
 PUBLISHED = "published"
+
+#: Panels in a line, and the size of a figure: at its 160 dots an inch no backend draws more.
+MOST_PANELS, MOST_INCHES = 100, 400
 
 #: More lines of a panel are not named.
 MOST_LABELS = 12
@@ -79,19 +92,58 @@ def style() -> Iterator[None]:
 
 
 def panels(number: int, *, width: float = 7.2, height: float = 3.0) -> tuple[Figure, list[Axes]]:
-    """A figure with panels side by side."""
-    figure = empty(width, height)
-    axes = figure.subplots(1, number, squeeze=False)
+    """A figure with panels side by side, ``width`` and ``height`` in inches.
+
+    Raises `UsageError` for what is no number of panels, or no size.
+    """
+    figure = empty(_inches("width", width), _inches("height", height))
+    axes = figure.subplots(1, _count("number", number), squeeze=False)
     return figure, list(axes[0])
 
 
 def panels_grid(down: int, across: int, *, width: float, height: float) -> tuple[Figure, list[list[Axes]]]:
-    """A figure with lines of panels below each other."""
+    """A figure with lines of panels below each other; sizes and errors as for `panels`."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(width, height))
-    axes = figure.subplots(down, across, squeeze=False)
+    figure = Figure(figsize=(_inches("width", width), _inches("height", height)))
+    axes = figure.subplots(_count("down", down), _count("across", across), squeeze=False)
     return figure, [list(line) for line in axes]
+
+
+def _count(name: str, value: object) -> int:
+    """A number of panels; raises `UsageError` for what is none."""
+    found = whole(name, value, most=MOST_PANELS)
+    if found is None:
+        raise UsageError(f"{name} = None: must be a whole number from 1 to {MOST_PANELS}")
+    return found
+
+
+def _inches(name: str, value: object) -> float:
+    """A size that a figure can have; raises `UsageError` for any other."""
+    size = own(value)
+    if isinstance(size, bool) or not isinstance(size, (int, float)) or not 0 < size <= MOST_INCHES:
+        raise UsageError(f"{name} = {shown(value)}: must be a number of inches above 0, at most {MOST_INCHES}")
+    return float(size)
+
+
+def _all(name: str, given: object, kind: type[Part]) -> Sequence[Part]:
+    """``given`` as a sequence of this kind; raises `UsageError` for anything else."""
+    items = list(given) if isinstance(given, Iterable) and not isinstance(given, (str, bytes, Mapping)) else None
+    if items is None or not all(isinstance(item, kind) for item in items):
+        raise UsageError(f"{name} = {shown(given)}: must be the {name} of a run, as result.{name} is")
+    return items
+
+
+def _window(given: object) -> Window:
+    """The first and the last second; raises `UsageError` for what is no part of time."""
+    made = own(given)
+    if isinstance(made, (tuple, list)) and len(made) == 2:
+        ends = [end for end in map(own, made) if end is not None]
+        real = all(isinstance(end, (int, float)) and not isinstance(end, bool) and isfinite(end) for end in ends)
+        if real and (len(ends) < 2 or ends[0] < ends[1]):
+            first, last = made
+            return first, last
+    raise UsageError(f"window = {shown(given)}: must be the first and the last second shown, or None for either")
 
 
 def can_save(path: Path) -> None:
@@ -106,19 +158,29 @@ def can_save(path: Path) -> None:
         raise UsageError(f"{path}: there is no folder {path.parent}")
 
 
+def saved(figure: Figure, kind: str, **options: Any) -> bytes:
+    """A figure as a file of this kind ("png"); ``options`` are those of ``savefig``."""
+    content = BytesIO()
+    figure.savefig(content, format=kind, **options)
+    return content.getvalue()
+
+
 def over_time(
     series: Sequence[Series],
     *,
     trace: Sequence[DroppedCell] = (),
-    window: tuple[float | None, float | None] = (None, None),
+    window: Window = (None, None),
 ) -> Figure:
     """One panel per kind of series, from top to bottom over the same time, a line for each VC, port or class.
 
     A VC has one colour in all panels. Among segments, a ring marks one that was sent again and a cross one that lost a cell, as far as
-    ``trace`` tells. ``window`` is the first and the last second shown, all by default. Raises `UsageError` without series.
+    ``trace`` tells. ``window`` is the first and the last second shown, all by default. Raises `UsageError` without series, and for
+    what are no series, no trace or no window.
     """
-    from matplotlib.ticker import StrMethodFormatter
-
+    series, trace = _all("series", series, Series), _all("trace", trace, DroppedCell)
+    window = _window(window)
+    with style():  # which says so where matplotlib is missing
+        from matplotlib.ticker import StrMethodFormatter
     if not series:
         raise UsageError(
             'there are no series to draw: probes record them, such as cy.QueueProbe(of=..., interval="1 ms")'
@@ -146,17 +208,24 @@ def over_time(
         axes.margins(x=0)
         if len(chosen) <= MOST_LABELS:
             # Above the panel, where no line is.
-            axes.legend(
-                fontsize=7.5,
-                loc="lower right",
-                bbox_to_anchor=(1, 1),
-                borderaxespad=0.1,
-                ncols=min(5, len(axes.get_legend_handles_labels()[1])),
-            )
+            columns = min(5, len(axes.lines))
+            legend(axes, fontsize=7.5, loc="lower right", bbox_to_anchor=(1, 1), borderaxespad=0.1, ncols=columns)
     panels[-1].set_xlabel("time [s]")
     first, last = window
     panels[-1].set_xlim(left=first, right=last)
     return figure
+
+
+def legend(axes: Axes, **options: Any) -> None:
+    """A legend of all lines, with their labels as they are: matplotlib leaves out what begins with ``_`` and sets ``$`` as formulas.
+
+    ``options`` are those of matplotlib.
+    """
+    names = [str(line.get_label()) for line in axes.lines]
+    made = axes.legend(axes.lines, [str(place) for place in range(len(names))], **options)
+    for text, name in zip(made.get_texts(), names, strict=True):
+        text.set_parse_math(False)
+        text.set_text(printable(name))
 
 
 def _whose(one: Series) -> tuple[str, str | None]:
@@ -184,7 +253,7 @@ def _whole(one: Series, end: float) -> tuple[Any, Any]:
     return np.append(max(float(time[0] - interval), 0.0), time), np.append(value[0], value)
 
 
-def _shown(time: Any, value: Any, window: tuple[float | None, float | None]) -> tuple[Any, Any]:
+def _shown(time: Any, value: Any, window: Window) -> tuple[Any, Any]:
     """What lies in the window, and the next point on either side, so that lines reach its edges."""
     import numpy as np
 
@@ -198,7 +267,7 @@ def _segments(
     axes: Axes,
     one: Series,
     trace: Sequence[DroppedCell],
-    window: tuple[float | None, float | None],
+    window: Window,
     *,
     label: str,
     colour: str,
