@@ -16,9 +16,10 @@ from typing import Any, get_args, get_type_hints
 
 from cellyard.agreement import agreement
 from cellyard.components import Tcp
+from cellyard.files import writable_folder
 from cellyard.reproduce import Reproduction
 from cellyard.scenario import Scenario
-from cellyard.store import Store, writable_folder
+from cellyard.store import Store
 from cellyard.study import Row, Rows, Study, load, select
 from cellyard.text import table
 

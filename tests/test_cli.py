@@ -173,7 +173,7 @@ def test_out_holds_results_and_series(cli: Cli, lan: Path, tmp_path: Path) -> No
     assert cli("run", lan, "--out", "deep/results").returncode == 0
     folder = tmp_path / "deep/results"
     assert {p.name for p in folder.iterdir()} == {
-        "provenance.json", "scenario.toml", "runs.jsonl", "results.json",
+        "provenance.json", "scenario.toml", "runs.jsonl", "results.json", "SHA256SUMS",
         "runs.csv", "summary.csv", "vcs.csv", "vc_ports.csv", "ports.csv", "port_classes.csv", "classes.csv", "series.csv",
     }  # fmt: skip
     series = list(csv.DictReader((folder / "series.csv").open()))

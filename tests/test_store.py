@@ -9,7 +9,8 @@ import cellyard as cy
 import numpy as np
 import pytest
 from cellyard.batch import Job, run_jobs
-from cellyard.store import Store, writable_folder
+from cellyard.files import writable_folder
+from cellyard.store import Store
 from conftest import LAN
 
 
@@ -21,9 +22,44 @@ def test_store_forgets_a_torn_line_and_keeps_the_rest(tmp_path: Path) -> None:
             store.add(name, {"n": number, "text": "µ"}, replication=number)
     path.write_bytes(path.read_bytes()[:-9])
     with Store(path) as store:
+        assert store.note == f"{path}: the last line had no end, and is left out: that run is simulated again"
         assert [store.get(name) for name in names] == [{"n": 0, "text": "µ"}, {"n": 1, "text": "µ"}, None]
         store.add("c", {"n": 2}, replication=2)
     assert [json.loads(line)["result"]["n"] for line in path.read_text().splitlines()] == [0, 1, 2]
+
+
+def test_a_line_that_is_not_as_it_was_written_is_refused_with_its_number_and_kept(tmp_path: Path) -> None:
+    path = tmp_path / "runs.jsonl"
+    with Store(path) as store:
+        for number, name in enumerate("abc"):
+            store.add(name, {"n": number, "text": "µ"}, replication=number)
+    first, second, third = path.read_bytes().splitlines(keepends=True)
+    without = json.dumps({key: value for key, value in json.loads(second).items() if key != "sha256"}).encode() + b"\n"
+    for damaged in (
+        b"",
+        b"\n",
+        without,
+        second.replace(b'"n": 1', b'"n": 7'),
+        second.replace(b" 1,", b"\r1,"),
+        second[:-1],
+    ):
+        whole = first + damaged + third
+        path.write_bytes(whole)
+        if damaged:
+            with pytest.raises(
+                cy.UsageError, match=r"runs\.jsonl:2: not a finished run .* checksum .* remove the line"
+            ):
+                Store(path)
+            assert path.read_bytes() == whole
+        else:
+            with Store(path) as store:
+                assert [store.get(name) is not None for name in "abc"] == [True, False, True] and not store.note
+
+
+def test_no_file_in_the_place_of_the_file(tmp_path: Path) -> None:
+    (tmp_path / "runs.jsonl").mkdir()
+    with pytest.raises(cy.UsageError, match="must be a file"):
+        Store(tmp_path / "runs.jsonl")
 
 
 def test_stored_series_come_back_as_arrays_of_the_same_points(tmp_path: Path) -> None:

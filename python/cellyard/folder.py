@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import json
-import os
-from collections.abc import Mapping
+import errno
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 from cellyard.errors import UsageError
-from cellyard.store import writable_folder
+from cellyard.files import FileSet, sealed, settle, unsealed, writable_folder, write_whole
+from cellyard.lock import FolderLock
+from cellyard.store import Store
 
-try:
-    import fcntl
-except ImportError:  # not on Windows, where two commands may meet in one folder
-    fcntl = None  # type: ignore[assignment]
-
-#: File that says what a folder holds and where that came from. It is written before the first run.
+#: File that says what a folder holds and where that came from. It is there before the first run.
 MARK = "provenance.json"
 
 
@@ -34,48 +30,66 @@ class ResultFolder(AbstractContextManager["ResultFolder"]):
         self, path: Path, *, holds: str, content: str, provenance: Mapping[str, Any], overwrite: bool = False
     ) -> None:
         self.path = writable_folder(path)
-        self._lock = _lock(path)
+        self._mark = {"holds": holds, "content": content, **provenance}
+        self._store: Store | None = None
         try:
+            self._lock = FolderLock(path)
+        except BlockingIOError:
+            raise UsageError(
+                f"{path}: another command is writing there; wait for its end, or choose another folder"
+            ) from None
+        try:
+            settle(path, overwrite=overwrite)
             if not overwrite:
                 _refuse_others(path, holds, content)
-            mark = {"holds": holds, "content": content, **provenance}
-            (path / MARK).write_text(json.dumps(mark, indent=2) + "\n", encoding="utf-8")
+            if _marked(path) is None:
+                write_whole(path / MARK, sealed(self._mark))
+        except OSError as error:
+            self._lock.release()
+            raise UsageError(f"{error.filename or path}: cannot write there: {error.strerror or error}") from None
         except BaseException:
-            self._unlock()
+            self._lock.release()
             raise
 
-    @property
-    def runs(self) -> Path:
-        """File of the finished runs."""
-        return self.path / "runs.jsonl"
+    def store(self) -> Store:
+        """The finished runs of the folder."""
+        self._store = Store(self.path / "runs.jsonl")
+        return self._store
+
+    def publish(self, add: Callable[[FileSet], None]) -> str:
+        """Replace the result files by those that ``add`` adds, all or none; what could not be written and what is kept, in words."""
+        failure, rest = self._store.failure if self._store else None, "the other files are all there"
+        try:
+            self._is_there()
+            with FileSet(self.path) as files:
+                add(files)
+                files.add(MARK, sealed(self._mark))
+        except OSError as error:
+            failure, rest = failure or error, "the result files are as they were before this command"
+        if failure is None:
+            return ""
+        kept = self._store.kept if self._store else 0
+        runs = f"{kept} finished run{'s are' if kept != 1 else ' is'} kept in {self.path / 'runs.jsonl'}"
+        return f"{failure.filename or self.path}: cannot be written: {failure.strerror or failure}; {rest}, and {runs}"
+
+    def _is_there(self) -> None:
+        if not self._lock.is_of(self.path):
+            how = "the folder was removed, moved or replaced while the command ran"
+            raise OSError(errno.ENOENT, how, str(self.path))
 
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._unlock()
-
-    def _unlock(self) -> None:
-        if self._lock is not None:
-            os.close(self._lock)
-            self._lock = None
+        self._lock.release()
 
 
-def _lock(path: Path) -> int | None:
-    """An open folder that nobody else has locked; the system unlocks it when the process ends, however it ends."""
-    if fcntl is None:
-        return None
-    folder = os.open(path, os.O_RDONLY)
+def _marked(path: Path) -> Mapping[str, Any] | None:
+    """What a folder says that it holds; ``None`` when it says nothing that can be trusted."""
     try:
-        fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(folder)
-        raise UsageError(
-            f"{path}: another command is writing there; wait for its end, or choose another folder"
-        ) from None
-    except OSError:  # a file system without locks
-        os.close(folder)
+        mark = unsealed((path / MARK).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
         return None
-    return folder
+    return mark if isinstance(mark.get("holds"), str) and isinstance(mark.get("content"), str) else None
 
 
 def _refuse_others(path: Path, holds: str, content: str) -> None:
@@ -86,11 +100,12 @@ def _refuse_others(path: Path, holds: str, content: str) -> None:
     if MARK not in there:
         some = ", ".join(there[:3]) + (", ..." if len(there) > 3 else "")
         raise UsageError(f"{path}: holds files that Cellyard did not write ({some}); {how}")
-    try:
-        mark = json.loads((path / MARK).read_text(encoding="utf-8"))
-        found, same = str(mark["holds"]), mark["content"] == content
-    except (OSError, ValueError, KeyError, TypeError):
-        raise UsageError(f"{path / MARK}: does not say what the folder holds; {how}") from None
-    if not same:
+    mark = _marked(path)
+    if mark is None:
+        raise UsageError(
+            f"{path / MARK}: does not say what the folder holds: its checksum does not match, or an earlier version wrote it; {how}"
+        )
+    if mark["content"] != content:
+        found = mark["holds"]
         what = f"another version of {holds}" if found == holds else f"{found}, not {holds}"
         raise UsageError(f"{path}: holds results of {what}; {how}")

@@ -1,75 +1,134 @@
-"""A file of finished runs from which an interrupted batch goes on, and folders that can be written."""
+"""A file of finished runs from which an interrupted batch goes on."""
 
 from __future__ import annotations
 
 import json
 import os
+import time
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Any, TextIO
+from typing import Any
 
 from cellyard.errors import UsageError
+from cellyard.files import digest, to_disk
 from cellyard.results import with_arrays
 from cellyard.text import json_text
 
+#: How a line begins: the checksum is of all that follows it on the line.
+HEAD, SEAL = b'{"sha256": "', 64
+
+#: At most so often what was appended is brought to the disk, beside the end.
+DISK_SECONDS = 1.0
+
 
 class Store(AbstractContextManager["Store"]):
-    """Finished runs in a file of JSON lines: appended as they finish, found again by their identity."""
+    """Finished runs in a file of JSON lines: appended as they finish, found again by their identity.
+
+    Every line carries a checksum. Raises `UsageError`, which names the line, when one is not as it was written. The last line is left out
+    when its end is missing: that is what a command leaves that was killed while it wrote; `note` then says so. What cannot be
+    appended is no error: `failure` is the first one, and the runs go on.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._known: dict[str, dict[str, Any]] = {}
-        if path.exists():
-            self._load()
-        self._file: TextIO = path.open("a", encoding="utf-8")
+        self._kept: set[str] = set()
+        #: What is to be told of the file, if anything.
+        self.note = ""
+        #: The first error of writing.
+        self.failure: OSError | None = None
+        try:
+            if path.exists():
+                if not path.is_file():
+                    raise UsageError(f"{path}: must be a file, in which finished runs are kept")
+                self._load()
+            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o666)
+        except OSError as error:
+            raise UsageError(f"{path}: cannot be read and written: {error.strerror or error}") from None
+        self._was = os.fstat(self._file)
+        self._on_disk = time.monotonic()
 
     def _load(self) -> None:
-        complete = 0
-        for number, line in enumerate(self._path.read_bytes().splitlines(keepends=True), 1):
-            if not line.endswith(b"\n"):
-                break
+        *lines, torn = self._path.read_bytes().split(b"\n")
+        for number, line in enumerate(lines, 1):
             try:
-                entry = json.loads(line)
-                identity, result = entry["identity"], with_arrays(entry["result"])
+                identity, result = _read(line)
             except (ValueError, TypeError, KeyError, AttributeError):
-                identity = result = None
-            if not (isinstance(identity, str) and isinstance(result, dict)):
-                raise UsageError(f"{self._path}:{number}: not a finished run; move the file away to start anew")
+                raise UsageError(
+                    f"{self._path}:{number}: not a finished run as it was written: its checksum does not match; remove the line "
+                    "to simulate that run again, or move the file away to start anew"
+                ) from None
             self._known[identity] = result
-            complete += len(line)
-        # A run that was killed while it wrote leaves a torn last line.
-        if complete < self._path.stat().st_size:
-            os.truncate(self._path, complete)
+        if torn:
+            os.truncate(self._path, self._path.stat().st_size - len(torn))
+            self.note = f"{self._path}: the last line had no end, and is left out: that run is simulated again"
 
     def get(self, identity: str) -> dict[str, Any] | None:
         """Result of the run ``identity`` if it was finished before."""
-        return self._known.get(identity)
+        found = self._known.get(identity)
+        if found is not None:
+            self._kept.add(identity)
+        return found
 
     def add(self, identity: str, result: dict[str, Any], *, replication: int | None) -> None:
-        """Append a finished run; it is on its way to the disk when this returns."""
+        """Append a finished run; a process that is killed after this returns has kept it."""
         self._known[identity] = result
-        entry = {"identity": identity, "replication": replication, "result": result}
-        self._file.write(json_text(entry) + "\n")
-        self._file.flush()
+        body = json_text({"identity": identity, "replication": replication, "result": result})[1:]
+        line = HEAD + f'{digest(body)}", {body}\n'.encode()
+        try:
+            self._append(line)
+        except OSError as error:
+            self._fails(error)
+        else:
+            self._kept.add(identity)
+
+    def _append(self, line: bytes) -> None:
+        before = os.fstat(self._file).st_size
+        try:
+            written = 0
+            while written < len(line):
+                written += os.write(self._file, line[written:])
+        except OSError:
+            with suppress(OSError):  # else it has no end, and is left out when it is read
+                os.ftruncate(self._file, before)
+            raise
+        if time.monotonic() - self._on_disk >= DISK_SECONDS:
+            self._to_disk()
+
+    def _to_disk(self) -> None:
+        to_disk(self._file)
+        self._on_disk = time.monotonic()
+
+    def _fails(self, error: OSError) -> None:
+        self.failure = self.failure or OSError(error.errno, error.strerror, str(self._path))
+
+    @property
+    def kept(self) -> int:
+        """Number of runs that were asked for or added and are in the file, which is 0 when it is no longer there."""
+        try:
+            return len(self._kept) if os.path.samestat(self._was, self._path.stat()) else 0
+        except OSError:
+            return 0
 
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._file.close()
+        try:
+            self._to_disk()
+        except OSError as error:
+            self._fails(error)
+        os.close(self._file)
 
 
-def writable_folder(path: Path) -> Path:
-    """``path`` as a folder that can be written, made if need be; raises `UsageError` and leaves nothing behind."""
-    made = [folder for folder in (path, *path.parents) if not folder.exists()]
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-        trial = path / f".cellyard-trial-{os.getpid()}"
-        trial.touch()
-        trial.unlink()
-    except OSError as error:
-        for folder in made:
-            with suppress(OSError):  # somebody else may use it by now
-                folder.rmdir()
-        raise UsageError(f"{path}: cannot write there: {error.strerror or error}") from None
-    return path
+def _read(line: bytes) -> tuple[str, dict[str, Any]]:
+    """Identity and result of a line; raises `ValueError` or the like when it is not as `Store.add` writes it."""
+    start = len(HEAD) + SEAL
+    head, seal, after, body = line[: len(HEAD)], line[len(HEAD) : start], line[start : start + 3], line[start + 3 :]
+    if (head, after) != (HEAD, b'", ') or seal.decode("ascii") != digest(body):
+        raise ValueError("its checksum does not match")
+    entry = json.loads(b"{" + body)
+    identity, result = entry["identity"], with_arrays(entry["result"])
+    if not isinstance(identity, str):
+        raise TypeError("its identity is no text")
+    return identity, result

@@ -14,15 +14,15 @@ from typing import Any
 import cellyard
 from cellyard import grid_notes, provenance
 from cellyard.batch import Job, run_jobs
-from cellyard.commands import INTERRUPTED, run_files, run_text
+from cellyard.commands import FAILED, INTERRUPTED, run_files, run_text
 from cellyard.errors import UsageError
+from cellyard.files import write_whole
 from cellyard.folder import ResultFolder
 from cellyard.grid import Point, expand
 from cellyard.progress import Progress
 from cellyard.ranges import interval, median, whole_count
 from cellyard.results import Totals
 from cellyard.scenario import Scenario
-from cellyard.store import Store
 from cellyard.text import csv_text, dump
 
 #: The first and the last second drawn.
@@ -60,25 +60,33 @@ def command(
         runs, timing = _simulate(work, jobs=jobs, folder=folder, kernel=kernel)
         complete = len(runs) == len(work)
         found = document(first, runs, replications=replications, complete=complete, timing=timing, origin=origin)
-        if folder:
-            run_files.write(folder.path, found)
+        unwritten = [folder.publish(lambda files: run_files.add(files, found))] if folder and runs else []
     _tell(grid_notes.after(runs))
     if plot and runs:
-        _plot(plot, runs[0], window)
+        unwritten.append(_plot(plot, runs[0], window))
+    unwritten = [told for told in unwritten if told]
+    _show(found, runs, output_format, written=[] if unwritten else [str(target) for target in (out, plot) if target])
+    for told in unwritten:
+        print(told, file=sys.stderr)
+    if not complete:
+        print(f"interrupted: {len(runs)} of {len(work)} runs finished", file=sys.stderr)
+        return INTERRUPTED
+    return FAILED if unwritten else 0
+
+
+def _show(
+    found: Mapping[str, Any], runs: Sequence[Mapping[str, Any]], output_format: str, *, written: Sequence[str]
+) -> None:
+    """Print the results; a table also says where they were ``written``."""
     if output_format == "json":
         print(dump(found))
     elif output_format == "csv":
         print(csv_text(run_files.records(runs, "runs")), end="")
     else:
         print(run_text.text(found))
-        written = [str(target) for target in (out, plot) if target and runs]
-        last = f"written to {' and '.join(written)}" if written else run_text.unwritten(runs)
+        last = f"written to {' and '.join(written)}" if written and runs else run_text.unwritten(runs)
         if last:
             print(f"\n{last}")
-    if found["complete"]:
-        return 0
-    print(f"interrupted: {len(runs)} of {len(work)} runs finished", file=sys.stderr)
-    return INTERRUPTED
 
 
 def _tell(notes: Iterable[str]) -> None:
@@ -106,10 +114,11 @@ def _simulate(
     runs: dict[int, dict[str, Any]] = {}
     cpu_seconds = 0.0
     with (
-        Store(folder.runs) if folder else nullcontext() as store,
+        folder.store() if folder else nullcontext() as store,
         Progress(work[0][0].scenario.name, len(work)) as progress,
         suppress(KeyboardInterrupt),
     ):
+        _tell([store.note] if store and store.note else [])
         wanted = [job for _, job in work]
         for finished in run_jobs(wanted, threads=jobs, store=store, on_progress=progress.update, kernel=kernel):
             values = dict(work[finished.index][0].values)
@@ -200,10 +209,17 @@ def _seconds(option: str, text: str | None) -> float | None:
     return float(found[1]) * {"s": 1.0, "ms": 1e-3, "us": 1e-6}[found[2]]
 
 
-def _plot(path: Path, run: Mapping[str, Any], window: Window) -> None:
+def _plot(path: Path, run: Mapping[str, Any], window: Window) -> str:
+    """Draw the series of a run into a file; why it could not be written, if so."""
     from cellyard import plot
     from cellyard.results import RunResult
 
     with plot.style():
         result = RunResult(run)
-        plot.over_time(result.series, trace=result.trace, window=window).savefig(path)
+        figure = plot.over_time(result.series, trace=result.trace, window=window)
+        content = plot.saved(figure, path.suffix.lstrip("."))
+    try:
+        write_whole(path, content)
+    except OSError as error:
+        return f"{error.filename}: cannot be written: {error.strerror or error}"
+    return ""

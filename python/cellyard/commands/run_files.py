@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
+from cellyard.files import FileSet
 from cellyard.grid_columns import as_columns
 from cellyard.text import csv_text, dump
 
 
-def write(folder: Path, document: Mapping[str, Any]) -> None:
-    """The whole document as JSON, and a CSV file for each kind of record in it."""
-    (folder / "results.json").write_text(dump(document) + "\n", encoding="utf-8")
-    (folder / "scenario.toml").write_text(document["provenance"]["scenario"], encoding="utf-8")
+def add(files: FileSet, document: Mapping[str, Any]) -> None:
+    """The whole document as JSON, and a CSV file for each kind of record in it; without records there is no file."""
+    files.add("results.json", dump(document) + "\n")
+    files.add("scenario.toml", document["provenance"]["scenario"])
     runs = document["runs"]
-    for part in ("runs", "vcs", "vc_ports", "ports", "port_classes", "classes", "trace"):
-        _write_csv(folder / f"{part}.csv", records(runs, part))
-    _write_csv(folder / "summary.csv", summary_records(document["summary"]))
-    _write_csv(folder / "series.csv", list(_series(runs)))
+    found = {
+        part: records(runs, part) for part in ("runs", "vcs", "vc_ports", "ports", "port_classes", "classes", "trace")
+    }
+    found |= {"summary": summary_records(document["summary"]), "series": list(_series(runs))}
+    for part, of_part in found.items():
+        if of_part:
+            files.add(f"{part}.csv", csv_text(of_part))
 
 
 def records(runs: Sequence[Mapping[str, Any]], part: str) -> list[dict[str, Any]]:
@@ -70,11 +73,3 @@ def _series(runs: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
             named = {key: series[key] for key in ("what", "of", "class", "vc", "unit")}
             for time_s, value in zip(series["time_s"].tolist(), series["value"].tolist(), strict=True):
                 yield {**head, **named, "time_s": time_s, "value": value}
-
-
-def _write_csv(path: Path, found: Sequence[Mapping[str, Any]]) -> None:
-    """Without records there is no file, not even that of an earlier command."""
-    if found:
-        path.write_text(csv_text(found), encoding="utf-8")
-    else:
-        path.unlink(missing_ok=True)

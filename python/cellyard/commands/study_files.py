@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from cellyard.files import FileSet
 from cellyard.folder import ResultFolder
 from cellyard.reproduce import Reproduction
 from cellyard.study import Study
@@ -21,17 +22,15 @@ def folder(study: Study, out: Path, origin: Mapping[str, Any], *, overwrite: boo
     return ResultFolder(out, holds=holds, content=holds, provenance=origin, overwrite=overwrite)
 
 
-def write(folder: Path, reproduction: Reproduction, document: Mapping[str, Any]) -> None:
+def add(files: FileSet, reproduction: Reproduction, document: Mapping[str, Any]) -> None:
     """The files of a study's results: JSON, CSV of the rows and of their VCs, and the scenario of each row."""
     name = document["study"]
-    (folder / f"{name}.json").write_text(dump(document) + "\n", encoding="utf-8")
-    if not document["rows"]:  # interrupted before one was complete
-        return
-    (folder / f"{name}.csv").write_text(csv_text(records(document)), encoding="utf-8")
+    files.add(f"{name}.json", dump(document) + "\n")
+    files.add(f"{name}.csv", csv_text(records(document)))
     scenarios = map(json_text, scenario_records(reproduction))
-    (folder / f"{name}-scenarios.jsonl").write_text("".join(f"{one}\n" for one in scenarios), encoding="utf-8")
+    files.add(f"{name}-scenarios.jsonl", "".join(f"{one}\n" for one in scenarios))
     if of_vcs := vc_records(document):
-        (folder / f"{name}-vcs.csv").write_text(csv_text(of_vcs), encoding="utf-8")
+        files.add(f"{name}-vcs.csv", csv_text(of_vcs))
 
 
 def records(document: Mapping[str, Any]) -> list[dict[str, Any]]:

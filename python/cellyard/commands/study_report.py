@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from cellyard import plot, provenance
-from cellyard.commands import study_files
+from cellyard.commands import FAILED, study_files, study_text
 from cellyard.commands.study_pages import Picture, page, summary
 from cellyard.commands.study_run import reproduce
+from cellyard.files import FileSet
 from cellyard.study import Rows, Study, load, select
 
 
@@ -36,24 +37,30 @@ def command(
         if status:
             return status
         document = {**reproduction.to_dict(wall_seconds=seconds), "provenance": origin}
-        study_files.write(out, reproduction, document)
-        figures = draw(study, reproduction.rows, out)
         chosen = list(dict.fromkeys(tables))
-        short = summary(study, reproduction.rows, document, figures, chosen=chosen)
-        (out / "README.md").write_text(short, encoding="utf-8")
-        path.write_text(page(study, reproduction.rows, document, figures, chosen=chosen), encoding="utf-8")
+
+        def add(files: FileSet) -> None:
+            study_files.add(files, reproduction, document)
+            figures = draw(study, reproduction.rows, files)
+            files.add("README.md", summary(study, reproduction.rows, document, figures, chosen=chosen))
+            files.add("index.html", page(study, reproduction.rows, document, figures, chosen=chosen))
+
+        if unwritten := folder.publish(add):
+            print(study_text.text(study, reproduction, document))
+            print(unwritten, file=sys.stderr)
+            return FAILED
     print(f"wrote {path}", file=sys.stderr)
     print(path)
     return 0
 
 
-def draw(study: Study, rows: Rows, folder: Path) -> list[Picture]:
-    """The figures of the study that ``rows`` suffice for, each also as two files: PNG, and PDF for print."""
+def draw(study: Study, rows: Rows, files: FileSet) -> list[Picture]:
+    """The figures of the study that ``rows`` suffice for, each also as two of ``files``: PNG, and PDF for print."""
     pictures = []
     for drawn in study.part("figures").figures(study, rows):
-        path = folder / f"{drawn.name}.png"
-        drawn.figure.savefig(path, dpi=160)
-        drawn.figure.savefig(path.with_suffix(".pdf"), metadata={"CreationDate": None})
-        data = base64.b64encode(path.read_bytes()).decode()
+        png = plot.saved(drawn.figure, "png", dpi=160)
+        files.add(f"{drawn.name}.png", png)
+        files.add(f"{drawn.name}.pdf", plot.saved(drawn.figure, "pdf", metadata={"CreationDate": None}))
+        data = base64.b64encode(png).decode()
         pictures.append(Picture(drawn.name, drawn.title, drawn.text, data))
     return pictures

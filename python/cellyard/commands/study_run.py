@@ -9,13 +9,12 @@ from contextlib import nullcontext
 from pathlib import Path
 
 from cellyard import overview, provenance
-from cellyard.commands import INTERRUPTED, study_files, study_text
+from cellyard.commands import FAILED, INTERRUPTED, study_files, study_text
 from cellyard.errors import UsageError
 from cellyard.folder import ResultFolder
 from cellyard.limits import MOST_RUNS
 from cellyard.progress import Progress
 from cellyard.reproduce import Reproduction
-from cellyard.store import Store
 from cellyard.study import Rows, Study, load, select
 from cellyard.text import csv_text, dump
 
@@ -44,15 +43,18 @@ def command(
             study, rows, replications=replications, seed=seed, jobs=jobs, folder=folder
         )
         document = {**reproduction.to_dict(wall_seconds=seconds), "provenance": origin}
-        if folder:
-            study_files.write(folder.path, reproduction, document)
+        unwritten = ""
+        if folder and document["rows"]:
+            unwritten = folder.publish(lambda files: study_files.add(files, reproduction, document))
     if output_format == "json":
         print(dump(document))
     elif output_format == "csv":
         print(csv_text(study_files.records(document)), end="")
     else:
         print(study_text.text(study, reproduction, document))
-    return status
+    if unwritten:
+        print(unwritten, file=sys.stderr)
+    return status or (FAILED if unwritten else 0)
 
 
 def expect(study: Study, reproduction: Reproduction, jobs: int | None) -> None:
@@ -99,9 +101,11 @@ def reproduce(
     expect(study, reproduction, jobs)
     status = 0
     with (
-        Store(folder.runs) if folder else nullcontext() as store,
+        folder.store() if folder else nullcontext() as store,
         Progress(study.name, reproduction.total) as progress,
     ):
+        if store and store.note:
+            print(f"note: {store.note}", file=sys.stderr)
         try:
             for _ in reproduction.advance(threads=jobs, store=store, on_progress=progress.update):
                 pass

@@ -1,0 +1,78 @@
+"""A lock that one process has on a folder. The system takes it back when the process ends, however it ends."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+if sys.platform == "win32":
+    import msvcrt
+else:
+    import fcntl
+
+#: File that is locked where a folder itself cannot be, on Windows.
+LOCK = ".cellyard-lock"
+
+
+class FolderLock:
+    """The lock on ``folder``; raises `BlockingIOError` when another process has it.
+
+    On a file system without locks there is none, and nothing is said. The folder stays open as long as it is held, so that its
+    number is not given to another one.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._handle: int | None = _open(folder)
+        try:
+            _lock(self._handle)
+        except BlockingIOError:
+            self.release()
+            raise
+        except OSError:
+            pass
+        self._was = folder.stat()
+
+    def is_of(self, folder: Path) -> bool:
+        """Whether ``folder`` is still the one that was locked, and no other in its place."""
+        try:
+            return os.path.samestat(self._was, folder.stat())
+        except OSError:
+            return False
+
+    def release(self) -> None:
+        """Let others have it; more than once does no harm."""
+        if self._handle is not None:
+            with suppress(OSError):
+                _unlock(self._handle)
+            os.close(self._handle)
+            self._handle = None
+
+
+if sys.platform == "win32":
+
+    def _open(folder: Path) -> int:
+        return os.open(folder / LOCK, os.O_RDWR | os.O_CREAT)
+
+    def _lock(handle: int) -> None:
+        os.lseek(handle, 0, os.SEEK_SET)
+        try:
+            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
+        except PermissionError as error:  # so it calls a lock that another process has
+            raise BlockingIOError(error.errno, error.strerror) from None
+
+    def _unlock(handle: int) -> None:
+        os.lseek(handle, 0, os.SEEK_SET)
+        msvcrt.locking(handle, msvcrt.LK_UNLCK, 1)
+
+else:
+
+    def _open(folder: Path) -> int:
+        return os.open(folder, os.O_RDONLY)
+
+    def _lock(handle: int) -> None:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+    def _unlock(handle: int) -> None:
+        fcntl.flock(handle, fcntl.LOCK_UN)

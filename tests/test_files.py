@@ -1,0 +1,272 @@
+"""Files of results: whole or absent, all of one command, with one message when they cannot be written."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from cellyard import files
+from cellyard.errors import UsageError
+from cellyard.files import FileSet, digest, sealed, settle, sums, unsealed, write_whole
+from cellyard.folder import ResultFolder
+from cellyard.store import Store
+from conftest import Cli
+
+OLD = {"a.csv": "old a", "b.csv": "old b", "gone.csv": "old"}
+NEW = {"a.csv": "new a", "b.csv": "new b", "more.csv": "new"}
+
+
+def contents(folder: Path) -> dict[str, str]:
+    """What is there to be read."""
+    return {path.name: path.read_text() for path in folder.iterdir() if not path.name.startswith(".")}
+
+
+def put(folder: Path, found: dict[str, str]) -> None:
+    with FileSet(folder) as made:
+        for name, content in found.items():
+            made.add(name, content)
+
+
+def summed(found: dict[str, str]) -> dict[str, str]:
+    return {**found, files.SUMS: "".join(f"{digest(text)}  {name}\n" for name, text in sorted(found.items()))}
+
+
+def test_a_set_replaces_the_one_before_and_its_checksums_are_those_of_sha256sum(tmp_path: Path) -> None:
+    put(tmp_path, OLD)
+    assert contents(tmp_path) == summed(OLD)
+    (tmp_path / "mine.txt").write_text("kept")
+    put(tmp_path, NEW)
+    assert contents(tmp_path) == {**summed(NEW), "mine.txt": "kept"}
+    assert not [path.name for path in tmp_path.iterdir() if path.name.startswith(".")]
+    assert sums(tmp_path) == {name: digest(text) for name, text in NEW.items()}
+    if shutil.which("sha256sum"):
+        subprocess.run(["sha256sum", "--check", "--quiet", files.SUMS], cwd=tmp_path, check=True)
+
+
+CRASH = """
+import os, sys, pathlib
+from cellyard import files
+left = int(sys.argv[1])
+
+def counted(call):
+    def made(*arguments, **options):
+        global left
+        if left == 0:
+            os._exit(9)
+        left -= 1
+        return call(*arguments, **options)
+    return made
+
+for name in ("replace", "unlink"):
+    setattr(pathlib.Path, name, counted(getattr(pathlib.Path, name)))
+os.replace, os.fsync = counted(os.replace), counted(os.fsync)
+with files.FileSet(pathlib.Path(sys.argv[2])) as made:
+    for name, text in {new!r}.items():
+        made.add(name, text)
+print(left)
+"""
+
+
+def test_a_crash_at_any_step_leaves_the_set_before_or_the_new_one(tmp_path: Path) -> None:
+    seen = []
+    for steps in range(100):
+        folder = tmp_path / str(steps)
+        folder.mkdir()
+        put(folder, OLD)
+        code = CRASH.replace("{new!r}", repr(NEW))
+        done = subprocess.run([sys.executable, "-c", code, str(steps), str(folder)], capture_output=True, text=True)
+        assert done.returncode in (0, 9), done.stderr
+        settle(folder)
+        assert not [path.name for path in folder.iterdir() if path.name.startswith(".")]
+        assert contents(folder) in (summed(OLD), summed(NEW))
+        seen.append(contents(folder) == summed(NEW))
+        if done.returncode == 0:
+            break
+    assert done.returncode == 0 and steps > 10
+    assert seen == sorted(seen) and {*seen} == {False, True}
+
+
+def test_a_set_that_fails_leaves_the_one_before(tmp_path: Path) -> None:
+    put(tmp_path, OLD)
+    with pytest.raises(ValueError, match="no"), FileSet(tmp_path) as made:
+        made.add("a.csv", "new a")
+        raise ValueError("no")
+    assert contents(tmp_path) == summed(OLD) and len(list(tmp_path.iterdir())) == len(summed(OLD))
+
+
+def test_a_damaged_list_is_refused_and_given_up_with_overwrite(tmp_path: Path) -> None:
+    (tmp_path / files.LIST).write_text(sealed({"files": {"a.csv": ""}, "gone": []}).replace("a.csv", "b.csv"))
+    (tmp_path / f"{files.NEW}b.csv").write_text("new")
+    with pytest.raises(UsageError, match=r"damaged.*--overwrite"):
+        settle(tmp_path)
+    settle(tmp_path, overwrite=True)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_sealed_document_is_refused_after_any_change_of_a_bit(tmp_path: Path) -> None:
+    document = {"holds": "the scenario µ", "n": [1, 2.5, None]}
+    raw = sealed(document).encode()
+    assert unsealed(raw.decode()) == document
+    for place in range(len(raw)):
+        for bit in range(8):
+            changed = raw[:place] + bytes([raw[place] ^ 1 << bit]) + raw[place + 1 :]
+            try:
+                assert unsealed(changed.decode()) == document  # a space that is another space
+            except ValueError:
+                continue
+
+
+def test_a_whole_file_keeps_its_link_and_mode_and_a_failure_leaves_the_old_one(tmp_path: Path) -> None:
+    (tmp_path / "real").write_text("old")
+    (tmp_path / "real").chmod(0o640)
+    (tmp_path / "link").symlink_to("real")
+    write_whole(tmp_path / "link", "new")
+    assert (tmp_path / "real").read_text() == "new" and (tmp_path / "link").is_symlink()
+    assert (tmp_path / "real").stat().st_mode & 0o777 == 0o640
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(OSError) as error:
+        write_whole(tmp_path / "folder", "new")
+    assert error.value.filename == str(tmp_path / "folder")
+    assert {path.name for path in tmp_path.iterdir()} == {"real", "link", "folder"}
+
+
+def test_a_folder_says_what_it_held_until_the_new_files_are_there(tmp_path: Path) -> None:
+    def folder(what: str, *, overwrite: bool = False) -> ResultFolder:
+        return ResultFolder(tmp_path, holds=what, content=what, provenance={"n": what}, overwrite=overwrite)
+
+    with folder("a") as first:
+        assert first.publish(lambda made: made.add("a.csv", "a")) == ""
+    with folder("b", overwrite=True):
+        assert unsealed((tmp_path / "provenance.json").read_text())["holds"] == "a"
+    with folder("b", overwrite=True) as second:
+        second.publish(lambda made: made.add("b.csv", "b"))
+    assert unsealed((tmp_path / "provenance.json").read_text()) == {"holds": "b", "content": "b", "n": "b"}
+    assert set(contents(tmp_path)) == {"b.csv", "provenance.json", files.SUMS}
+    (tmp_path / "provenance.json").write_text('{"holds": "b", "content": "b"}')  # as an earlier version wrote it
+    with pytest.raises(UsageError, match=r"provenance\.json: .* checksum .* earlier version.*--overwrite"):
+        folder("b")
+    folder("b", overwrite=True).__exit__(None, None, None)
+    folder("b").__exit__(None, None, None)
+
+
+WAITING = ["--set", "duration=20 s", "--replications", "30", "--jobs", "1", "--out", "out", "--format", "json"]
+
+
+def during(lan: Path, what: str) -> subprocess.CompletedProcess[str]:
+    """The command, with the shell command ``what`` as soon as runs are there."""
+    command = [sys.executable, "-m", "cellyard", "run", str(lan), *WAITING]
+    process = subprocess.Popen(
+        command, cwd=lan.parent, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, bufsize=-1
+    )
+    runs = lan.parent / "out/runs.jsonl"
+    while not (runs.exists() and runs.stat().st_size):
+        assert process.poll() is None
+        time.sleep(0.005)
+    subprocess.run(what, shell=True, check=True, cwd=lan.parent)
+    out, err = process.communicate(timeout=120)
+    return subprocess.CompletedProcess(command, process.returncode, out, err)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="an open folder cannot be removed there")
+@pytest.mark.parametrize("what", ["rm -r out", "rm -r out; touch out", "mv out other; mkdir out"])
+def test_a_folder_that_is_taken_away_gets_one_message_and_the_results_are_printed(lan: Path, what: str) -> None:
+    done = during(lan, what)
+    assert done.returncode == 1
+    assert len(json.loads(done.stdout)["runs"]) == 30
+    assert done.stderr == (
+        "out: cannot be written: the folder was removed, moved or replaced while the command ran; the result files are as they "
+        "were before this command, and 0 finished runs are kept in out/runs.jsonl\n"
+    )
+    assert not (lan.parent / "out").is_dir() or contents(lan.parent / "out") == {}
+
+
+def limited(lan: Path, size: int, *options: str) -> subprocess.CompletedProcess[str]:
+    """The command where no file may have more than ``size`` bytes, as on a full disk."""
+    resource = pytest.importorskip("resource")
+    command = [sys.executable, "-m", "cellyard", "run", str(lan), "--replications", "5", "--out", "out", *options]
+    limits = (size, resource.getrlimit(resource.RLIMIT_FSIZE)[1])
+    return subprocess.run(
+        command,
+        cwd=lan.parent,
+        capture_output=True,
+        text=True,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limits),
+    )
+
+
+@pytest.mark.parametrize(("size", "file"), [(14_000, "runs.jsonl"), (28_000, "results.json")])
+def test_a_full_disk_gets_one_message_and_keeps_what_fits(cli: Cli, lan: Path, size: int, file: str) -> None:
+    out = lan.parent / "out"
+    assert cli("run", lan, "--replications", 1, "--out", "out").returncode == 0
+    before = contents(out)
+    done = limited(lan, size, "--format", "json")
+    assert done.returncode == 1
+    assert len(json.loads(done.stdout)["runs"]) == 5
+    kept = (out / "runs.jsonl").read_text().splitlines()
+    assert done.stderr == (
+        f"out/{file}: cannot be written: File too large; the result files are as they were before this command, "
+        f"and {len(kept)} finished runs are kept in out/runs.jsonl\n"
+    )
+    assert 1 < len(kept) < 5 if file == "runs.jsonl" else len(kept) == 5
+    assert contents(out) == {**before, "runs.jsonl": "".join(f"{line}\n" for line in kept)}
+    again = cli("run", lan, "--replications", 5, "--out", "out", "--format", "json")
+    assert (again.returncode, again.stderr) == (0, "")
+    assert json.loads(again.stdout)["runs"] == json.loads(done.stdout)["runs"]
+    assert len((out / "runs.jsonl").read_text().splitlines()) == 5
+
+
+def test_runs_that_cannot_be_kept_do_not_keep_the_result_files_from_being_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(handle: int, content: bytes) -> int:
+        os.ftruncate(handle, os.fstat(handle).st_size + 10)  # some of it was written
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with ResultFolder(tmp_path, holds="a", content="a", provenance={}) as folder:
+        with folder.store() as store:
+            store.add("1", {"n": 1}, replication=None)
+            with monkeypatch.context() as patched:
+                patched.setattr("cellyard.store.os.write", full)
+                store.add("2", {"n": 2}, replication=None)
+            store.add("3", {"n": 3}, replication=None)
+        told = folder.publish(lambda made: made.add("a.csv", "a"))
+    assert told == (
+        f"{tmp_path}/runs.jsonl: cannot be written: No space left on device; the other files are all there, and 2 finished runs "
+        f"are kept in {tmp_path}/runs.jsonl"
+    )
+    assert (tmp_path / "a.csv").read_text() == "a"
+    with Store(tmp_path / "runs.jsonl") as store:
+        assert [store.get(identity) for identity in "123"] == [{"n": 1}, None, {"n": 3}] and not store.note
+
+
+def test_a_plot_that_cannot_be_written_gets_one_message_after_the_results(lan: Path) -> None:
+    folder = lan.parent / "a.png"
+    folder.mkdir()
+    command = [sys.executable, "-m", "cellyard", "run", str(lan), "--plot", "a.png"]
+    command += ["--set", 'probe=[{ what = "cwnd", of = "vc1" }]']
+    done = subprocess.run(command, cwd=lan.parent, capture_output=True, text=True)
+    assert done.returncode == 1 and done.stdout.startswith("two TCPs: ") and "written to" not in done.stdout
+    assert done.stderr == "a.png: cannot be written: Is a directory\n"
+    assert [path.name for path in lan.parent.iterdir() if path.name.startswith(".")] == []
+
+
+def test_files_are_brought_to_the_disk_before_they_get_their_names(lan: Path) -> None:
+    if not shutil.which("strace"):
+        pytest.skip("needs strace")
+    command = ["strace", "-f", "-e", "trace=rename,renameat,renameat2,fsync,openat", sys.executable, "-m", "cellyard"]
+    done = subprocess.run([*command, "run", str(lan), "--out", "out"], cwd=lan.parent, capture_output=True, text=True)
+    if done.returncode:
+        pytest.skip(f"strace cannot look here: {done.stderr[-200:]}")
+    written = [
+        line for line in done.stderr.splitlines() if "out/" in line and ("O_TRUNC" in line or "O_WRONLY" in line)
+    ]
+    assert written and all(".cellyard-" in line for line in written)
+    assert done.stderr.count("fsync(") > done.stderr.count("rename(") > 8
+    assert (lan.parent / "out/results.json").exists()
