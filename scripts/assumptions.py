@@ -83,6 +83,8 @@ def main() -> int:
             reproduction = Reproduction(altered(study, overrides), rows, replications=options.replications)
             for _ in reproduction.advance(store=store):
                 pass
+            if store and store.failure:
+                raise SystemExit(f"{store.failure.filename}: cannot be written: {store.failure.strerror}")
             found = reproduction.rows
             base = base or found
             body.append([name, *figures(found, base)])

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from cellyard import files
@@ -108,6 +109,27 @@ def test_a_damaged_list_is_refused_and_given_up_with_overwrite(tmp_path: Path) -
         settle(tmp_path)
     settle(tmp_path, overwrite=True)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["../kept", "/kept", "a/../../kept", ".kept", "", 5])
+def test_a_list_that_names_anything_but_files_of_the_folder_is_refused(tmp_path: Path, name: object) -> None:
+    folder = tmp_path / "folder"
+    (folder / "a").mkdir(parents=True)
+    (tmp_path / "kept").write_text("kept")
+    (folder / ".kept").write_text("kept")
+    lists: list[dict[str, Any]] = [
+        {"files": {}, "gone": [name]},
+        {"files": {str(name): ""}, "gone": [name]},
+        {"files": [], "gone": []},
+        {},
+    ]
+    for hostile in lists:
+        (folder / files.LIST).write_text(sealed(hostile))
+        with pytest.raises(UsageError, match="damaged"):
+            settle(folder)
+    (folder / files.SUMS).write_text(f"{'0' * 64}  {name}\n")
+    assert sums(folder) == ({"5": "0" * 64} if name == 5 else {})
+    assert (tmp_path / "kept").exists() and (folder / ".kept").exists()
 
 
 def test_a_sealed_document_is_refused_after_any_change_of_a_bit(tmp_path: Path) -> None:

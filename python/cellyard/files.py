@@ -33,7 +33,7 @@ SUMS = "SHA256SUMS"
 def write_whole(path: Path, content: str | bytes) -> None:
     """Write a file in one step: whoever looks sees the old one or the whole new one. Raises `OSError`."""
     target = Path(os.path.realpath(path))  # a link stays one
-    new = target.with_name(f"{NEW}{target.name}")
+    new = target.with_name(f"{NEW}{os.getpid()}-{target.name}")
     try:
         _write(new, content)
         with suppress(OSError):
@@ -114,7 +114,12 @@ def sums(folder: Path) -> dict[str, str]:
     except (OSError, ValueError):
         return {}
     pairs = [line.partition("  ") for line in lines]
-    return {name: seal for seal, _, name in pairs if name and Path(name).name == name and not name.startswith(".")}
+    return {name: seal for seal, _, name in pairs if _is_plain(name)}
+
+
+def _is_plain(name: object) -> bool:
+    """Whether a name is that of a result file in the folder itself; a list from somebody else may hold any."""
+    return isinstance(name, str) and name != "" and Path(name).name == name and not name.startswith(".")
 
 
 def settle(folder: Path, *, overwrite: bool = False) -> None:
@@ -140,10 +145,13 @@ def _settle(folder: Path) -> None:
     except FileNotFoundError:
         return
     found = unsealed(text)
-    for name in found["files"]:
+    files, gone = found.get("files"), found.get("gone")
+    if not isinstance(files, dict) or not isinstance(gone, list) or not all(map(_is_plain, [*files, *gone])):
+        raise ValueError("it names what is no file of the folder")
+    for name in files:
         with suppress(FileNotFoundError):  # it is in its place
             _named(folder / name, os.replace, folder / f"{NEW}{name}", folder / name)
-    for name in found["gone"]:
+    for name in gone:
         (folder / name).unlink(missing_ok=True)
     _sync_folder(folder)
     (folder / LIST).unlink()
