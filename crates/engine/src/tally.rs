@@ -284,17 +284,13 @@ impl DelayBins {
         }
     }
 
-    /// `cells` cells, at least one, of which the first took `first`, and each `more` longer than the one before.
+    /// `cells` cells, of which the first took `first`, and each `more` longer than the one before.
     #[inline(always)]
     pub fn add_series(&mut self, first: Span, more: Span, cells: u64) {
-        let last = bin_of((first + more * (cells - 1)).0);
-        if last >= self.bins.len() {
-            self.bins.resize(last + 1, 0);
-        }
-        let mut took = first.0;
+        let mut took = first;
         for _ in 0..cells {
-            self.bins[bin_of(took)] += 1;
-            took += more.0;
+            self.add(took, 1);
+            took += more;
         }
     }
 
@@ -470,6 +466,19 @@ mod tests {
         let p99 = d.quantile(0.99).unwrap() as f64;
         assert!((990_000.0..=990_000.0 * 1.016).contains(&p99), "{p99}");
         assert_eq!(DelayBins::default().quantile(0.5), None);
+    }
+
+    #[test]
+    fn a_series_is_its_cells_wherever_the_bins_begin() {
+        let (mut series, mut cells) = (DelayBins::default(), DelayBins::default());
+        for first in [1u64 << 30, 1 << 20, 1 << 34] {
+            series.add_series(Span(first), Span(first / 3), 7);
+            for i in 0..7 {
+                cells.add(Span(first + i * (first / 3)), 1);
+            }
+        }
+        assert_eq!(series, cells);
+        assert_eq!(series.quantile(0.0), Some(upper_edge(bin_of(1 << 20))));
     }
 
     // 99 of 100 cells are fast: so is the quantile of all, though not the largest of the parts.

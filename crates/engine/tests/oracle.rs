@@ -4,7 +4,7 @@ mod common;
 
 use cellyard_engine::scenario::*;
 use cellyard_engine::testing::{Tally, run_tally, run_twin};
-use cellyard_engine::units::{BitRate, Span};
+use cellyard_engine::units::{BitRate, Ratio, Span};
 use cellyard_engine::{Kernel, RunError};
 use common::build;
 use common::random::{self, Case};
@@ -55,6 +55,37 @@ proptest! {
     #[test]
     fn engine_agrees_with_the_twin_on_longer_runs(case in random::cases(20_000)) {
         agrees(&case)?;
+    }
+}
+
+proptest! {
+    #![proptest_config(common::config(400))]
+
+    /// Senders alike, in step or some cell times apart, as in the studies: the arithmetic kernel takes most of their cells many at once.
+    #[test]
+    fn engine_agrees_with_the_twin_on_senders_in_step(
+        sources in 2usize..8,
+        cells_apart in prop_oneof![3 => Just(0u64), 1 => 1..40u64],
+        mss in prop_oneof![Just(512), Just(1460), 2_000..9_180u64],
+        buffer in 20u64..600,
+        counts in any::<bool>(),
+        tie_order in prop_oneof![2 => Just(TieOrder::Rotating), 1 => Just(TieOrder::Fixed)],
+        tie_offset in 0u64..8,
+        delay_us in 0u64..40,
+    ) {
+        let drop = if counts {
+            DropPolicy::SelectiveDrop { r: Threshold::Cells(buffer / 2), z: Ratio::new(6, 5) }
+        } else {
+            DropPolicy::Epd { threshold: None, reserve: 15 }
+        };
+        let params = TcpParams { mss, ..build::tcp() };
+        let (delay, duration) = (Span::from_microseconds(delay_us), Span::from_milliseconds(30));
+        let mut net = build::dumbbell(sources, delay, duration, Some(buffer), drop, |_| tcp(params.clone()));
+        for (i, vc) in net.vcs.iter_mut().enumerate() {
+            vc.start = Span(68_900_000) * (cells_apart * i as u64);
+        }
+        (net.tie_order, net.tie_offset) = (tie_order, tie_offset);
+        agrees(&Case { scenario: net, replication: None })?;
     }
 }
 
