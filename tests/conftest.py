@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -44,3 +45,18 @@ def lan(tmp_path: Path) -> Path:
     path = tmp_path / "lan.toml"
     path.write_text(LAN)
     return path
+
+
+def shown_until_the_end(terminal: int) -> bytes:
+    """All that is still written to the terminal of which this is the leading end; closes it."""
+    shown = b""
+    while True:
+        try:
+            part = os.read(terminal, 65536)
+        except OSError:  # the other end is closed
+            break
+        if not part:
+            break
+        shown += part
+    os.close(terminal)
+    return shown

@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
+from conftest import shown_until_the_end
 
 STAT = "/proc/{}/stat"
 pytestmark = pytest.mark.skipif(not Path(STAT.format("self")).exists(), reason="reads CPU time from /proc")
@@ -137,15 +138,7 @@ def test_a_terminal_has_its_cursor_again(lan: Path, tmp_path: Path, number: sign
         shown += os.read(leader, 65536)
     time.sleep(0.2)
     process.send_signal(number)
-    while True:
-        try:
-            part = os.read(leader, 65536)
-        except OSError:  # the other end is closed
-            break
-        if not part:
-            break
-        shown += part
-    os.close(leader)
+    shown += shown_until_the_end(leader)
     assert process.wait(timeout=60) == STATUS[number]
     assert shown.rindex(b"\x1b[?25h") > shown.rindex(b"\x1b[?25l") and b"Traceback" not in shown
 

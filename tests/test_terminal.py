@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from cellyard.scenario import Scenario
 from cellyard.terminal import printable
-from conftest import LAN, Cli
+from conftest import LAN, Cli, shown_until_the_end
 
 COMMAND = [sys.executable, "-m", "cellyard"]
 FULL = Path("/dev/full")
@@ -32,16 +32,7 @@ def on_a_terminal(*arguments: object, folder: Path, columns: int = 200) -> tuple
         command, cwd=folder, stdin=follower, stdout=follower, stderr=follower, env=environment, close_fds=True
     )
     os.close(follower)
-    shown = b""
-    while True:
-        try:
-            part = os.read(leader, 65536)
-        except OSError:  # the other end is closed
-            break
-        if not part:
-            break
-        shown += part
-    os.close(leader)
+    shown = shown_until_the_end(leader)
     return process.wait(timeout=60), shown.decode()
 
 
