@@ -51,7 +51,10 @@ class Problem:
 
 
 class ScenarioError(CellyardError, ValueError):
-    """A scenario that cannot be simulated, with everything that is wrong with it in ``problems``."""
+    """A scenario that cannot be simulated, with everything that is wrong with it in ``problems``.
+
+    Of more than 50 problems these are the first, and a last one that says how many more there are.
+    """
 
     def __init__(self, problems: Sequence[Problem]) -> None:
         self.problems = tuple(problems)

@@ -17,7 +17,7 @@ use crate::topology::Topology;
 /// (`2000 cells`).
 ///
 /// # Errors
-/// All problems of the text, in its order.
+/// All problems of the text, in its order; of more than 50 the first, and a last one that says how many more there are.
 pub fn read_toml(
     text: &str,
     file: &str,
@@ -29,7 +29,7 @@ pub fn read_toml(
 /// Reads a scenario from values with the same fields as the TOML form; `overrides` as in [`read_toml`].
 ///
 /// # Errors
-/// All problems; they have no lines.
+/// All problems, as of [`read_toml`]; they have no lines.
 pub fn read_json(
     value: &serde_json::Value,
     overrides: &[(String, String)],

@@ -11,6 +11,8 @@ pub(crate) struct Report<'t> {
     file: String,
     root: &'t Node,
     problems: Vec<Problem>,
+    /// Problems found and not kept.
+    more: usize,
 }
 
 /// What is wrong with an override that reaches several elements of a list is said once.
@@ -46,8 +48,12 @@ fn any_position(path: &str) -> String {
 /// What values given beside a scenario file are called in messages.
 const OVERRIDE: &str = "override";
 
-/// Problems up to which misspelt names are compared with all others.
-const MOST_SUGGESTIONS: usize = 50;
+/// Problems that are told one by one, the first in the order of the text; also those up to which misspelt names are compared
+/// with all others.
+const MOST_TOLD: usize = 50;
+
+/// Problems kept at a time. Of more, those that come later in the text are only counted.
+const MOST_KEPT: usize = 1000;
 
 impl<'t> Report<'t> {
     pub(crate) fn new(file: &str, root: &'t Node, problems: Vec<Problem>) -> Report<'t> {
@@ -55,6 +61,7 @@ impl<'t> Report<'t> {
             file: file.to_string(),
             root,
             problems,
+            more: 0,
         }
     }
 
@@ -101,6 +108,18 @@ impl<'t> Report<'t> {
             allowed: allowed.into(),
             suggestion,
         });
+        if self.problems.len() >= 2 * MOST_KEPT {
+            self.keep(MOST_KEPT);
+        }
+    }
+
+    /// Keeps the first `most` problems in the order of the text, each once, and counts the rest.
+    fn keep(&mut self, most: usize) {
+        self.problems.sort_by_key(|p| (p.line, p.column));
+        self.problems.dedup();
+        self.problems = once_per_override(std::mem::take(&mut self.problems));
+        self.more += self.problems.len().saturating_sub(most);
+        self.problems.truncate(most);
     }
 
     /// The candidate nearest to `name`, in backticks; none once there are very many problems.
@@ -109,7 +128,7 @@ impl<'t> Report<'t> {
         name: &str,
         candidates: impl IntoIterator<Item = &'a str>,
     ) -> Option<String> {
-        (self.problems.len() < MOST_SUGGESTIONS)
+        (self.problems.len() < MOST_TOLD)
             .then(|| meant(name, candidates))
             .flatten()
     }
@@ -118,10 +137,21 @@ impl<'t> Report<'t> {
         self.problems.is_empty()
     }
 
-    /// All problems in the order of the text, each once.
+    /// The first problems in the order of the text, each once, and one that says how many more there are.
     pub(crate) fn into_problems(mut self) -> Vec<Problem> {
-        self.problems.sort_by_key(|p| (p.line, p.column));
-        self.problems.dedup();
-        once_per_override(self.problems)
+        self.keep(MOST_TOLD);
+        if self.more > 0 {
+            self.problems.push(Problem {
+                file: self.file,
+                line: 0,
+                column: 0,
+                path: String::new(),
+                value: String::new(),
+                message: format!("and {} more", self.more),
+                allowed: String::new(),
+                suggestion: None,
+            });
+        }
+        self.problems
     }
 }

@@ -3,72 +3,123 @@
 use super::problem::{Place, Problem};
 use super::tree::{Field, Node, Value};
 use crate::notation::words::shorten;
-use toml::de::{DeTable, DeValue};
+use toml::de::{DeTable, DeValue, Error};
 
-/// Line starts of a text, to turn offsets into places.
+/// Bytes between two counts of [`Lines`].
+const STEP: usize = 256;
+
+/// Line starts of a text and how many characters are before each [`STEP`]th byte, to turn offsets into places: no place costs
+/// more than [`STEP`] bytes to find, however long its line is.
 struct Lines<'a> {
-    text: &'a str,
+    text: &'a [u8],
     starts: Vec<usize>,
+    counts: Vec<usize>,
 }
 
 impl<'a> Lines<'a> {
     fn new(text: &'a str) -> Lines<'a> {
         let ends = text.match_indices('\n').map(|(i, _)| i + 1);
+        let text = text.as_bytes();
+        let mut counts = vec![0];
+        for chunk in text.chunks(STEP) {
+            counts.push(counts[counts.len() - 1] + characters(chunk));
+        }
         Lines {
             text,
             starts: std::iter::once(0).chain(ends).collect(),
+            counts,
         }
     }
 
+    /// Characters that begin before `offset`.
+    fn before(&self, offset: usize) -> usize {
+        self.counts[offset / STEP] + characters(self.rest(offset))
+    }
+
+    /// The bytes before `offset` that no count holds.
+    fn rest(&self, offset: usize) -> &'a [u8] {
+        &self.text[offset / STEP * STEP..offset]
+    }
+
     fn place(&self, offset: usize) -> Place {
+        let offset = offset.min(self.text.len());
         let line = self.starts.partition_point(|&s| s <= offset);
         let start = self.starts[line - 1];
-        let before = self.text.get(start..offset).unwrap_or("");
         Place {
             line: line as u32,
-            column: before.chars().count() as u32 + 1,
+            column: (self.before(offset) - self.before(start)) as u32 + 1,
             from_override: false,
         }
     }
 }
 
+/// Characters that begin in `bytes` of UTF-8.
+fn characters(bytes: &[u8]) -> usize {
+    let begins = |&&byte: &&u8| byte & 0b1100_0000 != 0b1000_0000;
+    bytes.iter().filter(begins).count()
+}
+
 /// Syntax errors reported of one text; what follows the first ones is often their echo.
 const MOST_SYNTAX_ERRORS: usize = 5;
+
+/// Bytes behind the first syntax error that are searched for more of them.
+const SEARCHED: usize = 64 * 1024;
 
 /// Parses TOML text.
 pub(crate) fn from_toml(text: &str, file: &str) -> Result<Node, Vec<Problem>> {
     let lines = Lines::new(text);
-    let (table, errors) = DeTable::parse_recoverable(text);
-    if errors.is_empty() {
-        return Ok(Node {
+    match DeTable::parse(text) {
+        Ok(table) => Ok(Node {
             value: table_from(table.into_inner(), &lines),
             place: lines.place(0),
+        }),
+        Err(first) => Err(syntax_errors(text, file, &lines, first)),
+    }
+}
+
+/// The first errors of a text, of which `first` is one. The parser keeps all that it finds, so it is given no more of the
+/// text than is searched.
+fn syntax_errors(text: &str, file: &str, lines: &Lines<'_>, first: Error) -> Vec<Problem> {
+    let searched = first.span().map_or(0, |s| s.start) + SEARCHED;
+    let line = lines.starts.partition_point(|&s| s <= searched);
+    let end = lines.starts.get(line).copied().unwrap_or(text.len());
+    let mut errors = DeTable::parse_recoverable(&text[..end]).1;
+    if end < text.len() {
+        // What stands open where the text was cut is no error.
+        let last = lines.starts[line - 1];
+        errors.retain(|e| e.span().is_some_and(|s| s.end < last));
+    }
+    errors.push(first);
+    errors.sort_by_key(|e| e.span().map_or(0, |s| s.start));
+    let mut problems: Vec<Problem> = Vec::new();
+    for error in &errors {
+        let place = lines.place(error.span().map_or(0, |s| s.start));
+        if problems
+            .last()
+            .is_some_and(|p| p.line == place.line as usize)
+        {
+            continue;
+        }
+        if problems.len() == MOST_SYNTAX_ERRORS {
+            break;
+        }
+        let message = shorten(error.message());
+        problems.push(Problem {
+            file: file.to_string(),
+            line: place.line as usize,
+            column: place.column as usize,
+            path: String::new(),
+            value: String::new(),
+            message: format!("not TOML: {message}{}", repeated(text, error)),
+            allowed: String::new(),
+            suggestion: None,
         });
     }
-    let mut problems: Vec<Problem> = errors
-        .iter()
-        .map(|e| {
-            let place = lines.place(e.span().map_or(0, |s| s.start));
-            Problem {
-                file: file.to_string(),
-                line: place.line as usize,
-                column: place.column as usize,
-                path: String::new(),
-                value: String::new(),
-                message: format!("not TOML: {}{}", shorten(e.message()), repeated(text, e)),
-                allowed: String::new(),
-                suggestion: None,
-            }
-        })
-        .collect();
-    problems.sort_by_key(|p| (p.line, p.column));
-    problems.dedup_by_key(|p| p.line);
-    problems.truncate(MOST_SYNTAX_ERRORS);
-    Err(problems)
+    problems
 }
 
 /// The key, if the error is that it was there before.
-fn repeated(text: &str, error: &toml::de::Error) -> String {
+fn repeated(text: &str, error: &Error) -> String {
     let key = error.span().and_then(|span| text.get(span));
     match (error.message(), key) {
         ("duplicate key", Some(key)) => format!(" `{}`", shorten(key)),
@@ -108,5 +159,55 @@ fn node_from(offset: usize, value: DeValue<'_>, lines: &Lines<'_>) -> Node {
     Node {
         value,
         place: lines.place(offset),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn places_count_the_characters_of_their_line(
+            words in proptest::collection::vec("[a\u{e9}\u{20ac}\u{1f600} ]{0,90}|\n", 0..12)
+        ) {
+            let text = words.concat();
+            let lines = Lines::new(&text);
+            let ends = [text.len(), text.len() + 1];
+            for offset in text.char_indices().map(|(i, _)| i).chain(ends) {
+                let before = &text[..offset.min(text.len())];
+                let line = before.rsplit('\n').next().unwrap_or_default();
+                let place = lines.place(offset);
+                prop_assert_eq!(place.line as usize, before.matches('\n').count() + 1);
+                prop_assert_eq!(place.column as usize, line.chars().count() + 1);
+            }
+        }
+    }
+
+    #[test]
+    fn a_place_costs_the_same_however_long_its_line_is() {
+        for length in [1_000, 1_000_000] {
+            let text = "\u{e9}".repeat(length);
+            let lines = Lines::new(&text);
+            let looked_at = (0..text.len()).map(|offset| lines.rest(offset).len());
+            assert!(looked_at.max() < Some(STEP));
+        }
+    }
+
+    #[test]
+    fn errors_of_a_text_without_end_are_sought_in_its_beginning() {
+        let text = format!("a = 1\n{}", "= \n".repeat(1_000_000));
+        let lines = Lines::new(&text);
+        let first = DeTable::parse(&text).expect_err("it is no TOML");
+        let found = syntax_errors(&text, "", &lines, first);
+        let at: Vec<usize> = found.iter().map(|p| p.line).collect();
+        assert_eq!(at, [2, 3, 4, 5, 6]);
+        // What stands open where the search ends is no error.
+        for [opens, goes_on, closes] in [["[\n", "1,\n", "]"], ["\"\"\"\n", "text\n", "\"\"\""]] {
+            let text = format!("a = = 1\nb = {opens}{}{closes}\n", goes_on.repeat(100_000));
+            let found = from_toml(&text, "").expect_err("it is no TOML");
+            assert_eq!(found.iter().map(|p| p.line).collect::<Vec<_>>(), [1]);
+        }
     }
 }

@@ -467,6 +467,22 @@ fn all_problems_come_at_once_in_the_order_of_the_text() {
 }
 
 #[test]
+fn of_very_many_problems_the_first_are_told_and_the_rest_counted() {
+    let text = |n: usize| format!("{GOOD}{}", "[[link]]\nname = 1\nrate = 2\n".repeat(n));
+    for (n, more) in [(12, None), (13, Some(2)), (20_000, Some(79_950))] {
+        // Of each table `name`, `from`, `to` and `rate`.
+        let found = problems(&text(n));
+        assert_eq!(found.len(), (4 * n).min(50) + usize::from(more.is_some()));
+        let lines = found.iter().take(50).map(|p| p.line);
+        assert!(lines.is_sorted());
+        assert_eq!((found[0].line, found[47].line), (26, 26 + 3 * 11 + 2));
+        let last = more.map(|more| format!("test.toml: and {more} more"));
+        let told = found.get(50).map(|p| p.to_string());
+        assert_eq!(told, last);
+    }
+}
+
+#[test]
 fn long_and_deep_input_gives_one_short_line() {
     let key = vec!["a"; 20_000].join(".");
     says(
