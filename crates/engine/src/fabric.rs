@@ -66,13 +66,22 @@ pub struct Through {
     pub leaves: Span,
 }
 
+/// A processing stage on the way of a flow.
+#[derive(Clone, Copy, Debug)]
+pub struct Passage {
+    /// Its number.
+    pub stage: u32,
+    /// Number of the flow among those of the link before it.
+    pub local: u32,
+}
+
 /// The rest of what belongs to a hop.
 #[derive(Clone, Debug, Default)]
 pub struct HopExtra {
     /// The link that the station sends on.
     pub link: u32,
     /// Processing stage in front of the next port.
-    pub stage: Option<u32>,
+    pub stage: Option<Passage>,
     /// Ports without a queue on the way.
     pub through: Vec<Through>,
     /// Loss on purpose on the link of this station, when this is a data flow.
@@ -228,7 +237,7 @@ impl Fabric {
                     ..there
                 };
                 match stage {
-                    Some(stage) => self.pass_stage(stage, there, port, feed, input),
+                    Some(passage) => self.pass_stage(passage, there, port, feed, input),
                     None => self.push(there, port, feed, input),
                 }
             }
@@ -247,11 +256,11 @@ impl Fabric {
     }
 
     #[cold]
-    fn pass_stage(&mut self, stage: u32, mut rest: Run, port: u32, feed: u32, input: u32) {
-        let flow = self.hops[rest.hop as usize].flow;
+    fn pass_stage(&mut self, at: Passage, mut rest: Run, port: u32, feed: u32, input: u32) {
         while rest.n > 0 {
             let one = rest.first(1);
-            let time = self.stages[stage as usize].leaves(one.time, flow, one.frame, one.cell);
+            let stage = &mut self.stages[at.stage as usize];
+            let time = stage.leaves(one.time, at.local as usize, one.frame, one.cell);
             let age = one.age + (time - one.time);
             self.push(Run { time, age, ..one }, port, feed, input);
             rest.skip(1);

@@ -1,6 +1,5 @@
 //! Processing stages (model section 8): delays of switches, hosts and transports that keep the order of what passes.
 
-use crate::flow::FlowId;
 use crate::rng::Stream;
 use crate::scenario::{Processing, ProcessingKind, ProcessingUnit};
 use crate::units::{Span, Time};
@@ -24,16 +23,16 @@ pub fn is_constant(p: &Processing) -> bool {
 #[derive(Debug)]
 pub struct SwitchStage {
     delay: Processing,
-    /// By flow: the draws.
+    /// By flow, of those that take the link: the draws.
     streams: Vec<Stream>,
     /// When the last cell left, if any did.
     last: Option<Time>,
-    /// By flow: the frame last seen.
+    /// Likewise: the frame last seen.
     frames: Vec<Option<u32>>,
 }
 
 impl SwitchStage {
-    /// An idle stage; `streams` by flow.
+    /// An idle stage; `streams` by flow, of those that take the link.
     pub fn new(delay: Processing, streams: Vec<Stream>) -> SwitchStage {
         SwitchStage {
             delay,
@@ -43,16 +42,17 @@ impl SwitchStage {
         }
     }
 
-    /// When a cell that arrives at `time` reaches the output port. Cells must come in the order of the link.
-    pub fn leaves(&mut self, time: Time, flow: FlowId, frame: u32, cell: u32) -> Time {
-        let seen = &mut self.frames[flow.index()];
+    /// When a cell that arrives at `time` reaches the output port; `flow` is the number of its flow among those of the link. Cells must
+    /// come in the order of the link.
+    pub fn leaves(&mut self, time: Time, flow: usize, frame: u32, cell: u32) -> Time {
+        let seen = &mut self.frames[flow];
         let first_of_frame = *seen != Some(frame);
         *seen = Some(frame);
         let per_cell = self.delay.per == ProcessingUnit::Cell;
         let number = u64::from(frame)
             .wrapping_mul(1 << 12)
             .wrapping_add(if per_cell { u64::from(cell) } else { 0 });
-        let takes = time_of(&self.delay, self.streams[flow.index()], number);
+        let takes = time_of(&self.delay, self.streams[flow], number);
         let earliest = self.last.map_or(Time::ZERO, |last| last + Span(1));
         let leaves = match self.delay.kind {
             ProcessingKind::Latency => time + takes,

@@ -2,7 +2,7 @@
 
 use super::Plan;
 use crate::cells::FrameState;
-use crate::fabric::{Hop, HopExtra, Next, Through};
+use crate::fabric::{Hop, HopExtra, Next, Passage, Through};
 use crate::flow::{Flow, FlowId};
 use crate::loss::is_lossy;
 use crate::observe::Observers;
@@ -33,7 +33,7 @@ struct Leg {
     next: Next,
     latency: Span,
     through: Vec<Through>,
-    stage: Option<u32>,
+    stage: Option<Passage>,
     /// Place in the path where the next leg begins.
     next_at: usize,
 }
@@ -42,11 +42,13 @@ impl Plan<'_> {
     /// The stages of switches whose processing is not constant, one per input link.
     pub fn switch_stages(&self) -> Stages {
         let mut all = Vec::new();
-        let of = (0..self.scenario.links.len()).map(|link| {
-            let switch = &self.scenario.switches[self.topology.enters[link]?];
+        let of = (0..self.scenario.links.len()).map(|number| {
+            let switch = &self.scenario.switches[self.topology.enters[number]?];
             let delay = switch.processing.filter(|p| !is_constant(p))?;
-            let link = &self.scenario.links[link].name;
-            let draws = self.topology.flows.iter().map(|flow| {
+            let link = &self.scenario.links[number].name;
+            let crossing = self.topology.crossing[number].iter();
+            let draws = crossing.map(|id| {
+                let flow = &self.topology.flows[id.index()];
                 let vc = &self.scenario.vcs[flow.vc].name;
                 let purpose = format!("switch-{}-{vc}", flow.kind.name());
                 self.draws.stream(link, &purpose)
@@ -83,7 +85,7 @@ impl Plan<'_> {
             hops.first.push(hops.hops.len() as u32);
             let mut at = 0;
             while at < flow.path.len() {
-                let leg = self.leg(flow, at, stages);
+                let leg = self.leg((FlowId(id), flow), at, stages);
                 let next_at = leg.next_at;
                 self.add_hop(&mut hops, FlowId(id), flow.path[at], leg, observers);
                 at = next_at;
@@ -93,7 +95,7 @@ impl Plan<'_> {
     }
 
     /// From the station at place `at` of the flow's path to the next one, or to the host.
-    fn leg(&self, flow: &Flow, at: usize, stages: &Stages) -> Leg {
+    fn leg(&self, (id, flow): (FlowId, &Flow), at: usize, stages: &Stages) -> Leg {
         let links = &self.scenario.links;
         let mut leg = Leg {
             next: Next::Host,
@@ -112,7 +114,11 @@ impl Plan<'_> {
             if let Some(port) = self.roles.port_of[link] {
                 let input = self.topology.inputs[link].binary_search(&from);
                 let input = input.expect("it feeds the port");
-                leg.stage = stages.of[from];
+                let local = || self.topology.crossing[from].binary_search(&id);
+                leg.stage = stages.of[from].map(|stage| Passage {
+                    stage,
+                    local: local().expect("it takes the link") as u32,
+                });
                 leg.next = Next::Port {
                     port: port as u32,
                     feed: (self.roles.first_feed[port] + input) as u32,

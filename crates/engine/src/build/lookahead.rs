@@ -16,6 +16,7 @@ pub struct Ahead {
 }
 
 /// A host that sends to a port, or receives from one (`None`: from a host directly), and how long a cell takes.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Reach<P> {
     host: usize,
     port: P,
@@ -30,6 +31,7 @@ pub fn lookahead(plan: &Plan<'_>, hops: &Hops) -> Ahead {
         from_ports: Vec::new(),
     };
     let mut of_ports = vec![nothing; ports];
+    let mut after = Vec::new();
     let (mut sends, mut receives) = (Vec::new(), Vec::new());
     let mut to_host = Span::FOREVER;
     for (flow, &first) in plan.topology.flows.iter().zip(&hops.first) {
@@ -51,7 +53,11 @@ pub fn lookahead(plan: &Plan<'_>, hops: &Hops) -> Ahead {
             }
             match (hop.next, from) {
                 (Next::Port { port, .. }, Some(from)) => {
-                    after_port(&mut of_ports[port as usize], from, takes);
+                    after.push(After {
+                        port: port as usize,
+                        from,
+                        takes,
+                    });
                 }
                 (Next::Port { port, .. }, None) => {
                     let from_hosts = &mut of_ports[port as usize].from_hosts;
@@ -73,25 +79,38 @@ pub fn lookahead(plan: &Plan<'_>, hops: &Hops) -> Ahead {
             }
         }
     }
-    answer_times(&mut of_ports, &sends, &receives, plan.scenario.hosts.len());
+    let hosts = plan.scenario.hosts.len();
+    sends.sort_unstable();
+    sends.dedup_by_key(|send| (send.host, send.port));
+    answer_times(&mut after, &sends, &receives, [ports, hosts]);
+    keep_shortest(&mut of_ports, after);
     Ahead { of_ports, to_host }
 }
 
-fn after_port(ahead: &mut Lookahead, port: usize, takes: Span) {
-    let known = ahead.from_ports.iter_mut();
-    match known.into_iter().find(|(p, _)| *p as usize == port) {
-        Some((_, shortest)) => *shortest = takes.min(*shortest),
-        None => ahead.from_ports.push((port as u32, takes)),
+/// What arrives at the port `from` may cause something to arrive at `port`, after the time that it takes.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct After {
+    port: usize,
+    from: usize,
+    takes: Span,
+}
+
+/// Notes the shortest time between each two ports.
+fn keep_shortest(of_ports: &mut [Lookahead], mut after: Vec<After>) {
+    after.sort_unstable();
+    after.dedup_by_key(|a| (a.port, a.from));
+    for After { port, from, takes } in after {
+        of_ports[port].from_ports.push((from as u32, takes));
     }
 }
 
 /// A host that receives from a port may answer at once to another: their distance. A host that receives from a host
 /// directly may answer to anything that host receives, so it is taken as that host.
 fn answer_times(
-    lookaheads: &mut [Lookahead],
+    after: &mut Vec<After>,
     sends: &[Reach<usize>],
     receives: &[Reach<Option<usize>>],
-    hosts: usize,
+    [ports, hosts]: [usize; 2],
 ) {
     let mut shortest: Vec<HashMap<usize, Span>> = vec![HashMap::new(); hosts];
     let mut reached_directly = vec![false; hosts];
@@ -104,17 +123,20 @@ fn answer_times(
             None => reached_directly[host] = true,
         }
     }
-    let ports = lookaheads.len();
+    // Per port: the shortest time from any host that answers to all ports.
+    let mut from_all = vec![Span::FOREVER; ports];
     for &Reach { host, port, takes } in sends {
-        let ahead = &mut lookaheads[port];
         if reached_directly[host] {
-            (0..ports).for_each(|from| after_port(ahead, from, takes));
+            from_all[port] = takes.min(from_all[port]);
         }
         for (&from, &arrives) in &shortest[host] {
-            after_port(ahead, from, arrives + takes);
+            let takes = arrives + takes;
+            after.push(After { port, from, takes });
         }
     }
-    for ahead in lookaheads {
-        ahead.from_ports.sort_unstable();
+    for (port, &takes) in from_all.iter().enumerate() {
+        if takes < Span::FOREVER {
+            after.extend((0..ports).map(|from| After { port, from, takes }));
+        }
     }
 }

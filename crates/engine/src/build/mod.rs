@@ -20,6 +20,7 @@ use crate::topology::Topology;
 use crate::units::Time;
 use crate::{aal5, cells::Feed, flow::FlowKind};
 use draws::Draws;
+use probes::Watched;
 use roles::Roles;
 
 /// What all parts of the network are built from.
@@ -27,6 +28,7 @@ struct Plan<'a> {
     scenario: &'a Scenario,
     topology: &'a Topology,
     roles: Roles,
+    watched: Watched<'a>,
     draws: Draws<'a>,
 }
 
@@ -44,6 +46,7 @@ pub fn build(
         scenario,
         topology,
         roles: Roles::new(scenario, topology),
+        watched: Watched::new(scenario, topology),
         draws: Draws::new(scenario, replication),
     };
     let end = Time::ZERO + scenario.duration;

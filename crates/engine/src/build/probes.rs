@@ -8,7 +8,8 @@ use crate::observe::{Observers, Share};
 use crate::options::Options;
 use crate::port::watch::{Drops, PortProbe, Quantity, Watch, When};
 use crate::record::{IntervalSum, Points, Steps};
-use crate::scenario::{Observable, Probe};
+use crate::scenario::{Observable, Probe, Scenario};
+use crate::topology::Topology;
 use crate::units::{Span, TICKS_PER_SECOND, Time};
 use std::collections::{HashMap, HashSet};
 
@@ -17,30 +18,61 @@ fn interval(given: Option<Span>) -> Span {
     given.unwrap_or(Span::from_milliseconds(10))
 }
 
+/// What the probes name, found once.
+pub struct Watched<'a> {
+    /// By name: the VCs and links.
+    vcs: HashMap<&'a str, usize>,
+    links: HashMap<&'a str, usize>,
+    /// By the name of what they watch: the probes.
+    probes_of: HashMap<&'a str, Vec<usize>>,
+    /// Flows of VCs with a trace probe.
+    traced: HashSet<FlowId>,
+}
+
+impl<'a> Watched<'a> {
+    /// What the probes of `scenario` name; without probes nothing.
+    pub fn new(scenario: &'a Scenario, topology: &Topology) -> Watched<'a> {
+        let mut watched = Watched {
+            vcs: HashMap::new(),
+            links: HashMap::new(),
+            probes_of: HashMap::new(),
+            traced: HashSet::new(),
+        };
+        if scenario.probes.is_empty() {
+            return watched;
+        }
+        let (vcs, links) = (scenario.vcs.iter().zip(0..), scenario.links.iter().zip(0..));
+        watched.vcs.extend(vcs.map(|(vc, i)| (vc.name.as_str(), i)));
+        watched
+            .links
+            .extend(links.map(|(link, i)| (link.name.as_str(), i)));
+        for (index, probe) in scenario.probes.iter().enumerate() {
+            watched.probes_of.entry(&probe.of).or_default().push(index);
+            let vc = watched.vcs.get(probe.of.as_str());
+            if let (Some(&vc), Observable::Trace) = (vc, probe.what) {
+                let flows = FlowKind::ALL.map(|kind| topology.flow(vc, kind));
+                watched.traced.extend(flows);
+            }
+        }
+        watched
+    }
+}
+
 impl Plan<'_> {
     /// Index of the VC called `name`.
     fn vc(&self, name: &str) -> Option<usize> {
-        self.scenario.vcs.iter().position(|vc| vc.name == name)
+        self.watched.vcs.get(name).copied()
     }
 
     fn probes_of(&self, name: &str) -> impl Iterator<Item = (usize, &Probe)> {
-        let probes = self.scenario.probes.iter().enumerate();
-        probes.filter(move |(_, probe)| probe.of == name)
+        let probes = self.watched.probes_of.get(name).into_iter().flatten();
+        probes.map(|&index| (index, &self.scenario.probes[index]))
     }
 
     /// Whether the credit of the port's scheduler is watched.
     pub fn watches_credit(&self, link: usize) -> bool {
         let mut probes = self.probes_of(&self.scenario.links[link].name);
         probes.any(|(_, probe)| probe.what == Observable::Credit)
-    }
-
-    /// Flows of VCs with a trace probe.
-    fn traced(&self) -> HashSet<FlowId> {
-        let probes = self.scenario.probes.iter();
-        let traced = probes.filter(|p| p.what == Observable::Trace);
-        let vcs = traced.filter_map(|p| self.vc(&p.of));
-        vcs.flat_map(|vc| FlowKind::ALL.map(|kind| self.topology.flow(vc, kind)))
-            .collect()
     }
 
     /// Number of the VC among the flows over `link`: that of its data, or of what comes back.
@@ -53,13 +85,13 @@ impl Plan<'_> {
 
     /// What is watched at the port `link`.
     pub fn port_probe(&self, link: usize) -> Option<Box<PortProbe>> {
+        let here = self.topology.crossing[link].iter();
+        let traced = &self.watched.traced;
         let mut probe = PortProbe {
             link: link as u32,
-            traced: self.traced(),
+            traced: here.filter(|flow| traced.contains(flow)).copied().collect(),
             ..PortProbe::default()
         };
-        let here: HashSet<FlowId> = self.topology.crossing[link].iter().copied().collect();
-        probe.traced.retain(|flow| here.contains(flow));
         for (index, spec) in self.probes_of(&self.scenario.links[link].name) {
             let class = spec.class.map(|c| c as usize);
             let vc = spec.vc.as_deref().and_then(|name| self.vc(name));
@@ -158,8 +190,7 @@ impl Plan<'_> {
             if spec.what != Observable::LinkShare {
                 continue;
             }
-            let mut links = self.scenario.links.iter();
-            let Some(link) = links.position(|l| l.name == spec.of) else {
+            let Some(&link) = self.watched.links.get(spec.of.as_str()) else {
                 continue;
             };
             let interval = interval(spec.interval);
@@ -178,7 +209,7 @@ impl Plan<'_> {
         Observers {
             digest: options.digest.then_some(0),
             shares,
-            traced: self.traced(),
+            traced: self.watched.traced.clone(),
             lost: Vec::new(),
         }
     }

@@ -1,5 +1,6 @@
 //! Checks what is written against the registry and turns it into records, every default filled in.
 
+use super::expand::size::MOST_COMPONENTS;
 use super::problem::Place;
 use super::record::{Record, is_left_out, join, number, object, text};
 use super::report::Report;
@@ -202,6 +203,12 @@ fn value(kind: &Kind, node: &Node, path: &str, report: &mut Report) -> Option<Js
     match (kind, &node.value) {
         (Kind::One(family), _) => {
             return component(*family, node, path, report).map(Json::Object);
+        }
+        (Kind::List(Kind::One(_)), Value::List(items)) if items.len() as u64 > MOST_COMPONENTS => {
+            let message = format!("has {} elements", items.len());
+            let allowed = format!("at most {MOST_COMPONENTS}");
+            report.add_at(node.place, path, String::new(), message, allowed, None);
+            return None;
         }
         (Kind::List(item), Value::List(items)) => {
             let checked = items.iter().enumerate().map(|(i, n)| {

@@ -8,6 +8,7 @@ use super::processing::Processing;
 use super::reassembly::Reassembly;
 use super::stage::SwitchStage;
 use super::{LOOK_EVERY, Twin, Vc};
+use crate::flow::FlowId;
 use crate::rng::{Step, Stream};
 use crate::scenario::Scenario;
 use crate::tally::{FlowTally, NicTally, Tally, VcTally};
@@ -140,13 +141,20 @@ fn vcs(draws: Draws<'_>) -> (Vec<Vc>, Agenda) {
 /// By link that reaches a switch: the processing behind it.
 fn switch_stages(draws: Draws<'_>, topology: &Topology) -> Vec<Option<SwitchStage>> {
     let scenario = draws.scenario;
-    let stage = |link: &crate::scenario::Link| {
+    let stage = |(link, crossing): (&crate::scenario::Link, &Vec<FlowId>)| {
         let into = scenario.switches.iter().find(|s| s.name == link.to)?;
-        let of_flows = topology.flows.iter().map(|flow| {
+        let of_flows = crossing.iter().map(|id| {
+            let flow = &topology.flows[id.index()];
             let (kind, vc) = (flow.kind.name(), &scenario.vcs[flow.vc].name);
-            draws.stream(&link.name, &format!("switch-{kind}-{vc}"))
+            let draws = draws.stream(&link.name, &format!("switch-{kind}-{vc}"));
+            (*id, draws)
         });
         Some(SwitchStage::new(into.processing?, of_flows.collect()))
     };
-    scenario.links.iter().map(stage).collect()
+    scenario
+        .links
+        .iter()
+        .zip(&topology.crossing)
+        .map(stage)
+        .collect()
 }

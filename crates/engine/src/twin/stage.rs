@@ -41,8 +41,8 @@ impl FrameStage {
 /// The delay between an input link of a switch and the output ports.
 pub(super) struct SwitchStage {
     processing: Processing,
-    /// By flow.
-    draws: Vec<Stream>,
+    /// By flow, of those that take the link.
+    draws: HashMap<FlowId, Stream>,
     /// When the latest cell left.
     previous: Option<Time>,
     /// The latest frame of each flow.
@@ -50,7 +50,7 @@ pub(super) struct SwitchStage {
 }
 
 impl SwitchStage {
-    pub(super) fn new(processing: Processing, draws: Vec<Stream>) -> SwitchStage {
+    pub(super) fn new(processing: Processing, draws: HashMap<FlowId, Stream>) -> SwitchStage {
         SwitchStage {
             processing,
             draws,
@@ -69,7 +69,7 @@ impl SwitchStage {
         let n = u64::from(cell.frame)
             .wrapping_mul(1 << 12)
             .wrapping_add(u64::from(index));
-        let time = time(self.processing, self.draws[cell.flow.index()], n);
+        let time = time(self.processing, self.draws[&cell.flow], n);
         let free = self.previous.unwrap_or(Time::ZERO);
         let leaves = match (self.processing.kind, self.processing.per) {
             (ProcessingKind::Latency, _) => at + time,
@@ -112,7 +112,10 @@ mod tests {
     #[test]
     fn cells_leave_a_switch_stage_one_per_tick_in_order() {
         let leaving = |kind, per| {
-            let mut stage = SwitchStage::new(processing(kind, per), vec![draws(); 8]);
+            let mut stage = SwitchStage::new(
+                processing(kind, per),
+                (0..8).map(|flow| (FlowId(flow), draws())).collect(),
+            );
             [(0, 0, 0), (3, 0, 1), (6, 1, 0), (9, 1, 1)].map(|(at, frame, index)| {
                 let cell = Cell {
                     flow: FlowId(0),

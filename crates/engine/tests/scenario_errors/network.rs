@@ -170,7 +170,7 @@ fn counts_are_checked_before_anything_is_made() {
     );
     says(
         &with("count = 10_000_000\n"),
-        &["vc[0].count", "components in all", "at most 200000"],
+        &["vc[0].count", "components in all", "at most 1000000"],
     );
     says(
         &spoilt("name = \"sink\", count = 3", "name = \"sink\", count = 2"),

@@ -5,7 +5,7 @@ mod groups;
 mod links;
 mod nodes;
 mod route;
-mod size;
+pub(crate) mod size;
 pub(crate) mod things;
 mod vcs;
 

@@ -1,18 +1,85 @@
 //! Routes: given ones are followed link by link, others are the shortest, the first in scenario order.
 
 use super::things::Things;
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 
-/// Breadth-first trees kept for further VCs.
-const MOST_TREES: usize = 16;
-const NONE: u32 = u32::MAX;
+/// Nodes that the breadth-first trees kept for further VCs may have together.
+const MOST_KEPT: usize = 1_000_000;
 
 /// Finds the nodes between hosts.
 pub(crate) struct Router {
     /// Per node, the nodes to which links lead both ways, in scenario order.
     neighbours: Vec<Vec<u32>>,
-    /// Per start, the parent of each node in the tree of shortest paths.
-    trees: HashMap<usize, Vec<u32>>,
+    /// By start.
+    trees: HashMap<usize, Tree>,
+    /// Nodes in all trees.
+    kept: usize,
+}
+
+/// Shortest paths from a start, as far as anybody has asked. Paths lead through switches only, so hosts are not in it but for
+/// the start.
+struct Tree {
+    /// The nodes in the order in which they were found, each with the position of its parent.
+    found: Vec<(u32, u32)>,
+    /// Per node in `found`: its position.
+    position: HashMap<u32, u32>,
+    /// The next of them whose neighbours are looked at.
+    next: usize,
+}
+
+impl Tree {
+    fn new(start: usize) -> Tree {
+        Tree {
+            found: vec![(start as u32, 0)],
+            position: HashMap::from([(start as u32, 0)]),
+            next: 0,
+        }
+    }
+
+    /// The path to `to`, backwards and without it; `None` when there is none.
+    fn path(&mut self, to: usize, things: &Things, neighbours: &[Vec<u32>]) -> Option<Vec<usize>> {
+        let before = &neighbours[to];
+        let known = before
+            .iter()
+            .filter_map(|node| self.position.get(node))
+            .min();
+        let mut at = match known {
+            Some(&at) => at,
+            None => self.search(to, things, neighbours)?,
+        };
+        let mut path = Vec::new();
+        loop {
+            let (node, parent) = self.found[at as usize];
+            path.push(node as usize);
+            if at == 0 {
+                return Some(path);
+            }
+            at = parent;
+        }
+    }
+
+    /// Goes on until a neighbour of `to` is found; its position.
+    fn search(&mut self, to: usize, things: &Things, neighbours: &[Vec<u32>]) -> Option<u32> {
+        while let Some(&(node, _)) = self.found.get(self.next) {
+            let mut met = None;
+            for &switch in &neighbours[node as usize] {
+                let at = self.found.len() as u32;
+                if (switch as usize) < things.hosts || self.position.contains_key(&switch) {
+                    continue;
+                }
+                self.position.insert(switch, at);
+                self.found.push((switch, self.next as u32));
+                if met.is_none() && things.joined(switch as usize, to) {
+                    met = Some(at);
+                }
+            }
+            self.next += 1;
+            if met.is_some() {
+                return met;
+            }
+        }
+        None
+    }
 }
 
 impl Router {
@@ -26,6 +93,7 @@ impl Router {
         Router {
             neighbours,
             trees: HashMap::new(),
+            kept: 0,
         }
     }
 
@@ -54,50 +122,125 @@ impl Router {
             [only] if (only as usize) >= things.hosts => only as usize,
             _ => from,
         };
-        if !self.trees.contains_key(&start) {
-            if self.trees.len() >= MOST_TREES {
-                self.trees.clear();
-            }
-            let tree = self.tree(start, things.hosts);
-            self.trees.insert(start, tree);
+        if self.kept > MOST_KEPT {
+            self.trees.clear();
+            self.kept = 0;
         }
-        let tree = &self.trees[&start];
+        let tree = self.trees.entry(start).or_insert_with(|| Tree::new(start));
+        let before = tree.found.len();
+        let path = tree.path(to, things, &self.neighbours);
+        self.kept += tree.found.len() - before + 1;
+        let Some(path) = path else {
+            return Err(format!(
+                "there is no path of links both ways between {} and {}",
+                name(from),
+                name(to)
+            ));
+        };
         let mut nodes = vec![to];
-        let mut node = to;
-        while node != start {
-            if tree[node] == NONE {
-                return Err(format!(
-                    "there is no path of links both ways between {} and {}",
-                    name(from),
-                    name(to)
-                ));
-            }
-            node = tree[node] as usize;
-            nodes.push(node);
-        }
+        nodes.extend(path);
         if start != from {
             nodes.push(from);
         }
         nodes.reverse();
         Ok(nodes)
     }
+}
 
-    /// Parents on the shortest paths from `start`; paths do not lead through hosts.
-    fn tree(&self, start: usize, hosts: usize) -> Vec<u32> {
-        let mut parent = vec![NONE; self.neighbours.len()];
-        parent[start] = start as u32;
-        let mut queue = VecDeque::from([start]);
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::expand::things::{LinkAt, NodeAt};
+    use proptest::prelude::*;
+    use std::collections::VecDeque;
+
+    fn network(nodes: usize, hosts: usize, joined: &[(usize, usize)]) -> Things {
+        let mut things = Things {
+            hosts,
+            ..Things::default()
+        };
+        let node = |n| NodeAt {
+            name: format!("n{n}"),
+            entry: n,
+        };
+        things.nodes.extend((0..nodes).map(node));
+        for &(a, b) in joined {
+            for (from, to) in [(a % nodes, b % nodes), (b % nodes, a % nodes)] {
+                let link = things.links.len();
+                if from == to || things.between.insert((from, to), link).is_some() {
+                    continue;
+                }
+                things.links.push(LinkAt {
+                    name: String::new(),
+                    from,
+                    to,
+                    entry: 0,
+                    back: false,
+                });
+            }
+        }
+        things
+    }
+
+    /// The shortest path that does not lead through hosts, the first in scenario order, by looking everywhere.
+    fn plain(things: &Things, from: usize, to: usize) -> Option<Vec<usize>> {
+        let mut parent = vec![None; things.nodes.len()];
+        parent[from] = Some(from);
+        let mut queue = VecDeque::from([from]);
         while let Some(node) = queue.pop_front() {
-            if node < hosts && node != start {
+            if node < things.hosts && node != from {
                 continue;
             }
-            for &next in &self.neighbours[node] {
-                if parent[next as usize] == NONE {
-                    parent[next as usize] = node as u32;
-                    queue.push_back(next as usize);
+            for link in things.links.iter().filter(|link| link.from == node) {
+                if parent[link.to].is_none() {
+                    parent[link.to] = Some(node);
+                    queue.push_back(link.to);
                 }
             }
         }
-        parent
+        let mut path = vec![to];
+        while path[path.len() - 1] != from {
+            path.push(parent[path[path.len() - 1]]?);
+        }
+        path.reverse();
+        Some(path)
+    }
+
+    proptest! {
+        #[test]
+        fn routes_are_those_of_a_search_everywhere(
+            nodes in 2usize..14, hosts in 2usize..8, joined in proptest::collection::vec((0usize..14, 0usize..14), 0..40)
+        ) {
+            let hosts = hosts.min(nodes);
+            let things = network(nodes, hosts, &joined);
+            let mut router = Router::new(&things);
+            for (from, to) in (0..hosts).flat_map(|a| (0..hosts).map(move |b| (a, b))).filter(|(a, b)| a != b) {
+                prop_assert_eq!(router.nodes(&things, from, to, None).ok(), plain(&things, from, to));
+            }
+        }
+    }
+
+    #[test]
+    fn a_route_costs_what_lies_between_not_the_network() {
+        // Pairs of hosts with a link of their own, and rows of switches with a host at each.
+        for n in [100, 1000] {
+            let pairs: Vec<_> = (0..n).map(|i| (i, n + i)).collect();
+            let things = network(2 * n, 2 * n, &pairs);
+            let mut router = Router::new(&things);
+            pairs.iter().for_each(|&(a, b)| {
+                router.nodes(&things, a, b, None).expect("they are joined");
+            });
+            assert!(router.kept <= 2 * n);
+            let at: Vec<_> = (0..n).map(|i| (i, n + i)).collect();
+            let row = (0..n - 1).map(|i| (n + i, n + i + 1));
+            let things = network(2 * n, n, &at.into_iter().chain(row).collect::<Vec<_>>());
+            let mut router = Router::new(&things);
+            (1..n).for_each(|i| {
+                router
+                    .nodes(&things, i - 1, i, None)
+                    .expect("they are joined");
+            });
+            assert!(router.kept <= 5 * n, "{}", router.kept);
+        }
     }
 }

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::mem::size_of;
 
 /// Most hosts, switches, links and VCs of a scenario together.
-const MOST_COMPONENTS: u64 = 200_000;
+pub(crate) const MOST_COMPONENTS: u64 = 1_000_000;
 
 /// How many things the entries make.
 #[derive(Default)]

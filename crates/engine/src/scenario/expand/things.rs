@@ -78,6 +78,11 @@ pub(crate) struct Things {
 }
 
 impl Things {
+    /// Whether links lead both ways between two nodes.
+    pub(crate) fn joined(&self, a: usize, b: usize) -> bool {
+        self.between.contains_key(&(a, b)) && self.between.contains_key(&(b, a))
+    }
+
     /// The links that the data of a VC take; `None` where its route was wrong.
     pub(crate) fn path(&self, vc: &VcAt) -> Option<Vec<usize>> {
         let hops = vc.nodes.windows(2);
