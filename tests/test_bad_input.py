@@ -134,6 +134,34 @@ def test_plot_without_anything_to_draw(cli: Cli, lan: Path) -> None:
     refused(cli("run", lan, *probe, "--plot", "a.png", "--plot-from", "1 s"), "--plot-from", "end of the run")
 
 
+def test_what_waits_longer_than_time_is_told(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "slow.toml"
+    path.write_text(
+        """
+duration = "10 s"
+host = [{ name = "a" }, { name = "b" }]
+link = [{ from = "a", to = "b", rate = "1 kbps" }]
+
+[[vc]]
+from = "a"
+to = "b"
+
+[vc.traffic]
+kind = "tcp"
+mss = "65487 bytes"
+rwnd = "65487 bytes"
+granularity = "1 ms"
+min_rto = "1 ms"
+initial_rto = "1 ms"
+max_rto = "1 ms"
+"""
+    )
+    for kernel in ("auto", "twin"):
+        done = cli("run", path, "--kernel", kernel)
+        refused(done, "link a->b, the NIC", "350000 s")
+        assert len(done.stderr.splitlines()) < 5
+
+
 def test_more_points_than_can_be_kept(cli: Cli, lan: Path) -> None:
     probe = 'probe=[{ what = "queue", of = "west->east", interval = "1 ns" }]'
     refused(cli("run", lan, "--set", probe), "probe[0].interval", "1000000000 points")

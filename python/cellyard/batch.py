@@ -88,8 +88,8 @@ def run_jobs(
     finishes is appended to it; with a forced kernel, whose point is to run, it is left alone. ``on_progress`` is told several
     times a second how many runs are done, those under way with the share of their simulated time that has passed. ``kernel``
     forces the kernel of all ports (``auto``, ``arithmetic``, ``slotted``, or ``twin`` for the reference engine); it changes no
-    number. Raises `RunError` when a run fails, and `UsageError` when an argument is out of bounds or the forced kernel cannot
-    serve a port.
+    number. Raises `RunError` when a run fails, and `UsageError` when an argument is out of bounds, the forced kernel cannot
+    serve a port, the probes record too much, or more waits somewhere than could leave in the time that a run can tell.
     """
     from cellyard._engine import Batch
 

@@ -10,6 +10,7 @@ use crate::loss::Losses;
 use crate::observe::{Leaving, Observers};
 use crate::processing::SwitchStage;
 use crate::sink::Sink;
+use crate::stop::Overdue;
 use crate::tally::{DropReason, Dropped};
 use crate::units::{Span, Time};
 
@@ -123,6 +124,8 @@ pub struct Fabric {
     pub end: Time,
     /// Measuring time [from, to).
     pub measured: (Time, Time),
+    /// Why the run cannot go on, if so.
+    pub stopped: Option<Overdue>,
 }
 
 impl Fabric {
@@ -209,6 +212,19 @@ impl Fabric {
         extra.loss.is_some_and(|(_, lost)| lost)
     }
 
+    /// Notes what the run cannot go on for; the first is told.
+    #[cold]
+    pub fn overdue(&mut self, what: Overdue) {
+        self.stopped.get_or_insert(what);
+    }
+
+    /// The same of the class queue that a hop begins with.
+    #[cold]
+    pub fn overdue_at(&mut self, hop: u32) {
+        let link = self.extras[hop as usize].link as usize;
+        self.overdue(Overdue::Queue(link));
+    }
+
     /// Counts `n` cells of a hop as dropped: the one place for losses of any kind.
     #[inline]
     pub fn drop_cells(&mut self, hop: u32, reason: DropReason, n: u32) {
@@ -260,7 +276,10 @@ impl Fabric {
         while rest.n > 0 {
             let one = rest.first(1);
             let stage = &mut self.stages[at.stage as usize];
-            let time = stage.leaves(one.time, at.local as usize, one.frame, one.cell);
+            let Some(time) = stage.leaves(one.time, at.local as usize, one.frame, one.cell) else {
+                let link = stage.link;
+                return self.overdue(Overdue::Switch(link));
+            };
             let age = one.age + (time - one.time);
             self.push(Run { time, age, ..one }, port, feed, input);
             rest.skip(1);

@@ -28,6 +28,7 @@ mod series;
 mod session;
 mod simulation;
 mod sink;
+mod stop;
 mod tally;
 #[cfg(feature = "testing")]
 pub mod testing;

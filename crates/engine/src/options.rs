@@ -1,6 +1,7 @@
 //! How a run is asked for, and why it can fail.
 
 use crate::scenario::MOST_POINTS;
+use crate::units::Time;
 
 /// Which kernel moves the cells.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -64,6 +65,16 @@ pub enum RunError {
         "the probes have recorded more than {MOST_POINTS} points: give them a longer interval or `every`, or the run a shorter duration"
     )]
     Points,
+    /// More waits somewhere than could leave until the latest instant that a run can tell.
+    #[error(
+        "{place}: what waits there could not be gone before {latest} s, the latest instant that a run can tell; it comes, or is sent \
+         again, faster than it goes: a faster link or processing, longer timers, smaller windows, or a shorter run",
+        latest = Time::LATEST.as_seconds()
+    )]
+    Overdue {
+        /// Which link, host or VC, and what of it.
+        place: String,
+    },
     /// The run was asked to stop.
     #[error("interrupted")]
     Cancelled,

@@ -22,6 +22,8 @@ pub fn is_constant(p: &Processing) -> bool {
 /// A switch's stage behind one input link, when its delay is not constant.
 #[derive(Debug)]
 pub struct SwitchStage {
+    /// That link.
+    pub link: usize,
     delay: Processing,
     /// By flow, of those that take the link: the draws.
     streams: Vec<Stream>,
@@ -33,8 +35,9 @@ pub struct SwitchStage {
 
 impl SwitchStage {
     /// An idle stage; `streams` by flow, of those that take the link.
-    pub fn new(delay: Processing, streams: Vec<Stream>) -> SwitchStage {
+    pub fn new(link: usize, delay: Processing, streams: Vec<Stream>) -> SwitchStage {
         SwitchStage {
+            link,
             delay,
             frames: vec![None; streams.len()],
             streams,
@@ -42,9 +45,12 @@ impl SwitchStage {
         }
     }
 
-    /// When a cell that arrives at `time` reaches the output port; `flow` is the number of its flow among those of the link. Cells must
-    /// come in the order of the link.
-    pub fn leaves(&mut self, time: Time, flow: usize, frame: u32, cell: u32) -> Time {
+    /// When a cell that arrives at `time` reaches the output port; `None` if the stage has more to do than time is told. `flow` is
+    /// the number of its flow among those of the link. Cells must come in the order of the link.
+    pub fn leaves(&mut self, time: Time, flow: usize, frame: u32, cell: u32) -> Option<Time> {
+        if self.last > Some(Time::LATEST) {
+            return None;
+        }
         let seen = &mut self.frames[flow];
         let first_of_frame = *seen != Some(frame);
         *seen = Some(frame);
@@ -64,7 +70,7 @@ impl SwitchStage {
         }
         .max(earliest);
         self.last = Some(leaves);
-        leaves
+        self.last
     }
 }
 
@@ -84,13 +90,17 @@ impl FrameStage {
         }
     }
 
-    /// When a frame that arrives at `time` leaves; `number` addresses the draw from `stream`.
-    pub fn leaves(&mut self, time: Time, stream: Stream, number: u32) -> Time {
+    /// When a frame that arrives at `time` leaves; `None` if the stage has more to do than time is told. `number` addresses the draw
+    /// from `stream`.
+    pub fn leaves(&mut self, time: Time, stream: Stream, number: u32) -> Option<Time> {
+        if self.last > Time::LATEST {
+            return None;
+        }
         let takes = time_of(&self.delay, stream, u64::from(number));
         self.last = match self.delay.kind {
             ProcessingKind::Server => time.max(self.last) + takes,
             ProcessingKind::Latency => (time + takes).max(self.last),
         };
-        self.last
+        Some(self.last)
     }
 }

@@ -78,12 +78,14 @@ impl<'a> Session<'a> {
     /// end. `cancel` is looked at every thousand events.
     ///
     /// # Errors
-    /// [`RunError::Cancelled`], and [`RunError::Points`] when the probes have recorded too much.
+    /// [`RunError::Cancelled`], [`RunError::Points`] when the probes have recorded too much, and [`RunError::Overdue`] when more waits
+    /// than could leave in the time that is told.
     pub fn advance_until(&mut self, until: Time, cancel: &AtomicBool) -> Result<Time, RunError> {
-        self.reached = match &mut self.engine {
-            Engine::Fast(simulation) => simulation.advance_until(until, cancel)?,
-            Engine::Twin(twin) => twin.advance_until(until, cancel)?,
+        let reached = match &mut self.engine {
+            Engine::Fast(simulation) => simulation.advance_until(until, cancel),
+            Engine::Twin(twin) => twin.advance_until(until, cancel),
         };
+        self.reached = reached.map_err(|stop| stop.told(self.scenario))?;
         Ok(self.reached)
     }
 

@@ -8,9 +8,9 @@
 use crate::event::WorkList;
 use crate::fabric::Fabric;
 use crate::host::Hosts;
-use crate::options::RunError;
 use crate::port::{Kernel, Port};
 use crate::scenario::MOST_POINTS;
+use crate::stop::Stop;
 use crate::units::{Span, Time};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -65,18 +65,18 @@ impl Simulation {
     /// end. Where it pauses changes nothing. `cancel` is looked at every thousand steps.
     ///
     /// # Errors
-    /// [`RunError::Cancelled`], and [`RunError::Points`] when the probes have recorded too much.
-    pub fn advance_until(&mut self, until: Time, cancel: &AtomicBool) -> Result<Time, RunError> {
+    /// Why it cannot go on.
+    pub fn advance_until(&mut self, until: Time, cancel: &AtomicBool) -> Result<Time, Stop> {
         let end = self.fabric.end;
         loop {
             self.until_look -= 1;
             if self.until_look == 0 {
                 self.until_look = LOOK_EVERY;
                 if cancel.load(Ordering::Relaxed) {
-                    return Err(RunError::Cancelled);
+                    return Err(Stop::Cancelled);
                 }
                 if self.recorded() > MOST_POINTS {
-                    return Err(RunError::Points);
+                    return Err(Stop::Points);
                 }
             }
             let next = self
@@ -100,6 +100,9 @@ impl Simulation {
                 _ => self.hosts.event(&mut self.fabric),
             }
             self.settle();
+            if let Some(what) = self.fabric.stopped {
+                return Err(Stop::Overdue(what));
+            }
         }
     }
 

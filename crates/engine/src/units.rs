@@ -35,6 +35,8 @@ impl Time {
     pub const ZERO: Time = Time(0);
     /// Later than any event.
     pub const NEVER: Time = Time(u64::MAX);
+    /// Until when what waits must have gone; signed 64-bit ticks hold 364 900 s.
+    pub const LATEST: Time = Time(350_000 * TICKS_PER_SECOND);
 
     /// Seconds since the start of the run.
     pub fn as_seconds(self) -> f64 {
@@ -167,6 +169,11 @@ impl CellTime {
     pub fn end_of(self, k: u64) -> Span {
         let part = (u128::from(k) * u128::from(self.part)).div_ceil(u128::from(self.of));
         Span(k * self.whole + part as u64)
+    }
+
+    /// How many cells can follow each other from `time` on, before [`Time::LATEST`].
+    pub fn fit_after(self, time: Time) -> u64 {
+        Time::LATEST.since(time).0 / self.longest().0
     }
 
     /// The cell time when it is a whole number of ticks.

@@ -178,7 +178,9 @@ fn run(
     let scenario: Scenario = serde_json::from_str(scenario).map_err(failed)?;
     let mut result =
         simulate(shared, &scenario, *replication, passed).map_err(|error| match error {
-            RunError::Kernel { .. } | RunError::Points => ("usage", error.to_string()),
+            RunError::Kernel { .. } | RunError::Points | RunError::Overdue { .. } => {
+                ("usage", error.to_string())
+            }
             RunError::Scenario(_) | RunError::Cancelled => failed(error),
         })?;
     let series = result.series.iter_mut();

@@ -53,7 +53,7 @@ impl Plan<'_> {
                 let purpose = format!("switch-{}-{vc}", flow.kind.name());
                 self.draws.stream(link, &purpose)
             });
-            all.push(SwitchStage::new(delay, draws.collect()));
+            all.push(SwitchStage::new(number, delay, draws.collect()));
             Some(all.len() as u32 - 1)
         });
         let of = of.collect();

@@ -75,6 +75,7 @@ pub fn build(
         observers,
         end,
         measured,
+        stopped: None,
     };
     let links = scenario.links.len();
     Ok(Simulation::new(hosts, fabric, ports, ahead.to_host, links))

@@ -57,7 +57,9 @@ impl Plan<'_> {
         let policy = Policy::new(&queue.drop, queue.buffer);
         let purpose = format!("drop-{}", class.name());
         let draws = self.draws.stream(&self.scenario.links[link].name, &purpose);
-        Gate::new(queue.buffer, policy, queue.rest_of_frame, draws)
+        let end = Time::ZERO + self.scenario.duration;
+        let most = self.scenario.links[link].rate.cell_time().fit_after(end);
+        Gate::new(queue.buffer, most, policy, queue.rest_of_frame, draws)
     }
 
     /// The fastest kernel that applies to the port `link`, or the one that is asked for. A watched port counts by VC.

@@ -5,6 +5,7 @@ use super::traffic::Source;
 use crate::cells::{ENDS_FRAME, Run, SINGLE_CELLS};
 use crate::event::Kind;
 use crate::fabric::Fabric;
+use crate::stop::Overdue;
 use crate::units::{Span, Time};
 
 /// Most cells of one event where a source has its NIC for itself.
@@ -55,6 +56,9 @@ impl Hosts {
             left = 0;
         }
         while left > 0 && source.next < end {
+            if nic.is_overdue() {
+                return fabric.overdue(Overdue::Nic(ends.nic));
+            }
             let time = nic.send_cell(source.next);
             let frame = ends.next_frame;
             source.emitted(1);

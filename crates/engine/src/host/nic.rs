@@ -136,6 +136,12 @@ impl Nic {
         self.free_at <= time
     }
 
+    /// Whether what it has queued lasts longer than time is told.
+    #[inline(always)]
+    pub fn is_overdue(&self) -> bool {
+        self.free_at > Time::LATEST
+    }
+
     /// Its cell time.
     pub fn cell_time(&self) -> CellTime {
         self.cell_time

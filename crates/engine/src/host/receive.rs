@@ -6,6 +6,7 @@ use crate::cells::Arrival;
 use crate::event::Kind;
 use crate::fabric::Fabric;
 use crate::flow::FlowId;
+use crate::stop::Overdue;
 use crate::units::Time;
 
 impl Hosts {
@@ -53,12 +54,16 @@ impl Hosts {
         let mut time = now;
         let mut waits = false;
         if let Some(stage) = &mut self.stages[ends.hosts[1]][Way::Receive as usize] {
-            time = stage.leaves(time, ends.receiving.host_draws, frame);
-            waits = true;
+            let Some(leaves) = stage.leaves(time, ends.receiving.host_draws, frame) else {
+                return fabric.overdue(Overdue::Host(ends.hosts[1]));
+            };
+            (time, waits) = (leaves, true);
         }
         if let Some(stage) = &mut ends.receiving.stage {
-            time = stage.leaves(time, ends.receiving.draws, frame);
-            waits = true;
+            let Some(leaves) = stage.leaves(time, ends.receiving.draws, frame) else {
+                return fabric.overdue(Overdue::Transport(ends.vc));
+            };
+            (time, waits) = (leaves, true);
         }
         if waits {
             ends.to_transport.push_back(frame);

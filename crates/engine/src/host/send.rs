@@ -5,6 +5,7 @@ use crate::cells::{ENDS_FRAME, Run};
 use crate::event::Kind;
 use crate::fabric::Fabric;
 use crate::flow::FlowId;
+use crate::stop::Overdue;
 use crate::units::{Span, Time};
 
 impl Hosts {
@@ -16,7 +17,9 @@ impl Hosts {
         ends.next_frame = frame.wrapping_add(1);
         fabric.sinks[flow.index()].expect(frame, cells);
         if let Some(stage) = &mut ends.sending.stage {
-            let time = stage.leaves(now, ends.sending.draws, frame);
+            let Some(time) = stage.leaves(now, ends.sending.draws, frame) else {
+                return fabric.overdue(Overdue::Transport(ends.vc));
+            };
             ends.to_host.push_back(frame);
             return self.events.push(time, Kind::ToHost, flow.index());
         }
@@ -29,7 +32,9 @@ impl Hosts {
         let ends = &self.flows[flow.index()];
         let host = ends.hosts[0];
         if let Some(stage) = &mut self.stages[host][Way::Send as usize] {
-            let time = stage.leaves(now, ends.sending.host_draws, frame);
+            let Some(time) = stage.leaves(now, ends.sending.host_draws, frame) else {
+                return fabric.overdue(Overdue::Host(host));
+            };
             self.to_nics[host].push_back((flow, frame));
             return self.events.push(time, Kind::ToNic, host);
         }
@@ -42,6 +47,9 @@ impl Hosts {
         let ends = &mut self.flows[flow.index()];
         if time >= self.end {
             return;
+        }
+        if self.nics[ends.nic].is_overdue() {
+            return fabric.overdue(Overdue::Nic(ends.nic));
         }
         let cells = fabric.sinks[flow.index()].cells_of(frame);
         ends.frames_sent += 1;

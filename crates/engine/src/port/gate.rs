@@ -16,6 +16,8 @@ use crate::units::Time;
 pub struct Gate {
     /// K, cells; `u64::MAX` when unlimited.
     buffer: u64,
+    /// The X beyond which what waits could not leave in the time that is told, cells.
+    most: u64,
     policy: Policy,
     rest: RestOfFrame,
     /// For the policy's draws.
@@ -31,6 +33,8 @@ pub enum Verdict {
     PushOut,
     /// It is dropped.
     Refuse(DropReason),
+    /// It would wait longer than time is told.
+    Overdue,
 }
 
 /// A verdict, and how many cells of the run it holds for.
@@ -43,10 +47,18 @@ pub struct Judgement {
 }
 
 impl Gate {
-    /// With a buffer of `buffer` cells (`None`: unlimited); the policy draws from `draws`.
-    pub fn new(buffer: Option<u64>, policy: Policy, rest: RestOfFrame, draws: Stream) -> Gate {
+    /// With a buffer of `buffer` cells (`None`: unlimited), `most` of which can leave in the time that is told; the policy draws from
+    /// `draws`.
+    pub fn new(
+        buffer: Option<u64>,
+        most: u64,
+        policy: Policy,
+        rest: RestOfFrame,
+        draws: Stream,
+    ) -> Gate {
         Gate {
             buffer: buffer.unwrap_or(u64::MAX),
+            most,
             policy,
             rest,
             draws,
@@ -63,7 +75,7 @@ impl Gate {
         if self.needs().every_cell {
             0
         } else {
-            self.buffer
+            self.buffer.min(self.most)
         }
     }
 
@@ -123,6 +135,7 @@ impl Gate {
                 Verdict::Refuse(reason)
             }
             Decision::PushOut if queue.waiting > 0 => Verdict::PushOut,
+            _ if !full && !idle && queue.waiting >= self.most => Verdict::Overdue,
             _ if full => {
                 state.fate = Fate::Damaged;
                 Verdict::Refuse(DropReason::Full)
@@ -186,7 +199,7 @@ mod tests {
 
     fn gate(policy: &DropPolicy, rest: RestOfFrame) -> Gate {
         let buffer = Some(10);
-        Gate::new(buffer, Policy::new(policy, buffer), rest, draws())
+        Gate::new(buffer, 99, Policy::new(policy, buffer), rest, draws())
     }
 
     fn epd(rest: RestOfFrame) -> Gate {
@@ -292,6 +305,20 @@ mod tests {
     }
 
     #[test]
+    fn what_could_never_leave_is_overdue_and_not_merely_full() {
+        let policy = Policy::new(&DropPolicy::TailDrop, None);
+        let mut gate = Gate::new(None, 6, policy, RestOfFrame::Accept, draws());
+        assert_eq!((gate.full(), gate.refusal()), (6, 6));
+        let mut state = FrameState::default();
+        let mut judge = |waiting, idle| {
+            let judged = gate.judge(NOW, &run(0, 0, 12), &mut state, 0, &queue(waiting), idle);
+            judged.verdict
+        };
+        assert_eq!([judge(5, false), judge(6, true)], [Verdict::Accept; 2]);
+        assert_eq!(judge(6, false), Verdict::Overdue);
+    }
+
+    #[test]
     fn single_cells_are_judged_one_by_one() {
         let (mut gate, mut state) = (epd(RestOfFrame::Accept), FrameState::default());
         let cells = Run {
@@ -318,7 +345,7 @@ mod tests {
     fn a_policy_that_looks_at_every_cell_is_told_of_each_and_keeps_state() {
         // Refuses every third cell that it is asked about.
         let third = Policy::EveryThird(testing::EveryThird::default());
-        let mut gate = Gate::new(Some(10), third, RestOfFrame::DropButEom, draws());
+        let mut gate = Gate::new(Some(10), 99, third, RestOfFrame::DropButEom, draws());
         assert_eq!((gate.full(), gate.refusal()), (0, 0));
         let mut state = FrameState::default();
         let mut verdicts = Vec::new();

@@ -7,24 +7,22 @@ use super::traffic::Load;
 use crate::class::Class;
 use crate::flow::FlowKind;
 use crate::topology::Topology;
-use crate::units::CELL_BITS;
+use crate::units::{CELL_BITS, Time};
 use std::collections::{HashMap, HashSet};
-
-/// Latest instant that may be computed, seconds; the signed 64-bit ticks of the arithmetic kernel hold 364 900.
-const LATEST: f64 = 350_000.0;
 
 /// Reports VCs whose cells could be on their way longer than time can tell: a bound from all that can wait at once at each
 /// link and processing stage. `vcs` are where those of the scenario come from.
 pub(crate) fn check(scenario: &Scenario, topology: &Topology, vcs: &[VcAt], report: &mut Report) {
     let loads = Loads::new(scenario, topology);
+    let most = Time::LATEST.as_seconds();
     let mut reported = HashSet::new();
     for (vc, at) in vcs.iter().enumerate() {
         let latest = loads.latest(vc);
-        if latest > LATEST && reported.insert(at.entry) {
+        if latest > most && reported.insert(at.entry) {
             report.add(
                 &format!("vc[{}]", at.entry),
                 format!("could still have cells on their way after {latest:.2e} s"),
-                format!("at most {LATEST} s: a shorter run, fewer or slower sources, smaller windows, faster links"),
+                format!("at most {most} s: a shorter run, fewer or slower sources, smaller windows, faster links"),
                 None,
             );
         }

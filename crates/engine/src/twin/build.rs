@@ -7,7 +7,7 @@ use super::port::Port;
 use super::processing::Processing;
 use super::reassembly::Reassembly;
 use super::stage::SwitchStage;
-use super::{LOOK_EVERY, Twin, Vc};
+use super::{Twin, Vc};
 use crate::flow::FlowId;
 use crate::rng::{Step, Stream};
 use crate::scenario::Scenario;
@@ -112,7 +112,7 @@ impl<'a> Twin<'a> {
             },
             scenario,
             topology,
-            until_look: LOOK_EVERY,
+            overdue: None,
         }
     }
 }

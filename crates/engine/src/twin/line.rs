@@ -51,9 +51,12 @@ impl Line {
         (self.busy_until, cell.is_data && self.loses(cell))
     }
 
-    /// When `waiting` more cells will have been sent, one after the other.
-    pub(super) fn sent_all(&self, waiting: u64) -> Time {
-        self.busy_since + self.cell_time.end_of(self.cells + waiting)
+    /// When it would be free, were so many more cells to follow without a pause.
+    pub(super) fn is_free_after(&self, cells: u64) -> Time {
+        if self.cells == 0 {
+            return self.busy_until;
+        }
+        self.busy_since + self.cell_time.end_of(self.cells + cells)
     }
 
     /// Nothing follows the latest cell: its end is the end of the busy period.

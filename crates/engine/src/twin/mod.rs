@@ -17,10 +17,10 @@ mod stage;
 
 use crate::flow::{FlowId, FlowKind};
 use crate::host::traffic::End;
-use crate::options::RunError;
 use crate::port::drop::{DropRule, Policy};
 use crate::rng::Stream;
 use crate::scenario::{Class, Scenario, TieOrder};
+use crate::stop::{Overdue, Stop};
 use crate::tally::{DropReason, Dropped, FlowTally, LinkDrops, Tally, digest};
 use crate::topology::Topology;
 use crate::units::{BitRate, CELL_BITS, Span, TICKS_PER_SECOND, Time};
@@ -82,32 +82,25 @@ pub(crate) struct Twin<'a> {
     tie_offset: u64,
     tie_streams: Vec<Stream>,
     tally: Tally,
-    until_look: u32,
+    /// What has more waiting than could leave in the time that is told.
+    overdue: Option<Overdue>,
 }
-
-/// How many events pass between two looks at the request to stop.
-const LOOK_EVERY: u32 = 1000;
 
 impl<'a> Twin<'a> {
     /// Goes on until nothing is left to do before `until`, or the run ends; returns the earliest time of what is left, at most the end.
     ///
     /// # Errors
-    /// [`RunError::Cancelled`].
-    pub(crate) fn advance_until(
-        &mut self,
-        until: Time,
-        cancel: &AtomicBool,
-    ) -> Result<Time, RunError> {
+    /// Why it cannot go on.
+    pub(crate) fn advance_until(&mut self, until: Time, cancel: &AtomicBool) -> Result<Time, Stop> {
         while let Some((time, event)) = self.agenda.next_before(until.min(self.end)) {
-            self.until_look -= 1;
-            if self.until_look == 0 {
-                self.until_look = LOOK_EVERY;
-                if cancel.load(Ordering::Relaxed) {
-                    return Err(RunError::Cancelled);
-                }
+            if cancel.load(Ordering::Relaxed) {
+                return Err(Stop::Cancelled);
             }
             self.now = time;
             self.handle(event);
+            if let Some(what) = self.overdue {
+                return Err(Stop::Overdue(what));
+            }
         }
         Ok(self
             .agenda
@@ -206,6 +199,9 @@ impl<'a> Twin<'a> {
         let cells = self.frames[flow.index()][frame as usize].cells;
         self.count(flow).frames_sent += 1;
         let is_data = self.kind(flow).is_data();
+        if self.lines[link].is_free_after(self.nics[link].len() as u64) > Time::LATEST {
+            return self.is_overdue(Overdue::Nic(link));
+        }
         self.nics[link].extend((0..cells).map(|index| Cell {
             flow,
             is_data,
@@ -219,10 +215,15 @@ impl<'a> Twin<'a> {
             self.send_next_of_nic(link);
         }
         let waiting = self.nics[link].len() as u64;
-        let takes = self.lines[link].sent_all(waiting).since(self.now);
+        let takes = self.lines[link].is_free_after(waiting).since(self.now);
         let tally = &mut self.tally.nics[link];
         tally.max_queue = tally.max_queue.max(waiting);
         tally.max_delay = tally.max_delay.max(takes);
+    }
+
+    /// The run cannot go on.
+    fn is_overdue(&mut self, what: Overdue) {
+        self.overdue.get_or_insert(what);
     }
 
     fn send_next_of_nic(&mut self, link: usize) {
@@ -285,6 +286,13 @@ impl<'a> Twin<'a> {
             Way::Send => from,
             Way::Receive => to,
         };
+        if self.processing.is_overdue(flow, host, way, level) {
+            self.is_overdue(match level {
+                Level::Transport => Overdue::Transport(self.vc(flow)),
+                Level::Host => Overdue::Host(host),
+            });
+            return true;
+        }
         let left = self
             .processing
             .leave(self.now, flow, host, way, level, frame);
@@ -321,6 +329,9 @@ impl<'a> Twin<'a> {
             Some(port) => {
                 // What passes the stage of a link is in the order of the link: its leaving time is fixed now.
                 let at_port = match &mut self.switch_stages[link] {
+                    Some(stage) if stage.is_overdue() => {
+                        return self.is_overdue(Overdue::Switch(link));
+                    }
                     Some(stage) => stage.leave(reaches, &cell),
                     None => reaches,
                 };
@@ -389,6 +400,7 @@ impl<'a> Twin<'a> {
             Verdict::Starts => self.transmit(link, cell),
             Verdict::Waits => {}
             Verdict::Dropped(reason) => self.count_drop(cell.flow, link, reason),
+            Verdict::Overdue => self.is_overdue(Overdue::Queue(link)),
         }
         if let Some(other) = pushed_out {
             self.count_drop(other.flow, link, DropReason::Front);

@@ -17,6 +17,8 @@ pub(super) enum Verdict {
     Starts,
     Waits,
     Dropped(DropReason),
+    /// It would wait longer than time is told.
+    Overdue,
 }
 
 /// How a frame fared so far at the port; a frame that the port has not seen is new.
@@ -39,6 +41,8 @@ struct ClassQueue {
 pub(super) struct Port {
     scheduler: Scheduler,
     queues: Vec<ClassQueue>,
+    /// Cells that can wait and yet leave in the time that is told.
+    most_waiting: u64,
     /// The flows that cross it; their places are their local numbers.
     flows: Vec<FlowId>,
     busy: bool,
@@ -86,6 +90,10 @@ impl Port {
         Port {
             scheduler: Scheduler::new(spec, scenario.links[link].rate, &shares),
             queues: queues.into(),
+            most_waiting: {
+                let end = Time::ZERO + scenario.duration;
+                scenario.links[link].rate.cell_time().fit_after(end)
+            },
             flows,
             busy: false,
             arrivals: 0,
@@ -107,7 +115,10 @@ impl Port {
         self.tally.classes[class].arrived += 1;
         self.arrivals += 1;
         let mut pushed_out = None;
+        let x = self.queues[class].cells.len() as u64;
         let verdict = match self.accepts(now, &cell, class) {
+            // The buffer would hold it, but the time does not last.
+            Ok(false) if self.busy && x >= self.most_waiting => return (Verdict::Overdue, None),
             Err(reason) => {
                 self.tally.classes[class].dropped[reason] += 1;
                 Verdict::Dropped(reason)

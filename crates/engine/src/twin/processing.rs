@@ -51,6 +51,15 @@ impl Processing {
         }
     }
 
+    /// Whether the stage on the way of a frame, if there is one, has more to do than time is told.
+    pub(super) fn is_overdue(&self, flow: FlowId, host: usize, way: Way, level: Level) -> bool {
+        let stage = match level {
+            Level::Transport => &self.transport[flow.index()][way as usize],
+            Level::Host => &self.host[host][way as usize],
+        };
+        stage.as_ref().is_some_and(FrameStage::is_overdue)
+    }
+
     /// When a frame that comes at `now` leaves the stage on its way, if there is one.
     pub(super) fn leave(
         &mut self,

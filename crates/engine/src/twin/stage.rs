@@ -27,6 +27,11 @@ impl FrameStage {
         }
     }
 
+    /// Whether it has more to do than time is told.
+    pub(super) fn is_overdue(&self) -> bool {
+        self.previous > Time::LATEST
+    }
+
     /// When what comes at `now` leaves; `n` is its draw.
     pub(super) fn leave(&mut self, now: Time, draws: Stream, n: u64) -> Time {
         let time = time(self.processing, draws, n);
@@ -57,6 +62,11 @@ impl SwitchStage {
             previous: None,
             latest: HashMap::new(),
         }
+    }
+
+    /// Whether it has more to do than time is told.
+    pub(super) fn is_overdue(&self) -> bool {
+        self.previous > Some(Time::LATEST)
     }
 
     /// When `cell`, which comes at `at`, reaches its output port. Cells must come in the order of the link.

@@ -91,6 +91,7 @@ impl Arithmetic {
                 fabric.drop_cells(run.hop, reason, n);
                 dropped = Some(reason);
             }
+            Verdict::Overdue => fabric.overdue_at(run.hop),
             Verdict::PushOut => unreachable!("such a queue is served by the slotted kernel"),
         }
         fabric.hops[run.hop as usize].arrived += u64::from(n);

@@ -164,6 +164,7 @@ impl Slotted {
                 fabric.drop_cells(run.hop, reason, n);
                 outcome.dropped = Some(reason);
             }
+            Verdict::Overdue => fabric.overdue_at(run.hop),
             Verdict::PushOut => {
                 outcome.pushed_out = Some(self.push_out(fabric, class, run.time));
                 self.accept(fabric, class, local as usize, Waiting::first_of(&run, 1));
