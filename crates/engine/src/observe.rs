@@ -87,6 +87,11 @@ impl Observers {
         }
     }
 
+    /// Whether it records anything.
+    pub fn records(&self) -> bool {
+        !self.shares.is_empty() || !self.traced.is_empty()
+    }
+
     /// Points recorded so far.
     pub fn points(&self) -> usize {
         let shares = self.shares.values().flatten();

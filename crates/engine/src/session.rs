@@ -15,7 +15,7 @@ use std::sync::atomic::AtomicBool;
 /// Runs `scenario`, as published (`None`) or as replication number r of an ensemble.
 ///
 /// # Errors
-/// See [`RunError`]. `cancel` is looked at every thousand events.
+/// See [`RunError`]. `cancel` is looked at every few thousand cells.
 pub fn run(
     scenario: &Scenario,
     replication: Option<u64>,
@@ -75,7 +75,7 @@ impl<'a> Session<'a> {
     }
 
     /// Goes on until nothing is left to do before `until`, or the run ends; returns the earliest time of what is left, at most the
-    /// end. `cancel` is looked at every thousand events.
+    /// end. `cancel` is looked at every few thousand cells.
     ///
     /// # Errors
     /// [`RunError::Cancelled`], [`RunError::Points`] when the probes have recorded too much, and [`RunError::Overdue`] when more waits

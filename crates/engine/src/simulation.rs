@@ -30,13 +30,12 @@ pub struct Simulation {
     /// Links of the network.
     pub links: usize,
     until_look: u32,
+    /// Whether anything is recorded.
+    watched: bool,
 }
 
-/// How many steps pass between two looks at the request to stop.
+/// How many short steps pass between two looks at the request to stop, and at what the probes have recorded.
 const LOOK_EVERY: u32 = 1000;
-
-/// The longest that a port goes ahead in one step: so long no step takes, nor grows the feeds of the ports behind it, beyond measure.
-const LONGEST_STEP: Span = Span::from_milliseconds(10);
 
 /// A port with more ports before it is not asked what they have handled: it would cost more than it gives.
 const LOOKED_BEHIND: usize = 4;
@@ -50,6 +49,9 @@ impl Simulation {
         to_host: Span,
         links: usize,
     ) -> Simulation {
+        let watched = ports.iter().any(|p| p.probe.is_some())
+            || hosts.vcs.iter().any(|vc| vc.probe.is_some())
+            || fabric.observers.records();
         Simulation {
             hosts,
             fabric,
@@ -58,11 +60,12 @@ impl Simulation {
             to_host,
             links,
             until_look: LOOK_EVERY,
+            watched,
         }
     }
 
     /// Goes on until nothing is left to do before `until`, or the run ends; returns the earliest time of what is left, at most the
-    /// end. Where it pauses changes nothing. `cancel` is looked at every thousand steps.
+    /// end. Where it pauses changes nothing. `cancel` is looked at after every long step, and after a thousand short ones.
     ///
     /// # Errors
     /// Why it cannot go on.
@@ -75,7 +78,7 @@ impl Simulation {
                 if cancel.load(Ordering::Relaxed) {
                     return Err(Stop::Cancelled);
                 }
-                if self.recorded() > MOST_POINTS {
+                if self.watched && self.recorded() > MOST_POINTS {
                     return Err(Stop::Points);
                 }
             }
@@ -123,12 +126,15 @@ impl Simulation {
 
     /// Lets the port with the earliest work, at `time`, take all that cannot be preceded by anything unknown; the next event of a host is at `next`.
     fn advance(&mut self, index: usize, time: Time, next: Time) {
-        let ahead = &self.ports[index].ahead;
-        let mut horizon = (next + ahead.from_hosts).min(time + LONGEST_STEP);
+        let Port { ahead, steps, .. } = &self.ports[index];
+        let mut horizon = (next + ahead.from_hosts).min(time + steps.longest);
         for &(port, takes) in &ahead.from_ports {
             horizon = horizon.min(self.unhandled(port as usize, time, next) + takes);
         }
         let port = &mut self.ports[index];
+        if horizon > time + port.steps.short {
+            self.until_look = 1;
+        }
         port.advance(&mut self.fabric, index, horizon);
         self.work.set(index, port.next_work());
         if let Kernel::Slotted(kernel) = &port.kernel {

@@ -151,6 +151,53 @@ fn a_long_burst_can_be_paused_soon() {
     assert!(reached < at(50), "{reached:?}");
 }
 
+/// A step is bounded in cells, not in time: at 1 Tb/s two milliseconds bring a million.
+#[test]
+fn a_burst_at_a_fast_link_can_be_paused_as_soon() {
+    let text = r#"
+duration = "10 s"
+host = [{ name = "a", count = 2 }, { name = "b" }]
+switch = [{ name = "w", ubr = { buffer = "10 cells" } }]
+link = [{ from = "a", to = "w", rate = "1 Tbps" }, { from = "w", to = "b", rate = "1 Tbps" }]
+vc = [{ from = "a", to = "b", class = "ubr", traffic = { kind = "vbr", on = "10 s", off = "1 s" } }]
+probe = [{ what = "trace", of = "vc" }]
+"#;
+    let net = read_toml(text, "", &[]).expect("it reads");
+    let mut session = Session::new(&net, None, &Options::default()).expect("it can be built");
+    let reached = session.advance_until(Time(1), &NEVER).expect("it runs");
+    assert!(reached < Time::ZERO + Span::from_microseconds(10));
+    let (_, dropped) = session.drain();
+    assert!(dropped.len() < 20_000, "{}", dropped.len());
+    // Every look comes within so few cells that the limit of points is kept.
+    let cancelled = session.advance_until(at(1), &AtomicBool::new(true));
+    assert_eq!(cancelled.err(), Some(RunError::Cancelled));
+    let (_, dropped) = session.drain();
+    assert!(dropped.len() < 20_000, "{}", dropped.len());
+}
+
+/// Where each cell is looked at by itself, as on a link that loses some, a burst does not go there in one step.
+#[test]
+fn a_burst_over_a_lossy_link_goes_bit_by_bit() {
+    let text = r#"
+duration = "10 s"
+host = [{ name = "a" }, { name = "b" }]
+switch = [{ name = "w" }]
+link = [{ from = "a", to = "w", rate = "155.52 Mbps" }, { from = "w", to = "b", rate = "155.52 Mbps", lose_probability = 1.0 }]
+vc = [{ name = "v", from = "a", to = "b", traffic = { kind = "vbr", on = "5 s", off = "1 s" } }]
+probe = [{ what = "trace", of = "v" }]
+"#;
+    let first_link = text.replacen(
+        "rate = \"155.52 Mbps\"",
+        "rate = \"155.52 Mbps\", lose_probability = 1.0",
+        1,
+    );
+    let net = read_toml(&first_link, "", &[]).expect("it reads");
+    let mut session = Session::new(&net, None, &Options::default()).expect("it can be built");
+    session.advance_until(Time(1), &NEVER).expect("it runs");
+    let (_, dropped) = session.drain();
+    assert!(dropped.len() < 10_000, "{}", dropped.len());
+}
+
 /// Sums over many cells that waited long: two bursts at one port, whose queue grows for seconds.
 #[test]
 fn two_long_bursts_at_one_port_are_the_same_under_each_kernel() {

@@ -8,7 +8,7 @@ use crate::port::drop::Policy;
 use crate::port::gate::Gate;
 use crate::port::sched::{FlowShare, Scheduler};
 use crate::port::slotted::Slotted;
-use crate::port::{Inputs, Kernel, Lookahead, Port, TieRule};
+use crate::port::{Inputs, Kernel, Lookahead, Port, Steps, TieRule};
 use crate::scenario::Class;
 use crate::units::Time;
 
@@ -38,9 +38,12 @@ impl Plan<'_> {
                 spec.rate.cell_time(),
                 self.draws.stream(&spec.name, "tie"),
             );
+            let inputs = self.topology.inputs[link].iter();
+            let rate = |&input: &usize| self.scenario.links[input].rate;
             ports.push(Port {
                 link,
                 ahead,
+                steps: Steps::new(std::iter::once(spec.rate).chain(inputs.map(rate))),
                 done: Time::ZERO,
                 can_queue: self.roles.can_queue[link],
                 inputs: Inputs::new(self.roles.first_feed[index], tie),

@@ -8,8 +8,10 @@ use crate::fabric::Fabric;
 use crate::stop::Overdue;
 use crate::units::{Span, Time};
 
-/// Most cells of one event where a source has its NIC for itself.
+/// Most cells of one event where a source has its NIC for itself, and where they are regular besides.
 const AHEAD: u32 = 32;
+/// See `AHEAD`. What follows may look at them one by one.
+const REGULAR_AHEAD: u64 = 4096;
 
 impl Hosts {
     /// The source of a VC emits: as many cells as nobody else can come between, and then again, until it stops.
@@ -36,10 +38,10 @@ impl Hosts {
             && period >= exact
             && nic.is_idle_at(now)
         {
-            // All are sent as they come, as many as a run can hold.
+            // They are sent as they come.
             let n = regular
                 .min((end - now).0.div_ceil(period.0))
-                .min(u64::from(u32::MAX));
+                .min(REGULAR_AHEAD);
             let time = nic.send_regular(now, n, period);
             source.emitted(n);
             let frame = ends.next_frame;

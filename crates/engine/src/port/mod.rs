@@ -16,7 +16,7 @@ pub mod watch;
 
 use crate::fabric::Fabric;
 use crate::tally::PortTally;
-use crate::units::{Span, Time};
+use crate::units::{BitRate, CELL_BITS, Span, TICKS_PER_SECOND, Time};
 use arithmetic::Arithmetic;
 use order::Order;
 use slotted::Slotted;
@@ -40,6 +40,34 @@ pub struct Lookahead {
     /// Shortest time from an arrival at another port to an arrival here that it causes, directly or through a host that
     /// answers: port and time.
     pub from_ports: Vec<(u32, Span)>,
+}
+
+/// How far a port goes ahead in one step: so long no step takes, nor grows the feeds of the ports behind it, beyond measure.
+#[derive(Clone, Copy, Debug)]
+pub struct Steps {
+    /// No step is longer.
+    pub longest: Span,
+    /// Up to here a step is a short one, of so few cells that a thousand of them are nothing to wait for.
+    pub short: Span,
+}
+
+impl Steps {
+    /// A longer step grows feeds without need.
+    const LONGEST: Span = Span::from_milliseconds(10);
+    /// Most cells that can come and go in one step, and in a short one.
+    const CELLS: [u64; 2] = [10_000, 1_000];
+
+    /// Of a port where cells of these links, its own included, come and go.
+    pub fn new(links: impl Iterator<Item = BitRate>) -> Steps {
+        let rate: u64 = links.map(|rate| rate.0).sum();
+        let time_of = |cells: u64| {
+            let ticks = u128::from(cells * CELL_BITS) * u128::from(TICKS_PER_SECOND);
+            let all = u64::try_from(ticks / u128::from(rate)).unwrap_or(u64::MAX);
+            Span(all.max(1)).min(Steps::LONGEST)
+        };
+        let [longest, short] = Steps::CELLS.map(time_of);
+        Steps { longest, short }
+    }
 }
 
 /// The inputs of a port, as its kernel sees them.
@@ -97,6 +125,8 @@ pub struct Port {
     pub link: usize,
     /// What it must wait for.
     pub ahead: Lookahead,
+    /// How far it goes in one step.
+    pub steps: Steps,
     /// All arrivals before this have been taken.
     pub done: Time,
     /// Whether `cells` and queues of this port are reported: it can queue.

@@ -3,6 +3,7 @@
 use super::ends::Ends;
 use super::event::{Agenda, Event};
 use super::line::Line;
+use super::nic::Nic;
 use super::port::Port;
 use super::processing::Processing;
 use super::reassembly::Reassembly;
@@ -14,7 +15,6 @@ use crate::scenario::Scenario;
 use crate::tally::{FlowTally, NicTally, Tally, VcTally};
 use crate::topology::Topology;
 use crate::units::{Span, Time};
-use std::collections::VecDeque;
 
 /// What a replication draws.
 #[derive(Clone, Copy)]
@@ -93,7 +93,7 @@ impl<'a> Twin<'a> {
             vcs,
             frames: vec![Vec::new(); flows],
             lines: links.iter().map(line).collect(),
-            nics: vec![VecDeque::new(); links.len()],
+            nics: links.iter().map(|_| Nic::default()).collect(),
             switch_stages: switch_stages(draws, &topology),
             ports: (0..links.len()).map(port).collect(),
             reassembly: vec![Reassembly::default(); flows],

@@ -9,6 +9,7 @@ mod build;
 mod ends;
 mod event;
 mod line;
+mod nic;
 mod port;
 mod processing;
 mod reassembly;
@@ -27,11 +28,11 @@ use crate::units::{BitRate, CELL_BITS, Span, TICKS_PER_SECOND, Time};
 use ends::{Ends, Frame, Sent};
 use event::{Agenda, Event, Level, Way};
 use line::Line;
+use nic::Nic;
 use port::{Port, Verdict};
 use processing::Processing;
 use reassembly::Reassembly;
 use stage::SwitchStage;
-use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// One cell on its way.
@@ -71,8 +72,8 @@ pub(crate) struct Twin<'a> {
     processing: Processing,
     /// By link.
     lines: Vec<Line>,
-    /// By link that leaves a host: cells that wait for it.
-    nics: Vec<VecDeque<Cell>>,
+    /// By link that leaves a host.
+    nics: Vec<Nic>,
     /// By link that reaches a switch.
     switch_stages: Vec<Option<SwitchStage>>,
     /// By link that leaves a switch.
@@ -199,22 +200,14 @@ impl<'a> Twin<'a> {
         let cells = self.frames[flow.index()][frame as usize].cells;
         self.count(flow).frames_sent += 1;
         let is_data = self.kind(flow).is_data();
-        if self.lines[link].is_free_after(self.nics[link].len() as u64) > Time::LATEST {
+        if self.lines[link].is_free_after(self.nics[link].cells()) > Time::LATEST {
             return self.is_overdue(Overdue::Nic(link));
         }
-        self.nics[link].extend((0..cells).map(|index| Cell {
-            flow,
-            is_data,
-            frame,
-            index,
-            eom: index + 1 == cells,
-            tagged: false,
-            left_source: Time::NEVER,
-        }));
+        self.nics[link].push(flow, is_data, frame, cells);
         if self.lines[link].in_service.is_none() {
             self.send_next_of_nic(link);
         }
-        let waiting = self.nics[link].len() as u64;
+        let waiting = self.nics[link].cells();
         let takes = self.lines[link].is_free_after(waiting).since(self.now);
         let tally = &mut self.tally.nics[link];
         tally.max_queue = tally.max_queue.max(waiting);
@@ -227,7 +220,7 @@ impl<'a> Twin<'a> {
     }
 
     fn send_next_of_nic(&mut self, link: usize) {
-        match self.nics[link].pop_front() {
+        match self.nics[link].pop() {
             Some(cell) => self.transmit(link, cell),
             None => self.lines[link].end_busy_period(),
         }
@@ -476,10 +469,10 @@ impl<'a> Twin<'a> {
             held[cell.flow.index()] += u64::from(!being_sent);
         }
         for (link, nic) in self.nics.iter().enumerate() {
-            let sending = self.lines[link].in_service.iter().map(|(cell, _)| cell);
+            let sending = self.lines[link].in_service.iter().map(|(cell, _)| (cell.flow, 1));
             let sending = sending.filter(|_| self.ports[link].is_none());
-            for cell in nic.iter().chain(sending) {
-                self.tally.flows[cell.flow.index()].cells_not_sent += 1;
+            for (flow, cells) in nic.waiting().chain(sending) {
+                self.tally.flows[flow.index()].cells_not_sent += cells;
             }
         }
         for (tally, vc) in self.tally.vcs.iter_mut().zip(&self.vcs) {

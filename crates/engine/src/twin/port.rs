@@ -143,7 +143,7 @@ impl Port {
         };
         if !matches!(verdict, Verdict::Dropped(_)) {
             let x = self.queues[class].cells.len() as u64;
-            let all = self.waiting().count() as u64;
+            let all = self.waits();
             let of_class = &mut self.tally.classes[class].max_queue;
             *of_class = x.max(*of_class);
             self.tally.max_queue = all.max(self.tally.max_queue);
@@ -269,20 +269,25 @@ impl Port {
             .flat_map(|q| q.cells.iter().map(|(_, c)| c))
     }
 
+    /// Their number.
+    fn waits(&self) -> u64 {
+        self.queues.iter().map(|q| q.cells.len() as u64).sum()
+    }
+
     pub(super) fn finish(&mut self, end: Time) {
         self.count_waiting_until(end);
         self.check_conservation();
     }
 
     fn count_waiting_until(&mut self, now: Time) {
-        let waiting = self.waiting().count() as u128;
+        let waiting = u128::from(self.waits());
         self.tally.queue_time += waiting * u128::from(now.since(self.counted_until).0);
         self.counted_until = now;
     }
 
     /// arrived = accepted + dropped on arrival, accepted = sent + held + pushed out, and no queue beyond its buffer.
     fn check_conservation(&mut self) {
-        self.tally.held = self.waiting().count() as u64 + u64::from(self.busy);
+        self.tally.held = self.waits() + u64::from(self.busy);
         self.tally.check();
         for queue in &self.queues {
             assert!(queue.buffer.is_none_or(|k| queue.cells.len() as u64 <= k));
@@ -291,7 +296,14 @@ impl Port {
 }
 
 impl ClassQueue {
+    /// As the policy sees it; who waits is counted for those only that ask.
     fn view(&self, flow: FlowId) -> QueueView {
+        if !self.policy.needs().vc_counts {
+            return QueueView {
+                waiting: self.cells.len() as u64,
+                ..QueueView::default()
+            };
+        }
         let of_vc = self.cells.iter().filter(|(_, c)| c.flow == flow);
         let active: HashSet<FlowId> = self.cells.iter().map(|(_, c)| c.flow).collect();
         QueueView {
