@@ -18,7 +18,7 @@ Names end in their unit unless dimensionless.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 from cellyard.result_part import ArrayPart, CountPart, ResultPart, array, each
@@ -150,7 +150,10 @@ def class_source(name: str, types: Types) -> str:
         lines.append(f"\n    PARTS: ClassVar[Mapping[str, Callable[[Any], Any]]] = {{{made}}}")
     for field, inner in fields.items():
         comment = textwrap.fill(words(inner), WIDTH, initial_indent="    #: ", subsequent_indent="    #: ")
-        lines.append(f"\n{comment}\n    {RENAMED.get(field, field)}: {python_type(inner)}")
+        typed = python_type(inner)
+        # However many parts there are, a result is shown on a screen.
+        shown = " = field(repr=False)" if typed.startswith("tuple[") else ""
+        lines.append(f"\n{comment}\n    {RENAMED.get(field, field)}: {typed}{shown}")
     return "\n".join(lines)
 
 

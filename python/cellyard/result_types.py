@@ -6,7 +6,7 @@ Names end in their unit unless dimensionless.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 from cellyard.result_part import ArrayPart, CountPart, ResultPart, array, each
@@ -238,7 +238,7 @@ class VcResult(ResultPart):
 
     #: Where its data cells can be dropped, in the order of their way: ports that can queue, and links that lose on
     #: purpose.
-    ports: tuple[VcPortResult, ...]
+    ports: tuple[VcPortResult, ...] = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -318,7 +318,7 @@ class PortResult(ResultPart):
     efficiency: float | None
 
     #: Every class that crosses it, the most urgent first.
-    classes: tuple[PortClassResult, ...]
+    classes: tuple[PortClassResult, ...] = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
