@@ -294,7 +294,7 @@ def test_check_tells_the_cost_of_all_runs(cli: Cli, lan: Path) -> None:
     many = cli("check", "--brief", lan, "--grid", "duration=1 s,2 s,3 s", "--replications", 10).stdout
     assert many.startswith("The first of 3 points of the grid:\n")
     # Six times the cells of 1 s, ten times.
-    assert "3 points x 10 replications: 30 runs, at most 22.0 million bottleneck cells: some 0.55 s of CPU time" in many
+    assert "3 points x 10 replications: 30 runs, at most 22.0 million bottleneck cells: some " in many
     refused = cli("check", lan, "--grid", "duration=1 s,2 m")
     assert refused.returncode == 2 and refused.stdout == "" and "2 m" in refused.stderr
 

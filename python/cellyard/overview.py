@@ -6,16 +6,12 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-#: For the expected time only: bottleneck cells per second and core that the engine reaches or passes on the
-#: studies' scenarios.
-CELLS_PER_SECOND = 40e6
-
 TICKS_PER_SECOND = 25_272_000_000_000
 
 
 def seconds(facts: Mapping[str, Any]) -> float:
     """Expected CPU time of a run."""
-    return float(max(facts["max_bottleneck_cells"] / CELLS_PER_SECOND, 0.001))
+    return float(facts["expected"]["cpu_s"])
 
 
 def size(facts: Mapping[str, Any]) -> str:

@@ -158,6 +158,12 @@ class Scenario:
         data: dict[str, Any] = json.loads(_engine.describe(self._canonical))
         return data
 
+    def notes(self) -> list[str]:
+        """Sentences about what is allowed and hardly meant, as `describe` has them."""
+        from cellyard import _engine
+
+        return _engine.notes(self._canonical)
+
     def run(
         self,
         *,

@@ -36,7 +36,7 @@ mod topology;
 mod twin;
 pub mod units;
 
-pub use describe::describe;
+pub use describe::{Description, Expected, PortDescription, describe, notes};
 pub use notation::nearest;
 pub use options::{Kernel, Options, RunError};
 pub use session::{Session, run};

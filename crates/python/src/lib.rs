@@ -9,6 +9,10 @@ use cellyard_engine::{describe, registry, results};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
 
 /// Raises `cellyard.errors.ScenarioError` with everything that is wrong.
 fn scenario_error(py: Python<'_>, problems: &[Problem]) -> PyErr {
@@ -35,13 +39,64 @@ fn scenario_error(py: Python<'_>, problems: &[Problem]) -> PyErr {
     raise().unwrap_or_else(|failed| failed)
 }
 
-/// Scenario in its canonical form, as this module hands it out.
-fn parse(canonical: &str) -> PyResult<Scenario> {
-    serde_json::from_str(canonical).map_err(|e| PyValueError::new_err(e.to_string()))
+/// How often a signal is looked for while the engine works, and the stack of the thread that does: that of a main thread.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+const STACK_BYTES: usize = 8 << 20;
+
+/// Does `work` on a thread of its own with the interpreter lock released, so that a signal is heard meanwhile: what its handler
+/// raises is raised here at once. The thread, which nobody can stop, then works to its end for nothing; what reading and describing
+/// take is linear in what may be given.
+fn heard<T: Send + 'static>(
+    py: Python<'_>,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> PyResult<T> {
+    let (done, result) = channel();
+    let result = Mutex::new(result); // so that it may be waited at without the lock
+    let thread = thread::Builder::new()
+        .stack_size(STACK_BYTES)
+        .spawn(move || drop(done.send(work())))?;
+    loop {
+        let found = py.detach(|| {
+            let result = result.lock().unwrap_or_else(PoisonError::into_inner);
+            result.recv_timeout(LOOK_EVERY)
+        });
+        match found {
+            Ok(found) => return Ok(found),
+            Err(RecvTimeoutError::Timeout) => py.check_signals()?,
+            Err(RecvTimeoutError::Disconnected) => {
+                let panic = thread.join().expect_err("nothing was sent");
+                std::panic::resume_unwind(panic);
+            }
+        }
+    }
 }
 
-fn canonical(scenario: &Scenario) -> PyResult<String> {
-    serde_json::to_string(scenario).map_err(|e| PyValueError::new_err(e.to_string()))
+/// Scenario in its canonical form, as this module hands it out.
+fn parse(canonical: &str) -> Result<Scenario, String> {
+    serde_json::from_str(canonical).map_err(|e| e.to_string())
+}
+
+fn canonical(scenario: &Scenario) -> Result<String, String> {
+    serde_json::to_string(scenario).map_err(|e| e.to_string())
+}
+
+/// What was read, as canonical JSON.
+fn handed_out(
+    py: Python<'_>,
+    read: impl FnOnce() -> Result<Scenario, Vec<Problem>> + Send + 'static,
+) -> PyResult<String> {
+    heard(py, || read().map(|scenario| canonical(&scenario)))?
+        .map_err(|problems| scenario_error(py, &problems))?
+        .map_err(PyValueError::new_err)
+}
+
+/// What `work` makes of a canonical scenario.
+fn made_of<T: Send + 'static>(
+    py: Python<'_>,
+    scenario_json: String,
+    work: impl FnOnce(&Scenario) -> Result<T, String> + Send + 'static,
+) -> PyResult<T> {
+    heard(py, move || work(&parse(&scenario_json)?))?.map_err(PyValueError::new_err)
 }
 
 /// Version of the engine.
@@ -65,39 +120,43 @@ fn build() -> &'static str {
 #[pyfunction]
 fn read_toml(
     py: Python<'_>,
-    text: &str,
-    file: &str,
+    text: String,
+    file: String,
     overrides: Vec<(String, String)>,
 ) -> PyResult<String> {
-    let scenario = py
-        .detach(|| scenario::read_toml(text, file, &overrides))
-        .map_err(|problems| scenario_error(py, &problems))?;
-    canonical(&scenario)
+    handed_out(py, move || scenario::read_toml(&text, &file, &overrides))
 }
 
 /// Canonical JSON of the scenario whose TOML data are given as JSON; `overrides` as in `read_toml`.
 #[pyfunction]
 fn read_json(py: Python<'_>, text: &str, overrides: Vec<(String, String)>) -> PyResult<String> {
     let value = serde_json::from_str(text).map_err(|e| PyValueError::new_err(e.to_string()))?;
-    let scenario = py
-        .detach(|| scenario::read_json(&value, &overrides))
-        .map_err(|problems| scenario_error(py, &problems))?;
-    canonical(&scenario)
+    handed_out(py, move || scenario::read_json(&value, &overrides))
 }
 
 /// TOML of a canonical scenario, every default filled in.
 #[pyfunction]
-fn write_toml(scenario_json: &str) -> PyResult<String> {
-    Ok(scenario::write_toml(&parse(scenario_json)?))
+fn write_toml(py: Python<'_>, scenario_json: String) -> PyResult<String> {
+    made_of(py, scenario_json, |scenario| {
+        Ok(scenario::write_toml(scenario))
+    })
 }
 
 /// Topology, ports that can queue and expected cost of a canonical scenario, as JSON.
 #[pyfunction(name = "describe")]
-fn describe_json(scenario_json: &str) -> PyResult<String> {
-    let described = describe(&parse(scenario_json)?);
-    described
-        .map(|d| d.to_string())
-        .map_err(|e| PyValueError::new_err(e.to_string()))
+fn describe_json(py: Python<'_>, scenario_json: String) -> PyResult<String> {
+    made_of(py, scenario_json, |scenario| {
+        let described = describe(scenario).map_err(|e| e.to_string())?;
+        serde_json::to_string(&described).map_err(|e| e.to_string())
+    })
+}
+
+/// Sentences about what is allowed in a canonical scenario and hardly meant.
+#[pyfunction(name = "notes")]
+fn notes_of(py: Python<'_>, scenario_json: String) -> PyResult<Vec<String>> {
+    made_of(py, scenario_json, |scenario| {
+        cellyard_engine::notes(scenario).map_err(|e| e.to_string())
+    })
 }
 
 /// All components with their parameters, as JSON.
@@ -133,6 +192,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(read_json, module)?)?;
     module.add_function(wrap_pyfunction!(write_toml, module)?)?;
     module.add_function(wrap_pyfunction!(describe_json, module)?)?;
+    module.add_function(wrap_pyfunction!(notes_of, module)?)?;
     module.add_function(wrap_pyfunction!(registry_json, module)?)?;
     module.add_function(wrap_pyfunction!(json_schema, module)?)?;
     module.add_function(wrap_pyfunction!(results_schema, module)?)?;

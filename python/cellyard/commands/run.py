@@ -19,6 +19,7 @@ from cellyard.errors import UsageError
 from cellyard.files import write_whole
 from cellyard.folder import ResultFolder
 from cellyard.grid import Point, expand
+from cellyard.overview import TICKS_PER_SECOND
 from cellyard.progress import Progress
 from cellyard.ranges import interval, median, whole_count
 from cellyard.results import Totals
@@ -53,7 +54,7 @@ def command(
     if plot:
         _can_plot(plot, work, window)
     _tell(grid_notes.before(points, overrides=overrides, grid=grid))
-    _tell(note for point in points for note in point.scenario.describe()["notes"])
+    _tell(note for point in points for note in point.scenario.notes())
     first = points[0].scenario
     origin = provenance.of_command() | provenance.of_scenario(first, overrides=overrides, grid=grid, seed=seed)
     with _folder(out, first, origin, overwrite=overwrite) as folder:
@@ -181,7 +182,7 @@ def _can_plot(path: Path, work: Sequence[tuple[Point, Job]], window: Window) -> 
     scenario = work[0][0].scenario
     if not any(probe["what"] != "trace" for probe in scenario.to_dict()["probes"]):
         raise UsageError("--plot draws series, and the scenario has no probe that records one")
-    duration = scenario.describe()["duration_s"]
+    duration = scenario.to_dict()["duration"] / TICKS_PER_SECOND
     if window[0] is not None and window[0] >= duration:
         raise UsageError(f"--plot-from {window[0]:g} s: must be before the end of the run, {duration:g} s")
     plot.can_save(path)

@@ -1,26 +1,68 @@
 //! What a scenario amounts to before it runs: its ports, where cells can queue, how many there can be.
 
+mod cost;
 mod notes;
+
+pub use cost::Expected;
 
 use crate::flow::FlowKind;
 use crate::options::RunError;
-use crate::scenario::Scenario;
+use crate::scenario::{ClassQueue, Scenario, Scheduler};
 use crate::topology::Topology;
 use crate::units::CELL_BITS;
-use serde_json::{Value, json};
+use serde::Serialize;
 
-/// `{"hosts", "switches", "links", "vcs", "duration_s", "max_bottleneck_cells", "ports": [{"name", "switch", "inputs",
-/// "can_queue", "data_vcs", "ack_vcs", "max_data_cells", "scheduler", "queues": [{"class", "buffer", "drop",
-/// "rest_of_frame"}]}], "notes"}`, for the ports that carry anything.
-///
-/// The cells are an upper bound: what the links and the cell sources can bring in the simulated time. The scheduler and, for
-/// each class that crosses the port, most urgent first, the queue are those that hold there, the link's own or the
-/// switch's, in the form of a scenario's JSON. Notes are sentences about what is allowed and hardly meant, most of it
-/// settings without effect.
+/// What a scenario amounts to, for the ports that carry anything.
+#[derive(Clone, Debug, Serialize)]
+pub struct Description<'s> {
+    /// Number of hosts.
+    pub hosts: usize,
+    /// Number of switches.
+    pub switches: usize,
+    /// Number of links.
+    pub links: usize,
+    /// Number of VCs.
+    pub vcs: usize,
+    /// Simulated time.
+    pub duration_s: f64,
+    /// An upper bound: the data cells that links and sources of cells can bring to the ports that can queue.
+    pub max_bottleneck_cells: u64,
+    /// What a run is expected to take.
+    pub expected: Expected,
+    /// Ports in the order of the links.
+    pub ports: Vec<PortDescription<'s>>,
+    /// Sentences about what is allowed and hardly meant, most of it settings without effect.
+    pub notes: Vec<String>,
+}
+
+/// A port that carries anything.
+#[derive(Clone, Debug, Serialize)]
+pub struct PortDescription<'s> {
+    /// Name of its link.
+    pub name: &'s str,
+    /// Its switch.
+    pub switch: &'s str,
+    /// Links that feed it.
+    pub inputs: Vec<&'s str>,
+    /// Whether cells can wait there.
+    pub can_queue: bool,
+    /// VCs whose data cross it.
+    pub data_vcs: usize,
+    /// VCs whose ACKs cross it.
+    pub ack_vcs: usize,
+    /// An upper bound of the data cells that come.
+    pub max_data_cells: u64,
+    /// The scheduler that holds there, the link's own or the switch's.
+    pub scheduler: &'s Scheduler,
+    /// Likewise the queue of each class that crosses it, most urgent first.
+    pub queues: Vec<ClassQueue>,
+}
+
+/// What `scenario` amounts to.
 ///
 /// # Errors
 /// As [`crate::run`], for a scenario that the reader has not checked.
-pub fn describe(scenario: &Scenario) -> Result<Value, RunError> {
+pub fn describe(scenario: &Scenario) -> Result<Description<'_>, RunError> {
     let topology = Topology::new(scenario).map_err(RunError::Scenario)?;
     let can_queue = crate::build::queueing_links(scenario, &topology);
     let offered: Vec<f64> = (0..scenario.vcs.len())
@@ -30,9 +72,8 @@ pub fn describe(scenario: &Scenario) -> Result<Value, RunError> {
     let mut bottleneck = 0.0;
     let mut ports = Vec::new();
     for link in (0..scenario.links.len()).filter(|&l| !topology.inputs[l].is_empty()) {
-        let flows = topology.crossing[link]
-            .iter()
-            .map(|id| &topology.flows[id.index()]);
+        let crossing = topology.crossing[link].iter();
+        let flows = crossing.map(|id| &topology.flows[id.index()]);
         let data = flows.clone().filter(|flow| flow.kind.is_data());
         let brought: f64 = data.clone().map(|flow| offered[flow.vc]).sum();
         let rate = brought.min(scenario.links[link].rate.0 as f64);
@@ -41,29 +82,41 @@ pub fn describe(scenario: &Scenario) -> Result<Value, RunError> {
             bottleneck += most;
         }
         let inputs = topology.inputs[link].iter();
-        let queues = topology.classes[link].iter();
-        ports.push(json!({
-            "name": scenario.links[link].name,
-            "switch": scenario.links[link].from,
-            "inputs": inputs.map(|&i| scenario.links[i].name.as_str()).collect::<Vec<_>>(),
-            "can_queue": can_queue[link],
-            "data_vcs": data.count(),
-            "ack_vcs": flows.filter(|flow| flow.kind == FlowKind::Ack).count(),
-            "max_data_cells": most as u64,
-            "scheduler": topology.scheduler(scenario, link),
-            "queues": queues.map(|&class| topology.queue(scenario, link, class)).collect::<Vec<_>>(),
-        }));
+        let classes = topology.classes[link].iter();
+        ports.push(PortDescription {
+            name: &scenario.links[link].name,
+            switch: &scenario.links[link].from,
+            inputs: inputs.map(|&i| scenario.links[i].name.as_str()).collect(),
+            can_queue: can_queue[link],
+            data_vcs: data.count(),
+            ack_vcs: flows.filter(|flow| flow.kind == FlowKind::Ack).count(),
+            max_data_cells: most as u64,
+            scheduler: topology.scheduler(scenario, link),
+            queues: classes
+                .map(|&class| topology.queue(scenario, link, class))
+                .collect(),
+        });
     }
-    Ok(json!({
-        "hosts": scenario.hosts.len(),
-        "switches": scenario.switches.len(),
-        "links": scenario.links.len(),
-        "vcs": scenario.vcs.len(),
-        "duration_s": seconds,
-        "max_bottleneck_cells": bottleneck as u64,
-        "ports": ports,
-        "notes": notes::notes(scenario, &topology),
-    }))
+    Ok(Description {
+        hosts: scenario.hosts.len(),
+        switches: scenario.switches.len(),
+        links: scenario.links.len(),
+        vcs: scenario.vcs.len(),
+        duration_s: seconds,
+        max_bottleneck_cells: bottleneck as u64,
+        expected: cost::expected(scenario, &topology),
+        ports,
+        notes: notes::notes(scenario, &topology),
+    })
+}
+
+/// The `notes` of [`describe`] alone.
+///
+/// # Errors
+/// As [`describe`].
+pub fn notes(scenario: &Scenario) -> Result<Vec<String>, RunError> {
+    let topology = Topology::new(scenario).map_err(RunError::Scenario)?;
+    Ok(notes::notes(scenario, &topology))
 }
 
 /// The most that the data of a VC can bring in the long run, bits per second.
@@ -78,12 +131,18 @@ fn offered(scenario: &Scenario, topology: &Topology, vc: usize) -> f64 {
 mod tests {
     use super::*;
     use crate::scenario::read_toml;
+    use serde_json::{Value, json};
+
+    fn described(scenario: &Scenario) -> Value {
+        let found = describe(scenario).expect("it can be built");
+        serde_json::to_value(found).expect("it is plain data")
+    }
 
     #[test]
     fn a_lan_queues_at_its_bottleneck_only() {
         let text = include_str!("../../../../examples/lan-5.toml");
         let scenario = read_toml(text, "lan-5.toml", &[]).expect("the example is valid");
-        let found = describe(&scenario).expect("it can be built");
+        let found = described(&scenario);
         let queueing: Vec<&str> = found["ports"]
             .as_array()
             .expect("ports are a list")
@@ -105,7 +164,7 @@ mod tests {
             "{ buffer = \"7 cells\", drop = \"ppd\" }".into(),
         )];
         let scenario = read_toml(text, "", &own).expect("the example is valid");
-        let found = describe(&scenario).expect("it can be built");
+        let found = described(&scenario);
         let ports = found["ports"].as_array().expect("ports are a list");
         let port = |name: &str| {
             let port = ports.iter().find(|p| p["name"] == name).expect("a port");

@@ -288,8 +288,7 @@ mod tests {
                 .map(|&(k, v)| (k.to_string(), v.to_string()))
                 .collect();
             let scenario = read_toml(text, "lan-5.toml", &own).expect("the example is valid");
-            let found = describe(&scenario).expect("it can be built");
-            serde_json::from_value(found["notes"].clone()).expect("notes are sentences")
+            describe(&scenario).expect("it can be built").notes
         };
         let guarantee = ("vc.guarantee", "10 Mbps");
         let unused = "the guarantee of vc1 and 4 more has no effect: no port on the way has a per-vc scheduler for the class ubr";

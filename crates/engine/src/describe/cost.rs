@@ -1,0 +1,245 @@
+//! What a run takes, foreseen: cells and frames from what the sources would send if links were shared in proportion to what is
+//! asked of them, and seconds from what the engine was seen to need for each.
+//!
+//! A TCP asks for its window per round trip, after a slow start that doubles each round trip, and for no more than its file; other
+//! sources for their rate. Losses, timeouts and the shares of schedulers are not foreseen, so a count may be off by a factor, but
+//! not by orders of magnitude.
+
+use crate::aal5::ACK_CELLS;
+use crate::build::queueing_links;
+use crate::flow::FlowKind;
+use crate::processing::is_constant;
+use crate::scenario::{Scenario, TcpParams, Vc};
+use crate::topology::Topology;
+use crate::units::CELL_BITS;
+use serde::Serialize;
+use std::collections::HashSet;
+
+/// What a run is expected to take.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Expected {
+    /// Cell transmissions over all links.
+    pub cells: f64,
+    /// Of those, the ones by ports that can queue, and others that are looked at one by one.
+    pub station_cells: f64,
+    /// Frames handed to NICs, ACKs too; single cells of sources without frames.
+    pub frames: f64,
+    /// CPU time, seconds.
+    pub cpu_s: f64,
+}
+
+/// CPU seconds of a run, beside what it does: reading its options, an empty event loop.
+const EACH_RUN: f64 = 0.3e-3;
+/// For each hop of a flow: to build it and to tell its results.
+const EACH_HOP: f64 = 1.6e-6;
+/// For each link, host and VC.
+const EACH_COMPONENT: f64 = 2.0e-6;
+/// For each frame: sender, receiver and event list.
+const EACH_FRAME: f64 = 0.11e-6;
+/// For each cell of a station.
+const EACH_STATION_CELL: f64 = 3e-9;
+
+/// For each cell of a port that a probe watches, beside that.
+const EACH_WATCHED_CELL: f64 = 40e-9;
+
+/// What a VC asks for.
+#[derive(Clone, Copy, Default)]
+struct Demand {
+    /// Frames that it would send, and those that it hands to its NIC in any case.
+    frames: f64,
+    at_once: f64,
+    /// Cells of each.
+    cells: f64,
+    /// ACKs for each, if they are answered.
+    acks: f64,
+    /// Whether it takes what others leave.
+    yields: bool,
+}
+
+/// What a run of `scenario` is expected to take.
+pub fn expected(scenario: &Scenario, topology: &Topology) -> Expected {
+    let seconds = scenario.duration.as_seconds();
+    let demands: Vec<Demand> = (0..scenario.vcs.len())
+        .map(|vc| demand(scenario, topology, vc))
+        .collect();
+    let shares = shares(scenario, topology, &demands);
+    let can_queue = queueing_links(scenario, topology);
+    let is_station = |link: usize| can_queue[link] || looks_at_each(scenario, topology, link);
+    let names: HashSet<&str> = scenario.probes.iter().map(|p| p.of.as_str()).collect();
+    let is_watched = |link: usize| names.contains(scenario.links[link].name.as_str());
+    let mut found = Expected::default();
+    let mut watched_cells = 0.0;
+    let mut hops = 0;
+    for (vc, demand) in demands.iter().enumerate() {
+        let flow = |kind| &topology.flows[topology.flow(vc, kind).index()];
+        let (there, back) = (flow(FlowKind::Data), flow(FlowKind::Ack));
+        let share = there
+            .path
+            .iter()
+            .map(|&l| shares[l][usize::from(demand.yields)]);
+        let share = share.fold(1.0, f64::min);
+        let sent = if demand.yields {
+            demand.frames * share
+        } else {
+            demand.frames
+        };
+        let acks = demand.frames * share * demand.acks;
+        found.frames += sent.max(demand.at_once) + acks;
+        hops += there.path.len() + back.path.len();
+        for (path, cells) in [
+            (&there.path, demand.frames * share * demand.cells),
+            (&back.path, acks * f64::from(ACK_CELLS)),
+        ] {
+            for &link in path {
+                let most = seconds * scenario.links[link].rate.0 as f64 / CELL_BITS as f64;
+                let cells = cells.min(most);
+                found.cells += cells;
+                if is_station(link) {
+                    found.station_cells += cells;
+                }
+                if is_watched(link) {
+                    watched_cells += cells;
+                }
+            }
+        }
+    }
+    let components = scenario.links.len() + scenario.hosts.len() + scenario.vcs.len();
+    found.cpu_s = EACH_RUN
+        + EACH_HOP * hops as f64
+        + EACH_COMPONENT * components as f64
+        + EACH_FRAME * found.frames
+        + EACH_STATION_CELL * found.station_cells
+        + EACH_WATCHED_CELL * watched_cells;
+    found
+}
+
+/// Whether cells are looked at one by one when they leave `link`: it loses some, or a switch delays each by its own time.
+fn looks_at_each(scenario: &Scenario, topology: &Topology, link: usize) -> bool {
+    let switch = topology.enters[link].map(|s| &scenario.switches[s]);
+    let delay = switch.and_then(|s| s.processing);
+    crate::loss::is_lossy(&scenario.links[link]) || delay.is_some_and(|p| !is_constant(&p))
+}
+
+/// What is asked of a link.
+#[derive(Clone, Copy)]
+struct Asked {
+    /// Cells of sources that do not yield, and of those that do.
+    cells: [f64; 2],
+    /// From the first start to the last stop, seconds.
+    from: f64,
+    to: f64,
+}
+
+/// Per link, the share of what is asked of it that it can carry: of sources that do not yield, and of those that take what
+/// these leave.
+fn shares(scenario: &Scenario, topology: &Topology, demands: &[Demand]) -> Vec<[f64; 2]> {
+    let nothing = Asked {
+        cells: [0.0; 2],
+        from: f64::INFINITY,
+        to: 0.0,
+    };
+    let mut asked = vec![nothing; scenario.links.len()];
+    for (index, demand) in demands.iter().enumerate() {
+        let (from, to) = active(scenario, &scenario.vcs[index]);
+        for &link in topology.data_path(index) {
+            let asked = &mut asked[link];
+            asked.cells[usize::from(demand.yields)] += demand.frames * demand.cells;
+            asked.from = asked.from.min(from);
+            asked.to = asked.to.max(to);
+        }
+    }
+    let share = |(asked, link): (&Asked, &crate::scenario::Link)| {
+        let seconds = (asked.to - asked.from).max(0.0);
+        let most = seconds * link.rate.0 as f64 / CELL_BITS as f64;
+        let [firm, yielding] = asked.cells;
+        // Whoever yields gets something between others' bursts.
+        let left = (most - firm).max(0.1 * most);
+        [(firm, most), (yielding, left)]
+            .map(|(asked, most)| most.min(asked) / asked.max(f64::MIN_POSITIVE))
+    };
+    asked.iter().zip(&scenario.links).map(share).collect()
+}
+
+/// When a VC's source starts and stops, seconds.
+fn active(scenario: &Scenario, vc: &Vc) -> (f64, f64) {
+    let end = vc
+        .stop
+        .map_or(scenario.duration, |stop| stop.min(scenario.duration));
+    (vc.start.as_seconds(), end.as_seconds())
+}
+
+/// What a VC asks for in the time that it is active.
+fn demand(scenario: &Scenario, topology: &Topology, index: usize) -> Demand {
+    let vc = &scenario.vcs[index];
+    let (from, to) = active(scenario, vc);
+    let active = to - from;
+    if active <= 0.0 {
+        return Demand::default();
+    }
+    if let Some(rate) = vc.traffic.offered_rate() {
+        let cells = rate * active / CELL_BITS as f64;
+        return Demand {
+            frames: cells,
+            cells: 1.0,
+            ..Demand::default()
+        };
+    }
+    let Some((tcp, frame)) = vc.traffic.tcp().zip(vc.traffic.frame()) else {
+        return Demand::default();
+    };
+    let cells = f64::from(frame.cells);
+    let path = topology.data_path(index).iter();
+    let slowest = path.map(|&l| scenario.links[l].rate.0).min().unwrap_or(1) as f64;
+    let round = round_trip(scenario, topology, index, cells);
+    let file = tcp
+        .file_size
+        .map_or(f64::INFINITY, |bytes| bytes.div_ceil(tcp.mss) as f64);
+    // The slowest link lets no more pass.
+    let most = file.min(active * slowest / (CELL_BITS as f64 * cells) + 1.0);
+    let window = tcp.rwnd.div_ceil(tcp.mss) as f64;
+    Demand {
+        frames: in_rounds(tcp, window, active / round).min(most),
+        at_once: (tcp.initial_window as f64).min(window).min(file),
+        cells,
+        acks: if tcp.delayed_ack.is_some() { 0.5 } else { 1.0 },
+        yields: true,
+    }
+}
+
+/// Frames that a TCP may send in so many round trips: a window each, after windows that double.
+fn in_rounds(tcp: &TcpParams, window: f64, rounds: f64) -> f64 {
+    let first = (tcp.initial_window as f64).min(window);
+    let doubling = (window / first).log2();
+    let started = first * (2f64.powf(rounds.min(doubling)) - 1.0);
+    started + first + window * (rounds - doubling).max(0.0)
+}
+
+/// From a frame to its ACK where nothing waits, seconds.
+fn round_trip(scenario: &Scenario, topology: &Topology, index: usize, frame_cells: f64) -> f64 {
+    let vc: &Vc = &scenario.vcs[index];
+    let mut time = 4.0 * vc.traffic.processing().map_or(0.0, |p| p.mean.as_seconds());
+    for kind in FlowKind::ALL {
+        let flow = &topology.flows[topology.flow(index, kind).index()];
+        let cells = if kind.is_data() {
+            frame_cells
+        } else {
+            f64::from(ACK_CELLS)
+        };
+        let mut slowest = f64::INFINITY;
+        for &link in &flow.path {
+            let spec = &scenario.links[link];
+            slowest = slowest.min(spec.rate.0 as f64);
+            time += spec.delay.as_seconds() + CELL_BITS as f64 / spec.rate.0 as f64;
+            let switch = topology.enters[link].and_then(|s| scenario.switches[s].processing);
+            time += switch.map_or(0.0, |p| p.mean.as_seconds());
+        }
+        time += (cells - 1.0) * CELL_BITS as f64 / slowest;
+        let hosts = flow.hosts.map(|host| scenario.hosts[host].processing);
+        time += hosts
+            .into_iter()
+            .flatten()
+            .map(|p| p.mean.as_seconds())
+            .sum::<f64>();
+    }
+    time
+}
