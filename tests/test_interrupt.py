@@ -192,3 +192,14 @@ def test_a_signal_while_it_still_imports_is_no_traceback(tmp_path: Path) -> None
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (130, "")
+
+
+def test_interrupt_while_a_scenario_is_read(tmp_path: Path) -> None:
+    """Entries without a name by the million take seconds to read; reading is under way once more than the start is used."""
+    (tmp_path / "large.toml").write_text("host = [" + "{}," * 900_000 + "]\nlink = [" + "{}," * 900_000 + "]\n")
+    command = Command(tmp_path, "check", "large.toml")
+    while command.cpu_seconds() < 1:
+        assert command.process.poll() is None
+        time.sleep(0.02)
+    assert command.interrupt() < 2
+    assert command.out.read_text() == "" and "Traceback" not in command.err.read_text()

@@ -1,7 +1,9 @@
 //! Parts of the engine on their own: ns per operation.
 
+use crate::cases::bottleneck_cells;
 use crate::measure::timed;
 use crate::networks::{Dumbbell, Place, TWO_HOPS, read};
+use cellyard_engine::describe;
 use cellyard_engine::scenario::{TcpParams, Traffic};
 use cellyard_engine::testing::{EventList, Kind};
 use cellyard_engine::testing::{Receiver, Sender};
@@ -32,7 +34,7 @@ impl Part {
 
 /// The parts. At the speed aimed at for a LAN, 150 million cells per second, a frame of 12 cells takes 80 ns with all that
 /// belongs to it: the first two goals are its halves.
-pub const PARTS: [Part; 4] = [
+pub const PARTS: [Part; 7] = [
     Part {
         name: "part-tcp",
         operation: "segment and ACK through receiver and sender",
@@ -61,7 +63,66 @@ pub const PARTS: [Part; 4] = [
         operations: 20,
         work: reading_many,
     },
+    Part {
+        name: "part-star-reading",
+        operation: "scenario of 10 000 VCs read",
+        goal: 3e8,
+        operations: 3,
+        work: |times| {
+            (0..times)
+                .map(|_| read(black_box(&star())).vcs.len() as u64)
+                .sum()
+        },
+    },
+    Part {
+        name: "part-star-describing",
+        operation: "the same described",
+        goal: 3e8,
+        operations: 3,
+        work: |times| {
+            let scenario = read(&star());
+            let described = || {
+                describe(black_box(&scenario))
+                    .expect("it is checked")
+                    .ports
+                    .len()
+            };
+            (0..times).map(|_| described() as u64).sum()
+        },
+    },
+    Part {
+        name: "part-star-building",
+        operation: "the same built, run for 1 us, and its results made",
+        goal: 5e8,
+        operations: 3,
+        work: |times| {
+            let scenario = read(&star());
+            (0..times)
+                .map(|_| bottleneck_cells(black_box(&scenario)))
+                .sum()
+        },
+    },
 ];
+
+/// 10 000 TCPs over one bottleneck, each with hosts and links of its own, for a microsecond.
+fn star() -> String {
+    let link = |from, to| {
+        format!("{{ from = \"{from}\", to = \"{to}\", rate = \"155.52 Mbps\", delay = \"5 us\" }}")
+    };
+    let links = [
+        link("source", "west"),
+        link("west", "east"),
+        link("east", "sink"),
+    ]
+    .join(", ");
+    format!(
+        "duration = \"1 us\"\n\
+         host = [{{ name = \"source\", count = 10000 }}, {{ name = \"sink\", count = 10000 }}]\n\
+         switch = [{{ name = \"west\" }}, {{ name = \"east\" }}]\n\
+         link = [{links}]\n\
+         vc = [{{ from = \"source\", to = \"sink\", traffic = \"tcp\" }}]\n"
+    )
+}
 
 fn lan_tcp() -> TcpParams {
     let scenario = Dumbbell::vanilla(Place::Lan, 1, None, "tail-drop").scenario();
