@@ -257,7 +257,7 @@ mod tests {
         );
         let scenario = read_toml(&text, "", &[]).expect("the scenario is valid");
         let found = describe(&scenario).expect("it can be built");
-        serde_json::from_value(found["notes"].clone()).expect("notes are sentences")
+        found.notes
     }
 
     #[test]
