@@ -79,11 +79,18 @@ fn any_text(text: &str) -> Result<Json, Fault> {
     }
 }
 
+/// Longest name, in characters.
+pub(crate) const LONGEST_NAME: usize = 64;
+
+fn too_long() -> Fault {
+    Fault::new(format!("is longer than {LONGEST_NAME} characters"))
+}
+
 fn name(text: &str) -> Result<Json, Fault> {
     let fits = |c: char| c.is_alphanumeric() || "_-/>:+".contains(c);
     match text {
         "" => Err(Fault::new("is empty")),
-        t if t.chars().count() > 64 => Err(Fault::new("is longer than 64 characters")),
+        t if t.chars().count() > LONGEST_NAME => Err(too_long()),
         t if t.chars().all(|c| c.is_ascii_digit()) => Err(Fault::new("has digits only")),
         t => match t.chars().find(|&c| !fits(c)) {
             Some(c) => Err(Fault::new(format!("has the character {c:?}"))),

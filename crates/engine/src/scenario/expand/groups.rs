@@ -1,8 +1,10 @@
 //! Groups: numbered names, the nodes that an entry's ends name, and the pairs of two groups.
 
-use super::things::Things;
+use super::things::{Names, Things};
+use crate::notation::words::shorten;
 use crate::scenario::record::{Record, text};
 use crate::scenario::report::Report;
+use crate::scenario::values::LONGEST_NAME;
 
 /// The names of `count` like things; without a count, the name itself.
 pub(super) fn numbered(name: &str, count: Option<u64>) -> Vec<String> {
@@ -19,6 +21,21 @@ pub(super) fn duplicate(path: &str, what: &str, report: &mut Report) {
         format!("names are unique among {what}, with their groups and the numbered names of these"),
         None,
     );
+}
+
+/// Reports that an entry made a thing with a name longer than names may be, so that nobody could write it.
+pub(super) fn check_length(path: &str, names: &mut Names, report: &mut Report) {
+    if let Some(made) = names.take_too_long() {
+        report.add(
+            path,
+            format!(
+                "makes the name `{}`, which is longer than {LONGEST_NAME} characters",
+                shorten(&made)
+            ),
+            "a shorter name; numbers of members, `-back` and the names of both ends of a link without one count",
+            None,
+        );
+    }
 }
 
 /// An entry of links or VCs with its path, `link[3]`.

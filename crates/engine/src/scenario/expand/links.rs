@@ -1,6 +1,6 @@
 //! Links, one way each.
 
-use super::groups::{Entry, duplicate};
+use super::groups::{Entry, check_length, duplicate};
 use super::things::{LinkAt, Things};
 use crate::class::Class;
 use crate::scenario::record::{Record, entries, text};
@@ -40,6 +40,7 @@ pub(super) fn links(
         } else if !made.unique {
             duplicate(&format!("{path}.name"), "links", report);
         }
+        check_length(&format!("{path}.name"), &mut things.link_names, report);
         port_settings(entry, things, report);
     }
     right

@@ -1,6 +1,6 @@
 //! Hosts and switches.
 
-use super::groups::{duplicate, numbered};
+use super::groups::{check_length, duplicate, numbered};
 use super::things::{NodeAt, Things};
 use crate::scenario::record::{Record, entries, number, text};
 use crate::scenario::report::Report;
@@ -30,8 +30,10 @@ fn family(family: &str, scenario: &Record, things: &mut Things, report: &mut Rep
             unique &= known.define(&name, vec![things.nodes.len()], false);
             things.nodes.push(NodeAt { name, entry: i });
         }
+        let at_name = format!("{family}[{i}].name");
+        check_length(&at_name, &mut things.node_names, report);
         if !unique {
-            duplicate(&format!("{family}[{i}].name"), "hosts and switches", report);
+            duplicate(&at_name, "hosts and switches", report);
             right = false;
         }
     }

@@ -1,5 +1,6 @@
 //! The things of a scenario: what its entries stand for, names resolved to positions.
 
+use crate::scenario::values::LONGEST_NAME;
 use std::collections::{HashMap, HashSet};
 
 /// A host or switch; hosts come first.
@@ -34,13 +35,23 @@ pub(crate) struct VcAt {
 pub(crate) struct Names {
     members: HashMap<String, Vec<usize>>,
     groups: HashSet<String>,
+    /// The first name that is too long.
+    too_long: Option<String>,
 }
 
 impl Names {
+    /// The first name longer than names may be that was defined since the last call, if there is one.
+    pub(super) fn take_too_long(&mut self) -> Option<String> {
+        self.too_long.take()
+    }
+
     /// False when the name is taken.
     pub(super) fn define(&mut self, name: &str, members: Vec<usize>, group: bool) -> bool {
         if self.members.contains_key(name) {
             return false;
+        }
+        if self.too_long.is_none() && name.chars().count() > LONGEST_NAME {
+            self.too_long = Some(name.to_string());
         }
         self.members.insert(name.to_string(), members);
         if group {

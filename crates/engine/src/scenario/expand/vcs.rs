@@ -1,6 +1,6 @@
 //! VCs with their routes.
 
-use super::groups::{Entry, duplicate};
+use super::groups::{Entry, check_length, duplicate};
 use super::route::Router;
 use super::things::{Things, VcAt};
 use crate::notation::words::list;
@@ -44,6 +44,7 @@ pub(super) fn vcs(
             Some(name) if plan.numbered => unique &= things.vc_names.define(name, members, true),
             Some(_) => {}
         }
+        check_length(&format!("{path}.name"), &mut things.vc_names, report);
         if !unique {
             duplicate(&format!("{path}.name"), "VCs", report);
         }
