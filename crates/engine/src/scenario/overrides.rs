@@ -66,6 +66,14 @@ pub(crate) fn apply(root: &mut Node, path: &str, text: &str) -> Result<(), Box<P
                 Some(format!("`{}`", shorten(&path))),
             ));
         }
+        Named::Back(there) => {
+            let message = format!(
+                "`{}` is the link back of `link.{there}`, whose rate and delay it has",
+                shorten(steps[1])
+            );
+            let allowed = "the link there; or `duplex = false` there and an element of its own";
+            return Err(problem(message, allowed.into(), None));
+        }
         Named::In(field) => {
             let message = format!("is no field of a scenario, but the name of a {field}");
             let meant = format!("`{}`", shorten(&format!("{field}.{path}")));
@@ -89,8 +97,22 @@ enum Named {
     Sole(usize),
     /// One of so many that an element makes; how that is called.
     OneOf(u64, String),
+    /// The link back of what is called so.
+    Back(String),
     /// An element of this list, which is not named.
     In(&'static str),
+}
+
+/// The position of the link of which `name`, `b->a` or with `-back`, is the link back.
+fn back_of(root: &Node, field: &str, name: &str) -> Option<usize> {
+    let there = match (name.strip_suffix("-back"), name.split_once("->")) {
+        (Some(there), _) => there.to_string(),
+        (None, Some((a, b))) => format!("{b}->{a}"),
+        (None, None) => return None,
+    };
+    let items = root.get(field).filter(|_| field == "link")?.items();
+    let group = elements(items, field, &there).first().copied();
+    group.or_else(|| members::maker(root, field, &there).map(|maker| maker.at))
 }
 
 fn named(root: &Node, steps: &[&str]) -> Named {
@@ -107,7 +129,13 @@ fn named(root: &Node, steps: &[&str]) -> Named {
         return Named::AsWritten;
     }
     match members::maker(root, field, name) {
-        None => Named::AsWritten,
+        None => match back_of(root, field, name) {
+            Some(at) => {
+                let there = label(&list.items()[at], field);
+                Named::Back(there.unwrap_or_else(|| at.to_string()))
+            }
+            None => Named::AsWritten,
+        },
         Some(maker) if maker.makes == 1 => Named::Sole(maker.at),
         Some(maker) => {
             let own = label(&list.items()[maker.at], field);

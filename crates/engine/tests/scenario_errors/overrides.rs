@@ -251,3 +251,20 @@ fn wrong_overrides_are_named_as_such() {
         &["mss = \"1 s x = 3\": has the unknown unit"],
     );
 }
+
+#[test]
+fn a_link_back_is_told_as_that_of_the_link_there() {
+    for name in ["west->source2", "west->source", "east->west"] {
+        let own = [(format!("link.{name}.delay"), "1 ms".to_string())];
+        let problems = read_toml(GOOD, "test.toml", &own).expect_err("no element is called so");
+        let told = problems[0].to_string();
+        says(
+            &told,
+            &[
+                "is the link back of `link.",
+                "whose rate and delay",
+                "duplex = false",
+            ],
+        );
+    }
+}
