@@ -162,6 +162,23 @@ max_rto = "1 ms"
         assert len(done.stderr.splitlines()) < 5
 
 
+WINDOWS = """
+duration = "1 us"
+host = [{ name = "a" }, { name = "b" }]
+link = [{ from = "a", to = "b", rate = "1 Tbps" }]
+vc = [{ count = 400, from = "a", to = "b", traffic = { kind = "tcp", mss = "1 byte", rwnd = "1 GiB", initial_window = 1000000 } }]
+"""
+
+
+def test_more_memory_than_there_may_be(cli: Cli, tmp_path: Path, lan: Path) -> None:
+    path = tmp_path / "windows.toml"
+    path.write_text(WINDOWS)
+    refused(cli("run", path, "--memory", "4GB"), "51.", "limit of 4.0 GB", "initial_window", "memory")
+    refused(cli("run", lan, "--memory", "4"), "memory = '4'", "4GB")
+    refused(cli("run", lan, "--memory", "1 kB"), "memory")
+    assert "MB of memory" in cli("check", "--brief", lan).stdout
+
+
 def test_more_points_than_can_be_kept(cli: Cli, lan: Path) -> None:
     probe = 'probe=[{ what = "queue", of = "west->east", interval = "1 ns" }]'
     refused(cli("run", lan, "--set", probe), "probe[0].interval", "1000000000 points")

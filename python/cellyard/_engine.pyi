@@ -38,7 +38,13 @@ _Document: TypeAlias = tuple[str, list[tuple[NDArray[np.float64], NDArray[np.flo
 @final
 class Batch:
     def __new__(
-        cls, jobs: Sequence[tuple[str, int | None]], threads: int, *, digest: bool = False, kernel: str = "auto"
+        cls,
+        jobs: Sequence[tuple[str, int | None]],
+        threads: int,
+        *,
+        digest: bool = False,
+        kernel: str = "auto",
+        memory: int | None = None,
     ) -> Batch: ...
     def wait(self, timeout_seconds: float) -> list[tuple[int, _Document | None, tuple[str, str] | None, float]]: ...
     def cancel(self) -> None: ...

@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 from cellyard.errors import RunError, UsageError, unknown
-from cellyard.limits import MOST_JOBS, whole
+from cellyard.limits import MOST_JOBS, memory_bytes, whole
 
 if TYPE_CHECKING:
     import numpy as np
@@ -81,6 +81,7 @@ def run_jobs(
     on_progress: Callable[[float], None] | None = None,
     digest: bool = False,
     kernel: str = "auto",
+    memory: str | int | None = None,
 ) -> Iterator[Finished]:
     """Run ``jobs`` and yield each as it finishes, in any order; closing the iterator cancels the rest.
 
@@ -88,12 +89,15 @@ def run_jobs(
     finishes is appended to it; with a forced kernel, whose point is to run, it is left alone. ``on_progress`` is told several
     times a second how many runs are done, those under way with the share of their simulated time that has passed. ``kernel``
     forces the kernel of all ports (``auto``, ``arithmetic``, ``slotted``, or ``twin`` for the reference engine); it changes no
-    number. Raises `RunError` when a run fails, and `UsageError` when an argument is out of bounds, the forced kernel cannot
-    serve a port, the probes record too much, or more waits somewhere than could leave in the time that a run can tell.
+    number. ``memory`` is what the runs under way may need together by prediction, as bytes or ``"4 GB"``; half of the machine's by default.
+    Raises `RunError` when a run fails, and `UsageError` when an argument is out of bounds, the forced kernel cannot
+    serve a port, the probes record too much, a run may need too much memory, or more waits somewhere than
+    could leave in the time that a run can tell.
     """
     from cellyard._engine import Batch
 
     threads = whole("jobs", threads, most=MOST_JOBS)
+    limit = memory_bytes(memory)
     if not isinstance(kernel, str) or kernel not in KERNELS:
         raise unknown("kernel", kernel, KERNELS)
     if kernel != "auto":
@@ -111,7 +115,7 @@ def run_jobs(
         # The engine hands points over as arrays of numpy, and must not be interrupted while it imports that.
         importlib.import_module("numpy")
     work = [(jobs[index].scenario, jobs[index].replication) for index in todo]
-    batch = Batch(work, threads or all_cores(), digest=digest, kernel=kernel)
+    batch = Batch(work, threads or all_cores(), digest=digest, kernel=kernel, memory=limit)
     try:
         while batch.remaining:
             finished = batch.wait(POLL_SECONDS)

@@ -247,6 +247,13 @@ def run(
             "Changes no number."
         ),
     ] = Kernel.auto,
+    memory: Annotated[
+        str | None,
+        typer.Option(
+            help="What the runs under way may need together by prediction, as 4GB. Default: half of the machine's memory.",
+            metavar="SIZE",
+        ),
+    ] = None,
     plot: Annotated[
         Path | None,
         typer.Option(help="Draw the series of the probes of a single run into a PNG, SVG or PDF file.", metavar="FILE"),
@@ -273,6 +280,7 @@ def run(
         overwrite=overwrite,
         output_format=output_format.value,
         kernel=kernel.value,
+        memory=memory,
         plot=plot,
         plot_from=plot_from,
         plot_to=plot_to,

@@ -20,7 +20,7 @@ def size(facts: Mapping[str, Any]) -> str:
     return (
         f"{facts['vcs']} VCs over {facts['links']} links, {queueing} of {len(facts['ports'])} ports can queue; "
         f"{facts['duration_s']:g} s simulated, at most {facts['max_bottleneck_cells'] / 1e6:.1f} million bottleneck cells: "
-        f"some {seconds(facts):.2g} s a run"
+        f"some {seconds(facts):.2g} s a run, at most some {max(facts['memory_bytes'] / 1e6, 1):.0f} MB of memory"
     )
 
 

@@ -172,13 +172,17 @@ class Scenario:
         jobs: int | None = None,
         digest: bool = False,
         kernel: str = "auto",
+        memory: str | int | None = None,
     ) -> Results:
         """Simulate: once as stated, or ``replications`` times with each replication's own draws.
 
         ``jobs`` is the number of threads, all cores by default; it changes nothing but the time. ``digest``
         asks for the digest over every cell transmission, ``kernel`` forces the kernel of all ports (``auto``,
-        ``arithmetic``, ``slotted``, or ``twin`` for the reference engine, which records no series). Raises `cellyard.RunError`
-        when a run fails, and `cellyard.UsageError` when an argument is out of bounds or the forced kernel cannot serve a port.
+        ``arithmetic``, ``slotted``, or ``twin`` for the reference engine, which records no series). ``memory`` is
+        what the runs under way may need together by prediction, as bytes or ``"4 GB"``; half of the machine's by default. Raises
+        `cellyard.RunError` when a run fails, and `cellyard.UsageError` when an argument is out of bounds, a run may need more memory
+        or records too much, more waits somewhere than could leave in the time that a run can tell, or the forced kernel cannot
+        serve a port.
         """
         from cellyard.batch import Job, run_jobs
         from cellyard.results import Results, RunResult
@@ -186,7 +190,8 @@ class Scenario:
         replications = whole("replications", replications, most=MOST_REPLICATIONS)
         text = self._canonical if seed is None else self.with_seed(seed)._canonical
         draws: Sequence[int | None] = [None] if replications is None else range(replications)
-        finished = run_jobs([Job(text, draw) for draw in draws], threads=jobs, digest=bool(digest), kernel=kernel)
+        wanted = [Job(text, draw) for draw in draws]
+        finished = run_jobs(wanted, threads=jobs, digest=bool(digest), kernel=kernel, memory=memory)
         return Results([RunResult(f.result) for f in sorted(finished, key=lambda f: f.index)])
 
     def __eq__(self, other: object) -> bool:

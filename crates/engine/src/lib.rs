@@ -14,6 +14,7 @@ mod fabric;
 mod flow;
 mod host;
 mod loss;
+mod memory;
 mod notation;
 mod observe;
 mod options;

@@ -44,6 +44,8 @@ pub struct Options {
     pub kernel: Kernel,
     /// Whether to compute the digest over all cell transmissions.
     pub digest: bool,
+    /// Memory that a run may need by prediction, bytes; `None`: no limit.
+    pub memory: Option<u64>,
 }
 
 /// Why a run ended without a result.
@@ -74,6 +76,21 @@ pub enum RunError {
     Overdue {
         /// Which link, host or VC, and what of it.
         place: String,
+    },
+    /// A run may need more memory than it is allowed.
+    #[error(
+        "may need {:.1} GB of memory, above the limit of {:.1} GB a run; {:.1} GB are for {cause}; or a higher limit (memory)",
+        *need as f64 / 1e9, *limit as f64 / 1e9, *largest as f64 / 1e9
+    )]
+    Memory {
+        /// The prediction, bytes.
+        need: u64,
+        /// What is allowed, bytes.
+        limit: u64,
+        /// The largest part of the need, bytes.
+        largest: u64,
+        /// What that is, and what makes it smaller.
+        cause: &'static str,
     },
     /// The run was asked to stop.
     #[error("interrupted")]

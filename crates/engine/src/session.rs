@@ -1,6 +1,7 @@
 //! A run from outside: whole, or step by step while somebody watches.
 
 use crate::build::build;
+use crate::memory;
 use crate::options::{Kernel, Options, RunError};
 use crate::results::{self, RunResult};
 use crate::scenario::Scenario;
@@ -54,6 +55,15 @@ impl<'a> Session<'a> {
         options: &Options,
     ) -> Result<Session<'a>, RunError> {
         let topology = Topology::new(scenario).map_err(RunError::Scenario)?;
+        let need = memory::need(scenario, &topology, options);
+        if let Some(limit) = options.memory.filter(|&limit| need.bytes > limit as f64) {
+            return Err(RunError::Memory {
+                need: need.bytes as u64,
+                limit,
+                largest: need.largest as u64,
+                cause: need.cause,
+            });
+        }
         let engine = if options.kernel == Kernel::Twin {
             Engine::Twin(Box::new(Twin::new(scenario, topology.clone(), replication)))
         } else {

@@ -25,7 +25,11 @@ pub fn run_tally(
     kernel: Kernel,
     digest: bool,
 ) -> Result<Tally, RunError> {
-    let options = Options { kernel, digest };
+    let options = Options {
+        kernel,
+        digest,
+        ..Options::default()
+    };
     let mut session = Session::new(scenario, replication, &options)?;
     session.advance_until(Time::NEVER, &AtomicBool::new(false))?;
     Ok(session.tally())

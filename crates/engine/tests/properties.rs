@@ -151,7 +151,7 @@ proptest! {
     #[test]
     fn books_of_every_port_balance(case in random::cases(1_500)) {
         for kernel in [Kernel::Auto, Kernel::Slotted, Kernel::Twin] {
-            let options = Options { kernel, digest: false };
+            let options = Options { kernel, ..Options::default() };
             let run = simulation::run(&case.scenario, case.replication, &options, &AtomicBool::new(false));
             for port in run.expect("a random scenario runs").ports {
                 let dropped = serde_json::to_value(&port.dropped_cells).expect("counts");
@@ -188,7 +188,7 @@ proptest! {
     #[test]
     fn every_vc_tells_where_all_of_its_losses_were_and_how_late_its_cells_came(case in random::cases(1_500)) {
         for kernel in [Kernel::Auto, Kernel::Slotted, Kernel::Twin] {
-            let options = Options { kernel, digest: false };
+            let options = Options { kernel, ..Options::default() };
             let run = simulation::run(&case.scenario, case.replication, &options, &AtomicBool::new(false));
             for vc in run.expect("a random scenario runs").vcs {
                 let counts = vc.ports.iter().map(|there| serde_json::to_value(&there.dropped_cells).expect("counts"));
@@ -235,7 +235,7 @@ proptest! {
         let mut watched = case.scenario.clone();
         watched.probes = probes(&watched);
         let watch = |kernel| {
-            let options = Options { kernel, digest: false };
+            let options = Options { kernel, ..Options::default() };
             let run = simulation::run(&watched, case.replication, &options, &AtomicBool::new(false));
             let run = run.expect("a random scenario runs");
             (run.series, run.trace)
@@ -253,7 +253,7 @@ proptest! {
         watched.probes = probes(&watched);
         watched.probes.retain(|p| p.what == Observable::Queue && p.interval.is_none());
         for kernel in [Kernel::Auto, Kernel::Slotted] {
-            let options = Options { kernel, digest: false };
+            let options = Options { kernel, ..Options::default() };
             let run = simulation::run(&watched, case.replication, &options, &AtomicBool::new(false));
             let run = run.expect("a random scenario runs");
             for series in &run.series {

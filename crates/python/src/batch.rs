@@ -68,10 +68,16 @@ pub struct Batch {
 impl Batch {
     /// Starts `jobs` on `threads` threads. `digest` asks for the digest of every cell transmission; `kernel` forces the kernel of all
     /// ports: `auto` (the fastest that applies), `arithmetic`, `slotted` or `twin` (the reference engine). Raises `ValueError` for any
-    /// other name.
+    /// other name. The runs under way may together need `memory` bytes by prediction (`None`: no limit).
     #[new]
-    #[pyo3(signature = (jobs, threads, *, digest = false, kernel = "auto"))]
-    fn new(jobs: Vec<Job>, threads: usize, digest: bool, kernel: &str) -> PyResult<Batch> {
+    #[pyo3(signature = (jobs, threads, *, digest = false, kernel = "auto", memory = None))]
+    fn new(
+        jobs: Vec<Job>,
+        threads: usize,
+        digest: bool,
+        kernel: &str,
+        memory: Option<u64>,
+    ) -> PyResult<Batch> {
         let Some(kernel) = Kernel::ALL.into_iter().find(|k| k.name() == kernel) else {
             let names = Kernel::ALL.map(Kernel::name).join(", ");
             let message = format!("kernel = {kernel}: must be one of {names}");
@@ -83,7 +89,12 @@ impl Batch {
             jobs,
             next: AtomicUsize::new(0),
             cancelled: AtomicBool::new(false),
-            options: Options { kernel, digest },
+            options: Options {
+                kernel,
+                digest,
+                // Every thread has a run of its own.
+                memory: memory.map(|bytes| bytes / threads as u64),
+            },
             done: (0..threads).map(|_| Done::default()).collect(),
         });
         let (sender, receiver) = channel();
@@ -178,9 +189,10 @@ fn run(
     let scenario: Scenario = serde_json::from_str(scenario).map_err(failed)?;
     let mut result =
         simulate(shared, &scenario, *replication, passed).map_err(|error| match error {
-            RunError::Kernel { .. } | RunError::Points | RunError::Overdue { .. } => {
-                ("usage", error.to_string())
-            }
+            RunError::Kernel { .. }
+            | RunError::Points
+            | RunError::Overdue { .. }
+            | RunError::Memory { .. } => ("usage", error.to_string()),
             RunError::Scenario(_) | RunError::Cancelled => failed(error),
         })?;
     let series = result.series.iter_mut();

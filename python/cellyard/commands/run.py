@@ -42,6 +42,7 @@ def command(
     overwrite: bool,
     output_format: str,
     kernel: str,
+    memory: str | None,
     plot: Path | None,
     plot_from: str | None = None,
     plot_to: str | None = None,
@@ -58,7 +59,7 @@ def command(
     first = points[0].scenario
     origin = provenance.of_command() | provenance.of_scenario(first, overrides=overrides, grid=grid, seed=seed)
     with _folder(out, first, origin, overwrite=overwrite) as folder:
-        runs, timing = _simulate(work, jobs=jobs, folder=folder, kernel=kernel)
+        runs, timing = _simulate(work, jobs=jobs, folder=folder, kernel=kernel, memory=memory)
         complete = len(runs) == len(work)
         found = document(first, runs, replications=replications, complete=complete, timing=timing, origin=origin)
         unwritten = [folder.publish(lambda files: run_files.add(files, found))] if folder and runs else []
@@ -109,7 +110,12 @@ def _folder(
 
 
 def _simulate(
-    work: Sequence[tuple[Point, Job]], *, jobs: int | None, folder: ResultFolder | None, kernel: str
+    work: Sequence[tuple[Point, Job]],
+    *,
+    jobs: int | None,
+    folder: ResultFolder | None,
+    kernel: str,
+    memory: str | None,
 ) -> tuple[list[dict[str, Any]], dict[str, float]]:
     """The runs in order, those that have finished when interrupted, and the time that they took."""
     runs: dict[int, dict[str, Any]] = {}
@@ -121,7 +127,8 @@ def _simulate(
     ):
         _tell([store.note] if store and store.note else [])
         wanted = [job for _, job in work]
-        for finished in run_jobs(wanted, threads=jobs, store=store, on_progress=progress.update, kernel=kernel):
+        done = run_jobs(wanted, threads=jobs, store=store, on_progress=progress.update, kernel=kernel, memory=memory)
+        for finished in done:
             values = dict(work[finished.index][0].values)
             runs[finished.index] = {**({"set": values} if values else {}), **finished.result}
             cpu_seconds += finished.cpu_seconds

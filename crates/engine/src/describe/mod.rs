@@ -6,7 +6,8 @@ mod notes;
 pub use cost::Expected;
 
 use crate::flow::FlowKind;
-use crate::options::RunError;
+use crate::memory;
+use crate::options::{Options, RunError};
 use crate::scenario::{ClassQueue, Scenario, Scheduler};
 use crate::topology::Topology;
 use crate::units::CELL_BITS;
@@ -29,6 +30,8 @@ pub struct Description<'s> {
     pub max_bottleneck_cells: u64,
     /// What a run is expected to take.
     pub expected: Expected,
+    /// The most memory that a run can need.
+    pub memory_bytes: u64,
     /// Ports in the order of the links.
     pub ports: Vec<PortDescription<'s>>,
     /// Sentences about what is allowed and hardly meant, most of it settings without effect.
@@ -105,6 +108,7 @@ pub fn describe(scenario: &Scenario) -> Result<Description<'_>, RunError> {
         duration_s: seconds,
         max_bottleneck_cells: bottleneck as u64,
         expected: cost::expected(scenario, &topology),
+        memory_bytes: memory::need(scenario, &topology, &Options::default()).bytes as u64,
         ports,
         notes: notes::notes(scenario, &topology),
     })

@@ -469,7 +469,10 @@ impl<'a> Twin<'a> {
             held[cell.flow.index()] += u64::from(!being_sent);
         }
         for (link, nic) in self.nics.iter().enumerate() {
-            let sending = self.lines[link].in_service.iter().map(|(cell, _)| (cell.flow, 1));
+            let sending = self.lines[link]
+                .in_service
+                .iter()
+                .map(|(cell, _)| (cell.flow, 1));
             let sending = sending.filter(|_| self.ports[link].is_none());
             for (flow, cells) in nic.waiting().chain(sending) {
                 self.tally.flows[flow.index()].cells_not_sent += cells;

@@ -41,7 +41,9 @@ impl Nic {
     /// How many cells of which flow wait, by frame.
     pub(super) fn waiting(&self) -> impl Iterator<Item = (FlowId, u64)> {
         let left = |frame: &Queued| u64::from(frame.cells - frame.next);
-        self.frames.iter().map(move |frame| (frame.flow, left(frame)))
+        self.frames
+            .iter()
+            .map(move |frame| (frame.flow, left(frame)))
     }
 
     /// Takes the cell that goes next.

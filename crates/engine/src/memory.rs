@@ -1,0 +1,241 @@
+//! The memory that a run can need, before it begins: an estimate, on the safe side, of what grows with sizes that a scenario states.
+//!
+//! Not in it are frames that wait in a NIC because they were sent again, what probes record without `interval`, whose points are counted as
+//! they come, and the results of other runs.
+
+use crate::class::Class;
+use crate::options::{Kernel, Options};
+use crate::port::drop::{DropRule, Policy};
+use crate::scenario::{Scenario, Traffic};
+use crate::topology::Topology;
+use crate::units::CELL_BITS;
+
+/// Bytes of a frame that a TCP has under way: in its NIC's feed, in the books of its ends, and as much again where a list has just
+/// grown. An estimate on the safe side, like those below.
+const OF_FRAME: f64 = 128.0;
+/// The same of a frame in the twin, which keeps all frames of a run.
+const OF_TWIN_FRAME: f64 = 160.0;
+/// Bytes of a waiting cell in a queue that keeps cells, as its list has just grown.
+const OF_CELL: f64 = 96.0;
+/// Bytes of a recorded point, here and on its way to Python.
+const OF_POINT: f64 = 48.0;
+/// Bytes of a link that a VC takes: hops and sinks of its two flows, names, what is told of the port.
+const OF_LINK_OF_VC: f64 = 2_000.0;
+
+/// What a run can need.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Need {
+    /// In all, bytes.
+    pub bytes: f64,
+    /// The largest part, bytes.
+    pub largest: f64,
+    /// What that is, and what makes it smaller.
+    pub cause: &'static str,
+}
+
+/// The need of a run of `scenario`.
+pub fn need(scenario: &Scenario, topology: &Topology, options: &Options) -> Need {
+    let twin = options.kernel == Kernel::Twin;
+    let seconds = scenario.duration.as_seconds();
+    let most: Vec<Most> = (0..scenario.vcs.len())
+        .map(|vc| Most::of(scenario, topology, vc))
+        .collect();
+    let frames: f64 = most.iter().map(|m| m.frames).sum();
+    let all_frames: f64 = most.iter().map(|m| m.sent).sum();
+    let links_of_vcs: usize = topology.flows.iter().map(|flow| flow.path.len()).sum();
+    let points: f64 = scenario
+        .probes
+        .iter()
+        .filter_map(|p| p.interval)
+        .map(|interval| seconds / interval.as_seconds())
+        .sum();
+    let parts = [
+        (
+            if twin {
+                all_frames * OF_TWIN_FRAME
+            } else {
+                frames * OF_FRAME
+            },
+            if twin {
+                "the frames of all VCs, which the reference engine keeps: a shorter run, or another kernel"
+            } else {
+                "the windows of all TCPs, in segments: a smaller rwnd or initial_window, a larger mss, fewer VCs"
+            },
+        ),
+        (
+            waiting(scenario, topology, &most, options) * OF_CELL,
+            "the cells that can wait in queues: smaller buffers or windows, slower sources, a shorter run",
+        ),
+        (points * OF_POINT, "the points of probes: a longer interval"),
+        (
+            links_of_vcs as f64 * OF_LINK_OF_VC,
+            "VCs and the links they take: fewer VCs",
+        ),
+    ];
+    let bytes = parts.iter().map(|part| part.0).sum();
+    let largest = parts.into_iter().max_by(|a, b| a.0.total_cmp(&b.0));
+    let (largest, cause) = largest.expect("there are four");
+    Need {
+        bytes,
+        largest,
+        cause,
+    }
+}
+
+/// The most that a VC can have.
+struct Most {
+    /// Frames under way at once; single cells are made as they go.
+    frames: f64,
+    /// Frames in all.
+    sent: f64,
+    /// Cells of data under way at once.
+    cells: f64,
+}
+
+impl Most {
+    fn of(scenario: &Scenario, topology: &Topology, vc: usize) -> Most {
+        let traffic = &scenario.vcs[vc].traffic;
+        let seconds = scenario.duration.as_seconds();
+        let load = traffic.most_under_way(seconds);
+        let Traffic::Tcp(tcp) = traffic else {
+            return Most {
+                frames: 0.0,
+                sent: load.frames,
+                cells: load.cells,
+            };
+        };
+        // What leaves the NIC lets, once acknowledged, two new segments go each.
+        let first = topology.data_path(vc)[0];
+        let of_frame = load.cells / load.frames * CELL_BITS as f64;
+        let acknowledged = scenario.links[first].rate.0 as f64 * seconds / of_frame;
+        let sent = tcp.initial_window as f64 + 2.0 * acknowledged;
+        let frames = load.frames.min(sent);
+        Most {
+            frames,
+            sent,
+            cells: frames * load.cells / load.frames,
+        }
+    }
+}
+
+/// Cells that can wait at ports that keep them one by one; the others need no memory for them.
+fn waiting(scenario: &Scenario, topology: &Topology, most: &[Most], options: &Options) -> f64 {
+    let ports = (0..scenario.links.len()).filter(|&link| !topology.inputs[link].is_empty());
+    let ports = ports.filter(|&link| keeps_cells(scenario, topology, link, options.kernel));
+    ports
+        .map(|link| waiting_at(scenario, topology, most, link))
+        .sum()
+}
+
+/// Whether the port that `link` is holds its cells in queues: it cannot be served by arithmetic.
+fn keeps_cells(scenario: &Scenario, topology: &Topology, link: usize, kernel: Kernel) -> bool {
+    let by_arithmetic = match topology.classes[link][..] {
+        [class] => {
+            let queue = topology.queue(scenario, link, class);
+            scenario.links[link].rate.cell_time().exact().is_some()
+                && !topology.scheduler(scenario, link).serves_vcs_of(class)
+                && !Policy::new(&queue.drop, queue.buffer).needs().every_cell
+        }
+        _ => false,
+    };
+    match kernel {
+        Kernel::Auto | Kernel::Arithmetic => !by_arithmetic,
+        Kernel::Slotted | Kernel::Twin => true,
+    }
+}
+
+/// Cells that can wait at the port that `link` is: windows, bursts that coincide, and what comes above the port's rate, as far as its
+/// inputs bring it and the buffers hold it.
+fn waiting_at(scenario: &Scenario, topology: &Topology, most: &[Most], link: usize) -> f64 {
+    let seconds = scenario.duration.as_seconds();
+    let data = || {
+        let flows = topology.crossing[link]
+            .iter()
+            .map(|id| &topology.flows[id.index()]);
+        flows.filter(|flow| flow.kind.is_data()).map(|flow| flow.vc)
+    };
+    let offered = |vc: usize| scenario.vcs[vc].traffic.offered_rate().unwrap_or(0.0);
+    let above = data().map(offered).sum::<f64>() - scenario.links[link].rate.0 as f64;
+    let above = above.max(0.0) * seconds / CELL_BITS as f64;
+    let of_class = |&class: &Class| {
+        let of_class = data().filter(|&vc| scenario.vcs[vc].class == class);
+        let cells = of_class.map(|vc| match &scenario.vcs[vc].traffic {
+            Traffic::Vbr { rate, on, .. } => {
+                rate.0 as f64 * on.as_seconds().min(seconds) / CELL_BITS as f64
+            }
+            Traffic::Tcp(_) => most[vc].cells,
+            Traffic::Cbr { .. } | Traffic::Poisson { .. } => 1.0,
+        });
+        let buffer = topology.queue(scenario, link, class).buffer;
+        (cells.sum::<f64>() + above).min(buffer.map_or(f64::INFINITY, |k| k as f64))
+    };
+    let inputs = topology.inputs[link].iter();
+    let rate: f64 = inputs.map(|&i| scenario.links[i].rate.0 as f64).sum();
+    let waits: f64 = topology.classes[link].iter().map(of_class).sum();
+    waits.min(rate * seconds / CELL_BITS as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::read_toml;
+
+    fn need_of(text: &str, kernel: Kernel) -> Need {
+        let net = read_toml(text, "", &[]).expect("it reads");
+        let topology = Topology::new(&net).expect("it holds together");
+        let options = Options {
+            kernel,
+            ..Options::default()
+        };
+        need(&net, &topology, &options)
+    }
+
+    const WINDOWS: &str = r#"
+duration = "1 us"
+host = [{ name = "a" }, { name = "b" }]
+switch = [{ name = "w" }]
+link = [{ from = "a", to = "w", rate = "1 Tbps" }, { from = "w", to = "b", rate = "1 Tbps" }]
+vc = [{ count = 400, from = "a", to = "b", traffic = { kind = "tcp", mss = "1 byte", rwnd = "1 GiB", initial_window = 1000000 } }]
+"#;
+
+    #[test]
+    fn windows_count_as_far_as_the_run_can_open_them() {
+        let found = need_of(WINDOWS, Kernel::Auto);
+        assert!(
+            found.bytes > 40e9 && found.cause.contains("initial_window"),
+            "{found:?}"
+        );
+        let closed = WINDOWS.replace("1000000", "1");
+        assert!(need_of(&closed, Kernel::Auto).bytes < 1e9);
+    }
+
+    #[test]
+    fn queues_count_where_cells_are_kept() {
+        let net = |load: &str| {
+            format!(
+                r#"
+duration = "1000 s"
+host = [{{ name = "a", count = 2 }}, {{ name = "b" }}]
+switch = [{{ name = "w" }}]
+link = [{{ from = "a", to = "w", rate = "155.52 Mbps" }}, {{ from = "w", to = "b", rate = "155.52 Mbps" }}]
+vc = [{{ from = "a", to = "b", traffic = {{ kind = "poisson", rate = "{load}" }} }}]
+"#
+            )
+        };
+        let over = need_of(&net("155.52 Mbps"), Kernel::Slotted);
+        assert!(
+            over.bytes > 30e9 && over.cause.contains("queues"),
+            "{over:?}"
+        );
+        assert!(need_of(&net("155.52 Mbps"), Kernel::Auto).bytes < 1e6);
+        assert!(need_of(&net("70 Mbps"), Kernel::Slotted).bytes < 1e6);
+    }
+
+    #[test]
+    fn the_examples_need_little() {
+        let text = include_str!("../../../examples/lan-5.toml");
+        for kernel in [Kernel::Auto, Kernel::Slotted] {
+            assert!(need_of(text, kernel).bytes < 50e6);
+        }
+    }
+}
