@@ -9,7 +9,7 @@ BIN := .venv/bin
 RUN := $(BIN)/cellyard
 SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock pyproject.toml
 
-.PHONY: help study test fmt lint fresh validate reports bench mutants audit docs pins build tools clean
+.PHONY: help study test fuzz fmt lint fresh validate reports bench mutants audit docs pins build tools clean
 .DELETE_ON_ERROR:
 
 help: ## what there is to make
@@ -23,6 +23,12 @@ study: build ## set everything up and print the first study's table beside the p
 test: build ## every test, Rust and Python
 	cargo test --workspace --quiet
 	$(BIN)/python -m pytest
+
+# `make test` runs the first few thousand cases of these. FUZZ_SECONDS or FUZZ_CASES ends each of the three, FUZZ_SEED draws others, FUZZ_OUT is
+# where an input that fails is kept (crates/engine/tests/fuzz/campaign.rs).
+fuzz: tools ## mutated scenario files and hostile networks, until one fails or you stop it
+	FUZZ_SECONDS=$(or $(FUZZ_SECONDS),$(if $(FUZZ_CASES),,1000000000)) \
+		cargo test --package cellyard-engine --test fuzz -- --nocapture --test-threads 3 keep_every_invariant any_text
 
 fmt: .venv/installed ## format Rust and Python
 	cargo fmt --all

@@ -7,7 +7,7 @@ use cellyard_engine::scenario::*;
 use cellyard_engine::testing::{DropReason, Dropped, FlowKind, Tally};
 use cellyard_engine::units::{BitRate, Span};
 use cellyard_engine::{self as simulation, Kernel, Options};
-use common::{build, engines, random};
+use common::{build, engines, invariants, random};
 use proptest::prelude::*;
 use std::sync::atomic::AtomicBool;
 
@@ -153,15 +153,9 @@ proptest! {
         for kernel in [Kernel::Auto, Kernel::Slotted, Kernel::Twin] {
             let options = Options { kernel, ..Options::default() };
             let run = simulation::run(&case.scenario, case.replication, &options, &AtomicBool::new(false));
-            for port in run.expect("a random scenario runs").ports {
-                let dropped = serde_json::to_value(&port.dropped_cells).expect("counts");
-                let sum = |reasons: &[&str]| reasons.iter().map(|r| dropped[r].as_u64().unwrap()).sum::<u64>();
-                let on_arrival = sum(&["policy", "full", "rest"]);
-                prop_assert_eq!(port.arrived_cells, port.accepted_cells + on_arrival, "{:?}", port);
-                let left = port.sent_cells + port.held_cells + sum(&["front"]);
-                prop_assert_eq!(port.accepted_cells, left, "{:?}", port);
-                prop_assert!(port.can_queue || port.held_cells <= 1, "{:?}", port);
-            }
+            let ports = run.expect("a random scenario runs").ports;
+            let balance = ports.iter().try_for_each(invariants::port);
+            prop_assert!(balance.is_ok(), "{kernel:?}: {balance:?}");
         }
     }
 

@@ -1,9 +1,12 @@
-//! What the tests of whole runs share: small networks by hand (`build`), random ones (`random`), and how to tell
-//! what two tallies differ in.
+//! What the tests of whole runs share: small networks by hand (`build`), random ones (`random`), random ones at the edges of what
+//! the reader accepts (`hostile`), what must hold of any result (`invariants`), and how to tell what two tallies differ in.
 #![allow(dead_code)] // each test binary uses its part
 
 pub mod build;
+pub mod draws;
 pub mod engines;
+pub mod hostile;
+pub mod invariants;
 pub mod random;
 
 use cellyard_engine::testing::Tally;

@@ -18,6 +18,23 @@ pub struct Case {
     pub replication: Option<u64>,
 }
 
+impl Case {
+    /// With what the reader asks for and a run does not need: the measuring time within the run, guarantees above nothing.
+    pub fn readable(mut self) -> Case {
+        const LEAST: Span = Span::from_nanoseconds(1);
+        let net = &mut self.scenario;
+        net.duration = net.duration.max(LEAST + LEAST);
+        let (all, measure) = (net.duration.0, &mut net.measure);
+        measure.warm_up = measure.warm_up.min(Span(all - LEAST.0));
+        let rest = Span(all - measure.warm_up.0);
+        measure.window = measure.window.map(|window| window.clamp(LEAST, rest));
+        for vc in &mut net.vcs {
+            vc.guarantee = vc.guarantee.filter(|rate| rate.0 > 0);
+        }
+        self
+    }
+}
+
 /// The scenario as JSON on one line, to be read back by a program.
 impl fmt::Debug for Case {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {

@@ -1,0 +1,219 @@
+//! Random scenarios at the edges of what the reader accepts: the shapes of `random`, with rates from 1 kb/s to 1 Tb/s, segments of 1 to
+//! 65 487 bytes, windows to 1 GiB, delays to 1000 s and timers from 1 us. A run is as long as its cost allows.
+
+use super::draws::Draws;
+use super::random::Case;
+use cellyard_engine::scenario::*;
+use cellyard_engine::testing::{FlowKind, Topology};
+use cellyard_engine::units::{BitRate, CELL_BITS, Span, TICKS_PER_SECOND};
+
+const SECOND: u64 = TICKS_PER_SECOND;
+const MICROSECOND: u64 = SECOND / 1_000_000;
+const MOST_RATE: u64 = 1_000_000_000_000;
+const MOST_DELAY: u64 = 1_000 * SECOND;
+const MOST_WINDOW: u64 = 1 << 30;
+const MOST_MSS: u64 = 65_487;
+
+/// Most cell transmissions of a run, by a bound that most runs stay far below.
+const MOST_CELLS: f64 = 60_000.0;
+/// Most cells that initial windows and timeouts can put into the queue of a host's link.
+const MOST_AT_ONCE: f64 = 20_000.0;
+
+/// `case` with other values everywhere; names, routes, policies and schedulers stay.
+pub fn hostile(case: Case, draws: &mut Draws) -> Case {
+    let mut net = case.scenario;
+    let base = draws.magnitude(1_000, MOST_RATE);
+    let cell = BitRate(base).cell_time().shortest().0;
+    for link in &mut net.links {
+        let rate = if draws.chance(80) {
+            base
+        } else {
+            draws.magnitude(1_000, MOST_RATE)
+        };
+        link.rate = BitRate(rate);
+        link.delay = rarely(90, draws, cell * 30, MOST_DELAY);
+        queues(&mut link.queues, draws);
+    }
+    for switch in &mut net.switches {
+        processing(&mut switch.processing, draws);
+        queues(&mut switch.queues, draws);
+    }
+    for host in &mut net.hosts {
+        processing(&mut host.processing, draws);
+    }
+    let wish = Span(draws.magnitude(cell * 1_000, 20_000 * SECOND));
+    for vc in 0..net.vcs.len() {
+        let line = first_link(&net, vc);
+        let slowest = net.links.iter().map(|link| link.rate.0).min().unwrap_or(1);
+        let count = net.vcs.len() as u64;
+        let vc = &mut net.vcs[vc];
+        vc.weight = draws.magnitude(1, 1_000_000);
+        vc.guarantee = vc
+            .guarantee
+            .map(|_| BitRate(draws.magnitude(1, slowest / count + 1) - 1));
+        traffic(&mut vc.traffic, line, draws);
+    }
+    net.duration = affordable(&net, wish);
+    times(&mut net, draws);
+    Case {
+        scenario: net,
+        ..case
+    }
+    .readable()
+}
+
+/// In `percent` of 100 cases up to `little`, else up to `most`.
+fn rarely(percent: u64, draws: &mut Draws, little: u64, most: u64) -> Span {
+    let most = if draws.chance(percent) { little } else { most };
+    Span(draws.magnitude(1, most) - 1)
+}
+
+fn processing(processing: &mut Option<Processing>, draws: &mut Draws) {
+    if let Some(processing) = processing {
+        processing.mean = rarely(70, draws, 10 * MICROSECOND, SECOND);
+        processing.spread = Span(draws.magnitude(1, processing.mean.0 + 1) - 1);
+    }
+}
+
+fn queues(queues: &mut [ClassQueue], draws: &mut Draws) {
+    for queue in queues {
+        queue.buffer = match draws.below(4) {
+            0 => None,
+            1 | 2 => Some(draws.magnitude(1, 200)),
+            _ => Some(draws.magnitude(1, 1_000_000_000)),
+        };
+        let most = queue.buffer.unwrap_or(1_000_000);
+        let mut within = |threshold: &mut Threshold| match threshold {
+            Threshold::Cells(cells) => *cells = draws.magnitude(1, most + 1) - 1,
+            Threshold::Fraction(_) => {}
+        };
+        match &mut queue.drop {
+            DropPolicy::SelectiveDrop { r, .. } => within(r),
+            DropPolicy::Fba { r, k_fba, .. } => {
+                within(r);
+                // At least R.
+                *k_fba = k_fba.map(|_| most);
+            }
+            DropPolicy::Epd { threshold, reserve } => {
+                threshold.iter_mut().for_each(within);
+                *reserve = draws.magnitude(1, most + 1) - 1;
+            }
+            DropPolicy::TailDrop | DropPolicy::Ppd | DropPolicy::DropFromFront => {}
+        }
+    }
+}
+
+fn traffic(traffic: &mut Traffic, line: u64, draws: &mut Draws) {
+    let mut part = |rate: &mut BitRate| *rate = BitRate(draws.magnitude(1, line));
+    match traffic {
+        Traffic::Cbr { rate } | Traffic::Poisson { rate } => part(rate),
+        Traffic::Vbr { rate, on, off } => {
+            part(rate);
+            *on = Span(draws.magnitude(MICROSECOND, 1_000 * SECOND));
+            *off = Span(draws.magnitude(MICROSECOND, 1_000 * SECOND)) + rate.cell_time().longest();
+        }
+        Traffic::Tcp(tcp) => {
+            let edges = [1, 2, 39, 40, 41, 48, 512, 9_140, MOST_MSS - 1, MOST_MSS];
+            tcp.mss = if draws.chance(50) {
+                draws.one_of(&edges)
+            } else {
+                draws.magnitude(1, MOST_MSS)
+            };
+            tcp.rwnd = draws.magnitude(tcp.mss, MOST_WINDOW);
+            let segments = (MOST_AT_ONCE as u64 / cells(tcp)).max(1);
+            tcp.initial_window = draws.magnitude(1, segments.min(1_000_000));
+            tcp.initial_ssthresh = tcp
+                .initial_ssthresh
+                .map(|_| draws.magnitude(1, MOST_WINDOW));
+            tcp.file_size = tcp
+                .file_size
+                .map(|_| draws.magnitude(1, 1_000_000_000_000_000));
+            tcp.dupack_threshold = draws.magnitude(1, 1_000) as u32;
+            let mut timer = || draws.magnitude(MICROSECOND, 100 * SECOND);
+            let mut rtos = [timer(), timer(), timer()];
+            rtos.sort_unstable();
+            tcp.granularity = Span(timer());
+            tcp.min_rto = Span(rtos[0]);
+            tcp.initial_rto = Span(rtos[1]);
+            tcp.max_rto = Span(rtos[2]);
+            tcp.delayed_ack = tcp.delayed_ack.map(|_| Span(timer()));
+            processing(&mut tcp.processing, draws);
+        }
+    }
+}
+
+/// Cells of a full segment.
+fn cells(tcp: &TcpParams) -> u64 {
+    let frame = Traffic::Tcp(Box::new(tcp.clone())).frame();
+    frame.map_or(1, |frame| u64::from(frame.cells))
+}
+
+/// Rate of the link that the data of a VC leave its host by, bits per second.
+fn first_link(net: &Scenario, vc: usize) -> u64 {
+    let vc = &net.vcs[vc];
+    let next = vc.route.first().unwrap_or(&vc.to);
+    let link = net
+        .links
+        .iter()
+        .find(|l| l.from == vc.from && l.to == *next);
+    link.map_or(1_000, |link| link.rate.0)
+}
+
+/// `wish`, or as much of it as is cheap enough.
+fn affordable(net: &Scenario, wish: Span) -> Span {
+    let topology = Topology::new(net).expect("the shape is right");
+    let mut duration = wish;
+    while duration.0 > 1 && !is_cheap(net, &topology, duration) {
+        duration = Span(duration.0 / 2);
+    }
+    duration
+}
+
+fn is_cheap(net: &Scenario, topology: &Topology, duration: Span) -> bool {
+    let seconds = duration.as_seconds();
+    let (mut transmissions, mut at_once) = (0.0, 0.0);
+    for (i, vc) in net.vcs.iter().enumerate() {
+        let paths = FlowKind::ALL.map(|kind| &topology.flows[topology.flow(i, kind).index()].path);
+        let hops = paths.iter().map(|path| path.len()).sum::<usize>() as f64;
+        let line = net.links[paths[0][0]].rate.0 as f64 * seconds / CELL_BITS as f64;
+        let offered = match &vc.traffic {
+            Traffic::Cbr { rate } | Traffic::Poisson { rate } | Traffic::Vbr { rate, .. } => {
+                rate.0 as f64 * seconds / CELL_BITS as f64
+            }
+            Traffic::Tcp(tcp) => {
+                let delays = paths
+                    .iter()
+                    .flat_map(|path| path.iter())
+                    .map(|&l| net.links[l].delay.as_seconds());
+                let trips = seconds / delays.sum::<f64>().max(1e-12) + 2.0;
+                let segment = cells(tcp) as f64;
+                let window = (tcp.rwnd / tcp.mss) as f64 * segment;
+                let timeouts = seconds / tcp.min_rto.as_seconds().max(tcp.granularity.as_seconds());
+                at_once += (timeouts + tcp.initial_window as f64) * segment;
+                line.min(window * trips)
+            }
+        };
+        transmissions += offered * hops;
+    }
+    transmissions <= MOST_CELLS && at_once <= 4.0 * MOST_AT_ONCE
+}
+
+/// Starts, stops, phases and measuring times somewhere in the run, or beyond it.
+fn times(net: &mut Scenario, draws: &mut Draws) {
+    let duration = net.duration.0;
+    let mut within = |percent| match draws.chance(percent) {
+        true => Span(draws.magnitude(1, duration) - 1),
+        false => Span::ZERO,
+    };
+    net.timer_phase = within(50);
+    net.ensemble.start_jitter = within(50);
+    net.measure.warm_up = within(50);
+    net.measure.window = net
+        .measure
+        .window
+        .map(|_| Span(duration - net.measure.warm_up.0));
+    for vc in &mut net.vcs {
+        vc.start = within(30);
+        vc.stop = vc.stop.map(|_| vc.start + within(100) + Span(1));
+    }
+}

@@ -1,0 +1,200 @@
+//! What must hold of the result of any run, whatever was simulated.
+
+use cellyard_engine::results::{PortResult, RunResult, VcResult};
+use cellyard_engine::scenario::Scenario;
+use cellyard_engine::testing::{FlowKind, Tally, Topology};
+use cellyard_engine::units::{CELL_PAYLOAD_BYTES, Span};
+use serde_json::Value;
+
+/// For rounding of sums of floating-point numbers.
+const NEARLY: f64 = 1e-9;
+
+fn must(holds: bool, what: impl FnOnce() -> String) -> Result<(), String> {
+    if holds { Ok(()) } else { Err(what()) }
+}
+
+/// The most cells whose last bit can leave by a link of this rate before the end.
+fn most_cells(scenario: &Scenario, link: usize) -> u64 {
+    let cell_time = scenario.links[link].rate.cell_time();
+    // Several busy periods may each round up and down by a tick.
+    scenario.duration.0 / cell_time.shortest().0
+}
+
+/// Every promise about one result and the counters that it was made of.
+pub fn check(scenario: &Scenario, result: &RunResult, tally: &Tally) -> Result<(), String> {
+    let topology = Topology::new(scenario)?;
+    finite(result)?;
+    totals(result)?;
+    result.ports.iter().try_for_each(port)?;
+    result.vcs.iter().try_for_each(vc)?;
+    for (link, &cells) in tally.link_cells.iter().enumerate() {
+        let most = most_cells(scenario, link);
+        let name = &scenario.links[link].name;
+        must(cells <= most, || {
+            format!("link {name} sent {cells} cells, its rate allows {most}")
+        })?;
+    }
+    delays(scenario, &topology, tally)?;
+    classes(result)
+}
+
+/// Nothing is infinite, not a number, or negative.
+fn finite(result: &RunResult) -> Result<(), String> {
+    let shown = format!("{result:?}");
+    let none = |odd: &str| must(!shown.contains(odd), || format!("{odd} in {shown}"));
+    ["NaN", ": inf", "(inf", "[inf", ", inf", "-inf"]
+        .into_iter()
+        .try_for_each(none)?;
+    let document = serde_json::to_value(result).map_err(|error| error.to_string())?;
+    not_negative(&document, "result")
+}
+
+fn not_negative(value: &Value, path: &str) -> Result<(), String> {
+    match value {
+        Value::Number(number) => {
+            let negative = number.as_f64().is_none_or(|n| n < 0.0);
+            must(!negative, || format!("{path} = {number}"))
+        }
+        Value::Array(all) => all
+            .iter()
+            .enumerate()
+            .try_for_each(|(i, v)| not_negative(v, &format!("{path}[{i}]"))),
+        Value::Object(all) => all
+            .iter()
+            .try_for_each(|(key, v)| not_negative(v, &format!("{path}.{key}"))),
+        Value::Null | Value::Bool(_) | Value::String(_) => Ok(()),
+    }
+}
+
+fn totals(result: &RunResult) -> Result<(), String> {
+    let totals = &result.totals;
+    let fair = totals.fairness.is_none_or(|f| f > 0.0 && f <= 1.0 + NEARLY);
+    must(fair, || format!("fairness {:?}", totals.fairness))?;
+    must((0.0..=1.0).contains(&totals.cell_loss_ratio), || {
+        format!("cell_loss_ratio {}", totals.cell_loss_ratio)
+    })?;
+    must(result.measured_s <= result.duration_s, || {
+        format!("measured {} of {}", result.measured_s, result.duration_s)
+    })?;
+    let longest = result
+        .ports
+        .iter()
+        .map(|port| port.max_queue_cells)
+        .max()
+        .unwrap_or(0);
+    must(totals.max_queue_cells == longest, || {
+        format!("max_queue_cells {}, not {longest}", totals.max_queue_cells)
+    })?;
+    must(totals.retransmitted_segments <= totals.segments, || {
+        format!("{totals:?}")
+    })
+}
+
+/// The books of a port balance: arrived = accepted + dropped on arrival, accepted = sent + held + pushed out. Its queues keep to
+/// their buffers, its link to its rate.
+pub fn port(port: &PortResult) -> Result<(), String> {
+    let dropped = serde_json::to_value(&port.dropped_cells).map_err(|error| error.to_string())?;
+    let sum = |reasons: &[&str]| {
+        reasons
+            .iter()
+            .filter_map(|r| dropped[r].as_u64())
+            .sum::<u64>()
+    };
+    let on_arrival = sum(&["policy", "full", "rest"]);
+    let left = port.sent_cells + port.held_cells + sum(&["front"]);
+    let mean = port.mean_queue_cells;
+    must(
+        port.arrived_cells == port.accepted_cells + on_arrival,
+        || format!("arrived: {port:?}"),
+    )?;
+    must(port.accepted_cells == left, || {
+        format!("accepted: {port:?}")
+    })?;
+    must(port.can_queue || port.held_cells <= 1, || {
+        format!("held: {port:?}")
+    })?;
+    must(port.utilisation <= 1.0 + NEARLY, || {
+        format!("utilisation: {port:?}")
+    })?;
+    must(mean <= port.max_queue_cells as f64 * (1.0 + NEARLY), || {
+        format!("mean queue: {port:?}")
+    })?;
+    let sent: u64 = port.classes.iter().map(|class| class.sent_cells).sum();
+    must(sent <= port.sent_cells, || {
+        format!("sent by classes: {port:?}")
+    })?;
+    let within = port
+        .classes
+        .iter()
+        .all(|c| c.buffer_cells.is_none_or(|k| c.max_queue_cells <= k));
+    must(within, || format!("a queue above its buffer: {port:?}"))
+}
+
+/// What a VC got is no more than what it sent.
+fn vc(vc: &VcResult) -> Result<(), String> {
+    let arrived = vc.cells_delivered + vc.cells_dropped;
+    must(vc.cells_sent >= arrived, || {
+        format!("more arrived than was sent: {vc:?}")
+    })?;
+    must(
+        vc.frames_sent >= vc.frames_delivered + vc.frames_damaged,
+        || format!("frames: {vc:?}"),
+    )?;
+    must(
+        vc.delivered_bytes <= CELL_PAYLOAD_BYTES * vc.cells_delivered,
+        || format!("bytes: {vc:?}"),
+    )?;
+    must(vc.retransmitted_segments <= vc.segments, || {
+        format!("segments: {vc:?}")
+    })?;
+    must((0.0..=1.0).contains(&vc.cell_loss_ratio), || {
+        format!("loss: {vc:?}")
+    })?;
+    let quantiles = [
+        vc.p50_cell_transfer_delay_s,
+        vc.p95_cell_transfer_delay_s,
+        vc.p99_cell_transfer_delay_s,
+        vc.max_cell_transfer_delay_s,
+    ];
+    must(quantiles.is_sorted(), || format!("quantiles: {vc:?}"))?;
+    let most = vc
+        .max_cell_transfer_delay_s
+        .map(|most| most * (1.0 + NEARLY));
+    must(vc.mean_cell_transfer_delay_s <= most, || {
+        format!("mean delay: {vc:?}")
+    })
+}
+
+/// No cell is faster than its way: propagation on each link, and a cell time of each link behind the first.
+fn delays(scenario: &Scenario, topology: &Topology, tally: &Tally) -> Result<(), String> {
+    for (i, counts) in tally.vcs.iter().enumerate() {
+        let path = &topology.flows[topology.flow(i, FlowKind::Data).index()].path;
+        let propagation = path
+            .iter()
+            .fold(Span::ZERO, |sum, &link| sum + scenario.links[link].delay);
+        let behind = path[1..]
+            .iter()
+            .map(|&link| scenario.links[link].rate.cell_time().shortest());
+        let least = behind.fold(propagation, |sum, cell_time| sum + cell_time);
+        let delay = &counts.delay;
+        let holds = delay.count == 0 || (delay.min >= least.0 && delay.min <= delay.max);
+        must(holds, || {
+            format!("VC {i}: delays {delay:?}, at least {least:?}")
+        })?;
+    }
+    Ok(())
+}
+
+/// A class is the sum of its VCs.
+fn classes(result: &RunResult) -> Result<(), String> {
+    for class in &result.classes {
+        let of_class = || result.vcs.iter().filter(|vc| vc.class == class.class);
+        let sent: u64 = of_class().map(|vc| vc.cells_sent).sum();
+        let delivered: u64 = of_class().map(|vc| vc.cells_delivered).sum();
+        let equal = (class.cells_sent, class.cells_delivered) == (sent, delivered);
+        must(equal, || {
+            format!("{class:?} is not the sum of its VCs: {sent}, {delivered}")
+        })?;
+    }
+    Ok(())
+}

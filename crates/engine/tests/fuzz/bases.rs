@@ -1,0 +1,60 @@
+//! The texts that the fuzzer of the reader begins with.
+
+use crate::common::random;
+use cellyard_engine::scenario::*;
+use cellyard_engine::units::Span;
+use proptest::strategy::{Strategy, ValueTree};
+use proptest::test_runner::TestRunner;
+use std::path::Path;
+
+/// Random scenarios among the bases.
+const RANDOM: usize = 40;
+
+/// Every example, a text with every kind of field in short forms, and random scenarios in full.
+pub fn all() -> Vec<String> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    let files = std::fs::read_dir(folder).expect("the folder of examples");
+    let mut paths: Vec<_> = files.map(|file| file.expect("an entry").path()).collect();
+    paths.sort();
+    let mut bases: Vec<String> = paths
+        .iter()
+        .map(|path| std::fs::read_to_string(path).expect("a text"))
+        .collect();
+    bases.push(include_str!("everything.toml").to_string());
+    let mut runner = TestRunner::deterministic();
+    let strategy = random::cases(300);
+    let random = std::iter::from_fn(|| {
+        let case = strategy.new_tree(&mut runner).expect("a case").current();
+        let mut net = case.readable().scenario;
+        net.probes = probes(&net);
+        Some(write_toml(&net))
+    });
+    let accepted = random.filter(|text| read_toml(text, "", &[]).is_ok());
+    bases.extend(accepted.take(RANDOM));
+    bases
+}
+
+/// Some of what can be watched.
+fn probes(net: &Scenario) -> Vec<Probe> {
+    let probe = |what, of: &str, interval| Probe {
+        what,
+        of: of.into(),
+        class: None,
+        vc: None,
+        interval,
+        every: None,
+    };
+    let interval = Some(Span(net.duration.0 / 5 + 1));
+    let port = net.links.iter().find(|link| link.from.starts_with('s'));
+    let mut probes = vec![probe(Observable::Goodput, &net.vcs[0].name, interval)];
+    probes.extend(port.map(|port| probe(Observable::Queue, &port.name, None)));
+    probes.extend(port.map(|port| probe(Observable::Drops, &port.name, interval)));
+    probes
+}
+
+#[test]
+fn every_base_is_right() {
+    for text in all() {
+        read_toml(&text, "base.toml", &[]).unwrap_or_else(|p| panic!("{p:#?}\n{text}"));
+    }
+}

@@ -1,0 +1,204 @@
+//! Random and hostile networks: every run keeps to `invariants`, repeats, and is the same under every kernel and by the twin.
+
+use crate::campaign::{self, Input, Outcome};
+use crate::common::draws::Draws;
+use crate::common::hostile::hostile;
+use crate::common::random::{self, Case};
+use crate::common::{build, differences, invariants};
+use cellyard_engine::results::RunResult;
+use cellyard_engine::scenario::*;
+use cellyard_engine::testing::run_tally;
+use cellyard_engine::units::Span;
+use cellyard_engine::{Kernel, Options, RunError, run};
+use proptest::strategy::{Strategy, ValueTree};
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+use std::sync::atomic::AtomicBool;
+
+/// A network as it was drawn.
+struct Network(Case);
+
+impl Input for Network {
+    fn files(&self) -> Vec<(&'static str, String)> {
+        let replication = format!("# replication: {:?}\n", self.0.replication);
+        vec![("toml", replication + &write_toml(&self.0.scenario))]
+    }
+}
+
+/// A case of `strategy` that follows from `draws` alone.
+fn drawn(strategy: &impl Strategy<Value = Case>, draws: &mut Draws) -> Case {
+    let seed: Vec<u8> = (0..4).flat_map(|_| draws.next().to_le_bytes()).collect();
+    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &seed);
+    let mut runner = TestRunner::new_with_rng(Config::default(), rng);
+    strategy.new_tree(&mut runner).expect("a case").current()
+}
+
+/// The result under `kernel`; `None` where it is forced and does not apply.
+fn result(case: &Case, kernel: Kernel) -> Result<Option<RunResult>, RunError> {
+    let options = Options {
+        kernel,
+        digest: true,
+    };
+    match run(
+        &case.scenario,
+        case.replication,
+        &options,
+        &AtomicBool::new(false),
+    ) {
+        Ok(result) => Ok(Some(result)),
+        Err(RunError::Kernel { .. }) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn check(network: &Network) -> Result<Outcome, String> {
+    let text = write_toml(&network.0.scenario);
+    let Ok(scenario) = read_toml(&text, "fuzz.toml", &[]) else {
+        return Ok(Outcome::Refused);
+    };
+    // What was drawn may have options that its kind does not use; what was read has not.
+    if read_toml(&write_toml(&scenario), "fuzz.toml", &[]).as_ref() != Ok(&scenario) {
+        return Err("reads back as another scenario".into());
+    }
+    let case = Case {
+        scenario,
+        ..network.0.clone()
+    };
+    let whole = |kernel| result(&case, kernel).map_err(|error| format!("{kernel:?}: {error}"));
+    let first = whole(Kernel::Auto)?.expect("the kernel is chosen");
+    for kernel in Kernel::ALL {
+        let other = whole(kernel)?;
+        if other.is_some_and(|other| other != first) {
+            let tally = |kernel| run_tally(&case.scenario, case.replication, kernel, true);
+            let (Ok(a), Ok(b)) = (tally(kernel), tally(Kernel::Auto)) else {
+                return Err(format!("{kernel:?} is not auto"));
+            };
+            return Err(format!(
+                "{kernel:?} (left) is not auto:\n{}",
+                differences(&a, &b)
+            ));
+        }
+    }
+    let tally = run_tally(&case.scenario, case.replication, Kernel::Auto, true);
+    invariants::check(
+        &case.scenario,
+        &first,
+        &tally.map_err(|error| error.to_string())?,
+    )?;
+    Ok(Outcome::Accepted)
+}
+
+#[test]
+fn ordinary_networks_keep_every_invariant() {
+    let strategy = random::cases(2_000);
+    let make = |draws: &mut Draws| Network(drawn(&strategy, draws).readable());
+    let counts = campaign::run("networks", 300, make, check);
+    if campaign::is_small() {
+        assert!(counts.accepted > 200, "{counts:?}");
+    }
+}
+
+#[test]
+fn hostile_networks_keep_every_invariant_or_are_refused() {
+    let strategy = random::cases(300);
+    let make = |draws: &mut Draws| Network(hostile(drawn(&strategy, draws), draws));
+    let counts = campaign::run("hostile", 1_000, make, check);
+    // Worth its time only if most run.
+    if campaign::is_small() {
+        assert!(counts.accepted > 500, "{counts:?}");
+    }
+}
+
+/// The hostile networks are worth their time only if much happens in them, at each end of the scales.
+#[test]
+fn hostile_networks_make_everything_happen() {
+    let strategy = random::cases(300);
+    let mut seen = [0usize; 12];
+    for number in 0..400 {
+        let mut draws = Draws::of_case(2, number);
+        let case = hostile(drawn(&strategy, &mut draws), &mut draws);
+        let text = write_toml(&case.scenario);
+        let Ok(net) = read_toml(&text, "fuzz.toml", &[]) else {
+            continue;
+        };
+        let tally = run_tally(&net, case.replication, Kernel::Auto, false).expect("it runs");
+        let of_tcp = |is: fn(&TcpParams) -> bool| {
+            net.vcs
+                .iter()
+                .any(|vc| matches!(&vc.traffic, Traffic::Tcp(tcp) if is(tcp)))
+        };
+        let rates = || net.links.iter().map(|link| link.rate.0);
+        let cells: u64 = tally.link_cells.iter().sum();
+        let happened = [
+            cells > 100,
+            cells > 10_000,
+            tally.flows.iter().any(|flow| flow.cells_dropped > 0),
+            tally.flows.iter().any(|flow| flow.frames_damaged > 0),
+            tally.flows.iter().any(|flow| flow.cells_not_sent > 1_000),
+            tally.vcs.iter().any(|vc| vc.sender.timeouts > 0),
+            tally.vcs.iter().any(|vc| vc.sender.timeouts > 100),
+            tally.vcs.iter().any(|vc| vc.sender.fast_retransmits > 0),
+            rates()
+                .min()
+                .zip(rates().max())
+                .is_some_and(|(a, b)| b / a > 10_000),
+            net.duration > Span::from_milliseconds(100_000),
+            of_tcp(|tcp| tcp.mss > 60_000) && of_tcp(|tcp| tcp.mss < 50),
+            of_tcp(|tcp| tcp.min_rto < Span::from_microseconds(10) && tcp.rwnd > 1 << 24),
+        ];
+        for (count, happened) in seen.iter_mut().zip(happened) {
+            *count += usize::from(happened);
+        }
+    }
+    println!("{seen:?} of 400");
+    assert!(seen.iter().all(|&n| n >= 4), "{seen:?}");
+}
+
+/// Each spoilt number of a result is found.
+#[test]
+fn a_result_that_breaks_an_invariant_is_found() {
+    let second = Span::from_milliseconds(1_000);
+    let tcp = |_| Traffic::Tcp(Box::new(build::tcp()));
+    let delay = Span::from_microseconds(5);
+    let net = build::dumbbell(2, delay, second, Some(100), DropPolicy::TailDrop, tcp);
+    let case = Case {
+        scenario: net,
+        replication: None,
+    };
+    let right = result(&case, Kernel::Auto)
+        .expect("it runs")
+        .expect("it applies");
+    let counts = run_tally(&case.scenario, None, Kernel::Auto, true).expect("it runs");
+    let check = |result: &RunResult, tally| invariants::check(&case.scenario, result, tally);
+    assert_eq!(check(&right, &counts), Ok(()));
+    let spoilt: [fn(&mut RunResult); 14] = [
+        |r| r.totals.fairness = Some(0.0),
+        |r| r.totals.fairness = Some(1.01),
+        |r| r.totals.goodput_mbps = f64::NAN,
+        |r| r.totals.efficiency = Some(f64::INFINITY),
+        |r| r.vcs[0].goodput_mbps = -1.0,
+        |r| r.totals.max_queue_cells += 1,
+        |r| r.ports[0].arrived_cells += 1,
+        |r| r.ports[0].held_cells += 1,
+        |r| r.ports[0].utilisation = 1.001,
+        |r| r.ports[0].mean_queue_cells = 1e6,
+        |r| {
+            r.ports
+                .iter_mut()
+                .for_each(|p| p.classes[0].buffer_cells = Some(0))
+        },
+        |r| r.vcs[0].cells_sent = r.vcs[0].cells_delivered - 1,
+        |r| r.vcs[0].mean_cell_transfer_delay_s = Some(10.0),
+        |r| r.classes[0].cells_sent += 1,
+    ];
+    for (number, spoil) in spoilt.into_iter().enumerate() {
+        let mut result = right.clone();
+        spoil(&mut result);
+        assert!(check(&result, &counts).is_err(), "number {number}");
+    }
+    let mut fast = counts.clone();
+    fast.link_cells[0] = 366_793; // one more than 155.52 Mb/s carry in a second
+    assert!(check(&right, &fast).is_err());
+    let mut early = counts.clone();
+    early.vcs[0].delay.min = (delay * 3).0;
+    assert!(check(&right, &early).is_err());
+}

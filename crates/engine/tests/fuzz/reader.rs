@@ -1,0 +1,131 @@
+//! Any text is either a scenario that is written and read back as the same one, or refused in short messages that name their place.
+
+use crate::campaign::{self, Input, Outcome};
+use crate::common::draws::Draws;
+use crate::{bases, mutate};
+use cellyard_engine::describe;
+use cellyard_engine::scenario::*;
+
+/// Most characters of a message.
+const LONGEST_MESSAGE: usize = 1_000;
+/// Components up to which a scenario is also described.
+const DESCRIBED: usize = 300;
+
+struct Text {
+    text: String,
+    overrides: Vec<(String, String)>,
+}
+
+impl Input for Text {
+    fn files(&self) -> Vec<(&'static str, String)> {
+        let mut files = vec![("toml", self.text.clone())];
+        if !self.overrides.is_empty() {
+            files.push(("overrides", format!("{:?}\n", self.overrides)));
+        }
+        files
+    }
+}
+
+fn make(bases: &[String], draws: &mut Draws) -> Text {
+    let base = &bases[draws.below(bases.len())];
+    let overridden = draws.chance(15);
+    // With overrides, now and then they alone are wrong.
+    let text = match overridden && draws.chance(50) {
+        true => base.clone(),
+        false => mutate::spoil(base, bases, draws),
+    };
+    let overrides = if overridden {
+        mutate::overrides(draws)
+    } else {
+        Vec::new()
+    };
+    Text { text, overrides }
+}
+
+fn message(problem: &Problem) -> Result<(), String> {
+    let shown = problem.to_string();
+    let placed = match problem.file.as_str() {
+        "fuzz.toml" => problem.line > 0 && problem.column > 0,
+        "override" => !problem.path.is_empty() || !problem.value.is_empty(),
+        _ => false,
+    };
+    if !placed {
+        return Err(format!("no place: {problem:?}"));
+    }
+    if problem.message.is_empty() {
+        return Err(format!("no message: {problem:?}"));
+    }
+    if shown.chars().count() > LONGEST_MESSAGE {
+        return Err(format!("{} characters: {shown}", shown.chars().count()));
+    }
+    if shown.chars().any(char::is_control) {
+        return Err(format!("control characters: {shown:?}"));
+    }
+    Ok(())
+}
+
+fn check(input: &Text) -> Result<Outcome, String> {
+    let scenario = match read_toml(&input.text, "fuzz.toml", &input.overrides) {
+        Err(problems) if problems.is_empty() => return Err("refused without a reason".into()),
+        Err(problems) => {
+            problems.iter().try_for_each(message)?;
+            return Ok(Outcome::Refused);
+        }
+        Ok(scenario) => scenario,
+    };
+    let written = write_toml(&scenario);
+    match read_toml(&written, "written.toml", &[]) {
+        Ok(again) if again == scenario => {}
+        Ok(_) => return Err(format!("reads back as another scenario:\n{written}")),
+        Err(problems) => {
+            return Err(format!(
+                "is refused when written: {}\n{written}",
+                problems[0]
+            ));
+        }
+    }
+    if scenario.links.len() + scenario.vcs.len() <= DESCRIBED {
+        describe(&scenario).map_err(|error| format!("is not described: {error}"))?;
+    }
+    Ok(Outcome::Accepted)
+}
+
+#[test]
+fn any_text_is_read_and_written_the_same_or_refused_with_its_place() {
+    let bases = bases::all();
+    let counts = campaign::run("reader", 4_000, |draws| make(&bases, draws), check);
+    // Worth its time only if both happen often.
+    if campaign::is_small() {
+        assert!(
+            counts.accepted > 200 && counts.refused > 2_000,
+            "{counts:?}"
+        );
+    }
+}
+
+#[test]
+fn a_message_without_place_or_with_controls_or_without_end_is_found() {
+    let good = Problem {
+        file: "fuzz.toml".into(),
+        line: 3,
+        column: 1,
+        path: "vc[0]".into(),
+        value: String::new(),
+        message: "is wrong".into(),
+        allowed: String::new(),
+        suggestion: None,
+    };
+    assert_eq!(message(&good), Ok(()));
+    let spoilt: [fn(&mut Problem); 5] = [
+        |p| p.line = 0,
+        |p| p.file = "elsewhere".into(),
+        |p| p.message.clear(),
+        |p| p.value = "\u{1b}".into(),
+        |p| p.allowed = "x".repeat(LONGEST_MESSAGE),
+    ];
+    for spoil in spoilt {
+        let mut bad = good.clone();
+        spoil(&mut bad);
+        assert!(message(&bad).is_err(), "{bad:?}");
+    }
+}
