@@ -32,8 +32,16 @@ fn drawn(strategy: &impl Strategy<Value = Case>, draws: &mut Draws) -> Case {
     strategy.new_tree(&mut runner).expect("a case").current()
 }
 
-/// The result under `kernel`; `None` where it is forced and does not apply.
-fn result(case: &Case, kernel: Kernel) -> Result<Option<RunResult>, RunError> {
+/// What a kernel makes of a network.
+enum Made {
+    Result(Box<RunResult>),
+    /// It was forced and does not apply.
+    Nothing,
+    /// An error that says why the run cannot go on.
+    Stopped(RunError),
+}
+
+fn run_with(case: &Case, kernel: Kernel) -> Result<Made, String> {
     let options = Options {
         kernel,
         digest: true,
@@ -44,9 +52,40 @@ fn result(case: &Case, kernel: Kernel) -> Result<Option<RunResult>, RunError> {
         &options,
         &AtomicBool::new(false),
     ) {
-        Ok(result) => Ok(Some(result)),
-        Err(RunError::Kernel { .. }) => Ok(None),
-        Err(error) => Err(error),
+        Ok(result) => Ok(Made::Result(Box::new(result))),
+        Err(RunError::Kernel { .. }) => Ok(Made::Nothing),
+        Err(RunError::Scenario(error)) => Err(format!("the reader accepted it: {error}")),
+        Err(error) => Ok(Made::Stopped(error)),
+    }
+}
+
+/// The result that every kernel agrees on; `None` where every kernel stops.
+fn result(case: &Case) -> Result<Option<RunResult>, String> {
+    let first = run_with(case, Kernel::Auto)?;
+    for kernel in Kernel::ALL {
+        let other = run_with(case, kernel)?;
+        match (&first, &other) {
+            (_, Made::Nothing) | (Made::Stopped(_), Made::Stopped(_)) => {}
+            (Made::Result(first), Made::Result(other)) if first == other => {}
+            (Made::Result(_), Made::Result(_)) => {
+                let tally = |kernel| run_tally(&case.scenario, case.replication, kernel, true);
+                let counters =
+                    tally(kernel).and_then(|a| Ok(differences(&a, &tally(Kernel::Auto)?)));
+                return Err(format!("{kernel:?} (left) is not auto:\n{counters:?}"));
+            }
+            (Made::Stopped(error), Made::Result(_)) => {
+                return Err(format!("auto stops, {kernel:?} does not: {error}"));
+            }
+            (Made::Result(_), Made::Stopped(error)) => {
+                return Err(format!("{kernel:?} stops, auto does not: {error}"));
+            }
+            (Made::Nothing, _) => return Err("no kernel applies".into()),
+        }
+    }
+    match first {
+        Made::Result(result) => Ok(Some(*result)),
+        Made::Stopped(_) => Ok(None),
+        Made::Nothing => Err("no kernel applies".into()),
     }
 }
 
@@ -63,27 +102,12 @@ fn check(network: &Network) -> Result<Outcome, String> {
         scenario,
         ..network.0.clone()
     };
-    let whole = |kernel| result(&case, kernel).map_err(|error| format!("{kernel:?}: {error}"));
-    let first = whole(Kernel::Auto)?.expect("the kernel is chosen");
-    for kernel in Kernel::ALL {
-        let other = whole(kernel)?;
-        if other.is_some_and(|other| other != first) {
-            let tally = |kernel| run_tally(&case.scenario, case.replication, kernel, true);
-            let (Ok(a), Ok(b)) = (tally(kernel), tally(Kernel::Auto)) else {
-                return Err(format!("{kernel:?} is not auto"));
-            };
-            return Err(format!(
-                "{kernel:?} (left) is not auto:\n{}",
-                differences(&a, &b)
-            ));
-        }
-    }
+    let Some(result) = result(&case)? else {
+        return Ok(Outcome::Refused);
+    };
     let tally = run_tally(&case.scenario, case.replication, Kernel::Auto, true);
-    invariants::check(
-        &case.scenario,
-        &first,
-        &tally.map_err(|error| error.to_string())?,
-    )?;
+    let tally = tally.map_err(|error| error.to_string())?;
+    invariants::check(&case.scenario, &result, &tally)?;
     Ok(Outcome::Accepted)
 }
 
@@ -164,9 +188,7 @@ fn a_result_that_breaks_an_invariant_is_found() {
         scenario: net,
         replication: None,
     };
-    let right = result(&case, Kernel::Auto)
-        .expect("it runs")
-        .expect("it applies");
+    let right = result(&case).expect("it runs").expect("a result");
     let counts = run_tally(&case.scenario, None, Kernel::Auto, true).expect("it runs");
     let check = |result: &RunResult, tally| invariants::check(&case.scenario, result, tally);
     assert_eq!(check(&right, &counts), Ok(()));
