@@ -42,7 +42,11 @@ enum Made {
 }
 
 fn run_with(case: &Case, kernel: Kernel, digest: bool) -> Result<Made, String> {
-    let options = Options { kernel, digest };
+    let options = Options {
+        kernel,
+        digest,
+        ..Options::default()
+    };
     match run(
         &case.scenario,
         case.replication,
