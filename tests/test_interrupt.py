@@ -169,15 +169,19 @@ def test_nohup_is_respected(lan: Path, tmp_path: Path) -> None:
     def ignore() -> None:
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
 
-    command = [sys.executable, "-m", "cellyard", "run", str(lan), "--set", "duration=200 s"]
+    arguments = ["--set", "duration=200 s", "--replications", "12", "--jobs", "1", "--out", "out"]
+    command = [sys.executable, "-m", "cellyard", "run", str(lan), *arguments]
     process = subprocess.Popen(
-        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=ignore, text=True
+        command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, preexec_fn=ignore, text=True
     )
-    time.sleep(0.5)
-    assert process.poll() is None
+    store = tmp_path / "out/runs.jsonl"
+    while not (store.exists() and store.read_text()):
+        assert process.poll() is None
+        time.sleep(0.02)
     process.send_signal(signal.SIGHUP)
-    out, err = process.communicate(timeout=120)
-    assert (process.returncode, err) == (0, "") and out.startswith("two TCPs: 200 s simulated")
+    _, err = process.communicate(timeout=120)
+    assert (process.returncode, err) == (0, "")
+    assert store.read_text().count("\n") == 12
 
 
 def test_a_signal_while_it_still_imports_is_no_traceback(tmp_path: Path) -> None:
