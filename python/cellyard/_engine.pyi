@@ -12,6 +12,7 @@ __all__ = [
     "describe",
     "json_schema",
     "nearest",
+    "notes",
     "read_json",
     "read_toml",
     "registry",
