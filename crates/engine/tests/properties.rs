@@ -7,7 +7,8 @@ use cellyard_engine::scenario::*;
 use cellyard_engine::testing::{DropReason, Dropped, FlowKind, Tally};
 use cellyard_engine::units::{BitRate, Span};
 use cellyard_engine::{self as simulation, Kernel, Options};
-use common::{build, engines, invariants, random};
+use common::build::{self, probe};
+use common::{engines, invariants, random};
 use proptest::prelude::*;
 use std::sync::atomic::AtomicBool;
 
@@ -56,14 +57,6 @@ fn front(mut tally: Tally, links: usize, vcs: usize) -> Tally {
 
 /// Everything that can be watched.
 fn probes(scenario: &Scenario) -> Vec<Probe> {
-    let probe = |what, of: &str, interval| Probe {
-        what,
-        of: of.into(),
-        class: None,
-        vc: None,
-        interval,
-        every: None,
-    };
     let interval = Some(Span(scenario.duration.0 / 7 + 1));
     let of_switches = |l: &&Link| scenario.switches.iter().any(|s| s.name == l.from);
     let of_links = scenario.links.iter().filter(of_switches).flat_map(|l| {

@@ -1,6 +1,6 @@
 //! The texts that the fuzzer of the reader begins with.
 
-use crate::common::random;
+use crate::common::{build::probe, random};
 use cellyard_engine::scenario::*;
 use cellyard_engine::units::Span;
 use proptest::strategy::{Strategy, ValueTree};
@@ -38,14 +38,6 @@ pub fn all() -> Vec<String> {
 
 /// Some of what can be watched.
 fn probes(net: &Scenario) -> Vec<Probe> {
-    let probe = |what, of: &str, interval| Probe {
-        what,
-        of: of.into(),
-        class: None,
-        vc: None,
-        interval,
-        every: None,
-    };
     let interval = Some(Span(net.duration.0 / 5 + 1));
     let port = net.links.iter().find(|link| link.from.starts_with('s'));
     let mut probes = vec![probe(Observable::Goodput, &net.vcs[0].name, interval)];
