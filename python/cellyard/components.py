@@ -54,8 +54,8 @@ class Ensemble(Component):
             units: s, ms, us, ns, ticks. Default: ``100 us``.
         timer_phase: Whether the common timer phase is drawn, uniform over one tick. Default: ``true``.
         tie_offset: Whether the offset of the rotating tie order is drawn. Default: ``true``.
-        vbr_phase: Whether each VBR source starts later by a draw, uniform over its period (on + off). Default:
-            ``false``.
+        vbr_phase: Whether each VBR source, and each UDP with bursts, starts later by a draw, uniform over its
+            period (on + off). Default: ``false``.
     """
 
     start_jitter: str = "100 us"
@@ -181,6 +181,8 @@ class Vc(Component):
         stop: When its source stops, after `start`: single cells are handed over before it only, and a TCP completes
             what it has sent by then and sends nothing new. Allowed: "0 s" to "100000 s"; units: s, ms, us, ns,
             ticks. Default: never.
+        contract: What is agreed on its data, for policers and for drop policies that guarantee rates. Default:
+            none.
         traffic: What it sends. Required.
     """
 
@@ -194,7 +196,39 @@ class Vc(Component):
     guarantee: str | None = None
     start: str = "0 s"
     stop: str | None = None
+    contract: Contract | None = None
     traffic: Traffic
+
+
+@dataclass(frozen=True, kw_only=True)
+class Contract(Component):
+    """What is agreed on the data of a VC. Rates count whole cells. Nothing but policers and drop policies looks at it.
+
+    Formula: PCR: GCRA(1/PCR, CDVT); SCR or MCR: GCRA(1/SCR, BT + CDVT) with BT = (MBS - 1)(1/SCR - 1/PCR)
+
+    Source: ATM Forum, Traffic Management 4.0 and 4.1, section 4.4; ITU-T I.371.
+
+    Fields:
+        pcr: PCR, peak cell rate. Allowed: "1 bps" to "1 Tbps"; units: bps, kbps, Mbps, Gbps, Tbps, cells/s.
+            Default: none: any rate conforms.
+        cdvt: CDVT, cell delay variation tolerance: how much too early a cell may come. Allowed: "0 s" to "100000
+            s"; units: s, ms, us, ns, ticks. Default: ``0 s``.
+        scr: SCR, sustainable cell rate (VBR); at most the PCR. Allowed: "1 bps" to "1 Tbps"; units: bps, kbps,
+            Mbps, Gbps, Tbps, cells/s. Default: none.
+        mcr: MCR, minimum cell rate (GFR), instead of `scr`; at most the PCR, and on each link at most its rate
+            together. Allowed: "1 bps" to "1 Tbps"; units: bps, kbps, Mbps, Gbps, Tbps, cells/s. Default: none.
+        mbs: MBS, maximum burst size at the PCR; at least a frame. Allowed: "1 cell" to "1000000000 cells"; units:
+            cells, cell. Default: two of the largest frames of its source.
+        mfs: MFS, maximum frame size. Allowed: "1 cell" to "1000000000 cells"; units: cells, cell. Default: the
+            largest frame of its source.
+    """
+
+    pcr: str | None = None
+    cdvt: str = "0 s"
+    scr: str | None = None
+    mcr: str | None = None
+    mbs: str | None = None
+    mfs: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -208,15 +242,58 @@ class Queue(Component):
     Fields:
         buffer: K, cells that may wait, without the cell in service. Allowed: "1 cell" to "1000000000 cells", or
             "unlimited"; units: cells, cell. Default: ``unlimited``.
+        police: What becomes of cells that do not keep to the contract of their VC, before the drop policy is asked.
+            Default: none.
         drop: What is refused before the buffer is full. Default: ``tail-drop``.
         rest_of_frame: What happens to the later cells of a frame that lost a cell in the middle. ``accept``: Taken
             while there is room. ``drop-but-eom``: Dropped, except for the EOM, which is taken while there is room.
-            ``drop``: Dropped, EOM included. Default: drop-but-eom for ppd, else accept.
+            ``drop``: Dropped, EOM included. Default: drop-but-eom for ppd, drop for gcra-epd, drop for gcra-round-
+            robin, drop for gcra-two-thresholds, else accept.
     """
 
     buffer: str = "unlimited"
+    police: Police | None = None
     drop: Drop = "tail-drop"
     rest_of_frame: Literal["accept", "drop-but-eom", "drop"] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gcra(Component):
+    """Usage parameter control cell by cell: drops cells above the PCR, and tags or drops those above the SCR.
+
+    Formula: a cell of CLP = 0 conforms <=> it passes GCRA(1/PCR, CDVT) and GCRA(1/SCR, BT + CDVT)
+
+    Source: ATM Forum, Traffic Management 4.0, section 4.4; ITU-T I.371.
+
+    Fields:
+        action: What becomes of a cell above the SCR, or MCR, alone. ``tag``: It goes on with low priority, CLP = 1.
+            ``drop``: It is dropped. Default: ``tag``.
+        form: How the test is written; both decide alike. ``leaky-bucket``: The continuous-state leaky bucket.
+            ``virtual-scheduling``: The virtual scheduling algorithm. Default: ``leaky-bucket``.
+    """
+
+    TAG: ClassVar[Mapping[str, str]] = {"kind": "gcra"}
+
+    action: Literal["tag", "drop"] = "tag"
+    form: Literal["leaky-bucket", "virtual-scheduling"] = "leaky-bucket"
+
+
+@dataclass(frozen=True, kw_only=True)
+class FGcra(Component):
+    """The frame-based GCRA of GFR: tags or drops whole frames above the MCR, and drops cells that do not conform.
+
+    Formula: a frame of CLP = 0 is eligible <=> X' <= BT + CDVT at its first cell; each of its cells adds 1/MCR
+
+    Source: ITU-T I.371.1, F-GCRA; ATM Forum, Traffic Management 4.1 (GFR.1, GFR.2).
+
+    Fields:
+        action: What becomes of a frame that is not eligible. ``tag``: It goes on with low priority, CLP = 1.
+            ``drop``: It is dropped. Default: ``tag``.
+    """
+
+    TAG: ClassVar[Mapping[str, str]] = {"kind": "f-gcra"}
+
+    action: Literal["tag", "drop"] = "tag"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -318,6 +395,104 @@ class DropFromFront(Component):
     """
 
     TAG: ClassVar[Mapping[str, str]] = {"policy": "drop-from-front"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class GcraEpd(Component):
+    """Scheme one: early packet discard, but above the threshold frames that keep to their VC's minimum rate get in.
+
+    Formula: accept a cell of VC i <=> X < Th, or X'_i <= BT + CDVT, or it goes on with a frame; above Th, X_i +
+    1/MCR_i for each
+
+    Source: `gfr-leaky-bucket`, sections 3.1 and 4.1, figure 4-1 and the appendix.
+
+    Fields:
+        threshold: Th, congestion threshold: cells or a fraction of the buffer; at most K. Allowed: cells, "800
+            cells", or a fraction of the buffer from 0 to 1. Default: ``1000 cells``.
+        export_tag: Whether cells that are tagged here leave with CLP = 1, instead of as they came. Default:
+            ``false``.
+    """
+
+    TAG: ClassVar[Mapping[str, str]] = {"policy": "gcra-epd"}
+
+    threshold: str | float = "1000 cells"
+    export_tag: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class GcraRoundRobin(Component):
+    """Scheme two: every cell is put to its VC's leaky bucket, and below the threshold credit of one cell goes round.
+
+    Formula: per cell, if X < Th: X_j - 1/MCR_j for the next VC j; accept <=> X'_i <= BT + CDVT, or it goes on with
+    a frame
+
+    Source: `gfr-leaky-bucket`, sections 3.2 and 5.1, figure 5-1 and the appendix.
+
+    Fields:
+        threshold: Th, congestion threshold: cells or a fraction of the buffer; at most K. Allowed: cells, "800
+            cells", or a fraction of the buffer from 0 to 1. Default: ``1000 cells``.
+        keep_credit: Whether credit that finds the bucket empty is kept. Default: ``false``.
+        export_tag: Whether cells that are tagged here leave with CLP = 1, instead of as they came. Default:
+            ``false``.
+    """
+
+    TAG: ClassVar[Mapping[str, str]] = {"policy": "gcra-round-robin"}
+
+    threshold: str | float = "1000 cells"
+    keep_credit: bool = False
+    export_tag: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class GcraTwoThresholds(Component):
+    """The scheme of chapter 8: scheme two, but below a lower threshold every cell gets in on account.
+
+    Formula: X < L: accept, X_i + 1/MCR_i or, at its limit, Y_i + 1; credit pays Y_j before X_j; else as gcra-round-
+    robin
+
+    Source: `gfr-leaky-bucket`, chapter 8.
+
+    Fields:
+        low: L, lower threshold: cells or a fraction of the buffer; at most Th. Allowed: cells, "800 cells", or a
+            fraction of the buffer from 0 to 1. Default: ``500 cells``.
+        threshold: Th, congestion threshold: cells or a fraction of the buffer; at most K. Allowed: cells, "800
+            cells", or a fraction of the buffer from 0 to 1. Default: ``1000 cells``.
+        export_tag: Whether cells that are tagged here leave with CLP = 1, instead of as they came. Default:
+            ``false``.
+    """
+
+    TAG: ClassVar[Mapping[str, str]] = {"policy": "gcra-two-thresholds"}
+
+    low: str | float = "500 cells"
+    threshold: str | float = "1000 cells"
+    export_tag: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dfba(Component):
+    """Differential Fair Buffer Allocation: shares the buffer in proportion to minimum rates, by dropping at random.
+
+    Formula: L < X < H: refuse CLP = 1, and VC i above X W_i with P = Z (alpha (X_i - X W_i) / (X (1 - W_i)) + (1 -
+    alpha) (X - L) / (H - L))
+
+    Source: Goyal, Jain, Fahmy and Vandalore, Buffer management for the GFR service, ATM Forum 98-0405, 1998.
+
+    Fields:
+        low: L, below which every frame gets in: cells or a fraction of the buffer; below H. Allowed: cells, "800
+            cells", or a fraction of the buffer from 0 to 1. Default: ``500 cells``.
+        high: H, from which on no frame gets in: cells or a fraction of the buffer; at most K. Allowed: cells, "800
+            cells", or a fraction of the buffer from 0 to 1. Default: ``1000 cells``.
+        z: Z, scale of the probability. Allowed: a number from 0 to 1 with at most 6 decimals. Default: ``1``.
+        alpha: alpha, weight of the VC's excess against that of the load. Allowed: a number from 0 to 1 with at most
+            6 decimals. Default: ``0.5``.
+    """
+
+    TAG: ClassVar[Mapping[str, str]] = {"policy": "dfba"}
+
+    low: str | float = "500 cells"
+    high: str | float = "1000 cells"
+    z: float | str = 1
+    alpha: float | str = 0.5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -521,6 +696,36 @@ class Vbr(Component):
     amplitude: float | str | None = None
     on: str
     off: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Udp(Component):
+    """UDP datagrams of one size at equal distances, whatever becomes of them: greedy by default, at any rate, or in bursts.
+
+    Formula: frames of n cells; frame k of a burst is handed to the NIC ceil(k n 424 / rate) after its beginning,
+    before `on` is over
+
+    Source: `gfr-leaky-bucket`, sections 4.2 (greedy, at the rate of the link) and 4.3.
+
+    Fields:
+        datagram_size: Bytes of data in a datagram; UDP, IP, LLC/SNAP and AAL5 add 44. Allowed: "1 byte" to "65507
+            bytes"; units: bytes, byte, kB, MB, GB, KiB, MiB, GiB. Default: ``1024 bytes``.
+        rate: Cell rate while on; at most that of the host's link. Allowed: "1 bps" to "1 Tbps"; units: bps, kbps,
+            Mbps, Gbps, Tbps, cells/s. Default: amplitude x the rate of the host's link.
+        amplitude: Cell rate while on as a fraction, above 0, of that of the host's link, instead of `rate`.
+            Allowed: a number from 0 to 1 with at most 6 decimals. Default: 1.
+        on: Length of a burst. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks. Default: without end.
+        off: Length of a pause, after a burst that ends; with it, at least the time of the burst's frames at their
+            rate. Allowed: "0 s" to "100000 s"; units: s, ms, us, ns, ticks. Default: ``0 s``.
+    """
+
+    TAG: ClassVar[Mapping[str, str]] = {"kind": "udp"}
+
+    datagram_size: str = "1024 bytes"
+    rate: str | None = None
+    amplitude: float | str | None = None
+    on: str | None = None
+    off: str = "0 s"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -739,6 +944,10 @@ class TraceProbe(Component):
     of: str
 
 
+#: Policers: what becomes of cells above the contract of their VC, before the drop policy is asked.
+Police: TypeAlias = Gcra | FGcra | Literal["gcra", "f-gcra"] | Mapping[str, Any]
+
+
 #: Drop policies: what a class queue refuses before it is full. X, Y_i and N_a leave out the cell in service.
 Drop: TypeAlias = (
     TailDrop
@@ -747,7 +956,22 @@ Drop: TypeAlias = (
     | SelectiveDrop
     | Fba
     | DropFromFront
-    | Literal["tail-drop", "ppd", "epd", "selective-drop", "fba", "drop-from-front"]
+    | GcraEpd
+    | GcraRoundRobin
+    | GcraTwoThresholds
+    | Dfba
+    | Literal[
+        "tail-drop",
+        "ppd",
+        "epd",
+        "selective-drop",
+        "fba",
+        "drop-from-front",
+        "gcra-epd",
+        "gcra-round-robin",
+        "gcra-two-thresholds",
+        "dfba",
+    ]
     | Mapping[str, Any]
 )
 
@@ -759,7 +983,7 @@ Scheduler: TypeAlias = (
 
 
 #: Traffic: what a VC sends.
-Traffic: TypeAlias = Tcp | Cbr | Poisson | Vbr | Literal["tcp"] | Mapping[str, Any]
+Traffic: TypeAlias = Tcp | Cbr | Poisson | Vbr | Udp | Literal["tcp", "udp"] | Mapping[str, Any]
 
 
 #: Processing delays of hosts, switches and transports; they keep the order of what passes.
@@ -836,16 +1060,23 @@ SCENARIO_KEYS: Mapping[str, str] = {
 
 __all__ = [
     "Cbr",
+    "Contract",
     "CreditProbe",
     "CwndProbe",
     "DeliveredProbe",
+    "Dfba",
     "Drop",
     "DropFromFront",
     "DropsProbe",
     "Ensemble",
     "Epd",
+    "FGcra",
     "Fba",
     "Fifo",
+    "Gcra",
+    "GcraEpd",
+    "GcraRoundRobin",
+    "GcraTwoThresholds",
     "GoodputProbe",
     "GuaranteedRate",
     "Host",
@@ -855,6 +1086,7 @@ __all__ = [
     "Measure",
     "PerVc",
     "Poisson",
+    "Police",
     "Ppd",
     "Probe",
     "Processing",
@@ -871,6 +1103,7 @@ __all__ = [
     "Tcp",
     "TraceProbe",
     "Traffic",
+    "Udp",
     "Vbr",
     "Vc",
 ]

@@ -83,6 +83,9 @@ Carries: TypeAlias = Literal["frames", "cells"]
 class DroppedCells(CountPart):
     """Cells dropped at a port, by reason."""
 
+    #: It did not keep to the contract of its VC.
+    police: int
+
     #: Its frame was refused by the drop policy.
     policy: int
 
@@ -146,7 +149,11 @@ class VcResult(ResultPart):
     #: for each cell of a VC that carries cells.
     goodput_mbps: float
 
-    #: The same bytes from start to end.
+    #: The same on the line: 53 bytes for each cell of the data frames that arrived whole with data that had not
+    #: arrived before, in order or not, per measuring time; of a VC that carries cells, for each of them.
+    throughput_mbps: float
+
+    #: The bytes of ``goodput_mbps`` from start to end.
     delivered_bytes: int
 
     #: Data frames handed to the source host's link.
@@ -170,6 +177,9 @@ class VcResult(ResultPart):
 
     #: Data cells dropped anywhere, on links too.
     cells_dropped: int
+
+    #: Data cells tagged on their way: they went on with CLP = 1.
+    cells_tagged: int
 
     #: Data cells dropped over data cells sent by the host; 0 when none was sent.
     cell_loss_ratio: float
@@ -304,6 +314,9 @@ class PortResult(ResultPart):
     #: Cells dropped, by reason.
     dropped_cells: DroppedCells
 
+    #: Cells that came with high priority and that a policer or the drop policy tagged: they go on with CLP = 1.
+    tagged_cells: int
+
     #: Longest queue: the largest number of waiting cells of all classes.
     max_queue_cells: int
 
@@ -384,10 +397,10 @@ class Series(ArrayPart):
 FlowKind: TypeAlias = Literal["data", "ack"]
 
 
-#: Why a cell was dropped. ``policy``: Its frame was refused by the drop policy. ``full``: The buffer was full.
-#: ``rest``: The rest of a frame that had lost a cell. ``front``: Pushed out of the queue, in favour of a cell that
-#: arrived. ``link``: Lost on a link on purpose.
-DropReason: TypeAlias = Literal["policy", "full", "rest", "front", "link"]
+#: Why a cell was dropped. ``police``: It did not keep to the contract of its VC. ``policy``: Its frame was refused
+#: by the drop policy. ``full``: The buffer was full. ``rest``: The rest of a frame that had lost a cell. ``front``:
+#: Pushed out of the queue, in favour of a cell that arrived. ``link``: Lost on a link on purpose.
+DropReason: TypeAlias = Literal["police", "policy", "full", "rest", "front", "link"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,6 +13,14 @@ pub fn cells_of_segment(data_bytes: u64) -> u32 {
     (data_bytes + SEGMENT_OVERHEAD_BYTES).div_ceil(CELL_PAYLOAD_BYTES) as u32
 }
 
+/// Bytes added to the data of a datagram: UDP 8, IP 20, LLC/SNAP 8, AAL5 trailer 8.
+pub const DATAGRAM_OVERHEAD_BYTES: u64 = 44;
+
+/// Cells of the frame that carries a UDP datagram with so many bytes of data.
+pub fn cells_of_datagram(data_bytes: u64) -> u32 {
+    (data_bytes + DATAGRAM_OVERHEAD_BYTES).div_ceil(CELL_PAYLOAD_BYTES) as u32
+}
+
 /// Reassembly of one flow: collects cells until an EOM and tells whether exactly the cells
 /// of one frame were collected. Since cells are only ever lost, never reordered, counting the cells of
 /// the current frame number is the same as checking length and CRC.
@@ -54,6 +62,10 @@ mod tests {
         }
         assert_eq!(cells_of_segment(0), ACK_CELLS);
         assert_eq!(cells_of_segment(36), ACK_CELLS);
+        assert_eq!(
+            [0, 4, 5, 1024, 65_507].map(cells_of_datagram),
+            [1, 1, 2, 23, 1366]
+        );
     }
 
     #[test]

@@ -105,6 +105,7 @@ impl Simulation {
                 cells_delivered: sink.cells,
                 cells_not_sent: ends.cells_queued - fabric.hops[ends.first_hop as usize].sent,
                 cells_dropped: 0,
+                cells_tagged: 0,
                 drops: Vec::new(),
             })
             .collect();
@@ -112,6 +113,7 @@ impl Simulation {
             let (link, dropped) = (extra.link as usize, extra.dropped);
             let tally = &mut tallies[hop.flow.index()];
             tally.cells_dropped += dropped.total();
+            tally.cells_tagged += extra.tagged;
             if dropped.total() > 0 {
                 tally.drops.push(LinkDrops { link, dropped });
             }
@@ -130,12 +132,14 @@ impl Simulation {
                     sender: frames.counters(),
                     measured_bytes: vc.measured_bytes,
                     delivered_bytes: vc.delivered_bytes,
+                    measured_cells: vc.measured_cells,
                     delay,
                     bins,
                 },
                 Source::Cells(_) => VcTally {
                     measured_bytes: sink.measured_cells * CELL_PAYLOAD_BYTES,
                     delivered_bytes: sink.cells * CELL_PAYLOAD_BYTES,
+                    measured_cells: sink.measured_cells,
                     sender: SenderCounters::default(),
                     delay,
                     bins,

@@ -91,6 +91,8 @@ pub struct HopExtra {
     pub loss: Option<(u32, bool)>,
     /// Cells dropped here.
     pub dropped: Dropped,
+    /// Cells tagged here.
+    pub tagged: u64,
     /// Cells that had not left when the run ended.
     pub unsent: u64,
     /// Departures so late that the end of the run comes while they are on their way.

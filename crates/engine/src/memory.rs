@@ -134,7 +134,10 @@ fn keeps_cells(scenario: &Scenario, topology: &Topology, link: usize, kernel: Ke
             let queue = topology.queue(scenario, link, class);
             scenario.links[link].rate.cell_time().exact().is_some()
                 && !topology.scheduler(scenario, link).serves_vcs_of(class)
-                && !Policy::new(&queue.drop, queue.buffer).needs().every_cell
+                && queue.police.is_none()
+                && !Policy::new(&queue.drop, queue.buffer, &[])
+                    .needs()
+                    .every_cell
         }
         _ => false,
     };
@@ -165,6 +168,10 @@ fn waiting_at(scenario: &Scenario, topology: &Topology, most: &[Most], link: usi
             }
             Traffic::Tcp(_) => most[vc].cells,
             Traffic::Cbr { .. } | Traffic::Poisson { .. } => 1.0,
+            Traffic::Udp(udp) => {
+                let burst = udp.on.map_or(0.0, |on| on.as_seconds().min(seconds));
+                f64::from(udp.frame_cells()) + udp.rate.0 as f64 * burst / CELL_BITS as f64
+            }
         });
         let buffer = topology.queue(scenario, link, class).buffer;
         (cells.sum::<f64>() + above).min(buffer.map_or(f64::INFINITY, |k| k as f64))

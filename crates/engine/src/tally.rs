@@ -19,6 +19,8 @@ pub const CLASSES: usize = Class::ALL.len();
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
 pub enum DropReason {
+    /// It did not keep to the contract of its VC.
+    Police,
     /// Its frame was refused by the drop policy.
     Policy,
     /// The buffer was full.
@@ -54,7 +56,9 @@ impl DropReason {
     /// Where such cells are dropped.
     pub fn place(self) -> Where {
         match self {
-            DropReason::Policy | DropReason::Full | DropReason::Rest => Where::OnArrival,
+            DropReason::Police | DropReason::Policy | DropReason::Full | DropReason::Rest => {
+                Where::OnArrival
+            }
             DropReason::Front => Where::InQueue,
             DropReason::Link => Where::OnLink,
         }
@@ -108,6 +112,8 @@ pub struct ClassTally {
     pub sent: u64,
     /// Cells dropped.
     pub dropped: Dropped,
+    /// Cells that came with high priority and were sent on, or will be, with low (CLP = 1).
+    pub tagged: u64,
     /// Largest X of the class just after an acceptance.
     pub max_queue: u64,
 }
@@ -352,6 +358,8 @@ pub struct FlowTally {
     pub cells_not_sent: u64,
     /// Cells dropped anywhere, on links too.
     pub cells_dropped: u64,
+    /// Cells tagged anywhere.
+    pub cells_tagged: u64,
     /// Where they were dropped: links of the way with any, in its order.
     pub drops: Vec<LinkDrops>,
 }
@@ -399,6 +407,9 @@ pub struct VcTally {
     pub measured_bytes: u64,
     /// The same from start to end.
     pub delivered_bytes: u64,
+    /// Cells of the data frames that arrived whole within the measuring time and had data that had not arrived before; of a source of
+    /// single cells, those that arrived.
+    pub measured_cells: u64,
     /// What its source of frames counts.
     pub sender: SenderCounters,
     /// Transfer delays of its data cells within the measuring time.
@@ -539,9 +550,9 @@ mod tests {
         for (cells, &reason) in (1..).zip(DropReason::ALL) {
             dropped[reason] = cells;
         }
-        assert_eq!(dropped.at(Where::OnArrival), 1 + 2 + 3);
+        assert_eq!(dropped.at(Where::OnArrival), 1 + 2 + 3 + 4);
         assert_eq!(dropped.at(Where::InQueue), dropped[DropReason::Front]);
         assert_eq!(dropped.at(Where::OnLink), dropped[DropReason::Link]);
-        assert_eq!(dropped.total(), 15);
+        assert_eq!(dropped.total(), 21);
     }
 }

@@ -2,7 +2,7 @@
 
 pub use crate::event::{EventList, Kind};
 pub use crate::flow::{FlowId, FlowKind};
-pub use crate::host::tcp::{Receiver, Sender};
+pub use crate::host::tcp::{News, Receiver, Sender};
 pub use crate::rng::{Step, Stream};
 pub use crate::tally::{
     DropReason, Dropped, FlowTally, LinkDrops, SenderCounters, Tally, VcTally, Where, digest,

@@ -1,7 +1,7 @@
 //! Names to indices: which links a flow takes, which links feed a port.
 
 use crate::flow::{Flow, FlowId, FlowKind};
-use crate::scenario::model::{Class, ClassQueue, Link, Scenario, Scheduler};
+use crate::scenario::model::{Class, ClassQueue, Link, Scenario, Scheduler, Terms};
 use crate::scenario::port;
 use std::collections::HashMap;
 
@@ -135,6 +135,17 @@ impl Topology {
     pub fn queue(&self, scenario: &Scenario, link: usize, class: Class) -> ClassQueue {
         let switch = &scenario.switches[self.port_switch(link)];
         port::queue(&scenario.links[link].queues, &switch.queues, class)
+    }
+
+    /// The contracts of the flows that cross `link`, by their number there: those of the data of VCs of `class`.
+    pub fn contracts(&self, scenario: &Scenario, link: usize, class: Class) -> Vec<Option<Terms>> {
+        let contract = |id: &FlowId| {
+            let flow = &self.flows[id.index()];
+            let vc = &scenario.vcs[flow.vc];
+            let is_told = flow.kind.is_data() && vc.class == class;
+            vc.terms().filter(|_| is_told)
+        };
+        self.crossing[link].iter().map(contract).collect()
     }
 
     fn port_switch(&self, link: usize) -> usize {

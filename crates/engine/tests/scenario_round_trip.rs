@@ -39,7 +39,59 @@ fn drop_policy() -> impl Strategy<Value = DropPolicy> {
         (threshold(), fraction(), option::of(10_000u64..20_000))
             .prop_map(|(r, z, k_fba)| DropPolicy::Fba { r, z, k_fba }),
         Just(DropPolicy::DropFromFront),
+        (threshold(), any::<bool>()).prop_map(|(threshold, export_tag)| DropPolicy::GcraEpd {
+            threshold,
+            export_tag
+        }),
+        (threshold(), any::<bool>(), any::<bool>()).prop_map(
+            |(threshold, keep_credit, export_tag)| DropPolicy::GcraRoundRobin {
+                threshold,
+                keep_credit,
+                export_tag
+            }
+        ),
+        (threshold(), any::<bool>()).prop_map(|(threshold, export_tag)| {
+            DropPolicy::GcraTwoThresholds {
+                low: threshold,
+                threshold,
+                export_tag,
+            }
+        }),
+        (threshold(), fraction(), fraction()).prop_map(|(low, z, alpha)| DropPolicy::Dfba {
+            low,
+            high: low,
+            z,
+            alpha
+        }),
     ]
+}
+
+fn police() -> impl Strategy<Value = Police> {
+    let action = || prop_oneof![Just(PoliceAction::Tag), Just(PoliceAction::Drop)];
+    let form = prop_oneof![
+        Just(GcraForm::LeakyBucket),
+        Just(GcraForm::VirtualScheduling)
+    ];
+    prop_oneof![
+        (action(), form).prop_map(|(action, form)| Police::Gcra { action, form }),
+        action().prop_map(|action| Police::FGcra { action }),
+    ]
+}
+
+/// A contract that any queue may ask for.
+fn contract() -> impl Strategy<Value = Contract> {
+    let rates = (option::of(1_000u64..1_000_000), 1u64..=1_000, any::<bool>());
+    let cells = option::of(2_000u64..100_000);
+    (rates, span(10), cells, option::of(1u64..3_000)).prop_map(
+        |((pcr, rate, variable), cdvt, mbs, mfs)| Contract {
+            pcr: pcr.map(BitRate),
+            cdvt,
+            scr: variable.then_some(BitRate(rate)),
+            mcr: (!variable).then_some(BitRate(rate)),
+            mbs,
+            mfs,
+        },
+    )
 }
 
 fn rest_of_frame() -> impl Strategy<Value = RestOfFrame> {
@@ -52,13 +104,15 @@ fn rest_of_frame() -> impl Strategy<Value = RestOfFrame> {
 
 /// Queues of some classes, most urgent first.
 fn queues() -> impl Strategy<Value = Vec<ClassQueue>> {
-    let queue = (option::of(1_000u64..10_000), drop_policy(), rest_of_frame());
+    let buffer = option::of(1_000u64..10_000);
+    let queue = (buffer, option::of(police()), drop_policy(), rest_of_frame());
     prop::collection::vec(option::of(queue), 5).prop_map(|all| {
         let of_class = |(class, queue): (Class, Option<_>)| {
-            let (buffer, drop, rest_of_frame) = queue?;
+            let (buffer, police, drop, rest_of_frame) = queue?;
             Some(ClassQueue {
                 class,
                 buffer,
+                police,
                 drop,
                 rest_of_frame,
             })
@@ -176,6 +230,27 @@ fn tcp() -> impl Strategy<Value = Traffic> {
     })
 }
 
+fn udp() -> impl Strategy<Value = Traffic> {
+    let bursts = option::of((span(500), span(500)));
+    (1u64..=65_507, 1u64..=1_000_000, bursts).prop_map(|(datagram_size, rate, bursts)| {
+        let mut udp = UdpParams {
+            datagram_size,
+            rate: BitRate(rate),
+            on: bursts.map(|(on, _)| on),
+            off: Span::ZERO,
+        };
+        if let Some((on, pause)) = bursts {
+            // Room for the last frame of a burst.
+            let frame =
+                u128::from(udp.frame_cells() as u64 * CELL_BITS) * u128::from(TICKS_PER_SECOND);
+            let frames = (u128::from(on.0) * u128::from(rate)).div_ceil(frame);
+            let needed = (frames * frame).div_ceil(u128::from(rate)) as u64;
+            udp.off = Span(needed.saturating_sub(on.0) + pause.0);
+        }
+        Traffic::Udp(udp)
+    })
+}
+
 fn traffic() -> impl Strategy<Value = Traffic> {
     let rate = || (1u64..=1_000_000).prop_map(BitRate);
     prop_oneof![
@@ -190,6 +265,7 @@ fn traffic() -> impl Strategy<Value = Traffic> {
             let off = Span(needed.saturating_sub(on.0) + pause.0);
             Traffic::Vbr { rate, on, off }
         }),
+        1 => udp(),
     ]
 }
 
@@ -305,10 +381,10 @@ fn vc(i: usize) -> impl Strategy<Value = Vc> {
         1u64..1_000_000,
         option::of(1u64..100_000),
         (span(5_000), option::of(span(5_000))),
-        traffic(),
+        (contract(), traffic()),
     );
     own.prop_map(
-        move |(class, weight, guarantee, (start, lasts), traffic)| Vc {
+        move |(class, weight, guarantee, (start, lasts), (contract, traffic))| Vc {
             name: node("v", i),
             from: node("a", i),
             to: node("b", i),
@@ -318,6 +394,7 @@ fn vc(i: usize) -> impl Strategy<Value = Vc> {
             guarantee: guarantee.map(BitRate),
             start,
             stop: lasts.map(|lasts| start + lasts),
+            contract: Some(contract),
             traffic,
         },
     )

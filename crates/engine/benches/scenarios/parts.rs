@@ -6,7 +6,7 @@ use crate::networks::{Dumbbell, Place, TWO_HOPS, read};
 use cellyard_engine::describe;
 use cellyard_engine::scenario::{TcpParams, Traffic};
 use cellyard_engine::testing::{EventList, Kind};
-use cellyard_engine::testing::{Receiver, Sender};
+use cellyard_engine::testing::{News, Receiver, Sender};
 use cellyard_engine::units::{Span, Time};
 use std::hint::black_box;
 
@@ -139,17 +139,17 @@ fn tcp_rounds(rounds: u64) -> u64 {
     let mut receiver = Receiver::new(&params);
     let mut flying = std::collections::VecDeque::new();
     let mut sent = Vec::new();
-    let mut delivered = 0;
+    let mut news = News::default();
     let mut now = Time::ZERO;
     sender.start(now, &mut sent);
     for _ in 0..rounds {
         flying.extend(sent.drain(..));
         now += Span::from_microseconds(33);
         let segment = flying.pop_front().expect("no segment is lost");
-        let ack = receiver.on_segment(now, segment.seq, segment.len, &mut delivered);
+        let ack = receiver.on_segment(now, segment.seq, segment.len, &mut news);
         sender.on_ack(now, &ack.expect("ACKs are not delayed"), &mut sent);
     }
-    delivered
+    news.delivered
 }
 
 fn event_list(operations: u64) -> u64 {

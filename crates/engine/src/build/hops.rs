@@ -161,6 +161,7 @@ impl Plan<'_> {
             lossy,
             loss: None,
             dropped: Dropped::default(),
+            tagged: 0,
             unsent: 0,
             late: Vec::new(),
         });

@@ -6,6 +6,7 @@ use crate::options::{Kernel as Wanted, Options, RunError};
 use crate::port::arithmetic::Arithmetic;
 use crate::port::drop::Policy;
 use crate::port::gate::Gate;
+use crate::port::police::Policer;
 use crate::port::sched::{FlowShare, Scheduler};
 use crate::port::slotted::Slotted;
 use crate::port::{Inputs, Kernel, Lookahead, Port, Steps, TieRule};
@@ -57,12 +58,22 @@ impl Plan<'_> {
 
     fn gate(&self, link: usize, class: Class) -> Gate {
         let queue = self.topology.queue(self.scenario, link, class);
-        let policy = Policy::new(&queue.drop, queue.buffer);
+        let contracts = self.topology.contracts(self.scenario, link, class);
+        let policer = queue.police.as_ref();
+        let policer = policer.map(|spec| Policer::new(spec, &contracts));
+        let policy = Policy::new(&queue.drop, queue.buffer, &contracts);
         let purpose = format!("drop-{}", class.name());
         let draws = self.draws.stream(&self.scenario.links[link].name, &purpose);
         let end = Time::ZERO + self.scenario.duration;
         let most = self.scenario.links[link].rate.cell_time().fit_after(end);
-        Gate::new(queue.buffer, most, policy, queue.rest_of_frame, draws)
+        Gate::new(
+            queue.buffer,
+            most,
+            policer,
+            policy,
+            queue.rest_of_frame,
+            draws,
+        )
     }
 
     /// The fastest kernel that applies to the port `link`, or the one that is asked for. A watched port counts by VC.

@@ -85,12 +85,15 @@ fn can_queue(scenario: &Scenario, topology: &Topology, link: usize) -> bool {
     }
 }
 
-/// Whether a drop policy there may refuse a cell however few wait.
+/// Whether a policer or drop policy there may refuse a cell however few wait.
 fn refuses_any(scenario: &Scenario, topology: &Topology, link: usize) -> bool {
     let mut queues = topology.classes[link]
         .iter()
         .map(|&class| topology.queue(scenario, link, class));
-    queues.any(|queue| Policy::new(&queue.drop, queue.buffer).smallest_refusal() == 0)
+    queues.any(|queue| {
+        let policy = Policy::new(&queue.drop, queue.buffer, &[]);
+        queue.police.is_some() || policy.smallest_refusal() == 0
+    })
 }
 
 /// At a cell time that is not whole, cells that come at exactly the rounded distance form busy periods.

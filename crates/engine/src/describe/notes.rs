@@ -224,7 +224,7 @@ struct PolicyFacts {
 }
 
 fn facts(queue: &ClassQueue) -> PolicyFacts {
-    let policy = |buffer| Policy::new(&queue.drop, buffer);
+    let policy = |buffer| Policy::new(&queue.drop, buffer, &[]);
     let refuses = |buffer| policy(buffer).smallest_refusal() < u64::MAX;
     PolicyFacts {
         counts_by_vc: policy(queue.buffer).needs().vc_counts,

@@ -128,6 +128,8 @@ pub struct Vc {
     pub measured_bytes: u64,
     /// See `measured_bytes`.
     pub delivered_bytes: u64,
+    /// Cells of frames with new data that arrived within the measuring time.
+    pub measured_cells: u64,
     /// What is recorded.
     pub probe: Option<Box<VcProbe>>,
 }
@@ -142,6 +144,7 @@ impl Vc {
             timer_at: [Time::NEVER; 2],
             measured_bytes: 0,
             delivered_bytes: 0,
+            measured_cells: 0,
             probe,
         }
     }

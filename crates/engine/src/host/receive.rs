@@ -1,6 +1,6 @@
 //! Up: a frame on its way from the network to a source.
 
-use super::traffic::{End, FrameSource, Source};
+use super::traffic::{Delivery, End, FrameSource, Source};
 use super::{Hosts, Way};
 use crate::cells::Arrival;
 use crate::event::Kind;
@@ -90,11 +90,12 @@ impl Hosts {
         let Some(source) = vc.source.frames() else {
             return;
         };
-        let bytes = source.take(kind, frame, now, &mut self.offered);
+        let Delivery { bytes, cells } = source.take(kind, frame, now, &mut self.offered);
         if kind.is_data() {
             vc.delivered_bytes += bytes;
             if now >= self.measured.0 && now < self.measured.1 {
                 vc.measured_bytes += bytes;
+                vc.measured_cells += u64::from(cells);
             }
             if let Some(probe) = &mut vc.probe {
                 probe.delivered(now, bytes, vc.delivered_bytes);

@@ -1,10 +1,11 @@
 //! The gate of a class queue: every decision about a cell that arrives at a port is taken here (model section 6, acceptance).
 //!
-//! The gate knows the buffer, the drop policy and what becomes of the rest of a damaged frame. It is told a run of cells and
+//! The gate knows the policer, the buffer, the drop policy and what becomes of the rest of a damaged frame. It is told a run of cells and
 //! judges the first one, and how many of those behind share its fate. Kernels may leave out the question where the answer is known
 //! to be *accept*: below the buffer, and below [`Gate::refusal`] for the first cell of a frame.
 
 use super::drop::{Arriving, Decision, DropRule, Needs, Policy, QueueView};
+use super::police::{PoliceRule, Policer, Ruling};
 use crate::cells::{ENDS_FRAME, Fate, FrameState, Run, TAGGED};
 use crate::rng::Stream;
 use crate::scenario::RestOfFrame;
@@ -18,6 +19,7 @@ pub struct Gate {
     buffer: u64,
     /// The X beyond which what waits could not leave in the time that is told, cells.
     most: u64,
+    policer: Option<Policer>,
     policy: Policy,
     rest: RestOfFrame,
     /// For the policy's draws.
@@ -37,6 +39,16 @@ pub enum Verdict {
     Overdue,
 }
 
+impl Verdict {
+    /// Whether the cell comes in.
+    pub fn takes(self) -> bool {
+        match self {
+            Verdict::Accept | Verdict::PushOut => true,
+            Verdict::Refuse(_) | Verdict::Overdue => false,
+        }
+    }
+}
+
 /// A verdict, and how many cells of the run it holds for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Judgement {
@@ -44,14 +56,29 @@ pub struct Judgement {
     pub verdict: Verdict,
     /// At least 1.
     pub cells: u32,
+    /// Whether the cell, if it is taken, goes on with low priority (CLP = 1) though it came with high.
+    pub tagged: bool,
+}
+
+impl Judgement {
+    /// Of a cell that goes on as it came, or not at all.
+    fn new(verdict: Verdict, cells: u32) -> Judgement {
+        let tagged = false;
+        Judgement {
+            verdict,
+            cells,
+            tagged,
+        }
+    }
 }
 
 impl Gate {
-    /// With a buffer of `buffer` cells (`None`: unlimited), `most` of which can leave in the time that is told; the policy draws from
-    /// `draws`.
+    /// Behind `policer`, if there is one, with a buffer of `buffer` cells (`None`: unlimited), `most` of which can leave in the time that is
+    /// told; the policy draws from `draws`.
     pub fn new(
         buffer: Option<u64>,
         most: u64,
+        policer: Option<Policer>,
         policy: Policy,
         rest: RestOfFrame,
         draws: Stream,
@@ -59,15 +86,20 @@ impl Gate {
         Gate {
             buffer: buffer.unwrap_or(u64::MAX),
             most,
+            policer,
             policy,
             rest,
             draws,
         }
     }
 
-    /// What the policy must be told.
+    /// What policer and policy must be told.
     pub fn needs(&self) -> Needs {
-        self.policy.needs()
+        let needs = self.policy.needs();
+        Needs {
+            every_cell: needs.every_cell || self.policer.is_some(),
+            ..needs
+        }
     }
 
     /// The smallest X at which a cell of an accepted frame can be refused: 0 where the policy is asked about every cell.
@@ -100,36 +132,40 @@ impl Gate {
             *state = FrameState::accepted(run.frame);
         }
         let eom = run.first_ends_frame();
-        let known = self.known(state.fate, eom);
-        let every_cell = self.needs().every_cell;
+        let mut cell = Arriving {
+            vc,
+            begins,
+            eom,
+            tagged: run.flags & TAGGED != 0,
+            lost: false,
+            draws: self.draws,
+        };
+        let ruling = match &mut self.policer {
+            Some(policer) => policer.judge(now, &cell),
+            None => Ruling::Pass,
+        };
+        cell.tagged |= ruling == Ruling::Tag;
+        let known = match ruling {
+            Ruling::Drop => Some(DropReason::Police),
+            Ruling::Pass | Ruling::Tag => self.known(state.fate, eom),
+        };
+        cell.lost = known.is_some();
         let mut decision = Decision::Accept;
-        if every_cell || (begins && !idle) {
-            decision = self.policy.admit(
-                now,
-                &Arriving {
-                    vc,
-                    begins,
-                    eom,
-                    tagged: run.flags & TAGGED != 0,
-                    lost: known.is_some(),
-                    draws: self.draws,
-                },
-                queue,
-            );
+        if self.policy.needs().every_cell || (begins && !idle) {
+            decision = self.policy.admit(now, &cell, queue);
         }
         if let Some(reason) = known {
-            let cells = self.rest_of(run, reason);
-            let verdict = Verdict::Refuse(reason);
-            return Judgement { verdict, cells };
+            if state.fate == Fate::Accepted {
+                state.fate = Fate::Damaged;
+            }
+            return Judgement::new(Verdict::Refuse(reason), self.rest_of(run, reason));
         }
         let full = !idle && queue.waiting >= self.buffer;
         let verdict = match decision {
             Decision::Refuse(reason) => {
                 if begins {
                     state.fate = Fate::Refused(reason);
-                    let cells = self.rest_of(run, reason);
-                    let verdict = Verdict::Refuse(reason);
-                    return Judgement { verdict, cells };
+                    return Judgement::new(Verdict::Refuse(reason), self.rest_of(run, reason));
                 }
                 state.fate = Fate::Damaged;
                 Verdict::Refuse(reason)
@@ -142,7 +178,11 @@ impl Gate {
             }
             _ => Verdict::Accept,
         };
-        Judgement { verdict, cells: 1 }
+        Judgement {
+            verdict,
+            cells: 1,
+            tagged: ruling == Ruling::Tag || decision == Decision::Tag,
+        }
     }
 
     /// Why a cell is dropped whatever room there is, given the fate of its frame so far.
@@ -179,7 +219,7 @@ impl Gate {
         match reason {
             DropReason::Policy => self.policy.threshold(queue),
             DropReason::Full | DropReason::Front => Some(self.buffer as f64),
-            DropReason::Rest | DropReason::Link => None,
+            DropReason::Police | DropReason::Rest | DropReason::Link => None,
         }
     }
 }
@@ -188,7 +228,7 @@ impl Gate {
 mod tests {
     use super::*;
     use crate::port::drop::testing;
-    use crate::scenario::{DropPolicy, Threshold};
+    use crate::scenario::{DropPolicy, GcraForm, Police, PoliceAction, Threshold};
     use crate::units::Span;
 
     const NOW: Time = Time(5);
@@ -199,7 +239,8 @@ mod tests {
 
     fn gate(policy: &DropPolicy, rest: RestOfFrame) -> Gate {
         let buffer = Some(10);
-        Gate::new(buffer, 99, Policy::new(policy, buffer), rest, draws())
+        let policy = Policy::new(policy, buffer, &[]);
+        Gate::new(buffer, 99, None, policy, rest, draws())
     }
 
     fn epd(rest: RestOfFrame) -> Gate {
@@ -234,13 +275,13 @@ mod tests {
     }
 
     fn refused(reason: DropReason, cells: u32) -> Judgement {
-        let verdict = Verdict::Refuse(reason);
-        Judgement { verdict, cells }
+        Judgement::new(Verdict::Refuse(reason), cells)
     }
 
     const ACCEPT: Judgement = Judgement {
         verdict: Verdict::Accept,
         cells: 1,
+        tagged: false,
     };
 
     #[test]
@@ -306,8 +347,8 @@ mod tests {
 
     #[test]
     fn what_could_never_leave_is_overdue_and_not_merely_full() {
-        let policy = Policy::new(&DropPolicy::TailDrop, None);
-        let mut gate = Gate::new(None, 6, policy, RestOfFrame::Accept, draws());
+        let policy = Policy::new(&DropPolicy::TailDrop, None, &[]);
+        let mut gate = Gate::new(None, 6, None, policy, RestOfFrame::Accept, draws());
         assert_eq!((gate.full(), gate.refusal()), (6, 6));
         let mut state = FrameState::default();
         let mut judge = |waiting, idle| {
@@ -330,6 +371,39 @@ mod tests {
     }
 
     #[test]
+    fn a_policer_comes_before_the_policy_and_is_told_of_every_cell() {
+        let contract = testing::contract(1_000_000, 2);
+        for (action, verdicts) in [
+            (PoliceAction::Tag, [Verdict::Accept; 4]),
+            (
+                PoliceAction::Drop,
+                [
+                    Verdict::Accept,
+                    Verdict::Accept,
+                    Verdict::Refuse(DropReason::Police),
+                    Verdict::Refuse(DropReason::Police),
+                ],
+            ),
+        ] {
+            let form = GcraForm::LeakyBucket;
+            let policer = Policer::new(&Police::Gcra { action, form }, &[Some(contract)]);
+            let policy = Policy::new(&DropPolicy::TailDrop, None, &[]);
+            let rest = RestOfFrame::Accept;
+            let mut gate = Gate::new(None, 99, Some(policer), policy, rest, draws());
+            assert_eq!((gate.full(), gate.refusal()), (0, 0));
+            let mut state = FrameState::default();
+            for (cell, verdict) in (0..).zip(verdicts) {
+                let run = run(0, cell, 12 - cell);
+                let judged = gate.judge(NOW, &run, &mut state, 0, &queue(3), false);
+                assert_eq!((judged.verdict, judged.cells), (verdict, 1));
+                assert_eq!(judged.tagged, action == PoliceAction::Tag && cell >= 2);
+            }
+            let damaged = action == PoliceAction::Drop;
+            assert_eq!(state.fate == Fate::Damaged, damaged);
+        }
+    }
+
+    #[test]
     fn a_policy_can_push_out_what_waits_but_not_from_an_empty_queue() {
         let mut gate = gate(&DropPolicy::DropFromFront, RestOfFrame::Accept);
         let mut state = FrameState::default();
@@ -345,7 +419,7 @@ mod tests {
     fn a_policy_that_looks_at_every_cell_is_told_of_each_and_keeps_state() {
         // Refuses every third cell that it is asked about.
         let third = Policy::EveryThird(testing::EveryThird::default());
-        let mut gate = Gate::new(Some(10), 99, third, RestOfFrame::DropButEom, draws());
+        let mut gate = Gate::new(Some(10), 99, None, third, RestOfFrame::DropButEom, draws());
         assert_eq!((gate.full(), gate.refusal()), (0, 0));
         let mut state = FrameState::default();
         let mut verdicts = Vec::new();

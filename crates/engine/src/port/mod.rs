@@ -9,6 +9,7 @@ pub mod arithmetic;
 pub mod drop;
 pub mod gate;
 mod order;
+pub mod police;
 pub mod sched;
 pub mod slotted;
 mod tie;
@@ -201,6 +202,7 @@ impl Port {
             class.sent += hop.sent;
             class.arrived += hop.arrived;
             class.dropped += fabric.extras[index as usize].dropped;
+            class.tagged += fabric.extras[index as usize].tagged;
         }
         tally
     }

@@ -17,8 +17,12 @@ pub enum Family {
     Link,
     /// Virtual circuits.
     Vc,
+    /// Traffic contracts.
+    Contract,
     /// Class queues of a port.
     Queue,
+    /// Policers.
+    Police,
     /// Drop policies.
     Drop,
     /// Schedulers.
@@ -33,7 +37,7 @@ pub enum Family {
 
 impl Family {
     /// All families, in the order of the reference pages.
-    pub const ALL: [Family; 13] = [
+    pub const ALL: [Family; 15] = [
         Family::Scenario,
         Family::Measure,
         Family::Ensemble,
@@ -41,7 +45,9 @@ impl Family {
         Family::Switch,
         Family::Link,
         Family::Vc,
+        Family::Contract,
         Family::Queue,
+        Family::Police,
         Family::Drop,
         Family::Scheduler,
         Family::Traffic,
@@ -59,7 +65,9 @@ impl Family {
             Family::Switch => "switch",
             Family::Link => "link",
             Family::Vc => "vc",
+            Family::Contract => "contract",
             Family::Queue => "queue",
+            Family::Police => "police",
             Family::Drop => "drop",
             Family::Scheduler => "scheduler",
             Family::Traffic => "traffic",
@@ -81,6 +89,10 @@ impl Family {
             Family::Queue => {
                 "Class queues; `cbr`, `vbr`, `abr`, `gfr` and `ubr` of a switch or link."
             }
+            Family::Contract => "Traffic contracts; `contract` of a VC.",
+            Family::Police => {
+                "Policers: what becomes of cells above the contract of their VC, before the drop policy is asked."
+            }
             Family::Drop => {
                 "Drop policies: what a class queue refuses before it is full. X, Y_i and N_a leave out the cell in service."
             }
@@ -97,7 +109,9 @@ impl Family {
     pub fn tag(self) -> Option<&'static str> {
         match self {
             Family::Drop => Some("policy"),
-            Family::Scheduler | Family::Traffic | Family::Processing => Some("kind"),
+            Family::Police | Family::Scheduler | Family::Traffic | Family::Processing => {
+                Some("kind")
+            }
             Family::Probe => Some("what"),
             _ => None,
         }

@@ -10,6 +10,7 @@ mod family;
 mod json;
 mod kind;
 mod nodes;
+mod police;
 mod probes;
 mod queueing;
 mod scenario;
@@ -37,6 +38,8 @@ impl Family {
             Family::Switch => nodes::SWITCH,
             Family::Link => nodes::LINK,
             Family::Vc => vc::VC,
+            Family::Contract => police::CONTRACT,
+            Family::Police => police::POLICE,
             Family::Queue => queueing::QUEUE,
             Family::Drop => queueing::DROP,
             Family::Scheduler => queueing::SCHEDULER,

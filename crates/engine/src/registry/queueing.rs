@@ -1,7 +1,7 @@
 //! Entries of class queues, drop policies and schedulers.
 
 use super::classes::CLASSES;
-use super::component::Default::{Decimal, Derived, Implied, Required, Text};
+use super::component::Default::{Bool, Decimal, Derived, Implied, Required, Text};
 use super::component::{Component, PLAIN, Parameter, parameter};
 use super::family::Family;
 use super::kind::{DECIMALS, Kind, MAX_CELLS, choice};
@@ -28,6 +28,12 @@ pub(super) static QUEUE: &[Component] = &[Component {
             },
             Text("unlimited"),
             "K, cells that may wait, without the cell in service.",
+        ),
+        parameter(
+            "police",
+            Kind::One(Family::Police),
+            Derived("none"),
+            "What becomes of cells that do not keep to the contract of their VC, before the drop policy is asked.",
         ),
         parameter(
             "drop",
@@ -144,7 +150,104 @@ pub(super) static DROP: &[Component] = &[
         source: "Lakshman, Neidhardt and Ott, The drop from front strategy in TCP and in TCP over ATM, IEEE Infocom 1996",
         ..PLAIN
     },
+    Component {
+        family: Family::Drop,
+        name: "gcra-epd",
+        help: "Scheme one: early packet discard, but above the threshold frames that keep to their VC's minimum rate get in.",
+        formula: "accept a cell of VC i <=> X < Th, or X'_i <= BT + CDVT, or it goes on with a frame; above Th, X_i + 1/MCR_i for each",
+        source: "`gfr-leaky-bucket`, sections 3.1 and 4.1, figure 4-1 and the appendix",
+        implies: DROPS_REST,
+        parameters: &[CONGESTION, EXPORT_TAG],
+    },
+    Component {
+        family: Family::Drop,
+        name: "gcra-round-robin",
+        help: "Scheme two: every cell is put to its VC's leaky bucket, and below the threshold credit of one cell goes round.",
+        formula: "per cell, if X < Th: X_j - 1/MCR_j for the next VC j; accept <=> X'_i <= BT + CDVT, or it goes on with a frame",
+        source: "`gfr-leaky-bucket`, sections 3.2 and 5.1, figure 5-1 and the appendix",
+        implies: DROPS_REST,
+        parameters: &[
+            CONGESTION,
+            parameter(
+                "keep_credit",
+                Kind::Bool,
+                Bool(false),
+                "Whether credit that finds the bucket empty is kept.",
+            ),
+            EXPORT_TAG,
+        ],
+    },
+    Component {
+        family: Family::Drop,
+        name: "gcra-two-thresholds",
+        help: "The scheme of chapter 8: scheme two, but below a lower threshold every cell gets in on account.",
+        formula: "X < L: accept, X_i + 1/MCR_i or, at its limit, Y_i + 1; credit pays Y_j before X_j; else as gcra-round-robin",
+        source: "`gfr-leaky-bucket`, chapter 8",
+        implies: DROPS_REST,
+        parameters: &[
+            parameter(
+                "low",
+                Kind::Threshold,
+                Text("500 cells"),
+                "L, lower threshold: cells or a fraction of the buffer; at most Th.",
+            ),
+            CONGESTION,
+            EXPORT_TAG,
+        ],
+    },
+    Component {
+        family: Family::Drop,
+        name: "dfba",
+        help: "Differential Fair Buffer Allocation: shares the buffer in proportion to minimum rates, by dropping at random.",
+        formula: "L < X < H: refuse CLP = 1, and VC i above X W_i with P = Z (alpha (X_i - X W_i) / (X (1 - W_i)) + (1 - alpha) (X - L) / (H - L))",
+        source: "Goyal, Jain, Fahmy and Vandalore, Buffer management for the GFR service, ATM Forum 98-0405, 1998",
+        parameters: &[
+            parameter(
+                "low",
+                Kind::Threshold,
+                Text("500 cells"),
+                "L, below which every frame gets in: cells or a fraction of the buffer; below H.",
+            ),
+            parameter(
+                "high",
+                Kind::Threshold,
+                Text("1000 cells"),
+                "H, from which on no frame gets in: cells or a fraction of the buffer; at most K.",
+            ),
+            parameter("z", FRACTION, Decimal("1"), "Z, scale of the probability."),
+            parameter(
+                "alpha",
+                FRACTION,
+                Decimal("0.5"),
+                "alpha, weight of the VC's excess against that of the load.",
+            ),
+        ],
+        ..PLAIN
+    },
 ];
+
+const DROPS_REST: &[(&str, &str)] = &[("rest_of_frame", "drop")];
+
+const CONGESTION: Parameter = parameter(
+    "threshold",
+    Kind::Threshold,
+    Text("1000 cells"),
+    "Th, congestion threshold: cells or a fraction of the buffer; at most K.",
+);
+
+const EXPORT_TAG: Parameter = parameter(
+    "export_tag",
+    Kind::Bool,
+    Bool(false),
+    "Whether cells that are tagged here leave with CLP = 1, instead of as they came.",
+);
+
+const FRACTION: Kind = Kind::Decimal {
+    min: 0,
+    max: 1,
+    below_max: false,
+    decimals: DECIMALS,
+};
 
 pub(super) static SCHEDULER: &[Component] = &[
     Component {

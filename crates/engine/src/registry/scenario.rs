@@ -163,7 +163,7 @@ pub(super) static ENSEMBLE: &[Component] = &[Component {
             "vbr_phase",
             Kind::Bool,
             Bool(false),
-            "Whether each VBR source starts later by a draw, uniform over its period (on + off).",
+            "Whether each VBR source, and each UDP with bursts, starts later by a draw, uniform over its period (on + off).",
         ),
     ],
     ..PLAIN

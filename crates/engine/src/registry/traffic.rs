@@ -1,10 +1,32 @@
 //! Entries of traffic sources.
 
-use super::component::Default::{Derived, Required};
-use super::component::{Component, PLAIN, parameter};
+use super::component::Default::{Derived, Required, Text};
+use super::component::{Component, PLAIN, Parameter, parameter};
 use super::family::Family;
 use super::kind::{ANY_DURATION, ANY_RATE, DECIMALS, Kind, POSITIVE_DURATION};
 use super::tcp::TCP;
+
+/// What fits into an IPv4 datagram of 65 535 bytes.
+const MAX_DATAGRAM_BYTES: u64 = 65_507;
+
+const RATE_WHILE_ON: Parameter = parameter(
+    "rate",
+    ANY_RATE,
+    Derived("amplitude x the rate of the host's link"),
+    "Cell rate while on; at most that of the host's link.",
+);
+
+const AMPLITUDE: Parameter = parameter(
+    "amplitude",
+    Kind::Decimal {
+        min: 0,
+        max: 1,
+        below_max: false,
+        decimals: DECIMALS,
+    },
+    Derived("1"),
+    "Cell rate while on as a fraction, above 0, of that of the host's link, instead of `rate`.",
+);
 
 pub(super) static TRAFFIC: &[Component] = &[
     Component {
@@ -52,23 +74,8 @@ pub(super) static TRAFFIC: &[Component] = &[
         formula: "burst b begins at start + b (on + off); its cell k comes ceil(k 424 / rate) later, before start + b (on + off) + on",
         source: "`guaranteed-rate`, section 3 and figure 2",
         parameters: &[
-            parameter(
-                "rate",
-                ANY_RATE,
-                Derived("amplitude x the rate of the host's link"),
-                "Cell rate while on; at most that of the host's link.",
-            ),
-            parameter(
-                "amplitude",
-                Kind::Decimal {
-                    min: 0,
-                    max: 1,
-                    below_max: false,
-                    decimals: DECIMALS,
-                },
-                Derived("1"),
-                "Cell rate while on as a fraction, above 0, of that of the host's link, instead of `rate`.",
-            ),
+            RATE_WHILE_ON,
+            AMPLITUDE,
             parameter("on", POSITIVE_DURATION, Required, "Length of a burst."),
             parameter(
                 "off",
@@ -77,5 +84,38 @@ pub(super) static TRAFFIC: &[Component] = &[
                 "Length of a pause; with the burst, at least the time of the burst's cells at their rate.",
             ),
         ],
+    },
+    Component {
+        family: Family::Traffic,
+        name: "udp",
+        help: "UDP datagrams of one size at equal distances, whatever becomes of them: greedy by default, at any rate, or in bursts.",
+        formula: "frames of n cells; frame k of a burst is handed to the NIC ceil(k n 424 / rate) after its beginning, before `on` is over",
+        source: "`gfr-leaky-bucket`, sections 4.2 (greedy, at the rate of the link) and 4.3",
+        parameters: &[
+            parameter(
+                "datagram_size",
+                Kind::Bytes {
+                    min: 1,
+                    max: MAX_DATAGRAM_BYTES,
+                },
+                Text("1024 bytes"),
+                "Bytes of data in a datagram; UDP, IP, LLC/SNAP and AAL5 add 44.",
+            ),
+            RATE_WHILE_ON,
+            AMPLITUDE,
+            parameter(
+                "on",
+                POSITIVE_DURATION,
+                Derived("without end"),
+                "Length of a burst.",
+            ),
+            parameter(
+                "off",
+                ANY_DURATION,
+                Text("0 s"),
+                "Length of a pause, after a burst that ends; with it, at least the time of the burst's frames at their rate.",
+            ),
+        ],
+        ..PLAIN
     },
 ];

@@ -74,6 +74,12 @@ pub(super) static VC: &[Component] = &[Component {
              then and sends nothing new.",
         ),
         parameter(
+            "contract",
+            Kind::One(Family::Contract),
+            Derived("none"),
+            "What is agreed on its data, for policers and for drop policies that guarantee rates.",
+        ),
+        parameter(
             "traffic",
             Kind::One(Family::Traffic),
             Required,

@@ -35,6 +35,8 @@ pub struct PortResult {
     pub held_cells: u64,
     /// Cells dropped, by reason.
     pub dropped_cells: DroppedCells,
+    /// Cells that came with high priority and that a policer or the drop policy tagged: they go on with CLP = 1.
+    pub tagged_cells: u64,
     /// Longest queue: the largest number of waiting cells of all classes.
     pub max_queue_cells: u64,
     /// Mean number of waiting cells of all classes, over the whole time.
@@ -151,6 +153,7 @@ fn of(
         sent_cells: sent,
         held_cells: port.held,
         dropped_cells: DroppedCells(port.dropped()),
+        tagged_cells: port.classes.iter().map(|class| class.tagged).sum(),
         max_queue_cells: port.max_queue,
         mean_queue_cells: port.queue_time as f64 / duration.0 as f64,
         utilisation: sent as f64 * cell_seconds / duration.as_seconds(),

@@ -5,7 +5,7 @@ use crate::loss::is_lossy;
 use crate::scenario::{Carries, Class, Scenario, Vc};
 use crate::tally::{FlowTally, NicTally, Tally, VcTally};
 use crate::topology::Topology;
-use crate::units::{Span, Time};
+use crate::units::{CELL_BITS, Span, Time};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -29,7 +29,10 @@ pub struct VcResult {
     /// Bytes delivered in order, once, per measuring time, the whole of it however long the source sends; 48 bytes for each cell of a VC
     /// that carries cells.
     pub goodput_mbps: f64,
-    /// The same bytes from start to end.
+    /// The same on the line: 53 bytes for each cell of the data frames that arrived whole with data that had not arrived before, in order or
+    /// not, per measuring time; of a VC that carries cells, for each of them.
+    pub throughput_mbps: f64,
+    /// The bytes of `goodput_mbps` from start to end.
     pub delivered_bytes: u64,
     /// Data frames handed to the source host's link.
     pub frames_sent: u64,
@@ -45,6 +48,8 @@ pub struct VcResult {
     pub cells_delivered: u64,
     /// Data cells dropped anywhere, on links too.
     pub cells_dropped: u64,
+    /// Data cells tagged on their way: they went on with CLP = 1.
+    pub cells_tagged: u64,
     /// Data cells dropped over data cells sent by the host; 0 when none was sent.
     pub cell_loss_ratio: f64,
     /// TCP segments sent.
@@ -166,10 +171,9 @@ fn of(
     ports: Vec<VcPortResult>,
     measured_s: f64,
 ) -> VcResult {
-    let goodput_mbps = if measured_s > 0.0 {
-        tally.measured_bytes as f64 * 8e-6 / measured_s
-    } else {
-        0.0
+    let rate = |count: u64, megabits: f64| match measured_s > 0.0 {
+        true => count as f64 * megabits / measured_s,
+        false => 0.0,
     };
     VcResult {
         name: vc.name.clone(),
@@ -178,7 +182,8 @@ fn of(
         class: vc.class,
         traffic: vc.traffic.name(),
         carries: vc.traffic.carries(),
-        goodput_mbps,
+        goodput_mbps: rate(tally.measured_bytes, 8e-6),
+        throughput_mbps: rate(tally.measured_cells, CELL_BITS as f64 * 1e-6),
         delivered_bytes: tally.delivered_bytes,
         frames_sent: data.frames_sent,
         frames_delivered: data.frames_delivered,
@@ -187,6 +192,7 @@ fn of(
         cells_not_sent: data.cells_not_sent,
         cells_delivered: data.cells_delivered,
         cells_dropped: data.cells_dropped,
+        cells_tagged: data.cells_tagged,
         cell_loss_ratio: ratio(data.cells_dropped, data.cells_sent),
         segments: tally.sender.segments,
         retransmitted_segments: tally.sender.retransmitted_segments,

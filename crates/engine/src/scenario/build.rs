@@ -75,6 +75,7 @@ fn queues(record: &Record) -> Vec<ClassQueue> {
         Some(ClassQueue {
             class,
             buffer: field(queue, "buffer"),
+            police: field(queue, "police"),
             drop: field(queue, "drop"),
             rest_of_frame: field(queue, "rest_of_frame"),
         })
@@ -130,6 +131,7 @@ fn vcs(scenario: &Record, things: &Things, flows: &Flows<'_>) -> Vec<Vc> {
             guarantee: field(record, "guarantee"),
             start: field(record, "start"),
             stop: field(record, "stop"),
+            contract: field(record, "contract"),
             traffic: flows.traffic(index).expect("nothing is wrong").clone(),
         }
     });

@@ -2,7 +2,10 @@
 //! components after checking it, with every default filled in. Times are ticks, rates bits per
 //! second, sizes cells or bytes; names are unique; nothing here refers to another thing by index.
 
-pub use super::port::{ClassQueue, DropPolicy, RestOfFrame, Scheduler, Threshold};
+pub use super::contract::{Contract, Terms};
+pub use super::port::{
+    ClassQueue, DropPolicy, GcraForm, Police, PoliceAction, RestOfFrame, Scheduler, Threshold,
+};
 pub use crate::class::Class;
 use crate::units::{BitRate, Ratio, Span};
 use serde::{Deserialize, Serialize};
@@ -63,7 +66,7 @@ pub struct Ensemble {
     pub timer_phase: bool,
     /// Whether the offset of the rotating tie order is drawn.
     pub tie_offset: bool,
-    /// Whether each VBR source starts later by a draw, uniform over its period (on + off).
+    /// Whether each VBR source, and each UDP with bursts, starts later by a draw, uniform over its period (on + off).
     pub vbr_phase: bool,
 }
 
@@ -184,6 +187,8 @@ pub struct Vc {
     pub start: Span,
     /// From when on its source offers nothing new; never when absent.
     pub stop: Option<Span>,
+    /// What is agreed on its data, for policers and for drop policies that guarantee rates.
+    pub contract: Option<Contract>,
     /// What it sends.
     pub traffic: Traffic,
 }
@@ -213,6 +218,22 @@ pub enum Traffic {
         /// Length of a pause.
         off: Span,
     },
+    /// UDP datagrams of one size, offered whatever becomes of them.
+    Udp(UdpParams),
+}
+
+/// The parameters of a UDP source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct UdpParams {
+    /// Bytes of data in a datagram.
+    pub datagram_size: u64,
+    /// Cell rate while on.
+    pub rate: BitRate,
+    /// Length of a burst; without end when absent.
+    pub on: Option<Span>,
+    /// Length of a pause.
+    pub off: Span,
 }
 
 /// The parameters of a TCP connection.

@@ -13,6 +13,8 @@ pub struct ClassQueue {
     pub class: Class,
     /// K, cells that may wait, without the cell in service; unlimited when absent.
     pub buffer: Option<u64>,
+    /// What becomes of cells that do not keep to their contract; nothing when absent.
+    pub police: Option<Police>,
     /// What is refused before the buffer is full.
     pub drop: DropPolicy,
     /// What happens to the rest of a frame that lost a cell.
@@ -65,6 +67,80 @@ pub enum DropPolicy {
     },
     /// `port::drop::drop_from_front`.
     DropFromFront,
+    /// `port::drop::gcra_epd`.
+    GcraEpd {
+        /// Th.
+        threshold: Threshold,
+        /// Whether a tag goes on with the cell.
+        export_tag: bool,
+    },
+    /// `port::drop::gcra_round_robin`.
+    GcraRoundRobin {
+        /// Th.
+        threshold: Threshold,
+        /// Whether credit for an empty bucket is kept.
+        keep_credit: bool,
+        /// Whether a tag goes on with the cell.
+        export_tag: bool,
+    },
+    /// `port::drop::gcra_two_thresholds`.
+    GcraTwoThresholds {
+        /// L.
+        low: Threshold,
+        /// Th.
+        threshold: Threshold,
+        /// Whether a tag goes on with the cell.
+        export_tag: bool,
+    },
+    /// `port::drop::dfba`.
+    Dfba {
+        /// L.
+        low: Threshold,
+        /// H.
+        high: Threshold,
+        /// Z.
+        z: Ratio,
+        /// alpha.
+        alpha: Ratio,
+    },
+}
+
+/// A policer. See `port::police`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Police {
+    /// `port::police::cells`.
+    Gcra {
+        /// What becomes of a cell that does not conform.
+        action: PoliceAction,
+        /// How the test is made.
+        form: GcraForm,
+    },
+    /// `port::police::frames`.
+    FGcra {
+        /// What becomes of a frame that is not eligible.
+        action: PoliceAction,
+    },
+}
+
+/// What a policer does with what is above the contract.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PoliceAction {
+    /// It is dropped.
+    Drop,
+    /// It is tagged: CLP := 1.
+    Tag,
+}
+
+/// The two forms of the GCRA, which decide alike.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum GcraForm {
+    /// Continuous-state leaky bucket.
+    LeakyBucket,
+    /// Virtual scheduling.
+    VirtualScheduling,
 }
 
 /// A queue length, in cells or as a fraction of the buffer.
@@ -113,6 +189,7 @@ pub(crate) fn queue(own: &[ClassQueue], of_switch: &[ClassQueue], class: Class) 
     found.cloned().unwrap_or(ClassQueue {
         class,
         buffer: None,
+        police: None,
         drop: DropPolicy::TailDrop,
         rest_of_frame: RestOfFrame::Accept,
     })
@@ -126,8 +203,28 @@ impl DropPolicy {
             | DropPolicy::Ppd
             | DropPolicy::Epd { .. }
             | DropPolicy::SelectiveDrop { .. }
-            | DropPolicy::Fba { .. } => false,
+            | DropPolicy::Fba { .. }
+            | DropPolicy::GcraEpd { .. }
+            | DropPolicy::GcraRoundRobin { .. }
+            | DropPolicy::GcraTwoThresholds { .. }
+            | DropPolicy::Dfba { .. } => false,
             DropPolicy::DropFromFront => true,
+        }
+    }
+
+    /// Its name, if it asks for the minimum rates of VCs.
+    pub(crate) fn asks_for_rates(&self) -> Option<&'static str> {
+        match self {
+            DropPolicy::TailDrop
+            | DropPolicy::Ppd
+            | DropPolicy::Epd { .. }
+            | DropPolicy::SelectiveDrop { .. }
+            | DropPolicy::Fba { .. }
+            | DropPolicy::DropFromFront => None,
+            DropPolicy::GcraEpd { .. } => Some("gcra-epd"),
+            DropPolicy::GcraRoundRobin { .. } => Some("gcra-round-robin"),
+            DropPolicy::GcraTwoThresholds { .. } => Some("gcra-two-thresholds"),
+            DropPolicy::Dfba { .. } => Some("dfba"),
         }
     }
 }

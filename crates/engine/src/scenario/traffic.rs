@@ -1,7 +1,7 @@
 //! What the kinds of traffic can do. Whoever needs to know asks here, by ability and not by kind.
 
-use super::model::{Observable, Processing, TcpParams, Traffic};
-use crate::aal5::cells_of_segment;
+use super::model::{Observable, Processing, TcpParams, Traffic, UdpParams};
+use crate::aal5::{cells_of_datagram, cells_of_segment};
 use crate::units::{BitRate, CELL_BITS, Span, TICKS_PER_NANOSECOND, TICKS_PER_SECOND};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -64,6 +64,7 @@ impl Traffic {
             Traffic::Cbr { .. } => "cbr",
             Traffic::Poisson { .. } => "poisson",
             Traffic::Vbr { .. } => "vbr",
+            Traffic::Udp(_) => "udp",
         }
     }
 
@@ -73,6 +74,10 @@ impl Traffic {
             Traffic::Tcp(tcp) => Some(FullFrame {
                 bytes: tcp.mss,
                 cells: cells_of_segment(tcp.mss),
+            }),
+            Traffic::Udp(udp) => Some(FullFrame {
+                bytes: udp.datagram_size,
+                cells: udp.frame_cells(),
             }),
             Traffic::Cbr { .. } | Traffic::Poisson { .. } | Traffic::Vbr { .. } => None,
         }
@@ -89,7 +94,7 @@ impl Traffic {
     /// When it emits single cells; `None` for sources of frames.
     pub(crate) fn cells(&self) -> Option<Emission> {
         match *self {
-            Traffic::Tcp(_) => None,
+            Traffic::Tcp(_) | Traffic::Udp(_) => None,
             Traffic::Cbr { rate } => Some(Emission::Periodic { rate }),
             Traffic::Poisson { rate } => Some(Emission::Poisson { rate }),
             Traffic::Vbr { rate, on, off } => Some(Emission::Bursts { rate, on, off }),
@@ -100,7 +105,10 @@ impl Traffic {
     pub(crate) fn tcp(&self) -> Option<&TcpParams> {
         match self {
             Traffic::Tcp(tcp) => Some(tcp),
-            Traffic::Cbr { .. } | Traffic::Poisson { .. } | Traffic::Vbr { .. } => None,
+            Traffic::Cbr { .. }
+            | Traffic::Poisson { .. }
+            | Traffic::Vbr { .. }
+            | Traffic::Udp(_) => None,
         }
     }
 
@@ -113,7 +121,10 @@ impl Traffic {
     pub fn answers(&self) -> bool {
         match self {
             Traffic::Tcp(_) => true,
-            Traffic::Cbr { .. } | Traffic::Poisson { .. } | Traffic::Vbr { .. } => false,
+            Traffic::Cbr { .. }
+            | Traffic::Poisson { .. }
+            | Traffic::Vbr { .. }
+            | Traffic::Udp(_) => false,
         }
     }
 
@@ -125,6 +136,7 @@ impl Traffic {
             Traffic::Cbr { rate } | Traffic::Poisson { rate } | Traffic::Vbr { rate, .. } => {
                 Some(*rate)
             }
+            Traffic::Udp(udp) => Some(udp.rate),
         }
     }
 
@@ -138,20 +150,28 @@ impl Traffic {
                 let (on, off) = (on.as_seconds(), off.as_seconds());
                 Some(rate.0 as f64 * on / (on + off))
             }
+            Traffic::Udp(udp) => {
+                let (on, off) = udp
+                    .on
+                    .map_or((1.0, 0.0), |on| (on.as_seconds(), udp.off.as_seconds()));
+                Some(udp.rate.0 as f64 * on / (on + off))
+            }
         }
     }
 
     /// The shortest pause, in whole nanoseconds, with which its bursts keep to the peak rate, if its own is too short: the
     /// last cell of a burst still takes its time.
     pub(crate) fn pause_needed(&self) -> Option<Span> {
-        let (rate, on, off) = match *self {
+        let (rate, cells, on, off) = match *self {
             Traffic::Tcp(_) | Traffic::Cbr { .. } | Traffic::Poisson { .. } => return None,
-            Traffic::Vbr { rate, on, off } => (rate.0, u128::from(on.0), u128::from(off.0)),
+            Traffic::Vbr { rate, on, off } => (rate.0, 1, on, off),
+            Traffic::Udp(udp) => (udp.rate.0, udp.frame_cells(), udp.on?, udp.off),
         };
-        // A burst sends its first cell at once, and one more whenever a cell time has passed before its end.
-        let cell = u128::from(CELL_BITS) * u128::from(TICKS_PER_SECOND);
-        let cells = (on * u128::from(rate)).div_ceil(cell);
-        let needed = (cells * cell).div_ceil(u128::from(rate));
+        let (on, off) = (u128::from(on.0), u128::from(off.0));
+        // A burst sends its first cell, or frame, at once, and one more whenever the time of one has passed before its end.
+        let one = u128::from(cells) * u128::from(CELL_BITS) * u128::from(TICKS_PER_SECOND);
+        let of_burst = (on * u128::from(rate)).div_ceil(one);
+        let needed = (of_burst * one).div_ceil(u128::from(rate));
         (needed > on + off).then(|| {
             let nanoseconds = (needed - on).div_ceil(u128::from(TICKS_PER_NANOSECOND));
             let nanoseconds = u64::try_from(nanoseconds).unwrap_or(u64::MAX);
@@ -172,6 +192,14 @@ impl Traffic {
                 Load {
                     frames: cells,
                     cells,
+                }
+            }
+            Traffic::Udp(udp) => {
+                let of_frame = f64::from(udp.frame_cells());
+                let frames = 1.0 + udp.rate.0 as f64 * seconds / CELL_BITS as f64 / of_frame;
+                Load {
+                    frames,
+                    cells: frames * of_frame,
                 }
             }
         }
@@ -204,6 +232,7 @@ impl Traffic {
     pub fn start_phase(&self) -> Option<Span> {
         match self {
             Traffic::Vbr { on, off, .. } => Some(*on + *off),
+            Traffic::Udp(udp) => udp.on.map(|on| on + udp.off),
             Traffic::Tcp(_) | Traffic::Cbr { .. } | Traffic::Poisson { .. } => None,
         }
     }
@@ -212,7 +241,17 @@ impl Traffic {
     pub fn processing(&self) -> Option<Processing> {
         match self {
             Traffic::Tcp(tcp) => tcp.processing,
-            Traffic::Cbr { .. } | Traffic::Poisson { .. } | Traffic::Vbr { .. } => None,
+            Traffic::Cbr { .. }
+            | Traffic::Poisson { .. }
+            | Traffic::Vbr { .. }
+            | Traffic::Udp(_) => None,
         }
+    }
+}
+
+impl UdpParams {
+    /// Cells of a frame with one datagram.
+    pub fn frame_cells(&self) -> u32 {
+        cells_of_datagram(self.datagram_size)
     }
 }

@@ -3,9 +3,9 @@
 
 use super::record::{Record, fraction, is_left_out, join, number, object, text};
 use super::report::Report;
-use crate::notation::show::{show_bytes, show_cells, show_duration};
+use crate::notation::show::{show_bytes, show_cells, show_duration, show_rate};
 use crate::registry::{Component, Family, Kind};
-use crate::units::Span;
+use crate::units::{BitRate, Span};
 
 /// Checks the rules of `component` for what `record` has of its fields.
 pub(crate) fn component(component: &Component, record: &Record, path: &str, report: &mut Report) {
@@ -16,14 +16,17 @@ pub(crate) fn component(component: &Component, record: &Record, path: &str, repo
             thresholds(record, path, report);
             reserve(record, path, report);
             scale(record, path, report);
+            lower(record, path, report);
         }
         Family::Traffic => {
             frames_only(record, path, report);
             window(record, path, report);
             timeouts(record, path, report);
             amplitude(record, path, report);
+            pause(record, path, report);
         }
         Family::Vc => stop(record, path, report),
+        Family::Contract => contract(record, path, report),
         Family::Processing => spread(record, path, report),
         Family::Probe => sampling(record, path, report),
         Family::Measure
@@ -31,6 +34,7 @@ pub(crate) fn component(component: &Component, record: &Record, path: &str, repo
         | Family::Switch
         | Family::Link
         | Family::Drop
+        | Family::Police
         | Family::Scheduler => {}
     }
 }
@@ -104,6 +108,34 @@ fn stop(record: &Record, path: &str, report: &mut Report) {
     }
 }
 
+/// Rates of a contract that fit together, and a burst of one of them.
+fn contract(record: &Record, path: &str, report: &mut Report) {
+    if excludes(record, path, "mcr", "scr", report) {
+        return;
+    }
+    for name in ["scr", "mcr"] {
+        if let (Some(rate), Some(pcr)) = (number(record, name), number(record, "pcr"))
+            && rate > pcr
+        {
+            report.add(
+                &join(path, name),
+                format!("is {}, above the peak rate", show_rate(BitRate(rate))),
+                format!("at most {}, the pcr", show_rate(BitRate(pcr))),
+                None,
+            );
+        }
+    }
+    let left_out = |name| is_left_out(record, name);
+    if !left_out("mbs") && left_out("scr") && left_out("mcr") {
+        report.add(
+            &join(path, "mbs"),
+            "is the burst of a sustained rate, and there is none",
+            "with `scr` or `mcr`",
+            None,
+        );
+    }
+}
+
 /// Whether `field` is given although `other` is, which it excludes.
 fn excludes(record: &Record, path: &str, field: &str, other: &str, report: &mut Report) -> bool {
     let given = |name| record.get(name).is_some_and(|value| !value.is_null());
@@ -162,6 +194,20 @@ fn amplitude(record: &Record, path: &str, report: &mut Report) {
     }
 }
 
+/// A pause follows a burst that ends.
+fn pause(record: &Record, path: &str, report: &mut Report) {
+    if is_left_out(record, "on")
+        && let Some(off) = number(record, "off").filter(|&off| off > 0)
+    {
+        report.add(
+            &join(path, "off"),
+            format!("is {}, but no burst ends: `on` is not given", show(off)),
+            "with `on`, the length of a burst",
+            None,
+        );
+    }
+}
+
 /// Thresholds lie within the buffer.
 fn thresholds(record: &Record, path: &str, report: &mut Report) {
     let (Some(drop), Some(buffer)) = (object(record, "drop"), number(record, "buffer")) else {
@@ -201,6 +247,30 @@ fn reserve(record: &Record, path: &str, report: &mut Report) {
                 show_cells(buffer)
             ),
             "at most the buffer, or a threshold",
+            None,
+        );
+    }
+}
+
+/// A lower threshold is not above the upper one.
+fn lower(record: &Record, path: &str, report: &mut Report) {
+    let Some(drop) = object(record, "drop") else {
+        return;
+    };
+    let cells = |name: &str| {
+        let threshold = drop.get(name)?;
+        let of_buffer =
+            || Some(fraction(&threshold["fraction"])?.floor_of(number(record, "buffer")?));
+        threshold["cells"].as_u64().or_else(of_buffer)
+    };
+    let upper = ["threshold", "high"].iter().find_map(|&name| cells(name));
+    if let (Some(low), Some(upper)) = (cells("low"), upper)
+        && low > upper
+    {
+        report.add(
+            &join(path, "drop.low"),
+            format!("is {}, above the upper threshold", show_cells(low)),
+            format!("at most {}", show_cells(upper)),
             None,
         );
     }

@@ -3,7 +3,7 @@
 use super::source::Emissions;
 use crate::aal5::{ACK_CELLS, cells_of_segment};
 use crate::flow::FlowKind;
-use crate::host::tcp::{Ack, Receiver, Segment, Sender};
+use crate::host::tcp::{Ack, News, Receiver, Segment, Sender};
 use crate::host::traffic::End;
 use crate::rng::Stream;
 use crate::scenario::Traffic;
@@ -15,6 +15,8 @@ use crate::units::{CELL_PAYLOAD_BYTES, Span, Time};
 pub(super) enum Payload {
     Segment(Segment),
     Ack(Ack),
+    /// So many bytes of a UDP datagram.
+    Datagram(u64),
     /// The single cell of a source of cells.
     Cell,
 }
@@ -34,6 +36,8 @@ pub(super) enum Ends {
         sender: Box<Sender>,
         receiver: Box<Receiver>,
     },
+    /// A UDP source, which sends the same frame again and again.
+    Udp(Frame, Emissions),
     Cells(Emissions),
 }
 
@@ -59,6 +63,15 @@ impl Ends {
                 };
                 (ends, (start < stop).then_some(start))
             }
+            Traffic::Udp(udp) => {
+                let frame = Frame {
+                    cells: udp.frame_cells(),
+                    payload: Payload::Datagram(udp.datagram_size),
+                };
+                let mut emissions = Emissions::of_frames(*udp, start, stop);
+                let first = emissions.next();
+                (Ends::Udp(frame, emissions), first)
+            }
             Traffic::Cbr { .. } | Traffic::Poisson { .. } | Traffic::Vbr { .. } => {
                 unreachable!("these are sources of cells")
             }
@@ -68,7 +81,7 @@ impl Ends {
     /// Whether what is sent and received passes the processing of hosts.
     pub(super) fn are_processed(&self) -> bool {
         match self {
-            Ends::Tcp { .. } => true,
+            Ends::Tcp { .. } | Ends::Udp(..) => true,
             Ends::Cells(_) => false, // They emit straight into the NIC.
         }
     }
@@ -81,6 +94,7 @@ impl Ends {
                 sender.start(now, &mut segments);
                 (framed(segments), None)
             }
+            Ends::Udp(frame, emissions) => (vec![(FlowKind::Data, *frame)], emissions.next()),
             Ends::Cells(emissions) => {
                 let cell = Frame {
                     cells: 1,
@@ -104,21 +118,26 @@ impl Ends {
         framed(segments)
     }
 
-    /// A good frame has arrived: what is sent then, and the bytes delivered.
-    pub(super) fn take(&mut self, payload: Payload, now: Time) -> (Vec<Sent>, u64) {
+    /// A good frame has arrived: what is sent then, and what it brings.
+    pub(super) fn take(&mut self, payload: Payload, now: Time) -> (Vec<Sent>, News) {
+        let all = |delivered| News {
+            delivered,
+            is_new: true,
+        };
         match (payload, self) {
             (Payload::Segment(s), Ends::Tcp { receiver, .. }) => {
-                let mut bytes = 0;
-                let ack = receiver.on_segment(now, s.seq, s.len, &mut bytes);
-                (acknowledged(ack), bytes)
+                let mut news = News::default();
+                let ack = receiver.on_segment(now, s.seq, s.len, &mut news);
+                (acknowledged(ack), news)
             }
             (Payload::Ack(ack), Ends::Tcp { sender, .. }) => {
                 let mut segments = Vec::new();
                 sender.on_ack(now, &ack, &mut segments);
-                (framed(segments), 0)
+                (framed(segments), News::default())
             }
-            (Payload::Cell, Ends::Cells(_)) => (Vec::new(), CELL_PAYLOAD_BYTES),
-            _ => unreachable!("segments and ACKs belong to TCP, single cells to other sources"),
+            (Payload::Datagram(bytes), Ends::Udp(..)) => (Vec::new(), all(bytes)),
+            (Payload::Cell, Ends::Cells(_)) => (Vec::new(), all(CELL_PAYLOAD_BYTES)),
+            _ => unreachable!("every payload belongs to its kind of source"),
         }
     }
 
@@ -126,14 +145,14 @@ impl Ends {
     pub(super) fn deadlines(&self) -> [Time; 2] {
         match self {
             Ends::Tcp { sender, receiver } => [sender.deadline(), receiver.deadline()],
-            Ends::Cells(_) => [Time::NEVER; 2],
+            Ends::Udp(..) | Ends::Cells(_) => [Time::NEVER; 2],
         }
     }
 
     pub(super) fn counters(&self) -> SenderCounters {
         match self {
             Ends::Tcp { sender, .. } => sender.counters(),
-            Ends::Cells(_) => SenderCounters::default(),
+            Ends::Udp(..) | Ends::Cells(_) => SenderCounters::default(),
         }
     }
 }

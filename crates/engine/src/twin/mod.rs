@@ -258,13 +258,14 @@ impl<'a> Twin<'a> {
     /// The source at the end of the flow takes a good frame.
     fn take(&mut self, flow: FlowId, frame: u32) {
         let vc = self.vc(flow);
-        let payload = self.frames[flow.index()][frame as usize].payload;
-        let (sent, bytes) = self.vcs[vc].ends.take(payload, self.now);
+        let Frame { payload, cells } = self.frames[flow.index()][frame as usize];
+        let (sent, news) = self.vcs[vc].ends.take(payload, self.now);
         let measuring = self.measuring();
         let tally = &mut self.tally.vcs[vc];
-        tally.delivered_bytes += bytes;
+        tally.delivered_bytes += news.delivered;
         if measuring {
-            tally.measured_bytes += bytes;
+            tally.measured_bytes += news.delivered;
+            tally.measured_cells += u64::from(if news.is_new { cells } else { 0 });
         }
         self.hand_over(vc, sent);
     }
@@ -388,9 +389,11 @@ impl<'a> Twin<'a> {
     fn cell_reaches_port(&mut self, link: usize, cell: Cell) {
         let class = self.vcs[self.vc(cell.flow)].class as usize;
         let port = self.ports[link].as_mut().expect("a port");
-        let (verdict, pushed_out) = port.arrival(self.now, cell, class);
+        let (verdict, pushed_out, tags) = port.arrival(self.now, cell, class);
+        self.count(cell.flow).cells_tagged += u64::from(tags);
+        let tagged = cell.tagged || tags;
         match verdict {
-            Verdict::Starts => self.transmit(link, cell),
+            Verdict::Starts => self.transmit(link, Cell { tagged, ..cell }),
             Verdict::Waits => {}
             Verdict::Dropped(reason) => self.count_drop(cell.flow, link, reason),
             Verdict::Overdue => self.is_overdue(Overdue::Queue(link)),
@@ -532,7 +535,8 @@ fn can_queue(scenario: &Scenario, topology: &Topology, link: usize) -> bool {
     classes.dedup();
     let refuses = classes.iter().any(|&class| {
         let queue = topology.queue(scenario, link, class);
-        Policy::new(&queue.drop, queue.buffer).smallest_refusal() == 0
+        let policy = Policy::new(&queue.drop, queue.buffer, &[]);
+        queue.police.is_some() || policy.smallest_refusal() == 0
     });
     spacing < service || bunches || refuses || classes.iter().any(|&c| c != classes[0])
 }

@@ -3,6 +3,7 @@
 use super::Cell;
 use crate::flow::FlowId;
 use crate::port::drop::{Arriving, Decision, DropRule, Policy, QueueView};
+use crate::port::police::{PoliceRule, Policer, Ruling};
 use crate::port::sched::{FlowShare, Scheduler, Within};
 use crate::rng::Stream;
 use crate::scenario::{Class, RestOfFrame, Scenario};
@@ -21,6 +22,14 @@ pub(super) enum Verdict {
     Overdue,
 }
 
+/// How a cell is taken.
+struct Taken {
+    /// Whether the front of the queue is dropped in its favour.
+    pushes_out: bool,
+    /// Whether it goes on with low priority though it came with high.
+    tags: bool,
+}
+
 /// How a frame fared so far at the port; a frame that the port has not seen is new.
 #[derive(Clone, Copy, PartialEq)]
 enum FrameState {
@@ -31,6 +40,7 @@ enum FrameState {
 
 struct ClassQueue {
     buffer: Option<u64>,
+    policer: Option<Policer>,
     policy: Policy,
     draws: Stream,
     rest_of_frame: RestOfFrame,
@@ -79,9 +89,11 @@ impl Port {
         let name = &scenario.links[link].name;
         let queues = Class::ALL.map(|class| {
             let queue = topology.queue(scenario, link, class);
+            let contracts = topology.contracts(scenario, link, class);
             ClassQueue {
                 buffer: queue.buffer,
-                policy: Policy::new(&queue.drop, queue.buffer),
+                policer: queue.police.map(|spec| Policer::new(&spec, &contracts)),
+                policy: Policy::new(&queue.drop, queue.buffer, &contracts),
                 draws: stream(name, &format!("drop-{}", class.name())),
                 rest_of_frame: queue.rest_of_frame,
                 cells: VecDeque::new(),
@@ -104,34 +116,41 @@ impl Port {
         }
     }
 
-    /// A cell arrives: what happens to it, and the cell that is dropped from the queue in its favour.
+    /// A cell arrives: what happens to it, the cell that is dropped from the queue in its favour, and whether it goes on with low priority
+    /// though it came with high.
     pub(super) fn arrival(
         &mut self,
         now: Time,
         cell: Cell,
         class: usize,
-    ) -> (Verdict, Option<Cell>) {
+    ) -> (Verdict, Option<Cell>, bool) {
         self.count_waiting_until(now);
         self.tally.classes[class].arrived += 1;
         self.arrivals += 1;
-        let mut pushed_out = None;
+        let (mut pushed_out, mut tags) = (None, false);
         let x = self.queues[class].cells.len() as u64;
         let verdict = match self.accepts(now, &cell, class) {
             // The buffer would hold it, but the time does not last.
-            Ok(false) if self.busy && x >= self.most_waiting => return (Verdict::Overdue, None),
+            Ok(taken) if !taken.pushes_out && self.busy && x >= self.most_waiting => {
+                return (Verdict::Overdue, None, false);
+            }
             Err(reason) => {
                 self.tally.classes[class].dropped[reason] += 1;
                 Verdict::Dropped(reason)
             }
-            Ok(_) if !self.busy => {
+            Ok(taken) if !self.busy => {
+                tags = taken.tags;
                 self.busy = true;
                 self.sent += 1;
                 Verdict::Starts
             }
-            Ok(pushes_out) => {
-                if pushes_out {
+            Ok(taken) => {
+                tags = taken.tags;
+                if taken.pushes_out {
                     pushed_out = Some(self.push_out(class));
                 }
+                let tagged = cell.tagged || tags;
+                let cell = Cell { tagged, ..cell };
                 self.queues[class].cells.push_back((self.arrivals, cell));
                 let local = self.local(cell.flow);
                 match self.scheduler.within(class) {
@@ -148,9 +167,10 @@ impl Port {
             *of_class = x.max(*of_class);
             self.tally.max_queue = all.max(self.tally.max_queue);
             self.tally.accepted += 1;
+            self.tally.classes[class].tagged += u64::from(tags);
         }
         self.check_conservation();
-        (verdict, pushed_out)
+        (verdict, pushed_out, tags)
     }
 
     fn local(&self, flow: FlowId) -> usize {
@@ -158,8 +178,8 @@ impl Port {
         place.expect("it crosses the port")
     }
 
-    /// Rules 1 to 4 of the model: whether the cell is taken, and then whether another is pushed out.
-    fn accepts(&mut self, now: Time, cell: &Cell, class: usize) -> Result<bool, DropReason> {
+    /// Rules 0 to 4 of the model: whether the cell is taken, and then how.
+    fn accepts(&mut self, now: Time, cell: &Cell, class: usize) -> Result<Taken, DropReason> {
         let local = self.local(cell.flow) as u32;
         let queue = &mut self.queues[class];
         let latest = self.latest.get(&cell.flow);
@@ -170,26 +190,38 @@ impl Port {
             RestOfFrame::DropButEom => cell.eom,
             RestOfFrame::Drop => false,
         };
+        let begins = begun.is_none();
+        let mut arriving = Arriving {
+            vc: local,
+            begins,
+            eom: cell.eom,
+            tagged: cell.tagged,
+            lost: false,
+            draws: queue.draws,
+        };
+        let policer = queue.policer.as_mut();
+        let ruling = policer.map_or(Ruling::Pass, |policer| policer.judge(now, &arriving));
         let lost = match state {
+            _ if ruling == Ruling::Drop => Some(DropReason::Police),
             FrameState::Accepted => None,
             FrameState::Refused(reason) => Some(reason),
             FrameState::Damaged => (!spared).then_some(DropReason::Rest),
         };
-        let begins = begun.is_none();
+        if ruling == Ruling::Drop && state == FrameState::Accepted {
+            state = FrameState::Damaged;
+        }
         let mut decision = Decision::Accept;
         if queue.policy.needs().every_cell || (begins && self.busy) {
-            let arriving = Arriving {
-                vc: local,
-                begins,
-                eom: cell.eom,
-                tagged: cell.tagged,
-                lost: lost.is_some(),
-                draws: queue.draws,
-            };
+            arriving.tagged |= ruling == Ruling::Tag;
+            arriving.lost = lost.is_some();
             let view = queue.view(cell.flow);
             decision = queue.policy.admit(now, &arriving, &view);
         }
         let full = self.busy && queue.buffer.is_some_and(|k| queue.cells.len() as u64 >= k);
+        let taken = |pushes_out| Taken {
+            pushes_out,
+            tags: ruling == Ruling::Tag || decision == Decision::Tag,
+        };
         let verdict = match (lost, decision) {
             (Some(reason), _) => Err(reason),
             (None, Decision::Refuse(reason)) => {
@@ -200,12 +232,12 @@ impl Port {
                 };
                 Err(reason)
             }
-            (None, Decision::PushOut) if !queue.cells.is_empty() => Ok(true),
+            (None, Decision::PushOut) if !queue.cells.is_empty() => Ok(taken(true)),
             _ if full => {
                 state = FrameState::Damaged;
                 Err(DropReason::Full)
             }
-            _ => Ok(false),
+            _ => Ok(taken(false)),
         };
         self.latest.insert(cell.flow, (cell.frame, state));
         verdict

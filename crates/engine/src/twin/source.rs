@@ -1,15 +1,17 @@
 //! When cell sources hand their cells to the NIC (model section 9).
 
 use crate::rng::Stream;
-use crate::scenario::Emission;
+use crate::scenario::{Emission, UdpParams};
 use crate::units::{CELL_BITS, CellTime, Span, TICKS_PER_SECOND, Time};
 
-/// The instants at which a source emits a cell, in order, all before it stops.
+/// The instants at which a source emits a cell, or a frame, in order, all before it stops.
 pub(super) struct Emissions {
     pattern: Pattern,
     /// Start of the source, of the burst, or the latest cell of a Poisson process.
     from: Time,
-    /// Cells since `from`, or since the start of a Poisson process.
+    /// Emissions since `from`, or since the start of a Poisson process.
+    emitted: u64,
+    /// Cells of each: those of a frame, or 1.
     cells: u64,
     /// When the source stops.
     stop: Time,
@@ -40,7 +42,28 @@ impl Emissions {
         Emissions {
             pattern,
             from: start,
-            cells: 0,
+            emitted: 0,
+            cells: 1,
+            stop,
+        }
+    }
+
+    /// Those of the frames of a UDP source.
+    pub(super) fn of_frames(udp: UdpParams, start: Time, stop: Time) -> Emissions {
+        let gap = udp.rate.cell_time();
+        let pattern = match udp.on {
+            None => Pattern::Cbr(gap),
+            Some(on) => Pattern::Vbr {
+                gap,
+                on,
+                off: udp.off,
+            },
+        };
+        Emissions {
+            pattern,
+            from: start,
+            emitted: 0,
+            cells: u64::from(udp.frame_cells()),
             stop,
         }
     }
@@ -52,23 +75,23 @@ impl Iterator for Emissions {
     fn next(&mut self) -> Option<Time> {
         let at = match self.pattern {
             Pattern::Silent => return None,
-            Pattern::Cbr(gap) => self.from + gap.end_of(self.cells),
+            Pattern::Cbr(gap) => self.from + gap.end_of(self.emitted * self.cells),
             Pattern::Poisson { mean_gap, draws } => {
-                let gap = (draws.exponential(self.cells) * mean_gap).round() as u64;
+                let gap = (draws.exponential(self.emitted) * mean_gap).round() as u64;
                 self.from += Span(gap.max(1));
                 self.from
             }
             Pattern::Vbr { gap, on, off } => {
-                let mut at = self.from + gap.end_of(self.cells);
+                let mut at = self.from + gap.end_of(self.emitted * self.cells);
                 if at >= self.from + on {
                     self.from += on + off;
-                    self.cells = 0;
+                    self.emitted = 0;
                     at = self.from;
                 }
                 at
             }
         };
-        self.cells += 1;
+        self.emitted += 1;
         (at < self.stop).then_some(at)
     }
 }

@@ -56,6 +56,7 @@ pub fn switch(name: impl Into<String>, buffer: Option<u64>, drop: DropPolicy) ->
             .map(|class| ClassQueue {
                 class,
                 buffer,
+                police: None,
                 drop: drop.clone(),
                 rest_of_frame,
             })
@@ -93,6 +94,7 @@ pub fn vc(name: &str, from: &str, to: &str, route: &[&str], class: Class, traffi
         guarantee: None,
         start: Span::ZERO,
         stop: None,
+        contract: None,
         traffic,
     }
 }

@@ -98,6 +98,19 @@ fn queues(queues: &mut [ClassQueue], draws: &mut Draws) {
                 threshold.iter_mut().for_each(within);
                 *reserve = draws.magnitude(1, most + 1) - 1;
             }
+            DropPolicy::GcraEpd { threshold, .. }
+            | DropPolicy::GcraRoundRobin { threshold, .. } => {
+                within(threshold);
+            }
+            DropPolicy::GcraTwoThresholds {
+                low,
+                threshold: high,
+                ..
+            }
+            | DropPolicy::Dfba { low, high, .. } => {
+                within(high);
+                *low = *high;
+            }
             DropPolicy::TailDrop | DropPolicy::Ppd | DropPolicy::DropFromFront => {}
         }
     }
@@ -111,6 +124,18 @@ fn traffic(traffic: &mut Traffic, line: u64, draws: &mut Draws) {
             part(rate);
             *on = Span(draws.magnitude(MICROSECOND, 1_000 * SECOND));
             *off = Span(draws.magnitude(MICROSECOND, 1_000 * SECOND)) + rate.cell_time().longest();
+        }
+        Traffic::Udp(udp) => {
+            part(&mut udp.rate);
+            udp.datagram_size = draws.magnitude(1, 65_507);
+            let frame = udp.rate.cell_time().longest() * u64::from(udp.frame_cells());
+            udp.on = udp
+                .on
+                .map(|_| Span(draws.magnitude(MICROSECOND, 1_000 * SECOND)));
+            udp.off = match udp.on {
+                Some(_) => Span(draws.magnitude(MICROSECOND, 1_000 * SECOND)) + frame,
+                None => Span::ZERO,
+            };
         }
         Traffic::Tcp(tcp) => {
             let edges = [1, 2, 39, 40, 41, 48, 512, 9_140, MOST_MSS - 1, MOST_MSS];
@@ -179,6 +204,11 @@ fn is_cheap(net: &Scenario, topology: &Topology, duration: Span) -> bool {
         let offered = match &vc.traffic {
             Traffic::Cbr { rate } | Traffic::Poisson { rate } | Traffic::Vbr { rate, .. } => {
                 rate.0 as f64 * seconds / CELL_BITS as f64
+            }
+            Traffic::Udp(udp) => {
+                let frame = f64::from(udp.frame_cells());
+                at_once += frame;
+                frame + udp.rate.0 as f64 * seconds / CELL_BITS as f64
             }
             Traffic::Tcp(tcp) => {
                 let delays = paths

@@ -100,7 +100,7 @@ pub fn port(port: &PortResult) -> Result<(), String> {
             .filter_map(|r| dropped[r].as_u64())
             .sum::<u64>()
     };
-    let on_arrival = sum(&["policy", "full", "rest"]);
+    let on_arrival = sum(&["police", "policy", "full", "rest"]);
     let left = port.sent_cells + port.held_cells + sum(&["front"]);
     let mean = port.mean_queue_cells;
     must(

@@ -53,8 +53,14 @@ pub fn differences(left: &Tally, right: &Tally) -> String {
         compare(format!("flow {i}"), l, r);
     }
     for (i, (l, r)) in left.vcs.iter().zip(&right.vcs).enumerate() {
-        let bytes = |v: &cellyard_engine::testing::VcTally| (v.measured_bytes, v.delivered_bytes);
-        compare(format!("vc {i}, bytes"), &bytes(l), &bytes(r));
+        let bytes = |v: &cellyard_engine::testing::VcTally| {
+            (v.measured_bytes, v.delivered_bytes, v.measured_cells)
+        };
+        compare(
+            format!("vc {i}, bytes and cells delivered"),
+            &bytes(l),
+            &bytes(r),
+        );
         compare(format!("vc {i}, sender"), &l.sender, &r.sender);
         compare(format!("vc {i}, delay"), &l.delay, &r.delay);
         if l.bins != r.bins {

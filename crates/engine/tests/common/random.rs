@@ -19,7 +19,8 @@ pub struct Case {
 }
 
 impl Case {
-    /// With what the reader asks for and a run does not need: the measuring time within the run, guarantees above nothing.
+    /// With what the reader asks for and a run does not need: the measuring time within the run, guarantees above nothing, contracts where
+    /// something may ask for them.
     pub fn readable(mut self) -> Case {
         const LEAST: Span = Span::from_nanoseconds(1);
         let net = &mut self.scenario;
@@ -30,6 +31,21 @@ impl Case {
         measure.window = measure.window.map(|window| window.clamp(LEAST, rest));
         for vc in &mut net.vcs {
             vc.guarantee = vc.guarantee.filter(|rate| rate.0 > 0);
+            let least = Some(BitRate(1));
+            let mut contract = vc.contract.unwrap_or(Contract {
+                pcr: None,
+                cdvt: Span::ZERO,
+                scr: None,
+                mcr: least,
+                mbs: None,
+                mfs: None,
+            });
+            if contract.scr.is_none() && contract.mcr.is_none() {
+                contract.mcr = least;
+            }
+            let frame = vc.traffic.frame().map_or(1, |frame| u64::from(frame.cells));
+            contract.mbs = contract.mbs.map(|mbs| mbs.max(frame));
+            vc.contract = Some(contract);
         }
         self
     }
@@ -113,14 +129,14 @@ fn one_front_per_class(mut net: Scenario) -> Scenario {
 }
 
 /// Host, distance to the other host, and the choices of a route; class, weight, share of the guaranteed rates, start and how long
-/// after it the source stops, traffic.
+/// after it the source stops, contract and traffic.
 type VcParts = (
     (usize, usize, Choices),
     Class,
     u64,
     Option<u64>,
     (Span, Option<Span>),
-    Traffic,
+    (Option<Contract>, Traffic),
 );
 
 /// Which of its switches either host uses, and whether the route goes downwards round a ring.
@@ -246,6 +262,81 @@ fn threshold(buffer: Option<u64>) -> impl Strategy<Value = Threshold> {
     ]
 }
 
+/// Policies that ask for minimum rates.
+fn rate_policy(buffer: Option<u64>) -> impl Strategy<Value = DropPolicy> {
+    let both = (threshold(buffer), threshold(buffer));
+    let parts = (both, any::<bool>(), any::<bool>(), 0u64..=10, 0u64..=10);
+    (0..4, parts).prop_map(
+        move |(which, ((low, threshold), export_tag, keep, z, alpha))| {
+            let cells = |threshold| match threshold {
+                Threshold::Cells(cells) => cells,
+                Threshold::Fraction(f) => f.floor_of(buffer.unwrap_or(40)),
+            };
+            // The lower one below the other.
+            let (low, high) = match cells(low) <= cells(threshold) {
+                true => (low, threshold),
+                false => (threshold, low),
+            };
+            match which {
+                0 => DropPolicy::GcraEpd {
+                    threshold,
+                    export_tag,
+                },
+                1 => DropPolicy::GcraRoundRobin {
+                    threshold,
+                    keep_credit: keep,
+                    export_tag,
+                },
+                2 => DropPolicy::GcraTwoThresholds {
+                    low,
+                    threshold: high,
+                    export_tag,
+                },
+                _ => DropPolicy::Dfba {
+                    low,
+                    high,
+                    z: Ratio::new(z, 10),
+                    alpha: Ratio::new(alpha, 10),
+                },
+            }
+        },
+    )
+}
+
+fn police() -> impl Strategy<Value = Police> {
+    let action = prop_oneof![Just(PoliceAction::Tag), Just(PoliceAction::Drop)];
+    let form = prop_oneof![
+        Just(GcraForm::LeakyBucket),
+        Just(GcraForm::VirtualScheduling)
+    ];
+    (action, form, any::<bool>()).prop_map(|(action, form, frames)| match frames {
+        true => Police::FGcra { action },
+        false => Police::Gcra { action, form },
+    })
+}
+
+/// A contract of which any part may be missing; `share` twentieths of a sixtieth of the base rate, or more than it.
+fn contract(base: u64) -> impl Strategy<Value = Contract> {
+    let rates = (
+        option::of(1u64..=40),
+        option::weighted(0.8, 1u64..=20),
+        any::<bool>(),
+    );
+    let cells = (option::of(1u64..60), option::weighted(0.3, 1u64..30));
+    (rates, span(base, 20), cells).prop_map(move |((pcr, rate, variable), cdvt, (mbs, mfs))| {
+        let of = |share: u64| BitRate((base / 360 * share).max(1));
+        let rate = rate.map(of);
+        Contract {
+            pcr: pcr.map(of).map(|pcr| pcr.max(rate.unwrap_or(pcr))),
+            cdvt,
+            scr: rate.filter(|_| variable),
+            mcr: rate.filter(|_| !variable),
+            mbs: mbs.filter(|_| rate.is_some()),
+            mfs,
+        }
+    })
+}
+
 fn class_queue(class: Class) -> impl Strategy<Value = ClassQueue> {
     let rest = prop_oneof![
         2 => Just(RestOfFrame::Accept),
@@ -267,10 +358,12 @@ fn class_queue(class: Class) -> impl Strategy<Value = ClassQueue> {
                 k_fba
             }),
             Just(DropPolicy::DropFromFront),
+            rate_policy(buffer),
         ];
-        policy.prop_map(move |drop| ClassQueue {
+        (option::weighted(0.12, police()), policy).prop_map(move |(police, drop)| ClassQueue {
             class,
             buffer,
+            police,
             drop,
             rest_of_frame,
         })
@@ -368,14 +461,15 @@ impl Net {
             1u64..6,
             option::weighted(0.3, 0u64..20),
             (span(base, 100), option::weighted(0.25, span(base, 1_500))),
-            traffic(base),
+            (option::weighted(0.8, contract(base)), traffic(base)),
         );
         // Now and then one host sends everything, most of it cells that ask nobody: its link may be too slow for them.
         let crowd = option::weighted(0.15, (0..n, vec(cells(base, 10), 5)));
         (vec(one, 1..=6), crowd).prop_map(move |(all, crowd)| {
             let count = all.len() as u64;
             let named = |(i, parts): (usize, VcParts)| {
-                let ((mut from, step, choices), class, weight, share, times, mut traffic) = parts;
+                let ((mut from, step, choices), class, weight, share, times, carried) = parts;
+                let (contract, mut traffic) = carried;
                 let (start, lasts) = times;
                 if let Some((host, sources)) = &crowd {
                     from = *host;
@@ -402,6 +496,7 @@ impl Net {
                     guarantee: share.map(|s| BitRate(base / 60 * s / count)),
                     start,
                     stop: lasts.map(|lasts| start + lasts + Span(1)),
+                    contract,
                     traffic,
                 }
             };
@@ -441,7 +536,26 @@ fn traffic(base: u64) -> impl Strategy<Value = Traffic> {
     prop_oneof![
         8 => tcp(base).prop_map(|p| Traffic::Tcp(Box::new(p))),
         4 => cells(base, 1),
+        2 => udp(base),
     ]
+}
+
+/// UDP at most at the rate of the slowest link, all the time or in bursts.
+fn udp(base: u64) -> impl Strategy<Value = Traffic> {
+    let bursts = option::of((span(base, 300), span(base, 300)));
+    (1u64..1_500, 1u64..=20, bursts).prop_map(move |(datagram_size, twentieths, bursts)| {
+        let mut udp = UdpParams {
+            datagram_size,
+            rate: BitRate((base / 60 * twentieths).max(1)),
+            on: None,
+            off: Span::ZERO,
+        };
+        if let Some((on, off)) = bursts {
+            udp.on = Some(on + Span(1));
+            udp.off = off + udp.rate.cell_time().longest() * u64::from(udp.frame_cells());
+        }
+        Traffic::Udp(udp)
+    })
 }
 
 /// Sources of cells with at least so many twentieths of the slowest link's rate.

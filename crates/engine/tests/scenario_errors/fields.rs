@@ -41,7 +41,7 @@ fn unknown_fields_suggest_the_nearest() {
     );
     says(
         &spoilt("threshold = \"800 cells\"", "z = 0.8"),
-        &["switch[0].ubr.drop.z = 0.8: `epd` has no such field; selective-drop, fba has it"],
+        &["switch[0].ubr.drop.z = 0.8: `epd` has no such field; selective-drop, fba, dfba has it"],
     );
 }
 

@@ -1,6 +1,7 @@
 //! Every kind of bad scenario: the place, the message, and what else is said about it.
 
 mod any_value;
+mod contracts;
 mod fields;
 mod network;
 mod overrides;

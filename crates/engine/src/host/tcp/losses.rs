@@ -3,7 +3,7 @@
 //! 800 kb/s and 100 ms, window 28 segments of 1000 bytes, 10 ms per segment; ACKs take 100 ms.
 
 use super::testing::{MSS, params};
-use super::{Ack, Receiver, Segment, Sender};
+use super::{Ack, News, Receiver, Segment, Sender};
 use crate::scenario::model::{Estimator, Recovery, RenoFastRetransmit, SackPipe, TcpParams};
 use crate::tally::SenderCounters;
 use crate::units::{Span, Time};
@@ -53,7 +53,7 @@ fn transfer(params: &TcpParams, mut lost: impl FnMut(u64) -> bool) -> Run {
     let mut frames: VecDeque<(Time, Segment)> = VecDeque::new();
     let mut acks: VecDeque<(Time, Ack)> = VecDeque::new();
     let (mut sent, mut out) = (vec![], vec![]);
-    let (mut free, mut entered, mut delivered) = (Time::ZERO, 0, 0);
+    let (mut free, mut entered, mut news) = (Time::ZERO, 0, News::default());
     let mut now = Time::ZERO;
     sender.start(now, &mut out);
     loop {
@@ -80,7 +80,7 @@ fn transfer(params: &TcpParams, mut lost: impl FnMut(u64) -> bool) -> Run {
             receiver.on_timer(now)
         } else if now == frame {
             let (_, s) = frames.pop_front().unwrap();
-            receiver.on_segment(now, s.seq, s.len, &mut delivered)
+            receiver.on_segment(now, s.seq, s.len, &mut news)
         } else {
             let (_, ack) = acks.pop_front().unwrap();
             sender.on_ack(now, &ack, &mut out);
@@ -88,7 +88,7 @@ fn transfer(params: &TcpParams, mut lost: impl FnMut(u64) -> bool) -> Run {
         };
         acks.extend(reply.map(|ack| (now + DELAY, ack)));
     }
-    assert_eq!(Some(delivered), params.file_size);
+    assert_eq!(Some(news.delivered), params.file_size);
     Run {
         sent,
         counters: sender.counters(),

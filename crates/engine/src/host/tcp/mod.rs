@@ -27,7 +27,7 @@ mod sender;
 #[cfg(test)]
 mod testing;
 
-pub use receiver::Receiver;
+pub use receiver::{News, Receiver};
 pub use sender::Sender;
 
 use crate::units::Time;

@@ -33,6 +33,15 @@ pub struct Receiver {
     deadline: Time,
 }
 
+/// What segments bring.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct News {
+    /// Bytes newly in order; a sum over segments.
+    pub delivered: u64,
+    /// Whether the last segment had a byte that had not arrived before, in order or not.
+    pub is_new: bool,
+}
+
 #[derive(Clone, Debug)]
 struct Delayed {
     grid: Grid,
@@ -63,17 +72,11 @@ impl Receiver {
         }
     }
 
-    /// Takes a segment of `len` bytes from `seq`; adds the bytes newly in order to `delivered`.
+    /// Takes a segment of `len` bytes from `seq`, and brings `news` up to date.
     /// Returns the ACK to send now, or `None` when it is delayed.
     #[inline]
-    pub fn on_segment(
-        &mut self,
-        now: Time,
-        seq: u64,
-        len: u32,
-        delivered: &mut u64,
-    ) -> Option<Ack> {
-        let calls = self.take(now, seq, len, delivered);
+    pub fn on_segment(&mut self, now: Time, seq: u64, len: u32, news: &mut News) -> Option<Ack> {
+        let calls = self.take(now, seq, len, news);
         calls.then(|| self.new_ack())
     }
 
@@ -84,14 +87,15 @@ impl Receiver {
 
     /// The same as [`Receiver::on_segment`], but for the ACK: whether it calls for one now, which [`Receiver::acknowledge`] fills in.
     #[inline(always)]
-    pub fn take(&mut self, now: Time, seq: u64, len: u32, delivered: &mut u64) -> bool {
+    pub fn take(&mut self, now: Time, seq: u64, len: u32, news: &mut News) -> bool {
         let end = seq + u64::from(len);
         if seq == self.rcv_nxt && self.held.is_empty() {
             self.rcv_nxt = end;
-            *delivered += u64::from(len);
+            news.delivered += u64::from(len);
+            news.is_new = true;
             !self.delay(now, u64::from(len))
         } else {
-            self.place(SackBlock { start: seq, end }, delivered);
+            self.place(SackBlock { start: seq, end }, news);
             true
         }
     }
@@ -149,7 +153,10 @@ impl Receiver {
     }
 
     /// Places a segment that meets a gap or repeats data.
-    fn place(&mut self, segment: SackBlock, delivered: &mut u64) {
+    fn place(&mut self, segment: SackBlock, news: &mut News) {
+        let first = segment.start.max(self.rcv_nxt);
+        let held = block_of(&self.held, first).is_some_and(|block| segment.end <= block.end);
+        news.is_new = first < segment.end && !held;
         if segment.start > self.rcv_nxt {
             hold(&mut self.held, segment);
             if self.sack_blocks > 0 {
@@ -166,7 +173,7 @@ impl Receiver {
             self.rcv_nxt = self.rcv_nxt.max(first.end);
             self.held.pop_front();
         }
-        *delivered += self.rcv_nxt - before;
+        news.delivered += self.rcv_nxt - before;
     }
 
     /// Remembers that the block which holds `byte` comes first in the next ACK.
@@ -267,7 +274,7 @@ mod tests {
 
     /// Segment number `number` arrives; the ACK in segment numbers, blocks as [first, last].
     fn arrive(r: &mut Receiver, now: Time, number: u64) -> Option<(u64, Vec<(u64, u64)>)> {
-        let ack = r.on_segment(now, number * MSS, MSS as u32, &mut 0)?;
+        let ack = r.on_segment(now, number * MSS, MSS as u32, &mut News::default())?;
         let blocks = ack.sack().iter();
         Some((
             ack.ack / MSS,
@@ -287,14 +294,33 @@ mod tests {
     #[test]
     fn data_out_of_order_are_kept_and_delivered_with_the_gap() {
         let mut r = receiver(Recovery::Vanilla, None);
-        let mut delivered = 0;
-        for number in [1, 3, 2] {
-            let ack = r.on_segment(ms(0), number * MSS, MSS as u32, &mut delivered);
+        let mut news = News::default();
+        for (number, is_new) in [(1, true), (3, true), (2, true), (2, false), (1, false)] {
+            let ack = r.on_segment(ms(0), number * MSS, MSS as u32, &mut news);
             assert_eq!(ack, Some(Ack::default()));
-            assert_eq!(delivered, 0);
+            let delivered = 0;
+            assert_eq!(news, News { delivered, is_new }, "segment {number}");
         }
-        let ack = r.on_segment(ms(0), 0, MSS as u32, &mut delivered).unwrap();
-        assert_eq!((ack.ack, delivered), (4 * MSS, 4 * MSS));
+        let ack = r.on_segment(ms(0), 0, MSS as u32, &mut news).unwrap();
+        let delivered = 4 * MSS;
+        assert_eq!(
+            (ack.ack, news),
+            (
+                delivered,
+                News {
+                    delivered,
+                    is_new: true
+                }
+            )
+        );
+        r.on_segment(ms(0), 0, MSS as u32, &mut news);
+        assert_eq!(
+            news,
+            News {
+                delivered,
+                is_new: false
+            }
+        );
         assert_eq!(r.next_expected(), 4 * MSS);
     }
 
@@ -427,14 +453,15 @@ mod tests {
                 history: vec![],
                 sack_blocks: sack_blocks as usize,
             };
-            let (mut delivered, mut most_held) = (0, 0);
+            let (mut news, mut most_held) = (News::default(), 0);
             for (start, len) in segments {
+                let is_new = naive.have[start..start + len].contains(&false);
                 let ack = r
-                    .on_segment(Time::ZERO, start as u64, len as u32, &mut delivered)
+                    .on_segment(Time::ZERO, start as u64, len as u32, &mut news)
                     .unwrap();
                 let blocks = ack.sack().iter().map(|b| (b.start, b.end)).collect::<Vec<_>>();
                 prop_assert_eq!((ack.ack, blocks), naive.arrive(start, start + len));
-                prop_assert_eq!(delivered, ack.ack);
+                prop_assert_eq!(news, News { delivered: ack.ack, is_new });
                 most_held = most_held.max(r.held.len());
                 prop_assert!(r.recent.len() <= 2 * most_held + SLACK);
             }

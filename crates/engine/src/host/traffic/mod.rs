@@ -6,6 +6,7 @@
 
 mod cells;
 mod tcp;
+mod udp;
 
 pub use cells::CellSource;
 
@@ -16,6 +17,7 @@ use crate::tally::SenderCounters;
 use crate::units::{Span, Time};
 use enum_dispatch::enum_dispatch;
 use tcp::Tcp;
+use udp::Udp;
 
 /// An end of a VC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +49,15 @@ pub struct Offered {
     pub first_byte: u64,
 }
 
+/// What the arrival of a frame brings to the application.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Delivery {
+    /// Bytes newly delivered to it, in order.
+    pub bytes: u64,
+    /// Cells of the frame, if it has data that had not arrived before.
+    pub cells: u32,
+}
+
 /// A state of a source that a probe can record, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SourceState {
@@ -62,8 +73,8 @@ pub trait FrameSource {
     /// It starts, or goes on of itself. Returns when it does so again; [`Time::NEVER`] for not at all.
     fn start(&mut self, now: Time, out: &mut Vec<Offered>) -> Time;
 
-    /// Frame `frame` of its flow `kind` has arrived complete. Returns the bytes newly delivered to the application.
-    fn take(&mut self, kind: FlowKind, frame: u32, now: Time, out: &mut Vec<Offered>) -> u64;
+    /// Frame `frame` of its flow `kind` has arrived complete.
+    fn take(&mut self, kind: FlowKind, frame: u32, now: Time, out: &mut Vec<Offered>) -> Delivery;
 
     /// It is `now` the time for which `end` has asked.
     fn on_timer(&mut self, end: End, now: Time, out: &mut Vec<Offered>);
@@ -81,9 +92,15 @@ pub trait FrameSource {
 /// A source of frames.
 #[enum_dispatch(FrameSource)]
 #[derive(Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "each is boxed, and most are TCPs"
+)]
 pub enum Frames {
     /// A TCP connection.
     Tcp,
+    /// UDP datagrams.
+    Udp,
 }
 
 /// What drives a VC.
@@ -112,6 +129,10 @@ impl Source {
             Traffic::Tcp(params) => {
                 let tcp = Tcp::new(params, timer_phase(params.granularity), stop);
                 Source::Frames(Box::new(tcp.into()))
+            }
+            Traffic::Udp(params) => {
+                let udp = Udp::new(*params, start, stop);
+                Source::Frames(Box::new(udp.into()))
             }
             Traffic::Cbr { .. } | Traffic::Poisson { .. } | Traffic::Vbr { .. } => {
                 unreachable!("these are sources of cells")

@@ -1,10 +1,10 @@
 //! A TCP connection: sender and receiver, and what the frames between them carry.
 
-use super::{End, FrameSource, Offered, SourceState};
+use super::{Delivery, End, FrameSource, Offered, SourceState};
 use crate::aal5::{ACK_CELLS, cells_of_segment};
 use crate::cells::precedes;
 use crate::flow::FlowKind;
-use crate::host::tcp::{Ack, MAX_SACK_BLOCKS, Receiver, SackBlock, Segment, Sender};
+use crate::host::tcp::{Ack, MAX_SACK_BLOCKS, News, Receiver, SackBlock, Segment, Sender};
 use crate::scenario::TcpParams;
 use crate::tally::SenderCounters;
 use crate::units::{Span, Time};
@@ -51,6 +51,16 @@ impl Tcp {
         }
     }
 
+    /// Cells of a segment.
+    #[inline(always)]
+    fn cells_of(&self, len: u32) -> u32 {
+        if u64::from(len) == self.full.0 {
+            self.full.1
+        } else {
+            cells_of_segment(u64::from(len))
+        }
+    }
+
     /// Offers the segments that the sender has just asked for.
     #[inline(always)]
     fn offer_segments(&mut self, out: &mut Vec<Offered>) {
@@ -59,14 +69,9 @@ impl Tcp {
             self.data
                 .push_back((self.next_data, segment.seq, segment.len));
             self.next_data = self.next_data.wrapping_add(1);
-            let cells = if u64::from(segment.len) == self.full.0 {
-                self.full.1
-            } else {
-                cells_of_segment(u64::from(segment.len))
-            };
             out.push(Offered {
                 kind: FlowKind::Data,
-                cells,
+                cells: self.cells_of(segment.len),
                 first_byte: segment.seq,
             });
         }
@@ -141,21 +146,24 @@ impl FrameSource for Tcp {
     }
 
     #[inline(always)]
-    fn take(&mut self, kind: FlowKind, frame: u32, now: Time, out: &mut Vec<Offered>) -> u64 {
+    fn take(&mut self, kind: FlowKind, frame: u32, now: Time, out: &mut Vec<Offered>) -> Delivery {
         match kind {
             FlowKind::Data => {
                 let (seq, len) = self.take_segment(frame);
-                let mut bytes = 0;
-                if self.receiver.take(now, seq, len, &mut bytes) {
+                let mut news = News::default();
+                if self.receiver.take(now, seq, len, &mut news) {
                     self.offer_ack(out);
                 }
-                bytes
+                Delivery {
+                    bytes: news.delivered,
+                    cells: if news.is_new { self.cells_of(len) } else { 0 },
+                }
             }
             FlowKind::Ack => {
                 self.take_ack(frame);
                 self.sender.on_ack(now, &self.ack, &mut self.segments);
                 self.offer_segments(out);
-                0
+                Delivery::default()
             }
         }
     }

@@ -4,9 +4,14 @@
 //! from the stream of its queue. To add one: its file here with a [`DropRule`], its line in [`Policy`] and in [`Policy::new`], a
 //! variant in `scenario::DropPolicy` and an entry in the registry.
 
+mod buckets;
+mod dfba;
 mod drop_from_front;
 mod epd;
 mod fba;
+mod gcra_epd;
+mod gcra_round_robin;
+mod gcra_two_thresholds;
 mod ppd;
 mod selective_drop;
 mod tail_drop;
@@ -14,14 +19,18 @@ mod tail_drop;
 pub mod testing;
 
 use crate::rng::Stream;
-use crate::scenario::{DropPolicy, Threshold};
+use crate::scenario::{DropPolicy, Terms, Threshold};
 use crate::tally::DropReason;
 use crate::units::{Ratio, Time};
 use enum_dispatch::enum_dispatch;
 
+use dfba::Dfba;
 use drop_from_front::DropFromFront;
 use epd::Epd;
 use fba::Fba;
+use gcra_epd::GcraEpd;
+use gcra_round_robin::GcraRoundRobin;
+use gcra_two_thresholds::GcraTwoThresholds;
 use ppd::Ppd;
 use selective_drop::SelectiveDrop;
 use tail_drop::TailDrop;
@@ -70,6 +79,8 @@ pub struct Needs {
 pub enum Decision {
     /// The cell may come in while there is room; at the first cell of a frame: its others too.
     Accept,
+    /// The same with low priority from here on (CLP = 1); for this cell alone. For policies with [`Needs::every_cell`] only.
+    Tag,
     /// It is dropped; at the first cell of a frame: its others too.
     Refuse(DropReason),
     /// It comes in, and the cell at the front of its queue is dropped in its favour. For policies with [`Needs::every_cell`] only: other
@@ -131,14 +142,22 @@ pub enum Policy {
     Fba,
     /// Drop from front.
     DropFromFront,
+    /// Scheme one.
+    GcraEpd,
+    /// Scheme two.
+    GcraRoundRobin,
+    /// The scheme of chapter 8.
+    GcraTwoThresholds,
+    /// Differential Fair Buffer Allocation.
+    Dfba,
     #[cfg(test)]
     EveryThird(testing::EveryThird),
 }
 
 impl Policy {
     /// The policy `spec` for a buffer of so many cells (`None`: unlimited, then thresholds that are relative to the buffer are
-    /// never reached).
-    pub fn new(spec: &DropPolicy, buffer: Option<u64>) -> Policy {
+    /// never reached), and flows with these contracts, by local number.
+    pub fn new(spec: &DropPolicy, buffer: Option<u64>, contracts: &[Option<Terms>]) -> Policy {
         match *spec {
             DropPolicy::TailDrop => TailDrop.into(),
             DropPolicy::Ppd => Ppd.into(),
@@ -146,6 +165,26 @@ impl Policy {
             DropPolicy::SelectiveDrop { r, z } => SelectiveDrop::new(r, z, buffer).into(),
             DropPolicy::Fba { r, z, k_fba } => Fba::new(r, z, k_fba.or(buffer), buffer).into(),
             DropPolicy::DropFromFront => DropFromFront::new(buffer).into(),
+            DropPolicy::GcraEpd {
+                threshold,
+                export_tag,
+            } => GcraEpd::new(threshold, export_tag, buffer, contracts).into(),
+            DropPolicy::GcraRoundRobin {
+                threshold,
+                keep_credit,
+                export_tag,
+            } => GcraRoundRobin::new(threshold, keep_credit, export_tag, buffer, contracts).into(),
+            DropPolicy::GcraTwoThresholds {
+                low,
+                threshold,
+                export_tag,
+            } => GcraTwoThresholds::new(low, threshold, export_tag, buffer, contracts).into(),
+            DropPolicy::Dfba {
+                low,
+                high,
+                z,
+                alpha,
+            } => Dfba::new([low, high], z, alpha, buffer, contracts).into(),
         }
     }
 }
@@ -161,6 +200,11 @@ fn resolve(threshold: Threshold, buffer: Option<u64>) -> Option<Ratio> {
 /// Whether `x > r`, exactly.
 fn exceeds(x: u64, r: Ratio) -> bool {
     u128::from(x) * u128::from(r.den) > u128::from(r.num)
+}
+
+/// Whether `x < r`, exactly; always where `r` is never reached.
+fn below(x: u64, r: Option<Ratio>) -> bool {
+    r.is_none_or(|r| u128::from(x) * u128::from(r.den) < u128::from(r.num))
 }
 
 /// The smallest integer above `r`.

@@ -1,7 +1,9 @@
-//! A policy for tests of what a policy may do: it keeps state and is asked about every cell.
+//! For tests of policies: one that may do what a policy may do, and cells to put to any.
 
-use super::{Arriving, Decision, DropRule, Needs, QueueView};
-use crate::units::Time;
+use super::{Arriving, Decision, DropRule, Needs, Policy, QueueView};
+use crate::rng::Stream;
+use crate::scenario::{DropPolicy, Terms};
+use crate::units::{BitRate, CELL_BITS, Span, TICKS_PER_SECOND, Time};
 
 /// Refuses every third cell that it is asked about.
 #[derive(Clone, Debug, Default)]
@@ -24,5 +26,75 @@ impl DropRule for EveryThird {
         self.asked += 1;
         self.lost += u64::from(cell.lost);
         Decision::refuse_if(self.asked.is_multiple_of(3))
+    }
+}
+
+/// Ticks of a cell on the line of these tests, 100 Mb/s.
+const TICKS: u64 = CELL_BITS * TICKS_PER_SECOND / 100_000_000;
+
+/// A contract with a minimum rate and MBS, but no PCR.
+pub fn contract(mcr: u64, mbs: u64) -> Terms {
+    Terms {
+        pcr: None,
+        cdvt: Span::ZERO,
+        sustained: Some(BitRate(mcr)),
+        mbs,
+        mfs: 4,
+    }
+}
+
+/// Cells put to a policy, frames of four, all at one instant unless time is let pass; K is 40.
+pub struct Cells {
+    policy: Policy,
+    now: Time,
+    /// Whether they come with CLP = 1.
+    pub tagged: bool,
+}
+
+impl Cells {
+    /// For `policy` with two VCs whose minimum rate is so many cells per hundred cell times, with so many in a burst.
+    pub fn new(policy: DropPolicy, mcr: u64, mbs: u64) -> Cells {
+        let contract = contract(mcr * 1_000_000, mbs);
+        Cells {
+            policy: Policy::new(&policy, Some(40), &[Some(contract), Some(contract)]),
+            now: Time(1_000_000),
+            tagged: false,
+        }
+    }
+
+    /// So many cell times pass.
+    pub fn wait(&mut self, cells: u64) {
+        self.now += Span(cells * TICKS);
+    }
+
+    /// What becomes of `n` frames of `vc` that all find X = `waiting`: a letter for each cell, + taken, t taken with a tag, - not.
+    pub fn frames(&mut self, vc: u32, waiting: u64, n: usize) -> Vec<String> {
+        (0..n).map(|_| self.frame(vc, waiting)).collect()
+    }
+
+    fn frame(&mut self, vc: u32, waiting: u64) -> String {
+        let mut lost = false;
+        let of_frame = (0..4).map(|i| {
+            let cell = Arriving {
+                vc,
+                begins: i == 0,
+                eom: i == 3,
+                tagged: self.tagged,
+                lost,
+                draws: Stream::new(1, 0, "port", "drop"),
+            };
+            let queue = QueueView {
+                waiting,
+                ..QueueView::default()
+            };
+            let decision = self.policy.admit(self.now, &cell, &queue);
+            lost |= matches!(decision, Decision::Refuse(_));
+            match decision {
+                _ if lost => '-',
+                Decision::Tag => 't',
+                _ => '+',
+            }
+        });
+        of_frame.collect()
     }
 }

@@ -2,7 +2,7 @@
 
 use super::waiting::{MOST_CELLS, Waiting};
 use super::{Slotted, Within};
-use crate::cells::{Fate, FrameState, Run, SINGLE_CELLS};
+use crate::cells::{Fate, FrameState, Run, SINGLE_CELLS, TAGGED};
 use crate::fabric::Fabric;
 use crate::port::Inputs;
 use crate::port::gate::Verdict;
@@ -144,7 +144,7 @@ impl Slotted {
     /// The same where the gate has to be asked.
     #[inline(never)]
     fn arrive_carefully(&mut self, fabric: &mut Fabric, feed: usize, one: bool) -> Outcome {
-        let run = fabric.feeds[feed].head;
+        let mut run = fabric.feeds[feed].head;
         let hop = &mut fabric.hops[run.hop as usize];
         let (class, local) = (hop.class as usize, hop.local);
         let view = self.view(class, local as usize);
@@ -156,6 +156,10 @@ impl Slotted {
             pushed_out: None,
         };
         let mut n = 1;
+        if judged.tagged && judged.verdict.takes() {
+            run.flags |= TAGGED;
+            fabric.extras[run.hop as usize].tagged += 1;
+        }
         match judged.verdict {
             Verdict::Refuse(reason) => {
                 if !one {

@@ -1,0 +1,135 @@
+//! UDP: datagrams of one size at equal distances, whatever becomes of them (model section 9).
+
+use super::{Delivery, End, FrameSource, Offered, SourceState};
+use crate::flow::FlowKind;
+use crate::scenario::UdpParams;
+use crate::tally::SenderCounters;
+use crate::units::{CellTime, Span, Time};
+
+/// A UDP source and the end that it sends to.
+#[derive(Clone, Debug)]
+pub struct Udp {
+    /// Cell time of its rate.
+    cell_time: CellTime,
+    /// Bytes of data and cells of a frame.
+    bytes: u64,
+    cells: u32,
+    /// Lengths of a burst and of a pause, if bursts end.
+    bursts: Option<[Span; 2]>,
+    /// Beginning of the burst.
+    since: Time,
+    /// Frames of it so far.
+    frames: u64,
+    /// Bytes offered so far.
+    offered: u64,
+    /// From when on it offers nothing.
+    stop: Time,
+}
+
+impl Udp {
+    /// The source of `params` from `start` until before `stop`.
+    pub fn new(params: UdpParams, start: Time, stop: Time) -> Udp {
+        Udp {
+            cell_time: params.rate.cell_time(),
+            bytes: params.datagram_size,
+            cells: params.frame_cells(),
+            bursts: params.on.map(|on| [on, params.off]),
+            since: start,
+            frames: 0,
+            offered: 0,
+            stop,
+        }
+    }
+
+    /// When the next frame comes; [`Time::NEVER`] for none.
+    fn next(&mut self) -> Time {
+        let mut next = self.since + self.cell_time.end_of(self.frames * u64::from(self.cells));
+        if let Some([on, off]) = self.bursts
+            && next >= self.since + on
+        {
+            self.since += on + off;
+            self.frames = 0;
+            next = self.since;
+        }
+        if next < self.stop { next } else { Time::NEVER }
+    }
+}
+
+impl FrameSource for Udp {
+    fn start(&mut self, _now: Time, out: &mut Vec<Offered>) -> Time {
+        out.push(Offered {
+            kind: FlowKind::Data,
+            cells: self.cells,
+            first_byte: self.offered,
+        });
+        self.offered += self.bytes;
+        self.frames += 1;
+        self.next()
+    }
+
+    fn take(&mut self, _: FlowKind, _: u32, _: Time, _: &mut Vec<Offered>) -> Delivery {
+        Delivery {
+            bytes: self.bytes,
+            cells: self.cells,
+        }
+    }
+
+    fn on_timer(&mut self, _: End, _: Time, _: &mut Vec<Offered>) {}
+
+    fn deadline(&self, _: End) -> Time {
+        Time::NEVER
+    }
+
+    fn state(&self, _: SourceState) -> Option<u64> {
+        None
+    }
+
+    fn counters(&self) -> SenderCounters {
+        SenderCounters::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::BitRate;
+
+    /// When the frames of 23 cells come, in cell times since the start.
+    fn times(on: Option<u64>, off: u64, stop: u64) -> Vec<u64> {
+        let rate = BitRate(150_000_000);
+        let cell = rate.cell_time().exact().expect("it is whole");
+        let params = UdpParams {
+            datagram_size: 1024,
+            rate,
+            on: on.map(|cells| cell * cells),
+            off: cell * off,
+        };
+        let start = Time(1000);
+        let mut udp = Udp::new(params, start, start + cell * stop);
+        let (mut at, mut found, mut out) = (start, Vec::new(), Vec::new());
+        while at != Time::NEVER {
+            found.push(at.since(start).0 / cell.0);
+            at = udp.start(at, &mut out);
+        }
+        let bytes: Vec<u64> = out.iter().map(|frame| frame.first_byte).collect();
+        assert_eq!(
+            bytes,
+            (0..found.len() as u64)
+                .map(|n| n * 1024)
+                .collect::<Vec<_>>()
+        );
+        found
+    }
+
+    #[test]
+    fn a_greedy_source_sends_frame_after_frame() {
+        assert_eq!(times(None, 0, 70), [0, 23, 46, 69]);
+        assert_eq!(times(None, 0, 69), [0, 23, 46]);
+    }
+
+    #[test]
+    fn no_frame_begins_in_a_pause() {
+        assert_eq!(times(Some(24), 76, 224), [0, 23, 100, 123, 200, 223]);
+        assert_eq!(times(Some(23), 77, 201), [0, 100, 200]);
+    }
+}

@@ -1,0 +1,179 @@
+//! Differential Fair Buffer Allocation: the buffer is shared in proportion to minimum rates, by dropping at random.
+//!
+//! At the first cell of a frame of VC i, with W_i = MCR_i / sum of MCR over the VCs of the queue:
+//!   X <= L                          accept
+//!   X >= H                          refuse
+//!   L < X < H, CLP = 1              refuse
+//!   L < X < H, X_i > X W_i          refuse with P = Z (alpha (X_i - X W_i) / (X (1 - W_i)) + (1 - alpha) (X - L) / (H - L))
+//!   else                            accept
+//!   X  cells waiting in the class queue     X_i  those of VC i     L, H  thresholds [cells]     Z, alpha  weights in [0, 1]
+//! Source: Goyal, Jain, Fahmy and Vandalore, Buffer management for the GFR service, ATM Forum 98-0405, 1998.
+//! Not said there, chosen here: Z is the same for all VCs; a VC without a contract has W_i = 0. Draw n of the queue's stream is for the n-th frame
+//! that needs one.
+//! Limits: rates follow buffer shares only as far as TCP does; UDP is held to H alone and to its losses at random.
+
+use super::{Arriving, Decision, DropRule, Needs, QueueView, exceeds, first_above, resolve};
+use crate::scenario::{Terms, Threshold};
+use crate::units::{Ratio, Time};
+
+/// Differential Fair Buffer Allocation for one class queue.
+#[derive(Clone, Debug)]
+pub struct Dfba {
+    /// L; `None`: never reached.
+    low: Option<Ratio>,
+    /// H; `None`: never reached.
+    high: Option<Ratio>,
+    z: f64,
+    alpha: f64,
+    /// W_i by local number.
+    shares: Vec<f64>,
+    /// Draws so far.
+    drawn: u64,
+}
+
+impl Dfba {
+    /// With both thresholds, the weights of the formula, and the contract of each flow, by local number.
+    pub fn new(
+        [low, high]: [Threshold; 2],
+        z: Ratio,
+        alpha: Ratio,
+        buffer: Option<u64>,
+        contracts: &[Option<Terms>],
+    ) -> Dfba {
+        let rate = |terms: &Terms| terms.sustained.map(|rate| rate.0);
+        let contracts = contracts.iter();
+        let rates = contracts.map(|c| c.as_ref().and_then(rate).unwrap_or(0));
+        let rates: Vec<u64> = rates.collect();
+        let sum = rates.iter().map(|&r| u128::from(r)).sum::<u128>().max(1) as f64;
+        Dfba {
+            low: resolve(low, buffer),
+            high: resolve(high, buffer),
+            z: z.as_f64(),
+            alpha: alpha.as_f64(),
+            shares: rates.iter().map(|&rate| rate as f64 / sum).collect(),
+            drawn: 0,
+        }
+    }
+
+    /// P, for a VC above its share; `None` for one that is not.
+    fn probability(&self, vc: u32, queue: &QueueView, low: f64, high: f64) -> Option<f64> {
+        let share = self.shares[vc as usize];
+        let (x, of_vc) = (queue.waiting as f64, queue.waiting_of_vc as f64);
+        let above = of_vc - x * share;
+        (above > 0.0).then(|| {
+            let unfair = above / (x * (1.0 - share));
+            let loaded = (x - low) / (high - low);
+            self.z * (self.alpha * unfair + (1.0 - self.alpha) * loaded)
+        })
+    }
+}
+
+impl DropRule for Dfba {
+    fn needs(&self) -> Needs {
+        Needs {
+            vc_counts: true,
+            ..Needs::default()
+        }
+    }
+
+    fn admit(&mut self, _now: Time, cell: &Arriving, queue: &QueueView) -> Decision {
+        let Some(low) = self.low.filter(|&low| exceeds(queue.waiting, low)) else {
+            return Decision::Accept;
+        };
+        let high = self.high.map_or(f64::INFINITY, Ratio::as_f64);
+        if queue.waiting as f64 >= high || cell.tagged {
+            return Decision::refuse_if(true);
+        }
+        let Some(probability) = self.probability(cell.vc, queue, low.as_f64(), high) else {
+            return Decision::Accept;
+        };
+        let draw = cell.draws.unit(self.drawn);
+        self.drawn += 1;
+        Decision::refuse_if(draw < probability)
+    }
+
+    /// L.
+    fn threshold(&self, _queue: &QueueView) -> Option<f64> {
+        self.low.map(Ratio::as_f64)
+    }
+
+    /// The smallest X above L.
+    fn smallest_refusal(&self) -> u64 {
+        first_above(self.low)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::contract;
+    use super::*;
+    use crate::rng::Stream;
+    use crate::tally::DropReason;
+
+    /// Three VCs with 1, 3 and no Mb/s; L = 100, H = 200.
+    fn policy() -> Dfba {
+        let contracts = [
+            Some(contract(1_000_000, 1)),
+            Some(contract(3_000_000, 1)),
+            None,
+        ];
+        let thresholds = [100, 200].map(Threshold::Cells);
+        let half = Ratio::new(1, 2);
+        Dfba::new(thresholds, Ratio::new(1, 1), half, None, &contracts)
+    }
+
+    fn cell(vc: u32, tagged: bool) -> Arriving {
+        Arriving {
+            vc,
+            begins: true,
+            eom: false,
+            tagged,
+            lost: false,
+            draws: Stream::new(1, 0, "port", "drop"),
+        }
+    }
+
+    fn queue(waiting: u64, waiting_of_vc: u64) -> QueueView {
+        QueueView {
+            waiting,
+            waiting_of_vc,
+            active_vcs: 1,
+        }
+    }
+
+    /// How many of a thousand frames are refused.
+    fn refused(vc: u32, tagged: bool, view: QueueView) -> usize {
+        let mut policy = policy();
+        let refusal = Decision::Refuse(DropReason::Policy);
+        let told = (0..1000).map(|_| policy.admit(Time::ZERO, &cell(vc, tagged), &view));
+        told.filter(|&decision| decision == refusal).count()
+    }
+
+    #[test]
+    fn the_four_regions() {
+        assert_eq!(refused(0, true, queue(100, 100)), 0);
+        assert_eq!(refused(1, false, queue(200, 0)), 1000);
+        assert_eq!(refused(1, true, queue(101, 0)), 1000);
+        assert_eq!(
+            refused(1, false, queue(160, 120)),
+            0,
+            "its share: 3/4 of 160"
+        );
+    }
+
+    // X = 160, W = 1/4, X_i = 100: (100 - 40) / 120 = 0.5; (160 - 100) / 100 = 0.6; P = 0.55.
+    #[test]
+    fn above_its_share_a_vc_loses_at_random() {
+        let refused = refused(0, false, queue(160, 100));
+        assert!((500..600).contains(&refused), "{refused}");
+        let p = policy().probability(0, &queue(160, 100), 100.0, 200.0);
+        assert!((p.unwrap() - 0.55).abs() < 1e-12);
+    }
+
+    #[test]
+    fn without_a_contract_there_is_no_share() {
+        let p = policy().probability(2, &queue(160, 16), 100.0, 200.0);
+        assert!((p.unwrap() - (0.5 * 0.1 + 0.5 * 0.6)).abs() < 1e-12);
+        assert_eq!(policy().smallest_refusal(), 101);
+    }
+}

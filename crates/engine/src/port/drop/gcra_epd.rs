@@ -1,0 +1,141 @@
+//! Scheme one of `gfr-leaky-bucket`: EPD with leaky buckets. Above the threshold a frame gets in if its VC keeps to its minimum rate.
+//!
+//! accept a cell  <=>  Q < Th, or GCRA(1) and GCRA(2) of its VC let it in (`buckets.rs`), which at the first cell means that it conforms
+//!   Q   cells waiting in the class queue        Th  congestion threshold [cells], 1000
+//! Pseudocode (appendix):                                        Here:
+//!   if Q > Q_max: discard, Discarding_i, Receiving_i := 1       the gate's full buffer; nothing is charged
+//!   else if Discarding_i: discard                               the gate's state of the frame, `rest_of_frame` = drop
+//!   else if Q < Th: accept, Receiving_i := 1                    nothing is charged
+//!   else GCRA(1), GCRA(2) ...                                   `AllBuckets::test`
+//!   if EOM: Receiving_i, Discarding_i := 0                      the gate's state of the frame
+//! Source: `gfr-leaky-bucket`, sections 3.1 and 4.1, figure 4-1 and the appendix.
+//! Not said there, chosen here: the gate tells a frame by its number, so a lost EOM does not merge two frames; X >= K is full.
+//! Limits: what is taken below the threshold is charged to nobody, so who sends most takes most of the excess.
+
+use super::buckets::AllBuckets;
+use super::{Arriving, Decision, DropRule, Needs, QueueView, below, resolve};
+use crate::scenario::{Terms, Threshold};
+use crate::units::{Ratio, Time};
+
+/// Scheme one for one class queue.
+#[derive(Clone, Debug)]
+pub struct GcraEpd {
+    buffer: u64,
+    /// Th; `None`: never reached.
+    threshold: Option<Ratio>,
+    buckets: AllBuckets,
+}
+
+impl GcraEpd {
+    /// With `threshold` and the contract of each flow, by local number.
+    pub fn new(
+        threshold: Threshold,
+        export_tag: bool,
+        buffer: Option<u64>,
+        contracts: &[Option<Terms>],
+    ) -> GcraEpd {
+        GcraEpd {
+            buffer: buffer.unwrap_or(u64::MAX),
+            threshold: resolve(threshold, buffer),
+            buckets: AllBuckets::new(contracts, export_tag),
+        }
+    }
+}
+
+impl DropRule for GcraEpd {
+    fn needs(&self) -> Needs {
+        Needs {
+            every_cell: true,
+            ..Needs::default()
+        }
+    }
+
+    fn admit(&mut self, now: Time, cell: &Arriving, queue: &QueueView) -> Decision {
+        if queue.waiting >= self.buffer || cell.lost || below(queue.waiting, self.threshold) {
+            return Decision::Accept;
+        }
+        self.buckets.test(now, cell)
+    }
+
+    /// Th.
+    fn threshold(&self, _queue: &QueueView) -> Option<f64> {
+        self.threshold.map(Ratio::as_f64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::Cells;
+    use super::*;
+    use crate::port::drop::Policy;
+    use crate::scenario::DropPolicy;
+
+    fn cells(export_tag: bool) -> Cells {
+        let threshold = Threshold::Cells(10);
+        // Two cells of minimum rate a hundred cell times, three in one burst.
+        Cells::new(
+            DropPolicy::GcraEpd {
+                threshold,
+                export_tag,
+            },
+            2,
+            3,
+        )
+    }
+
+    #[test]
+    fn below_the_threshold_all_comes_in_and_nothing_is_charged() {
+        let mut cells = cells(false);
+        assert_eq!(cells.frames(0, 9, 20), vec!["++++"; 20]);
+        // The bucket is still empty: of the burst the first frame begins within it, and so does none after.
+        assert_eq!(cells.frames(0, 10, 2), ["++++", "----"]);
+    }
+
+    #[test]
+    fn a_frame_that_has_begun_goes_on_and_is_charged() {
+        let mut cells = cells(false);
+        assert_eq!(cells.frames(0, 10, 1), ["++++"]);
+        // Four cells are in, and two may be when a frame begins: one takes fifty cell times.
+        cells.wait(50);
+        assert_eq!(cells.frames(0, 10, 1), ["----"]);
+        cells.wait(50);
+        assert_eq!(cells.frames(0, 10, 1), ["++++"]);
+    }
+
+    #[test]
+    fn a_tag_is_sent_on_if_asked_for() {
+        // The fourth cell of a frame does not conform.
+        assert_eq!(cells(true).frames(0, 10, 1), ["+++t"]);
+        assert_eq!(cells(false).frames(0, 10, 1), ["++++"]);
+    }
+
+    #[test]
+    fn a_cell_that_comes_tagged_cannot_begin_a_frame_above_the_threshold() {
+        let mut cells = cells(true);
+        cells.tagged = true;
+        assert_eq!(cells.frames(0, 10, 1), ["----"]);
+        assert_eq!(cells.frames(0, 9, 1), ["++++"]);
+    }
+
+    #[test]
+    fn a_cell_that_finds_the_buffer_full_is_not_charged() {
+        let mut policy = cells(false);
+        // K = 40.
+        assert_eq!(
+            policy.frames(0, 40, 5),
+            vec!["++++"; 5],
+            "the gate drops them"
+        );
+        assert_eq!(policy.frames(0, 10, 1), ["++++"]);
+    }
+
+    #[test]
+    fn the_threshold_is_told() {
+        let policy = DropPolicy::GcraEpd {
+            threshold: Threshold::Cells(10),
+            export_tag: false,
+        };
+        let policy = Policy::new(&policy, None, &[]);
+        assert_eq!(policy.threshold(&QueueView::default()), Some(10.0));
+    }
+}

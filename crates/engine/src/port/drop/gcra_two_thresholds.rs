@@ -1,0 +1,152 @@
+//! The scheme of chapter 8 of `gfr-leaky-bucket`: scheme two with a lower threshold, below which every cell gets in on account.
+//!
+//! For every cell of VC i that arrives and is not the rest of a lost frame:
+//!   Q < L        accept, and charge a cell: X_i := X'_i + 1/MCR_i, or Y_i := Y_i + 1 once X'_i has reached its limit;
+//!                credit a cell to whose turn it is: Y_j := Y_j - 1 while Y_j > 0, else X_j := X_j - 1/MCR_j
+//!   L <= Q < Th  credit a cell in the same way, then accept  <=>  GCRA(1) and GCRA(2) let it in (`buckets.rs`)
+//!   Q >= Th      accept  <=>  they let it in
+//!   L, Th  lower and upper threshold [cells]     X_i  level of GCRA(2) [s]     Y_i  cells taken on account beyond its limit
+//! The link is filled whatever the buckets say, and Y_i remembers who has to give way later; GCRA itself knows X_i alone, so that no VC falls below its
+//! minimum rate for what it has had.
+//! Source: `gfr-leaky-bucket`, chapter 8, which has no pseudocode.
+//! Not said there, chosen here: GCRA(1) is not asked below L; X'_i has reached its limit when it is at or above it.
+//! Limits: a Y_i that has grown in a long quiet time is paid off only by turns.
+
+use super::buckets::AllBuckets;
+use super::{Arriving, Decision, DropRule, Needs, QueueView, below, resolve};
+use crate::scenario::{Terms, Threshold};
+use crate::units::{Ratio, Time};
+
+/// The scheme of chapter 8 for one class queue.
+#[derive(Clone, Debug)]
+pub struct GcraTwoThresholds {
+    buffer: u64,
+    /// L; `None`: never reached.
+    low: Option<Ratio>,
+    /// Th; `None`: never reached.
+    threshold: Option<Ratio>,
+    buckets: AllBuckets,
+    /// Y_i by local number.
+    on_account: Vec<u64>,
+}
+
+impl GcraTwoThresholds {
+    /// With both thresholds and the contract of each flow, by local number.
+    pub fn new(
+        low: Threshold,
+        threshold: Threshold,
+        export_tag: bool,
+        buffer: Option<u64>,
+        contracts: &[Option<Terms>],
+    ) -> GcraTwoThresholds {
+        GcraTwoThresholds {
+            buffer: buffer.unwrap_or(u64::MAX),
+            low: resolve(low, buffer),
+            threshold: resolve(threshold, buffer),
+            buckets: AllBuckets::new(contracts, export_tag),
+            on_account: vec![0; contracts.len()],
+        }
+    }
+
+    /// A credit of one cell for whose turn it is.
+    fn credit(&mut self, now: Time) {
+        let next = self.buckets.next_turn();
+        let on_account = &mut self.on_account[next as usize];
+        if *on_account > 0 {
+            *on_account -= 1;
+        } else if let Some(next) = self.buckets.of(next) {
+            next.sustained.give(now, false);
+        }
+    }
+
+    /// A cell of `flow` is taken whatever its bucket says.
+    fn charge(&mut self, flow: u32, now: Time) {
+        match self.buckets.of(flow) {
+            Some(own) if !own.sustained.is_full(now) => own.sustained.take(now),
+            _ => self.on_account[flow as usize] += 1,
+        }
+    }
+}
+
+impl DropRule for GcraTwoThresholds {
+    fn needs(&self) -> Needs {
+        Needs {
+            every_cell: true,
+            ..Needs::default()
+        }
+    }
+
+    fn admit(&mut self, now: Time, cell: &Arriving, queue: &QueueView) -> Decision {
+        if queue.waiting >= self.buffer || cell.lost {
+            return Decision::Accept;
+        }
+        if below(queue.waiting, self.threshold) {
+            if self.buckets.of(cell.vc).is_none() {
+                return Decision::Accept;
+            }
+            if below(queue.waiting, self.low) {
+                self.charge(cell.vc, now);
+                self.credit(now);
+                return Decision::Accept;
+            }
+            self.credit(now);
+        }
+        self.buckets.test(now, cell)
+    }
+
+    /// Th.
+    fn threshold(&self, _queue: &QueueView) -> Option<f64> {
+        self.threshold.map(Ratio::as_f64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::Cells;
+    use super::*;
+    use crate::scenario::DropPolicy;
+
+    fn cells() -> Cells {
+        let policy = DropPolicy::GcraTwoThresholds {
+            low: Threshold::Cells(5),
+            threshold: Threshold::Cells(10),
+            export_tag: false,
+        };
+        Cells::new(policy, 2, 3)
+    }
+
+    #[test]
+    fn below_the_lower_threshold_all_comes_in_on_account() {
+        let mut cells = cells();
+        assert_eq!(cells.frames(0, 4, 20), vec!["++++"; 20]);
+        // Its bucket is full, but no fuller than that: a cell at the limit conforms.
+        assert_eq!(cells.frames(0, 10, 2), ["++++", "----"]);
+    }
+
+    #[test]
+    fn what_is_on_account_is_paid_before_credit_counts() {
+        let mut cells = cells();
+        cells.frames(0, 4, 20);
+        // Credit between the thresholds pays Y first: after the frame that the full bucket lets in nothing begins.
+        let told = cells.frames(0, 7, 10);
+        assert_eq!(
+            (told[0].as_str(), &told[1..]),
+            ("++++", &vec!["----".to_string(); 9][..])
+        );
+    }
+
+    #[test]
+    fn between_the_thresholds_it_is_scheme_two() {
+        assert_eq!(cells().frames(0, 10, 2), ["++++", "----"]);
+        let mut two = Cells::new(
+            DropPolicy::GcraRoundRobin {
+                threshold: Threshold::Cells(10),
+                keep_credit: false,
+                export_tag: false,
+            },
+            2,
+            3,
+        );
+        assert_eq!(cells().frames(0, 7, 30), two.frames(0, 7, 30));
+    }
+}

@@ -1,0 +1,155 @@
+//! `f-gcra`: the frame-based GCRA of the GFR service, with the conformance of its cells.
+//!
+//! A cell conforms  <=>  it passes GCRA(1/PCR, CDVT), has the CLP of the first cell of its frame, and ends the frame or is one of its first MFS - 1
+//! A frame of CLP = 0 is eligible  <=>  at its first cell X' <= L, L = BT + CDVT, BT = (MBS - 1)(1/MCR - 1/PCR), X' = max(0, X - (t - LPT))
+//! For every conforming cell of an eligible frame: X := X' + 1/MCR, LPT := t. Cells of other frames change nothing.
+//! A cell that does not conform is dropped. Frames of CLP = 0 that are not eligible are tagged (GFR.2) or dropped, whole.
+//! Source: ITU-T I.371.1, F-GCRA(T, f); ATM Forum, Traffic Management 4.1 (GFR).
+//! Not said there, chosen here: cells that do not conform change no state; frames of CLP = 1 pass whatever the action, as what the user
+//! has marked as the first to lose.
+//! Limits: MBS must hold a frame (MBS >= MFS), or no frame of that size is eligible but to an empty bucket.
+
+use super::gcra::{LeakyBucket, Test};
+use super::{PoliceRule, Ruling};
+use crate::port::drop::Arriving;
+use crate::scenario::{PoliceAction, Terms};
+use crate::units::Time;
+
+/// The policer of frames.
+#[derive(Clone, Debug)]
+pub struct FramePolicer {
+    action: PoliceAction,
+    /// By local number.
+    flows: Vec<Option<Contract>>,
+}
+
+#[derive(Clone, Debug)]
+struct Contract {
+    peak: Option<LeakyBucket>,
+    bucket: LeakyBucket,
+    /// MFS.
+    most_cells: u64,
+    /// Of the current frame: its cells so far, the CLP of its first one, and whether it is eligible.
+    cells: u64,
+    tagged: bool,
+    eligible: bool,
+}
+
+impl FramePolicer {
+    /// With the contract of each flow, by local number; one without an MCR is none.
+    pub fn new(action: PoliceAction, contracts: &[Option<Terms>]) -> FramePolicer {
+        let contract = |terms: &Terms| {
+            Some(Contract {
+                peak: Test::peak(terms).map(Test::bucket),
+                bucket: Test::sustained(terms)?.bucket(),
+                most_cells: terms.mfs,
+                cells: 0,
+                tagged: false,
+                eligible: false,
+            })
+        };
+        let contracts = contracts.iter();
+        FramePolicer {
+            action,
+            flows: contracts.map(|c| c.as_ref().and_then(contract)).collect(),
+        }
+    }
+}
+
+impl PoliceRule for FramePolicer {
+    fn judge(&mut self, now: Time, cell: &Arriving) -> Ruling {
+        let Some(of) = &mut self.flows[cell.vc as usize] else {
+            return Ruling::Pass;
+        };
+        if cell.begins {
+            of.cells = 0;
+            of.tagged = cell.tagged;
+            of.eligible = !cell.tagged && of.bucket.conforms(now);
+        }
+        of.cells += 1;
+        let at_peak = of.peak.as_ref().is_none_or(|peak| peak.conforms(now));
+        let in_size = cell.eom || of.cells < of.most_cells;
+        if !(at_peak && cell.tagged == of.tagged && in_size) {
+            return Ruling::Drop;
+        }
+        let ruling = if of.eligible {
+            of.bucket.take(now);
+            Ruling::Pass
+        } else if of.tagged {
+            Ruling::Pass
+        } else {
+            Ruling::of(self.action)
+        };
+        if let Some(peak) = of.peak.as_mut().filter(|_| ruling != Ruling::Drop) {
+            peak.take(now);
+        }
+        ruling
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::cell;
+    use super::*;
+    use crate::units::{BitRate, CELL_BITS, Span, TICKS_PER_SECOND};
+
+    const TICKS: u64 = CELL_BITS * TICKS_PER_SECOND / 150_000_000;
+
+    /// Frames of 4 cells, an MCR of a fifteenth of the line, a bucket of so many cells.
+    fn policer(action: PoliceAction, mbs: u64) -> FramePolicer {
+        let terms = Terms {
+            pcr: None,
+            cdvt: Span::ZERO,
+            sustained: Some(BitRate(10_000_000)),
+            mbs,
+            mfs: 4,
+        };
+        FramePolicer::new(action, &[Some(terms)])
+    }
+
+    /// What the cells of a frame are told that begins at cell time `at`, its first cell tagged or not.
+    fn frame(policer: &mut FramePolicer, at: u64, cells: u64, tagged: bool) -> Vec<Ruling> {
+        let of_frame = 0..cells;
+        of_frame
+            .map(|i| {
+                let cell = cell(i == 0, i + 1 == cells, tagged);
+                policer.judge(Time((at + i) * TICKS), &cell)
+            })
+            .collect()
+    }
+
+    #[test]
+    fn a_frame_is_eligible_as_a_whole() {
+        use Ruling::{Drop, Pass, Tag};
+        for (action, ruling) in [(PoliceAction::Tag, Tag), (PoliceAction::Drop, Drop)] {
+            let mut policer = policer(action, 5);
+            // The second frame begins when 4 cells less what drained are in: no more than BT.
+            assert_eq!(frame(&mut policer, 0, 4, false), [Pass; 4]);
+            assert_eq!(frame(&mut policer, 4, 4, false), [Pass; 4]);
+            assert_eq!(frame(&mut policer, 8, 4, false), [ruling; 4]);
+            // 8 cells of 15 cell times, of which 4 cells must have drained.
+            assert_eq!(frame(&mut policer, 59, 4, false), [ruling; 4]);
+            assert_eq!(frame(&mut policer, 63, 4, false), [Pass; 4]);
+        }
+    }
+
+    #[test]
+    fn frames_that_the_user_tagged_pass_and_use_nothing_up() {
+        let mut policer = policer(PoliceAction::Drop, 4);
+        assert_eq!(frame(&mut policer, 0, 4, true), [Ruling::Pass; 4]);
+        assert_eq!(frame(&mut policer, 4, 4, false), [Ruling::Pass; 4]);
+    }
+
+    #[test]
+    fn a_frame_that_is_too_long_or_changes_its_priority_loses_cells() {
+        use Ruling::{Drop, Pass};
+        let mut long = policer(PoliceAction::Tag, 100);
+        let told = frame(&mut long, 0, 6, false);
+        assert_eq!(told, [Pass, Pass, Pass, Drop, Drop, Pass]);
+        let mut mixed = policer(PoliceAction::Tag, 100);
+        let told = [(true, false), (false, true), (false, false)];
+        let told =
+            told.map(|(begins, tagged)| mixed.judge(Time::ZERO, &cell(begins, false, tagged)));
+        assert_eq!(told, [Pass, Drop, Pass]);
+    }
+}

@@ -1,0 +1,307 @@
+//! The generic cell rate algorithm GCRA(I, L) in its two forms, which decide alike (ITU-T I.371; ATM Forum TM 4.0, section 4.4).
+//!
+//! Continuous-state leaky bucket; X = 0 and LCT = the first arrival before the first test. A cell at t:
+//!   X' = max(0, X - (t - LCT)); it conforms  <=>  X' <= L; if it does, X := X' + I and LCT := t
+//! Virtual scheduling; TAT = the first arrival before the first test. A cell at t:
+//!   it conforms  <=>  t >= TAT - L; if it does, TAT := max(t, TAT) + I
+//!   I  increment, the time of a cell at the rate [s]        X, L  level and limit of the bucket [s]
+//! For a contract: PCR is GCRA(1/PCR, CDVT); SCR, or MCR, is GCRA(1/SCR, BT + CDVT) with BT = (MBS - 1)(1/SCR - 1/PCR).
+//! Here all three are kept as times times the rate: I is one constant for all rates, and X and TAT are whole numbers. So is L but for what
+//! the division by PCR leaves, and that cannot change a comparison with a whole number. So no rounding decides.
+
+use crate::scenario::{GcraForm, Terms};
+use crate::units::{BitRate, CELL_BITS, Span, TICKS_PER_SECOND, Time};
+
+/// I times the rate, in ticks times bits per second.
+pub const CELL: i128 = CELL_BITS as i128 * TICKS_PER_SECOND as i128;
+
+/// Rate and limit of one test.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Test {
+    /// Bits per second.
+    rate: i128,
+    /// L times the rate.
+    limit: i128,
+}
+
+impl Test {
+    /// GCRA(1/PCR, CDVT); `None` without a PCR.
+    pub fn peak(terms: &Terms) -> Option<Test> {
+        terms.pcr.map(|pcr| Test::new(pcr, terms.cdvt, 0))
+    }
+
+    /// GCRA(1/SCR, BT + CDVT), for an MCR as well; `None` without either.
+    pub fn sustained(terms: &Terms) -> Option<Test> {
+        let rate = terms.sustained?;
+        let burst = i128::from(terms.mbs.saturating_sub(1)) * CELL;
+        let burst = terms.pcr.map_or(burst, |pcr| {
+            let above = i128::from(pcr.0) - i128::from(rate.0);
+            (burst * above.max(0)).div_euclid(i128::from(pcr.0))
+        });
+        Some(Test::new(rate, terms.cdvt, burst))
+    }
+
+    fn new(rate: BitRate, cdvt: Span, burst: i128) -> Test {
+        let rate = i128::from(rate.0);
+        Test {
+            rate,
+            limit: i128::from(cdvt.0) * rate + burst,
+        }
+    }
+
+    /// The bucket of this test, empty.
+    pub fn bucket(self) -> LeakyBucket {
+        LeakyBucket {
+            test: self,
+            level: 0,
+            last: Time::ZERO,
+        }
+    }
+}
+
+/// The leaky bucket form.
+#[derive(Clone, Debug)]
+pub struct LeakyBucket {
+    test: Test,
+    /// X times the rate, as it was at `last`. Below zero only by credit that is kept.
+    level: i128,
+    /// LCT.
+    last: Time,
+}
+
+impl LeakyBucket {
+    /// X' at `now`: what has drained since is gone, but for what was below zero.
+    #[inline]
+    fn drained(&self, now: Time) -> i128 {
+        let drained = i128::from(now.since(self.last).0) * self.test.rate;
+        (self.level - drained).max(self.level.min(0))
+    }
+
+    /// Whether a cell at `now` conforms.
+    #[inline]
+    pub fn conforms(&self, now: Time) -> bool {
+        self.drained(now) <= self.test.limit
+    }
+
+    /// Whether X' has reached L at `now`, so that the bucket has no room for a cell more than conforms.
+    pub fn is_full(&self, now: Time) -> bool {
+        self.drained(now) >= self.test.limit
+    }
+
+    /// Takes a cell at `now`, conforming or not.
+    #[inline]
+    pub fn take(&mut self, now: Time) {
+        self.level = self.drained(now) + CELL;
+        self.last = now;
+    }
+
+    /// Gives a cell back at `now`: X := X - I; what would be below zero is lost unless it is kept.
+    #[inline]
+    pub fn give(&mut self, now: Time, keep: bool) {
+        if keep {
+            self.level = self.drained(now) - CELL;
+            self.last = now;
+        } else {
+            self.level = (self.level - CELL).max(0);
+        }
+    }
+}
+
+/// The virtual scheduling form.
+#[derive(Clone, Debug)]
+pub struct VirtualScheduling {
+    test: Test,
+    /// TAT times the rate.
+    expected: i128,
+}
+
+impl VirtualScheduling {
+    fn conforms(&self, now: Time) -> bool {
+        i128::from(now.0) * self.test.rate >= self.expected - self.test.limit
+    }
+
+    fn take(&mut self, now: Time) {
+        let now = i128::from(now.0) * self.test.rate;
+        self.expected = now.max(self.expected) + CELL;
+    }
+}
+
+/// A GCRA in either form.
+#[derive(Clone, Debug)]
+pub enum Gcra {
+    /// See the types.
+    LeakyBucket(LeakyBucket),
+    /// See there.
+    VirtualScheduling(VirtualScheduling),
+}
+
+impl Gcra {
+    /// That of `test` to which nothing has come.
+    pub fn new(test: Test, form: GcraForm) -> Gcra {
+        match form {
+            GcraForm::LeakyBucket => Gcra::LeakyBucket(test.bucket()),
+            GcraForm::VirtualScheduling => {
+                let expected = 0;
+                Gcra::VirtualScheduling(VirtualScheduling { test, expected })
+            }
+        }
+    }
+
+    /// Whether a cell at `now` conforms.
+    pub fn conforms(&self, now: Time) -> bool {
+        match self {
+            Gcra::LeakyBucket(bucket) => bucket.conforms(now),
+            Gcra::VirtualScheduling(schedule) => schedule.conforms(now),
+        }
+    }
+
+    /// Takes a cell at `now`.
+    pub fn take(&mut self, now: Time) {
+        match self {
+            Gcra::LeakyBucket(bucket) => bucket.take(now),
+            Gcra::VirtualScheduling(schedule) => schedule.take(now),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// At 150 Mb/s a cell takes so many ticks, and at a rate n times slower n times as many.
+    const TICKS: u64 = CELL_BITS * TICKS_PER_SECOND / 150_000_000;
+
+    fn terms(pcr: Option<u64>, scr: u64, mbs: u64) -> Terms {
+        Terms {
+            pcr: pcr.map(BitRate),
+            cdvt: Span::ZERO,
+            sustained: Some(BitRate(scr)),
+            mbs,
+            mfs: 1,
+        }
+    }
+
+    /// What each cell is told, conforming cells being taken.
+    fn told(test: Test, form: GcraForm, times: &[u64]) -> Vec<bool> {
+        let mut gcra = Gcra::new(test, form);
+        let tell = |&time: &u64| {
+            let conforms = gcra.conforms(Time(time));
+            if conforms {
+                gcra.take(Time(time));
+            }
+            conforms
+        };
+        times.iter().map(tell).collect()
+    }
+
+    fn both(test: Test, times: &[u64]) -> Vec<bool> {
+        let forms = [GcraForm::LeakyBucket, GcraForm::VirtualScheduling];
+        let [bucket, schedule] = forms.map(|form| told(test, form, times));
+        assert_eq!(bucket, schedule, "{test:?} at {times:?}");
+        bucket
+    }
+
+    // The largest burst of cells back to back at distance d < I is floor(1 + L / (I - d)).
+    #[test]
+    fn the_longest_burst_is_that_of_the_standard() {
+        for (halves_of_d, cells) in [(1, 1), (3, 1), (7, 2), (14, 3)] {
+            // I = 4.5 d: 30 Mb/s on a line of 135 Mb/s. L in halves of d.
+            let d = CELL_BITS * TICKS_PER_SECOND / 135_000_000;
+            let test = Test::new(BitRate(30_000_000), Span(d / 2 * halves_of_d), 0);
+            let burst: Vec<u64> = (0..20).map(|k| 1000 + k * d).collect();
+            let conforming = both(test, &burst).iter().take_while(|&&c| c).count();
+            assert_eq!(conforming, cells);
+        }
+    }
+
+    // MBS cells pass at PCR, and the next one does not.
+    #[test]
+    fn a_burst_of_mbs_cells_at_the_peak_rate_conforms() {
+        for (pcr, scr, mbs) in [(150, 10, 1), (150, 10, 7), (150, 7, 20), (150, 150, 9)] {
+            let test =
+                Test::sustained(&terms(Some(pcr * 1_000_000), scr * 1_000_000, mbs)).unwrap();
+            let burst: Vec<u64> = (0..mbs + 1).map(|k| k * TICKS).collect();
+            let mut conforming = vec![true; mbs as usize];
+            conforming.push(pcr == scr);
+            assert_eq!(both(test, &burst), conforming, "{pcr} {scr} {mbs}");
+        }
+    }
+
+    #[test]
+    fn without_a_peak_rate_the_tolerance_counts_whole_cells() {
+        let test = Test::sustained(&terms(None, 1_000_000, 3)).unwrap();
+        assert_eq!(both(test, &[5, 5, 5, 5]), [true, true, true, false]);
+        assert_eq!(Test::peak(&terms(None, 1_000_000, 3)), None);
+    }
+
+    #[test]
+    fn a_cell_at_the_limit_conforms_and_one_tick_before_does_not() {
+        let test = Test::new(BitRate(150_000_000), Span(10), 0);
+        assert_eq!(both(test, &[0, TICKS - 10]), [true, true]);
+        assert_eq!(both(test, &[0, TICKS - 11]), [true, false]);
+    }
+
+    // All sequences of seven gaps out of five, against six limits.
+    #[test]
+    fn the_two_forms_are_equal_over_all_small_sequences() {
+        let gaps = [0, TICKS / 2, TICKS - 1, TICKS, 3 * TICKS];
+        for limit in [0, 1, TICKS / 2, TICKS - 1, TICKS, 5 * TICKS / 2] {
+            let test = Test::new(BitRate(150_000_000), Span(limit), 0);
+            for number in 0..5u64.pow(7) {
+                let (mut rest, mut time) = (number, 0);
+                let times: Vec<u64> = (0..8)
+                    .map(|_| {
+                        let now = time;
+                        time += gaps[(rest % 5) as usize];
+                        rest /= 5;
+                        now
+                    })
+                    .collect();
+                both(test, &times);
+            }
+        }
+    }
+
+    proptest! {
+        /// Any rates, which no tick measures, and any times.
+        #[test]
+        fn the_two_forms_are_equal(
+            pcr in proptest::option::of(1_000u64..1_000_000_000),
+            share in 1u64..=1000,
+            mbs in 1u64..100,
+            cdvt in 0u64..1_000_000_000,
+            gaps in proptest::collection::vec(0u64..400_000_000, 1..300),
+        ) {
+            let scr = (pcr.unwrap_or(155_520_000) * share / 1000).max(1);
+            let terms = Terms { cdvt: Span(cdvt), ..terms(pcr, scr, mbs) };
+            let times: Vec<u64> = gaps.iter().scan(0, |time, gap| { *time += gap; Some(*time) }).collect();
+            for test in [Test::peak(&terms), Test::sustained(&terms)].into_iter().flatten() {
+                both(test, &times);
+            }
+        }
+    }
+
+    #[test]
+    fn a_cell_given_back_lets_one_more_in() {
+        let mut bucket = Test::sustained(&terms(None, 1_000_000, 1))
+            .unwrap()
+            .bucket();
+        bucket.take(Time(7));
+        assert!(!bucket.conforms(Time(7)));
+        bucket.give(Time(7), false);
+        assert!(bucket.conforms(Time(7)));
+        // Below zero it is lost, or kept and not drained.
+        for (keep, conforms) in [(false, [true, false]), (true, [true, true])] {
+            let mut bucket = bucket.clone();
+            let later = Time(1_000_000_000);
+            bucket.give(later, keep);
+            let told = [(); 2].map(|()| {
+                let conforms = bucket.conforms(later);
+                bucket.take(later);
+                conforms
+            });
+            assert_eq!(told, conforms);
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! Rules about contracts: against the source of their VC, the links on its way, and what asks for them there.
+
+use super::contract::Terms;
+use super::expand::things::Things;
+use super::model::{ClassQueue, Police, Scenario, Vc};
+use super::report::Report;
+use crate::notation::show::{show_cells, show_rate};
+use crate::topology::Topology;
+use crate::units::BitRate;
+use std::collections::{HashMap, HashSet};
+
+/// Reports contracts that a full frame cannot keep, minimum rates that are more than a link has, and VCs without what a class queue on their
+/// way asks for; each entry of the scenario once.
+pub(crate) fn check(
+    scenario: &Scenario,
+    topology: &Topology,
+    things: &Things,
+    report: &mut Report,
+) {
+    let mut reported = HashSet::new();
+    let mut sums: HashMap<usize, u64> = HashMap::new();
+    for (index, vc) in scenario.vcs.iter().enumerate() {
+        let entry = things.vcs[index].entry;
+        let terms = vc.terms();
+        let faults = terms.as_ref().and_then(|terms| burst(vc, terms));
+        let mut found: Vec<Fault> = faults.into_iter().collect();
+        for &link in topology.data_path(index) {
+            found.extend(sum(scenario, link, vc, &mut sums));
+            if topology.switch_of[link].is_some() {
+                let queue = topology.queue(scenario, link, vc.class);
+                let place = format!("{} of {}", vc.class.name(), scenario.links[link].name);
+                found.extend(asked(&queue, &place, terms.as_ref()));
+            }
+        }
+        for fault in found {
+            if reported.insert((entry, fault.field, fault.allowed.clone())) {
+                let path = format!("vc[{entry}].{}", fault.field);
+                report.add(&path, fault.message, fault.allowed, None);
+            }
+        }
+    }
+}
+
+struct Fault {
+    field: &'static str,
+    message: String,
+    allowed: String,
+}
+
+/// A burst that does not hold one frame.
+fn burst(vc: &Vc, terms: &Terms) -> Option<Fault> {
+    let frame = vc.frame_cells();
+    (terms.sustained.is_some() && terms.mbs < frame).then(|| Fault {
+        field: "contract.mbs",
+        message: format!("is less than one frame of {}", show_cells(frame)),
+        allowed: format!("at least {}", show_cells(frame)),
+    })
+}
+
+/// Minimum rates that are together more than a link has, told once at the VC that goes too far.
+fn sum(scenario: &Scenario, link: usize, vc: &Vc, sums: &mut HashMap<usize, u64>) -> Option<Fault> {
+    let mcr = vc.contract?.mcr?;
+    let spec = &scenario.links[link];
+    let sum = sums.entry(link).or_default();
+    let before = *sum;
+    *sum = sum.saturating_add(mcr.0);
+    (before <= spec.rate.0 && *sum > spec.rate.0).then(|| Fault {
+        field: "contract.mcr",
+        message: format!(
+            "brings the minimum rates on {} to {}, above its rate",
+            spec.name,
+            show_rate(BitRate(*sum))
+        ),
+        allowed: format!("at most {} in all", show_rate(spec.rate)),
+    })
+}
+
+/// What `queue` asks for and is not there.
+fn asked(queue: &ClassQueue, place: &str, terms: Option<&Terms>) -> Option<Fault> {
+    let has_minimum = terms.is_some_and(|t| t.sustained.is_some());
+    let has_any = has_minimum || terms.is_some_and(|t| t.pcr.is_some());
+    let lacks = |who: &str, what: &str| Fault {
+        field: "contract",
+        message: match terms {
+            None => format!("is missing, but {who} at the queue {place} asks for it"),
+            Some(_) => format!("has no {what}, but {who} at the queue {place} asks for it"),
+        },
+        allowed: format!("a contract with {what}"),
+    };
+    match queue.police {
+        Some(Police::Gcra { .. }) if !has_any => {
+            return Some(lacks("the policer gcra", "pcr, scr or mcr"));
+        }
+        Some(Police::FGcra { .. }) if !has_minimum => {
+            return Some(lacks("the policer f-gcra", "mcr or scr"));
+        }
+        Some(Police::Gcra { .. } | Police::FGcra { .. }) | None => {}
+    }
+    let policy = queue.drop.asks_for_rates().filter(|_| !has_minimum)?;
+    Some(lacks(&format!("the drop policy {policy}"), "mcr or scr"))
+}
