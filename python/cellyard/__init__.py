@@ -1,7 +1,7 @@
 """A laboratory for TCP over cell-switched (ATM) networks: a cell-by-cell engine with typed scenarios and results.
 
 Everything here is imported when first used, so that ``import cellyard`` costs nothing. Beside the classes there are the modules
-``plot`` (figures, which need the extra ``plot``), ``ready`` (ready scenarios), ``study`` and ``reproduce`` (published studies).
+``networks`` (networks made by functions), ``plot`` (figures, which need the extra ``plot``), ``ready`` (ready scenarios), ``study`` and ``reproduce`` (published studies).
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from cellyard import components as components
     from cellyard import errors as errors
+    from cellyard import networks as networks
     from cellyard import plot as plot
     from cellyard import ready as ready
     from cellyard import reproduce as reproduce
@@ -45,7 +46,7 @@ _HOME = {
     "UsageError": "errors",
     "version": "_engine",
 }
-_MODULES = ("components", "errors", "plot", "ready", "reproduce", "results", "study")
+_MODULES = ("components", "errors", "networks", "plot", "ready", "reproduce", "results", "study")
 
 
 def __getattr__(name: str) -> Any:

@@ -40,10 +40,14 @@ def agreed(study: Study, rows: Rows, replications: int | None) -> list[str]:
     """How far simulated values are from the published ones, and how many of these are inside their ensemble's range."""
     beside = [name for name, table in study.tables.items() if table.beside]
     judged = Rows(row for row in rows if row.table not in beside)
-    found = {metric: agreement(judged, metric) for metric in ("efficiency", "fairness")}
-    if not all(one["rows"] for one in found.values()):
+    # A study whose tables have efficiencies is summed up by these and fairness, another by what was published.
+    printed = dict.fromkeys(metric for table in study.tables.values() for metric in table.metrics)
+    usual = ("efficiency", "fairness")
+    found = {metric: agreement(judged, metric) for metric in (usual if set(usual) <= set(printed) else printed)}
+    found = {metric: one for metric, one in found.items() if one["rows"]}
+    if not found or (set(usual) <= set(printed) and len(found) < len(usual)):
         return []
-    errors = " and ".join(f"{one['mean_abs_error']:.3f} ({metric})" for metric, one in found.items())
+    errors = " and ".join(f"{one['mean_abs_error']:.3f} ({_named(metric)})" for metric, one in found.items())
     text = f"Simulated values are {errors} from the published ones on average"
     if replications is not None and replications > 1:
         values = sum(one["rows"] for one in found.values())
@@ -55,6 +59,15 @@ def agreed(study: Study, rows: Rows, replications: int | None) -> list[str]:
             f"{expected} that would if each were one more draw"
         )
     return [text + "."]
+
+
+def _named(metric: str) -> str:
+    """A metric with its unit.
+
+    >>> _named("fairness"), _named("throughput_mbps")
+    ('fairness', 'throughput, Mb/s')
+    """
+    return f"{metric.removesuffix('_mbps')}, Mb/s" if metric.endswith("_mbps") else metric
 
 
 def means(rows: Rows, parameter: str, metric: str = "efficiency") -> dict[Any, float]:

@@ -97,22 +97,22 @@ class Measures:
 
 @dataclass(frozen=True)
 class RowMetrics:
-    """What is kept of a run of ``row``: its metrics, and the cells that say how much was simulated."""
+    """What is kept of a run of ``rows``, which have one scenario: the metrics of each, and the cells that say how much was simulated."""
 
     measures: Measures
-    row: Row
+    rows: tuple[Row, ...]
 
     @property
     def identity(self) -> str:
         """Text that is another one when something else would be kept of the same run."""
-        row = [self.row.table, dict(self.row.parameters)] if self.measures.module else None
-        return json.dumps([self.measures.identity, row])
+        own = [[row.table, dict(row.parameters)] for row in self.rows]
+        return json.dumps([self.measures.identity, own if self.measures.module else len(own)])
 
     def __call__(self, result: Mapping[str, Any]) -> dict[str, Any]:
         """What is kept of the engine's document of a run."""
         run = RunResult(result)
         totals = run.totals
-        metrics = self.measures.of(run, self.row)
+        metrics = [self.measures.of(run, row) for row in self.rows]
         return {"metrics": metrics, "cells": totals.cells, "bottleneck_cells": totals.bottleneck_cells}
 
 

@@ -23,11 +23,15 @@ QUANTITIES: Mapping[str, str] = {
     "configuration": "configuration",
     "drop_policy": "drop policy",
     "efficiency": "efficiency [-]",
+    "excess_mbps": "excess over MCR [Mb/s]",
     "fairness": "fairness [-]",
     "gr": "guaranteed rate of UBR [fraction of the link]",
     "r_fraction": "threshold R [K]",
+    "mcr_mbps": "minimum cell rate MCR [Mb/s]",
+    "scheme": "scheme",
     "sources": "number of sources N",
     "tcp": "TCP",
+    "throughput_mbps": "throughput [Mb/s]",
     "vbr_period_ms": "VBR on and off time [ms]",
     "z": "cutoff Z [-]",
 }
@@ -40,6 +44,8 @@ _VALUES: Mapping[str, str] = {
     "buffer_cells": "K = {}",
     "gr": "GR = {}",
     "r_fraction": "R = {} K",
+    "round_trip_ms": "round trip {} ms",
+    "scheme": "{}",
     "sources": "N = {}",
     "vbr_buffer": "{} cells",
     "vbr_period_ms": "{} ms",
@@ -48,6 +54,10 @@ _VALUES: Mapping[str, str] = {
 
 #: Names in full.
 _NAMES: Mapping[str, str] = {
+    "1": "scheme one",
+    "2": "scheme two",
+    "chapter-8": "scheme of chapter 8",
+    "dfba": "DFBA",
     "epd": "EPD",
     "fba": "FBA",
     "lan": "LAN",
@@ -58,6 +68,7 @@ _NAMES: Mapping[str, str] = {
     "tail-drop": "UBR (tail drop)",
     "vanilla": "Vanilla",
     "wan": "WAN",
+    "weighted": "per-VC scheduling",
 }
 
 #: How figures of rows are to be read.
@@ -84,7 +95,7 @@ def named(parameter: str, value: Any) -> str:
     >>> named("r_fraction", 0.9), named("configuration", "lan"), named("tcp", "sack")
     ('R = 0.9 K', 'LAN', 'SACK')
     """
-    text = f"{value:g}" if isinstance(value, float) else _NAMES.get(value, str(value))
+    text = f"{value:g}" if isinstance(value, float) else _NAMES.get(str(value), str(value))
     return _VALUES.get(parameter, "{}").format(text)
 
 
@@ -204,12 +215,12 @@ def share_scale(axes: Sequence[Axes]) -> None:
         one.tick_params(labelleft=number == 0)
 
 
-def legend_above(figure: Figure, axes: Axes, *, published: bool) -> None:
-    """One legend above all panels: the groups of a panel, and how simulated and published values are marked."""
+def _groups(axes: Axes) -> list[Any]:
+    """Entries of a legend for the groups of a panel."""
     from matplotlib.lines import Line2D
 
     groups: list[Any] = axes.containers
-    entries: list[Any] = [
+    return [
         Line2D(
             [],
             [],
@@ -220,6 +231,16 @@ def legend_above(figure: Figure, axes: Axes, *, published: bool) -> None:
         )
         for one in groups
     ]
+
+
+def legend_within(axes: Axes, **options: Any) -> None:
+    """A legend of the groups of one panel; ``options`` are matplotlib's."""
+    axes.legend(handles=_groups(axes), handlelength=1.2, labelspacing=0.2, **options)
+
+
+def legend_above(figure: Figure, axes: Axes, *, published: bool) -> None:
+    """One legend above all panels: the groups of a panel, and how simulated and published values are marked."""
+    entries = _groups(axes)
     if published:
         entries += list(marks())
     figure.legend(

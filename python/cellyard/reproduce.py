@@ -36,10 +36,18 @@ class Reproduction:
         measures = study.measures
         #: One per row, before its draws.
         self.scenarios = [study.scenario(row).with_seed(seed) for row in rows]
+        # Rows that tell of one scenario, as of its VCs, share its runs.
+        alike: dict[str, list[Row]] = {}
+        numbers: dict[str, int] = {}
+        #: Per row: the number of its scenario among those that differ, and its place among the rows of that.
+        self._places: list[tuple[int, int]] = []
         for row, scenario in zip(rows, self.scenarios, strict=True):
-            text = scenario.canonical
-            self._jobs.extend(Job(text, draw, RowMetrics(measures, row)) for draw in draws)
-        self._per_row = len(draws)
+            own = alike.setdefault(scenario.canonical, [])
+            self._places.append((numbers.setdefault(scenario.canonical, len(numbers)), len(own)))
+            own.append(row)
+        for text, own in alike.items():
+            self._jobs.extend(Job(text, draw, RowMetrics(measures, tuple(own))) for draw in draws)
+        self._draws = len(draws)
         self._kept: dict[int, Mapping[str, Any]] = {}
 
     @property
@@ -72,10 +80,10 @@ class Reproduction:
     def rows(self) -> Rows:
         """Rows with all their runs, in the order of the tables."""
         rows = []
-        for place, row in enumerate(self._rows):
-            first = place * self._per_row
-            runs = [self._kept[i]["metrics"] for i in range(first, first + self._per_row) if i in self._kept]
-            if len(runs) == self._per_row:
+        for (scenario, place), row in zip(self._places, self._rows, strict=True):
+            first = scenario * self._draws
+            runs = [self._kept[i]["metrics"][place] for i in range(first, first + self._draws) if i in self._kept]
+            if len(runs) == self._draws:
                 rows.append(self._judge(row, runs))
         return Rows(rows)
 

@@ -38,7 +38,8 @@ class Row:
 
     ``simulated`` holds the single run's value, or the study's `Study.centre` of an ensemble of ``runs``, whose ranges
     (`cellyard.ranges.interval`) are in ``ranges``. ``doubtful`` names metrics whose printed value is in doubt; they are shown and
-    not judged. ``counts`` names metrics that are whole numbers in every run, and were printed as such.
+    not judged. ``counts`` names metrics that are whole numbers in every run, and were printed as such; others were rounded to
+    ``printed``.
     """
 
     table: str
@@ -50,6 +51,7 @@ class Row:
     ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     counts: frozenset[str] = COUNTS
     runs: int = 1
+    printed: float = 0.01
 
     def __getitem__(self, parameter: str) -> Any:
         return self.parameters[parameter]
@@ -293,7 +295,8 @@ def _read_table(study: Study, entry: Mapping[str, Any]) -> Table:
         for record in csv.DictReader(file):
             note = record.pop("note", "") or ""
             published = {m: float(text) if (text := record.pop(m, "")) else None for m in metrics}
-            row = Row(entry["name"], {k: _value(v) for k, v in record.items()}, published, note)
+            parameters = {k: _value(v) for k, v in record.items()}
+            row = Row(entry["name"], parameters, published, note, printed=entry.get("printed", 0.01))
             doubtful = {m for doubt in doubts if row.matches(doubt["row"]) for m in doubt["metrics"]}
             rows.append(replace(row, doubtful=frozenset(doubtful)))
     return Table(entry["name"], entry["title"], metrics, Rows(rows), entry.get("published", True), entry.get("beside"))

@@ -6,7 +6,7 @@
 use crate::class::Class;
 use crate::options::{Kernel, Options};
 use crate::port::drop::{DropRule, Policy};
-use crate::scenario::{Scenario, Traffic};
+use crate::scenario::{DropPolicy, Scenario, Threshold, Traffic};
 use crate::topology::Topology;
 use crate::units::CELL_BITS;
 
@@ -173,13 +173,53 @@ fn waiting_at(scenario: &Scenario, topology: &Topology, most: &[Most], link: usi
                 f64::from(udp.frame_cells()) + udp.rate.0 as f64 * burst / CELL_BITS as f64
             }
         });
-        let buffer = topology.queue(scenario, link, class).buffer;
-        (cells.sum::<f64>() + above).min(buffer.map_or(f64::INFINITY, |k| k as f64))
+        (cells.sum::<f64>() + above).min(most_let_in(scenario, topology, link, class))
     };
     let inputs = topology.inputs[link].iter();
     let rate: f64 = inputs.map(|&i| scenario.links[i].rate.0 as f64).sum();
     let waits: f64 = topology.classes[link].iter().map(of_class).sum();
     waits.min(rate * seconds / CELL_BITS as f64)
+}
+
+/// Cells of `class` that its queue at the port that `link` is lets in at once: its buffer, or what a policy of minimum rates takes in
+/// above its threshold. That is a burst and the rest of a frame of each VC, as the rates are together no more than the link's.
+fn most_let_in(scenario: &Scenario, topology: &Topology, link: usize, class: Class) -> f64 {
+    let queue = topology.queue(scenario, link, class);
+    let buffer = queue.buffer.map_or(f64::INFINITY, |k| k as f64);
+    let threshold = match queue.drop {
+        DropPolicy::GcraEpd { threshold, .. }
+        | DropPolicy::GcraTwoThresholds { threshold, .. }
+        | DropPolicy::GcraRoundRobin {
+            threshold,
+            keep_credit: false,
+            ..
+        } => threshold,
+        // Credit that is kept knows no end.
+        DropPolicy::GcraRoundRobin { .. }
+        | DropPolicy::TailDrop
+        | DropPolicy::Ppd
+        | DropPolicy::Epd { .. }
+        | DropPolicy::SelectiveDrop { .. }
+        | DropPolicy::Fba { .. }
+        | DropPolicy::DropFromFront
+        | DropPolicy::Dfba { .. } => return buffer,
+    };
+    let threshold = match threshold {
+        Threshold::Cells(cells) => cells as f64,
+        Threshold::Fraction(f) => f.as_f64() * buffer,
+    };
+    let flows = topology.crossing[link]
+        .iter()
+        .zip(topology.contracts(scenario, link, class));
+    let of_flows = flows.map(|(id, contract)| {
+        let vc = &scenario.vcs[topology.flows[id.index()].vc];
+        let burst = contract.and_then(|terms| {
+            let tolerated = terms.cdvt.as_seconds() * terms.sustained?.0 as f64 / CELL_BITS as f64;
+            Some(terms.mbs as f64 + tolerated)
+        });
+        burst.unwrap_or(0.0) + vc.frame_cells() as f64
+    });
+    (threshold + of_flows.sum::<f64>()).min(buffer)
 }
 
 #[cfg(test)]
@@ -236,6 +276,33 @@ vc = [{{ from = "a", to = "b", traffic = {{ kind = "poisson", rate = "{load}" }}
         );
         assert!(need_of(&net("155.52 Mbps"), Kernel::Auto).bytes < 1e6);
         assert!(need_of(&net("70 Mbps"), Kernel::Slotted).bytes < 1e6);
+    }
+
+    #[test]
+    fn policies_of_minimum_rates_bound_a_queue_without_a_buffer() {
+        let text = |drop: &str| {
+            format!(
+                r#"
+duration = "1000 s"
+host = [{{ name = "a", count = 4 }}, {{ name = "b" }}]
+switch = [{{ name = "w", gfr = {{ drop = "{drop}" }} }}]
+link = [{{ from = "a", to = "w", rate = "1 Gbps" }}, {{ from = "w", to = "b", rate = "1 Gbps" }}]
+[[vc]]
+from = "a"
+to = "b"
+class = "gfr"
+contract = {{ mcr = "1 Mbps" }}
+traffic = "udp"
+"#
+            )
+        };
+        let need = |drop| need_of(&text(drop), Kernel::Slotted).bytes;
+        assert!(need("tail-drop") > 1e9);
+        assert!(
+            need("gcra-round-robin") < 1e7,
+            "{}",
+            need("gcra-round-robin")
+        );
     }
 
     #[test]

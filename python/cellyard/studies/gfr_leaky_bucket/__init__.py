@@ -1,0 +1,1 @@
+"""TCP and UDP over a guaranteed frame rate from leaky buckets (Wu, 1999)."""

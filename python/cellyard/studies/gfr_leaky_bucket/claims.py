@@ -1,0 +1,151 @@
+"""What the text says, judged on simulated rows."""
+
+from __future__ import annotations
+
+from statistics import mean
+
+from cellyard.study import Row, Rows, Verdict, claim, count
+
+NETWORKS = ("peer-to-peer", "tcp-udp", "chain")
+
+#: A minimum rate is kept if no more than this fraction of it is missing.
+SLACK = 0.02
+
+
+def _throughput(row: Row) -> float:
+    return float(row.simulated["throughput_mbps"])
+
+
+def _excess(row: Row) -> float:
+    return float(row.simulated["excess_mbps"])
+
+
+def _spread(rows: Rows) -> float:
+    excess = [_excess(row) for row in rows]
+    return max(excess) - min(excess)
+
+
+def _kept(rows: Rows) -> tuple[int, int, Row]:
+    """How many VCs get their minimum rate, of how many, and the worst."""
+    held, of = count(_throughput(row) >= (1 - SLACK) * row["mcr_mbps"] for row in rows)
+    return held, of, min(rows, key=lambda row: _throughput(row) / row["mcr_mbps"])
+
+
+def _guarantees(rows: Rows, scheme: int) -> Verdict:
+    parts, all_kept = [], True
+    for network in NETWORKS:
+        held, of, worst = _kept(rows.where(scheme=scheme, network=network, table=network))
+        all_kept &= held == of
+        parts.append(
+            f"{network}: {held} of {of}, the least {_throughput(worst):.2f} Mb/s of {worst['mcr_mbps']} ({worst['vc']})"
+        )
+    return Verdict(all_kept, f"VCs that get their MCR within {SLACK:.0%}: " + "; ".join(parts))
+
+
+@claim("Scheme one guarantees every VC its minimum rate.", *NETWORKS)
+def one_guarantees(rows: Rows) -> Verdict:
+    """Section 4.3."""
+    return _guarantees(rows, 1)
+
+
+@claim("Scheme two guarantees every VC its minimum rate.", *NETWORKS)
+def two_guarantees(rows: Rows) -> Verdict:
+    """Section 5.2 and chapter 6."""
+    return _guarantees(rows, 2)
+
+
+@claim("Under scheme one UDP takes nearly all of the excess, and TCP stays close to its minimum rate.", "tcp-udp")
+def udp_takes_the_excess(rows: Rows) -> Verdict:
+    """Section 4.3, table 4.2."""
+    chosen = rows.where(table="tcp-udp", scheme=1)
+    of_udp = chosen.where(kind="udp")
+    of_tcp = chosen.where(kind="tcp")
+    share = sum(map(_excess, of_udp)) / sum(map(_excess, chosen))
+    most = max(map(_excess, of_tcp))
+    (smallest,) = of_udp.where(mcr_mbps=3)
+    return Verdict(
+        share > 0.9 and most < 1 and _throughput(smallest) > 17,
+        f"UDP has {share:.0%} of the excess; UDP with an MCR of 3 Mb/s gets {_throughput(smallest):.1f} Mb/s; no TCP is more than "
+        f"{most:.2f} Mb/s above its MCR",
+    )
+
+
+@claim("Scheme two shares the excess equally.", *NETWORKS)
+def two_shares_equally(rows: Rows) -> Verdict:
+    """Section 5.2: within 0.8 Mb/s peer to peer, and near the ideal of chapter 6 everywhere."""
+    spread = _spread(rows.where(table="peer-to-peer", scheme=2))
+    parts, off = [], {}
+    for network in NETWORKS:
+        chosen = rows.where(table=network, scheme=2)
+        off[network] = max(abs(_throughput(row) - float(row.simulated["ideal_mbps"])) for row in chosen)
+        parts.append(f"{network} {_spread(chosen):.2f} Mb/s apart, at most {off[network]:.2f} from the ideal")
+    holds = spread <= 0.8 and off["peer-to-peer"] <= 1 and off["tcp-udp"] <= 1 and off["chain"] <= 1.5
+    return Verdict(holds, "excess by VC: " + "; ".join(parts))
+
+
+@claim("Scheme one favours VCs with lower minimum rates.", "peer-to-peer")
+def one_favours_low_rates(rows: Rows) -> Verdict:
+    """Section 3.1 says so; table 4.1 has larger excesses at higher rates."""
+    chosen = rows.where(table="peer-to-peer", scheme=1)
+    rates = sorted({row["mcr_mbps"] for row in chosen})
+    means = {rate: mean(map(_excess, chosen.where(mcr_mbps=rate))) for rate in rates}
+    printed = {
+        rate: mean(float(row.published["throughput_mbps"] or 0) - rate for row in chosen.where(mcr_mbps=rate))
+        for rate in rates
+    }
+    return Verdict(
+        means[rates[0]] > means[rates[-1]],
+        "mean excess by MCR, simulated (published) [Mb/s]: "
+        + ", ".join(f"{rate}: {means[rate]:.1f} ({printed[rate]:.1f})" for rate in rates),
+    )
+
+
+@claim("Scheme one shares the excess less equally than scheme two, above all beside UDP.", "peer-to-peer", "tcp-udp")
+def one_is_less_fair(rows: Rows) -> Verdict:
+    """Sections 4.3 and 5.2."""
+    spreads = {
+        (network, scheme): _spread(rows.where(table=network, scheme=scheme))
+        for network in ("peer-to-peer", "tcp-udp")
+        for scheme in (1, 2)
+    }
+    less = all(spreads[network, 1] > spreads[network, 2] for network in ("peer-to-peer", "tcp-udp"))
+    return Verdict(
+        less and spreads["tcp-udp", 1] > spreads["peer-to-peer", 1],
+        "excesses lie apart by [Mb/s] "
+        + "; ".join(
+            f"{network}: {spreads[network, 1]:.1f} with scheme one, {spreads[network, 2]:.1f} with scheme two"
+            for network in ("peer-to-peer", "tcp-udp")
+        ),
+    )
+
+
+@claim(
+    "Short-term beat-downs come from the linear growth of windows, and shrink with larger packets.", "short-term"
+)
+def beat_downs(rows: Rows) -> Verdict:
+    """Chapter 7: a window of at most 62 kB, 1.4 s to get there, 3 ms of queueing."""
+    small = rows.where(table="short-term", packet_bytes=1024)
+    large = rows.where(table="short-term", packet_bytes=8192)
+    (far,) = small.where(vc="VC10")
+    (far_large,) = large.where(vc="VC10")
+    (near,) = small.where(vc="VC5")
+    own = far.simulated
+    varies = {name: float(row.simulated["variation"]) for name, row in (("far", far), ("large", far_large), ("near", near))}
+    fits = 40 <= own["cwnd_peak_kb"] <= 90 and 0.7 <= own["ramp_s"] <= 2.8 and 1 <= own["queueing_ms"] <= 5
+    return Verdict(
+        fits and varies["far"] > varies["large"] and varies["far"] > varies["near"],
+        f"VC10 with 1024 bytes: window at most {own['cwnd_peak_kb']:.0f} kB (text: 62), {own['ramp_s']:.1f} s of linear growth to it (1.4), "
+        f"{own['queueing_ms']:.1f} ms of queueing (3); its goodput in half seconds varies by {varies['far']:.0%}, with 8192 bytes by "
+        f"{varies['large']:.0%}, and that of VC5 with a round trip of 1 ms by {varies['near']:.0%}",
+    )
+
+
+CLAIMS = (
+    one_guarantees,
+    two_guarantees,
+    udp_takes_the_excess,
+    two_shares_equally,
+    one_favours_low_rates,
+    one_is_less_fair,
+    beat_downs,
+)

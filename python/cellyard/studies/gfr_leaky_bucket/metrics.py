@@ -1,0 +1,84 @@
+"""What no path of study.toml can say: numbers of the row's own VC, its ideal rate, and short-term behaviour from series."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from statistics import mean, median, pstdev
+from typing import Any
+
+import cellyard as cy
+from cellyard.study import Row
+
+#: Cell rate of the congested links, Mb/s.
+LINK_MBPS = 150.0
+
+
+def metrics(run: cy.RunResult, row: Row) -> dict[str, float | None]:
+    """Throughput and goodput of the row's VC, its excess over MCR, and the ideal of chapter 6; of watched rows the short term besides."""
+    vc = run.vcs[row["vc"]]
+    return {
+        "throughput_mbps": vc.throughput_mbps,
+        "goodput_mbps": vc.goodput_mbps,
+        "excess_mbps": vc.throughput_mbps - row["mcr_mbps"],
+        "ideal_mbps": ideal(run, row),
+        "delay_ms": 1e3 * vc.mean_cell_transfer_delay_s if vc.mean_cell_transfer_delay_s is not None else None,
+        **short_term(run, row),
+    }
+
+
+def ideal(run: cy.RunResult, row: Row) -> float:
+    """R_i = MCR_i + (R_out - sum of MCR) / N over the VCs of a congested link; in the chain all three are alike."""
+    if row["network"] == "chain":
+        rates = [2, 6, 10, 14, 18] * 2
+    else:
+        rates = [3, 6, 9, 12, 15] * 2
+    return float(row["mcr_mbps"] + (LINK_MBPS - sum(rates)) / len(rates))
+
+
+def short_term(run: cy.RunResult, row: Row) -> dict[str, float | None]:
+    """Median peak and growth of VC10's window, mean queue, and how much the row's VC's goodput varies, all after the warm-up."""
+    if "packet_bytes" not in row.parameters:
+        return dict.fromkeys(("cwnd_peak_kb", "ramp_s", "queueing_ms", "variation"))
+    from_s = run.duration_s - run.measured_s
+    series = {(one.what, one.of): one for one in run.series}
+    cwnd = after(series["cwnd", "VC10"], from_s)
+    queue = after(series["queue", "west->east"], from_s)
+    goodput = after(series["goodput", row["vc"]], from_s)
+    values = [value for _, value in goodput]
+    peak = median(peaks(cwnd))
+    return {
+        "cwnd_peak_kb": peak / 1000,
+        "ramp_s": ramp(cwnd, peak),
+        "queueing_ms": 1e3 * mean(value for _, value in queue) * 424 / (LINK_MBPS * 1e6),
+        "variation": pstdev(values) / mean(values),
+    }
+
+
+def after(series: Any, from_s: float) -> list[tuple[float, float]]:
+    """The points of a series from a time on."""
+    pairs = zip(series.time_s, series.value, strict=True)
+    return [(float(time), float(value)) for time, value in pairs if time >= from_s]
+
+
+def peaks(cwnd: list[tuple[float, float]]) -> list[float]:
+    """The window before each reduction to less than three quarters; the last value where there is none."""
+    found, highest = [], 0.0
+    for (_, before), (_, later) in pairwise(cwnd):
+        highest = max(highest, before)
+        if later < 0.75 * highest:
+            # Of the reductions of one recovery the first counts.
+            if highest > 0:
+                found.append(highest)
+            highest = later
+    return found or [cwnd[-1][1]]
+
+
+def ramp(cwnd: list[tuple[float, float]], peak: float) -> float | None:
+    """How long linear growth takes to the peak: the peak over the mean slope where the window grows slowly."""
+    grown, took = 0.0, 0.0
+    for (t, before), (u, later) in pairwise(cwnd):
+        # A step of slow start or of recovery is larger than a twentieth.
+        if before < later < 1.05 * before:
+            grown += later - before
+            took += u - t
+    return peak * took / grown if grown else None
