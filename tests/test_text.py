@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 
 import pytest
@@ -115,3 +116,35 @@ def test_delays_are_in_milliseconds_in_every_table(cli: Cli, tmp_path: Path) -> 
     (vbr,) = [path for path in EXAMPLES if path.stem == "vbr-guaranteed-rate"]
     shown = cli("run", vbr, "--set", "duration=1 s").stdout
     assert "_s " not in shown.replace("cells_s", "") and shown.count("mean_delay_ms") == 2
+
+
+def test_what_vcs_lost_stands_by_port_and_reason(cli: Cli, tmp_path: Path) -> None:
+    (hops,) = [path for path in EXAMPLES if path.stem == "two-hops"]
+    setting = ("--set", "duration=1 s", "--set", 'link.3.ubr={ buffer = "500 cells", drop = "tail-drop" }')
+    *_, shown, _ = cli("run", hops, *setting, "--out", "out").stdout.split("\n\n")
+    lost = columns(shown)
+    assert list(lost[0]) == ["vc", "port", "cells_dropped", "refused", "full"]  # nothing was lost for another reason
+    records = list(csv.DictReader((tmp_path / "out/vc_ports.csv").open()))
+    counts = {(r["vc"], r["port"]): (r["dropped_cells_policy"], r["dropped_cells_full"]) for r in records}
+    assert all(record[f"dropped_cells_{reason}"] == "0" for record in records for reason in ("rest", "front", "link"))
+    found = {(line["vc"], line["port"]): (line["refused"], line["full"]) for line in lost}
+    assert found == {place: dropped for place, dropped in counts.items() if dropped != ("0", "0")}
+    assert {port for _, port in found} == {"west->mid", "mid->east"}
+    assert all(int(line["cells_dropped"]) == int(line["refused"]) + int(line["full"]) for line in lost)
+    totals = {vc["name"]: int(vc["cells_dropped"]) for vc in csv.DictReader((tmp_path / "out/vcs.csv").open())}
+    assert [totals[line["vc"]] for line in lost] == sorted((totals[line["vc"]] for line in lost), reverse=True)
+
+
+def test_without_losses_there_is_no_table_of_them(cli: Cli, lan: Path) -> None:
+    assert cli("run", lan, "--set", "switch.west.ubr.buffer=500 cells").stdout.count("cells_dropped") == 2
+    assert cli("run", lan, "--set", "switch.west.ubr.buffer=5000 cells").stdout.count("cells_dropped") == 1
+
+
+def test_a_long_table_of_losses_says_what_it_leaves_out(cli: Cli, lan: Path, tmp_path: Path) -> None:
+    many = ("--set", "host.source.count=23", "--set", "host.sink.count=23")
+    *_, shown, left_out, _ = cli("run", lan, *many, "--out", "out").stdout.split("\n\n")
+    dropped = [int(line["cells_dropped"]) for line in columns(shown)]
+    every = [int(vc["cells_dropped"]) for vc in csv.DictReader((tmp_path / "out/vcs.csv").open())]
+    assert dropped == sorted(every, reverse=True)[:20] and min(every) > 0
+    rest = sum(every) - sum(dropped)
+    assert left_out == f"3 more lines with {rest} cells: --out DIR writes all of them to vc_ports.csv"

@@ -43,10 +43,13 @@ OF_FILES = ("began_s", "completed_s", "file_goodput_mbps")
 #: Most lines of the table of files of several runs.
 MOST_FILES = 40
 
+#: Most lines of the table of what VCs lost.
+MOST_DROPS = 20
+
 #: Delays of a VC.
 VC_DELAYS = ("mean_cell_transfer_delay_s", "p99_cell_transfer_delay_s")
 
-#: Reasons of drops that the table of ports names by what happened.
+#: Reasons of drops that tables name by what happened.
 REASONS = {"policy": "refused", "link": "lost"}
 
 
@@ -122,6 +125,7 @@ def _one(run: Mapping[str, Any]) -> str:
     parts = ["  ".join(f"{name} {cell(value)}" for name, value in told.items()), _vcs(run["vcs"])]
     if ports := [port for port in run["ports"] if port["can_queue"]]:
         parts.append(_ports(ports))
+    parts += _drops(run["vcs"])
     if len(run["classes"]) > 1:
         heads = list(map(_head, run["classes"][0]))
         rows = [[_shown(name, value) for name, value in of_class.items()] for of_class in run["classes"]]
@@ -139,6 +143,22 @@ def _vcs(vcs: Sequence[Mapping[str, Any]]) -> str:
         return _shown(key, vc[key]) if key not in OF_FILES or _has_file(vc) else None
 
     return table(list(columns), [[value(vc, key) for key in columns.values()] for vc in vcs], keys=1)
+
+
+def _drops(vcs: Sequence[Mapping[str, Any]]) -> list[str]:
+    """A line for each port where a VC lost cells, by reason: as many as a screen shows, the VCs that lost most first."""
+    losers = sorted((vc for vc in vcs if vc["cells_dropped"]), key=lambda vc: vc["cells_dropped"], reverse=True)
+    places = [(vc["name"], port["port"], port["dropped_cells"]) for vc in losers for port in vc["ports"]]
+    places = [place for place in places if any(place[2].values())]
+    if not places:
+        return []
+    reasons = [reason for reason in places[0][2] if any(counts[reason] for _, _, counts in places)]
+    rows = [[vc, port, sum(counts.values()), *map(counts.get, reasons)] for vc, port, counts in places]
+    head = ["vc", "port", "cells_dropped", *(REASONS.get(reason, reason) for reason in reasons)]
+    left = rows[MOST_DROPS:]
+    lost = sum(row[2] for row in left)
+    more = f"{len(left)} more lines with {lost} cells: --out DIR writes all of them to vc_ports.csv"
+    return [table(head, rows[:MOST_DROPS], keys=2), *([more] if left else [])]
 
 
 def _ports(ports: Sequence[Mapping[str, Any]]) -> str:
