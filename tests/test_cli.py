@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from cellyard.progress import Progress
+from cellyard.scenario import Scenario
 from conftest import EXAMPLES, Cli
 
 COMMANDS = [
@@ -142,6 +143,24 @@ def test_set_changes_the_outcome(cli: Cli, lan: Path) -> None:
     plain = json.loads(cli("run", lan, "--format", "json").stdout)
     more = json.loads(cli("run", lan, "--set", "switch.west.ubr.buffer=5000 cells", "--format", "json").stdout)
     assert more["runs"][0]["totals"]["cell_loss_ratio"] == 0 < plain["runs"][0]["totals"]["cell_loss_ratio"]
+
+
+def test_one_member_of_a_group_is_set_alone(cli: Cli, lan: Path) -> None:
+    def runs(*options: str) -> list[dict[str, dict[str, object]]]:
+        document = json.loads(cli("run", lan, *options, "--format", "json").stdout)
+        return [{vc["name"]: vc for vc in run["vcs"]} for run in document["runs"]]
+
+    plain, *_ = runs()
+    same, late = runs("--grid", "vc.vc2.start=0 s,500 ms")
+    (fixed,) = runs("--set", "vc.vc2.start=500 ms")
+    assert same == plain and late == fixed
+    assert [vc["began_s"] for vc in late.values()] == [0.0, 0.5]
+    resolved = cli("check", lan, "--set", "vc.vc2.start=500 ms").stdout
+    command = [sys.executable, "-m", "cellyard", "run", "-", "--format", "json"]
+    again = json.loads(subprocess.run(command, input=resolved, capture_output=True, text=True, check=True).stdout)
+    assert {vc["name"]: vc for vc in again["runs"][0]["vcs"]} == fixed
+    assert Scenario.read(lan, overrides={"vc.vc2.start": "500 ms"}).to_toml() == resolved
+    assert Scenario.read(lan).with_values({"vc.vc2.start": "0 s"}) == Scenario.read(lan)
 
 
 def test_grid_runs_every_combination(cli: Cli, lan: Path) -> None:

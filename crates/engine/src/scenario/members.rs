@@ -4,11 +4,14 @@ use super::tree::{Node, Value};
 use std::collections::HashMap;
 
 /// The element of a list that makes a thing.
-pub(super) struct Maker {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Maker {
     /// Its position.
     pub at: usize,
-    /// How many things it makes, all alike.
+    /// How many things it makes.
     pub makes: u64,
+    /// Which of these it is, from 0.
+    pub number: u64,
 }
 
 /// The element of the list `field` that makes what results call `name`.
@@ -25,23 +28,30 @@ pub(super) fn maker(root: &Node, field: &str, name: &str) -> Option<Maker> {
         };
         let own = item.get("name").and_then(Node::text);
         let found = match (own, field) {
-            (Some(own), _) => is_numbered(name, own, 1, makes),
-            (None, "vc") => is_numbered(name, "vc", before + 1, before + makes),
-            (None, "link") => groups.are_ends(item, name),
-            _ => false,
+            (Some(own), _) => numbered(name, own, 1, makes),
+            (None, "vc") => numbered(name, "vc", before + 1, before + makes),
+            (None, "link") => groups.pair(item, name),
+            _ => None,
         };
-        if found {
-            return Some(Maker { at, makes });
+        if let Some(number) = found {
+            return Some(Maker { at, makes, number });
         }
         before = before.saturating_add(makes);
     }
     None
 }
 
+/// The lists whose elements make things.
+const LISTS: [&str; 4] = ["host", "switch", "link", "vc"];
+
+/// The list `field` of them.
+pub(super) fn list_of(field: &str) -> Option<&'static str> {
+    LISTS.into_iter().find(|&list| list == field)
+}
+
 /// The list that has an element called `name`, or one that makes a thing called so.
 pub(super) fn list_with(root: &Node, name: &str) -> Option<&'static str> {
-    let lists = ["host", "switch", "link", "vc"];
-    lists.into_iter().find(|field| {
+    LISTS.into_iter().find(|field| {
         let mut items = root.get(field).map_or(&[][..], Node::items).iter();
         items.any(|item| label(item, field).as_deref() == Some(name))
             || maker(root, field, name).is_some()
@@ -86,27 +96,28 @@ impl<'r> Groups<'r> {
         ends.filter_map(|end| self.count(end)).max().unwrap_or(1)
     }
 
-    /// Whether `name` is `a->b`, with a node of each end of a link without a name.
-    fn are_ends(&self, link: &Node, name: &str) -> bool {
-        let is_at = |end: &str, node: &str| {
-            let end = link.get(end).and_then(Node::text);
-            end.is_some_and(|end| match self.count(end) {
-                Some(n) => is_numbered(node, end, 1, n),
-                None => node == end,
-            })
+    /// Which pair, from 0, of the nodes at the ends of a link without a name `name` is, as `a->b`.
+    fn pair(&self, link: &Node, name: &str) -> Option<u64> {
+        let at = |end: &str, node: &str| {
+            let end = link.get(end).and_then(Node::text)?;
+            match self.count(end) {
+                Some(n) => Some((n, numbered(node, end, 1, n)?)),
+                None => (node == end).then_some((1, 0)),
+            }
         };
-        name.split_once("->")
-            .is_some_and(|(a, b)| is_at("from", a) && is_at("to", b))
+        let (a, b) = name.split_once("->")?;
+        let ((m, a), (n, b)) = (at("from", a)?, at("to", b)?);
+        let pair = a.max(b);
+        (pair % m == a && pair % n == b).then_some(pair)
     }
 }
 
-/// Whether `name` is `group` with a number from `first` to `last` behind it.
-fn is_numbered(name: &str, group: &str, first: u64, last: u64) -> bool {
-    let number = name.strip_prefix(group);
-    let plain = number.filter(|n| !n.starts_with('0') && n.bytes().all(|b| b.is_ascii_digit()));
-    plain
-        .and_then(|n| n.parse().ok())
-        .is_some_and(|n: u64| (first..=last).contains(&n))
+/// Which, from 0, of the numbers from `first` to `last` stands behind `group` in `name`.
+fn numbered(name: &str, group: &str, first: u64, last: u64) -> Option<u64> {
+    let number = name.strip_prefix(group)?;
+    let plain = !number.starts_with('0') && number.bytes().all(|b| b.is_ascii_digit());
+    let number: u64 = number.parse().ok().filter(|_| plain)?;
+    (first..=last).contains(&number).then(|| number - first)
 }
 
 /// What an element of a list goes by: its name, or the default name of a link.

@@ -1,11 +1,12 @@
 //! Scenarios: plain data (`model`), how text or Python values become it (`read`), and how it is written (`write`).
 //!
-//! Text becomes a tree of values with places (`syntax`, `tree`), overrides are set in it (`overrides`, `members`), its fields are checked against
+//! Text becomes a tree of values with places (`syntax`, `tree`), overrides are set in it (`overrides`, `members`, `alone`), its fields are checked against
 //! the registry (`check`, `values`, `validate`) and become records (`record`), groups become single things (`expand`), what
 //! flows over them is checked (`flows`, `probes`), and the model is made of it all (`build`) and checked as a whole (`fronts`, `contracts`, `reach`).
 //! All problems (`problem`) are reported at once (`report`). What kinds of traffic and ports can do is asked of `traffic`,
 //! `contract` and `port`.
 
+mod alone;
 mod build;
 mod check;
 mod contract;

@@ -1,30 +1,32 @@
 //! Values given beside a scenario file: `switch.west.ubr.buffer` = `2000 cells`.
 //!
 //! A path leads through fields and, in lists, through positions from 0, names (a group's name for its entry),
-//! `*` for all, the name that results give to what one element alone makes (`vc1`), or directly to a field of all elements
+//! `*` for all, the name that results give to a thing (`vc1`), which sets that one alone, or directly to a field of all elements
 //! (`vc.traffic.mss`). A value is TOML; what is not TOML is a text. The bare word `default` takes the field away, so that
 //! it has its default again.
 
-use super::members::{self, label};
-use super::problem::{Place, Problem};
+use super::alone::{Alone, BESIDE, OF_GROUP};
+use super::members::{self, Maker, label};
+use super::problem::Problem;
 use super::syntax::from_toml;
 use super::tree::{Field, Node, Value};
 use crate::class::Class;
 use crate::notation::words::{list, meant, shorten};
 use crate::registry::{Family, Kind};
 
-const PLACE: Place = Place {
-    line: 0,
-    column: 0,
-    from_override: true,
-};
-
 /// What a value is set to that shall not be set any more.
 const DEFAULT: &str = "default";
 
 /// Sets the value at `path` of the scenario `root`, or takes it away when `text` is [`DEFAULT`].
-pub(crate) fn apply(root: &mut Node, path: &str, text: &str) -> Result<(), Box<Problem>> {
+/// What it sets of one member of a group goes to `alone`.
+pub(super) fn apply(
+    root: &mut Node,
+    alone: &mut Alone,
+    path: &str,
+    text: &str,
+) -> Result<(), Box<Problem>> {
     let position;
+    let mut member = None;
     let mut steps: Vec<&str> = path.split('.').collect();
     let problem = |message: String, allowed: String, suggestion: Option<String>| {
         Box::new(Problem {
@@ -48,23 +50,14 @@ pub(crate) fn apply(root: &mut Node, path: &str, text: &str) -> Result<(), Box<P
             position = at.to_string();
             steps[1] = &position;
         }
-        Named::OneOf(makes, all) => {
-            let message = format!(
-                "`{}` is one of {makes} that `{}.{all}` makes, which are all alike",
-                shorten(steps[1]),
-                steps[0]
-            );
-            let allowed = format!(
-                "all of them, or an element of its own for `{}`",
-                shorten(steps[1])
-            );
-            let rest = steps[2..].iter().map(|step| format!(".{step}"));
-            let path = format!("{}.{all}{}", steps[0], rest.collect::<String>());
-            return Err(problem(
-                message,
-                allowed,
-                Some(format!("`{}`", shorten(&path))),
-            ));
+        Named::OneOf(list, maker) => {
+            let own = steps.get(2).filter(|field| !OF_GROUP.contains(field));
+            if own.is_none() {
+                let (message, meant) = not_its_own(root, list, maker, &steps);
+                let allowed = "its other fields: it is a member of a group, and has these of it";
+                return Err(problem(message, allowed.into(), meant));
+            }
+            member = Some((list, maker));
         }
         Named::Back(there) => {
             let message = format!(
@@ -81,7 +74,11 @@ pub(crate) fn apply(root: &mut Node, path: &str, text: &str) -> Result<(), Box<P
         }
     }
     let value = (text.trim() != DEFAULT).then(|| parse(text));
-    set(root, "", &steps, value.as_ref()).map_err(|lost| {
+    let done = match member.and_then(|(list, maker)| alone.values(root, list, maker, steps[1])) {
+        Some(values) => set(values, steps[0], &steps[2..], value.as_ref()),
+        None => set_all(root, alone, &steps, value.as_ref()),
+    };
+    done.map_err(|lost| {
         let allowed = list(lost.candidates.iter().map(|c| c.as_str()));
         let candidates = lost.candidates.iter().map(|c| c.as_str());
         let suggestion = meant(&lost.step, candidates);
@@ -95,8 +92,8 @@ enum Named {
     AsWritten,
     /// The one thing that the element at this position makes.
     Sole(usize),
-    /// One of so many that an element makes; how that is called.
-    OneOf(u64, String),
+    /// One of several that an element of this list makes.
+    OneOf(&'static str, Maker),
     /// The link back of what is called so.
     Back(String),
     /// An element of this list, which is not named.
@@ -128,7 +125,8 @@ fn named(root: &Node, steps: &[&str]) -> Named {
     if is_field || !elements(list.items(), field, name).is_empty() {
         return Named::AsWritten;
     }
-    match members::maker(root, field, name) {
+    let maker = members::maker(root, field, name).zip(members::list_of(field));
+    match maker {
         None => match back_of(root, field, name) {
             Some(at) => {
                 let there = label(&list.items()[at], field);
@@ -136,12 +134,44 @@ fn named(root: &Node, steps: &[&str]) -> Named {
             }
             None => Named::AsWritten,
         },
-        Some(maker) if maker.makes == 1 => Named::Sole(maker.at),
-        Some(maker) => {
-            let own = label(&list.items()[maker.at], field);
-            Named::OneOf(maker.makes, own.unwrap_or_else(|| maker.at.to_string()))
-        }
+        Some((maker, _)) if maker.makes == 1 => Named::Sole(maker.at),
+        Some((maker, list)) => Named::OneOf(list, maker),
     }
+}
+
+/// Says that a path leads to a member of a group as a whole, or to a field that it has of its group; and what sets that.
+fn not_its_own(root: &Node, list: &str, maker: Maker, steps: &[&str]) -> (String, Option<String>) {
+    let items = root.get(list).map_or(&[][..], Node::items);
+    let group = items.get(maker.at).and_then(|item| label(item, list));
+    let group = format!("{list}.{}", group.unwrap_or_else(|| maker.at.to_string()));
+    let name = shorten(steps[1]);
+    let makes = format!("`{name}` is one of {} that `{group}` makes", maker.makes);
+    let rest = steps[2..].iter().map(|step| format!(".{step}"));
+    let all = format!("`{}`", shorten(&(group + &rest.collect::<String>())));
+    match steps.get(2) {
+        Some(field) => (format!("{makes}, which have one `{field}`"), Some(all)),
+        None => (format!("{makes}, and no element"), None),
+    }
+}
+
+/// Sets the value in what is written, and in the members that were set alone before, where it is theirs too.
+fn set_all(
+    root: &mut Node,
+    alone: &mut Alone,
+    steps: &[&str],
+    value: Option<&Node>,
+) -> Result<(), Lost> {
+    let (list, rest) = (steps[0], &steps[1..]);
+    let reached = root
+        .get(list)
+        .and_then(|node| reached(node.items(), list, rest));
+    set(root, "", steps, value)?;
+    if rest.is_empty() {
+        alone.forget(list);
+    }
+    let (chosen, rest) = reached.unwrap_or_default();
+    let mut members = alone.made_by(list, &chosen);
+    members.try_for_each(|values| set(values, list, rest, value))
 }
 
 /// Where a path leads nowhere.
@@ -172,7 +202,7 @@ fn parse(text: &str) -> Node {
         }) if fields.len() == 1 => fields.remove(0).node,
         _ => Node {
             value: Value::Text(text.to_string()),
-            place: PLACE,
+            place: BESIDE,
         },
     };
     mark(&mut node);
@@ -180,11 +210,11 @@ fn parse(text: &str) -> Node {
 }
 
 fn mark(node: &mut Node) {
-    node.place = PLACE;
+    node.place = BESIDE;
     match &mut node.value {
         Value::List(items) => items.iter_mut().for_each(mark),
         Value::Table(fields) => fields.iter_mut().for_each(|f| {
-            f.place = PLACE;
+            f.place = BESIDE;
             mark(&mut f.node);
         }),
         _ => {}
@@ -264,11 +294,11 @@ fn field_of<'f>(
         None => {
             let node = Node {
                 value: Value::Table(Vec::new()),
-                place: PLACE,
+                place: BESIDE,
             };
             fields.push(Field {
                 name: step.into(),
-                place: PLACE,
+                place: BESIDE,
                 node,
             });
             fields.len() - 1
@@ -284,21 +314,31 @@ fn set_in_list(
     steps: &[&str],
     value: Option<&Node>,
 ) -> Result<(), Lost> {
-    let step = steps[0];
-    let chosen = elements(items, field, step);
-    if !chosen.is_empty() {
+    if let Some((chosen, rest)) = reached(items, field, steps) {
         let mut chosen = chosen.into_iter();
-        return chosen.try_for_each(|i| set(&mut items[i], field, &steps[1..], value));
+        return chosen.try_for_each(|i| set(&mut items[i], field, rest, value));
     }
-    let known = family(field).map_or(&[][..], Family::components);
-    if known.iter().any(|c| c.parameter(step).is_some()) {
-        let mut items = items.iter_mut();
-        return items.try_for_each(|item| set(item, field, steps, value));
-    }
+    let step = steps[0];
     let labels = items.iter().filter_map(|item| label(item, field));
     let message = format!("no {field} is called `{}`", shorten(step));
     let positions = positions(items.len()).into_iter();
     Err(Lost::new(step, message, positions.chain(labels).collect()))
+}
+
+/// The elements that the first step means, or all when it is one of their fields, and the steps that lead on from there.
+fn reached<'s, 't>(
+    items: &[Node],
+    field: &str,
+    steps: &'s [&'t str],
+) -> Option<(Vec<usize>, &'s [&'t str])> {
+    let (&step, rest) = steps.split_first()?;
+    let chosen = elements(items, field, step);
+    if !chosen.is_empty() {
+        return Some((chosen, rest));
+    }
+    let known = family(field).map_or(&[][..], Family::components);
+    let is_field = known.iter().any(|c| c.parameter(step).is_some());
+    is_field.then(|| ((0..items.len()).collect(), steps))
 }
 
 /// A field without a value has its default already, if there is such a field.

@@ -1,5 +1,6 @@
 //! From text or Python values to a checked scenario.
 
+use super::alone::{Alone, Placed};
 use super::expand::expand;
 use super::flows::Flows;
 use super::model::Scenario;
@@ -13,7 +14,7 @@ use crate::topology::Topology;
 /// Reads a scenario from TOML text, every default filled in and every group expanded.
 ///
 /// `file` names the text in messages. `overrides` are set first: a dotted path
-/// (`switch.west.ubr.buffer`, `vc.0.traffic.mss`, `vc.*.start`, `link.rate`) and a TOML value or bare words
+/// (`switch.west.ubr.buffer`, `vc.0.traffic.mss`, `vc.vc3.start`, `vc.*.start`, `link.rate`) and a TOML value or bare words
 /// (`2000 cells`).
 ///
 /// # Errors
@@ -43,16 +44,24 @@ fn read(
     overrides: &[(String, String)],
 ) -> Result<Scenario, Vec<Problem>> {
     let mut problems = Vec::new();
+    let mut alone = Alone::default();
     for (path, value) in overrides {
-        problems.extend(overrides::apply(&mut root, path, value).err().map(|p| *p));
+        let applied = overrides::apply(&mut root, &mut alone, path, value);
+        problems.extend(applied.err().map(|p| *p));
     }
-    resolve(&root, file, problems)
+    let placed = alone.place(&mut root);
+    resolve(&root, &placed, file, problems).map_err(|found| placed.told(found))
 }
 
-fn resolve(root: &Node, file: &str, problems: Vec<Problem>) -> Result<Scenario, Vec<Problem>> {
+fn resolve(
+    root: &Node,
+    placed: &Placed,
+    file: &str,
+    problems: Vec<Problem>,
+) -> Result<Scenario, Vec<Problem>> {
     let mut report = Report::new(file, root, problems);
     if let Some(record) = check::component(Family::Scenario, root, "", &mut report)
-        && let Some(things) = expand(&record, &mut report)
+        && let Some(things) = expand(&record, placed, &mut report)
     {
         let flows = Flows::new(&record, &things);
         flows.check_sources(&mut report);

@@ -91,6 +91,17 @@ impl Node {
         }
     }
 
+    /// The same, to be changed.
+    pub(crate) fn get_mut(&mut self, name: &str) -> Option<&mut Node> {
+        match &mut self.value {
+            Value::Table(fields) => {
+                let mut fields = fields.iter_mut();
+                fields.find(|f| f.name == name).map(|f| &mut f.node)
+            }
+            _ => None,
+        }
+    }
+
     /// The elements of a list; none of anything else.
     pub(crate) fn items(&self) -> &[Node] {
         match &self.value {

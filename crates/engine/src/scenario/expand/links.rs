@@ -3,6 +3,7 @@
 use super::groups::{Entry, check_length, duplicate};
 use super::things::{LinkAt, Things};
 use crate::class::Class;
+use crate::scenario::alone::Placed;
 use crate::scenario::record::{Record, entries, text};
 use crate::scenario::report::Report;
 use serde_json::Value as Json;
@@ -10,12 +11,14 @@ use serde_json::Value as Json;
 /// Makes the links; false when a node or link is wrong, so that no routes can be looked for.
 pub(super) fn links(
     scenario: &Record,
+    placed: &Placed,
     things: &mut Things,
     nodes_right: bool,
     report: &mut Report,
 ) -> bool {
     let mut right = nodes_right;
-    for (i, record) in entries(scenario, "link").into_iter().enumerate() {
+    let all = entries(scenario, "link");
+    for (i, record) in placed.makers(scenario, "link").into_iter().enumerate() {
         let path = &format!("link[{i}]");
         let entry = record.map(|record| Entry {
             record,
@@ -27,7 +30,7 @@ pub(super) fn links(
             continue;
         };
         right &= entry.record.contains_key("duplex");
-        let made = make(entry, i, &pairs, things);
+        let made = make(entry, i, &pairs, placed, things);
         if made.second {
             let [from, to] = ["from", "to"].map(|end| text(entry.record, end).unwrap_or_default());
             report.add(
@@ -42,6 +45,20 @@ pub(super) fn links(
         }
         check_length(&format!("{path}.name"), &mut things.link_names, report);
         port_settings(entry, things, report);
+        for member in placed.of("link", i) {
+            if let Some(&Some(record)) = all.get(member.at) {
+                let path = &format!("link[{}]", member.at);
+                port_settings(
+                    Entry {
+                        record,
+                        path,
+                        ..entry
+                    },
+                    things,
+                    report,
+                );
+            }
+        }
     }
     right
 }
@@ -62,7 +79,13 @@ struct Made {
 }
 
 /// Makes the links of the entry at position `at`.
-fn make(entry: Entry<'_>, at: usize, pairs: &[(usize, usize)], things: &mut Things) -> Made {
+fn make(
+    entry: Entry<'_>,
+    at: usize,
+    pairs: &[(usize, usize)],
+    placed: &Placed,
+    things: &mut Things,
+) -> Made {
     let duplex = entry.record.get("duplex") == Some(&Json::Bool(true));
     let backs = &[false, true][..1 + usize::from(duplex)];
     let grouped = entry.is_grouped(things);
@@ -89,7 +112,7 @@ fn make(entry: Entry<'_>, at: usize, pairs: &[(usize, usize)], things: &mut Thin
                 name,
                 from,
                 to,
-                entry: at,
+                entry: placed.position("link", at, k),
                 back,
             });
         }

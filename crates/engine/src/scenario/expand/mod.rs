@@ -9,18 +9,54 @@ pub(crate) mod size;
 pub(crate) mod things;
 mod vcs;
 
+use super::alone::{BESIDE, Placed};
 use super::record::Record;
 use super::report::Report;
 use things::Things;
 
 /// Expands a scenario. `None` when it is too large.
-pub(crate) fn expand(scenario: &Record, report: &mut Report) -> Option<Things> {
-    if !size::fits(scenario, report) {
+pub(crate) fn expand(scenario: &Record, placed: &Placed, report: &mut Report) -> Option<Things> {
+    if !size::fits(scenario, placed, report) {
         return None;
     }
     let mut things = Things::default();
-    let nodes_right = nodes::nodes(scenario, &mut things, report);
-    let links_right = links::links(scenario, &mut things, nodes_right, report);
-    vcs::vcs(scenario, &mut things, [nodes_right, links_right], report);
+    let nodes_right = nodes::nodes(scenario, placed, &mut things, report);
+    let links_right = links::links(scenario, placed, &mut things, nodes_right, report);
+    let right = [nodes_right, links_right];
+    vcs::vcs(scenario, placed, &mut things, right, report);
+    if report.is_empty() {
+        members(placed, &things, report);
+    }
     Some(things)
+}
+
+/// Reports members set alone that are not there, or have another name, once everything is set.
+fn members(placed: &Placed, things: &Things, report: &mut Report) {
+    for member in &placed.members {
+        let has_values = |entry: usize, name: &str| entry == member.at && name == member.name;
+        let found = match member.list {
+            "link" => {
+                let mut links = things.links.iter();
+                links.any(|link| has_values(link.entry, &link.name))
+            }
+            "vc" => things.vcs.iter().any(|vc| has_values(vc.entry, &vc.name)),
+            list => {
+                let (hosts, switches) = things.nodes.split_at(things.hosts);
+                let mut nodes = if list == "host" { hosts } else { switches }.iter();
+                nodes.any(|node| has_values(node.entry, &node.name))
+            }
+        };
+        if !found {
+            let message = "is set alone, but what else is set makes no such member";
+            let allowed = "counts, names and ends of groups set before their members";
+            report.add_at(
+                BESIDE,
+                &member.path(),
+                String::new(),
+                message,
+                allowed,
+                None,
+            );
+        }
+    }
 }

@@ -2,20 +2,32 @@
 
 use super::groups::{check_length, duplicate, numbered};
 use super::things::{NodeAt, Things};
-use crate::scenario::record::{Record, entries, number, text};
+use crate::scenario::alone::Placed;
+use crate::scenario::record::{Record, number, text};
 use crate::scenario::report::Report;
 
 /// Makes the hosts, then the switches; false when one has no name or one that is taken.
-pub(super) fn nodes(scenario: &Record, things: &mut Things, report: &mut Report) -> bool {
-    let hosts_right = family("host", scenario, things, report);
+pub(super) fn nodes(
+    scenario: &Record,
+    placed: &Placed,
+    things: &mut Things,
+    report: &mut Report,
+) -> bool {
+    let hosts_right = family("host", scenario, placed, things, report);
     things.hosts = things.nodes.len();
-    let switches_right = family("switch", scenario, things, report);
+    let switches_right = family("switch", scenario, placed, things, report);
     hosts_right && switches_right
 }
 
-fn family(family: &str, scenario: &Record, things: &mut Things, report: &mut Report) -> bool {
+fn family(
+    family: &'static str,
+    scenario: &Record,
+    placed: &Placed,
+    things: &mut Things,
+    report: &mut Report,
+) -> bool {
     let mut right = true;
-    for (i, entry) in entries(scenario, family).into_iter().enumerate() {
+    for (i, entry) in placed.makers(scenario, family).into_iter().enumerate() {
         let Some((entry, name)) = entry.and_then(|e| Some((e, text(e, "name")?))) else {
             right = false;
             continue;
@@ -26,9 +38,10 @@ fn family(family: &str, scenario: &Record, things: &mut Things, report: &mut Rep
         let members = (first..first + names.len()).collect();
         let known = &mut things.node_names;
         let mut unique = count.is_none() || known.define(name, members, true);
-        for name in names {
+        for (k, name) in names.into_iter().enumerate() {
             unique &= known.define(&name, vec![things.nodes.len()], false);
-            things.nodes.push(NodeAt { name, entry: i });
+            let entry = placed.position(family, i, k);
+            things.nodes.push(NodeAt { name, entry });
         }
         let at_name = format!("{family}[{i}].name");
         check_length(&at_name, &mut things.node_names, report);

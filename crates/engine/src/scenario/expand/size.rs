@@ -1,7 +1,8 @@
 //! How large a scenario is, from its counts alone.
 
+use crate::scenario::alone::Placed;
 use crate::scenario::model::{Host, Link, Switch, TcpParams, Vc};
-use crate::scenario::record::{Record, entries, number, text};
+use crate::scenario::record::{Record, number, text};
 use crate::scenario::report::Report;
 use serde_json::Value as Json;
 use std::collections::HashMap;
@@ -24,16 +25,16 @@ struct Sizes<'r> {
 }
 
 impl<'r> Sizes<'r> {
-    fn of(scenario: &'r Record) -> Sizes<'r> {
+    fn of(scenario: &'r Record, placed: &Placed) -> Sizes<'r> {
         let mut sizes = Sizes::default();
-        sizes.hosts = sizes.nodes(scenario, "host");
-        sizes.switches = sizes.nodes(scenario, "switch");
-        for entry in entries(scenario, "link").into_iter().flatten() {
+        sizes.hosts = sizes.nodes(&placed.makers(scenario, "host"), "host");
+        sizes.switches = sizes.nodes(&placed.makers(scenario, "switch"), "switch");
+        for entry in placed.makers(scenario, "link").into_iter().flatten() {
             let each = 1 + u64::from(entry.get("duplex") == Some(&Json::Bool(true)));
             let all = sizes.between(entry).saturating_mul(each);
             sizes.links = sizes.links.saturating_add(all);
         }
-        for (i, entry) in entries(scenario, "vc").into_iter().enumerate() {
+        for (i, entry) in placed.makers(scenario, "vc").into_iter().enumerate() {
             let Some(entry) = entry else { continue };
             let count = number(entry, "count").unwrap_or(1);
             sizes.vcs = sizes.vcs.saturating_add(sizes.between(entry).max(count));
@@ -42,9 +43,9 @@ impl<'r> Sizes<'r> {
         sizes
     }
 
-    fn nodes(&mut self, scenario: &'r Record, family: &str) -> u64 {
+    fn nodes(&mut self, entries: &[Option<&'r Record>], family: &str) -> u64 {
         let mut total = 0u64;
-        for (i, entry) in entries(scenario, family).into_iter().enumerate() {
+        for (i, &entry) in entries.iter().enumerate() {
             let count = entry.and_then(|e| number(e, "count")).unwrap_or(1);
             total = total.saturating_add(count);
             if let Some(name) = entry.and_then(|e| text(e, "name")) {
@@ -90,8 +91,8 @@ impl<'r> Sizes<'r> {
 }
 
 /// Whether the number of things is within bounds.
-pub(super) fn fits(scenario: &Record, report: &mut Report) -> bool {
-    let sizes = Sizes::of(scenario);
+pub(super) fn fits(scenario: &Record, placed: &Placed, report: &mut Report) -> bool {
+    let sizes = Sizes::of(scenario, placed);
     let all = sizes.all();
     if all <= MOST_COMPONENTS {
         return true;

@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 #[derive(Debug)]
 pub(crate) struct NodeAt {
     pub name: String,
-    /// Position of its entry in the file.
+    /// Position of the element that has its values: of its entry in the file, or of its own.
     pub entry: usize,
 }
 

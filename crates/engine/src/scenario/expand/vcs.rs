@@ -4,8 +4,10 @@ use super::groups::{Entry, check_length, duplicate};
 use super::route::Router;
 use super::things::{Things, VcAt};
 use crate::notation::words::list;
+use crate::scenario::alone::Placed;
 use crate::scenario::record::{Record, entries, is_left_out, number, text};
 use crate::scenario::report::Report;
+use std::collections::HashMap;
 
 /// Most links on the routes of all VCs together.
 const MOST_HOPS: usize = 1_000_000;
@@ -13,6 +15,7 @@ const MOST_HOPS: usize = 1_000_000;
 /// Makes the VCs. Routes are looked for only while nodes and links are right.
 pub(super) fn vcs(
     scenario: &Record,
+    placed: &Placed,
     things: &mut Things,
     [nodes_right, links_right]: [bool; 2],
     report: &mut Report,
@@ -23,7 +26,8 @@ pub(super) fn vcs(
         hops: 0,
     };
     let mut unnamed = Vec::new();
-    for (i, record) in entries(scenario, "vc").into_iter().enumerate() {
+    let all = entries(scenario, "vc");
+    for (i, record) in placed.makers(scenario, "vc").into_iter().enumerate() {
         let Some(record) = record else { continue };
         let path = &format!("vc[{i}]");
         let entry = Entry {
@@ -31,9 +35,10 @@ pub(super) fn vcs(
             path,
             nodes_right,
         };
-        let Some(plan) = plan(entry, things, report) else {
+        let Some(mut plan) = plan(entry, things, report) else {
             continue;
         };
+        plan.alone = alone(entry, i, &all, placed, things, report);
         let first = things.vcs.len();
         let Some(mut unique) = make(entry, i, &plan, &mut routes, things, report) else {
             return;
@@ -61,6 +66,17 @@ struct Plan<'r> {
     /// The hosts of each VC.
     pairs: Vec<(usize, usize)>,
     /// The switches that it gives; `None` when it gives none or a wrong one.
+    route: Option<Vec<usize>>,
+    /// The members that are set alone, by number.
+    alone: HashMap<usize, Own<'r>>,
+}
+
+/// A member that is set alone.
+struct Own<'r> {
+    /// Position of its values.
+    at: usize,
+    record: &'r Record,
+    /// The switches that it gives, as of an entry.
     route: Option<Vec<usize>>,
 }
 
@@ -92,7 +108,39 @@ fn plan<'r>(entry: Entry<'r>, things: &Things, report: &mut Report) -> Option<Pl
         numbered: grouped || count.is_some(),
         pairs,
         route,
+        alone: HashMap::new(),
     })
+}
+
+/// The members of the entry at position `at` that are set alone.
+fn alone<'r>(
+    entry: Entry<'r>,
+    at: usize,
+    all: &[Option<&'r Record>],
+    placed: &Placed,
+    things: &Things,
+    report: &mut Report,
+) -> HashMap<usize, Own<'r>> {
+    let mut found = HashMap::new();
+    for member in placed.of("vc", at) {
+        let Some(record) = all.get(member.at).copied().flatten() else {
+            continue;
+        };
+        let path = &format!("vc[{}]", member.at);
+        let own = Entry {
+            record,
+            path,
+            ..entry
+        };
+        let right = entry.nodes_right;
+        let made = Own {
+            at: member.at,
+            record,
+            route: right.then(|| route(own, things, report)).flatten(),
+        };
+        found.insert(member.maker.number as usize, made);
+    }
+    found
 }
 
 /// The switches of a route that the entry gives; `None` when it gives none or a wrong one.
@@ -139,9 +187,10 @@ fn make(
     things: &mut Things,
     report: &mut Report,
 ) -> Option<bool> {
-    let route = plan.route.as_deref();
-    let mut reachable =
-        routes.links_right && (route.is_some() || is_left_out(entry.record, "route"));
+    let can_be = |route: Option<&[usize]>, record| {
+        routes.links_right && (route.is_some() || is_left_out(record, "route"))
+    };
+    let mut reachable = can_be(plan.route.as_deref(), entry.record);
     let mut unique = true;
     for (k, &(from, to)) in plan.pairs.iter().enumerate() {
         let vc = things.vcs.len();
@@ -152,7 +201,9 @@ fn make(
         };
         unique &= things.vc_names.define(&name, vec![vc], false);
         let mut nodes = vec![from, to];
-        if reachable {
+        let own = plan.alone.get(&k);
+        let route = own.map_or(&plan.route, |own| &own.route).as_deref();
+        if own.map_or(reachable, |own| reachable && can_be(route, own.record)) {
             match routes.router.nodes(things, from, to, route) {
                 Ok(found) => nodes = found,
                 Err(message) => {
@@ -160,7 +211,8 @@ fn make(
                     reachable = false;
                     let field = if route.is_some() { ".route" } else { "" };
                     let allowed = "links in both directions along the whole route";
-                    report.add(&format!("{}{field}", entry.path), message, allowed, None);
+                    let at = own.map_or(at, |own| own.at);
+                    report.add(&format!("vc[{at}]{field}"), message, allowed, None);
                 }
             }
         }
@@ -173,7 +225,7 @@ fn make(
         things.vcs.push(VcAt {
             name,
             nodes,
-            entry: at,
+            entry: own.map_or(at, |own| own.at),
         });
     }
     Some(unique)

@@ -1,0 +1,174 @@
+//! Members of groups that are set alone. The values of such a member are an element of its list, behind those that are written,
+//! which makes nothing itself: the member takes its values from there, and its name and place from its group.
+
+use super::members::Maker;
+use super::problem::{Place, Problem};
+use super::record::{Record, entries};
+use super::tree::{Node, Value};
+use std::collections::{HashMap, HashSet};
+
+/// What a member has of its group: its name, its ends, and how many there are.
+pub(super) const OF_GROUP: [&str; 5] = ["name", "count", "from", "to", "duplex"];
+
+/// A member of a group with values of its own.
+#[derive(Debug)]
+struct Member {
+    list: &'static str,
+    maker: Maker,
+    /// What results called it when it was set.
+    name: String,
+    values: Node,
+}
+
+/// The members that overrides have set alone so far.
+#[derive(Debug, Default)]
+pub(super) struct Alone(Vec<Member>);
+
+impl Alone {
+    /// The values of the member of the list `list` of `root` that results call `name`.
+    pub(super) fn values(
+        &mut self,
+        root: &Node,
+        list: &'static str,
+        maker: Maker,
+        name: &str,
+    ) -> Option<&mut Node> {
+        let same = |m: &Member| (m.list, m.maker) == (list, maker);
+        let at = match self.0.iter().position(same) {
+            Some(at) => at,
+            None => {
+                self.0.push(Member {
+                    list,
+                    maker,
+                    name: name.to_string(),
+                    values: root.get(list)?.items().get(maker.at)?.clone(),
+                });
+                self.0.len() - 1
+            }
+        };
+        Some(&mut self.0[at].values)
+    }
+
+    /// The values of the members that the elements at `positions`, which ascend, of a list make.
+    pub(super) fn made_by<'a>(
+        &'a mut self,
+        list: &'a str,
+        positions: &'a [usize],
+    ) -> impl Iterator<Item = &'a mut Node> {
+        let members = self
+            .0
+            .iter_mut()
+            .filter(move |m| m.list == list && positions.binary_search(&m.maker.at).is_ok());
+        members.map(|m| &mut m.values)
+    }
+
+    /// Forgets the members of a list that was replaced.
+    pub(super) fn forget(&mut self, list: &str) {
+        self.0.retain(|m| m.list != list);
+    }
+
+    /// Puts the values of all members behind the elements of their lists.
+    pub(super) fn place(self, root: &mut Node) -> Placed {
+        let mut placed = Placed::default();
+        for member in self.0 {
+            let Some(Value::List(items)) = root.get_mut(member.list).map(|node| &mut node.value)
+            else {
+                continue;
+            };
+            placed.written.entry(member.list).or_insert(items.len());
+            placed.members.push(AtPlace {
+                list: member.list,
+                maker: member.maker,
+                at: items.len(),
+                name: member.name,
+            });
+            items.push(member.values);
+        }
+        let keys = placed.members.iter();
+        placed.position = keys
+            .map(|m| ((m.list, m.maker.at, m.maker.number), m.at))
+            .collect();
+        placed
+    }
+}
+
+/// A member whose values stand at a position of its list.
+#[derive(Debug)]
+pub(crate) struct AtPlace {
+    pub list: &'static str,
+    pub maker: Maker,
+    pub at: usize,
+    pub name: String,
+}
+
+impl AtPlace {
+    /// How it is set.
+    pub(crate) fn path(&self) -> String {
+        format!("{}.{}", self.list, self.name)
+    }
+}
+
+/// Where the values of members that are set alone stand.
+#[derive(Debug, Default)]
+pub(crate) struct Placed {
+    pub members: Vec<AtPlace>,
+    /// How many elements of a list are written; all of one that is not named.
+    written: HashMap<&'static str, usize>,
+    position: HashMap<(&'static str, usize, u64), usize>,
+}
+
+impl Placed {
+    /// The elements of a list that make things.
+    pub(crate) fn makers<'r>(&self, scenario: &'r Record, list: &str) -> Vec<Option<&'r Record>> {
+        let mut found = entries(scenario, list);
+        found.truncate(self.written.get(list).copied().unwrap_or(usize::MAX));
+        found
+    }
+
+    /// The members of the element at `entry` that are set alone.
+    pub(crate) fn of(&self, list: &str, entry: usize) -> impl Iterator<Item = &AtPlace> {
+        let members = self.members.iter();
+        members.filter(move |m| m.list == list && m.maker.at == entry)
+    }
+
+    /// Where the values of a member stand: it has the number `number`, from 0, of those that the element at `entry` makes.
+    pub(crate) fn position(&self, list: &'static str, entry: usize, number: usize) -> usize {
+        if self.position.is_empty() {
+            return entry;
+        }
+        let key = (list, entry, number as u64);
+        self.position.get(&key).copied().unwrap_or(entry)
+    }
+
+    /// `problems` with the names of members in place of positions that nobody has written. What is wrong with a member as it is with
+    /// its group is said of the group.
+    pub(crate) fn told(&self, problems: Vec<Problem>) -> Vec<Problem> {
+        if self.members.is_empty() {
+            return problems;
+        }
+        let key = |p: &Problem, path: String| (path, p.line, p.column, p.message.clone());
+        let said: HashSet<_> = problems.iter().map(|p| key(p, p.path.clone())).collect();
+        let told = problems.into_iter().filter_map(|mut problem| {
+            let found = self.members.iter().find_map(|member| {
+                let own = format!("{}[{}]", member.list, member.at);
+                Some((member, problem.path.strip_prefix(&own)?.to_string()))
+            });
+            if let Some((member, rest)) = found {
+                let group = format!("{}[{}]{rest}", member.list, member.maker.at);
+                if said.contains(&key(&problem, group)) {
+                    return None;
+                }
+                problem.path = member.path() + &rest;
+            }
+            Some(problem)
+        });
+        told.collect()
+    }
+}
+
+/// Where what is set beside a scenario stands.
+pub(super) const BESIDE: Place = Place {
+    line: 0,
+    column: 0,
+    from_override: true,
+};
