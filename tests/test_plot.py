@@ -316,10 +316,13 @@ def test_link_shares_and_windows_are_drawn_for_each_guarantee_as_recorded() -> N
         assert all(np.array_equal(line.get_ydata(), shares[line.get_label()]) for line in panel.lines)
     for panel, gr in zip(figures.window(study).figure.axes, (0.0, 0.5), strict=True):
         assert panel.get_title() == f"GR = {gr:g}"
-        assert [line.get_label() for line in panel.lines] == ["sack", "reno", "vanilla"]
+        assert [line.get_label() for line in panel.lines] == ["SACK", "Reno", "Vanilla"]
+        first, last = panel.get_xlim()
         for line in panel.lines:
-            (cwnd,) = figures.watched(study, line.get_label(), gr, cy.CwndProbe(of="tcp1")).series
+            (cwnd,) = figures.watched(study, line.get_label().lower(), gr, cy.CwndProbe(of="tcp1")).series
             assert np.allclose(line.get_ydata(), cwnd.value / 1000, rtol=1e-12)
+            inside = (cwnd.time_s >= first) & (cwnd.time_s <= last)
+            assert cwnd.value[inside].max() / 1000 < 0.9 * panel.get_ylim()[1]  # below the legend
 
 
 def test_the_cost_of_vbr_is_drawn_over_the_guaranteed_rate() -> None:
@@ -334,7 +337,7 @@ def test_the_cost_of_vbr_is_drawn_over_the_guaranteed_rate() -> None:
         (delay, 100, "VBR cell delay variation [ms]"),
         *((a, 0.01, "VBR cell loss ratio [-]") for a in losses),
     ):
-        assert labels(axes) == ("GR [of the link]", ylabel)
+        assert labels(axes) == ("GR [fraction of link]", ylabel)
         assert [group.get_label() for group in axes.containers] == ["LAN", "WAN", "satellite"]
         starts = []
         for group in axes.containers:
@@ -355,6 +358,39 @@ def test_a_name_in_a_legend_is_shown_as_it_is(name: str) -> None:
         assert [text.get_text() for text in texts] == labels
         assert not any(text.get_parse_math() for text in texts)
     assert plot.saved(figure, "png").startswith(b"\x89PNG")
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("name", ["_hidden", "a$b$c", "$\\frac$"])
+def test_names_in_figures_of_rows_are_shown_as_they_are(name: str) -> None:
+    policies = [name, "epd"]
+    rows = Rows([row(policy, 0.5, 0.4, 0.9, buffer_cells=k, sources=name) for policy in policies for k in (1000, 2000)])
+    grid: Any = plot_rows.grid(rows, ["efficiency"], x="buffer_cells", group="drop_policy", columns=["sources"])
+    over: Any = plot_rows.grid(rows, ["efficiency"], x="drop_policy", group="buffer_cells", columns=[])
+    compared: Any = plot_rows.compared(rows, ["efficiency"], lines="sources", group="drop_policy")
+    apart, (axes,) = plot.panels(1)
+    plot_rows.by_factor(axes, rows, "efficiency", "drop_policy")
+    legends = [[text.get_text() for text in figure.legends[0].get_texts()] for figure in (grid, compared)]
+    assert legends == [[name, "EPD", "simulated", "published"], [name, "EPD"]]
+    assert [figure.axes[0].get_title() for figure in (grid, compared)] == [f"N = {name}"] * 2
+    ticks = [axes.get_xticklabels(), over.axes[0].get_xticklabels()]
+    assert [[text.get_text() for text in labels] for labels in ticks] == [[name, "EPD"], [name, "epd"]]
+    shown = [*grid.legends[0].get_texts(), grid.axes[0].title, compared.axes[0].title, *ticks[0], *ticks[1]]
+    assert not any(text.get_parse_math() for text in shown)
+    assert all(plot.saved(figure, "png").startswith(b"\x89PNG") for figure in (grid, over, compared, apart))
+
+
+def test_groups_at_one_value_stand_farther_apart_than_their_marks_are_wide() -> None:
+    found = []
+    for policy in ("tail-drop", "epd", "selective-drop"):
+        found += [row(policy, 1, 1, 1, gr=gr, tcp=tcp, n=n) for gr in (0.0, 0.1, 0.5) for tcp in "ab" for n in range(4)]
+    figure: Any = plot_rows.grid(Rows(found), ["efficiency"], x="gr", group="drop_policy", columns=["n"], lines=["tcp"])
+    figure.draw_without_rendering()
+    for axes in figure.axes:
+        marks = [line for line in axes.lines if line.get_label() == "published"]
+        left = [axes.transData.transform(line.get_xydata())[0, 0] for line in marks]
+        wide = max(line.get_markersize() for line in marks) * figure.dpi / 72
+        assert len(left) == 3 and np.diff(left).min() > wide
 
 
 WRONG: list[tuple[str, Any]] = [

@@ -23,6 +23,8 @@ from cellyard.values import own, shown
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+    from matplotlib.text import Text
 
 Part = TypeVar("Part", Series, DroppedCell)
 
@@ -216,16 +218,23 @@ def over_time(
     return figure
 
 
-def legend(axes: Axes, **options: Any) -> None:
-    """A legend of all lines, with their labels as they are: matplotlib leaves out what begins with ``_`` and sets ``$`` as formulas.
+def legend(place: Axes | Figure, entries: Sequence[Line2D] | None = None, **options: Any) -> None:
+    """A legend of ``entries``, by default of all lines of a panel, with their labels as they are.
 
-    ``options`` are those of matplotlib.
+    matplotlib by itself leaves out labels that begin with ``_`` and sets ``$`` as formulas. ``options`` are those of matplotlib.
     """
-    names = [str(line.get_label()) for line in axes.lines]
-    made = axes.legend(axes.lines, [str(place) for place in range(len(names))], **options)
+    handles: Any = getattr(place, "lines", ()) if entries is None else entries
+    names = [str(line.get_label()) for line in handles]
+    made = place.legend(list(handles), [str(number) for number in range(len(names))], **options)
     for text, name in zip(made.get_texts(), names, strict=True):
-        text.set_parse_math(False)
         text.set_text(printable(name))
+    as_written(made.get_texts())
+
+
+def as_written(texts: Iterable[Text]) -> None:
+    """Let matplotlib show texts of a figure as they are: ``$`` begins no formula."""
+    for text in texts:
+        text.set_parse_math(False)
 
 
 def _whose(one: Series) -> tuple[str, str | None]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from cellyard.plot import COLOURS, MARKERS, PUBLISHED, panels_grid
+from cellyard.plot import COLOURS, MARKERS, PUBLISHED, as_written, legend, panels_grid
 from cellyard.study import Row, Rows
 
 if TYPE_CHECKING:
@@ -37,11 +37,11 @@ QUANTITIES: Mapping[str, str] = {
 }
 
 #: The same for narrow panels.
-_SHORT: Mapping[str, str] = {"gr": "GR [of the link]", "vbr_period_ms": "VBR on time [ms]"}
+_SHORT: Mapping[str, str] = {"gr": "GR [fraction of link]", "vbr_period_ms": "VBR on time [ms]"}
 
 #: How a parameter's value is named in titles and legends.
 _VALUES: Mapping[str, str] = {
-    "buffer_cells": "K = {}",
+    "buffer_cells": "K = {} cells",
     "gr": "GR = {}",
     "r_fraction": "R = {} K",
     "round_trip_ms": "round trip {} ms",
@@ -76,15 +76,16 @@ READING = (
     "Filled: simulated, with the ensemble's ranges; hollow: published. Points of one value of x stand side by side."
 )
 
-#: Places of the groups at one value stand this far apart, in distances of neighbouring values.
-APART = 0.13
+#: The groups at one value stand so far apart, in distances of neighbouring values, that equal values hide none; all together take
+#: this much of the distance at most.
+APART, TOGETHER = 0.22, 0.7
 
 
 def quantity(name: str, *, short: bool = False) -> str:
     """A parameter or metric as an axis label; ``short`` for narrow panels.
 
     >>> quantity("gr"), quantity("gr", short=True), quantity("cells_lost")
-    ('guaranteed rate of UBR [fraction of the link]', 'GR [of the link]', 'cells lost')
+    ('guaranteed rate of UBR [fraction of the link]', 'GR [fraction of link]', 'cells lost')
     """
     return (_SHORT if short else {}).get(name) or QUANTITIES.get(name, name.replace("_", " "))
 
@@ -123,7 +124,7 @@ def against(
     """
     for number, value in enumerate(groups):
         colour, marker = COLOURS[number % len(COLOURS)], MARKERS[number % len(MARKERS)]
-        shift = APART * (number - (len(groups) - 1) / 2)
+        shift = min(APART, TOGETHER / len(groups)) * (number - (len(groups) - 1) / 2)
         own = sorted(rows.where(**{group: value}), key=lambda row: places.index(row[x]))
         own = [row for row in own if row.simulated[metric] is not None]
         at = [places.index(row[x]) + shift for row in own]
@@ -139,6 +140,7 @@ def against(
             label=PUBLISHED, zorder=4,
         )  # fmt: skip
     axes.set_xticks(range(len(places)), [f"{place:g}" if isinstance(place, float) else str(place) for place in places])
+    as_written(axes.get_xticklabels())
     axes.set_xlim(-0.5, len(places) - 0.5)
 
 
@@ -175,7 +177,8 @@ def grid(
     """
     across = _combinations(rows, columns)
     down = [(metric, chosen) for metric in metrics for chosen in _combinations(rows, lines)]
-    figure, axes = panels_grid(len(down), len(across), width=width, height=0.75 + 1.55 * len(down))
+    narrow = len(across) > 3
+    figure, axes = panels_grid(len(down), len(across), width=width, height=0.75 + 0.15 * narrow + 1.55 * len(down))
     groups = levels(rows, group)
     for own, (metric, line) in zip(axes, down, strict=True):
         alike: dict[tuple[Any, ...], list[Axes]] = {}
@@ -184,16 +187,17 @@ def grid(
             against(one, chosen, metric, x=x, group=group, places=levels(chosen, x), groups=groups)
             alike.setdefault(tuple(column[key] for key in apart), []).append(one)
             if own is axes[0]:
-                one.set_title(", ".join(named(key, value) for key, value in column.items()))
+                one.set_title(("\n" if narrow else ", ").join(named(key, value) for key, value in column.items()))
             if own is axes[-1]:
-                one.set_xlabel(quantity(x, short=len(across) > 3))
+                one.set_xlabel(quantity(x, short=narrow))
         for panels in alike.values():
             share_scale(panels)
         names = ", ".join(named(key, value) for key, value in line.items())
         own[0].set_ylabel(f"{names}\n{quantity(metric)}" if names else quantity(metric))
-    for line_of_panels in axes[:-1]:
+    for line_of_panels in axes:
         for one in line_of_panels:
-            one.tick_params(labelbottom=False)
+            one.tick_params(labelbottom=line_of_panels is axes[-1])
+            as_written([one.title, one.xaxis.label, one.yaxis.label])
     legend_above(figure, axes[0][0], published=any(is_printed(row, metric) for row in rows for metric in metrics))
     return figure
 
@@ -243,8 +247,9 @@ def legend_above(figure: Figure, axes: Axes, *, published: bool) -> None:
     entries = _groups(axes)
     if published:
         entries += list(marks())
-    figure.legend(
-        handles=entries,
+    legend(
+        figure,
+        entries,
         loc="outside upper center",
         ncols=len(entries),
         fontsize=7.5,
@@ -271,7 +276,7 @@ def compared(rows: Rows, metrics: Sequence[str], *, lines: str, group: str) -> F
         for one, metric in zip(own, metrics, strict=True):
             chosen = rows.where(**{lines: value})
             against_diagonal(one, chosen, metric, group=group, groups=groups)
-            one.set_title(named(lines, value))
+            as_written([one.set_title(named(lines, value))])
     legend_above(figure, axes[0][0], published=False)
     return figure
 
@@ -332,6 +337,7 @@ def by_factor(axes: Axes, rows: Rows, metric: str, factor: str) -> float:
                     zorder=5,
                 )
     axes.set_xticks(range(len(places)), [named(factor, value) for value in places], fontsize=7.5)
+    as_written(axes.get_xticklabels())
     axes.set_xlim(-0.5, len(places) - 0.5)
     return max(means) - min(means)
 
@@ -345,4 +351,4 @@ def legend_of_factors(figure: Figure) -> None:
         [], [], color=COLOURS[1], marker="o", markersize=4, fillstyle="none", linestyle="", label=PUBLISHED
     )
     mean = Line2D([], [], color="#111111", linewidth=1.6, label="mean")
-    figure.legend(handles=[simulated, published, mean], loc="outside upper center", ncols=3, fontsize=7.5)
+    legend(figure, [simulated, published, mean], loc="outside upper center", ncols=3, fontsize=7.5)

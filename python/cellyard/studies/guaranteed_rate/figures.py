@@ -59,8 +59,10 @@ def shares(study: Study) -> plot.Drawn:
         by_class = {s.service_class or "": s for s in run.series}
         plot.lines(one, {name.upper(): by_class[name] for name in ("vbr", "ubr")})
         one.lines[1].set_linestyle((0, (3, 1.5)))  # where both have the same share, both are seen
-        one.set(title=f"GR = {gr:g}", xlim=(0.6, 2.4), ylim=(0, 1.05), ylabel="share of the link" if gr == 0 else None)
-    axes[2].legend(fontsize=8, loc="upper right")
+        one.set(
+            title=f"GR = {gr:g}", xlim=(0.6, 2.4), ylim=(0, 1.05), ylabel="share of the link [-]" if gr == 0 else None
+        )
+    plot.legend(axes[2], fontsize=8, loc="upper right")
     return plot.Drawn(
         "figure-2",
         "Figure 2: link shares of VBR and UBR for three guaranteed rates",
@@ -73,16 +75,19 @@ def shares(study: Study) -> plot.Drawn:
 def window(study: Study) -> plot.Drawn:
     """One TCP's congestion window under VBR bursts."""
     figure, axes = plot.panels(2, height=2.9)
-    highest = 75.0  # the receiver window is 65.5 kilobytes, and fast recovery exceeds it a little
+    shown, highest = 3.0, 0.0
     for one, gr in zip(axes, (0.0, 0.5), strict=True):
         series = {}
         for tcp in ("sack", "reno", "vanilla"):
-            series[tcp] = watched(study, tcp, gr, cy.CwndProbe(of="tcp1")).series[0]
+            series[plot_rows.named("tcp", tcp)] = watched(study, tcp, gr, cy.CwndProbe(of="tcp1")).series[0]
         plot.lines(one, series, scale=1 / 1000)
+        highest = max(highest, *(float(s.value[s.time_s <= shown].max()) / 1000 for s in series.values()))
         for burst in range(6):
             one.axvspan(0.6 * burst, 0.6 * burst + 0.3, color="#f0f0f0", zorder=0, linewidth=0)
-        one.set(title=f"GR = {gr:g}", xlim=(0, 3), ylim=(0, highest), ylabel="window [kilobytes]" if gr == 0 else None)
-    axes[1].legend(fontsize=8, loc="upper right", ncols=3)
+        one.set(title=f"GR = {gr:g}", xlim=(0, shown), ylabel="window [kilobytes]" if gr == 0 else None)
+    for one in axes:
+        one.set_ylim(0, 1.2 * highest)  # the legend stands above all lines
+    plot.legend(axes[1], fontsize=8, loc="upper right", ncols=3)
     return plot.Drawn(
         "cwnd",
         "Congestion window of one source under VBR bursts",

@@ -100,7 +100,7 @@ def window(study: Study) -> plot.Drawn:
     series["ssthresh"] = replace(threshold, value=np.where(threshold.value > 1e6, np.nan, threshold.value))
     plot.lines(axes, series, scale=1 / 1000)
     axes.set(ylabel="window [kilobytes]", ylim=(0, 80))
-    axes.legend(loc="upper right", ncols=2, fontsize=8)
+    plot.legend(axes, loc="upper right", ncols=2, fontsize=8)
     return plot.Drawn(
         "figure-1",
         "Figure 1: congestion window and slow-start threshold of one TCP",
