@@ -202,10 +202,12 @@ def test_a_folder_that_is_taken_away_gets_one_message_and_the_results_are_printe
     done = during(lan, what)
     assert done.returncode == 1
     assert len(json.loads(done.stdout)["runs"]) == 30
-    assert done.stderr == (
+    # A slow machine tells its progress too.
+    told = [line for line in done.stderr.splitlines() if " of 30 runs, " not in line]
+    assert told == [
         "out: cannot be written: the folder was removed, moved or replaced while the command ran; the result files are as they "
-        "were before this command, and 0 finished runs are kept in out/runs.jsonl\n"
-    )
+        "were before this command, and 0 finished runs are kept in out/runs.jsonl"
+    ]
     assert not (lan.parent / "out").is_dir() or contents(lan.parent / "out") == {}
 
 
