@@ -180,7 +180,9 @@ def test_nohup_is_respected(lan: Path, tmp_path: Path) -> None:
         time.sleep(0.02)
     process.send_signal(signal.SIGHUP)
     _, err = process.communicate(timeout=120)
-    assert (process.returncode, err) == (0, "")
+    # A slow machine tells its progress, and nothing else is told.
+    told = [line for line in err.splitlines() if " of 12 runs, " not in line]
+    assert (process.returncode, told) == (0, [])
     assert store.read_text().count("\n") == 12
 
 
