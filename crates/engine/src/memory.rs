@@ -3,9 +3,9 @@
 //! Not in it are frames that wait in a NIC because they were sent again, what probes record without `interval`, whose points are counted as
 //! they come, and the results of other runs.
 
+use crate::build::Served;
 use crate::class::Class;
 use crate::options::{Kernel, Options};
-use crate::port::drop::{DropRule, Policy};
 use crate::scenario::{DropPolicy, Scenario, Threshold, Traffic};
 use crate::topology::Topology;
 use crate::units::CELL_BITS;
@@ -120,31 +120,16 @@ impl Most {
 
 /// Cells that can wait at ports that keep them one by one; the others need no memory for them.
 fn waiting(scenario: &Scenario, topology: &Topology, most: &[Most], options: &Options) -> f64 {
+    let served = Served::new(scenario, topology);
+    let keeps_cells = |&link: &usize| match options.kernel {
+        Kernel::Auto | Kernel::Arithmetic => served.by_arithmetic(link).is_none(),
+        Kernel::Slotted | Kernel::Twin => true,
+    };
     let ports = (0..scenario.links.len()).filter(|&link| !topology.inputs[link].is_empty());
-    let ports = ports.filter(|&link| keeps_cells(scenario, topology, link, options.kernel));
+    let ports = ports.filter(keeps_cells);
     ports
         .map(|link| waiting_at(scenario, topology, most, link))
         .sum()
-}
-
-/// Whether the port that `link` is holds its cells in queues: it cannot be served by arithmetic.
-fn keeps_cells(scenario: &Scenario, topology: &Topology, link: usize, kernel: Kernel) -> bool {
-    let by_arithmetic = match topology.classes[link][..] {
-        [class] => {
-            let queue = topology.queue(scenario, link, class);
-            scenario.links[link].rate.cell_time().exact().is_some()
-                && !topology.scheduler(scenario, link).serves_vcs_of(class)
-                && queue.police.is_none()
-                && !Policy::new(&queue.drop, queue.buffer, &[])
-                    .needs()
-                    .every_cell
-        }
-        _ => false,
-    };
-    match kernel {
-        Kernel::Auto | Kernel::Arithmetic => !by_arithmetic,
-        Kernel::Slotted | Kernel::Twin => true,
-    }
 }
 
 /// Cells that can wait at the port that `link` is: windows, bursts that coincide, and what comes above the port's rate, as far as its
@@ -303,6 +288,26 @@ traffic = "udp"
             "{}",
             need("gcra-round-robin")
         );
+    }
+
+    #[test]
+    fn a_port_whose_credit_is_watched_keeps_cells() {
+        let net = |probe: &str| {
+            format!(
+                r#"
+duration = "1000 s"
+host = [{{ name = "a", count = 2 }}, {{ name = "b" }}]
+switch = [{{ name = "w", scheduler = {{ kind = "guaranteed-rate", class = "ubr", gr = 0.5 }} }}]
+link = [{{ from = "a", to = "w", rate = "155.52 Mbps" }}, {{ from = "w", to = "b", rate = "155.52 Mbps" }}]
+vc = [{{ from = "a", to = "b", traffic = {{ kind = "poisson", rate = "155.52 Mbps" }} }}]
+{probe}
+"#
+            )
+        };
+        let watched = "probe = [{ what = \"credit\", of = \"w->b\", interval = \"1 s\" }]";
+        assert!(need_of(&net(watched), Kernel::Auto).bytes > 30e9);
+        let queue = watched.replace("credit", "queue");
+        assert!(need_of(&net(&queue), Kernel::Auto).bytes < 1e6);
     }
 
     #[test]

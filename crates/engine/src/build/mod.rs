@@ -7,8 +7,10 @@ mod lookahead;
 mod ports;
 mod probes;
 mod roles;
+mod served;
 
 pub use roles::queueing_links;
+pub use served::Served;
 
 use crate::fabric::Fabric;
 use crate::loss::Losses;

@@ -2,6 +2,7 @@
 
 use super::Plan;
 use super::hops::Hops;
+use super::served::Served;
 use crate::options::{Kernel as Wanted, Options, RunError};
 use crate::port::arithmetic::Arithmetic;
 use crate::port::drop::Policy;
@@ -27,6 +28,7 @@ impl Plan<'_> {
                 hops_of[port].push(index);
             }
         }
+        let served = Served::new(self.scenario, self.topology);
         let mut ports = Vec::new();
         for ((index, ahead), hops) in ahead.into_iter().enumerate().zip(hops_of) {
             let link = self.roles.links_of_ports[index];
@@ -48,7 +50,7 @@ impl Plan<'_> {
                 done: Time::ZERO,
                 can_queue: self.roles.can_queue[link],
                 inputs: Inputs::new(self.roles.first_feed[index], tie),
-                kernel: self.kernel(link, probe.is_some(), options)?,
+                kernel: self.kernel(link, probe.is_some(), &served, options)?,
                 probe,
                 hops,
             });
@@ -77,7 +79,13 @@ impl Plan<'_> {
     }
 
     /// The fastest kernel that applies to the port `link`, or the one that is asked for. A watched port counts by VC.
-    fn kernel(&self, link: usize, watched: bool, options: &Options) -> Result<Kernel, RunError> {
+    fn kernel(
+        &self,
+        link: usize,
+        watched: bool,
+        served: &Served,
+        options: &Options,
+    ) -> Result<Kernel, RunError> {
         let spec = &self.scenario.links[link];
         let cell_time = spec.rate.cell_time();
         let first = self.scenario.arrival_first;
@@ -87,18 +95,12 @@ impl Plan<'_> {
             spec.rate,
             &flows,
         );
-        let cells_in_order = |class| scheduler.serves_in_order(class as usize);
         if options.kernel != Wanted::Slotted
-            && let (&[class], Some(exact)) = (self.used_classes(link).as_slice(), cell_time.exact())
-            && cells_in_order(class)
-            && !self.watches_credit(link)
+            && let Some((class, exact)) = served.by_arithmetic(link)
         {
-            let gate = self.gate(link, class);
-            if Arithmetic::serves(&gate) {
-                let vcs = flows.len();
-                let kernel = Arithmetic::new(gate, class as usize, exact, first, vcs, watched);
-                return Ok(Kernel::Arithmetic(Box::new(kernel)));
-            }
+            let (gate, vcs) = (self.gate(link, class), flows.len());
+            let kernel = Arithmetic::new(gate, class as usize, exact, first, vcs, watched);
+            return Ok(Kernel::Arithmetic(Box::new(kernel)));
         }
         if options.kernel == Wanted::Arithmetic {
             return Err(RunError::Kernel {
@@ -108,20 +110,6 @@ impl Plan<'_> {
         let gates = Class::ALL.map(|class| self.gate(link, class));
         let kernel = Slotted::new(gates, scheduler, cell_time, first, flows.len(), watched);
         Ok(Kernel::Slotted(Box::new(kernel)))
-    }
-
-    /// The classes of the flows over `link` that can carry anything: nothing comes back to a source that is not answered.
-    fn used_classes(&self, link: usize) -> Vec<Class> {
-        let crossing = self.topology.crossing[link].iter();
-        let flows = crossing.map(|id| &self.topology.flows[id.index()]);
-        let carries = flows.filter_map(|flow| {
-            let vc = &self.scenario.vcs[flow.vc];
-            (flow.kind.is_data() || vc.traffic.answers()).then_some(vc.class)
-        });
-        let mut used: Vec<Class> = carries.collect();
-        used.sort_unstable();
-        used.dedup();
-        used
     }
 
     /// What matters to a scheduler of the flows over `link`. A guarantee is for data.

@@ -69,12 +69,6 @@ impl Plan<'_> {
         probes.map(|&index| (index, &self.scenario.probes[index]))
     }
 
-    /// Whether the credit of the port's scheduler is watched.
-    pub fn watches_credit(&self, link: usize) -> bool {
-        let mut probes = self.probes_of(&self.scenario.links[link].name);
-        probes.any(|(_, probe)| probe.what == Observable::Credit)
-    }
-
     /// Number of the VC among the flows over `link`: that of its data, or of what comes back.
     fn local(&self, link: usize, vc: usize) -> Option<u32> {
         let crossing = &self.topology.crossing[link];

@@ -17,7 +17,7 @@ mod arrivals;
 mod counts;
 mod rounds;
 
-use super::drop::QueueView;
+use super::drop::{Needs, QueueView};
 use super::gate::Gate;
 use super::watch::Quantity;
 use crate::cells::Run;
@@ -85,10 +85,10 @@ impl Arithmetic {
         }
     }
 
-    /// Whether a queue behind `gate` can be served by this kernel: whatever is accepted leaves, and runs of cells can be judged
-    /// together.
-    pub fn serves(gate: &Gate) -> bool {
-        !gate.needs().every_cell
+    /// Whether a queue whose policy needs this can be served by this kernel: whatever is accepted leaves, and runs of cells can be
+    /// judged together.
+    pub fn serves(needs: Needs) -> bool {
+        !needs.every_cell
     }
 
     /// c.

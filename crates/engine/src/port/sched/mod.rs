@@ -86,14 +86,6 @@ impl Scheduler {
         }
     }
 
-    /// Whether the cells of `class` are served first come first served.
-    pub fn serves_in_order(&self, class: usize) -> bool {
-        match self {
-            Scheduler::Fifo | Scheduler::StrictPriority | Scheduler::GuaranteedRate(_) => true,
-            Scheduler::PerVc(s) => s.class() != class,
-        }
-    }
-
     /// Credit of a guaranteed rate, slots.
     pub fn credit(&self) -> Option<f64> {
         match self {
