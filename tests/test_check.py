@@ -25,7 +25,7 @@ def pictures(west: cy.Switch, **to_east: object) -> dict[str, str]:
         ],
         vcs=[cy.Vc(from_=f"from-{end}", to=f"to-{end}", traffic=cy.Tcp(recovery="reno")) for end in ends],
     )
-    shown = overview.topology(scenario.to_dict(), scenario.describe())
+    shown = overview.topology(overview.outline(scenario.canonical))
     ports = {}
     for picture in shown.split("\n\n"):
         lines = picture.splitlines()

@@ -111,12 +111,16 @@ class Scenario:
     @property
     def name(self) -> str:
         """Name for reports."""
-        return str(self.to_dict()["name"])
+        from cellyard import _engine
+
+        return _engine.heading(self._canonical)[0]
 
     @property
     def seed(self) -> int:
         """Seed of every random stream."""
-        return int(self.to_dict()["seed"])
+        from cellyard import _engine
+
+        return _engine.heading(self._canonical)[1]
 
     def with_seed(self, seed: int) -> Self:
         """The same scenario with another seed; raises `UsageError` unless it is a whole number from 0 to 2^63 - 1."""
@@ -207,12 +211,8 @@ class Scenario:
         from cellyard import overview
         from cellyard.notebook import drawing_html
 
-        facts = self.describe()
-        parts = [
-            overview.topology(self.to_dict(), facts),
-            overview.size(facts),
-            *(f"note: {note}" for note in facts["notes"]),
-        ]
+        facts = overview.outline(self.canonical)
+        parts = [overview.topology(facts), overview.size(facts), *(f"note: {note}" for note in facts["notes"])]
         return drawing_html(self.name, "\n\n".join(parts))
 
 

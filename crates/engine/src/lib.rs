@@ -37,7 +37,10 @@ mod topology;
 mod twin;
 pub mod units;
 
-pub use describe::{Description, Expected, PortDescription, describe, notes};
+pub use describe::{
+    Description, Expected, Names, Outline, PortDescription, Way, WayHop, WayPort, describe, notes,
+    outline,
+};
 pub use notation::nearest;
 pub use options::{Kernel, Options, RunError};
 pub use session::{Session, run};

@@ -9,6 +9,7 @@ use cellyard_engine::{Kernel, Options, RunError, Session};
 use numpy::PyArray1;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedStr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -17,7 +18,7 @@ use std::thread;
 use std::time::Duration;
 
 /// One run: a scenario in canonical JSON and the replication that it is, if any.
-type Job = (String, Option<u64>);
+type Job = (PyBackedStr, Option<u64>);
 
 /// Why a job has no result: whose fault it is, `usage` (what was asked for cannot be) or `run`, and the message.
 type Failure = (&'static str, String);

@@ -4,10 +4,11 @@
 mod batch;
 mod clock;
 
-use cellyard_engine::scenario::{self, Problem, Scenario};
+use cellyard_engine::scenario::{self, Heading, Problem, Scenario};
 use cellyard_engine::{describe, registry, results};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedStr;
 use pyo3::types::PyList;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Mutex, PoisonError};
@@ -93,7 +94,7 @@ fn handed_out(
 /// What `work` makes of a canonical scenario.
 fn made_of<T: Send + 'static>(
     py: Python<'_>,
-    scenario_json: String,
+    scenario_json: PyBackedStr,
     work: impl FnOnce(&Scenario) -> Result<T, String> + Send + 'static,
 ) -> PyResult<T> {
     heard(py, move || work(&parse(&scenario_json)?))?.map_err(PyValueError::new_err)
@@ -136,7 +137,7 @@ fn read_json(py: Python<'_>, text: &str, overrides: Vec<(String, String)>) -> Py
 
 /// TOML of a canonical scenario, every default filled in.
 #[pyfunction]
-fn write_toml(py: Python<'_>, scenario_json: String) -> PyResult<String> {
+fn write_toml(py: Python<'_>, scenario_json: PyBackedStr) -> PyResult<String> {
     made_of(py, scenario_json, |scenario| {
         Ok(scenario::write_toml(scenario))
     })
@@ -144,16 +145,34 @@ fn write_toml(py: Python<'_>, scenario_json: String) -> PyResult<String> {
 
 /// Topology, ports that can queue and expected cost of a canonical scenario, as JSON.
 #[pyfunction(name = "describe")]
-fn describe_json(py: Python<'_>, scenario_json: String) -> PyResult<String> {
+fn describe_json(py: Python<'_>, scenario_json: PyBackedStr) -> PyResult<String> {
     made_of(py, scenario_json, |scenario| {
         let described = describe(scenario).map_err(|e| e.to_string())?;
         serde_json::to_string(&described).map_err(|e| e.to_string())
     })
 }
 
+/// A canonical scenario at a glance, as JSON: what it amounts to in all, and its VCs by the ways they take.
+#[pyfunction(name = "outline")]
+fn outline_json(py: Python<'_>, scenario_json: PyBackedStr) -> PyResult<String> {
+    made_of(py, scenario_json, |scenario| {
+        let found = cellyard_engine::outline(scenario).map_err(|e| e.to_string())?;
+        serde_json::to_string(&found).map_err(|e| e.to_string())
+    })
+}
+
+/// Name and seed of a canonical scenario.
+#[pyfunction]
+fn heading(scenario_json: &str) -> PyResult<(String, u64)> {
+    let found: Result<Heading, _> = serde_json::from_str(scenario_json);
+    found
+        .map(|heading| (heading.name, heading.seed))
+        .map_err(|e| PyValueError::new_err(e.to_string()))
+}
+
 /// Sentences about what is allowed in a canonical scenario and hardly meant.
 #[pyfunction(name = "notes")]
-fn notes_of(py: Python<'_>, scenario_json: String) -> PyResult<Vec<String>> {
+fn notes_of(py: Python<'_>, scenario_json: PyBackedStr) -> PyResult<Vec<String>> {
     made_of(py, scenario_json, |scenario| {
         cellyard_engine::notes(scenario).map_err(|e| e.to_string())
     })
@@ -192,6 +211,8 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(read_json, module)?)?;
     module.add_function(wrap_pyfunction!(write_toml, module)?)?;
     module.add_function(wrap_pyfunction!(describe_json, module)?)?;
+    module.add_function(wrap_pyfunction!(outline_json, module)?)?;
+    module.add_function(wrap_pyfunction!(heading, module)?)?;
     module.add_function(wrap_pyfunction!(notes_of, module)?)?;
     module.add_function(wrap_pyfunction!(registry_json, module)?)?;
     module.add_function(wrap_pyfunction!(json_schema, module)?)?;

@@ -30,9 +30,9 @@ def command(
 
 def about(points: Sequence[Point], *, replications: int | None = None, notes: Sequence[str] = ()) -> str:
     """The topology of the first point as a small picture, what it costs to run all, and what is hardly meant."""
-    facts = [point.scenario.describe() for point in points]
+    facts = [overview.outline(point.scenario.canonical) for point in points]
     first = facts[0]
-    parts = [overview.topology(points[0].scenario.to_dict(), first), overview.size(first)]
+    parts = [overview.topology(first), overview.size(first)]
     if len(points) > 1 or replications is not None:
         parts.append(_cost(facts, replications or 1))
     if len(points) > 1:

@@ -59,7 +59,7 @@ def command(
 
 def expect(study: Study, reproduction: Reproduction, jobs: int | None) -> None:
     """Say beforehand how long it takes, if it is long; runs that a folder already holds are counted too."""
-    seconds = sum(overview.seconds(scenario.describe()) for scenario in reproduction.scenarios)
+    seconds = sum(overview.seconds(overview.outline(scenario.canonical)) for scenario in reproduction.scenarios)
     seconds *= reproduction.total / max(len(reproduction.scenarios), 1)
     if seconds >= LONG_SECONDS:
         threads = min(jobs or os.cpu_count() or 1, reproduction.total)

@@ -2,8 +2,10 @@
 
 mod cost;
 mod notes;
+mod outline;
 
 pub use cost::Expected;
+pub use outline::{Names, Outline, Way, WayHop, WayPort, outline};
 
 use crate::flow::FlowKind;
 use crate::memory;
@@ -67,9 +69,13 @@ pub struct PortDescription<'s> {
 /// As [`crate::run`], for a scenario that the reader has not checked.
 pub fn describe(scenario: &Scenario) -> Result<Description<'_>, RunError> {
     let topology = Topology::new(scenario).map_err(RunError::Scenario)?;
-    let can_queue = crate::build::queueing_links(scenario, &topology);
+    Ok(described(scenario, &topology))
+}
+
+fn described<'s>(scenario: &'s Scenario, topology: &Topology) -> Description<'s> {
+    let can_queue = crate::build::queueing_links(scenario, topology);
     let offered: Vec<f64> = (0..scenario.vcs.len())
-        .map(|vc| offered(scenario, &topology, vc))
+        .map(|vc| offered(scenario, topology, vc))
         .collect();
     let seconds = scenario.duration.as_seconds();
     let mut bottleneck = 0.0;
@@ -100,18 +106,18 @@ pub fn describe(scenario: &Scenario) -> Result<Description<'_>, RunError> {
                 .collect(),
         });
     }
-    Ok(Description {
+    Description {
         hosts: scenario.hosts.len(),
         switches: scenario.switches.len(),
         links: scenario.links.len(),
         vcs: scenario.vcs.len(),
         duration_s: seconds,
         max_bottleneck_cells: bottleneck as u64,
-        expected: cost::expected(scenario, &topology),
-        memory_bytes: memory::need(scenario, &topology, &Options::default()).bytes as u64,
+        expected: cost::expected(scenario, topology),
+        memory_bytes: memory::need(scenario, topology, &Options::default()).bytes as u64,
         ports,
-        notes: notes::notes(scenario, &topology),
-    })
+        notes: notes::notes(scenario, topology),
+    }
 }
 
 /// The `notes` of [`describe`] alone.

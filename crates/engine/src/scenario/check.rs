@@ -29,12 +29,14 @@ pub(crate) fn component(
         }
     }
     for parameter in component.parameters {
-        let path = join(path, parameter.name);
         let value = match fields.iter().find(|f| f.name == parameter.name) {
-            Some(field) => value(&parameter.kind, &field.node, &path, report),
+            Some(field) => {
+                let path = join(path, parameter.name);
+                value(&parameter.kind, &field.node, &path, report)
+            }
             None if parameter.is_required() => {
                 let allowed = parameter.kind.allowed();
-                report.add(&path, "is missing", allowed, None);
+                report.add(&join(path, parameter.name), "is missing", allowed, None);
                 None
             }
             None => Some(default(parameter, node.place, report)),
@@ -183,6 +185,9 @@ fn following(parameter: &Parameter, record: &Record) -> Option<Json> {
 
 /// The default as if it were written at `place`; null when it follows from something else.
 fn default(parameter: &Parameter, place: Place, report: &mut Report) -> Json {
+    if let Some(known) = report.defaults.get(&std::ptr::from_ref(parameter)) {
+        return known.clone();
+    }
     let value = match parameter.default {
         Default::Text(text) => Value::Text(text.into()),
         Default::Integer(integer) => Value::Integer(integer.into()),
@@ -195,7 +200,9 @@ fn default(parameter: &Parameter, place: Place, report: &mut Report) -> Json {
         }
     };
     let node = Node { value, place };
-    self::value(&parameter.kind, &node, parameter.name, report).unwrap_or(Json::Null)
+    let read = self::value(&parameter.kind, &node, parameter.name, report).unwrap_or(Json::Null);
+    report.defaults.insert(parameter, read.clone());
+    read
 }
 
 /// Checks one value.

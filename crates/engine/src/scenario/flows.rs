@@ -173,11 +173,12 @@ const UNKNOWN_RATE: u64 = CELL_BITS * TICKS_PER_SECOND;
 /// Traffic as the model has it, for a host's link of rate `line`: where it may be given, `amplitude`, by default the
 /// whole, is a fraction of that rate instead of a rate.
 fn traffic(record: &Json, line: Option<u64>) -> Option<Traffic> {
+    let Some(amplitude) = record.get("amplitude") else {
+        return complete(record);
+    };
     let mut record = record.as_object()?.clone();
-    if let Some(amplitude) = record.remove("amplitude")
-        && record.get("rate")?.is_null()
-    {
-        let rate = match (fraction(&amplitude), line) {
+    if record.get("rate")?.is_null() {
+        let rate = match (fraction(amplitude), line) {
             (Some(share), _) if share.num == 0 => return None,
             (_, None) => UNKNOWN_RATE,
             (None, Some(line)) => line,
@@ -185,5 +186,6 @@ fn traffic(record: &Json, line: Option<u64>) -> Option<Traffic> {
         };
         record.insert("rate".into(), json!(rate));
     }
+    record.remove("amplitude");
     complete(&Json::Object(record))
 }

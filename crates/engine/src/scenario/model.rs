@@ -10,6 +10,15 @@ pub use crate::class::Class;
 use crate::units::{BitRate, Ratio, Span};
 use serde::{Deserialize, Serialize};
 
+/// What a [`Scenario`] begins with; read from its data form, the rest is passed over.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Heading {
+    /// Name for reports.
+    pub name: String,
+    /// Seed of every random stream.
+    pub seed: u64,
+}
+
 /// A whole network with its traffic.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -3,6 +3,8 @@
 use super::problem::{Place, Problem};
 use super::tree::{Node, Value};
 use crate::notation::words::{meant, shorten};
+use crate::registry::Parameter;
+use serde_json::Value as Json;
 use std::collections::HashMap;
 
 /// Problems found so far in the scenario with root `root`.
@@ -13,6 +15,8 @@ pub(crate) struct Report<'t> {
     problems: Vec<Problem>,
     /// Problems found and not kept.
     more: usize,
+    /// Defaults as they were read the first time: thousands of entries may leave out the same.
+    pub defaults: HashMap<*const Parameter, Json>,
 }
 
 /// What is wrong with an override that reaches several elements of a list is said once.
@@ -62,6 +66,7 @@ impl<'t> Report<'t> {
             root,
             problems,
             more: 0,
+            defaults: HashMap::new(),
         }
     }
 

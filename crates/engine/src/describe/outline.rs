@@ -1,0 +1,196 @@
+//! A scenario at a glance: what it amounts to in all, and its VCs by the ways they take. Its size does not grow with the number of VCs
+//! that are alike.
+
+use super::{Expected, PortDescription, described};
+use crate::options::RunError;
+use crate::scenario::{Class, ClassQueue, Link, Scenario, Scheduler, Traffic, Vc};
+use crate::topology::Topology;
+use crate::units::Ratio;
+use serde::Serialize;
+use std::collections::{HashMap, HashSet};
+use std::mem::{Discriminant, discriminant};
+
+/// Frames lost on purpose that are told one by one.
+const TOLD_FRAMES: usize = 8;
+
+/// What `scenario` amounts to, without what is told of each port.
+#[derive(Clone, Debug, Serialize)]
+pub struct Outline<'s> {
+    /// Number of links.
+    pub links: usize,
+    /// Number of VCs.
+    pub vcs: usize,
+    /// Ports that carry anything.
+    pub ports: usize,
+    /// Those where cells can wait.
+    pub queueing_ports: usize,
+    /// Simulated time.
+    pub duration_s: f64,
+    /// As of [`super::Description`].
+    pub max_bottleneck_cells: u64,
+    /// What a run is expected to take.
+    pub expected: Expected,
+    /// The most memory that a run can need.
+    pub memory_bytes: u64,
+    /// Ways of VCs, in the order of the first of each.
+    pub ways: Vec<Way<'s>>,
+    /// As of [`super::Description`].
+    pub notes: Vec<String>,
+}
+
+/// VCs of one class and kind of traffic through the same switches, over links that are alike.
+#[derive(Clone, Debug, Serialize)]
+pub struct Way<'s> {
+    /// Where they begin.
+    pub from: Names<'s>,
+    /// Where they end.
+    pub to: Names<'s>,
+    /// Their names.
+    pub vcs: Names<'s>,
+    /// Kind of their traffic.
+    pub traffic: &'static str,
+    /// Their class.
+    pub class: Class,
+    /// The switches between.
+    pub route: &'s [String],
+    /// The links of the first of them.
+    pub hops: Vec<WayHop<'s>>,
+}
+
+/// A link on a way.
+#[derive(Clone, Debug, Serialize)]
+pub struct WayHop<'s> {
+    /// Its rate.
+    pub rate_bps: u64,
+    /// Its propagation delay.
+    pub delay_s: f64,
+    /// The first numbers of the frames that it loses on purpose.
+    pub lose_frames: &'s [u64],
+    /// Whether it loses more of them.
+    pub loses_more: bool,
+    /// The share of frames that it loses.
+    pub lose_probability: Ratio,
+    /// What holds there for the class of the way, where cells can wait.
+    pub port: Option<WayPort<'s>>,
+}
+
+/// What holds at a port for one class.
+#[derive(Clone, Debug, Serialize)]
+pub struct WayPort<'s> {
+    /// The scheduler.
+    pub scheduler: &'s Scheduler,
+    /// The queue of the class.
+    pub queue: ClassQueue,
+}
+
+/// Different names.
+#[derive(Clone, Debug, Serialize)]
+pub struct Names<'s> {
+    /// How many.
+    pub count: usize,
+    /// The first and the last.
+    pub ends: [&'s str; 2],
+}
+
+/// What `scenario` amounts to at a glance.
+///
+/// # Errors
+/// As [`super::describe`].
+pub fn outline(scenario: &Scenario) -> Result<Outline<'_>, RunError> {
+    let topology = Topology::new(scenario).map_err(RunError::Scenario)?;
+    let described = described(scenario, &topology);
+    let carrying = (0..scenario.links.len()).filter(|&link| !topology.inputs[link].is_empty());
+    let ports = carrying.zip(&described.ports);
+    let queueing: HashMap<usize, &PortDescription> =
+        ports.filter(|(_, port)| port.can_queue).collect();
+    Ok(Outline {
+        links: described.links,
+        vcs: described.vcs,
+        ports: described.ports.len(),
+        queueing_ports: queueing.len(),
+        duration_s: described.duration_s,
+        max_bottleneck_cells: described.max_bottleneck_cells,
+        expected: described.expected,
+        memory_bytes: described.memory_bytes,
+        ways: ways(scenario, &topology, &queueing),
+        notes: described.notes,
+    })
+}
+
+/// What VCs of one way have in common: switches, class, kind of traffic; rate, delay and whether cells can wait of each link.
+type Common<'s> = (
+    &'s [String],
+    Class,
+    Discriminant<Traffic>,
+    Vec<(u64, u64, bool)>,
+);
+
+fn ways<'s>(
+    scenario: &'s Scenario,
+    topology: &Topology,
+    queueing: &HashMap<usize, &PortDescription<'s>>,
+) -> Vec<Way<'s>> {
+    let mut known: HashMap<Common, usize> = HashMap::new();
+    let mut members: Vec<Vec<usize>> = Vec::new();
+    for (index, vc) in scenario.vcs.iter().enumerate() {
+        let links = topology.data_path(index).iter();
+        let hop = |&link: &usize| {
+            let spec = &scenario.links[link];
+            (spec.rate.0, spec.delay.0, queueing.contains_key(&link))
+        };
+        let common = (
+            vc.route.as_slice(),
+            vc.class,
+            discriminant(&vc.traffic),
+            links.map(hop).collect(),
+        );
+        let way = *known.entry(common).or_insert(members.len());
+        if way == members.len() {
+            members.push(Vec::new());
+        }
+        members[way].push(index);
+    }
+    let way = |members: &Vec<usize>| {
+        let first = &scenario.vcs[members[0]];
+        let names =
+            |name: fn(&Vc) -> &str| names(members.iter().map(|&vc| &scenario.vcs[vc]), name);
+        let hop = |&link: &usize| hop(&scenario.links[link], queueing.get(&link), first.class);
+        Way {
+            from: names(|vc| &vc.from),
+            to: names(|vc| &vc.to),
+            vcs: names(|vc| &vc.name),
+            traffic: first.traffic.kind(),
+            class: first.class,
+            route: &first.route,
+            hops: topology.data_path(members[0]).iter().map(hop).collect(),
+        }
+    };
+    members.iter().map(way).collect()
+}
+
+fn hop<'s>(link: &'s Link, port: Option<&&PortDescription<'s>>, class: Class) -> WayHop<'s> {
+    let told = link.lose_frames.len().min(TOLD_FRAMES);
+    WayHop {
+        rate_bps: link.rate.0,
+        delay_s: link.delay.as_seconds(),
+        lose_frames: &link.lose_frames[..told],
+        loses_more: told < link.lose_frames.len(),
+        lose_probability: link.lose_probability,
+        port: port.map(|port| {
+            let queue = port.queues.iter().find(|queue| queue.class == class);
+            WayPort {
+                scheduler: port.scheduler,
+                queue: queue.expect("its VCs cross it").clone(),
+            }
+        }),
+    }
+}
+
+fn names<'s>(vcs: impl Iterator<Item = &'s Vc>, name: fn(&Vc) -> &str) -> Names<'s> {
+    let mut seen = HashSet::new();
+    let distinct: Vec<&str> = vcs.map(name).filter(|name| seen.insert(*name)).collect();
+    Names {
+        count: distinct.len(),
+        ends: [distinct[0], distinct[distinct.len() - 1]],
+    }
+}
