@@ -115,7 +115,8 @@ def run_jobs(
         # The engine hands points over as arrays of numpy, and must not be interrupted while it imports that.
         importlib.import_module("numpy")
     work = [(jobs[index].scenario, jobs[index].replication) for index in todo]
-    batch = Batch(work, threads or all_cores(), digest=digest, kernel=kernel, memory=limit)
+    kept = any(jobs[index].keep is None for index in todo)
+    batch = Batch(work, threads or all_cores(), digest=digest, kernel=kernel, memory=limit, kept=kept)
     try:
         while batch.remaining:
             finished = batch.wait(POLL_SECONDS)

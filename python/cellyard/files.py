@@ -12,7 +12,7 @@ import hashlib
 import json
 import os
 import stat
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from types import TracebackType
@@ -35,7 +35,7 @@ def write_whole(path: Path, content: str | bytes) -> None:
     target = Path(os.path.realpath(path))  # a link stays one
     new = target.with_name(f"{NEW}{os.getpid()}-{target.name}")
     try:
-        _write(new, content)
+        _write(new, [content])
         with suppress(OSError):
             new.chmod(stat.S_IMODE(target.stat().st_mode))
         new.replace(target)
@@ -79,10 +79,10 @@ class FileSet(AbstractContextManager["FileSet"]):
         self._folder = folder
         self._sums: dict[str, str] = {}
 
-    def add(self, name: str, content: str | bytes) -> None:
-        """Write ``name``; it takes its place with the others."""
-        _named(self._folder / name, _write, self._folder / f"{NEW}{name}", content)
-        self._sums[name] = digest(content)
+    def add(self, name: str, content: str | bytes | Iterable[str]) -> None:
+        """Write ``name``, whole or bit by bit; it takes its place with the others."""
+        pieces = [content] if isinstance(content, (str, bytes)) else content
+        self._sums[name] = _named(self._folder / name, _write, self._folder / f"{NEW}{name}", pieces)
 
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
@@ -167,17 +167,23 @@ def _discard(folder: Path) -> None:
                     file.unlink()
 
 
-def _write(path: Path, content: str | bytes) -> None:
+def _write(path: Path, pieces: Iterable[str | bytes]) -> str:
+    """Write a file and bring it to the disk; its SHA-256."""
+    seal = hashlib.sha256()
     with path.open("wb") as file:
-        file.write(content.encode() if isinstance(content, str) else content)
+        for piece in pieces:
+            raw = piece.encode() if isinstance(piece, str) else piece
+            file.write(raw)
+            seal.update(raw)
         file.flush()
         to_disk(file.fileno())
+    return seal.hexdigest()
 
 
-def _named(path: Path, call: Any, *arguments: Any) -> None:
-    """An error of ``call`` names ``path``, and not the file that is written in its place."""
+def _named(path: Path, call: Callable[..., Any], *arguments: Any) -> Any:
+    """What ``call`` returns; an error of it names ``path``, and not the file that is written in its place."""
     try:
-        call(*arguments)
+        return call(*arguments)
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(path)) from None
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
+import itertools
 import json
 import os
 import time
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from types import TracebackType
@@ -13,10 +16,16 @@ from typing import Any
 from cellyard.errors import UsageError
 from cellyard.files import digest, to_disk
 from cellyard.results import with_arrays
-from cellyard.text import json_text
+from cellyard.text import json_pieces
 
 #: How a line begins: the checksum is of all that follows it on the line.
 HEAD, SEAL = b'{"sha256": "', 64
+
+#: A longer line is made twice, for its checksum and to be written, and not kept as text between.
+KEPT_BYTES = 32 << 20
+
+#: Bytes of a line that are written in one go.
+WRITTEN_AT_ONCE = 1 << 20
 
 #: At most so often what was appended is brought to the disk, beside the end.
 DISK_SECONDS = 1.0
@@ -50,19 +59,26 @@ class Store(AbstractContextManager["Store"]):
         self._on_disk = time.monotonic()
 
     def _load(self) -> None:
-        *lines, torn = self._path.read_bytes().split(b"\n")
-        for number, line in enumerate(lines, 1):
-            try:
-                identity, result = _read(line)
-            except (ValueError, TypeError, KeyError, AttributeError):
-                raise UsageError(
-                    f"{self._path}:{number}: not a finished run as it was written: its checksum does not match; remove the line "
-                    "to simulate that run again, or move the file away to start anew"
-                ) from None
-            self._known[identity] = result
+        torn = 0
+        with self._path.open("rb") as file:
+            for number, line in enumerate(file, 1):
+                if line.endswith(b"\n"):
+                    self._take(number, line[:-1])
+                else:
+                    torn = len(line)
         if torn:
-            os.truncate(self._path, self._path.stat().st_size - len(torn))
+            os.truncate(self._path, self._path.stat().st_size - torn)
             self.note = f"{self._path}: the last line had no end, and is left out: that run is simulated again"
+
+    def _take(self, number: int, line: bytes) -> None:
+        try:
+            identity, result = _read(line)
+        except (ValueError, TypeError, KeyError, AttributeError):
+            raise UsageError(
+                f"{self._path}:{number}: not a finished run as it was written: its checksum does not match; remove the line "
+                "to simulate that run again, or move the file away to start anew"
+            ) from None
+        self._known[identity] = result
 
     def get(self, identity: str) -> dict[str, Any] | None:
         """Result of the run ``identity`` if it was finished before."""
@@ -74,23 +90,34 @@ class Store(AbstractContextManager["Store"]):
     def add(self, identity: str, result: dict[str, Any], *, replication: int | None) -> None:
         """Append a finished run; a process that is killed after this returns has kept it."""
         self._known[identity] = result
-        body = json_text({"identity": identity, "replication": replication, "result": result})[1:]
-        line = HEAD + f'{digest(body)}", {body}\n'.encode()
+        entry = {"identity": identity, "replication": replication, "result": result}
+        seal = hashlib.sha256()
+        kept: list[bytes] = []
+        size = 0
+        for piece in _body(entry):
+            seal.update(piece)
+            size += len(piece)
+            if size <= KEPT_BYTES:
+                kept.append(piece)
+        head = HEAD + f'{seal.hexdigest()}", '.encode()
         try:
-            self._append(line)
+            pieces = kept if size <= KEPT_BYTES else _body(entry)
+            self._append(itertools.chain([head], pieces, [b"\n"]))
         except OSError as error:
             self._fails(error)
         else:
             self._kept.add(identity)
 
-    def _append(self, line: bytes) -> None:
+    def _append(self, pieces: Iterable[bytes]) -> None:
+        """Write a line; one that has no end, because the command is killed or stopped meanwhile, is left out when it is read."""
         before = os.fstat(self._file).st_size
         try:
-            written = 0
-            while written < len(line):
-                written += os.write(self._file, line[written:])
-        except OSError:
-            with suppress(OSError):  # else it has no end, and is left out when it is read
+            for some in _gathered(pieces):
+                written = 0
+                while written < len(some):
+                    written += os.write(self._file, some[written:])
+        except BaseException:
+            with suppress(OSError):
                 os.ftruncate(self._file, before)
             raise
         if time.monotonic() - self._on_disk >= DISK_SECONDS:
@@ -119,6 +146,27 @@ class Store(AbstractContextManager["Store"]):
         except OSError as error:
             self._fails(error)
         os.close(self._file)
+
+
+def _body(entry: Mapping[str, Any]) -> Iterator[bytes]:
+    """What follows the checksum on a line, without the brace that begins it."""
+    pieces = json_pieces(entry)
+    yield next(pieces)[1:].encode()
+    for piece in pieces:
+        yield piece.encode()
+
+
+def _gathered(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """The same in pieces of a megabyte or more: a line that is not long is written in one go."""
+    some: list[bytes] = []
+    size = 0
+    for piece in pieces:
+        some.append(piece)
+        size += len(piece)
+        if size >= WRITTEN_AT_ONCE:
+            yield b"".join(some)
+            some, size = [], 0
+    yield b"".join(some)
 
 
 def _read(line: bytes) -> tuple[str, dict[str, Any]]:

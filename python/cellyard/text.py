@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 import json
 import re
 import shutil
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from cellyard.ranges import has_quantiles
+
+#: Points of a series, or entries of a list, that are made text at once.
+PIECE = 10_000
 
 #: A number, a difference, a range, a starred number or nothing.
 _PLAIN = r"[-+]?\d+(\.\d+)?(e[-+]?\d+)?"
@@ -140,13 +144,28 @@ def csv_text(records: Sequence[Mapping[str, Any]]) -> str:
     1,0.5
     2,
     """
-    flat = [_flat(record) for record in records]
-    columns = list(dict.fromkeys(column for record in flat for column in record))
+    return "".join(csv_pieces(lambda: records))
+
+
+def csv_pieces(records: Callable[[], Iterable[Mapping[str, Any]]]) -> Iterator[str]:
+    """`csv_text` bit by bit; ``records`` is called twice, to see all columns first. Without records there is nothing, not even a head."""
+    columns = list(dict.fromkeys(column for record in records() for column in _flat(record)))
+    if not columns:
+        return
     out = io.StringIO()
     writer = csv.DictWriter(out, columns, restval="", lineterminator="\n")
     writer.writeheader()
-    writer.writerows(flat)
-    return out.getvalue()
+    for some in _batches(records()):
+        writer.writerows(map(_flat, some))
+        yield out.getvalue()
+        out.seek(0)
+        out.truncate()
+
+
+def _batches(records: Iterable[Mapping[str, Any]]) -> Iterator[list[Mapping[str, Any]]]:
+    rest = iter(records)
+    while some := list(itertools.islice(rest, PIECE)):
+        yield some
 
 
 def _flat(record: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
@@ -174,13 +193,64 @@ def _listed(value: object) -> Any:
     raise TypeError(f"not for JSON: {value!r}")
 
 
+def json_pieces(value: object) -> Iterator[str]:
+    """`json_text` bit by bit: the points of a series and long lists are never text as a whole.
+
+    >>> "".join(json_pieces({"a": [1, {"b": None}], "c": {}})) == json_text({"a": [1, {"b": None}], "c": {}})
+    True
+    """
+    if isinstance(value, dict) and value:
+        begin = "{"
+        for key, inner in value.items():
+            yield f"{begin}{json.dumps(key)}: "
+            yield from json_pieces(inner)
+            begin = ", "
+        yield "}"
+    elif isinstance(value, list) and value and _has_arrays(value[0]):
+        begin = "["
+        for inner in value:
+            yield begin
+            yield from json_pieces(inner)
+            begin = ", "
+        yield "]"
+    elif (isinstance(value, list) or hasattr(value, "tolist")) and len(value) > PIECE:  # type: ignore[arg-type]
+        begin = "["
+        for start in range(0, len(value), PIECE):  # type: ignore[arg-type]
+            yield begin + json_text(value[start : start + PIECE])[1:-1]  # type: ignore[index]
+            begin = ", "
+        yield "]"
+    else:
+        yield json_text(value)
+
+
+def _has_arrays(value: object) -> bool:
+    """Whether there are arrays in it, as in a series and in a run with series."""
+    if not isinstance(value, dict):
+        return False
+    return any(
+        hasattr(inner, "tolist") or (isinstance(inner, list) and inner and _has_arrays(inner[0]))
+        for inner in value.values()
+    )
+
+
 def dump(document: Mapping[str, Any]) -> str:
     """JSON with one row, group or claim per line, so that two documents can be compared by eye."""
-    lines = []
+    return "".join(dump_pieces(document))
+
+
+def dump_pieces(document: Mapping[str, Any]) -> Iterator[str]:
+    """`dump` bit by bit."""
+    begin = "{\n  "
     for key, value in document.items():
+        yield f"{begin}{json.dumps(key)}: "
         if isinstance(value, list) and value:
-            items = ",\n    ".join(json_text(item) for item in value)
-            lines.append(f"{json.dumps(key)}: [\n    {items}\n  ]")
+            begin = "[\n    "
+            for item in value:
+                yield begin
+                yield from json_pieces(item)
+                begin = ",\n    "
+            yield "\n  ]"
         else:
-            lines.append(f"{json.dumps(key)}: {json_text(value)}")
-    return "{\n  " + ",\n  ".join(lines) + "\n}"
+            yield from json_pieces(value)
+        begin = ",\n  "
+    yield "\n}" if document else "{\n  \n}"

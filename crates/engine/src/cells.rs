@@ -128,6 +128,11 @@ impl Feed {
         }
     }
 
+    /// How many runs stand behind the head.
+    pub fn behind(&self) -> usize {
+        self.queue.len()
+    }
+
     /// When the first cell of the run behind the head arrives; [`Time::NEVER`] when none is known.
     #[inline]
     pub fn second_time(&self) -> Time {

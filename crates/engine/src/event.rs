@@ -41,6 +41,11 @@ pub struct EventList {
 }
 
 impl EventList {
+    /// How many are to come.
+    pub fn pending(&self) -> usize {
+        self.heap.len()
+    }
+
     /// Adds an event.
     #[inline]
     pub fn push(&mut self, time: Time, kind: Kind, index: usize) {

@@ -12,6 +12,7 @@ mod describe;
 mod event;
 mod fabric;
 mod flow;
+mod gathered;
 mod host;
 mod loss;
 mod memory;
@@ -41,6 +42,7 @@ pub use describe::{
     Description, Expected, Names, Outline, PortDescription, Way, WayHop, WayPort, describe, notes,
     outline,
 };
+pub use memory::beyond;
 pub use notation::nearest;
 pub use options::{Kernel, Options, RunError};
 pub use session::{Session, run};

@@ -1,24 +1,23 @@
 //! The memory that a run can need, before it begins: an estimate, on the safe side, of what grows with sizes that a scenario states.
 //!
-//! Not in it are frames that wait in a NIC because they were sent again, what probes record without `interval`, whose points are counted as
-//! they come, and the results of other runs.
+//! Not in it are frames that wait in a NIC because they were sent again, what probes record without `interval`, and traces: they are
+//! counted as they come (`gathered.rs`), and a run whose count takes more than the limit is ended.
 
 use crate::build::Served;
 use crate::class::Class;
+use crate::gathered::{OF_DROP, OF_FRAME, OF_POINT};
 use crate::options::{Kernel, Options};
+use crate::results::RunResult;
 use crate::scenario::{DropPolicy, Scenario, Threshold, Traffic};
 use crate::topology::Topology;
 use crate::units::CELL_BITS;
 
-/// Bytes of a frame that a TCP has under way: in its NIC's feed, in the books of its ends, and as much again where a list has just
-/// grown. An estimate on the safe side, like those below.
-const OF_FRAME: f64 = 128.0;
-/// The same of a frame in the twin, which keeps all frames of a run.
+/// Bytes of a frame in the twin, which keeps all frames of a run. An estimate on the safe side, like those below.
 const OF_TWIN_FRAME: f64 = 160.0;
 /// Bytes of a waiting cell in a queue that keeps cells, as its list has just grown.
 const OF_CELL: f64 = 96.0;
-/// Bytes of a recorded point, here and on its way to Python.
-const OF_POINT: f64 = 48.0;
+/// Bytes of a point that is kept in a result.
+const OF_KEPT_POINT: f64 = 16.0;
 /// Bytes of a link that a VC takes: hops and sinks of its two flows, names, what is told of the port.
 const OF_LINK_OF_VC: f64 = 2_000.0;
 
@@ -36,19 +35,13 @@ pub struct Need {
 /// The need of a run of `scenario`.
 pub fn need(scenario: &Scenario, topology: &Topology, options: &Options) -> Need {
     let twin = options.kernel == Kernel::Twin;
-    let seconds = scenario.duration.as_seconds();
     let most: Vec<Most> = (0..scenario.vcs.len())
         .map(|vc| Most::of(scenario, topology, vc))
         .collect();
     let frames: f64 = most.iter().map(|m| m.frames).sum();
     let all_frames: f64 = most.iter().map(|m| m.sent).sum();
     let links_of_vcs: usize = topology.flows.iter().map(|flow| flow.path.len()).sum();
-    let points: f64 = scenario
-        .probes
-        .iter()
-        .filter_map(|p| p.interval)
-        .map(|interval| seconds / interval.as_seconds())
-        .sum();
+    let points = points(scenario);
     let parts = [
         (
             if twin {
@@ -71,15 +64,40 @@ pub fn need(scenario: &Scenario, topology: &Topology, options: &Options) -> Need
             links_of_vcs as f64 * OF_LINK_OF_VC,
             "VCs and the links they take: fewer VCs",
         ),
+        (
+            options.kept_runs as f64 * kept(points, links_of_vcs),
+            "the results of other runs, which are kept until the end: fewer replications, or a longer interval of probes",
+        ),
     ];
     let bytes = parts.iter().map(|part| part.0).sum();
     let largest = parts.into_iter().max_by(|a, b| a.0.total_cmp(&b.0));
-    let (largest, cause) = largest.expect("there are four");
+    let (largest, cause) = largest.expect("there are five");
     Need {
         bytes,
         largest,
         cause,
     }
+}
+
+/// Bytes of a result that is kept.
+fn kept(points: f64, links_of_vcs: usize) -> f64 {
+    points * OF_KEPT_POINT + links_of_vcs as f64 * OF_LINK_OF_VC
+}
+
+/// Bytes that a result takes beyond what was predicted for it: traced drops, and points of probes without `interval`.
+pub fn beyond(scenario: &Scenario, result: &RunResult) -> u64 {
+    let recorded: usize = result.series.iter().map(|series| series.value.len()).sum();
+    let more = (recorded as f64 - points(scenario)).max(0.0);
+    (more * OF_KEPT_POINT + result.trace.len() as f64 * OF_DROP) as u64
+}
+
+/// Points of probes with an `interval`.
+fn points(scenario: &Scenario) -> f64 {
+    let intervals = scenario.probes.iter().filter_map(|probe| probe.interval);
+    let seconds = scenario.duration.as_seconds();
+    intervals
+        .map(|interval| seconds / interval.as_seconds())
+        .sum()
 }
 
 /// The most that a VC can have.

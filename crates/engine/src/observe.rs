@@ -4,7 +4,7 @@ use crate::flow::FlowId;
 use crate::record::{IntervalSum, TraceEntry};
 use crate::tally::{DropReason, digest};
 use crate::units::Time;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 /// A cell that leaves.
 #[derive(Clone, Copy, Debug)]
@@ -41,8 +41,8 @@ pub struct Observers {
     pub digest: Option<u64>,
     /// By link.
     pub shares: HashMap<u32, Vec<Share>>,
-    /// Flows whose drops are traced.
-    pub traced: HashSet<FlowId>,
+    /// Flows whose drops are traced, and the first probe that does.
+    pub traced: HashMap<FlowId, usize>,
     /// Their cells that links lost on purpose.
     pub lost: Vec<TraceEntry>,
 }
@@ -74,7 +74,7 @@ impl Observers {
 
     /// A cell that has left is lost on its link.
     pub fn lost(&mut self, cell: &Leaving) {
-        if self.traced.contains(&cell.flow) {
+        if self.traced.contains_key(&cell.flow) {
             self.lost.push(TraceEntry {
                 time: cell.time,
                 link: cell.link,
@@ -92,9 +92,9 @@ impl Observers {
         !self.shares.is_empty() || !self.traced.is_empty()
     }
 
-    /// Points recorded so far.
+    /// Points of shares recorded so far.
     pub fn points(&self) -> usize {
         let shares = self.shares.values().flatten();
-        shares.map(|s| s.sum.out.len()).sum::<usize>() + self.lost.len()
+        shares.map(|s| s.sum.out.len()).sum()
     }
 }

@@ -38,14 +38,18 @@ impl Kernel {
 }
 
 /// How to run.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
     /// Kernel.
     pub kernel: Kernel,
     /// Whether to compute the digest over all cell transmissions.
     pub digest: bool,
-    /// Memory that a run may need by prediction, bytes; `None`: no limit.
+    /// Memory that a run may need by prediction, and that what grows with it may take, bytes; `None`: no limit.
     pub memory: Option<u64>,
+    /// Results of other runs that are kept beside this one.
+    pub kept_runs: u64,
+    /// Of `memory`, what those that are kept already take beyond their prediction, bytes.
+    pub taken: u64,
 }
 
 /// Why a run ended without a result.
@@ -64,9 +68,17 @@ pub enum RunError {
     },
     /// The probes recorded more than can be kept.
     #[error(
-        "the probes have recorded more than {MOST_POINTS} points: give them a longer interval or `every`, or the run a shorter duration"
+        "the probes have recorded {all} points, more than {MOST_POINTS}, and {points} of them are of {probe}: give it a longer `interval` or \
+         `every`, or the run a shorter duration"
     )]
-    Points,
+    Points {
+        /// What recorded most: quantity and what it is of.
+        probe: String,
+        /// How much of it.
+        points: u64,
+        /// All probes together.
+        all: u64,
+    },
     /// More waits somewhere than could leave until the latest instant that a run can tell.
     #[error(
         "{place}: what waits there could not be gone before {latest} s, the latest instant that a run can tell; it comes, or is sent \
@@ -91,6 +103,21 @@ pub enum RunError {
         largest: u64,
         /// What that is, and what makes it smaller.
         cause: &'static str,
+    },
+    /// What a run gathers has come to need more memory than it is allowed.
+    #[error(
+        "has come to need {:.1} GB of memory, above the limit of {:.1} GB a run; {:.1} GB are for {cause}; or a higher limit (memory)",
+        *need as f64 / 1e9, *limit as f64 / 1e9, *largest as f64 / 1e9
+    )]
+    Grown {
+        /// What has grown, bytes.
+        need: u64,
+        /// What is left to it, bytes.
+        limit: u64,
+        /// The largest part, bytes.
+        largest: u64,
+        /// What that is, and what makes it smaller.
+        cause: String,
     },
     /// The run was asked to stop.
     #[error("interrupted")]

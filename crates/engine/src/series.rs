@@ -2,13 +2,14 @@
 
 use crate::flow::FlowKind;
 use crate::record::{Points, TraceEntry};
-use crate::scenario::{Class, Observable, Scenario};
+use crate::scenario::{Class, Scenario};
 use crate::simulation::Simulation;
 use crate::tally::DropReason;
 use crate::topology::Topology;
 use crate::units::TICKS_PER_SECOND;
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// What a probe recorded.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -75,6 +76,37 @@ impl Simulation {
         probes.for_each(|probe| probe.finish(end));
     }
 
+    /// The probe that has recorded most, and how much; drops count for the first trace that could have seen one.
+    pub fn most_recorded(&mut self) -> Option<(usize, u64)> {
+        let mut of_probe: BTreeMap<usize, usize> = BTreeMap::new();
+        let mut add = |probe: usize, points: usize| *of_probe.entry(probe).or_default() += points;
+        let observers = &self.fabric.observers;
+        for probe in self.ports.iter().filter_map(|p| p.probe.as_ref()) {
+            probe.watches.iter().for_each(|w| add(w.probe, w.out.len()));
+            probe
+                .drops
+                .iter()
+                .for_each(|d| add(d.probe, d.sum.out.len()));
+        }
+        for share in observers.shares.values().flatten() {
+            add(share.probe, share.sum.out.len());
+        }
+        for probe in self.hosts.vcs.iter_mut().filter_map(|vc| vc.probe.as_mut()) {
+            probe
+                .records()
+                .for_each(|(index, points)| add(index, points.len()));
+        }
+        let traces = self.ports.iter().filter_map(|p| p.probe.as_ref());
+        let entries = traces.flat_map(|probe| &probe.trace).chain(&observers.lost);
+        for entry in entries {
+            if let Some(&probe) = observers.traced.get(&entry.flow) {
+                add(probe, 1);
+            }
+        }
+        let most = of_probe.into_iter().max_by_key(|&(_, points)| points);
+        most.map(|(probe, points)| (probe, points as u64))
+    }
+
     /// What was recorded since the last call: series in the order of the scenario's probes, and traced drops in order of time and
     /// port. The last point of each series may still change and comes with `all` only.
     pub fn drain(
@@ -111,18 +143,7 @@ impl Simulation {
 
 fn named((probe, class, points): Found, scenario: &Scenario) -> Series {
     let spec = &scenario.probes[probe];
-    let (what, unit) = match spec.what {
-        Observable::Queue => ("queue", "cells"),
-        Observable::Cwnd => ("cwnd", "bytes"),
-        Observable::Ssthresh => ("ssthresh", "bytes"),
-        Observable::Sequence => ("sequence", "bytes"),
-        Observable::Delivered => ("delivered", "bytes"),
-        Observable::Goodput => ("goodput", "Mb/s"),
-        Observable::LinkShare => ("link-share", "fraction of slots"),
-        Observable::Drops => ("drops", "cells"),
-        Observable::Credit => ("credit", "slots"),
-        Observable::Trace => ("trace", "cells"),
-    };
+    let (what, unit) = spec.what.quantity();
     let (time_s, value) = points.columns();
     Series {
         what: what.into(),

@@ -88,7 +88,8 @@ impl<'a> Session<'a> {
     /// end. `cancel` is looked at every few thousand cells.
     ///
     /// # Errors
-    /// [`RunError::Cancelled`], [`RunError::Points`] when the probes have recorded too much, and [`RunError::Overdue`] when more waits
+    /// [`RunError::Cancelled`], [`RunError::Points`] when the probes have recorded too much, [`RunError::Grown`] when what gathers takes
+    /// too much memory, and [`RunError::Overdue`] when more waits
     /// than could leave in the time that is told.
     pub fn advance_until(&mut self, until: Time, cancel: &AtomicBool) -> Result<Time, RunError> {
         let reached = match &mut self.engine {

@@ -7,6 +7,7 @@
 
 use crate::event::WorkList;
 use crate::fabric::Fabric;
+use crate::gathered::Gathered;
 use crate::host::Hosts;
 use crate::port::{Kernel, Port};
 use crate::scenario::MOST_POINTS;
@@ -29,16 +30,43 @@ pub struct Simulation {
     to_host: Span,
     /// Links of the network.
     pub links: usize,
+    look_every: u32,
     until_look: u32,
+    until_count: u32,
     /// Whether anything is recorded.
     watched: bool,
+    /// Where, by index: ports and VCs.
+    ports_watched: Vec<usize>,
+    vcs_watched: Vec<usize>,
+    /// What it may gather, bytes; `None`: no limit.
+    room: Option<u64>,
+    gathered: Gathered,
 }
 
 /// How many short steps pass between two looks at the request to stop, and at what the probes have recorded.
 const LOOK_EVERY: u32 = 1000;
 
+/// Likewise where something is recorded, and as many more as there are places: what a thousand steps record can be a gigabyte.
+const LOOK_EVERY_WATCHED: u32 = 20;
+
+/// How many looks pass at least between two counts of what waits in feeds, which may be many.
+const COUNT_EVERY: usize = 10;
+
 /// A port with more ports before it is not asked what they have handled: it would cost more than it gives.
 const LOOKED_BEHIND: usize = 4;
+
+/// So many that a step pays for a feed or less.
+fn count_every(feeds: usize) -> u32 {
+    let looks = COUNT_EVERY.max(feeds / LOOK_EVERY as usize);
+    u32::try_from(looks).unwrap_or(u32::MAX)
+}
+
+fn indices(chosen: impl Iterator<Item = bool>) -> Vec<usize> {
+    chosen
+        .enumerate()
+        .filter_map(|(index, yes)| yes.then_some(index))
+        .collect()
+}
 
 impl Simulation {
     /// A network in which nothing has happened.
@@ -48,19 +76,32 @@ impl Simulation {
         ports: Vec<Port>,
         to_host: Span,
         links: usize,
+        room: Option<u64>,
     ) -> Simulation {
-        let watched = ports.iter().any(|p| p.probe.is_some())
-            || hosts.vcs.iter().any(|vc| vc.probe.is_some())
-            || fabric.observers.records();
+        let ports_watched = indices(ports.iter().map(|port| port.probe.is_some()));
+        let vcs_watched = indices(hosts.vcs.iter().map(|vc| vc.probe.is_some()));
+        let places = ports_watched.len() + vcs_watched.len();
+        let watched = places > 0 || fabric.observers.records();
+        let look_every = if watched {
+            LOOK_EVERY.min(LOOK_EVERY_WATCHED + u32::try_from(places).unwrap_or(LOOK_EVERY))
+        } else {
+            LOOK_EVERY
+        };
         Simulation {
             hosts,
-            fabric,
             work: WorkList::new(ports.len()),
             ports,
             to_host,
             links,
-            until_look: LOOK_EVERY,
+            look_every,
+            until_look: look_every,
+            until_count: count_every(fabric.feeds.len()),
             watched,
+            ports_watched,
+            vcs_watched,
+            room,
+            gathered: Gathered::default(),
+            fabric,
         }
     }
 
@@ -74,13 +115,11 @@ impl Simulation {
         loop {
             self.until_look -= 1;
             if self.until_look == 0 {
-                self.until_look = LOOK_EVERY;
+                self.until_look = self.look_every;
                 if cancel.load(Ordering::Relaxed) {
                     return Err(Stop::Cancelled);
                 }
-                if self.watched && self.recorded() > MOST_POINTS {
-                    return Err(Stop::Points);
-                }
+                self.weigh()?;
             }
             let next = self
                 .hosts
@@ -155,13 +194,44 @@ impl Simulation {
         }
     }
 
-    /// Points that all probes have recorded so far.
-    pub fn recorded(&self) -> u64 {
-        let ports = self.ports.iter().filter_map(|p| p.probe.as_deref());
-        let vcs = self.hosts.vcs.iter().filter_map(|vc| vc.probe.as_deref());
-        let points = ports.map(|p| p.points()).sum::<usize>()
+    /// Counts what has gathered, and stops the run when that is too much.
+    fn weigh(&mut self) -> Result<(), Stop> {
+        if self.watched {
+            (self.gathered.points, self.gathered.drops) = self.recorded();
+            if self.gathered.points + self.gathered.drops > MOST_POINTS {
+                self.gathered.most = self.most_recorded();
+                return Err(Stop::Points(self.gathered));
+            }
+        }
+        let Some(room) = self.room else {
+            return Ok(());
+        };
+        self.until_count -= 1;
+        if self.until_count == 0 {
+            self.until_count = count_every(self.fabric.feeds.len());
+            let feeds = self.fabric.feeds.iter().map(|feed| feed.behind());
+            self.gathered.frames = (feeds.sum::<usize>() + self.hosts.events.pending()) as u64;
+        }
+        if self.gathered.bytes() > room as f64 {
+            self.gathered.most = self.most_recorded();
+            return Err(Stop::Grown(self.gathered, room));
+        }
+        Ok(())
+    }
+
+    /// Points of series and traced drops that all probes have recorded so far.
+    pub fn recorded(&self) -> (u64, u64) {
+        let ports = || {
+            let watched = self.ports_watched.iter();
+            watched.filter_map(|&port| self.ports[port].probe.as_deref())
+        };
+        let vcs = self.vcs_watched.iter();
+        let vcs = vcs.filter_map(|&vc| self.hosts.vcs[vc].probe.as_deref());
+        let observers = &self.fabric.observers;
+        let points = ports().map(|p| p.points()).sum::<usize>()
             + vcs.map(|p| p.points()).sum::<usize>()
-            + self.fabric.observers.points();
-        points as u64
+            + observers.points();
+        let drops = ports().map(|p| p.trace.len()).sum::<usize>() + observers.lost.len();
+        (points as u64, drops as u64)
     }
 }

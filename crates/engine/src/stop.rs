@@ -1,5 +1,6 @@
 //! Why a run stops before its end.
 
+use crate::gathered::Gathered;
 use crate::options::RunError;
 use crate::scenario::Scenario;
 
@@ -9,7 +10,9 @@ pub enum Stop {
     /// It was asked to.
     Cancelled,
     /// The probes have recorded too much.
-    Points,
+    Points(Gathered),
+    /// What it gathers takes more than this many bytes.
+    Grown(Gathered, u64),
     /// More waits here than could leave in the time that is told.
     Overdue(Overdue),
 }
@@ -34,11 +37,57 @@ impl Stop {
     pub fn told(self, scenario: &Scenario) -> RunError {
         match self {
             Stop::Cancelled => RunError::Cancelled,
-            Stop::Points => RunError::Points,
+            Stop::Points(gathered) => {
+                let points = gathered.most.map_or(0, |(_, points)| points);
+                RunError::Points {
+                    probe: probe(gathered, scenario),
+                    points,
+                    all: gathered.points + gathered.drops,
+                }
+            }
+            Stop::Grown(gathered, limit) => grown(gathered, limit, scenario),
             Stop::Overdue(what) => RunError::Overdue {
                 place: what.place(scenario),
             },
         }
+    }
+}
+
+/// The probe that recorded most, in words.
+fn probe(gathered: Gathered, scenario: &Scenario) -> String {
+    let Some((index, _)) = gathered.most else {
+        return "none".into();
+    };
+    let spec = &scenario.probes[index];
+    format!("the probe {} of {}", spec.what.quantity().0, spec.of)
+}
+
+fn grown(gathered: Gathered, limit: u64, scenario: &Scenario) -> RunError {
+    let [points, drops, frames] = gathered.parts();
+    let largest = points.max(drops).max(frames);
+    let cause = if largest == frames {
+        format!(
+            "{} frames that wait at hosts or are under way: a faster link, longer timers, smaller windows, or a shorter run",
+            gathered.frames
+        )
+    } else if largest == drops {
+        format!(
+            "{} traced drops, most of them of {}: a trace of fewer VCs, or a shorter run",
+            gathered.drops,
+            probe(gathered, scenario)
+        )
+    } else {
+        format!(
+            "{} points, most of them of {}: a longer `interval` or `every`, or a shorter run",
+            gathered.points,
+            probe(gathered, scenario)
+        )
+    };
+    RunError::Grown {
+        need: gathered.bytes() as u64,
+        limit,
+        largest: largest as u64,
+        cause,
     }
 }
 

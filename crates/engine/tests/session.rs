@@ -6,7 +6,8 @@ use cellyard_engine::scenario::*;
 use cellyard_engine::units::{BitRate, Span, Time};
 use cellyard_engine::{Kernel, Options, RunError, Session, run};
 use common::build::{self, OC3};
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 static NEVER: AtomicBool = AtomicBool::new(false);
 
@@ -257,4 +258,101 @@ fn what_is_lost_at_one_time_is_told_in_the_order_of_links() {
         let ports: Vec<_> = at_once.map(|d| d.port.as_str()).collect();
         assert_eq!(ports, ["west->x", "east->y"], "{kernel:?}");
     }
+}
+
+/// A burst of a thousand million cells is no single step, whoever asks for its end.
+#[test]
+fn a_long_burst_is_cancelled_from_another_thread() {
+    let vbr = Traffic::Vbr {
+        rate: OC3,
+        on: Span::from_milliseconds(3_000_000),
+        off: Span::from_milliseconds(3_000_000),
+    };
+    let (delay, duration) = (
+        Span::from_microseconds(5),
+        Span::from_milliseconds(3_000_000),
+    );
+    let net = build::dumbbell(2, delay, duration, Some(100), DropPolicy::TailDrop, |_| {
+        vbr.clone()
+    });
+    for kernel in [Kernel::Auto, Kernel::Slotted] {
+        let options = Options {
+            kernel,
+            ..Options::default()
+        };
+        let cancel = AtomicBool::new(false);
+        let waited = std::thread::scope(|scope| {
+            let run = scope.spawn(|| run(&net, None, &options, &cancel).err());
+            std::thread::sleep(Duration::from_millis(100));
+            assert!(
+                !run.is_finished(),
+                "the burst is too short to tell anything"
+            );
+            let asked = Instant::now();
+            cancel.store(true, Ordering::Relaxed);
+            assert_eq!(run.join().expect("no panic"), Some(RunError::Cancelled));
+            asked.elapsed()
+        });
+        assert!(waited < Duration::from_secs(1), "{kernel:?}: {waited:?}");
+    }
+}
+
+/// What grows with a run ends it where the prediction knows nothing of it, and the error names what grew.
+#[test]
+fn what_a_run_gathers_keeps_the_limit_of_memory() {
+    let net = |duration: &str, rest: &str| {
+        let text = format!(
+            r#"
+duration = "{duration}"
+host = [{{ name = "a", count = 2 }}, {{ name = "b" }}]
+switch = [{{ name = "w", ubr = {{ buffer = "10 cells" }} }}]
+link = [{{ from = "a", to = "w", rate = "155.52 Mbps" }}, {{ from = "w", to = "b", rate = "155.52 Mbps" }}]
+{rest}
+"#
+        );
+        read_toml(&text, "", &[]).expect("it reads")
+    };
+    let cells = r#"vc = [{ from = "a", to = "b", class = "ubr", traffic = { kind = "cbr", rate = "155.52 Mbps" } }]"#;
+    let watch = |what: &str| format!("{cells}\nprobe = [{{ what = {what} }}]");
+    // A frame takes more than half a second on the link and is sent again each millisecond.
+    let again = r#"vc = [{ from = "a", to = "b", traffic = { kind = "tcp", mss = "65487 bytes", rwnd = "65487 bytes", granularity = "1 ms",
+  min_rto = "1 ms", initial_rto = "1 ms", max_rto = "1 ms" } }]"#;
+    let slow = |text: Scenario| {
+        let mut net = text;
+        net.links
+            .iter_mut()
+            .for_each(|link| link.rate = BitRate(1_000_000));
+        net
+    };
+    for (scenario, limit, named) in [
+        (
+            net("1 s", &watch(r#""queue", of = "w->b", every = 1"#)),
+            30_000_000,
+            "the probe queue of w->b",
+        ),
+        (
+            net("1 s", &watch(r#""trace", of = "vc""#)),
+            30_000_000,
+            "of the probe trace of vc",
+        ),
+        (
+            slow(net("10000 s", again)),
+            1_000_000,
+            "frames that wait at hosts",
+        ),
+    ] {
+        let options = Options {
+            memory: Some(limit),
+            ..Options::default()
+        };
+        let found = run(&scenario, None, &options, &NEVER).map(|result| result.totals);
+        let Err(RunError::Grown { cause, need, .. }) = found else {
+            panic!("{named}: {found:?}");
+        };
+        assert!(cause.contains(named), "{cause}");
+        // It was noticed soon.
+        assert!(limit < need && need < 2 * limit, "{need} of {limit} bytes");
+    }
+    let watched = net("1 s", &watch(r#""trace", of = "vc""#));
+    assert!(run(&watched, None, &Options::default(), &NEVER).is_ok());
 }

@@ -39,6 +39,9 @@ struct Shared {
     next: AtomicUsize,
     cancelled: AtomicBool,
     options: Options,
+    /// Whether results are kept, and the bytes that they take beyond their prediction.
+    kept: bool,
+    taken: AtomicU64,
     /// Per thread.
     done: Vec<Done>,
 }
@@ -69,15 +72,17 @@ pub struct Batch {
 impl Batch {
     /// Starts `jobs` on `threads` threads. `digest` asks for the digest of every cell transmission; `kernel` forces the kernel of all
     /// ports: `auto` (the fastest that applies), `arithmetic`, `slotted` or `twin` (the reference engine). Raises `ValueError` for any
-    /// other name. The runs under way may together need `memory` bytes by prediction (`None`: no limit).
+    /// other name. The runs under way may together need `memory` bytes (`None`: no limit), and with them the results of those that have
+    /// finished, if they are `kept`.
     #[new]
-    #[pyo3(signature = (jobs, threads, *, digest = false, kernel = "auto", memory = None))]
+    #[pyo3(signature = (jobs, threads, *, digest = false, kernel = "auto", memory = None, kept = true))]
     fn new(
         jobs: Vec<Job>,
         threads: usize,
         digest: bool,
         kernel: &str,
         memory: Option<u64>,
+        kept: bool,
     ) -> PyResult<Batch> {
         let Some(kernel) = Kernel::ALL.into_iter().find(|k| k.name() == kernel) else {
             let names = Kernel::ALL.map(Kernel::name).join(", ");
@@ -86,6 +91,7 @@ impl Batch {
         };
         let remaining = AtomicUsize::new(jobs.len());
         let threads = threads.clamp(1, jobs.len().max(1));
+        let others = jobs.len() - threads.min(jobs.len());
         let shared = Arc::new(Shared {
             jobs,
             next: AtomicUsize::new(0),
@@ -93,9 +99,17 @@ impl Batch {
             options: Options {
                 kernel,
                 digest,
-                // Every thread has a run of its own.
+                // Every thread has a run of its own, and its part of the results that are kept.
                 memory: memory.map(|bytes| bytes / threads as u64),
+                kept_runs: if kept {
+                    others.div_ceil(threads) as u64
+                } else {
+                    0
+                },
+                taken: 0,
             },
+            kept,
+            taken: AtomicU64::new(0),
             done: (0..threads).map(|_| Done::default()).collect(),
         });
         let (sender, receiver) = channel();
@@ -191,11 +205,16 @@ fn run(
     let mut result =
         simulate(shared, &scenario, *replication, passed).map_err(|error| match error {
             RunError::Kernel { .. }
-            | RunError::Points
+            | RunError::Points { .. }
+            | RunError::Grown { .. }
             | RunError::Overdue { .. }
             | RunError::Memory { .. } => ("usage", error.to_string()),
             RunError::Scenario(_) | RunError::Cancelled => failed(error),
         })?;
+    if shared.kept {
+        let beyond = cellyard_engine::beyond(&scenario, &result);
+        shared.taken.fetch_add(beyond, Ordering::Relaxed);
+    }
     let series = result.series.iter_mut();
     let points = series
         .map(|s| (std::mem::take(&mut s.time_s), std::mem::take(&mut s.value)))
@@ -213,7 +232,12 @@ fn simulate(
     replication: Option<u64>,
     passed: &dyn Fn(f64),
 ) -> Result<RunResult, RunError> {
-    let mut session = Session::new(scenario, replication, &shared.options)?;
+    let threads = shared.done.len() as u64;
+    let options = Options {
+        taken: shared.taken.load(Ordering::Relaxed) / threads,
+        ..shared.options
+    };
+    let mut session = Session::new(scenario, replication, &options)?;
     let end = session.end().0;
     for part in 1..=PARTS {
         let until = if part < PARTS {

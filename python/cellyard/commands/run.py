@@ -24,7 +24,7 @@ from cellyard.progress import Progress
 from cellyard.ranges import interval, median, whole_count
 from cellyard.results import Totals
 from cellyard.scenario import Scenario
-from cellyard.text import csv_text, dump
+from cellyard.text import csv_text, dump_pieces
 
 #: The first and the last second drawn.
 Window = tuple[float | None, float | None]
@@ -81,7 +81,9 @@ def _show(
 ) -> None:
     """Print the results; a table also says where they were ``written``."""
     if output_format == "json":
-        print(dump(found))
+        for piece in dump_pieces(found):
+            sys.stdout.write(piece)
+        print()
     elif output_format == "csv":
         print(csv_text(run_files.records(runs, "runs")), end="")
     else:

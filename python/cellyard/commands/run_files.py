@@ -2,29 +2,44 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from cellyard.files import FileSet
 from cellyard.grid_columns import as_columns
-from cellyard.text import csv_text, dump
+from cellyard.text import PIECE, csv_pieces, dump_pieces
+
+#: What names a series.
+_SERIES = ("what", "of", "class", "vc", "unit")
 
 
 def add(files: FileSet, document: Mapping[str, Any]) -> None:
     """The whole document as JSON, and a CSV file for each kind of record in it; without records there is no file."""
-    files.add("results.json", dump(document) + "\n")
+    files.add("results.json", itertools.chain(dump_pieces(document), "\n"))
     files.add("scenario.toml", document["provenance"]["scenario"])
     runs = document["runs"]
-    found = {
-        part: records(runs, part) for part in ("runs", "vcs", "vc_ports", "ports", "port_classes", "classes", "trace")
-    }
-    found |= {"summary": summary_records(document["summary"]), "series": list(_series(runs))}
-    for part, of_part in found.items():
-        if of_part:
-            files.add(f"{part}.csv", csv_text(of_part))
+    for part in ("runs", "vcs", "vc_ports", "ports", "port_classes", "classes", "trace"):
+        _add(files, part, csv_pieces(partial(of_part, runs, part)))
+    _add(files, "summary", csv_pieces(lambda: summary_records(document["summary"])))
+    _add(files, "series", _series(runs))
+
+
+def _add(files: FileSet, name: str, pieces: Iterator[str]) -> None:
+    """Add a table, unless there is nothing in it."""
+    if first := next(pieces, ""):
+        files.add(f"{name}.csv", itertools.chain([first], pieces))
 
 
 def records(runs: Sequence[Mapping[str, Any]], part: str) -> list[dict[str, Any]]:
+    """The records of `of_part` as a list."""
+    return list(of_part(runs, part))
+
+
+def of_part(runs: Sequence[Mapping[str, Any]], part: str) -> Iterator[dict[str, Any]]:
     """A record for each run (its totals), or for each VC, port of a VC, port, class of a port, class or traced drop of each run."""
 
     def flat(thing: Mapping[str, Any]) -> dict[str, Any]:
@@ -37,16 +52,19 @@ def records(runs: Sequence[Mapping[str, Any]], part: str) -> list[dict[str, Any]
                 record[key] = value
         return record
 
-    def things(run: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    def things(run: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
         if part == "runs":
             return [run["totals"]]
         if part == "vc_ports":
             return [{"vc": vc["name"], **there} for vc in run["vcs"] for there in vc["ports"]]
         if part == "port_classes":
             return [{"port": port["name"], **of_class} for port in run["ports"] for of_class in port["classes"]]
-        return list(run[part])
+        found: Sequence[Mapping[str, Any]] = run[part]
+        return found
 
-    return [{**head, **flat(thing)} for head, run in zip(_heads(runs), runs, strict=True) for thing in things(run)]
+    for head, run in zip(_heads(runs), runs, strict=True):
+        for thing in things(run):
+            yield {**head, **flat(thing)}
 
 
 def _heads(runs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -67,9 +85,23 @@ def summary_records(points: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]
     return found
 
 
-def _series(runs: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-    for head, run in zip(_heads(runs), runs, strict=True):
+def _series(runs: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """CSV of all points, bit by bit; nothing without series."""
+    heads = _heads(runs)
+    columns = list(dict.fromkeys(column for head in heads for column in head))
+    if any(run["series"] for run in runs):
+        yield _csv_line([*columns, *_SERIES, "time_s", "value"])
+    for head, run in zip(heads, runs, strict=True):
         for series in run["series"]:
-            named = {key: series[key] for key in ("what", "of", "class", "vc", "unit")}
-            for time_s, value in zip(series["time_s"].tolist(), series["value"].tolist(), strict=True):
-                yield {**head, **named, "time_s": time_s, "value": value}
+            begin = _csv_line([*(head.get(column, "") for column in columns), *(series[key] for key in _SERIES)])[:-1]
+            time_s, value = series["time_s"], series["value"]
+            for start in range(0, len(time_s), PIECE):
+                some = slice(start, start + PIECE)
+                points = zip(time_s[some].tolist(), value[some].tolist(), strict=True)
+                yield "".join(f"{begin},{t!r},{v!r}\n" for t, v in points)
+
+
+def _csv_line(values: Sequence[object]) -> str:
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerow(values)
+    return out.getvalue()

@@ -80,7 +80,17 @@ pub fn build(
         stopped: None,
     };
     let links = scenario.links.len();
-    Ok(Simulation::new(hosts, fabric, ports, ahead.to_host, links))
+    let room = options
+        .memory
+        .map(|limit| limit.saturating_sub(options.taken));
+    Ok(Simulation::new(
+        hosts,
+        fabric,
+        ports,
+        ahead.to_host,
+        links,
+        room,
+    ))
 }
 
 /// The measuring time [from, to).

@@ -11,7 +11,7 @@ use crate::record::{IntervalSum, Points, Steps};
 use crate::scenario::{Observable, Probe, Scenario};
 use crate::topology::Topology;
 use crate::units::{Span, TICKS_PER_SECOND, Time};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 /// Default interval of probes that need one: 10 ms.
 fn interval(given: Option<Span>) -> Span {
@@ -25,8 +25,8 @@ pub struct Watched<'a> {
     links: HashMap<&'a str, usize>,
     /// By the name of what they watch: the probes.
     probes_of: HashMap<&'a str, Vec<usize>>,
-    /// Flows of VCs with a trace probe.
-    traced: HashSet<FlowId>,
+    /// Flows of VCs with a trace probe, and the first of those.
+    traced: HashMap<FlowId, usize>,
 }
 
 impl<'a> Watched<'a> {
@@ -36,7 +36,7 @@ impl<'a> Watched<'a> {
             vcs: HashMap::new(),
             links: HashMap::new(),
             probes_of: HashMap::new(),
-            traced: HashSet::new(),
+            traced: HashMap::new(),
         };
         if scenario.probes.is_empty() {
             return watched;
@@ -50,8 +50,10 @@ impl<'a> Watched<'a> {
             watched.probes_of.entry(&probe.of).or_default().push(index);
             let vc = watched.vcs.get(probe.of.as_str());
             if let (Some(&vc), Observable::Trace) = (vc, probe.what) {
-                let flows = FlowKind::ALL.map(|kind| topology.flow(vc, kind));
-                watched.traced.extend(flows);
+                for kind in FlowKind::ALL {
+                    let flow = topology.flow(vc, kind);
+                    watched.traced.entry(flow).or_insert(index);
+                }
             }
         }
         watched
@@ -83,7 +85,10 @@ impl Plan<'_> {
         let traced = &self.watched.traced;
         let mut probe = PortProbe {
             link: link as u32,
-            traced: here.filter(|flow| traced.contains(flow)).copied().collect(),
+            traced: here
+                .filter(|flow| traced.contains_key(flow))
+                .copied()
+                .collect(),
             ..PortProbe::default()
         };
         for (index, spec) in self.probes_of(&self.scenario.links[link].name) {

@@ -128,11 +128,11 @@ pub fn found(queue: &QueueView, threshold: Option<f64>) -> FoundQueue {
 }
 
 impl PortProbe {
-    /// Points recorded so far.
+    /// Points of series recorded so far.
     pub fn points(&self) -> usize {
         let watched: usize = self.watches.iter().map(|w| w.out.len()).sum();
         let dropped: usize = self.drops.iter().map(|d| d.sum.out.len()).sum();
-        watched + dropped + self.trace.len()
+        watched + dropped
     }
 
     /// When the next regular sample is due.

@@ -385,3 +385,21 @@ pub enum Observable {
     /// Every dropped cell of a VC with the reason.
     Trace,
 }
+
+impl Observable {
+    /// Its name, and the unit of its values.
+    pub fn quantity(self) -> (&'static str, &'static str) {
+        match self {
+            Observable::Queue => ("queue", "cells"),
+            Observable::Cwnd => ("cwnd", "bytes"),
+            Observable::Ssthresh => ("ssthresh", "bytes"),
+            Observable::Sequence => ("sequence", "bytes"),
+            Observable::Delivered => ("delivered", "bytes"),
+            Observable::Goodput => ("goodput", "Mb/s"),
+            Observable::LinkShare => ("link-share", "fraction of slots"),
+            Observable::Drops => ("drops", "cells"),
+            Observable::Credit => ("credit", "slots"),
+            Observable::Trace => ("trace", "cells"),
+        }
+    }
+}
