@@ -147,6 +147,15 @@ Jobs = Annotated[
 ]
 
 
+Memory = Annotated[
+    str | None,
+    typer.Option(
+        help="What the runs and their results may need together, as 4GB. Default: half of the machine's memory.",
+        metavar="SIZE",
+    ),
+]
+
+
 def _folder(text: str) -> Path:
     """A folder that is named; the empty name of an unset shell variable would be the current one."""
     if not text.strip():
@@ -189,8 +198,8 @@ def _guarded(call: Callable[[], int | None]) -> int:
     except RunError as error:
         print(error, file=sys.stderr)
         return FAILED
-    except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
+    except KeyboardInterrupt as ended:
+        print(": ".join(["interrupted", *map(str, ended.args)]), file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:  # the reader of our output went away
         return FAILED
@@ -247,13 +256,7 @@ def run(
             "Changes no number."
         ),
     ] = Kernel.auto,
-    memory: Annotated[
-        str | None,
-        typer.Option(
-            help="What the runs under way may need together by prediction, as 4GB. Default: half of the machine's memory.",
-            metavar="SIZE",
-        ),
-    ] = None,
+    memory: Memory = None,
     plot: Annotated[
         Path | None,
         typer.Option(help="Draw the series of the probes of a single run into a PNG, SVG or PDF file.", metavar="FILE"),
@@ -359,6 +362,7 @@ def run_study(
     replications: Replications = None,
     seed: Seed = None,
     jobs: Jobs = None,
+    memory: Memory = None,
     out: Out = None,
     overwrite: Overwrite = False,
     output_format: OutputFormat = Format.table,
@@ -373,6 +377,7 @@ def run_study(
         replications=replications,
         seed=seed,
         jobs=jobs,
+        memory=memory,
         out=out,
         overwrite=overwrite,
         output_format=output_format.value,
@@ -390,6 +395,7 @@ def report(
     replications: Draws = 20,
     seed: Seed = None,
     jobs: Jobs = None,
+    memory: Memory = None,
 ) -> int:
     """Write a page of tables, figures and claims.
 
@@ -405,6 +411,7 @@ def report(
         replications=replications,
         seed=seed,
         jobs=jobs,
+        memory=memory,
     )
 
 

@@ -60,13 +60,15 @@ class Reproduction:
         *,
         threads: int | None = None,
         store: Store | None = None,
+        memory: str | int | None = None,
         on_progress: Callable[[float], None] | None = None,
     ) -> Iterator[int]:
         """Simulate; yields the number of finished runs after each. Close the iterator to stop: what was finished stays.
 
-        ``on_progress`` as in `run_jobs`.
+        ``memory`` and ``on_progress`` as in `run_jobs`.
         """
-        for finished in run_jobs(self._jobs, threads=threads, store=store, on_progress=on_progress):
+        done = run_jobs(self._jobs, threads=threads, store=store, memory=memory, on_progress=on_progress)
+        for finished in done:
             self._kept[finished.index] = finished.result
             self.cpu_seconds += finished.cpu_seconds
             yield len(self._kept)

@@ -24,6 +24,7 @@ def command(
     replications: int | None,
     seed: int | None,
     jobs: int | None,
+    memory: str | None,
 ) -> int:
     """Run the study, write its page; returns the exit status."""
     study = load(name)
@@ -32,7 +33,7 @@ def command(
     path = out / "index.html"
     with plot.style(), study_files.folder(study, out, origin, overwrite=overwrite) as folder:
         reproduction, status, seconds = reproduce(
-            study, rows, replications=replications, seed=seed, jobs=jobs, folder=folder
+            study, rows, replications=replications, seed=seed, jobs=jobs, memory=memory, folder=folder
         )
         if status:
             return status

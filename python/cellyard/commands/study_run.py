@@ -30,6 +30,7 @@ def command(
     replications: int | None,
     seed: int | None,
     jobs: int | None,
+    memory: str | None,
     out: Path | None,
     overwrite: bool,
     output_format: str,
@@ -40,7 +41,7 @@ def command(
     origin = provenance.of_command()
     with study_files.folder(study, out, origin, overwrite=overwrite) if out else nullcontext() as folder:
         reproduction, status, seconds = reproduce(
-            study, rows, replications=replications, seed=seed, jobs=jobs, folder=folder
+            study, rows, replications=replications, seed=seed, jobs=jobs, memory=memory, folder=folder
         )
         document = {**reproduction.to_dict(wall_seconds=seconds), "provenance": origin}
         unwritten = ""
@@ -92,6 +93,7 @@ def reproduce(
     replications: int | None,
     seed: int | None,
     jobs: int | None,
+    memory: str | None,
     folder: ResultFolder | None,
 ) -> tuple[Reproduction, int, float]:
     """Simulate rows with progress on standard error; what was done, the exit status, wall seconds."""
@@ -107,7 +109,7 @@ def reproduce(
         if store and store.note:
             print(f"note: {store.note}", file=sys.stderr)
         try:
-            for _ in reproduction.advance(threads=jobs, store=store, on_progress=progress.update):
+            for _ in reproduction.advance(threads=jobs, memory=memory, store=store, on_progress=progress.update):
                 pass
         except KeyboardInterrupt:
             status = INTERRUPTED
