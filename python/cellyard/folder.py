@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Any
 
 from cellyard.errors import UsageError
-from cellyard.files import FileSet, sealed, settle, unsealed, writable_folder, write_whole
+from cellyard.files import FileSet, sealed, settle, sums, unsealed, writable_folder, write_whole
 from cellyard.lock import FolderLock
 from cellyard.store import Store
 
@@ -59,6 +59,7 @@ class ResultFolder(AbstractContextManager["ResultFolder"]):
     def publish(self, add: Callable[[FileSet], None]) -> str:
         """Replace the result files by those that ``add`` adds, all or none; what could not be written and what is kept, in words."""
         failure, rest = self._store.failure if self._store else None, "the other files are all there"
+        before = sums(self.path)
         try:
             self._is_there()
             with FileSet(self.path) as files:
@@ -66,11 +67,17 @@ class ResultFolder(AbstractContextManager["ResultFolder"]):
                 files.add(MARK, sealed(self._mark))
         except OSError as error:
             failure, rest = failure or error, "the result files are as they were before this command"
+        except KeyboardInterrupt:
+            there = sums(self.path) != before
+            state = "there" if there else "as they were before this command"
+            raise KeyboardInterrupt(f"the result files are {state}, and {self._kept()}") from None
         if failure is None:
             return ""
+        return f"{failure.filename or self.path}: cannot be written: {failure.strerror or failure}; {rest}, and {self._kept()}"
+
+    def _kept(self) -> str:
         kept = self._store.kept if self._store else 0
-        runs = f"{kept} finished run{'s are' if kept != 1 else ' is'} kept in {self.path / 'runs.jsonl'}"
-        return f"{failure.filename or self.path}: cannot be written: {failure.strerror or failure}; {rest}, and {runs}"
+        return f"{kept} finished run{'s are' if kept != 1 else ' is'} kept in {self.path / 'runs.jsonl'}"
 
     def _is_there(self) -> None:
         if not self._lock.is_of(self.path):

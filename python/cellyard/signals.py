@@ -11,8 +11,15 @@ from types import FrameType
 #: What ends a command; not every system has all of them.
 NAMES = ("SIGINT", "SIGTERM", "SIGHUP")
 
+#: What comes after the first of them, finished runs being written and printed above all, may take so much CPU time, in seconds.
+GRACE_SECONDS = 0.7
+
 #: Added to the number of a signal in the exit status, as shells do: 130, 143, 129.
 BASE = 128
+
+
+#: Windows has no timer that counts CPU time.
+_HAS_TIMER = hasattr(signal, "setitimer")
 
 
 @contextmanager
@@ -20,14 +27,20 @@ def heard() -> Iterator[list[int]]:
     """In the block, each of the signals raises `KeyboardInterrupt`; their numbers as they come.
 
     One that is ignored, as ``nohup`` has it, goes on being ignored. Ctrl-C is heard as often as it comes. The others are heard once:
-    the end of a terminal is told by the system and by the shell, and the second must not cut short what the first has begun.
+    the end of a terminal is told by the system and by the shell, and the second must not cut short what the first has begun. What goes on
+    after the first is ended in the same way when it takes more than `GRACE_SECONDS`.
     """
     numbers: list[int] = []
 
     def end(number: int, _: FrameType | None) -> None:
         if not numbers or number == signal.SIGINT:
+            if not numbers and _HAS_TIMER:
+                signal.setitimer(signal.ITIMER_PROF, GRACE_SECONDS)
             numbers.append(number)
             raise KeyboardInterrupt
+
+    def late(_: int, __: FrameType | None) -> None:
+        raise KeyboardInterrupt
 
     before = {}
     if threading.current_thread() is threading.main_thread():  # no other may
@@ -35,8 +48,12 @@ def heard() -> Iterator[list[int]]:
             number = getattr(signal, name, None)
             if number is not None and signal.getsignal(number) not in (signal.SIG_IGN, None):
                 before[number] = signal.signal(number, end)
+        if _HAS_TIMER:
+            before[signal.SIGPROF] = signal.signal(signal.SIGPROF, late)
     try:
         yield numbers
     finally:
+        if _HAS_TIMER and before:
+            signal.setitimer(signal.ITIMER_PROF, 0)
         for number, handler in before.items():
             signal.signal(number, handler)
