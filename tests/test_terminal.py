@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import cellyard as cy
 import pytest
 from cellyard.scenario import Scenario
 from cellyard.terminal import printable
@@ -183,3 +184,18 @@ def test_a_reader_that_goes_away_is_no_traceback(lan: Path) -> None:
     for command in ("components", "run lan.toml --format json", "check lan.toml"):
         done = in_shell(f"CY {command} | head -c 1", lan.parent)
         assert "Traceback" not in done.stderr and "Exception" not in done.stderr
+
+
+def test_a_line_end_in_a_name_of_a_folder_splits_no_message(cli: Cli, lan: Path, tmp_path: Path) -> None:
+    (tmp_path / "a\nb").write_text("a file")
+    done = cli("run", lan, "--out", "a\nb")
+    assert done.returncode == 2 and done.stderr.startswith("a\\u000ab: ") and len(done.stderr.splitlines()) == 1
+    done = cli("run", lan, "--out", "c\nd")
+    assert done.returncode == 0 and done.stdout.endswith("written to c\\u000ad\n")
+
+
+def test_an_error_in_python_shows_what_a_terminal_would_obey_as_numbers() -> None:
+    with pytest.raises(cy.ScenarioError) as raised:
+        cy.Scenario(name="n", duration="1 \u202es", hosts=[], switches=[], links=[], vcs=[])
+    problem = next(one for one in raised.value.problems if one.path == "duration")
+    assert "\\u202e" in str(raised.value) and "\u202e" not in str(raised.value) + problem.text + str(problem)

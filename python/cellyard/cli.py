@@ -192,20 +192,28 @@ def _guarded(call: Callable[[], int | None]) -> int:
 
     try:
         return call() or 0
-    except (UsageError, ScenarioError) as error:
+    except ScenarioError as error:
         print(error, file=sys.stderr)
         return USAGE
+    except UsageError as error:
+        _told(str(error))
+        return USAGE
     except RunError as error:
-        print(error, file=sys.stderr)
+        _told(str(error))
         return FAILED
     except KeyboardInterrupt as ended:
-        print(": ".join(["interrupted", *map(str, ended.args)]), file=sys.stderr)
+        _told(": ".join(["interrupted", *map(str, ended.args)]))
         return INTERRUPTED
     except BrokenPipeError:  # the reader of our output went away
         return FAILED
     except OSError as error:
-        print(f"{error.filename or 'system'}: {error.strerror or error}", file=sys.stderr)
+        _told(f"{error.filename or 'system'}: {error.strerror or error}")
         return FAILED
+
+
+def _told(message: str) -> None:
+    """A message is one line, whatever the names in it."""
+    print(terminal.printable(message), file=sys.stderr)
 
 
 def pairs(option: str, texts: list[str] | None) -> list[tuple[str, str]]:

@@ -34,7 +34,8 @@ class RunError(CellyardError):
 class Problem:
     """One thing that is wrong with a scenario.
 
-    ``line`` and ``column`` count from 1 and are 0 or ``None`` where there is no text (data from Python).
+    ``text`` is all of it in words, with controls and marks of direction as their numbers. ``line`` and ``column`` count from 1 and are
+    0 or ``None`` where there is no text (data from Python).
     """
 
     text: str
@@ -45,6 +46,9 @@ class Problem:
     message: str
     allowed: str
     suggestion: str | None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "text", printable(self.text))
 
     def __str__(self) -> str:
         return self.text

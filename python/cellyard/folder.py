@@ -13,6 +13,7 @@ from cellyard.errors import UsageError
 from cellyard.files import FileSet, sealed, settle, sums, unsealed, writable_folder, write_whole
 from cellyard.lock import FolderLock
 from cellyard.store import Store
+from cellyard.terminal import printable
 
 #: File that says what a folder holds and where that came from. It is there before the first run.
 MARK = "provenance.json"
@@ -73,7 +74,9 @@ class ResultFolder(AbstractContextManager["ResultFolder"]):
             raise KeyboardInterrupt(f"the result files are {state}, and {self._kept()}") from None
         if failure is None:
             return ""
-        return f"{failure.filename or self.path}: cannot be written: {failure.strerror or failure}; {rest}, and {self._kept()}"
+        return printable(
+            f"{failure.filename or self.path}: cannot be written: {failure.strerror or failure}; {rest}, and {self._kept()}"
+        )
 
     def _kept(self) -> str:
         kept = self._store.kept if self._store else 0

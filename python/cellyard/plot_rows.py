@@ -239,7 +239,7 @@ def _groups(axes: Axes) -> list[Any]:
 
 def legend_within(axes: Axes, **options: Any) -> None:
     """A legend of the groups of one panel; ``options`` are matplotlib's."""
-    axes.legend(handles=_groups(axes), handlelength=1.2, labelspacing=0.2, **options)
+    legend(axes, _groups(axes), handlelength=1.2, labelspacing=0.2, **options)
 
 
 def legend_above(figure: Figure, axes: Axes, *, published: bool) -> None:

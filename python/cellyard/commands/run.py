@@ -24,6 +24,7 @@ from cellyard.progress import Progress
 from cellyard.ranges import interval, median, whole_count
 from cellyard.results import Totals
 from cellyard.scenario import Scenario
+from cellyard.terminal import printable
 from cellyard.text import csv_text, dump_pieces
 
 #: The first and the last second drawn.
@@ -67,7 +68,12 @@ def command(
     if plot and runs:
         unwritten.append(_plot(plot, runs[0], window))
     unwritten = [told for told in unwritten if told]
-    _show(found, runs, output_format, written=[] if unwritten else [str(target) for target in (out, plot) if target])
+    _show(
+        found,
+        runs,
+        output_format,
+        written=[] if unwritten else [printable(str(target)) for target in (out, plot) if target],
+    )
     for told in unwritten:
         print(told, file=sys.stderr)
     if not complete:
@@ -231,5 +237,5 @@ def _plot(path: Path, run: Mapping[str, Any], window: Window) -> str:
     try:
         write_whole(path, content)
     except OSError as error:
-        return f"{error.filename}: cannot be written: {error.strerror or error}"
+        return printable(f"{error.filename}: cannot be written: {error.strerror or error}")
     return ""

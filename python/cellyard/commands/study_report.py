@@ -13,6 +13,7 @@ from cellyard.commands.study_pages import Picture, page, summary
 from cellyard.commands.study_run import reproduce
 from cellyard.files import FileSet
 from cellyard.study import Rows, Study, load, select
+from cellyard.terminal import printable
 
 
 def command(
@@ -50,8 +51,8 @@ def command(
             print(study_text.text(study, reproduction, document))
             print(unwritten, file=sys.stderr)
             return FAILED
-    print(f"wrote {path}", file=sys.stderr)
-    print(path)
+    print(f"wrote {printable(str(path))}", file=sys.stderr)
+    print(printable(str(path)))
     return 0
 
 
