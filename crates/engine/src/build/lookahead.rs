@@ -130,6 +130,7 @@ fn answer_times(
             from_all[port] = takes.min(from_all[port]);
         }
         for (&from, &arrives) in &shortest[host] {
+            // Each is part of a way that the reader keeps, with the run before it, within `Time::LATEST`: twice that fits.
             let takes = arrives + takes;
             after.push(After { port, from, takes });
         }

@@ -60,6 +60,7 @@ impl Steps {
 
     /// Of a port where cells of these links, its own included, come and go.
     pub fn new(links: impl Iterator<Item = BitRate>) -> Steps {
+        // A million links of 10^12 bit/s, the most that the reader lets pass, are 10^18.
         let rate: u64 = links.map(|rate| rate.0).sum();
         let time_of = |cells: u64| {
             let ticks = u128::from(cells * CELL_BITS) * u128::from(TICKS_PER_SECOND);

@@ -104,6 +104,7 @@ impl CellSource {
                 if within < *on {
                     self.since + within
                 } else {
+                    // The reader has each up to 100 000 s, and no source starts later than 400 000 s.
                     self.since += *on + *off;
                     self.cells = 0;
                     self.since
