@@ -63,3 +63,22 @@ def test_a_port_has_the_queue_of_its_link_or_else_of_its_switch(
     west: cy.Switch, to_east: dict[str, object], east: str, north: str
 ) -> None:
     assert pictures(west, **to_east) == {"east": east, "north": north}
+
+
+def test_an_outline_does_not_grow_with_vcs_that_are_alike() -> None:
+    def outline(vcs: int) -> str:
+        scenario = cy.Scenario(
+            name="star",
+            duration="1 ms",
+            hosts=[cy.Host(name="from", count=vcs), cy.Host(name="to")],
+            switches=[cy.Switch(name="west")],
+            links=[cy.Link(from_="from", to="west", rate=RATE), cy.Link(from_="west", to="to", rate=RATE)],
+            vcs=[cy.Vc(from_="from", to="to", traffic=cy.Cbr(rate="1 kbps"))],
+        )
+        assert (scenario.name, scenario.seed) == ("star", scenario.to_dict()["seed"])
+        facts = overview.outline(scenario.canonical)
+        assert facts["vcs"] == vcs and facts["ports"] == len(scenario.describe()["ports"])
+        return overview.topology(facts)
+
+    assert outline(2).startswith("from1, from2\n") and outline(3).startswith("from1 .. from3 (3)\n")
+    assert len(outline(2000)) < len(outline(3)) + 20

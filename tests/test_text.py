@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import csv
+import json
 from pathlib import Path
 
+import numpy as np
 import pytest
-from cellyard.text import cell, span, table
+from cellyard.commands.run_files import series_pieces
+from cellyard.text import PIECE, cell, csv_text, dump, json_pieces, json_text, span, table
 from conftest import EXAMPLES, Cli
 
 
@@ -148,3 +151,31 @@ def test_a_long_table_of_losses_says_what_it_leaves_out(cli: Cli, lan: Path, tmp
     assert dropped == sorted(every, reverse=True)[:20] and min(every) > 0
     rest = sum(every) - sum(dropped)
     assert left_out == f"3 more lines with {rest} cells: --out DIR writes all of them to vc_ports.csv"
+
+
+def test_documents_are_the_same_whole_and_bit_by_bit() -> None:
+    points = 2 * PIECE + 1
+    series = [
+        {"of": "a", "time_s": np.arange(points) / 3, "value": np.zeros(points)},
+        {"of": "b", "time_s": np.zeros(0), "value": np.zeros(0)},
+    ]
+    run = {"totals": {"x": None}, "vcs": [{"n": n} for n in range(points)], "series": series, "trace": []}
+    assert "".join(json_pieces(run)) == json_text(run)
+    assert max(map(len, json_pieces(run))) < len(json_text(run)) / 2
+    document = {"scenario": "s", "runs": [run, run], "summary": [], "timing": {}}
+    assert json.loads(dump(document)) == json.loads(json_text(document))
+    records = [{"a": n, **({"b": "x, y"} if n == PIECE else {})} for n in range(points)]
+    lines = csv_text(records).splitlines()
+    assert len(lines) == points + 1 and lines[0] == "a,b" and lines[PIECE + 1] == f'{PIECE},"x, y"'
+
+
+def test_points_are_written_as_a_table_of_all_would_have_them() -> None:
+    series = {"what": "queue", "of": "a->b", "class": None, "vc": "v,w", "unit": "cells"}
+    points = {"time_s": np.arange(2 * PIECE + 1) / 7, "value": np.arange(2 * PIECE + 1) % 5 / 1.0}
+    runs = [{"set": {"drop": drop}, "replication": None, "series": [series | points]} for drop in ("epd", "fba")]
+    expected = [
+        {"drop": drop, "replication": None, **series, "time_s": time, "value": value}
+        for drop in ("epd", "fba")
+        for time, value in zip(points["time_s"].tolist(), points["value"].tolist(), strict=True)
+    ]
+    assert "".join(series_pieces(runs)) == csv_text(expected)

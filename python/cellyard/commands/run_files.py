@@ -25,7 +25,7 @@ def add(files: FileSet, document: Mapping[str, Any]) -> None:
     for part in ("runs", "vcs", "vc_ports", "ports", "port_classes", "classes", "trace"):
         _add(files, part, csv_pieces(partial(of_part, runs, part)))
     _add(files, "summary", csv_pieces(lambda: summary_records(document["summary"])))
-    _add(files, "series", _series(runs))
+    _add(files, "series", series_pieces(runs))
 
 
 def _add(files: FileSet, name: str, pieces: Iterator[str]) -> None:
@@ -85,7 +85,7 @@ def summary_records(points: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]
     return found
 
 
-def _series(runs: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def series_pieces(runs: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """CSV of all points, bit by bit; nothing without series."""
     heads = _heads(runs)
     columns = list(dict.fromkeys(column for head in heads for column in head))

@@ -64,11 +64,26 @@ fn message(problem: &Problem) -> Result<(), String> {
     Ok(())
 }
 
+/// Those that must have a place: of more than 50 the first, followed by one that says how many more there are.
+fn told(problems: &[Problem]) -> &[Problem] {
+    match problems {
+        [first @ .., last] if first.len() == 50 && is_rest(&last.message) => first,
+        all => all,
+    }
+}
+
+fn is_rest(message: &str) -> bool {
+    let number = message
+        .strip_prefix("and ")
+        .and_then(|rest| rest.strip_suffix(" more"));
+    number.is_some_and(|number| number.parse::<u64>().is_ok())
+}
+
 fn check(input: &Text) -> Result<Outcome, String> {
     let scenario = match read_toml(&input.text, "fuzz.toml", &input.overrides) {
         Err(problems) if problems.is_empty() => return Err("refused without a reason".into()),
         Err(problems) => {
-            problems.iter().try_for_each(message)?;
+            told(&problems).iter().try_for_each(message)?;
             return Ok(Outcome::Refused);
         }
         Ok(scenario) => scenario,
@@ -128,4 +143,14 @@ fn a_message_without_place_or_with_controls_or_without_end_is_found() {
         spoil(&mut bad);
         assert!(message(&bad).is_err(), "{bad:?}");
     }
+}
+
+#[test]
+fn more_than_50_problems_are_told_with_the_number_of_the_rest() {
+    let vc = "[[vc]]\nfrom = 1\nto = 2\n".repeat(60);
+    let text = Text {
+        text: vc,
+        overrides: Vec::new(),
+    };
+    assert_eq!(check(&text), Ok(Outcome::Refused));
 }
