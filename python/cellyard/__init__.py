@@ -1,7 +1,8 @@
 """A laboratory for TCP over cell-switched (ATM) networks: a cell-by-cell engine with typed scenarios and results.
 
 Everything here is imported when first used, so that ``import cellyard`` costs nothing. Beside the classes there are the modules
-``networks`` (networks made by functions), ``plot`` (figures, which need the extra ``plot``), ``ready`` (ready scenarios), ``study`` and ``reproduce`` (published studies).
+``networks`` (networks made by functions), ``plot`` (figures, which need the extra ``plot``), ``ready`` (ready scenarios), ``study`` and
+``reproduce`` (published studies).
 """
 
 from __future__ import annotations

@@ -37,10 +37,10 @@ def parking_lot(
 
     ``members`` are the VCs of every group, each as fields of `Vc` (``traffic``, ``class_``, ``contract``, ...) without its ends. The groups
     are named ``long`` and ``hop1``, ``hop2``, ..., or as ``groups`` says, the long one first; the VCs after their group and number
-    (``long1``, ``hop2-1``; ``A1`` where a name of ``groups`` ends in a letter), the switches ``switch1``, ``switch2``, ..., and each VC has two hosts of its own,
-    named ``<vc>-from`` and ``<vc>-to``. All links have ``rate`` (default 155.52 Mb/s); those between switches ``delay`` (2 ms) and the fields ``port``
-    of `Link` on the way there (``ubr``, ``gfr``, ``scheduler``, ...), those of hosts ``access_delay`` (5 us). ``fields`` are those of the
-    scenario (``duration``, ``measure``, ``probes``, ...).
+    (``long1``, ``hop2-1``); the switches ``switch1``, ``switch2``, ...; and each VC has two hosts of its own, ``<vc>-from`` and ``<vc>-to``.
+    All links have ``rate`` (default 155.52 Mb/s). Those between switches have ``delay`` (2 ms) and the fields ``port`` of `Link` on the way
+    there (``ubr``, ``gfr``, ``scheduler``, ...), those of hosts ``access_delay`` (5 us). ``fields`` are those of the scenario (``duration``,
+    ``measure``, ``probes``, ...).
 
     Raises `UsageError` when ``hops``, ``members`` or ``groups`` are out of bounds, and `ScenarioError` as `Scenario` does.
     """
@@ -49,7 +49,9 @@ def parking_lot(
         raise UsageError("members: must have at least one VC")
     names = list(groups) if groups is not None else ["long", *(f"hop{hop}" for hop in range(1, hops + 1))]
     if len(names) != hops + 1 or len(set(names)) != len(names):
-        raise UsageError(f"groups = {names}: must be {hops + 1} different names, one for the long way and one for each of {hops} links")
+        raise UsageError(
+            f"groups = {names}: must be {hops + 1} different names, one for the long way and one for each of {hops} links"
+        )
     hosts, access, vcs = [], [], []
     for place, group in enumerate(names):
         first, last = (1, hops + 1) if place == 0 else (place, place + 1)

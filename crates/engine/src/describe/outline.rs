@@ -159,7 +159,7 @@ fn ways<'s>(
             from: names(|vc| &vc.from),
             to: names(|vc| &vc.to),
             vcs: names(|vc| &vc.name),
-            traffic: first.traffic.kind(),
+            traffic: first.traffic.name(),
             class: first.class,
             route: &first.route,
             hops: topology.data_path(members[0]).iter().map(hop).collect(),

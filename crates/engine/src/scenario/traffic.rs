@@ -112,16 +112,6 @@ impl Traffic {
         }
     }
 
-    /// Its name in the registry.
-    pub fn kind(&self) -> &'static str {
-        match self {
-            Traffic::Tcp(_) => "tcp",
-            Traffic::Cbr { .. } => "cbr",
-            Traffic::Poisson { .. } => "poisson",
-            Traffic::Vbr { .. } => "vbr",
-        }
-    }
-
     /// Bytes of the file that it sends; `None` of data without end, and of cells.
     pub fn file_size(&self) -> Option<u64> {
         self.tcp()?.file_size

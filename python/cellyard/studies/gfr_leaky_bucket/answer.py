@@ -32,7 +32,9 @@ def guarantee(rows: Rows) -> str:
     for scheme in (1, 2):
         chosen = rows.where(scheme=scheme, table=tuple(NETWORKS))
         short = _short(chosen)
-        kept = "every VC gets its minimum rate" if short == 0 else f"{short} of {len(chosen)} VCs miss their minimum rate"
+        kept = (
+            "every VC gets its minimum rate" if short == 0 else f"{short} of {len(chosen)} VCs miss their minimum rate"
+        )
         told.append(f"with {named('scheme', scheme)} {kept}")
     return f"{told[0][0].upper()}{told[0][1:]}, {'and ' if told[0][14:] == told[1][14:] else ''}{told[1]}, over all three networks."
 
@@ -69,7 +71,9 @@ def choice(rows: Rows) -> str:
     failed = [named("scheme", scheme) for scheme in schemes if scheme not in kept]
     off = {scheme: _off(chosen.where(scheme=scheme)) for scheme in kept}
     ranked = ", ".join(f"{named('scheme', scheme)} ({off[scheme]:.2f})" for scheme in sorted(off, key=lambda s: off[s]))
-    told = f"Of all schemes these keep every guarantee, by their mean distance from the ideal in Mb/s: {ranked or 'none'}"
+    told = (
+        f"Of all schemes these keep every guarantee, by their mean distance from the ideal in Mb/s: {ranked or 'none'}"
+    )
     return told + (f"; {' and '.join(failed)} do not." if failed else ".")
 
 

@@ -119,9 +119,7 @@ def one_is_less_fair(rows: Rows) -> Verdict:
     )
 
 
-@claim(
-    "Short-term beat-downs come from the linear growth of windows, and shrink with larger packets.", "short-term"
-)
+@claim("Short-term beat-downs come from the linear growth of windows, and shrink with larger packets.", "short-term")
 def beat_downs(rows: Rows) -> Verdict:
     """Chapter 7: a window of at most 62 kB, 1.4 s to get there, 3 ms of queueing."""
     small = rows.where(table="short-term", packet_bytes=1024)
@@ -130,7 +128,9 @@ def beat_downs(rows: Rows) -> Verdict:
     (far_large,) = large.where(vc="VC10")
     (near,) = small.where(vc="VC5")
     own = far.simulated
-    varies = {name: float(row.simulated["variation"]) for name, row in (("far", far), ("large", far_large), ("near", near))}
+    varies = {
+        name: float(row.simulated["variation"]) for name, row in (("far", far), ("large", far_large), ("near", near))
+    }
     fits = 40 <= own["cwnd_peak_kb"] <= 90 and 0.7 <= own["ramp_s"] <= 2.8 and 1 <= own["queueing_ms"] <= 5
     return Verdict(
         fits and varies["far"] > varies["large"] and varies["far"] > varies["near"],

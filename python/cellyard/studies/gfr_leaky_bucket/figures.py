@@ -44,10 +44,10 @@ def schemes(rows: Rows) -> plot.Drawn:
         for one, scheme in zip(line, known, strict=True):
             chosen = here.where(scheme=scheme)
             ideal = [chosen.where(mcr_mbps=rate).values("ideal_mbps")[0] for rate in rates]
-            one.plot(range(len(rates)), ideal, color="#999999", linewidth=0.9, linestyle=(0, (4, 2)), zorder=1, label="ideal")
-            plot_rows.against(
-                one, chosen, "throughput_mbps", x="mcr_mbps", group="whose", places=rates, groups=groups
+            one.plot(
+                range(len(rates)), ideal, color="#999999", linewidth=0.9, linestyle=(0, (4, 2)), zorder=1, label="ideal"
             )
+            plot_rows.against(one, chosen, "throughput_mbps", x="mcr_mbps", group="whose", places=rates, groups=groups)
             one.tick_params(labelsize=7, labelleft=one is line[0])
             if line is axes[0]:
                 one.set_title(plot_rows.named("scheme", scheme), fontsize=8)
@@ -105,12 +105,14 @@ def over_time(study: Study, rows: Rows, number: str) -> plot.Drawn:
                 label=f"{row['mcr_mbps']} Mb/s" if whose(row) == groups[0] else None,
             )  # fmt: skip
         one.set(ylabel="throughput [Mb/s]", xlim=(0, run.duration_s), ylim=(0, 40), title=NETWORKS[network])
-        styles = "solid, dashed, dotted, dash-dotted".split(", ")
+        styles = ["solid", "dashed", "dotted", "dash-dotted"]
         told = ", ".join(f"{style}: {group}" for style, group in zip(styles, groups, strict=False))
         one.text(0.995, 0.97, told, transform=one.transAxes, ha="right", va="top", fontsize=7)
     axes[-1][0].set_xlabel("time [s]")
     handles, labels = axes[0][0].get_legend_handles_labels()
-    figure.legend(handles, labels, title="minimum rate", loc="outside upper center", ncols=5, fontsize=8, title_fontsize=8)
+    figure.legend(
+        handles, labels, title="minimum rate", loc="outside upper center", ncols=5, fontsize=8, title_fontsize=8
+    )
     return plot.Drawn(
         f"figure-{number}",
         f"Figure {number}: throughput over time under scheme {plot_rows.named('scheme', scheme).split()[-1]}",

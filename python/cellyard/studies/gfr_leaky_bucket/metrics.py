@@ -12,6 +12,9 @@ from cellyard.study import Row
 #: Cell rate of the congested links, Mb/s.
 LINK_MBPS = 150.0
 
+#: Minimum rates of the VCs on a congested link, each of two of them.
+MCR_MBPS = {"peer-to-peer": (3, 6, 9, 12, 15), "tcp-udp": (3, 6, 9, 12, 15), "chain": (2, 6, 10, 14, 18)}
+
 
 def metrics(run: cy.RunResult, row: Row) -> dict[str, float | None]:
     """Throughput and goodput of the row's VC, its excess over MCR, and the ideal of chapter 6; of watched rows the short term besides."""
@@ -28,10 +31,7 @@ def metrics(run: cy.RunResult, row: Row) -> dict[str, float | None]:
 
 def ideal(run: cy.RunResult, row: Row) -> float:
     """R_i = MCR_i + (R_out - sum of MCR) / N over the VCs of a congested link; in the chain all three are alike."""
-    if row["network"] == "chain":
-        rates = [2, 6, 10, 14, 18] * 2
-    else:
-        rates = [3, 6, 9, 12, 15] * 2
+    rates = MCR_MBPS[row["network"]] * 2
     return float(row["mcr_mbps"] + (LINK_MBPS - sum(rates)) / len(rates))
 
 

@@ -33,7 +33,9 @@ def ten_vcs(row: Row, shared: Mapping[str, Any]) -> cy.Scenario:
     for number, mcr in enumerate(rates, start=1):
         far = number > len(rates) // 2
         is_udp = row["network"] == "tcp-udp" and far
-        round_trip_ms = shared["far_round_trip_ms"] if far and row["network"] == "peer-to-peer" else shared["round_trip_ms"]
+        round_trip_ms = (
+            shared["far_round_trip_ms"] if far and row["network"] == "peer-to-peer" else shared["round_trip_ms"]
+        )
         delay = {"rate": shared["rate"], "delay": access_delay(round_trip_ms, shared)}
         hosts += [host(f"{end}{number}", shared) for end in ("source", "sink")]
         access += [
