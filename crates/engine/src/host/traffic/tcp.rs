@@ -17,10 +17,10 @@ pub struct Tcp {
     sender: Sender,
     /// The end that receives them.
     receiver: Receiver,
-    /// What the data frames on their way carry: frame number, first byte, bytes.
-    data: VecDeque<(u32, u64, u32)>,
-    /// What the ACK frames on their way carry: frame number, next byte expected.
-    acks: VecDeque<(u32, u64)>,
+    /// What the data frames on their way carry: first byte, bytes. They are numbered one after the other, up to `next_data`.
+    data: VecDeque<(u64, u32)>,
+    /// What the ACK frames on their way carry: next byte expected. They are numbered likewise, up to `next_ack`.
+    acks: VecDeque<u64>,
     /// SACK blocks of those that have any.
     sacks: VecDeque<(u32, u8, [SackBlock; MAX_SACK_BLOCKS])>,
     /// Numbers of the next data and ACK frame.
@@ -66,8 +66,7 @@ impl Tcp {
     fn offer_segments(&mut self, out: &mut Vec<Offered>) {
         for i in 0..self.segments.len() {
             let segment = self.segments[i];
-            self.data
-                .push_back((self.next_data, segment.seq, segment.len));
+            self.data.push_back((segment.seq, segment.len));
             self.next_data = self.next_data.wrapping_add(1);
             out.push(Offered {
                 kind: FlowKind::Data,
@@ -85,7 +84,7 @@ impl Tcp {
         self.receiver.acknowledge(ack);
         let frame = self.next_ack;
         self.next_ack = frame.wrapping_add(1);
-        self.acks.push_back((frame, ack.ack));
+        self.acks.push_back(ack.ack);
         if ack.n_blocks > 0 {
             self.sacks.push_back((frame, ack.n_blocks, ack.blocks));
         }
@@ -99,31 +98,14 @@ impl Tcp {
     /// What data frame `frame` carries; forgets it and all before it, which have been lost.
     #[inline(always)]
     fn take_segment(&mut self, frame: u32) -> (u64, u32) {
-        loop {
-            let (number, seq, len) = self
-                .data
-                .pop_front()
-                .expect("a frame that arrives has been sent");
-            if number == frame {
-                return (seq, len);
-            }
-        }
+        take(&mut self.data, self.next_data.wrapping_sub(frame))
     }
 
     /// Fills in what ACK frame `frame` carries; forgets it and all before it.
     #[inline(always)]
     fn take_ack(&mut self, frame: u32) {
-        loop {
-            let (number, next) = self
-                .acks
-                .pop_front()
-                .expect("a frame that arrives has been sent");
-            if number == frame {
-                self.ack.ack = next;
-                self.ack.n_blocks = 0;
-                break;
-            }
-        }
+        self.ack.ack = take(&mut self.acks, self.next_ack.wrapping_sub(frame));
+        self.ack.n_blocks = 0;
         while let Some(&(number, n_blocks, blocks)) = self.sacks.front() {
             if precedes(frame, number) {
                 break;
@@ -136,6 +118,17 @@ impl Tcp {
             }
         }
     }
+}
+
+/// The one of `frames` that is number `from_end` from their end, 1 being the last; it goes, and all before it.
+#[inline(always)]
+fn take<T>(frames: &mut VecDeque<T>, from_end: u32) -> T {
+    while frames.len() > from_end as usize {
+        frames.pop_front();
+    }
+    frames
+        .pop_front()
+        .expect("a frame that arrives has been sent")
 }
 
 impl FrameSource for Tcp {
@@ -199,5 +192,20 @@ impl FrameSource for Tcp {
 
     fn counters(&self) -> SenderCounters {
         self.sender.counters()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_frame_is_found_by_its_number_and_those_before_it_are_forgotten() {
+        // Frames u32::MAX, 0, 1 and 2; the next has number 3.
+        let mut frames = VecDeque::from(["a", "b", "c", "d"]);
+        let from_end = |frame: u32| 3u32.wrapping_sub(frame);
+        assert_eq!(take(&mut frames, from_end(u32::MAX)), "a");
+        assert_eq!(take(&mut frames, from_end(1)), "c");
+        assert_eq!(frames, ["d"]);
     }
 }
