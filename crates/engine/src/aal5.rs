@@ -35,12 +35,11 @@ pub struct Reassembly {
 impl Reassembly {
     /// Takes `cells` consecutive cells of `frame`, none of them an EOM unless it is the last one.
     pub fn take(&mut self, frame: u32, cells: u32) {
-        if self.cells > 0 && self.frame != frame {
-            self.mixed = true;
-            self.cells = 0;
-        }
+        // Without a branch: nobody could guess it, as it is taken where a frame has just ended and else not.
+        let other = (self.cells > 0) & (self.frame != frame);
+        self.mixed |= other;
         self.frame = frame;
-        self.cells += cells;
+        self.cells = if other { 0 } else { self.cells } + cells;
     }
 
     /// Ends the frame at its EOM, which must have been taken: true when it is complete and clean.

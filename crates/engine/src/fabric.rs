@@ -52,7 +52,8 @@ pub struct Hop {
     pub class: u8,
     /// Whether this is a data flow.
     pub is_data: bool,
-    /// Whether its cells must be looked at one by one when they leave: lost on purpose, delayed by a switch, or counted by a probe.
+    /// Whether its cells must be looked at one by one when they leave: lost on purpose, delayed by a switch, counted by a probe, or
+    /// summed up in a digest.
     pub one_by_one: bool,
 }
 
@@ -136,7 +137,7 @@ impl Fabric {
     pub fn depart(&mut self, run: Run) {
         let hop = &mut self.hops[run.hop as usize];
         let late = run.last() + hop.latency >= self.end;
-        if late || hop.one_by_one || self.observers.digest.is_some() {
+        if late || hop.one_by_one {
             return self.depart_one_by_one(run);
         }
         hop.sent += u64::from(run.n);
@@ -148,7 +149,7 @@ impl Fabric {
     #[inline(never)]
     fn depart_one_by_one(&mut self, mut run: Run) {
         let hop = &mut self.hops[run.hop as usize];
-        if !hop.one_by_one && self.observers.digest.is_none() {
+        if !hop.one_by_one {
             // It is the end of the run: most of them may still be in time.
             let n = run.before(Time(self.end.0.saturating_sub(hop.latency.0)));
             if n > 0 {

@@ -12,6 +12,14 @@ use strum::{EnumCount, IntoStaticStr, VariantArray};
 /// Number of service classes.
 pub const CLASSES: usize = Class::ALL.len();
 
+/// Raises `most` to `found` if that is larger: seldom, and nothing is written otherwise, where [`Ord::max`] would write each time.
+#[inline(always)]
+pub fn raise<T: Ord>(most: &mut T, found: T) {
+    if found > *most {
+        *most = found;
+    }
+}
+
 /// Why a cell was dropped.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema, EnumCount, IntoStaticStr, VariantArray,
@@ -212,8 +220,10 @@ impl DelayTally {
         let ticks = took.0;
         self.count += cells;
         self.sum += u128::from(ticks) * u128::from(cells);
-        self.min = self.min.min(ticks);
-        self.max = self.max.max(ticks);
+        if ticks < self.min {
+            self.min = ticks;
+        }
+        raise(&mut self.max, ticks);
     }
 
     /// Everything `other` holds.

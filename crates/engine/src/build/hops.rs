@@ -152,7 +152,10 @@ impl Plan<'_> {
             local: local.expect("it takes the link") as u32,
             class: self.scenario.vcs[of.vc].class as u8,
             is_data: of.kind.is_data(),
-            one_by_one: lossy || leg.stage.is_some() || seen.shares.contains_key(&(link as u32)),
+            one_by_one: lossy
+                || leg.stage.is_some()
+                || seen.shares.contains_key(&(link as u32))
+                || seen.digest.is_some(),
         });
         hops.extras.push(HopExtra {
             link: link as u32,

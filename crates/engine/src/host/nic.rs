@@ -1,6 +1,6 @@
 //! A NIC: the output side of a host for one link. Frames one after the other, cells back to back, unlimited queue.
 
-use crate::tally::NicTally;
+use crate::tally::{NicTally, raise};
 use crate::units::{CellTime, Span, Time};
 
 /// One NIC.
@@ -99,7 +99,7 @@ impl Nic {
         } else {
             &mut self.behind
         };
-        *longest = (*longest).max(self.free_at - time);
+        raise(longest, self.free_at - time);
     }
 
     /// A cell was queued at `time` behind others, at a cell time that is not whole: how many wait now?

@@ -21,7 +21,7 @@ use super::drop::{Needs, QueueView};
 use super::gate::Gate;
 use super::watch::Quantity;
 use crate::cells::Run;
-use crate::tally::PortTally;
+use crate::tally::{PortTally, raise};
 use crate::units::{Span, Time};
 use counts::Counts;
 pub use rounds::Member;
@@ -107,15 +107,27 @@ impl Arithmetic {
         !self.idle_at(t) && t != self.busy_since
     }
 
-    /// How many cells may join before X reaches a limit, the policy's too if a frame `begins`, when one joins per cell time or more.
-    pub fn room_at(&self, t: Time, begins: bool) -> u64 {
+    /// How long cells may join, one per cell time or more, before X reaches a limit, the policy's too if a frame `begins`: not
+    /// at all if that is negative.
+    #[inline(always)]
+    fn time_left_at(&self, t: Time, begins: bool) -> i64 {
         let limit = if begins {
             self.full.min(self.refusal)
         } else {
             self.full
         };
-        let ahead = self.start - t.0 as i64;
-        (limit.saturating_sub(ahead) / self.cell_time.0 as i64).max(0) as u64
+        limit.saturating_sub(self.start - t.0 as i64)
+    }
+
+    /// Whether `cells` cells may join before X reaches a limit: see [`Arithmetic::room_at`].
+    pub fn has_room_at(&self, t: Time, begins: bool, cells: u64) -> bool {
+        let left = u64::try_from(self.time_left_at(t, begins));
+        left.is_ok_and(|left| u128::from(self.cell_time.0) * u128::from(cells) <= u128::from(left))
+    }
+
+    /// How many cells may join before X reaches a limit, the policy's too if a frame `begins`, when one joins per cell time or more.
+    pub fn room_at(&self, t: Time, begins: bool) -> u64 {
+        (self.time_left_at(t, begins) / self.cell_time.0 as i64).max(0) as u64
     }
 
     /// Where the cells of each VC are counted, if they are, before cells join from `t` on.
@@ -127,7 +139,7 @@ impl Arithmetic {
     /// Takes note of `cells` cells that were accepted one per cell time or faster; the last one came at `time` and starts at `start`.
     pub fn accepted_in_rounds(&mut self, cells: u64, start: Time, time: Time) {
         self.accepted += cells;
-        self.longest = self.longest.max((start - time).0 as i64);
+        raise(&mut self.longest, (start - time).0 as i64);
         self.start = start.0 as i64;
     }
 
@@ -266,7 +278,7 @@ impl Arithmetic {
         } else {
             self.ahead(first, t)
         };
-        self.longest = self.longest.max(ahead);
+        raise(&mut self.longest, ahead);
         self.forget_the_gone(at);
         if let Some(counts) = &mut self.counts {
             counts.add(vc, n);
@@ -289,5 +301,28 @@ impl Arithmetic {
             period: c,
             ..run.first(n)
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::port::drop::Policy;
+    use crate::rng::Stream;
+    use crate::scenario::{DropPolicy, RestOfFrame};
+
+    #[test]
+    fn there_is_room_for_as_many_cells_as_are_told() {
+        let policy = Policy::new(&DropPolicy::TailDrop, Some(10));
+        let draws = Stream::new(1, 0, "port", "drop");
+        let gate = Gate::new(Some(10), u64::MAX, policy, RestOfFrame::Accept, draws);
+        let mut port = Arithmetic::new(gate, 0, Span(7), true, 1, false);
+        for start in [100, 130, 163, 170, 300] {
+            port.start = start;
+            let room = port.room_at(Time(100), false);
+            let found = (1..20).filter(|&cells| port.has_room_at(Time(100), false, cells));
+            assert!(found.eq(1..=room), "{start}: {room}");
+        }
+        assert!(!port.has_room_at(Time(100), false, u64::MAX));
     }
 }

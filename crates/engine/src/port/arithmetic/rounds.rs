@@ -78,8 +78,7 @@ pub fn run(
 fn plan(kernel: &Arithmetic, fabric: &Fabric, inputs: &mut Inputs, horizon: Time) -> Option<Plan> {
     let c = kernel.cell_time();
     let (begin, _) = inputs.order.first()?;
-    let watched = fabric.observers.digest.is_some();
-    if !inputs.tie.is_regular() || !kernel.is_steady_at(begin) || watched {
+    if !inputs.tie.is_regular() || !kernel.is_steady_at(begin) {
         return None;
     }
     inputs.members.clear();
@@ -124,9 +123,14 @@ fn plan(kernel: &Arithmetic, fabric: &Fabric, inputs: &mut Inputs, horizon: Time
     if k < 2 || limit <= last_time {
         return None;
     }
-    let mut rounds = u64::from(rounds)
-        .min((limit - last_time).0.div_ceil(c.0))
-        .min(kernel.room_at(begin, begins) / k);
+    let mut rounds = u64::from(rounds);
+    // Divisions only where a limit is near: they would be the dearest part of this.
+    if last_time + c * (rounds - 1) >= limit {
+        rounds = (limit - last_time).0.div_ceil(c.0);
+    }
+    if !kernel.has_room_at(begin, begins, rounds * k) {
+        rounds = kernel.room_at(begin, begins) / k;
+    }
     let start = kernel.last_start();
     // The sums of ages are added up in 64 bits.
     let longest = oldest + (start + c * (rounds * k + 1) + latest - begin);
