@@ -105,18 +105,29 @@ impl Inputs {
         self.first_feed + input as usize
     }
 
-    /// Takes the inputs whose next cell arrives at `time` off the order into `group`, in the order in which they are handled.
+    /// Takes the inputs whose next cell arrives at `time` off the order into `group`; returns who is first in it: see
+    /// [`Inputs::in_turn`].
     #[inline]
-    fn coincident(&mut self, time: Time) {
+    fn coincident(&mut self, time: Time) -> usize {
         self.order.pop_group(time, &mut self.group);
-        self.tie.arrange(time, &mut self.group);
+        self.tie.arrange(time, &mut self.group)
+    }
+
+    /// The feed of the input that is number `i` of `group` to be handled, when the one at `first` is the first.
+    #[inline(always)]
+    fn in_turn(&self, first: usize, i: usize) -> usize {
+        let (at, n) = (first + i, self.group.len());
+        self.feed(self.group[if at < n { at } else { at - n }])
     }
 
     /// Puts the inputs of `group` back, as far as they have more.
     #[inline]
     fn put_back(&mut self, fabric: &Fabric) {
+        if !self.tie.is_regular() {
+            self.group.sort_unstable();
+        }
         self.order
-            .put_back(&mut self.group, &fabric.feeds, self.first_feed);
+            .put_back(&self.group, &fabric.feeds, self.first_feed);
     }
 }
 

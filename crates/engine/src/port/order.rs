@@ -161,11 +161,10 @@ impl Order {
         }
     }
 
-    /// Puts the inputs of `group` back, as far as their feeds, of which input i is `first_feed` + i, have more.
+    /// Puts the inputs of `group` back, as far as their feeds, of which input i is `first_feed` + i, have more. They should be
+    /// ascending, so that each is inserted at the back.
     #[inline]
-    pub fn put_back(&mut self, group: &mut [u32], feeds: &[Feed], first_feed: usize) {
-        // In the order of their numbers, so that each is inserted at the back.
-        group.sort_unstable();
+    pub fn put_back(&mut self, group: &[u32], feeds: &[Feed], first_feed: usize) {
         for &input in group.iter() {
             let head = &feeds[first_feed + input as usize].head;
             if head.n > 0 {

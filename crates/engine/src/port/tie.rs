@@ -40,9 +40,10 @@ impl TieRule {
         }
     }
 
-    /// Puts `group` (inputs in ascending order, all with a cell arriving at `time`) into the order in which they are taken.
+    /// Which of `group` (inputs in ascending order, all with a cell arriving at `time`) is taken first; then come those behind it, and
+    /// last those before it. A random order is made one in which the first comes first.
     #[inline]
-    pub fn arrange(&mut self, time: Time, group: &mut [u32]) {
+    pub fn arrange(&mut self, time: Time, group: &mut [u32]) -> usize {
         if self.order == TieOrder::Random {
             self.keyed.clear();
             let (stream, n) = (self.stream, self.inputs);
@@ -52,9 +53,9 @@ impl TieRule {
             for (slot, &(_, input)) in group.iter_mut().zip(&self.keyed) {
                 *slot = input;
             }
+            0
         } else {
-            let (first, _) = self.leader(time, group, |&input| input);
-            group.rotate_left(first);
+            self.leader(time, group, |&input| input).0
         }
     }
 
@@ -136,7 +137,8 @@ mod tests {
             let mut rule = rule(TieOrder::Rotating, n, offset);
             for t in times {
                 let mut group: Vec<u32> = (0..n as u32).collect();
-                rule.arrange(Time(t), &mut group);
+                let first = rule.arrange(Time(t), &mut group);
+                group.rotate_left(first);
                 let slot = t / 68_900_000;
                 let stated: Vec<u32> = (0..n as u64).map(|j| ((slot + offset + j) % n as u64) as u32).collect();
                 prop_assert_eq!(group, stated);

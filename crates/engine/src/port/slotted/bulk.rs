@@ -58,6 +58,7 @@ impl Slotted {
         for &input in &inputs.group {
             self.queue_before(fabric, inputs.feed(input), limit);
         }
+        inputs.group.sort_unstable();
         inputs.put_back(fabric);
         let most = self.most_waiting(before);
         let queue = &mut self.queues[class];
