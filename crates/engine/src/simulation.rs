@@ -112,6 +112,7 @@ impl Simulation {
     /// Why it cannot go on.
     pub fn advance_until(&mut self, until: Time, cancel: &AtomicBool) -> Result<Time, Stop> {
         let end = self.fabric.end;
+        let limit = until.min(end);
         loop {
             self.until_look -= 1;
             if self.until_look == 0 {
@@ -129,14 +130,13 @@ impl Simulation {
                 .min(end);
             let work = self.work.first();
             let earliest = work.map_or(next, |(time, _)| time.min(next));
-            if earliest >= until || earliest >= end {
+            if earliest >= limit {
                 return Ok(earliest);
             }
-            // Ports first, as long as a cell could complete a frame at a host before that event, or at the same time.
+            // Ports first, as long as a cell could complete a frame at a host before that event, or at the same time. Whatever they have
+            // to do then is before the end, as something is.
             match work {
-                Some((time, port))
-                    if time < end && (time + self.to_host <= next || next == end) =>
-                {
+                Some((time, port)) if time + self.to_host <= next || next == end => {
                     self.advance(port, time, next);
                 }
                 _ => self.hosts.event(&mut self.fabric),
