@@ -14,7 +14,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
-from cellyard.agreement import agreement
+from cellyard.agreement import agreement, told_metrics
 from cellyard.components import Tcp
 from cellyard.files import writable_folder
 from cellyard.reproduce import Reproduction
@@ -73,7 +73,10 @@ def main() -> int:
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
     study = load(options.study)
-    rows = select(study, options.table, dict(text.split("=", 1) for text in options.where))
+    rows = select(
+        study, options.table, [(key, value) for key, _, value in (text.partition("=") for text in options.where)]
+    )
+    metrics = told_metrics(study)
     body = []
     base: Rows | None = None
     with Store(writable_folder(options.out) / "runs.jsonl") if options.out else nullcontext() as store:
@@ -87,16 +90,16 @@ def main() -> int:
                 raise SystemExit(f"{store.failure.filename}: cannot be written: {store.failure.strerror}")
             found = reproduction.rows
             base = base or found
-            body.append([name, *figures(found, base)])
+            body.append([name, *figures(found, base, metrics)])
             print(*body[-1], file=sys.stderr)
-    header = ["alternative", *(f"{m} {what}" for m in ("E", "F") for what in ("error", "change", "mean", "rank"))]
+    header = ["alternative", *(f"{m} {what}" for m in metrics for what in ("error", "change", "mean", "rank"))]
     print(table(header, body))
     return 0
 
 
-def figures(rows: Rows, base: Rows) -> Iterator[Any]:
-    """Error, change, mean and rank correlation of efficiency and fairness."""
-    for metric in ("efficiency", "fairness"):
+def figures(rows: Rows, base: Rows, metrics: Sequence[str]) -> Iterator[Any]:
+    """Error, change, mean and rank correlation of each metric."""
+    for metric in metrics:
         judged: Mapping[str, Any] = agreement(rows, metric)
         here, there = rows.values(metric), base.values(metric)
         yield judged["mean_abs_error"]

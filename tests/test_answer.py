@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from cellyard.agreement import told_metrics
 from cellyard.answer import answer
 from cellyard.ranges import share_inside
 from cellyard.study import Row, Rows, load, studies
@@ -14,7 +15,7 @@ from cellyard.study import Row, Rows, load, studies
 STUDIES = sorted(studies())
 
 #: Metrics that sentences ask for beside efficiency and fairness.
-OTHERS = {"vbr_max_queue_cells": 7000, "vbr_cell_delay_variation_s": 0.25}
+OTHERS = {"vbr_max_queue_cells": 7000, "vbr_cell_delay_variation_s": 0.25, "throughput_mbps": 20.0, "ideal_mbps": 20.0}
 
 
 def made(name: str, efficiency: Callable[[Row], float], fairness: Callable[[Row], float]) -> Rows:
@@ -23,7 +24,7 @@ def made(name: str, efficiency: Callable[[Row], float], fairness: Callable[[Row]
     for table in load(name).tables.values():
         for row in table.rows:
             values = {"efficiency": efficiency(row), "fairness": fairness(row)}
-            ranges = {metric: (value - 0.05, value + 0.05) for metric, value in values.items()}
+            ranges = {metric: (value - 0.05, value + 0.05) for metric, value in {**OTHERS, **values}.items()}
             found.append(replace(row, simulated={**OTHERS, **values}, ranges=ranges))
     return Rows(found)
 
@@ -101,15 +102,17 @@ def test_the_last_sentence_counts_published_values_inside_their_range(name: str)
         ]
         return answer(load(name), Rows(values), replications)[-1]
 
-    number = sum(v is not None and m in ("efficiency", "fairness") and m not in row.doubtful
+    metrics = told_metrics(load(name))
+    names = {"throughput_mbps": "throughput, Mb/s"}
+    number = sum(v is not None and m in metrics and m not in row.doubtful
                  for row in judged for m, v in row.published.items())  # fmt: skip
     expected = round(number * share_inside(20))
     assert f"{number} of {number} published values lie inside" in sentence(0) and "no fewer than" in sentence(0)
-    assert sentence(0).startswith("Simulated values are 0.000 (efficiency) and 0.000 (fairness)")
+    assert sentence(0).startswith("Simulated values are " + " and ".join(f"0.000 ({names.get(m, m)})" for m in metrics))
     assert f"0 of {number} published values" in sentence(
         0.2
     ) and f"range (5 to 95 %), fewer than the {expected} " in sentence(0.2)
-    assert "0.200 (efficiency) and 0.200 (fairness)" in sentence(0.2)
+    assert " and ".join(f"0.200 ({names.get(m, m)})" for m in metrics) in sentence(0.2)
     assert "inside" not in sentence(0.2, None)
 
 
@@ -117,5 +120,34 @@ def test_the_last_sentence_counts_published_values_inside_their_range(name: str)
 def test_sentences_whose_tables_were_not_run_whole_are_not_told(name: str) -> None:
     rows = made(name, by(), by())
     assert len(answer(load(name), rows, 20)) == 5
-    (part, *_) = (row for row in rows if row.published.get("fairness") is not None)
+    (part, *_) = (row for row in rows if row.published.get(told_metrics(load(name))[-1]) is not None)
     assert len(answer(load(name), Rows([part]), 20)) == 1
+
+
+def of_schemes(extra: Callable[[Row], float]) -> list[str]:
+    """The answer of the third study where throughputs are so much above the ideal."""
+    found = []
+    for table in load("gfr-leaky-bucket").tables.values():
+        for row in table.rows:
+            ideal = row["mcr_mbps"] + (5 if row["network"] == "chain" else 6)
+            found.append(replace(row, simulated={"throughput_mbps": ideal + extra(row), "ideal_mbps": ideal}))
+    return answer(load("gfr-leaky-bucket"), Rows(found), None)
+
+
+def test_the_answer_of_gfr_leaky_bucket_turns_round_with_its_rows() -> None:
+    greedy = {"tcp": -5.9, "udp": 5.9}
+
+    def published(row: Row) -> float:
+        return greedy[row["kind"]] if row["scheme"] == 1 and row["network"] == "tcp-udp" else 0.1 * (row["scheme"] != 2)
+
+    usual = of_schemes(published)
+    assert "with scheme one every VC gets its minimum rate within 2 %, and with scheme two every VC" in usual[0]
+    assert "take 99% with scheme one and 50% with scheme two" in usual[1]
+    assert "among TCPs scheme two (0.00 Mb/s off; scheme two 0.00)" in usual[2]
+    assert usual[3].endswith(
+        "scheme two (0.00), scheme of chapter 8 (0.10), DFBA (0.10), per-VC scheduling (0.10), scheme one (1.55)."
+    )
+    other = of_schemes(lambda row: {1: 0.0, 2: -7.0}.get(row["scheme"], 0.5))
+    assert "with scheme two 40 of 40 VCs miss their minimum rate" in other[0]
+    assert "beside UDP scheme one (0.00 Mb/s off; scheme two 7.00)" in other[2]
+    assert "scheme one (0.00), " in other[3] and other[3].endswith("; scheme two do not.")

@@ -266,9 +266,79 @@ GUARANTEED_RATE = [
 ]  # fmt: skip
 
 
-CASES = [
-    (study, case) for study, cases in (("ubr-plus", UBR_PLUS), ("guaranteed-rate", GUARANTEED_RATE)) for case in cases
-]
+# The third study.
+
+
+def rates(extra: Rule = lambda row: 0.0) -> dict[str, Rule]:
+    """Throughputs that are so much above the ideal, MCR and an equal share of the rest."""
+
+    def ideal(row: Row) -> float:
+        return float(row["mcr_mbps"] + (5 if row["network"] == "chain" else 6))
+
+    return {"ideal_mbps": ideal, "throughput_mbps": lambda row: ideal(row) + extra(row)}
+
+
+def less_than(fraction: float, **where: Any) -> dict[str, Rule]:
+    """The ideal, but in some rows so much of the MCR alone."""
+    fair = rates()
+    fair["throughput_mbps"] = unless(fair["throughput_mbps"], lambda row: fraction * row["mcr_mbps"], **where)
+    return fair
+
+
+def beside_udp(of_tcp: float, of_udp: float) -> dict[str, Rule]:
+    """Excesses over MCR in the second network."""
+    own = {"tcp": of_tcp, "udp": of_udp}
+    return {**rates(), "throughput_mbps": lambda row: row["mcr_mbps"] + own[row["kind"]]}
+
+
+def tilted(by_rate: float) -> dict[str, Rule]:
+    """More excess, or less, at higher minimum rates."""
+    return rates(lambda row: by_rate * (row["mcr_mbps"] - 9))
+
+
+def window(**own: float) -> dict[str, Rule]:
+    """What is told of the short term: of VC10 with small packets, unless named otherwise."""
+    usual = {"cwnd_peak_kb": 62.0, "ramp_s": 1.4, "queueing_ms": 3.0, "far": 0.4, "large": 0.1, "near": 0.1, **own}
+    varies = unless(always(usual["near"]), always(usual["far"]), vc="VC10", packet_bytes=1024)
+    told: dict[str, Rule] = {metric: always(usual[metric]) for metric in ("cwnd_peak_kb", "ramp_s", "queueing_ms")}
+    return {**told, "variation": unless(varies, always(usual["large"]), vc="VC10", packet_bytes=8192)}
+
+
+APART = {"scheme": 2, "network": "peer-to-peer", "vc": "VC7"}
+GFR = [
+    holds("one_guarantees", "all get more", "chain: 20 of 20", **rates()),
+    holds("one_guarantees", "one is 1.9 % short", "2.94 Mb/s of 3 (VC1)", **less_than(0.981, vc="VC1", network="tcp-udp")),
+    fails("one_guarantees", "one is 3 % short", "tcp-udp: 9 of 10", **less_than(0.97, vc="VC1", network="tcp-udp")),
+    holds("one_guarantees", "scheme two is not judged", **less_than(0.5, scheme=2)),
+    holds("two_guarantees", "all get more", "peer-to-peer: 10 of 10", **rates()),
+    fails("two_guarantees", "one is 3 % short", "chain: 19 of 20, the least 1.94 Mb/s of 2 (A1)", **less_than(0.97, vc="A1", scheme=2)),
+    holds("udp_takes_the_excess", "nearly all", "UDP has 99% of the excess", **beside_udp(0.1, 17.5)),
+    fails("udp_takes_the_excess", "half", "UDP has 50%", **beside_udp(15.0, 15.0)),
+    fails("udp_takes_the_excess", "TCP has more than 1 Mb/s", "1.50 Mb/s above", **beside_udp(1.5, 50.0)),
+    fails("udp_takes_the_excess", "UDP with 3 Mb/s gets no more than 17", "gets 16.0 Mb/s", **beside_udp(0.1, 13.0)),
+    holds("two_shares_equally", "ideal", "peer-to-peer 0.00 Mb/s apart, at most 0.00 from the ideal", **rates()),
+    holds("two_shares_equally", "one is 0.7 below", "0.70 Mb/s apart", **rates(unless(always(0), always(-0.7), **APART))),
+    fails("two_shares_equally", "one is 0.9 above", "0.90 Mb/s apart", **rates(unless(always(0), always(0.9), **APART))),
+    fails("two_shares_equally", "a chain is 1.6 below", "at most 1.60", **rates(unless(always(0), always(-1.6), network="chain"))),
+    fails("two_shares_equally", "UDP is 1.1 below", "at most 1.10", **rates(unless(always(0), always(-1.1), network="tcp-udp"))),
+    holds("one_favours_low_rates", "it does", "3: 7.2 (3.0)", **tilted(-0.2)),
+    fails("one_favours_low_rates", "higher rates", "15: 7.2 (8.0)", **tilted(0.2)),
+    holds("one_is_less_fair", "most beside UDP", "tcp-udp: 9.0 with scheme one",
+          **rates(unless(always(0), lambda row: {"tcp-udp": 9.0, "peer-to-peer": 5.0, "chain": 0}[row["network"]], scheme=1, mcr_mbps=3))),
+    fails("one_is_less_fair", "most among TCPs", "peer-to-peer: 9.0 with scheme one",
+          **rates(unless(always(0), lambda row: {"tcp-udp": 5.0, "peer-to-peer": 9.0, "chain": 0}[row["network"]], scheme=1, mcr_mbps=3))),
+    fails("one_is_less_fair", "two is less fair", "5.0 with scheme two", **rates(unless(always(0), always(5), scheme=2, mcr_mbps=3))),
+    holds("beat_downs", "as the text says", "up to 62 kB (text: 62), 1.4 s", **window()),
+    fails("beat_downs", "another window", "up to 100 kB", **window(cwnd_peak_kb=100.0)),
+    fails("beat_downs", "a slow ramp", "3.0 s of linear growth", **window(ramp_s=3.0)),
+    fails("beat_downs", "no queue", "0.5 ms", **window(queueing_ms=0.5)),
+    fails("beat_downs", "larger packets do not help", "by 50%", **window(large=0.5)),
+    fails("beat_downs", "nor shorter round trips", "by 50%", **window(near=0.5)),
+]  # fmt: skip
+
+
+KNOWN = {"ubr-plus": UBR_PLUS, "guaranteed-rate": GUARANTEED_RATE, "gfr-leaky-bucket": GFR}
+CASES = [(study, case) for study, cases in KNOWN.items() for case in cases]
 
 
 @pytest.mark.parametrize(("study", "case"), CASES, ids=[f"{study} {case.claim}: {case.why}" for study, case in CASES])

@@ -260,6 +260,21 @@ def each_recovery_repairs_the_four_losses_in_its_way() -> None:
     assert resent["vanilla"][0][1] > 1
 
 
+@shows("gfr-beside-udp")
+def each_gets_its_minimum_rate_and_an_equal_share() -> None:
+    vcs = run("gfr-beside-udp").vcs
+    # (150 - 50) / 4 Mb/s beside the MCR; what a TCP's receiver gets twice does not count.
+    ideal = {"tcp5": 30, "tcp20": 45, "udp5": 30, "udp20": 45}
+    found = {name: vc.throughput_mbps for name, vc in vcs.items()}
+    assert found == pytest.approx(ideal, abs=1.2)
+    assert found["udp5"] == pytest.approx(30, abs=0.2) and found["udp20"] == pytest.approx(45, abs=0.2)
+    # Scheme one gives all of the rest to UDP.
+    one = {
+        name: vc.throughput_mbps for name, vc in run("gfr-beside-udp", switch__west__gfr__drop='"gcra-epd"').vcs.items()
+    }
+    assert one["tcp5"] < 5.2 and one["tcp20"] < 20.2 and min(one["udp5"], one["udp20"]) > 60
+
+
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_example_shows_what_it_says(path: Path) -> None:
     CHECKS[path.stem]()

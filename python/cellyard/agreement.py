@@ -26,6 +26,17 @@ def summary(study: Study, rows: Rows) -> dict[str, dict[str, Any]]:
     return found
 
 
+def told_metrics(study: Study) -> tuple[str, ...]:
+    """What sums a study up: efficiency and fairness where its tables have both, else all that any row has a published value of."""
+    usual = ("efficiency", "fairness")
+    tables = study.tables.values()
+    if {metric for table in tables for metric in table.metrics} >= set(usual):
+        return usual
+    rows = [row for table in tables for row in table.rows]
+    printed = dict.fromkeys(metric for table in tables for metric in table.metrics)
+    return tuple(metric for metric in printed if any(row.published.get(metric) is not None for row in rows))
+
+
 def _groups(study: Study, rows: Rows, metric: str) -> list[dict[str, Any]]:
     keys: dict[tuple[tuple[str, Any], ...], None] = {}
     for row in rows:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from statistics import mean
 from typing import Any
 
-from cellyard.agreement import agreement
+from cellyard.agreement import agreement, told_metrics
 from cellyard.ranges import share_inside
 from cellyard.study import Rows, Study
 from cellyard.text import range_name
@@ -40,12 +40,8 @@ def agreed(study: Study, rows: Rows, replications: int | None) -> list[str]:
     """How far simulated values are from the published ones, and how many of these are inside their ensemble's range."""
     beside = [name for name, table in study.tables.items() if table.beside]
     judged = Rows(row for row in rows if row.table not in beside)
-    # A study whose tables have efficiencies is summed up by these and fairness, another by what was published.
-    printed = dict.fromkeys(metric for table in study.tables.values() for metric in table.metrics)
-    usual = ("efficiency", "fairness")
-    found = {metric: agreement(judged, metric) for metric in (usual if set(usual) <= set(printed) else printed)}
-    found = {metric: one for metric, one in found.items() if one["rows"]}
-    if not found or (set(usual) <= set(printed) and len(found) < len(usual)):
+    found = {metric: agreement(judged, metric) for metric in told_metrics(study)}
+    if not all(one["rows"] for one in found.values()):
         return []
     errors = " and ".join(f"{one['mean_abs_error']:.3f} ({_named(metric)})" for metric, one in found.items())
     text = f"Simulated values are {errors} from the published ones on average"

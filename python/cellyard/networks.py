@@ -35,12 +35,12 @@ def parking_lot(
 ) -> Scenario:
     """A chain of ``hops`` + 1 switches: one group of VCs takes all links between them, and one more group each of them alone.
 
-    ``members`` are the VCs of every group, each as fields of `Vc` (``traffic``, ``class_``, ``contract``, ...) without its ends. The groups
-    are named ``long`` and ``hop1``, ``hop2``, ..., or as ``groups`` says, the long one first; the VCs after their group and number
-    (``long1``, ``hop2-1``); the switches ``switch1``, ``switch2``, ...; and each VC has two hosts of its own, ``<vc>-from`` and ``<vc>-to``.
-    All links have ``rate`` (default 155.52 Mb/s). Those between switches have ``delay`` (2 ms) and the fields ``port`` of `Link` on the way
-    there (``ubr``, ``gfr``, ``scheduler``, ...), those of hosts ``access_delay`` (5 us). ``fields`` are those of the scenario (``duration``,
-    ``measure``, ``probes``, ...).
+    ``members`` are the VCs of every group, each as fields of `Vc` (``traffic``, ``class_``, ``contract``, ...) without its ends.
+    The groups are named ``long`` and ``hop1``, ``hop2``, ..., or as ``groups`` says, the long one first; the VCs after their group and
+    number (``long1``, ``hop2-1``); the switches ``switch1``, ``switch2``, ...; and each VC has two hosts of its own, ``<vc>-from`` and
+    ``<vc>-to``. All links have ``rate`` (default 155.52 Mb/s). Those between switches have ``delay`` (2 ms) and the fields ``port`` of
+    `Link` on the way there (``ubr``, ``gfr``, ``scheduler``, ...), those of hosts ``access_delay`` (5 us). ``fields`` are those of the
+    scenario (``duration``, ``measure``, ``probes``, ...).
 
     Raises `UsageError` when ``hops``, ``members`` or ``groups`` are out of bounds, and `ScenarioError` as `Scenario` does.
     """

@@ -16,6 +16,9 @@ fn around(family: Family, component: &str) -> Result<Scenario, Vec<Problem>> {
         "" => "\"tcp\"",
         text => text,
     };
+    let mut queue = vec!["buffer = \"1000 cells\"".to_string()];
+    queue.extend([field("police", Family::Police), field("drop", Family::Drop)]);
+    queue.retain(|field| !field.is_empty());
     let text = format!(
         r#"
 duration = "1 s"
@@ -28,7 +31,7 @@ name = "b"
 [[switch]]
 name = "s"
 {scheduler}
-ubr = {{ buffer = "1000 cells", {drop} }}
+ubr = {{ {queue} }}
 [[link]]
 from = "a"
 to = "s"
@@ -41,6 +44,7 @@ rate = "10 Mbps"
 name = "v"
 from = "a"
 to = "b"
+contract = {{ mcr = "1 Mbps" }}
 traffic = {traffic}
 "#,
         probe = match put(Family::Probe) {
@@ -53,7 +57,7 @@ traffic = {traffic}
             Family::Probe => "scheduler = { kind = \"guaranteed-rate\", gr = 0.5 }".into(),
             _ => field("scheduler", Family::Scheduler),
         },
-        drop = field("drop", Family::Drop),
+        queue = queue.join(", "),
     );
     read_toml(&text, "around.toml", &[])
 }

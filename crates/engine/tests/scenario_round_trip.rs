@@ -472,6 +472,10 @@ fn scenario() -> impl Strategy<Value = Scenario> {
         (general(), things).prop_map(|(general, things)| {
             let (hosts, mut switches, mut links, vcs, mut probes) = things;
             with_fronts(&mut switches, &mut links);
+            let of_tcp = |what| matches!(what, Observable::Cwnd | Observable::Sequence);
+            if !matches!(vcs[0].traffic, Traffic::Tcp(_)) {
+                probes.retain(|p| !of_tcp(p.what) || p.of != "v0");
+            }
             if vcs[0].traffic.carries() == Carries::Cells {
                 probes.retain(|p| p.what == Observable::Trace || p.of != "v0");
             }

@@ -1,6 +1,6 @@
 //! What is timed, and how fast it must be.
 
-use crate::networks::{Dumbbell, MIXED_RATES, Place, Scheduler, TWO_HOPS, read};
+use crate::networks::{Dumbbell, MIXED_RATES, Place, Scheduler, TWO_HOPS, gfr_chain, read};
 use cellyard_engine::scenario::Scenario;
 use cellyard_engine::{Options, run};
 use std::sync::atomic::AtomicBool;
@@ -31,7 +31,7 @@ pub fn bottleneck_cells(scenario: &Scenario) -> u64 {
 }
 
 /// The cases, in the order of the table.
-pub const CASES: [Case; 13] = [
+pub const CASES: [Case; 14] = [
     case("lan-2", 60.0, Some(150.0), || loss_free(2)),
     case("lan-5", 60.0, Some(150.0), || loss_free(5)),
     case("lan-15", 60.0, Some(150.0), || loss_free(15)),
@@ -57,6 +57,8 @@ pub const CASES: [Case; 13] = [
         vbr(Place::Wan, Scheduler::GuaranteedRate(0.1))
     }),
     case("satellite", 50.0, None, satellite),
+    // 10 s of 10 million bottleneck cells in less than a CPU second.
+    case("gfr-chain", 12.0, None, || vec![gfr_chain()]),
 ];
 
 const fn case(

@@ -205,3 +205,57 @@ vc = [{ from = "source", to = "sink", traffic = { kind = "tcp", recovery = "vani
 pub fn read(text: &str) -> Scenario {
     read_toml(text, "bench", &[]).unwrap_or_else(|problems| panic!("{problems:#?}\n{text}"))
 }
+
+/// The third network of `gfr-leaky-bucket` under scheme two: group A over three congested links, B, C and D over one each.
+pub fn gfr_chain() -> Scenario {
+    let (mut hosts, mut links, mut vcs) = (String::new(), String::new(), String::new());
+    for (group, first, last) in [("a", 1, 4), ("b", 1, 2), ("c", 2, 3), ("d", 3, 4)] {
+        for (member, mcr) in (1..).zip([2, 6, 10, 14, 18]) {
+            let vc = format!("{group}{member}");
+            for (end, switch) in [("from", first), ("to", last)] {
+                let host = format!("{vc}-{end}");
+                hosts += &format!(
+                    "[[host]]\nname = \"{host}\"\nprocessing = {{ kind = \"latency\", per = \"frame\", mean = \"500 ns\" }}\n"
+                );
+                links += &format!(
+                    "[[link]]\nfrom = \"{host}\"\nto = \"w{switch}\"\nrate = \"150 Mbps\"\ndelay = \"500 ns\"\n"
+                );
+            }
+            vcs += &format!(
+                r#"
+[[vc]]
+name = "{vc}"
+from = "{vc}-from"
+to = "{vc}-to"
+class = "gfr"
+contract = {{ pcr = "4240 Mbps", mcr = "{mcr} Mbps", mbs = "188679 cells" }}
+[vc.traffic]
+kind = "tcp"
+mss = "8192 bytes"
+rwnd = "520000 bytes"
+granularity = "10 us"
+initial_rto = "500 ms"
+processing = {{ kind = "server", per = "frame", mean = "100 us", spread = "10 us" }}
+"#
+            );
+        }
+    }
+    let switches: String = (1..=4)
+        .map(|n| {
+            format!(
+                "[[switch]]\nname = \"w{n}\"\nprocessing = {{ kind = \"latency\", per = \"cell\", mean = \"4 us\" }}\n"
+            )
+        })
+        .collect();
+    let trunks: String = (1..=3)
+        .map(|n| {
+            format!(
+                "[[link]]\nfrom = \"w{n}\"\nto = \"w{}\"\nrate = \"150 Mbps\"\ndelay = \"2 ms\"\ngfr = {{ drop = \"gcra-round-robin\" }}\n",
+                n + 1
+            )
+        })
+        .collect();
+    read(&format!(
+        "name = \"gfr-chain\"\nduration = \"10 s\"\n{hosts}{switches}{links}{trunks}{vcs}"
+    ))
+}

@@ -36,7 +36,7 @@ def guarantee(rows: Rows) -> str:
             "every VC gets its minimum rate" if short == 0 else f"{short} of {len(chosen)} VCs miss their minimum rate"
         )
         told.append(f"with {named('scheme', scheme)} {kept}")
-    return f"{told[0][0].upper()}{told[0][1:]}, {'and ' if told[0][14:] == told[1][14:] else ''}{told[1]}, over all three networks."
+    return f"Over the three networks, {told[0]} within 2 %, and {told[1]}."
 
 
 @sentence("peer-to-peer", "tcp-udp")
@@ -45,7 +45,9 @@ def excess(rows: Rows) -> str:
     parts = []
     for scheme in (1, 2):
         chosen = rows.where(table="tcp-udp", scheme=scheme)
-        of = {kind: sum(float(r.simulated["excess_mbps"]) for r in chosen.where(kind=kind)) for kind in ("tcp", "udp")}
+        of = {
+            kind: sum(_throughput(row) - row["mcr_mbps"] for row in chosen.where(kind=kind)) for kind in ("tcp", "udp")
+        }
         parts.append(f"{of['udp'] / (of['tcp'] + of['udp']):.0%} with {named('scheme', scheme)}")
     return f"Of the rate beyond the guarantees five greedy UDPs beside five TCPs take {parts[0]} and {parts[1]}, where half would be fair."
 
@@ -58,8 +60,8 @@ def ideal(rows: Rows) -> str:
         chosen = rows.where(table=network)
         off = {scheme: _off(chosen.where(scheme=scheme)) for scheme in dict.fromkeys(row["scheme"] for row in chosen)}
         best = min(off, key=lambda scheme: off[scheme])
-        parts.append(f"{where} {named('scheme', best)} ({off[best]:.2f} Mb/s off), scheme two {off[2]:.2f} off")
-    return f"Nearest to the minimum rate plus an equal share of the rest comes {'; '.join(parts)}."
+        parts.append(f"{where} {named('scheme', best)} ({off[best]:.2f} Mb/s off; scheme two {off[2]:.2f})")
+    return f"Nearest to the minimum rate plus an equal share of the rest comes {', '.join(parts)}."
 
 
 @sentence(*NETWORKS)

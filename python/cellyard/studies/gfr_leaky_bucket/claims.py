@@ -17,7 +17,7 @@ def _throughput(row: Row) -> float:
 
 
 def _excess(row: Row) -> float:
-    return float(row.simulated["excess_mbps"])
+    return _throughput(row) - float(row["mcr_mbps"])
 
 
 def _spread(rows: Rows) -> float:
@@ -134,7 +134,7 @@ def beat_downs(rows: Rows) -> Verdict:
     fits = 40 <= own["cwnd_peak_kb"] <= 90 and 0.7 <= own["ramp_s"] <= 2.8 and 1 <= own["queueing_ms"] <= 5
     return Verdict(
         fits and varies["far"] > varies["large"] and varies["far"] > varies["near"],
-        f"VC10 with 1024 bytes: window at most {own['cwnd_peak_kb']:.0f} kB (text: 62), {own['ramp_s']:.1f} s of linear growth to it (1.4), "
+        f"VC10 with 1024 bytes: windows up to {own['cwnd_peak_kb']:.0f} kB (text: 62), {own['ramp_s']:.1f} s of linear growth (1.4), "
         f"{own['queueing_ms']:.1f} ms of queueing (3); its goodput in half seconds varies by {varies['far']:.0%}, with 8192 bytes by "
         f"{varies['large']:.0%}, and that of VC5 with a round trip of 1 ms by {varies['near']:.0%}",
     )

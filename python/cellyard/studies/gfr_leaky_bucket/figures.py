@@ -59,8 +59,8 @@ def schemes(rows: Rows) -> plot.Drawn:
     return plot.Drawn(
         "schemes",
         "Throughput against the minimum rate, by scheme",
-        f"{plot_rows.READING} Dashed: the ideal, MCR and an equal share of the rest. Round trips are those of propagation; in the chain group A takes "
-        "three congested links, the others one.",
+        f"{plot_rows.READING} Dashed: the ideal, MCR and an equal share of the rest. Round trips are those of propagation; in the chain "
+        "group A takes three congested links, the others one.",
         figure,
     )
 
@@ -116,8 +116,8 @@ def over_time(study: Study, rows: Rows, number: str) -> plot.Drawn:
     return plot.Drawn(
         f"figure-{number}",
         f"Figure {number}: throughput over time under scheme {plot_rows.named('scheme', scheme).split()[-1]}",
-        f"Seconds of one run as published, 53 bytes for every cell delivered; the tables count from {study.info['shared']['warm_up']} on, when the "
-        "bursts that the buckets allow are over.",
+        f"Seconds of one run as published, 53 bytes for every cell delivered; the tables count from {study.info['shared']['warm_up']} on, "
+        "when the bursts that the buckets allow are over.",
         figure,
     )
 
