@@ -45,7 +45,11 @@ def test_groups_can_be_named_and_the_long_one_gets_least_without_fairness() -> N
     ("hops", "fields", "text"),
     [
         (0, {}, "hops = 0: must be a whole number from 1 to 1000"),
-        (2, {"members": []}, "members: must have at least one VC"),
+        (2, {"members": []}, "members: must be at least one VC"),
+        (2, {"members": [3]}, "each a mapping of fields of Vc"),
+        (2, {"members": [{"traffic": "tcp", "name": "a"}]}, "members: name is given by the network"),
+        (2, {"members": [{"traffic": "tcp", "nope": 1}]}, "members: .*nope"),
+        (2, {"port": {"nope": 1}}, "port: .*nope"),
         (2, {"groups": ["A", "B"]}, "must be 3 different names"),
         (2, {"groups": ["A", "B", "B"]}, "must be 3 different names"),
     ],

@@ -409,8 +409,8 @@ class GcraEpd(Component):
     Fields:
         threshold: Th, congestion threshold: cells or a fraction of the buffer; at most K. Allowed: cells, "800
             cells", or a fraction of the buffer from 0 to 1. Default: ``1000 cells``.
-        export_tag: Whether cells that are tagged here leave with CLP = 1, instead of as they came. Default:
-            ``false``.
+        export_tag: Whether cells that are tagged here, none of them the first of its frame, leave with CLP = 1,
+            instead of as they came. Default: ``false``.
     """
 
     TAG: ClassVar[Mapping[str, str]] = {"policy": "gcra-epd"}
@@ -432,8 +432,8 @@ class GcraRoundRobin(Component):
         threshold: Th, congestion threshold: cells or a fraction of the buffer; at most K. Allowed: cells, "800
             cells", or a fraction of the buffer from 0 to 1. Default: ``1000 cells``.
         keep_credit: Whether credit that finds the bucket empty is kept. Default: ``false``.
-        export_tag: Whether cells that are tagged here leave with CLP = 1, instead of as they came. Default:
-            ``false``.
+        export_tag: Whether cells that are tagged here, none of them the first of its frame, leave with CLP = 1,
+            instead of as they came. Default: ``false``.
     """
 
     TAG: ClassVar[Mapping[str, str]] = {"policy": "gcra-round-robin"}
@@ -457,8 +457,8 @@ class GcraTwoThresholds(Component):
             fraction of the buffer from 0 to 1. Default: ``500 cells``.
         threshold: Th, congestion threshold: cells or a fraction of the buffer; at most K. Allowed: cells, "800
             cells", or a fraction of the buffer from 0 to 1. Default: ``1000 cells``.
-        export_tag: Whether cells that are tagged here leave with CLP = 1, instead of as they came. Default:
-            ``false``.
+        export_tag: Whether cells that are tagged here, none of them the first of its frame, leave with CLP = 1,
+            instead of as they came. Default: ``false``.
     """
 
     TAG: ClassVar[Mapping[str, str]] = {"policy": "gcra-two-thresholds"}
@@ -478,7 +478,7 @@ class Dfba(Component):
     Source: Goyal, Jain, Fahmy and Vandalore, Buffer management for the GFR service, ATM Forum 98-0405, 1998.
 
     Fields:
-        low: L, below which every frame gets in: cells or a fraction of the buffer; below H. Allowed: cells, "800
+        low: L, up to which every frame gets in: cells or a fraction of the buffer; at most H. Allowed: cells, "800
             cells", or a fraction of the buffer from 0 to 1. Default: ``500 cells``.
         high: H, from which on no frame gets in: cells or a fraction of the buffer; at most K. Allowed: cells, "800
             cells", or a fraction of the buffer from 0 to 1. Default: ``1000 cells``.
@@ -708,7 +708,7 @@ class Udp(Component):
     Source: `gfr-leaky-bucket`, sections 4.2 (greedy, at the rate of the link) and 4.3.
 
     Fields:
-        datagram_size: Bytes of data in a datagram; UDP, IP, LLC/SNAP and AAL5 add 44. Allowed: "1 byte" to "65507
+        datagram_size: Bytes of data in a datagram; UDP, IP, LLC/SNAP and AAL5 add 44. Allowed: "1 byte" to "65499
             bytes"; units: bytes, byte, kB, MB, GB, KiB, MiB, GiB. Default: ``1024 bytes``.
         rate: Cell rate while on; at most that of the host's link. Allowed: "1 bps" to "1 Tbps"; units: bps, kbps,
             Mbps, Gbps, Tbps, cells/s. Default: amplitude x the rate of the host's link.

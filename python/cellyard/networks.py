@@ -8,13 +8,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
 
 from cellyard.components import Host, Link, Processing, Switch, Vc
 from cellyard.errors import UsageError
 from cellyard.limits import whole
 from cellyard.scenario import Scenario
+
+Made = TypeVar("Made")
 
 #: Most congested links of a parking lot.
 MOST_HOPS = 1000
@@ -45,8 +47,11 @@ def parking_lot(
     Raises `UsageError` when ``hops``, ``members`` or ``groups`` are out of bounds, and `ScenarioError` as `Scenario` does.
     """
     hops = whole("hops", hops, least=1, most=MOST_HOPS) or 1
-    if not members:
-        raise UsageError("members: must have at least one VC")
+    if not members or not all(isinstance(member, Mapping) for member in members):
+        raise UsageError("members: must be at least one VC, each a mapping of fields of Vc")
+    given = sorted({"name", "from_", "to", "count", "route"}.intersection(*members)) if members else []
+    if given:
+        raise UsageError(f"members: {given[0]} is given by the network")
     names = list(groups) if groups is not None else ["long", *(f"hop{hop}" for hop in range(1, hops + 1))]
     if len(names) != hops + 1 or len(set(names)) != len(names):
         raise UsageError(
@@ -63,10 +68,22 @@ def parking_lot(
                 Link(from_=ends[0], to=f"switch{first}", rate=rate, delay=access_delay),
                 Link(from_=f"switch{last}", to=ends[1], rate=rate, delay=access_delay),
             ]
-            vcs.append(Vc(**{"name": name, "from_": ends[0], "to": ends[1], **member}))
+            vcs.append(_made("members", Vc, {"name": name, "from_": ends[0], "to": ends[1], **member}))
     trunks = [
-        Link(**{"from_": f"switch{hop}", "to": f"switch{hop + 1}", "rate": rate, "delay": delay, **(port or {})})
+        _made(
+            "port",
+            Link,
+            {"from_": f"switch{hop}", "to": f"switch{hop + 1}", "rate": rate, "delay": delay, **(port or {})},
+        )
         for hop in range(1, hops + 1)
     ]
     switches = [Switch(name=f"switch{number}", processing=switch_processing) for number in range(1, hops + 2)]
     return Scenario(hosts=hosts, switches=switches, links=[*access, *trunks], vcs=vcs, **fields)
+
+
+def _made(argument: str, kind: Callable[..., Made], fields: Mapping[str, Any]) -> Made:
+    """A component of these fields; an error names the argument that has one too many."""
+    try:
+        return kind(**fields)
+    except TypeError as error:
+        raise UsageError(f"{argument}: {error}") from None

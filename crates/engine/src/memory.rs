@@ -8,7 +8,7 @@ use crate::class::Class;
 use crate::gathered::{OF_DROP, OF_FRAME, OF_POINT};
 use crate::options::{Kernel, Options};
 use crate::results::RunResult;
-use crate::scenario::{DropPolicy, Scenario, Threshold, Traffic};
+use crate::scenario::{Scenario, Threshold, Traffic};
 use crate::topology::Topology;
 use crate::units::CELL_BITS;
 
@@ -185,32 +185,20 @@ fn waiting_at(scenario: &Scenario, topology: &Topology, most: &[Most], link: usi
 }
 
 /// Cells of `class` that its queue at the port that `link` is lets in at once: its buffer, or what a policy of minimum rates takes in
-/// above its threshold. That is a burst and the rest of a frame of each VC, as the rates are together no more than the link's.
+/// above its threshold. That is a burst and the rest of a frame of each VC, if the link keeps up with these rates beside the other classes.
 fn most_let_in(scenario: &Scenario, topology: &Topology, link: usize, class: Class) -> f64 {
     let queue = topology.queue(scenario, link, class);
     let buffer = queue.buffer.map_or(f64::INFINITY, |k| k as f64);
-    let threshold = match queue.drop {
-        DropPolicy::GcraEpd { threshold, .. }
-        | DropPolicy::GcraTwoThresholds { threshold, .. }
-        | DropPolicy::GcraRoundRobin {
-            threshold,
-            keep_credit: false,
-            ..
-        } => threshold,
-        // Credit that is kept knows no end.
-        DropPolicy::GcraRoundRobin { .. }
-        | DropPolicy::TailDrop
-        | DropPolicy::Ppd
-        | DropPolicy::Epd { .. }
-        | DropPolicy::SelectiveDrop { .. }
-        | DropPolicy::Fba { .. }
-        | DropPolicy::DropFromFront
-        | DropPolicy::Dfba { .. } => return buffer,
+    let Some(threshold) = queue.drop.rates_above() else {
+        return buffer;
     };
     let threshold = match threshold {
         Threshold::Cells(cells) => cells as f64,
         Threshold::Fraction(f) => f.as_f64() * buffer,
     };
+    if !keeps_up(scenario, topology, link, class) {
+        return buffer;
+    }
     let flows = topology.crossing[link]
         .iter()
         .zip(topology.contracts(scenario, link, class));
@@ -223,6 +211,27 @@ fn most_let_in(scenario: &Scenario, topology: &Topology, link: usize, class: Cla
         burst.unwrap_or(0.0) + vc.frame_cells() as f64
     });
     (threshold + of_flows.sum::<f64>()).min(buffer)
+}
+
+/// Whether the link has the sustained rates of a class, and what other classes bring; a TCP of theirs may take all of it.
+fn keeps_up(scenario: &Scenario, topology: &Topology, link: usize, class: Class) -> bool {
+    let flows = topology.crossing[link]
+        .iter()
+        .zip(topology.contracts(scenario, link, class));
+    let rates = flows.map(|(id, contract)| {
+        let flow = &topology.flows[id.index()];
+        let vc = &scenario.vcs[flow.vc];
+        if vc.class == class {
+            contract
+                .and_then(|terms| terms.sustained)
+                .map_or(0.0, |rate| rate.0 as f64)
+        } else if flow.kind.is_data() || vc.traffic.answers() {
+            vc.traffic.offered_rate().unwrap_or(f64::INFINITY)
+        } else {
+            0.0
+        }
+    });
+    rates.sum::<f64>() <= scenario.links[link].rate.0 as f64
 }
 
 #[cfg(test)]
@@ -299,13 +308,14 @@ traffic = "udp"
 "#
             )
         };
-        let need = |drop| need_of(&text(drop), Kernel::Slotted).bytes;
-        assert!(need("tail-drop") > 1e9);
-        assert!(
-            need("gcra-round-robin") < 1e7,
-            "{}",
-            need("gcra-round-robin")
-        );
+        let need = |text: &str| need_of(text, Kernel::Slotted).bytes;
+        let bounded = text("gcra-round-robin");
+        assert!(need(&text("tail-drop")) > 1e9);
+        assert!(need(&bounded) < 1e7, "{}", need(&bounded));
+        // Not so where the rates are more than the link has, or another class takes it.
+        assert!(need(&bounded.replace("mcr = \"1 Mbps\"", "scr = \"999 Mbps\"")) > 1e9);
+        let other = "[[vc]]\nfrom = \"a1\"\nto = \"b\"\ntraffic = { kind = \"cbr\", rate = \"999 Mbps\" }\n";
+        assert!(need(&format!("{bounded}{other}")) > 1e9);
     }
 
     #[test]

@@ -31,6 +31,7 @@ fn every_example_reads_and_says_what_it_shows() {
         [
             "cbr",
             "come-and-go",
+            "gfr-beside-udp",
             "lan-5",
             "lossy-link",
             "mixed-rates",

@@ -82,7 +82,7 @@ fn police() -> impl Strategy<Value = Police> {
 fn contract() -> impl Strategy<Value = Contract> {
     let rates = (option::of(1_000u64..1_000_000), 1u64..=1_000, any::<bool>());
     let cells = option::of(2_000u64..100_000);
-    (rates, span(10), cells, option::of(1u64..3_000)).prop_map(
+    (rates, span(10), cells, option::of(2_000u64..3_000)).prop_map(
         |((pcr, rate, variable), cdvt, mbs, mfs)| Contract {
             pcr: pcr.map(BitRate),
             cdvt,
@@ -232,7 +232,7 @@ fn tcp() -> impl Strategy<Value = Traffic> {
 
 fn udp() -> impl Strategy<Value = Traffic> {
     let bursts = option::of((span(500), span(500)));
-    (1u64..=65_507, 1u64..=1_000_000, bursts).prop_map(|(datagram_size, rate, bursts)| {
+    (1u64..=65_499, 1u64..=1_000_000, bursts).prop_map(|(datagram_size, rate, bursts)| {
         let mut udp = UdpParams {
             datagram_size,
             rate: BitRate(rate),

@@ -177,10 +177,10 @@ fn demand(scenario: &Scenario, topology: &Topology, index: usize) -> Demand {
         return Demand::default();
     }
     if let Some(rate) = vc.traffic.offered_rate() {
-        let cells = rate * active / CELL_BITS as f64;
+        let cells = vc.frame_cells() as f64;
         return Demand {
-            frames: cells,
-            cells: 1.0,
+            frames: rate * active / CELL_BITS as f64 / cells,
+            cells,
             ..Demand::default()
         };
     }

@@ -206,7 +206,7 @@ pub(super) static DROP: &[Component] = &[
                 "low",
                 Kind::Threshold,
                 Text("500 cells"),
-                "L, below which every frame gets in: cells or a fraction of the buffer; below H.",
+                "L, up to which every frame gets in: cells or a fraction of the buffer; at most H.",
             ),
             parameter(
                 "high",
@@ -239,7 +239,7 @@ const EXPORT_TAG: Parameter = parameter(
     "export_tag",
     Kind::Bool,
     Bool(false),
-    "Whether cells that are tagged here leave with CLP = 1, instead of as they came.",
+    "Whether cells that are tagged here, none of them the first of its frame, leave with CLP = 1, instead of as they came.",
 );
 
 const FRACTION: Kind = Kind::Decimal {

@@ -6,8 +6,8 @@ use super::family::Family;
 use super::kind::{ANY_DURATION, ANY_RATE, DECIMALS, Kind, POSITIVE_DURATION};
 use super::tcp::TCP;
 
-/// What fits into an IPv4 datagram of 65 535 bytes.
-const MAX_DATAGRAM_BYTES: u64 = 65_507;
+/// What fits into an AAL5 payload of 65 535 bytes beside 8 of LLC/SNAP, 20 of IP and 8 of UDP.
+const MAX_DATAGRAM_BYTES: u64 = 65_499;
 
 const RATE_WHILE_ON: Parameter = parameter(
     "rate",

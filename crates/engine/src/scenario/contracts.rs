@@ -30,6 +30,7 @@ pub(crate) fn check(
                 let queue = topology.queue(scenario, link, vc.class);
                 let place = format!("{} of {}", vc.class.name(), scenario.links[link].name);
                 found.extend(asked(&queue, &place, terms.as_ref()));
+                found.extend(size(&queue, &place, vc, terms.as_ref()));
             }
         }
         for fault in found {
@@ -72,6 +73,20 @@ fn sum(scenario: &Scenario, link: usize, vc: &Vc, sums: &mut HashMap<usize, u64>
             show_rate(BitRate(*sum))
         ),
         allowed: format!("at most {} in all", show_rate(spec.rate)),
+    })
+}
+
+/// Frames that a policer of frames cuts because of their size.
+fn size(queue: &ClassQueue, place: &str, vc: &Vc, terms: Option<&Terms>) -> Option<Fault> {
+    let frame = vc.frame_cells();
+    let polices = matches!(queue.police, Some(Police::FGcra { .. }));
+    (polices && terms.is_some_and(|terms| terms.mfs < frame)).then(|| Fault {
+        field: "contract.mfs",
+        message: format!(
+            "is less than one frame of {}, which the policer f-gcra at the queue {place} would cut",
+            show_cells(frame)
+        ),
+        allowed: format!("at least {}", show_cells(frame)),
     })
 }
 

@@ -212,6 +212,27 @@ impl DropPolicy {
         }
     }
 
+    /// The threshold above which it lets in no more than the minimum rates of VCs; `None` if there is none such, and where credit that is
+    /// kept knows no end.
+    pub(crate) fn rates_above(&self) -> Option<Threshold> {
+        match *self {
+            DropPolicy::GcraEpd { threshold, .. }
+            | DropPolicy::GcraTwoThresholds { threshold, .. } => Some(threshold),
+            DropPolicy::GcraRoundRobin {
+                threshold,
+                keep_credit,
+                ..
+            } => (!keep_credit).then_some(threshold),
+            DropPolicy::TailDrop
+            | DropPolicy::Ppd
+            | DropPolicy::Epd { .. }
+            | DropPolicy::SelectiveDrop { .. }
+            | DropPolicy::Fba { .. }
+            | DropPolicy::DropFromFront
+            | DropPolicy::Dfba { .. } => None,
+        }
+    }
+
     /// Its name, if it asks for the minimum rates of VCs.
     pub(crate) fn asks_for_rates(&self) -> Option<&'static str> {
         match self {

@@ -127,7 +127,7 @@ fn traffic(traffic: &mut Traffic, line: u64, draws: &mut Draws) {
         }
         Traffic::Udp(udp) => {
             part(&mut udp.rate);
-            udp.datagram_size = draws.magnitude(1, 65_507);
+            udp.datagram_size = draws.magnitude(1, 65_499);
             let frame = udp.rate.cell_time().longest() * u64::from(udp.frame_cells());
             udp.on = udp
                 .on

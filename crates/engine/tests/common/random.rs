@@ -45,6 +45,7 @@ impl Case {
             }
             let frame = vc.traffic.frame().map_or(1, |frame| u64::from(frame.cells));
             contract.mbs = contract.mbs.map(|mbs| mbs.max(frame));
+            contract.mfs = contract.mfs.map(|mfs| mfs.max(frame));
             vc.contract = Some(contract);
         }
         self

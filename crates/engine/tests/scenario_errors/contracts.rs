@@ -48,6 +48,20 @@ fn contracts_must_hold_together() {
         &told("pcr = \"1 Mbps\", mbs = \"50 cells\""),
         &["vc[0].contract.mbs", "there is none", "`scr` or `mcr`"],
     );
+    let short = text(
+        "mcr = \"1 Mbps\", mfs = \"11 cells\"",
+        "police = \"f-gcra\",",
+        DROP,
+    );
+    says(
+        &only(&short),
+        &[
+            "vc[0].contract.mfs",
+            "is less than one frame of 12 cells",
+            "f-gcra",
+            "at least 12 cells",
+        ],
+    );
     // Three VCs on a link of 155.52 Mb/s; the links of the sinks have 10 Mb/s each.
     says(
         &told("mcr = \"11 Mbps\""),
@@ -152,7 +166,7 @@ fn a_udp_keeps_to_its_link_and_pauses_after_bursts() {
         &["vc[0].traffic.off", "is too short", "at least 25.412 us"],
     );
     says(
-        &udp(", datagram_size = \"65508 bytes\""),
-        &["vc[0].traffic.datagram_size", "\"65507 bytes\""],
+        &udp(", datagram_size = \"65500 bytes\""),
+        &["vc[0].traffic.datagram_size", "\"65499 bytes\""],
     );
 }

@@ -128,6 +128,8 @@ def beat_downs(rows: Rows) -> Verdict:
     (far_large,) = large.where(vc="VC10")
     (near,) = small.where(vc="VC5")
     own = far.simulated
+    if None in (*(row.simulated["variation"] for row in (far, far_large, near)), own["ramp_s"]):
+        return Verdict(False, "a watched VC delivers nothing after the warm-up, or its window does not grow")
     varies = {
         name: float(row.simulated["variation"]) for name, row in (("far", far), ("large", far_large), ("near", near))
     }

@@ -76,7 +76,8 @@ def whose(row: Row) -> str:
 
 def on_the_line(run: cy.RunResult, vc: str) -> float:
     """What a VC's throughput is to its goodput: 53 bytes a cell to the data of the frames."""
-    return run.vcs[vc].throughput_mbps / run.vcs[vc].goodput_mbps
+    told = run.vcs[vc]
+    return told.throughput_mbps / told.goodput_mbps if told.goodput_mbps else 1.0
 
 
 def watched(study: Study, row: Row, probes: Sequence[Any]) -> cy.RunResult:

@@ -46,11 +46,13 @@ def short_term(run: cy.RunResult, row: Row) -> dict[str, float | None]:
     goodput = after(series["goodput", row["vc"]], from_s)
     values = [value for _, value in goodput]
     peak = median(peaks(cwnd))
+    if not values or not queue:
+        return dict.fromkeys(("cwnd_peak_kb", "ramp_s", "queueing_ms", "variation"))
     return {
         "cwnd_peak_kb": peak / 1000,
         "ramp_s": ramp(cwnd, peak),
         "queueing_ms": 1e3 * mean(value for _, value in queue) * 424 / (LINK_MBPS * 1e6),
-        "variation": pstdev(values) / mean(values),
+        "variation": pstdev(values) / mean(values) if any(values) else None,
     }
 
 
@@ -70,7 +72,7 @@ def peaks(cwnd: list[tuple[float, float]]) -> list[float]:
             if highest > 0:
                 found.append(highest)
             highest = later
-    return found or [cwnd[-1][1]]
+    return found or [value for _, value in cwnd[-1:]] or [0.0]
 
 
 def ramp(cwnd: list[tuple[float, float]], peak: float) -> float | None:

@@ -10,6 +10,8 @@
 //! knows no MFS; GCRA(1) is charged for a cell that GCRA(2) then refuses, and the other way round.
 //! The pseudocode leaves X'_2 without a value where a cell comes with CLP = 1; here it is X_2 as drained until then. The flow
 //! chart (figure 4-1) leaves GCRA(1) and CLP out and says the same of what remains.
+//! A tag is only ever made in the middle of a frame: the first cell of a frame that does not conform is refused. So with `export_tag` a policy that
+//! looks at first cells (`dfba`) sees none of them, and `f-gcra` drops the cells that differ from their frame's first.
 
 use super::{Arriving, Decision};
 use crate::port::police::gcra::{LeakyBucket, Test};

@@ -8,7 +8,8 @@
 //!   else                            accept
 //!   X  cells waiting in the class queue     X_i  those of VC i     L, H  thresholds [cells]     Z, alpha  weights in [0, 1]
 //! Source: Goyal, Jain, Fahmy and Vandalore, Buffer management for the GFR service, ATM Forum 98-0405, 1998.
-//! Not said there, chosen here: Z is the same for all VCs; a VC without a contract has W_i = 0. Draw n of the queue's stream is for the n-th frame
+//! Not said there, chosen here: tagged frames of every VC are refused between L and H, not only of those above their share; Z is the same for
+//! all VCs; a VC without a contract has W_i = 0. Draw n of the queue's stream is for the n-th frame
 //! that needs one.
 //! Limits: rates follow buffer shares only as far as TCP does; UDP is held to H alone and to its losses at random.
 
@@ -25,8 +26,10 @@ pub struct Dfba {
     high: Option<Ratio>,
     z: f64,
     alpha: f64,
-    /// W_i by local number.
-    shares: Vec<f64>,
+    /// MCR_i by local number, and their sum, bits per second.
+    rates: Vec<u64>,
+    /// See `rates`.
+    sum: u64,
     /// Draws so far.
     drawn: u64,
 }
@@ -44,23 +47,29 @@ impl Dfba {
         let contracts = contracts.iter();
         let rates = contracts.map(|c| c.as_ref().and_then(rate).unwrap_or(0));
         let rates: Vec<u64> = rates.collect();
-        let sum = rates.iter().map(|&r| u128::from(r)).sum::<u128>().max(1) as f64;
+        // Rates end at 1 Tb/s: no number of flows that memory holds wraps the sum.
+        let sum = rates.iter().sum::<u64>().max(1);
         Dfba {
             low: resolve(low, buffer),
             high: resolve(high, buffer),
             z: z.as_f64(),
             alpha: alpha.as_f64(),
-            shares: rates.iter().map(|&rate| rate as f64 / sum).collect(),
+            rates,
+            sum,
             drawn: 0,
         }
     }
 
     /// P, for a VC above its share; `None` for one that is not.
     fn probability(&self, vc: u32, queue: &QueueView, low: f64, high: f64) -> Option<f64> {
-        let share = self.shares[vc as usize];
-        let (x, of_vc) = (queue.waiting as f64, queue.waiting_of_vc as f64);
-        let above = of_vc - x * share;
-        (above > 0.0).then(|| {
+        let rate = self.rates[vc as usize];
+        // X_i > X W_i, exactly.
+        let above = u128::from(queue.waiting_of_vc) * u128::from(self.sum);
+        let is_above = above > u128::from(queue.waiting) * u128::from(rate);
+        is_above.then(|| {
+            let share = rate as f64 / self.sum as f64;
+            let (x, of_vc) = (queue.waiting as f64, queue.waiting_of_vc as f64);
+            let above = of_vc - x * share;
             let unfair = above / (x * (1.0 - share));
             let loaded = (x - low) / (high - low);
             self.z * (self.alpha * unfair + (1.0 - self.alpha) * loaded)

@@ -5,7 +5,7 @@
 //! For every conforming cell of an eligible frame: X := X' + 1/MCR, LPT := t. Cells of other frames change nothing.
 //! A cell that does not conform is dropped. Frames of CLP = 0 that are not eligible are tagged (GFR.2) or dropped, whole.
 //! Source: ITU-T I.371.1, F-GCRA(T, f); ATM Forum, Traffic Management 4.1 (GFR).
-//! Not said there, chosen here: cells that do not conform change no state; frames of CLP = 1 pass whatever the action, as what the user
+//! Not said there, chosen here: one CDVT is for both tests; cells that do not conform change no state; frames of CLP = 1 pass whatever the action, as what the user
 //! has marked as the first to lose.
 //! Limits: MBS must hold a frame (MBS >= MFS), or no frame of that size is eligible but to an empty bucket.
 
