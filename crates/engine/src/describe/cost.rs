@@ -7,7 +7,9 @@
 
 use crate::aal5::ACK_CELLS;
 use crate::build::queueing_links;
+use crate::class::Class;
 use crate::flow::FlowKind;
+use crate::port::drop::{DropRule, Policy};
 use crate::processing::is_constant;
 use crate::scenario::{Scenario, TcpParams, Vc};
 use crate::topology::Topology;
@@ -42,6 +44,9 @@ const EACH_STATION_CELL: f64 = 3e-9;
 /// For each cell of a port that a probe watches, beside that.
 const EACH_WATCHED_CELL: f64 = 40e-9;
 
+/// For each cell that a policer or a drop policy is asked about, beside that, lost ones too.
+const EACH_JUDGED_CELL: f64 = 35e-9;
+
 /// What a VC asks for.
 #[derive(Clone, Copy, Default)]
 struct Demand {
@@ -68,7 +73,7 @@ pub fn expected(scenario: &Scenario, topology: &Topology) -> Expected {
     let names: HashSet<&str> = scenario.probes.iter().map(|p| p.of.as_str()).collect();
     let is_watched = |link: usize| names.contains(scenario.links[link].name.as_str());
     let mut found = Expected::default();
-    let mut watched_cells = 0.0;
+    let (mut watched_cells, mut judged_cells) = (0.0, 0.0);
     let mut hops = 0;
     for (vc, demand) in demands.iter().enumerate() {
         let flow = |kind| &topology.flows[topology.flow(vc, kind).index()];
@@ -86,6 +91,10 @@ pub fn expected(scenario: &Scenario, topology: &Topology) -> Expected {
         let acks = demand.frames * share * demand.acks;
         found.frames += sent.max(demand.at_once) + acks;
         hops += there.path.len() + back.path.len();
+        let class = scenario.vcs[vc].class;
+        let judged = there.path.iter();
+        let judged = judged.filter(|&&link| judges_each(scenario, topology, link, class));
+        judged_cells += judged.count() as f64 * sent * demand.cells;
         for (path, cells) in [
             (&there.path, demand.frames * share * demand.cells),
             (&back.path, acks * f64::from(ACK_CELLS)),
@@ -109,8 +118,18 @@ pub fn expected(scenario: &Scenario, topology: &Topology) -> Expected {
         + EACH_COMPONENT * components as f64
         + EACH_FRAME * found.frames
         + EACH_STATION_CELL * found.station_cells
-        + EACH_WATCHED_CELL * watched_cells;
+        + EACH_WATCHED_CELL * watched_cells
+        + EACH_JUDGED_CELL * judged_cells;
     found
+}
+
+/// Whether the gate of `class` at the port that `link` is, if it is one, is asked about each cell.
+fn judges_each(scenario: &Scenario, topology: &Topology, link: usize, class: Class) -> bool {
+    topology.switch_of[link].is_some() && {
+        let queue = topology.queue(scenario, link, class);
+        let policy = Policy::new(&queue.drop, queue.buffer, &[]);
+        queue.police.is_some() || policy.needs().every_cell
+    }
 }
 
 /// Whether cells are looked at one by one when they leave `link`: it loses some, or a switch delays each by its own time.
