@@ -1,7 +1,7 @@
 //! What each link is to the network: a station or part of a latency, and where its cells arrive.
 
 use crate::loss::is_lossy;
-use crate::port::drop::{DropRule, Policy};
+use crate::port::gate;
 use crate::processing::is_constant;
 use crate::scenario::Scenario;
 use crate::topology::Topology;
@@ -90,10 +90,7 @@ fn refuses_any(scenario: &Scenario, topology: &Topology, link: usize) -> bool {
     let mut queues = topology.classes[link]
         .iter()
         .map(|&class| topology.queue(scenario, link, class));
-    queues.any(|queue| {
-        let policy = Policy::new(&queue.drop, queue.buffer, &[]);
-        queue.police.is_some() || policy.smallest_refusal() == 0
-    })
+    queues.any(|queue| gate::refuses_any(&queue))
 }
 
 /// At a cell time that is not whole, cells that come at exactly the rounded distance form busy periods.

@@ -1,7 +1,6 @@
 //! Which ports arithmetic can serve: asked when they are built, and before, when their memory is predicted.
 
-use crate::port::arithmetic::Arithmetic;
-use crate::port::drop::{DropRule, Policy};
+use crate::port::gate::judges_each;
 use crate::scenario::{Class, Observable, Scenario};
 use crate::topology::Topology;
 use crate::units::Span;
@@ -39,8 +38,7 @@ impl<'a> Served<'a> {
         let scheduler = self.topology.scheduler(self.scenario, link);
         let served = !scheduler.serves_vcs_of(class)
             && !self.credit.contains(spec.name.as_str())
-            && queue.police.is_none()
-            && Arithmetic::serves(Policy::new(&queue.drop, queue.buffer, &[]).needs());
+            && !judges_each(&queue);
         served.then_some((class, exact))
     }
 

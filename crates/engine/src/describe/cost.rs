@@ -9,7 +9,7 @@ use crate::aal5::ACK_CELLS;
 use crate::build::queueing_links;
 use crate::class::Class;
 use crate::flow::FlowKind;
-use crate::port::drop::{DropRule, Policy};
+use crate::port::gate::judges_each;
 use crate::processing::is_constant;
 use crate::scenario::{Scenario, TcpParams, Vc};
 use crate::topology::Topology;
@@ -93,7 +93,7 @@ pub fn expected(scenario: &Scenario, topology: &Topology) -> Expected {
         hops += there.path.len() + back.path.len();
         let class = scenario.vcs[vc].class;
         let judged = there.path.iter();
-        let judged = judged.filter(|&&link| judges_each(scenario, topology, link, class));
+        let judged = judged.filter(|&&link| is_judged(scenario, topology, link, class));
         judged_cells += judged.count() as f64 * sent * demand.cells;
         for (path, cells) in [
             (&there.path, demand.frames * share * demand.cells),
@@ -124,12 +124,8 @@ pub fn expected(scenario: &Scenario, topology: &Topology) -> Expected {
 }
 
 /// Whether the gate of `class` at the port that `link` is, if it is one, is asked about each cell.
-fn judges_each(scenario: &Scenario, topology: &Topology, link: usize, class: Class) -> bool {
-    topology.switch_of[link].is_some() && {
-        let queue = topology.queue(scenario, link, class);
-        let policy = Policy::new(&queue.drop, queue.buffer, &[]);
-        queue.police.is_some() || policy.needs().every_cell
-    }
+fn is_judged(scenario: &Scenario, topology: &Topology, link: usize, class: Class) -> bool {
+    topology.switch_of[link].is_some() && judges_each(&topology.queue(scenario, link, class))
 }
 
 /// Whether cells are looked at one by one when they leave `link`: it loses some, or a switch delays each by its own time.

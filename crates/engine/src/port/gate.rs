@@ -8,7 +8,7 @@ use super::drop::{Arriving, Decision, DropRule, Needs, Policy, QueueView};
 use super::police::{PoliceRule, Policer, Ruling};
 use crate::cells::{ENDS_FRAME, Fate, FrameState, Run, TAGGED};
 use crate::rng::Stream;
-use crate::scenario::RestOfFrame;
+use crate::scenario::{ClassQueue, RestOfFrame};
 use crate::tally::DropReason;
 use crate::units::Time;
 
@@ -70,6 +70,18 @@ impl Judgement {
             tagged,
         }
     }
+}
+
+/// Whether the gate of `queue` is asked about every cell, lost ones and those that find the port idle too.
+pub fn judges_each(queue: &ClassQueue) -> bool {
+    let policy = Policy::new(&queue.drop, queue.buffer, &[]);
+    queue.police.is_some() || policy.needs().every_cell
+}
+
+/// Whether the gate of `queue` may turn a cell away however few wait.
+pub fn refuses_any(queue: &ClassQueue) -> bool {
+    let policy = Policy::new(&queue.drop, queue.buffer, &[]);
+    queue.police.is_some() || policy.smallest_refusal() == 0
 }
 
 impl Gate {

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import cache
 from itertools import pairwise
 from statistics import mean, median, pstdev
 from typing import Any
 
 import cellyard as cy
-from cellyard.study import Row
-
-#: Cell rate of the congested links, Mb/s.
-LINK_MBPS = 150.0
-
-#: Minimum rates of the VCs on a congested link, each of two of them.
-MCR_MBPS = {"peer-to-peer": (3, 6, 9, 12, 15), "tcp-udp": (3, 6, 9, 12, 15), "chain": (2, 6, 10, 14, 18)}
+from cellyard.study import Row, load
 
 
 def metrics(run: cy.RunResult, row: Row) -> dict[str, float | None]:
@@ -23,16 +19,30 @@ def metrics(run: cy.RunResult, row: Row) -> dict[str, float | None]:
         "throughput_mbps": vc.throughput_mbps,
         "goodput_mbps": vc.goodput_mbps,
         "excess_mbps": vc.throughput_mbps - row["mcr_mbps"],
-        "ideal_mbps": ideal(run, row),
+        "ideal_mbps": ideal(row),
         "delay_ms": 1e3 * vc.mean_cell_transfer_delay_s if vc.mean_cell_transfer_delay_s is not None else None,
         **short_term(run, row),
     }
 
 
-def ideal(run: cy.RunResult, row: Row) -> float:
+@cache
+def shared() -> Mapping[str, Any]:
+    """Values that all rows have."""
+    values: Mapping[str, Any] = load("gfr-leaky-bucket").info["shared"]
+    return values
+
+
+def link_mbps() -> float:
+    """Cell rate of the congested links."""
+    number, unit = shared()["rate"].split()
+    assert unit == "Mbps"
+    return float(number)
+
+
+def ideal(row: Row) -> float:
     """R_i = MCR_i + (R_out - sum of MCR) / N over the VCs of a congested link; in the chain all three are alike."""
-    rates = MCR_MBPS[row["network"]] * 2
-    return float(row["mcr_mbps"] + (LINK_MBPS - sum(rates)) / len(rates))
+    rates = [*shared()["chain_mcr_mbps" if row["network"] == "chain" else "mcr_mbps"]] * 2
+    return float(row["mcr_mbps"] + (link_mbps() - sum(rates)) / len(rates))
 
 
 def short_term(run: cy.RunResult, row: Row) -> dict[str, float | None]:
@@ -51,7 +61,7 @@ def short_term(run: cy.RunResult, row: Row) -> dict[str, float | None]:
     return {
         "cwnd_peak_kb": peak / 1000,
         "ramp_s": ramp(cwnd, peak),
-        "queueing_ms": 1e3 * mean(value for _, value in queue) * 424 / (LINK_MBPS * 1e6),
+        "queueing_ms": 1e3 * mean(value for _, value in queue) * 424 / (link_mbps() * 1e6),
         "variation": pstdev(values) / mean(values) if any(values) else None,
     }
 

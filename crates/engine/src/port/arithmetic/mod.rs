@@ -17,7 +17,7 @@ mod arrivals;
 mod counts;
 mod rounds;
 
-use super::drop::{Needs, QueueView};
+use super::drop::QueueView;
 use super::gate::Gate;
 use super::watch::Quantity;
 use crate::cells::Run;
@@ -83,12 +83,6 @@ impl Arithmetic {
             queue_time: 0,
             recorded_until: 0,
         }
-    }
-
-    /// Whether a queue whose policy needs this can be served by this kernel: whatever is accepted leaves, and runs of cells can be
-    /// judged together.
-    pub fn serves(needs: Needs) -> bool {
-        !needs.every_cell
     }
 
     /// c.

@@ -13,7 +13,7 @@
 //! A tag is only ever made in the middle of a frame: the first cell of a frame that does not conform is refused. So with `export_tag` a policy that
 //! looks at first cells (`dfba`) sees none of them, and `f-gcra` drops the cells that differ from their frame's first.
 
-use super::{Arriving, Decision};
+use super::{Arriving, Decision, QueueView};
 use crate::port::police::gcra::{LeakyBucket, Test};
 use crate::scenario::Terms;
 use crate::tally::DropReason;
@@ -39,11 +39,13 @@ pub struct AllBuckets {
     turn: usize,
     /// Whether a tag that is made here goes on with the cell.
     export_tag: bool,
+    /// K, cells; `u64::MAX` when unlimited.
+    buffer: u64,
 }
 
 impl AllBuckets {
     /// With the contract of each flow, by local number; one without a minimum rate is none.
-    pub fn new(contracts: &[Option<Terms>], export_tag: bool) -> AllBuckets {
+    pub fn new(contracts: &[Option<Terms>], export_tag: bool, buffer: Option<u64>) -> AllBuckets {
         let buckets = |terms: &Terms| {
             Some(Buckets {
                 peak: Test::peak(terms).map(Test::bucket),
@@ -58,7 +60,13 @@ impl AllBuckets {
             flows,
             turn: 0,
             export_tag,
+            buffer: buffer.unwrap_or(u64::MAX),
         }
+    }
+
+    /// Whether the gate drops `cell` whatever the policy says, as the rest of a lost frame or for want of room, so that nothing is charged.
+    pub fn is_beyond_hope(&self, cell: &Arriving, queue: &QueueView) -> bool {
+        cell.lost || queue.waiting >= self.buffer
     }
 
     /// The buckets of a flow; `None` without a contract.

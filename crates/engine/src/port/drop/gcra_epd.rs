@@ -20,7 +20,6 @@ use crate::units::{Ratio, Time};
 /// Scheme one for one class queue.
 #[derive(Clone, Debug)]
 pub struct GcraEpd {
-    buffer: u64,
     /// Th; `None`: never reached.
     threshold: Option<Ratio>,
     buckets: AllBuckets,
@@ -35,9 +34,8 @@ impl GcraEpd {
         contracts: &[Option<Terms>],
     ) -> GcraEpd {
         GcraEpd {
-            buffer: buffer.unwrap_or(u64::MAX),
             threshold: resolve(threshold, buffer),
-            buckets: AllBuckets::new(contracts, export_tag),
+            buckets: AllBuckets::new(contracts, export_tag, buffer),
         }
     }
 }
@@ -51,7 +49,7 @@ impl DropRule for GcraEpd {
     }
 
     fn admit(&mut self, now: Time, cell: &Arriving, queue: &QueueView) -> Decision {
-        if queue.waiting >= self.buffer || cell.lost || below(queue.waiting, self.threshold) {
+        if self.buckets.is_beyond_hope(cell, queue) || below(queue.waiting, self.threshold) {
             return Decision::Accept;
         }
         self.buckets.test(now, cell)

@@ -20,7 +20,6 @@ use crate::units::{Ratio, Time};
 /// Scheme two for one class queue.
 #[derive(Clone, Debug)]
 pub struct GcraRoundRobin {
-    buffer: u64,
     /// Th; `None`: never reached.
     threshold: Option<Ratio>,
     keep_credit: bool,
@@ -37,10 +36,9 @@ impl GcraRoundRobin {
         contracts: &[Option<Terms>],
     ) -> GcraRoundRobin {
         GcraRoundRobin {
-            buffer: buffer.unwrap_or(u64::MAX),
             threshold: resolve(threshold, buffer),
             keep_credit,
-            buckets: AllBuckets::new(contracts, export_tag),
+            buckets: AllBuckets::new(contracts, export_tag, buffer),
         }
     }
 }
@@ -54,7 +52,7 @@ impl DropRule for GcraRoundRobin {
     }
 
     fn admit(&mut self, now: Time, cell: &Arriving, queue: &QueueView) -> Decision {
-        if queue.waiting >= self.buffer || cell.lost {
+        if self.buckets.is_beyond_hope(cell, queue) {
             return Decision::Accept;
         }
         if below(queue.waiting, self.threshold) {

@@ -20,7 +20,6 @@ use crate::units::{Ratio, Time};
 /// The scheme of chapter 8 for one class queue.
 #[derive(Clone, Debug)]
 pub struct GcraTwoThresholds {
-    buffer: u64,
     /// L; `None`: never reached.
     low: Option<Ratio>,
     /// Th; `None`: never reached.
@@ -40,10 +39,9 @@ impl GcraTwoThresholds {
         contracts: &[Option<Terms>],
     ) -> GcraTwoThresholds {
         GcraTwoThresholds {
-            buffer: buffer.unwrap_or(u64::MAX),
             low: resolve(low, buffer),
             threshold: resolve(threshold, buffer),
-            buckets: AllBuckets::new(contracts, export_tag),
+            buckets: AllBuckets::new(contracts, export_tag, buffer),
             on_account: vec![0; contracts.len()],
         }
     }
@@ -77,7 +75,7 @@ impl DropRule for GcraTwoThresholds {
     }
 
     fn admit(&mut self, now: Time, cell: &Arriving, queue: &QueueView) -> Decision {
-        if queue.waiting >= self.buffer || cell.lost {
+        if self.buckets.is_beyond_hope(cell, queue) {
             return Decision::Accept;
         }
         if below(queue.waiting, self.threshold) {
