@@ -110,6 +110,57 @@ def test_each_vc_tells_what_it_lost_where_and_why(kernel: str) -> None:
     assert metric_path("sum(vc.*.port.west->east.dropped_cells.total)").of(run) == 7
 
 
+def datagrams(kernel: str, duration: str, **west: Any) -> cy.RunResult:
+    """Ten datagrams of three cells each, one after the other from 0 to 30 ms; the link to the switch loses the third and the last. A VC
+    of cells shares nothing with them."""
+    scenario = cy.Scenario(
+        duration=duration,
+        hosts=[cy.Host(name=name) for name in ("a", "b", "c", "d")],
+        switches=[cy.Switch(name="west", **west), cy.Switch(name="other")],
+        links=[
+            cy.Link(from_="a", to="west", rate="424 kbps", lose_frames=[2, 9]),
+            cy.Link(from_="west", to="b", rate="424 kbps"),
+            cy.Link(from_="c", to="other", rate="424 kbps"),
+            cy.Link(from_="other", to="d", rate="424 kbps", lose_probability=0.5),
+        ],
+        vcs=[
+            cy.Vc(
+                name="udp",
+                from_="a",
+                to="b",
+                class_="gfr",
+                traffic=cy.Udp(datagram_size="100 bytes"),
+                stop="30 ms",
+                contract=cy.Contract(pcr="282.7 kbps", cdvt="600 us", mcr="1 kbps"),
+            ),
+            cy.Vc(name="cbr", from_="c", to="d", traffic=cy.Cbr(rate="424 kbps")),
+        ],
+    )
+    return scenario.run(kernel=kernel).only
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_a_frame_is_lost_when_nothing_of_it_is_under_way(kernel: str) -> None:
+    for duration, delivered, lost in (("31 ms", 8, 2), ("29.5 ms", 8, 1), ("27.5 ms", 7, 1), ("7.5 ms", 2, 0)):
+        result = datagrams(kernel, duration)
+        udp, cbr = result.vcs.values()
+        assert (udp.frames_delivered, udp.frames_lost) == (delivered, lost), duration
+        assert udp.frames_sent == min(10, int(float(duration[:-3]) / 3) + 1)
+        ratio = pytest.approx(lost / (lost + delivered))
+        assert udp.frame_loss_ratio == result.totals.frame_loss_ratio == result.classes["gfr"].frame_loss_ratio == ratio
+        assert cbr.frames_lost == cbr.cells_dropped > 0
+        assert cbr.frame_loss_ratio is result.classes["cbr"].frame_loss_ratio is None
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_frames_that_lose_their_last_cell_are_lost_though_nobody_finds_them_damaged(kernel: str) -> None:
+    """A cell each millisecond, where one each 1.5 ms is allowed and 0.6 ms too early: every third is dropped."""
+    result = datagrams(kernel, "40 ms", gfr=cy.Queue(police=cy.FGcra(action="tag")))
+    udp = result.vcs["udp"]
+    assert (udp.frames_sent, udp.frames_delivered, udp.frames_damaged, udp.frames_lost) == (10, 0, 0, 10)
+    assert (udp.cells_dropped, udp.frame_loss_ratio) == (2 * 3 + 8, 1.0)
+
+
 def host_link(*sources: Any, rate: str = "1 Mbps", duration: str = "1 s") -> cy.Scenario:
     """Sources at one host, whose link has ``rate``."""
     return cy.Scenario(

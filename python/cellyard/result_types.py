@@ -44,6 +44,10 @@ class Totals(ResultPart):
     #: Data cells dropped over data cells sent by the hosts, of all VCs; 0 when none was sent.
     cell_loss_ratio: float
 
+    #: Data frames lost over those lost or delivered, of the VCs that carry frames; 0 when there are neither, none
+    #: without such VCs.
+    frame_loss_ratio: float | None
+
     #: Longest queue of any port, all its classes together.
     max_queue_cells: int
 
@@ -165,6 +169,10 @@ class VcResult(ResultPart):
     #: Data frames that arrived incomplete.
     frames_damaged: int
 
+    #: Data frames that the network lost, whole or a part of them: by the end of the run all their cells had arrived
+    #: or were dropped, and they did not arrive complete. Of those sent the rest was delivered or still under way.
+    frames_lost: int
+
     #: Data cells sent by the source host.
     cells_sent: int
 
@@ -183,6 +191,10 @@ class VcResult(ResultPart):
 
     #: Data cells dropped over data cells sent by the host; 0 when none was sent.
     cell_loss_ratio: float
+
+    #: Data frames lost over those lost or delivered; 0 when there are neither. None for a VC that carries cells:
+    #: each is a frame, and ``cell_loss_ratio`` tells of them.
+    frame_loss_ratio: float | None
 
     #: TCP segments sent.
     segments: int
@@ -351,6 +363,10 @@ class ClassResult(ResultPart):
 
     #: Data cells dropped over data cells sent by the hosts; 0 when none was sent.
     cell_loss_ratio: float
+
+    #: Data frames lost over those lost or delivered, of its VCs that carry frames; 0 when there are neither, none
+    #: without such VCs.
+    frame_loss_ratio: float | None
 
     #: Mean transfer delay; none when no cell arrived in the measuring time.
     mean_cell_transfer_delay_s: float | None

@@ -41,6 +41,7 @@ VC_FIELDS = (
     "cells_sent",
     "cells_dropped",
     "cell_loss_ratio",
+    "frame_loss_ratio",
     "p99_cell_transfer_delay_s",
     "retransmitted_segments",
     "timeouts",

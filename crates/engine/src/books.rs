@@ -1,5 +1,6 @@
 //! The books of a run: every cell that left a station is delivered, dropped, held or on its way; and the counters that follow.
 
+use crate::cells::FramesAt;
 use crate::fabric::{Hop, HopExtra, Next};
 use crate::host::traffic::{FrameSource, Source};
 use crate::simulation::Simulation;
@@ -95,12 +96,14 @@ impl Simulation {
 
     fn flow_tallies(&self) -> Vec<FlowTally> {
         let fabric = &self.fabric;
-        let flows = self.hosts.flows.iter().zip(&fabric.sinks);
+        let under_way = self.frames_under_way();
+        let flows = self.hosts.flows.iter().zip(&fabric.sinks).zip(under_way);
         let mut tallies: Vec<FlowTally> = flows
-            .map(|(ends, sink)| FlowTally {
+            .map(|((ends, sink), under_way)| FlowTally {
                 frames_sent: ends.frames_sent,
                 frames_delivered: sink.frames,
                 frames_damaged: sink.damaged,
+                frames_lost: ends.frames_sent - sink.frames - under_way,
                 cells_sent: fabric.hops[ends.first_hop as usize].sent,
                 cells_delivered: sink.cells,
                 cells_not_sent: ends.cells_queued - fabric.hops[ends.first_hop as usize].sent,
@@ -119,6 +122,30 @@ impl Simulation {
             }
         }
         tallies
+    }
+
+    /// By flow: its frames with cells in the network.
+    fn frames_under_way(&self) -> Vec<u64> {
+        let fabric = &self.fabric;
+        let mut at_ports = vec![FramesAt::default(); fabric.hops.len()];
+        // Of each hop first what waits, then what comes behind.
+        for run in self.ports.iter().flat_map(|port| port.waiting()) {
+            let frames = FramesAt::of_cells(run.frame, run.n(), run.is_single());
+            at_ports[run.hop as usize].join(frames);
+        }
+        for run in fabric.feeds.iter().flat_map(|feed| feed.runs()) {
+            let frames = FramesAt::of_cells(run.frame, run.n, run.is_single());
+            at_ports[run.hop as usize].join(frames);
+        }
+        // The hops of a flow stand one after the other, and what is ahead on the way came first.
+        let mut flows = vec![FramesAt::default(); self.hosts.flows.len()];
+        let hops = fabric.hops.iter().zip(&fabric.extras).zip(at_ports);
+        for ((hop, extra), at_port) in hops.rev() {
+            let flow = &mut flows[hop.flow.index()];
+            flow.join(extra.left_over);
+            flow.join(at_port);
+        }
+        flows.into_iter().map(|flow| flow.frames).collect()
     }
 
     /// Takes the distributions of delays: with many VCs they are large.

@@ -107,6 +107,37 @@ impl Run {
     }
 }
 
+/// Frames of one flow with cells at a place, in their order: how many, and the first and the last. A frame may have cells at the next place too.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FramesAt {
+    /// How many.
+    pub frames: u64,
+    first: u32,
+    last: u32,
+}
+
+impl FramesAt {
+    /// Those of `n` cells from frame `frame` on, all of that frame unless each is a frame of its own.
+    pub fn of_cells(frame: u32, n: u32, are_single: bool) -> FramesAt {
+        let frames = if are_single { n } else { 1 };
+        FramesAt {
+            frames: u64::from(frames),
+            first: frame,
+            last: frame.wrapping_add(frames - 1),
+        }
+    }
+
+    /// Adds those that come behind; the first of them may be the last one here.
+    pub fn join(&mut self, behind: FramesAt) {
+        if self.frames == 0 {
+            *self = behind;
+        } else if behind.frames > 0 {
+            self.frames += behind.frames - u64::from(self.last == behind.first);
+            self.last = behind.last;
+        }
+    }
+}
+
 /// What one link brings to a port: the run being taken and those behind it.
 #[derive(Debug, Default)]
 pub struct Feed {
@@ -249,6 +280,24 @@ mod tests {
         };
         run.skip(2);
         assert_eq!(run.frame, 1);
+    }
+
+    #[test]
+    fn a_frame_at_two_places_is_counted_once() {
+        let frame = |frame| FramesAt::of_cells(frame, 5, false);
+        let mut found = FramesAt::default();
+        for (next, frames) in [(3, 1), (3, 1), (4, 2), (7, 3)] {
+            found.join(frame(next));
+            found.join(FramesAt::default());
+            assert_eq!(found.frames, frames);
+        }
+        let mut behind = frame(7);
+        behind.join(frame(8));
+        found.join(behind);
+        assert_eq!(found.frames, 4);
+        let mut cells = FramesAt::of_cells(u32::MAX, 3, true);
+        cells.join(FramesAt::of_cells(2, 2, true));
+        assert_eq!(cells.frames, 5);
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! a constant delay: a port with one input whose cells are never closer than its own cell time never makes one wait. Those ports are
 //! folded into the latency of the station before them; only their counters remain, and are filled in at the end.
 
-use crate::cells::{Arrival, ENDS_FRAME, Feed, FrameState, Run};
+use crate::cells::{Arrival, ENDS_FRAME, Feed, FrameState, FramesAt, Run};
 use crate::flow::FlowId;
 use crate::loss::Losses;
 use crate::observe::{Leaving, Observers};
@@ -98,6 +98,8 @@ pub struct HopExtra {
     pub unsent: u64,
     /// Departures so late that the end of the run comes while they are on their way.
     pub late: Vec<Time>,
+    /// Frames of the cells that had not left then, or were on their way to the host.
+    pub left_over: FramesAt,
 }
 
 /// Everything between the stations, and what it counts.
@@ -169,8 +171,10 @@ impl Fabric {
         let lost = self.is_lost(&one);
         let hop = &mut self.hops[one.hop as usize];
         let extra = &mut self.extras[one.hop as usize];
+        let frame = || FramesAt::of_cells(one.frame, 1, one.is_single());
         if one.time >= self.end {
             extra.unsent += 1;
+            extra.left_over.join(frame());
             return;
         }
         hop.sent += 1;
@@ -196,6 +200,7 @@ impl Fabric {
         if one.time + hop.latency >= self.end {
             extra.late.push(one.time);
             if hop.next == Next::Host {
+                extra.left_over.join(frame());
                 return;
             }
         }

@@ -13,7 +13,7 @@ use crate::topology::Topology;
 use crate::units::CELL_BITS;
 
 /// Bytes of a frame in the twin, which keeps all frames of a run. An estimate on the safe side, like those below.
-const OF_TWIN_FRAME: f64 = 160.0;
+const OF_TWIN_FRAME: f64 = 168.0;
 /// Bytes of a waiting cell in a queue that keeps cells, as its list has just grown.
 const OF_CELL: f64 = 96.0;
 /// Bytes of a point that is kept in a result.

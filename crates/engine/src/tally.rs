@@ -360,6 +360,8 @@ pub struct FlowTally {
     pub frames_delivered: u64,
     /// Reassemblies that ended with an EOM but were not exactly one frame.
     pub frames_damaged: u64,
+    /// Frames queued at the NIC that will not be complete: all their cells have arrived or were dropped, and the host found no good frame.
+    pub frames_lost: u64,
     /// Cells whose last bit left the source host before the end.
     pub cells_sent: u64,
     /// Cells that reached the destination host.

@@ -265,14 +265,14 @@ proptest! {
     }
 }
 
-/// The random scenarios are worth their time only if they drop for every reason, time out, retransmit, damage frames
-/// and queue in several classes.
+/// The random scenarios are worth their time only if they drop for every reason, time out, retransmit, damage frames, lose some of
+/// which no last cell arrives, end while frames are on their way, and queue in several classes.
 #[test]
 fn random_scenarios_make_everything_happen() {
     let mut runner = TestRunner::deterministic();
     let strategy = random::cases(3_000);
     let runs = 400;
-    let mut seen = [0usize; 13];
+    let mut seen = [0usize; 15];
     for _ in 0..runs {
         let case = strategy.new_tree(&mut runner).unwrap().current();
         let tally = run_twin(&case.scenario, case.replication);
@@ -286,6 +286,11 @@ fn random_scenarios_make_everything_happen() {
             dropped(DropReason::Link),
             dropped(DropReason::Front),
             tally.flows.iter().any(|f| f.frames_damaged > 0),
+            tally.flows.iter().any(|f| f.frames_lost > f.frames_damaged),
+            tally
+                .flows
+                .iter()
+                .any(|f| f.frames_sent > f.frames_delivered + f.frames_lost),
             tcps().any(|v| v.sender.timeouts > 0),
             tcps().any(|v| v.sender.fast_retransmits > 0),
             tcps().any(|v| v.sender.segments > 50),

@@ -16,6 +16,7 @@ OF_FRAMES = (
     "efficiency",
     "fairness",
     "cell_loss_ratio",
+    "frame_loss_ratio",
     "max_queue_cells",
     "retransmitted_segments",
     "timeouts",
@@ -35,6 +36,8 @@ VC_COLUMNS = {
     "cells_dropped": "cells_dropped",
     "cell_loss_ratio": "cell_loss_ratio",
 }
+#: Beside the cell loss ratio, where there are VCs that carry frames.
+FRAME_COLUMNS = {"frame_loss_ratio": "frame_loss_ratio"}
 TCP_COLUMNS = {"segments": "segments", "retransmitted": "retransmitted_segments", "timeouts": "timeouts"}
 
 #: What is told of VCs that send a file, where there is one.
@@ -137,7 +140,8 @@ def _vcs(vcs: Sequence[Mapping[str, Any]]) -> str:
     of_tcp = TCP_COLUMNS if any(vc["traffic"] == "tcp" for vc in vcs) else {}
     left = {"not_sent": "cells_not_sent"} if any(map(is_overloaded, vcs)) else {}
     of_files = {_head(metric): metric for metric in OF_FILES} if any(map(_has_file, vcs)) else {}
-    columns = {**VC_COLUMNS, **left, **of_tcp, **of_files, **{_head(delay): delay for delay in VC_DELAYS}}
+    of_frames = FRAME_COLUMNS if any(map(_carries_frames, vcs)) else {}
+    columns = {**VC_COLUMNS, **of_frames, **left, **of_tcp, **of_files, **{_head(delay): delay for delay in VC_DELAYS}}
 
     def value(vc: Mapping[str, Any], key: str) -> Any:
         return _shown(key, vc[key]) if key not in OF_FILES or _has_file(vc) else None
@@ -183,8 +187,12 @@ def _has_file(vc: Mapping[str, Any]) -> bool:
     return vc["file_size_bytes"] is not None
 
 
+def _carries_frames(vc: Mapping[str, Any]) -> bool:
+    return bool(vc["carries"] == "frames")
+
+
 def _has_frames(run: Mapping[str, Any]) -> bool:
-    return any(vc["carries"] == "frames" for vc in run["vcs"])
+    return any(map(_carries_frames, run["vcs"]))
 
 
 def _told(run: Mapping[str, Any]) -> Sequence[str]:

@@ -1,7 +1,7 @@
 //! Flows as chains of hops: from station to station, with the ports between them folded into latencies.
 
 use super::Plan;
-use crate::cells::FrameState;
+use crate::cells::{FrameState, FramesAt};
 use crate::fabric::{Hop, HopExtra, Next, Passage, Through};
 use crate::flow::{Flow, FlowId};
 use crate::loss::is_lossy;
@@ -167,6 +167,7 @@ impl Plan<'_> {
             tagged: 0,
             unsent: 0,
             late: Vec::new(),
+            left_over: FramesAt::default(),
         });
     }
 }

@@ -20,7 +20,7 @@ use crate::tally::PortTally;
 use crate::units::{BitRate, CELL_BITS, Span, TICKS_PER_SECOND, Time};
 use arithmetic::Arithmetic;
 use order::Order;
-use slotted::Slotted;
+use slotted::{Slotted, Waiting};
 pub use tie::TieRule;
 use watch::PortProbe;
 
@@ -180,6 +180,15 @@ impl Port {
             self.done = horizon;
         }
         self.wake(fabric, index);
+    }
+
+    /// The cells of queues that wait here. What the arithmetic kernel has accepted has left for the next station ahead of its time.
+    pub fn waiting(&self) -> impl Iterator<Item = &Waiting> {
+        let slotted = match &self.kernel {
+            Kernel::Arithmetic(_) => None,
+            Kernel::Slotted(k) => Some(k.runs()),
+        };
+        slotted.into_iter().flatten()
     }
 
     /// The earliest time at which this port has anything to do.

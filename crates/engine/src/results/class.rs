@@ -1,6 +1,7 @@
 //! Results of one service class.
 
-use super::{data, quantile, ratio, seconds, variation};
+use super::totals::frame_loss_of;
+use super::{VcResult, data, quantile, ratio, seconds, variation};
 use crate::scenario::{Class, Scenario};
 use crate::tally::{DelayBins, DelayTally, Tally};
 use crate::topology::Topology;
@@ -18,6 +19,8 @@ pub struct ClassResult {
     pub cells_delivered: u64,
     /// Data cells dropped over data cells sent by the hosts; 0 when none was sent.
     pub cell_loss_ratio: f64,
+    /// Data frames lost over those lost or delivered, of its VCs that carry frames; 0 when there are neither, none without such VCs.
+    pub frame_loss_ratio: Option<f64>,
     /// Mean transfer delay; none when no cell arrived in the measuring time.
     pub mean_cell_transfer_delay_s: Option<f64>,
     /// 99 % quantile of the transfer delays, from bins of at most 1/64 relative width: never too small.
@@ -39,7 +42,12 @@ struct Sum {
 }
 
 /// Of all classes that have VCs, the most urgent first.
-pub(super) fn all(scenario: &Scenario, topology: &Topology, tally: &Tally) -> Vec<ClassResult> {
+pub(super) fn all(
+    scenario: &Scenario,
+    topology: &Topology,
+    tally: &Tally,
+    vcs: &[VcResult],
+) -> Vec<ClassResult> {
     let mut sums: [Sum; Class::ALL.len()] = Default::default();
     for (i, (vc, counted)) in scenario.vcs.iter().zip(&tally.vcs).enumerate() {
         let sum = &mut sums[vc.class as usize];
@@ -55,16 +63,17 @@ pub(super) fn all(scenario: &Scenario, topology: &Topology, tally: &Tally) -> Ve
     }
     let used = Class::ALL.into_iter().zip(sums);
     used.filter(|(_, sum)| sum.vcs > 0)
-        .map(|(class, sum)| of(class, &sum))
+        .map(|(class, sum)| of(class, &sum, vcs))
         .collect()
 }
 
-fn of(class: Class, sum: &Sum) -> ClassResult {
+fn of(class: Class, sum: &Sum, vcs: &[VcResult]) -> ClassResult {
     ClassResult {
         class,
         cells_sent: sum.sent,
         cells_delivered: sum.delivered,
         cell_loss_ratio: ratio(sum.dropped, sum.sent),
+        frame_loss_ratio: frame_loss_of(vcs.iter().filter(|vc| vc.class == class)),
         mean_cell_transfer_delay_s: sum.delay.mean().map(seconds),
         p99_cell_transfer_delay_s: quantile(&sum.bins, &sum.delay, 0.99),
         cell_delay_variation_s: sum.widest,

@@ -81,7 +81,7 @@ pub fn assemble(
         digest: tally.digest.map(|d| format!("{d:016x}")),
         totals: totals::totals(scenario, tally, &vcs),
         ports: port::all(scenario, topology, tally, &vcs),
-        classes: class::all(scenario, topology, tally),
+        classes: class::all(scenario, topology, tally, &vcs),
         vcs,
         series,
         trace,
@@ -114,6 +114,11 @@ fn variation(delay: &DelayTally) -> Option<f64> {
 fn quantile(bins: &DelayBins, delay: &DelayTally, p: f64) -> Option<f64> {
     let ticks = bins.quantile(p)?;
     Some(seconds(ticks.min(delay.max) as f64))
+}
+
+/// Frames lost over those of which it is known whether they are.
+fn frame_loss(lost: u64, delivered: u64) -> f64 {
+    ratio(lost, lost + delivered)
 }
 
 /// `part` of `whole`; nothing of nothing is 0.

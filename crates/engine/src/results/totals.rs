@@ -1,6 +1,6 @@
 //! Results of the whole network.
 
-use super::{VcResult, quantile, ratio, seconds};
+use super::{VcResult, frame_loss, quantile, ratio, seconds};
 use crate::scenario::{Carries, Class, Scenario};
 use crate::tally::{DelayBins, DelayTally, Tally};
 use schemars::JsonSchema;
@@ -25,6 +25,8 @@ pub struct Totals {
     pub fairness: Option<f64>,
     /// Data cells dropped over data cells sent by the hosts, of all VCs; 0 when none was sent.
     pub cell_loss_ratio: f64,
+    /// Data frames lost over those lost or delivered, of the VCs that carry frames; 0 when there are neither, none without such VCs.
+    pub frame_loss_ratio: Option<f64>,
     /// Longest queue of any port, all its classes together.
     pub max_queue_cells: u64,
     /// Mean transfer delay of the data cells of the VCs that carry frames, of all VCs when none does; none without such cells.
@@ -64,6 +66,7 @@ pub(super) fn totals(scenario: &Scenario, tally: &Tally, vcs: &[VcResult]) -> To
             .map(|best| goodput_mbps / best.as_mbps()),
         fairness: fairness(&shares),
         cell_loss_ratio: ratio(sum(|v| v.cells_dropped), sum(|v| v.cells_sent)),
+        frame_loss_ratio: frame_loss_of(vcs),
         max_queue_cells: queues.map(|port| port.max_queue).max().unwrap_or(0),
         mean_cell_transfer_delay_s: mean,
         p99_cell_transfer_delay_s: p99,
@@ -94,6 +97,14 @@ fn delays(tally: &Tally, vcs: &[VcResult]) -> (Option<f64>, Option<f64>) {
     let mixed = pairs.any(|(&judged, other)| judged && other);
     let p99 = quantile(&bins, &delay, 0.99).filter(|_| !mixed);
     (delay.mean().map(seconds), p99)
+}
+
+/// Of the VCs that carry frames; `None` without such VCs.
+pub(super) fn frame_loss_of<'a>(vcs: impl IntoIterator<Item = &'a VcResult>) -> Option<f64> {
+    let frames = vcs.into_iter().filter(|vc| vc.carries == Carries::Frames);
+    let counts = frames.map(|vc| (vc.frames_lost, vc.frames_delivered));
+    let sum = counts.reduce(|sum, next| (sum.0 + next.0, sum.1 + next.1));
+    sum.map(|(lost, delivered)| frame_loss(lost, delivered))
 }
 
 /// Jain's fairness index (sum x)^2 / (n sum x^2); `None` when nobody gets anything.

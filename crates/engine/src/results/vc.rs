@@ -1,6 +1,6 @@
 //! Results of one VC.
 
-use super::{DroppedCells, data, quantile, ratio, seconds, variation};
+use super::{DroppedCells, data, frame_loss, quantile, ratio, seconds, variation};
 use crate::loss::is_lossy;
 use crate::scenario::{Carries, Class, Scenario, Vc};
 use crate::tally::{FlowTally, NicTally, Tally, VcTally};
@@ -40,6 +40,9 @@ pub struct VcResult {
     pub frames_delivered: u64,
     /// Data frames that arrived incomplete.
     pub frames_damaged: u64,
+    /// Data frames that the network lost, whole or a part of them: by the end of the run all their cells had arrived or were dropped, and
+    /// they did not arrive complete. Of those sent the rest was delivered or still under way.
+    pub frames_lost: u64,
     /// Data cells sent by the source host.
     pub cells_sent: u64,
     /// Data cells handed to the host's link that had not left it when the run ended: they waited there, or were being sent.
@@ -52,6 +55,9 @@ pub struct VcResult {
     pub cells_tagged: u64,
     /// Data cells dropped over data cells sent by the host; 0 when none was sent.
     pub cell_loss_ratio: f64,
+    /// Data frames lost over those lost or delivered; 0 when there are neither. None for a VC that carries cells: each is a frame, and
+    /// `cell_loss_ratio` tells of them.
+    pub frame_loss_ratio: Option<f64>,
     /// TCP segments sent.
     pub segments: u64,
     /// Of those, segments with data that had been sent before.
@@ -188,12 +194,17 @@ fn of(
         frames_sent: data.frames_sent,
         frames_delivered: data.frames_delivered,
         frames_damaged: data.frames_damaged,
+        frames_lost: data.frames_lost,
         cells_sent: data.cells_sent,
         cells_not_sent: data.cells_not_sent,
         cells_delivered: data.cells_delivered,
         cells_dropped: data.cells_dropped,
         cells_tagged: data.cells_tagged,
         cell_loss_ratio: ratio(data.cells_dropped, data.cells_sent),
+        frame_loss_ratio: vc
+            .traffic
+            .frame()
+            .map(|_| frame_loss(data.frames_lost, data.frames_delivered)),
         segments: tally.sender.segments,
         retransmitted_segments: tally.sender.retransmitted_segments,
         timeouts: tally.sender.timeouts,

@@ -92,6 +92,7 @@ impl<'a> Twin<'a> {
             agenda,
             vcs,
             frames: vec![Vec::new(); flows],
+            outstanding: vec![Vec::new(); flows],
             lines: links.iter().map(line).collect(),
             nics: links.iter().map(|_| Nic::default()).collect(),
             switch_stages: switch_stages(draws, &topology),

@@ -69,6 +69,8 @@ pub(crate) struct Twin<'a> {
     vcs: Vec<Vc>,
     /// By flow: all frames so far.
     frames: Vec<Vec<Frame>>,
+    /// By flow and frame: its cells that have neither arrived nor been dropped.
+    outstanding: Vec<Vec<u32>>,
     processing: Processing,
     /// By link.
     lines: Vec<Line>,
@@ -184,6 +186,7 @@ impl<'a> Twin<'a> {
     fn send(&mut self, flow: FlowId, sent: Frame) {
         let frame = self.frames[flow.index()].len() as u32;
         self.frames[flow.index()].push(sent);
+        self.outstanding[flow.index()].push(sent.cells);
         if !self.enter_stage(flow, Way::Send, Level::Transport, frame) {
             self.send_through_host(flow, frame);
         }
@@ -237,9 +240,14 @@ impl<'a> Twin<'a> {
             tally.bins.add(delay, 1);
         }
         let cells_of_frame = self.frames[flow.index()][cell.frame as usize].cells;
+        let is_last = self.is_last_of_frame(&cell);
         match self.reassembly[flow.index()].take(cell, cells_of_frame) {
-            None => {}
-            Some(false) => self.count(flow).frames_damaged += 1,
+            None => self.count(flow).frames_lost += u64::from(is_last),
+            Some(false) => {
+                let count = self.count(flow);
+                count.frames_damaged += 1;
+                count.frames_lost += u64::from(is_last);
+            }
             Some(true) => {
                 self.count(flow).frames_delivered += 1;
                 if !self.enter_stage(flow, Way::Receive, Level::Host, cell.frame) {
@@ -349,7 +357,7 @@ impl<'a> Twin<'a> {
         *sum = sum.wrapping_add(contribution);
         let class = self.vcs[self.vc(cell.flow)].class as usize;
         if lost {
-            self.count_drop(cell.flow, link, DropReason::Link);
+            self.count_drop(&cell, link, DropReason::Link);
             self.tally.link_lost[link] += 1;
             if let Some(port) = &mut self.ports[link] {
                 port.tally.classes[class].dropped[DropReason::Link] += 1;
@@ -395,11 +403,11 @@ impl<'a> Twin<'a> {
         match verdict {
             Verdict::Starts => self.transmit(link, Cell { tagged, ..cell }),
             Verdict::Waits => {}
-            Verdict::Dropped(reason) => self.count_drop(cell.flow, link, reason),
+            Verdict::Dropped(reason) => self.count_drop(&cell, link, reason),
             Verdict::Overdue => self.is_overdue(Overdue::Queue(link)),
         }
         if let Some(other) = pushed_out {
-            self.count_drop(other.flow, link, DropReason::Front);
+            self.count_drop(&other, link, DropReason::Front);
         }
     }
 
@@ -423,10 +431,20 @@ impl<'a> Twin<'a> {
         &mut self.tally.flows[flow.index()]
     }
 
-    /// A cell of `flow` is dropped at the port of `link`, or on the link.
-    fn count_drop(&mut self, flow: FlowId, link: usize, reason: DropReason) {
-        let path = &self.topology.flows[flow.index()].path;
-        let tally = &mut self.tally.flows[flow.index()];
+    /// A cell of a frame has arrived or was dropped: whether that is known now of all of them.
+    fn is_last_of_frame(&mut self, cell: &Cell) -> bool {
+        let left = &mut self.outstanding[cell.flow.index()][cell.frame as usize];
+        *left -= 1;
+        *left == 0
+    }
+
+    /// A cell is dropped at the port of `link`, or on the link.
+    fn count_drop(&mut self, cell: &Cell, link: usize, reason: DropReason) {
+        let is_last = self.is_last_of_frame(cell);
+        let flow = cell.flow.index();
+        let path = &self.topology.flows[flow].path;
+        let tally = &mut self.tally.flows[flow];
+        tally.frames_lost += u64::from(is_last);
         tally.cells_dropped += 1;
         let known = tally.drops.iter().position(|drops| drops.link == link);
         let at = known.unwrap_or_else(|| {

@@ -1,7 +1,7 @@
 //! What must hold of the result of any run, whatever was simulated.
 
 use cellyard_engine::results::{PortResult, RunResult, VcResult};
-use cellyard_engine::scenario::Scenario;
+use cellyard_engine::scenario::{Carries, Scenario};
 use cellyard_engine::testing::{FlowKind, Tally, Topology};
 use cellyard_engine::units::{CELL_PAYLOAD_BYTES, Span};
 use serde_json::Value;
@@ -140,6 +140,20 @@ fn vc(vc: &VcResult) -> Result<(), String> {
         vc.frames_sent >= vc.frames_delivered + vc.frames_damaged,
         || format!("frames: {vc:?}"),
     )?;
+    // A frame whose last cell arrived in vain is lost; others are so too.
+    let under_way = vc
+        .frames_sent
+        .checked_sub(vc.frames_delivered + vc.frames_lost);
+    must(
+        under_way.is_some() && vc.frames_damaged <= vc.frames_lost,
+        || format!("lost frames: {vc:?}"),
+    )?;
+    let of_frames = vc.carries == Carries::Frames;
+    let ratio = vc.frame_loss_ratio;
+    must(
+        ratio.is_some() == of_frames && ratio.is_none_or(|r| (0.0..=1.0).contains(&r)),
+        || format!("frame loss: {vc:?}"),
+    )?;
     must(
         vc.delivered_bytes <= CELL_PAYLOAD_BYTES * vc.cells_delivered,
         || format!("bytes: {vc:?}"),
@@ -195,6 +209,25 @@ fn classes(result: &RunResult) -> Result<(), String> {
         must(equal, || {
             format!("{class:?} is not the sum of its VCs: {sent}, {delivered}")
         })?;
+        frame_loss(class.frame_loss_ratio, of_class())?;
     }
-    Ok(())
+    frame_loss(result.totals.frame_loss_ratio, result.vcs.iter())
+}
+
+/// A frame loss ratio is that of all frames of its VCs that carry frames.
+fn frame_loss<'a>(
+    ratio: Option<f64>,
+    vcs: impl Iterator<Item = &'a VcResult> + Clone,
+) -> Result<(), String> {
+    let vcs = vcs.filter(|vc| vc.carries == Carries::Frames);
+    let lost: u64 = vcs.clone().map(|vc| vc.frames_lost).sum();
+    let delivered: u64 = vcs.clone().map(|vc| vc.frames_delivered).sum();
+    let expected = lost as f64 / (lost + delivered).max(1) as f64;
+    let is_right = match ratio {
+        Some(ratio) => (ratio - expected).abs() <= NEARLY,
+        None => vcs.count() == 0,
+    };
+    must(is_right, || {
+        format!("frame loss {ratio:?}: {lost} lost, {delivered} delivered")
+    })
 }

@@ -200,7 +200,7 @@ fn a_result_that_breaks_an_invariant_is_found() {
     let counts = run_tally(&case.scenario, None, Kernel::Auto, true).expect("it runs");
     let check = |result: &RunResult, tally| invariants::check(&case.scenario, result, tally);
     assert_eq!(check(&right, &counts), Ok(()));
-    let spoilt: [fn(&mut RunResult); 14] = [
+    let spoilt: [fn(&mut RunResult); 17] = [
         |r| r.totals.fairness = Some(0.0),
         |r| r.totals.fairness = Some(1.01),
         |r| r.totals.goodput_mbps = f64::NAN,
@@ -219,6 +219,9 @@ fn a_result_that_breaks_an_invariant_is_found() {
         |r| r.vcs[0].cells_sent = r.vcs[0].cells_delivered - 1,
         |r| r.vcs[0].mean_cell_transfer_delay_s = Some(10.0),
         |r| r.classes[0].cells_sent += 1,
+        |r| r.vcs[0].frames_lost = r.vcs[0].frames_sent,
+        |r| r.vcs[0].frame_loss_ratio = None,
+        |r| r.totals.frame_loss_ratio = Some(0.0),
     ];
     for (number, spoil) in spoilt.into_iter().enumerate() {
         let mut result = right.clone();

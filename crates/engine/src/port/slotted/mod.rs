@@ -30,7 +30,7 @@ use crate::tally::{CLASSES, PortTally};
 use crate::units::{CellTime, Span, Time};
 use queue::ClassQueue;
 use vc_queue::VcQueue;
-use waiting::Waiting;
+pub use waiting::Waiting;
 
 /// State of the kernel.
 #[derive(Debug)]
@@ -219,8 +219,8 @@ impl Slotted {
         }
     }
 
-    /// All that waits.
-    fn runs(&self) -> impl Iterator<Item = &Waiting> {
+    /// All that waits: the cells of a flow in their order.
+    pub fn runs(&self) -> impl Iterator<Item = &Waiting> {
         self.queues.iter().flat_map(ClassQueue::runs)
     }
 

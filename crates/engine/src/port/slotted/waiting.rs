@@ -51,6 +51,12 @@ impl Waiting {
         (self.n_and_flags & FLAGS) as u8
     }
 
+    /// Whether each cell is a frame of its own.
+    #[inline(always)]
+    pub fn is_single(&self) -> bool {
+        self.flags() & SINGLE_CELLS != 0
+    }
+
     /// Takes the first `n` cells off, which are not all; cells arrived `c` apart.
     #[inline(always)]
     pub fn split(&mut self, n: u32, c: Span) -> Waiting {
@@ -58,7 +64,7 @@ impl Waiting {
         first.n_and_flags = n << FLAG_BITS | self.n_and_flags & FLAGS;
         self.n_and_flags -= n << FLAG_BITS;
         self.arrived += c * u64::from(n);
-        if self.flags() & SINGLE_CELLS != 0 {
+        if self.is_single() {
             self.frame = self.frame.wrapping_add(n);
         } else {
             self.cell += n;
@@ -70,7 +76,7 @@ impl Waiting {
     /// Adds `next` at the end if it continues the frame, or the single cells, and cells arrive `c` apart.
     #[inline(always)]
     pub fn join(&mut self, next: &Waiting, c: Span) -> bool {
-        let (frame, cell) = if self.flags() & SINGLE_CELLS != 0 {
+        let (frame, cell) = if self.is_single() {
             (self.frame.wrapping_add(self.n()), self.cell)
         } else {
             (self.frame, self.cell + self.n())
@@ -90,11 +96,7 @@ impl Waiting {
     /// How many of the cells a turn of one frame has at most.
     #[inline(always)]
     pub fn of_one_frame(&self) -> u32 {
-        if self.flags() & SINGLE_CELLS != 0 {
-            1
-        } else {
-            self.n()
-        }
+        if self.is_single() { 1 } else { self.n() }
     }
 }
 
