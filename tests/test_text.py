@@ -153,6 +153,57 @@ def test_a_long_table_of_losses_says_what_it_leaves_out(cli: Cli, lan: Path, tmp
     assert left_out == f"3 more lines with {rest} cells: --out DIR writes all of them to vc_ports.csv"
 
 
+def test_losses_of_several_runs_are_means_by_vc_port_and_reason(cli: Cli, lan: Path, tmp_path: Path) -> None:
+    shown, _ = cli("run", lan, "--replications", 3, "--out", "out").stdout.split("\n\n")[-2:]
+    title, table_of_losses = shown.split("\n", 1)
+    assert title == "data cells dropped, means of the runs:"
+    lost = columns(table_of_losses)
+    assert list(lost[0]) == ["vc", "port", "cells_dropped", "refused"]
+    refused: dict[str, list[int]] = {}
+    for record in csv.DictReader((tmp_path / "out/vc_ports.csv").open()):
+        if record["port"] == "west->east":
+            refused.setdefault(record["vc"], []).append(int(record["dropped_cells_policy"]))
+    assert {line["vc"] for line in lost} == set(refused) and {line["port"] for line in lost} == {"west->east"}
+    for line in lost:
+        assert len(set(refused[line["vc"]])) > 1
+        assert (
+            float(line["refused"])
+            == float(line["cells_dropped"])
+            == pytest.approx(sum(refused[line["vc"]]) / 3, abs=0.05)
+        )
+    assert [float(line["refused"]) for line in lost] == sorted((float(line["refused"]) for line in lost), reverse=True)
+
+
+def test_losses_of_a_grid_stand_by_point_and_port(cli: Cli, lan: Path, tmp_path: Path) -> None:
+    grid = ("--grid", "switch.west.ubr.drop=tail-drop,epd,fba", "--out", "out")
+    lost = columns(cli("run", lan, *grid).stdout.split("\n\n")[-2])
+    counts: dict[str, list[int]] = {}
+    for record in csv.DictReader((tmp_path / "out/vc_ports.csv").open()):
+        reasons = [int(record[f"dropped_cells_{reason}"]) for reason in ("policy", "full")]
+        before = counts.setdefault(record["switch.west.ubr.drop"], [0, 0])
+        counts[record["switch.west.ubr.drop"]] = [a + b for a, b in zip(before, reasons, strict=True)]
+    assert list(lost[0]) == ["switch.west.ubr.drop", "port", "cells_dropped", "refused", "full"]
+    assert {line["switch.west.ubr.drop"]: [int(line["refused"]), int(line["full"])] for line in lost} == counts
+    assert counts["tail-drop"][0] == 0 < counts["epd"][0]
+    # Those of a point are means where it has several runs.
+    means = cli("run", lan, *grid[:2], "--replications", 2).stdout.split("\n\n")[-1]
+    assert means.startswith("data cells dropped, means of the runs:\nswitch.west.ubr.drop  port")
+
+
+def test_throughput_is_told_where_it_is_compared_with_a_contract_or_an_offered_rate(cli: Cli, lan: Path) -> None:
+    short = ("--set", "duration=100 ms")
+
+    def told(*arguments: str) -> list[dict[str, str]]:
+        return columns(cli("run", lan, *short, *arguments).stdout.split("\n\n")[2])
+
+    assert "throughput_mbps" not in told()[0]
+    udp = told("--set", "vc.vc1.traffic=udp")
+    contract = told("--set", 'vc.vc2.contract={ mcr = "1 Mbps" }')
+    # Of each datagram of 1024 bytes 23 cells of 53.
+    assert float(udp[0]["throughput_mbps"]) == pytest.approx(float(udp[0]["goodput_mbps"]) * 23 * 53 / 1024, abs=0.06)
+    assert all(float(vc["throughput_mbps"]) >= float(vc["goodput_mbps"]) for vc in udp + contract)
+
+
 def test_documents_are_the_same_whole_and_bit_by_bit() -> None:
     points = 2 * PIECE + 1
     series = [

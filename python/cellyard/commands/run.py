@@ -72,6 +72,7 @@ def command(
         found,
         runs,
         output_format,
+        contracts=any(vc["contract"] for vc in first.to_dict()["vcs"]),
         written=[] if unwritten else [printable(str(target)) for target in (out, plot) if target],
     )
     for told in unwritten:
@@ -83,9 +84,14 @@ def command(
 
 
 def _show(
-    found: Mapping[str, Any], runs: Sequence[Mapping[str, Any]], output_format: str, *, written: Sequence[str]
+    found: Mapping[str, Any],
+    runs: Sequence[Mapping[str, Any]],
+    output_format: str,
+    *,
+    contracts: bool,
+    written: Sequence[str],
 ) -> None:
-    """Print the results; a table also says where they were ``written``."""
+    """Print the results; a table also says where they were ``written``, and more of VCs with ``contracts``."""
     if output_format == "json":
         for piece in dump_pieces(found):
             sys.stdout.write(piece)
@@ -93,7 +99,7 @@ def _show(
     elif output_format == "csv":
         print(csv_text(run_files.records(runs, "runs")), end="")
     else:
-        print(run_text.text(found))
+        print(run_text.text(found, contracts=contracts))
         last = f"written to {' and '.join(written)}" if written and runs else run_text.unwritten(runs)
         if last:
             print(f"\n{last}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -32,10 +33,13 @@ VC_COLUMNS = {
     "to": "to",
     "traffic": "traffic",
     "goodput_mbps": "goodput_mbps",
+    "throughput_mbps": "throughput_mbps",
     "cells_sent": "cells_sent",
     "cells_dropped": "cells_dropped",
     "cell_loss_ratio": "cell_loss_ratio",
 }
+#: The one of them that is told where VCs have a contract, which is in its unit, or send UDP, which is offered in it.
+ON_THE_LINE = "throughput_mbps"
 #: Beside the cell loss ratio, where there are VCs that carry frames.
 FRAME_COLUMNS = {"frame_loss_ratio": "frame_loss_ratio"}
 TCP_COLUMNS = {"segments": "segments", "retransmitted": "retransmitted_segments", "timeouts": "timeouts"}
@@ -56,14 +60,16 @@ VC_DELAYS = ("mean_cell_transfer_delay_s", "p99_cell_transfer_delay_s")
 REASONS = {"policy": "refused", "link": "lost"}
 
 
-def text(document: Mapping[str, Any]) -> str:
-    """The runs, summed up where there are several."""
+def text(document: Mapping[str, Any], *, contracts: bool = False) -> str:
+    """The runs, summed up where there are several; ``contracts`` tells whether VCs of a single run have any."""
     runs = document["runs"]
     if not runs:
         return "no run has finished"
     cost = f"{document['cells'] / 1e6:.1f} million cells, {document['timing']['cpu_seconds']:.2f} s of CPU time"
     if len(runs) == 1:
-        return f"{runs[0]['name']}: {runs[0]['duration_s']:g} s simulated, {cost}\n\n{_one(runs[0])}"
+        return (
+            f"{runs[0]['name']}: {runs[0]['duration_s']:g} s simulated, {cost}\n\n{_one(runs[0], contracts=contracts)}"
+        )
     paths = list(runs[0].get("set", {}))
     ranged = document["replications"] is not None
     ranges = range_head(*(point["runs"] for point in document["summary"]))
@@ -79,7 +85,8 @@ def text(document: Mapping[str, Any]) -> str:
                 row.append(span([_shown(metric, end) for end in point["range"][metric] or ()]))
         rows.append(row)
     parts = [f"{document['scenario']}: {len(runs)} runs, {cost}", table(header, rows, keys=len(paths) + 1)]
-    return "\n\n".join([*parts, *_files(runs, paths=paths, ranges=ranges if ranged else None)])
+    parts += _files(runs, paths=paths, ranges=ranges if ranged else None)
+    return "\n\n".join([*parts, *_drops(runs, paths)])
 
 
 def _files(runs: Sequence[Mapping[str, Any]], *, paths: Sequence[str], ranges: str | None) -> list[str]:
@@ -120,15 +127,15 @@ def unwritten(runs: Sequence[Mapping[str, Any]]) -> str:
     return f"{len(series)} series with {points} points: --out DIR writes them, --plot FILE draws those of a single run"
 
 
-def _one(run: Mapping[str, Any]) -> str:
+def _one(run: Mapping[str, Any], *, contracts: bool) -> str:
     totals = run["totals"]
     told = {_head(m): _shown(m, totals[m]) for m in _told(run) if totals[m] is not None}
     if not _has_frames(run):
         told = {"goodput_of_cells_mbps": sum(vc["goodput_mbps"] for vc in run["vcs"]), **told}
-    parts = ["  ".join(f"{name} {cell(value)}" for name, value in told.items()), _vcs(run["vcs"])]
+    parts = ["  ".join(f"{name} {cell(value)}" for name, value in told.items()), _vcs(run["vcs"], contracts=contracts)]
     if ports := [port for port in run["ports"] if port["can_queue"]]:
         parts.append(_ports(ports))
-    parts += _drops(run["vcs"])
+    parts += _drops([run], [])
     if len(run["classes"]) > 1:
         heads = list(map(_head, run["classes"][0]))
         rows = [[_shown(name, value) for name, value in of_class.items()] for of_class in run["classes"]]
@@ -136,12 +143,14 @@ def _one(run: Mapping[str, Any]) -> str:
     return "\n\n".join(parts)
 
 
-def _vcs(vcs: Sequence[Mapping[str, Any]]) -> str:
+def _vcs(vcs: Sequence[Mapping[str, Any]], *, contracts: bool) -> str:
     of_tcp = TCP_COLUMNS if any(vc["traffic"] == "tcp" for vc in vcs) else {}
     left = {"not_sent": "cells_not_sent"} if any(map(is_overloaded, vcs)) else {}
     of_files = {_head(metric): metric for metric in OF_FILES} if any(map(_has_file, vcs)) else {}
     of_frames = FRAME_COLUMNS if any(map(_carries_frames, vcs)) else {}
     columns = {**VC_COLUMNS, **of_frames, **left, **of_tcp, **of_files, **{_head(delay): delay for delay in VC_DELAYS}}
+    if not (contracts or any(vc["traffic"] == "udp" for vc in vcs)):
+        del columns[ON_THE_LINE]
 
     def value(vc: Mapping[str, Any], key: str) -> Any:
         return _shown(key, vc[key]) if key not in OF_FILES or _has_file(vc) else None
@@ -149,20 +158,47 @@ def _vcs(vcs: Sequence[Mapping[str, Any]]) -> str:
     return table(list(columns), [[value(vc, key) for key in columns.values()] for vc in vcs], keys=1)
 
 
-def _drops(vcs: Sequence[Mapping[str, Any]]) -> list[str]:
-    """A line for each port where a VC lost cells, by reason: as many as a screen shows, the VCs that lost most first."""
-    losers = sorted((vc for vc in vcs if vc["cells_dropped"]), key=lambda vc: vc["cells_dropped"], reverse=True)
-    places = [(vc["name"], port["port"], port["dropped_cells"]) for vc in losers for port in vc["ports"]]
-    places = [place for place in places if any(place[2].values())]
+def _drops(runs: Sequence[Mapping[str, Any]], paths: Sequence[str]) -> list[str]:
+    """What VCs lost by port and reason, of several runs the mean: as many lines as a screen shows.
+
+    There is one for each VC and port, the VCs that lost most first; of a grid one for each point and port, all VCs together.
+    """
+    points: dict[str, list[Mapping[str, Any]]] = {}
+    for run in runs:
+        points.setdefault(json.dumps(run.get("set", {})), []).append(run)
+    names = [*(paths or ["vc"]), "port"]
+    places = [place for members in points.values() for place in _lost(members, names)]
     if not places:
         return []
-    reasons = [reason for reason in places[0][2] if any(counts[reason] for _, _, counts in places)]
-    rows = [[vc, port, sum(counts.values()), *map(counts.get, reasons)] for vc, port, counts in places]
-    head = ["vc", "port", "cells_dropped", *(REASONS.get(reason, reason) for reason in reasons)]
+    if not paths:
+        of_vc: Counter[str] = Counter()
+        for (vc, _), counts in places:
+            of_vc[vc] += sum(counts.values())  # type: ignore[assignment]
+        places.sort(key=lambda place: of_vc[place[0][0]], reverse=True)
+    reasons = [reason for reason in places[0][1] if any(counts[reason] for _, counts in places)]
+    rows = [[*keys, sum(counts.values()), *map(counts.get, reasons)] for keys, counts in places]
+    head = [*names, "cells_dropped", *(REASONS.get(reason, reason) for reason in reasons)]
+    means = "data cells dropped, means of the runs:\n" if len(runs) > len(points) else ""
     left = rows[MOST_DROPS:]
-    lost = sum(row[2] for row in left)
-    more = f"{len(left)} more lines with {lost} cells: --out DIR writes all of them to vc_ports.csv"
-    return [table(head, rows[:MOST_DROPS], keys=2), *([more] if left else [])]
+    lost = sum(row[len(names)] for row in left)
+    more = f"{len(left)} more lines with {cell(lost)} cells: --out DIR writes all of them to vc_ports.csv"
+    return [means + table(head, rows[:MOST_DROPS], keys=len(names)), *([more] if left else [])]
+
+
+def _lost(runs: Sequence[Mapping[str, Any]], names: Sequence[str]) -> list[tuple[list[Any], dict[str, float]]]:
+    """The cells that the runs of one point lost by reason, means of the runs, at each place of these names where any was lost."""
+    found: dict[str, tuple[list[Any], Counter[str]]] = {}
+    for run in runs:
+        for vc in run["vcs"]:
+            for there in vc["ports"]:
+                known = {**run.get("set", {}), "vc": vc["name"], "port": there["port"]}
+                keys = [known[name] for name in names]
+                found.setdefault(json.dumps(keys), (keys, Counter()))[1].update(there["dropped_cells"])
+    return [
+        (keys, {reason: cells / len(runs) if len(runs) > 1 else cells for reason, cells in counts.items()})
+        for keys, counts in found.values()
+        if counts.total()
+    ]
 
 
 def _ports(ports: Sequence[Mapping[str, Any]]) -> str:
