@@ -5,6 +5,7 @@
 //! [`Frames`] and in [`Source::new`], and what `scenario::Traffic` asks of it.
 
 mod cells;
+mod pace;
 mod tcp;
 mod udp;
 

@@ -1,25 +1,20 @@
 //! UDP: datagrams of one size at equal distances, whatever becomes of them (model section 9).
 
+use super::pace::Pace;
 use super::{Delivery, End, FrameSource, Offered, SourceState};
 use crate::flow::FlowKind;
 use crate::scenario::UdpParams;
 use crate::tally::SenderCounters;
-use crate::units::{CellTime, Span, Time};
+use crate::units::Time;
 
 /// A UDP source and the end that it sends to.
 #[derive(Clone, Debug)]
 pub struct Udp {
-    /// Cell time of its rate.
-    cell_time: CellTime,
+    /// When its frames come.
+    pace: Pace,
     /// Bytes of data and cells of a frame.
     bytes: u64,
     cells: u32,
-    /// Lengths of a burst and of a pause, if bursts end.
-    bursts: Option<[Span; 2]>,
-    /// Beginning of the burst.
-    since: Time,
-    /// Frames of it so far.
-    frames: u64,
     /// Bytes offered so far.
     offered: u64,
     /// From when on it offers nothing.
@@ -29,29 +24,14 @@ pub struct Udp {
 impl Udp {
     /// The source of `params` from `start` until before `stop`.
     pub fn new(params: UdpParams, start: Time, stop: Time) -> Udp {
+        let bursts = params.on.map(|on| [on, params.off]);
         Udp {
-            cell_time: params.rate.cell_time(),
+            pace: Pace::new(params.rate.cell_time(), bursts, start),
             bytes: params.datagram_size,
             cells: params.frame_cells(),
-            bursts: params.on.map(|on| [on, params.off]),
-            since: start,
-            frames: 0,
             offered: 0,
             stop,
         }
-    }
-
-    /// When the next frame comes; [`Time::NEVER`] for none.
-    fn next(&mut self) -> Time {
-        let mut next = self.since + self.cell_time.end_of(self.frames * u64::from(self.cells));
-        if let Some([on, off]) = self.bursts
-            && next >= self.since + on
-        {
-            self.since += on + off;
-            self.frames = 0;
-            next = self.since;
-        }
-        if next < self.stop { next } else { Time::NEVER }
     }
 }
 
@@ -63,8 +43,8 @@ impl FrameSource for Udp {
             first_byte: self.offered,
         });
         self.offered += self.bytes;
-        self.frames += 1;
-        self.next()
+        let next = self.pace.emitted(u64::from(self.cells));
+        if next < self.stop { next } else { Time::NEVER }
     }
 
     fn take(&mut self, _: FlowKind, _: u32, _: Time, _: &mut Vec<Offered>) -> Delivery {
