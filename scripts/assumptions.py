@@ -1,8 +1,8 @@
 """Measure what a study's assumptions matter: run its rows with each alternative that `[[assumed]]` lists under `alternatives`.
 
 Prints, per alternative, the mean absolute error against the published values and the mean absolute change of the rows. The
-`effect` lines of study.toml are written from this. A path `tcp.OPTION` means that option of every TCP, and one that begins
-with the name of a recovery (`reno.OPTION`) that of every TCP with this recovery.
+`effect` lines of study.toml are written from this. A path `tcp.OPTION` means that option of every TCP, `udp.OPTION` that of every UDP, and
+one that begins with the name of a recovery (`reno.OPTION`) that of every TCP with this recovery.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ class Altered(Study):
     def scenario(self, row: Row) -> Scenario:
         """The row's scenario with the overrides of this study."""
         plain = super().scenario(row)
-        tcps = {vc["name"]: vc["traffic"] for vc in plain.to_dict()["vcs"] if vc["traffic"]["kind"] == "tcp"}
+        sources = {vc["name"]: vc["traffic"] for vc in plain.to_dict()["vcs"]}
         overrides = []
         for path, value in self.overrides:
             group, _, option = path.partition(".")
-            if group in ("tcp", *RECOVERIES):
-                chosen = [name for name, traffic in tcps.items() if group in ("tcp", traffic["recovery"])]
+            if group in ("tcp", "udp", *RECOVERIES):
+                chosen = [name for name, one in sources.items() if group in (one["kind"], one.get("recovery"))]
                 overrides += [(f"vc.{name}.traffic.{option}", value) for name in chosen]
             else:
                 overrides.append((path, value))

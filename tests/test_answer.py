@@ -141,13 +141,13 @@ def test_the_answer_of_gfr_leaky_bucket_turns_round_with_its_rows() -> None:
         return greedy[row["kind"]] if row["scheme"] == 1 and row["network"] == "tcp-udp" else 0.1 * (row["scheme"] != 2)
 
     usual = of_schemes(published)
-    assert "with scheme one every VC gets its minimum rate within 2 %, and with scheme two every VC" in usual[0]
+    assert "40 of 40 VCs with scheme one and 40 of 40 VCs with scheme two get their minimum rate, within 2%" in usual[0]
     assert "take 99% with scheme one and 50% with scheme two" in usual[1]
     assert "among TCPs scheme two (0.00 Mb/s off; scheme two 0.00)" in usual[2]
     assert usual[3].endswith(
         "scheme two (0.00), scheme of chapter 8 (0.10), DFBA (0.10), per-VC scheduling (0.10), scheme one (1.55)."
     )
     other = of_schemes(lambda row: {1: 0.0, 2: -7.0}.get(row["scheme"], 0.5))
-    assert "with scheme two 40 of 40 VCs miss their minimum rate" in other[0]
+    assert "and 0 of 40 VCs with scheme two get" in other[0]
     assert "beside UDP scheme one (0.00 Mb/s off; scheme two 7.00)" in other[2]
     assert "scheme one (0.00), " in other[3] and other[3].endswith("; scheme two do not.")

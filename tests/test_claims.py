@@ -314,7 +314,7 @@ GFR = [
     fails("two_guarantees", "one is 3 % short", "chain: 19 of 20, the least 1.94 Mb/s of 2 (A1)", **less_than(0.97, vc="A1", scheme=2)),
     holds("udp_takes_the_excess", "nearly all", "UDP has 99% of the excess", **beside_udp(0.1, 17.5)),
     fails("udp_takes_the_excess", "half", "UDP has 50%", **beside_udp(15.0, 15.0)),
-    fails("udp_takes_the_excess", "TCP has more than 1 Mb/s", "1.50 Mb/s above", **beside_udp(1.5, 50.0)),
+    fails("udp_takes_the_excess", "TCP has more than 1 Mb/s", "excess of a TCP is 1.50 Mb/s", **beside_udp(1.5, 50.0)),
     fails("udp_takes_the_excess", "UDP with 3 Mb/s gets no more than 17", "gets 16.0 Mb/s", **beside_udp(0.1, 13.0)),
     holds("two_shares_equally", "ideal", "peer-to-peer 0.00 Mb/s apart, at most 0.00 from the ideal", **rates()),
     holds("two_shares_equally", "one is 0.7 below", "0.70 Mb/s apart", **rates(unless(always(0), always(-0.7), **APART))),

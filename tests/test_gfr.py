@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from functools import cache
+from itertools import pairwise
 
 import pytest
 from cellyard.agreement import rank_correlation
+from cellyard.overview import TICKS_PER_SECOND
 from cellyard.reproduce import Reproduction
 from cellyard.scenario import Scenario
 from cellyard.study import Row, Rows, load, select
@@ -48,6 +50,18 @@ def test_rows_of_the_vcs_of_one_network_share_its_runs() -> None:
     assert (len(rows), reproduction.total) == (30, 6)
 
 
+@pytest.mark.parametrize("table", sorted(STUDY.tables))
+def test_what_a_row_says_of_its_vc_is_what_is_simulated(table: str) -> None:
+    for row in STUDY.tables[table].rows:
+        found = STUDY.scenario(row).to_dict()
+        (vc,) = (vc for vc in found["vcs"] if vc["name"] == row["vc"])
+        assert (vc["traffic"]["kind"], vc["contract"]["mcr"]) == (row["kind"], row["mcr_mbps"] * 10**6)
+        way = [vc["from"], *vc["route"], vc["to"]]
+        delays = {(link["from"], link["to"]): link["delay"] for link in found["links"]}
+        there = sum(delays[hop] for hop in pairwise(way))
+        assert 2e3 * there / TICKS_PER_SECOND == pytest.approx(row["round_trip_ms"], abs=0.01), row.parameters
+
+
 @pytest.mark.parametrize("table", ["peer-to-peer", "tcp-udp"])
 def test_scheme_two_gives_every_vc_what_was_published_and_the_ideal(table: str) -> None:
     for row in simulated(table, "2"):
@@ -65,7 +79,7 @@ def test_scheme_two_gives_every_vc_of_the_chain_the_ideal() -> None:
 def test_scheme_one_gives_every_vc_about_what_was_published(table: str) -> None:
     rows = simulated(table, "1")
     for row in rows:
-        assert throughput(row) == pytest.approx(row.published["throughput_mbps"], abs=3.0), row.parameters
+        assert throughput(row) == pytest.approx(row.published["throughput_mbps"], abs=2.5), row.parameters
     # Excesses that print tells apart come in the same order.
     excess = {
         row["vc"]: (throughput(row) - row["mcr_mbps"], float(row.published["throughput_mbps"] or 0) - row["mcr_mbps"])
@@ -91,11 +105,10 @@ def test_rows_give_one_digest_under_every_kernel(table: str, scheme: str, durati
         ("duration", duration),
         ("measure.warm_up", "0 s"),
         ("vc.*.contract.mbs", "400 cells"),
-        ("vc.*.traffic.rate", "50 Mbps"),
     ]
-    usable = values if table == "tcp-udp" else values[:3]
-    usable = [(path.replace("vc.*.traffic", "vc.VC6.traffic"), value) for path, value in usable]
-    scenario = Scenario.from_toml(STUDY.scenario(row).to_toml(), overrides=usable)
+    if table == "tcp-udp":
+        values.append(("vc.VC6.traffic.rate", "50 Mbps"))
+    scenario = Scenario.from_toml(STUDY.scenario(row).to_toml(), overrides=values)
     runs = [scenario.run(digest=True, kernel=kernel).only for kernel in ("auto", "slotted", "twin")]
     assert len({run.digest for run in runs}) == 1 and runs[0].digest is not None
     assert runs[0].data["vcs"] == runs[2].data["vcs"] and runs[0].data["ports"] == runs[2].data["ports"]

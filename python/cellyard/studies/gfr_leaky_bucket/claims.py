@@ -65,8 +65,8 @@ def udp_takes_the_excess(rows: Rows) -> Verdict:
     (smallest,) = of_udp.where(mcr_mbps=3)
     return Verdict(
         share > 0.9 and most < 1 and _throughput(smallest) > 17,
-        f"UDP has {share:.0%} of the excess; UDP with an MCR of 3 Mb/s gets {_throughput(smallest):.1f} Mb/s; no TCP is more than "
-        f"{most:.2f} Mb/s above its MCR",
+        f"UDP has {share:.0%} of the excess; UDP with an MCR of 3 Mb/s gets {_throughput(smallest):.1f} Mb/s; the largest excess of a TCP "
+        f"is {most:.2f} Mb/s",
     )
 
 
