@@ -1,14 +1,16 @@
 //! Switching a policy on changes the outcome as its paper claims: TCPs on the LAN of the first study with 5 and 15 sources
 //! and buffers of 1000, 2000 and 3000 cells, in ensembles (start jitter of 100 us, drawn timer phase and rotation), by the
-//! fast engine. A single run is one draw of a chaotic system; what is compared are means over all configurations.
+//! fast engine. A single run is one draw of a chaotic system; what is compared are means over all configurations. Policies with leaky buckets
+//! promise something to each VC, whatever the others do: that is tried with random ones.
 
 mod common;
 
 use cellyard_engine::scenario::*;
-use cellyard_engine::testing::DropReason;
-use cellyard_engine::units::{Ratio, Span};
+use cellyard_engine::testing::{DropReason, Tally};
+use cellyard_engine::units::{BitRate, Ratio, Span};
 use common::build::{self, OC3};
 use common::engines;
+use proptest::prelude::*;
 
 const SECONDS: u64 = 10;
 const REPLICATIONS: u64 = 3;
@@ -99,4 +101,163 @@ fn drop_from_front_keeps_the_youngest_cells() {
     // One more to pass each port.
     assert!(longest.abs_diff(K + 2) <= 1, "{longest} cell times");
     assert!(shorter.abs_diff(K / 2 + 2) <= 1, "{shorter} cell times");
+}
+
+/// A UDP source that shares the link s-t.
+#[derive(Clone, Copy, Debug)]
+struct Sender {
+    datagram: u64,
+    /// Hundredths of the link's rate.
+    mcr: u64,
+    /// Whether it sends at the link's rate, and not at the minimum rate that it is guaranteed.
+    is_greedy: bool,
+}
+
+impl Sender {
+    fn cells(self) -> u64 {
+        let traffic = self.traffic();
+        u64::from(traffic.frame().expect("it sends frames").cells)
+    }
+
+    fn rate(self) -> BitRate {
+        BitRate(OC3.0 / 100 * self.mcr)
+    }
+
+    fn traffic(self) -> Traffic {
+        Traffic::Udp(UdpParams {
+            datagram_size: self.datagram,
+            rate: if self.is_greedy { OC3 } else { self.rate() },
+            on: None,
+            off: Span::ZERO,
+        })
+    }
+}
+
+/// A run of 20 000 cell times, each VC with its MCR and an MBS of two frames, and the data flows' numbers. `drop` is the policy of s-t, where more
+/// may wait above `threshold` than all bursts and frames under way together bring.
+fn guaranteed(senders: &[Sender], threshold: u64, drop: &DropPolicy) -> Tally {
+    let cell = OC3.cell_time().exact().expect("whole ticks");
+    let buffer = threshold + senders.iter().map(|sender| 4 * sender.cells()).sum::<u64>();
+    let traffic = |i: usize| senders[i].traffic();
+    let n = senders.len();
+    let mut net = build::dumbbell(
+        n,
+        Span::ZERO,
+        cell * 20_000,
+        Some(buffer),
+        drop.clone(),
+        traffic,
+    );
+    for queue in &mut net.switches[0].queues {
+        queue.rest_of_frame = RestOfFrame::Drop;
+    }
+    net.switches[1] = build::switch("t", None, DropPolicy::TailDrop);
+    for (vc, sender) in net.vcs.iter_mut().zip(senders) {
+        vc.contract = Some(Contract {
+            pcr: None,
+            cdvt: Span::ZERO,
+            scr: None,
+            mcr: Some(sender.rate()),
+            mbs: None,
+            mfs: None,
+        });
+    }
+    engines::engine(&net, None)
+}
+
+/// The policies with leaky buckets, which export their tags.
+fn buckets(threshold: u64) -> [DropPolicy; 4] {
+    let (export_tag, threshold) = (true, Threshold::Cells(threshold));
+    let round_robin = |keep_credit| DropPolicy::GcraRoundRobin {
+        threshold,
+        keep_credit,
+        export_tag,
+    };
+    [
+        DropPolicy::GcraEpd {
+            threshold,
+            export_tag,
+        },
+        round_robin(false),
+        round_robin(true),
+        DropPolicy::GcraTwoThresholds {
+            low: Threshold::Cells(0),
+            threshold,
+            export_tag,
+        },
+    ]
+}
+
+/// Up to five senders that together are guaranteed 90 % of the link at most, the first within its rate.
+fn senders() -> impl Strategy<Value = Vec<Sender>> {
+    let sender = (5u64..=2_000, 1u64..=18, any::<bool>());
+    let sender = sender.prop_map(|(datagram, mcr, is_greedy)| Sender {
+        datagram,
+        mcr,
+        is_greedy,
+    });
+    prop::collection::vec(sender, 2..=5).prop_map(|mut senders| {
+        senders[0].is_greedy = false;
+        senders
+    })
+}
+
+proptest! {
+    #![proptest_config(common::config(100))]
+
+    /// Above the threshold nobody gets in but within the minimum rates, which the link has: there is always room for them.
+    #[test]
+    fn who_keeps_to_the_minimum_rate_loses_nothing_and_has_no_tags(senders in senders(), threshold in 0u64..60) {
+        for drop in buckets(threshold) {
+            let tally = guaranteed(&senders, threshold, &drop);
+            let link = tally.ports.iter().flatten().map(|port| port.dropped()[DropReason::Full]);
+            prop_assert_eq!(link.sum::<u64>(), 0, "{:?}", drop);
+            for (sender, flow) in senders.iter().zip(tally.flows.iter().step_by(2)) {
+                if !sender.is_greedy {
+                    prop_assert!(flow.frames_sent > 0);
+                    prop_assert_eq!((flow.cells_dropped, flow.cells_tagged), (0, 0), "{:?}", drop);
+                }
+            }
+        }
+    }
+
+    /// A tag is made in the middle of a frame that began within the minimum rate and goes beyond it.
+    #[test]
+    fn who_sends_more_than_all_together_loses_frames_whole(senders in senders(), threshold in 0u64..60) {
+        let mut senders = senders;
+        senders[1].is_greedy = true;
+        for drop in buckets(threshold) {
+            let tally = guaranteed(&senders, threshold, &drop);
+            let greedy = &tally.flows[2];
+            prop_assert!(greedy.frames_lost > 0, "{:?}", drop);
+            prop_assert_eq!(greedy.frames_damaged, 0, "{:?}", drop);
+            prop_assert!(greedy.cells_tagged > 0 || senders[1].cells() == 1, "{:?}", drop);
+            // What it is guaranteed, but for a frame.
+            let least = senders[1].mcr * 20_000 / 100 - 2 * senders[1].cells();
+            prop_assert!(greedy.cells_delivered >= least, "{:?}: {} of {least}", drop, greedy.cells_delivered);
+        }
+    }
+}
+
+/// Two UDPs bring twice what the link sends. Under tail drop both get the same; DFBA gives more to the one with three times the minimum rate.
+#[test]
+fn dfba_shares_the_link_by_minimum_rates() {
+    let sender = |mcr| Sender {
+        datagram: 1024,
+        mcr,
+        is_greedy: true,
+    };
+    let shares = |drop: &DropPolicy| {
+        let tally = guaranteed(&[sender(20), sender(60)], 400, drop);
+        [0, 2].map(|flow| tally.flows[flow].cells_delivered as f64)
+    };
+    let [one, other] = shares(&DropPolicy::TailDrop);
+    assert!((one / other - 1.0).abs() < 0.05, "{one} and {other} cells");
+    let [one, other] = shares(&DropPolicy::Dfba {
+        low: Threshold::Cells(100),
+        high: Threshold::Cells(400),
+        z: Ratio::new(1, 1),
+        alpha: Ratio::new(1, 2),
+    });
+    assert!(other > 1.5 * one, "{one} and {other} cells");
 }

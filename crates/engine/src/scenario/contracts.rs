@@ -1,23 +1,21 @@
 //! Rules about contracts: against the source of their VC, the links on its way, and what asks for them there.
 
 use super::contract::Terms;
-use super::expand::things::Things;
 use super::model::{ClassQueue, Police, Scenario, Vc};
+use super::network::Network;
 use super::report::Report;
 use crate::notation::show::{show_cells, show_rate};
-use crate::topology::Topology;
 use crate::units::BitRate;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 /// Reports contracts that a full frame cannot keep, minimum rates that are more than a link has, and VCs without what a class queue on their
 /// way asks for; each entry of the scenario once.
-pub(crate) fn check(
-    scenario: &Scenario,
-    topology: &Topology,
-    things: &Things,
-    report: &mut Report,
-) {
-    let mut reported = HashSet::new();
+pub(crate) fn check(network: &Network<'_>, report: &mut Report) {
+    let &Network {
+        scenario,
+        topology,
+        things,
+    } = network;
     let mut sums: HashMap<usize, u64> = HashMap::new();
     for (index, vc) in scenario.vcs.iter().enumerate() {
         let entry = things.vcs[index].entry;
@@ -34,10 +32,8 @@ pub(crate) fn check(
             }
         }
         for fault in found {
-            if reported.insert((entry, fault.field, fault.allowed.clone())) {
-                let path = format!("vc[{entry}].{}", fault.field);
-                report.add(&path, fault.message, fault.allowed, None);
-            }
+            let path = format!("vc[{entry}].{}", fault.field);
+            report.add_once(&path, fault.message, fault.allowed);
         }
     }
 }

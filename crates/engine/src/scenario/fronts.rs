@@ -1,19 +1,15 @@
 //! Drop policies that drop from the front of a queue need a queue that has one.
 
-use super::expand::things::Things;
-use super::model::Scenario;
+use super::network::Network;
 use super::report::Report;
-use crate::topology::Topology;
-use std::collections::HashSet;
 
 /// Reports queues whose drop policy pushes out from the front while the port's scheduler serves their class VC by VC.
-pub(crate) fn check(
-    scenario: &Scenario,
-    topology: &Topology,
-    things: &Things,
-    report: &mut Report,
-) {
-    let mut reported = HashSet::new();
+pub(crate) fn check(network: &Network<'_>, report: &mut Report) {
+    let &Network {
+        scenario,
+        topology,
+        things,
+    } = network;
     for (link, at) in things.links.iter().enumerate() {
         if topology.switch_of[link].is_none() {
             continue;
@@ -31,18 +27,15 @@ pub(crate) fn check(
                 format!("switch[{}]", things.nodes[at.from].entry)
             };
             let path = format!("{place}.{}.drop", class.name());
-            if reported.insert(path.clone()) {
-                report.add(
-                    &path,
-                    format!(
-                        "has no one front to drop from: the scheduler of {} serves the VCs of the class {} one by one",
-                        at.name,
-                        class.name()
-                    ),
-                    "another drop policy, or a scheduler other than per-vc for this class",
-                    None,
-                );
-            }
+            report.add_once(
+                &path,
+                format!(
+                    "has no one front to drop from: the scheduler of {} serves the VCs of the class {} one by one",
+                    at.name,
+                    class.name()
+                ),
+                "another drop policy, or a scheduler other than per-vc for this class".to_string(),
+            );
         }
     }
 }

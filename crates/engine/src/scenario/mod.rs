@@ -16,6 +16,7 @@ mod flows;
 mod fronts;
 mod members;
 pub(crate) mod model;
+mod network;
 mod overrides;
 pub(crate) mod port;
 mod probes;

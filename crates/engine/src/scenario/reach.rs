@@ -1,29 +1,27 @@
 //! The latest instant that a run could compute, against what time can hold.
 
-use super::expand::things::VcAt;
 use super::model::{Processing, ProcessingKind, ProcessingUnit, Scenario};
+use super::network::Network;
 use super::report::Report;
 use super::traffic::Load;
 use crate::class::Class;
 use crate::flow::FlowKind;
 use crate::topology::Topology;
 use crate::units::{CELL_BITS, Time};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 /// Reports VCs whose cells could be on their way longer than time can tell: a bound from all that can wait at once at each
-/// link and processing stage. `vcs` are where those of the scenario come from.
-pub(crate) fn check(scenario: &Scenario, topology: &Topology, vcs: &[VcAt], report: &mut Report) {
-    let loads = Loads::new(scenario, topology);
+/// link and processing stage; each entry of the scenario once.
+pub(crate) fn check(network: &Network<'_>, report: &mut Report) {
+    let loads = Loads::new(network.scenario, network.topology);
     let most = Time::LATEST.as_seconds();
-    let mut reported = HashSet::new();
-    for (vc, at) in vcs.iter().enumerate() {
+    for (vc, at) in network.things.vcs.iter().enumerate() {
         let latest = loads.latest(vc);
-        if latest > most && reported.insert(at.entry) {
-            report.add(
+        if latest > most {
+            report.add_once(
                 &format!("vc[{}]", at.entry),
                 format!("could still have cells on their way after {latest:.2e} s"),
                 format!("at most {most} s: a shorter run, fewer or slower sources, smaller windows, faster links"),
-                None,
             );
         }
     }

@@ -4,6 +4,7 @@ use super::alone::{Alone, Placed};
 use super::expand::expand;
 use super::flows::Flows;
 use super::model::Scenario;
+use super::network::Network;
 use super::problem::Problem;
 use super::report::Report;
 use super::tree::{self, Node};
@@ -71,9 +72,14 @@ fn resolve(
         if report.is_empty() {
             let scenario = build::scenario(&record, &things, &flows, probes);
             let topology = Topology::new(&scenario).expect("routes have been found");
-            fronts::check(&scenario, &topology, &things, &mut report);
-            contracts::check(&scenario, &topology, &things, &mut report);
-            reach::check(&scenario, &topology, &things.vcs, &mut report);
+            let network = Network {
+                scenario: &scenario,
+                topology: &topology,
+                things: &things,
+            };
+            fronts::check(&network, &mut report);
+            contracts::check(&network, &mut report);
+            reach::check(&network, &mut report);
             if report.is_empty() {
                 return Ok(scenario);
             }

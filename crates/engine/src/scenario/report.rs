@@ -5,7 +5,7 @@ use super::tree::{Node, Value};
 use crate::notation::words::{meant, shorten};
 use crate::registry::Parameter;
 use serde_json::Value as Json;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Problems found so far in the scenario with root `root`.
 #[derive(Debug)]
@@ -15,6 +15,8 @@ pub(crate) struct Report<'t> {
     problems: Vec<Problem>,
     /// Problems found and not kept.
     more: usize,
+    /// Paths of those of which one is enough, and what was allowed.
+    once: HashSet<(String, String)>,
     /// Defaults as they were read the first time: thousands of entries may leave out the same.
     pub defaults: HashMap<*const Parameter, Json>,
 }
@@ -66,7 +68,16 @@ impl<'t> Report<'t> {
             root,
             problems,
             more: 0,
+            once: HashSet::new(),
             defaults: HashMap::new(),
+        }
+    }
+
+    /// As [`Report::add`] for what members of a group, or several places, may have in common: nothing, if the same was said to be allowed at
+    /// the same path before.
+    pub(crate) fn add_once(&mut self, path: &str, message: String, allowed: String) {
+        if self.once.insert((path.to_string(), allowed.clone())) {
+            self.add(path, message, allowed, None);
         }
     }
 

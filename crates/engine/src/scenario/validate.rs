@@ -126,6 +126,15 @@ fn contract(record: &Record, path: &str, report: &mut Report) {
         }
     }
     let left_out = |name| is_left_out(record, name);
+    if ["pcr", "scr", "mcr"].into_iter().all(left_out) {
+        report.add(
+            path,
+            "agrees on no rate, so nothing would look at it",
+            "`pcr`, `scr` or `mcr`, or no contract",
+            None,
+        );
+        return;
+    }
     if !left_out("mbs") && left_out("scr") && left_out("mcr") {
         report.add(
             &join(path, "mbs"),

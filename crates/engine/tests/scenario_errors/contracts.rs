@@ -48,6 +48,22 @@ fn contracts_must_hold_together() {
         &told("pcr = \"1 Mbps\", mbs = \"50 cells\""),
         &["vc[0].contract.mbs", "there is none", "`scr` or `mcr`"],
     );
+    for nothing in [
+        "cdvt = \"1 us\"",
+        "mfs = \"50 cells\"",
+        "mbs = \"50 cells\"",
+    ] {
+        let parts = [
+            "vc[0].contract",
+            "agrees on no rate",
+            "`pcr`, `scr` or `mcr`",
+        ];
+        says(&told(nothing), &parts);
+    }
+    says(
+        &only(&GOOD.replace(TRAFFIC, &format!("contract = {{}}\n{TRAFFIC}"))),
+        &["test.toml:25:", "vc[0].contract", "agrees on no rate"],
+    );
     let short = text(
         "mcr = \"1 Mbps\", mfs = \"11 cells\"",
         "police = \"f-gcra\",",

@@ -1,0 +1,12 @@
+//! What the rules look at that are about the whole network.
+
+use super::expand::things::Things;
+use super::model::Scenario;
+use crate::topology::Topology;
+
+/// A scenario that has been read, with its topology and the entries that its things come from.
+pub(crate) struct Network<'n> {
+    pub scenario: &'n Scenario,
+    pub topology: &'n Topology,
+    pub things: &'n Things,
+}
