@@ -233,6 +233,22 @@ impl DropPolicy {
         }
     }
 
+    /// Whether tags that it makes go on with the cells.
+    pub(crate) fn exports_tags(&self) -> bool {
+        match *self {
+            DropPolicy::GcraEpd { export_tag, .. }
+            | DropPolicy::GcraRoundRobin { export_tag, .. }
+            | DropPolicy::GcraTwoThresholds { export_tag, .. } => export_tag,
+            DropPolicy::TailDrop
+            | DropPolicy::Ppd
+            | DropPolicy::Epd { .. }
+            | DropPolicy::SelectiveDrop { .. }
+            | DropPolicy::Fba { .. }
+            | DropPolicy::DropFromFront
+            | DropPolicy::Dfba { .. } => false,
+        }
+    }
+
     /// Its name, if it asks for the minimum rates of VCs.
     pub(crate) fn asks_for_rates(&self) -> Option<&'static str> {
         match self {
