@@ -19,7 +19,7 @@ def test_a_failing_run_is_an_error_of_that_run() -> None:
     batch = _engine.Batch([(CANONICAL, None), ("{}", None), (CANONICAL, 1)], 2)
     finished = {}
     while batch.remaining:
-        for index, result, error, cpu_seconds in batch.wait(1.0):
+        for index, result, error, cpu_seconds in batch.wait(1.0)[1]:
             finished[index] = (result, error)
             assert cpu_seconds >= 0
     assert [finished[i][1] is None for i in range(3)] == [True, False, True]
@@ -40,9 +40,9 @@ def test_a_failed_run_ends_the_command_with_status_1(capsys: pytest.CaptureFixtu
 def test_cancelled_batch_finishes_nothing_more() -> None:
     long = cy.Scenario.from_toml(LAN, overrides=[("duration", "10000 s")]).canonical
     batch = _engine.Batch([(long, None)] * 4, 2)
-    assert batch.wait(0.05) == []
+    assert batch.wait(0.05) == ([], [])
     batch.cancel()
-    assert batch.wait(5.0) == [] and batch.remaining == 4
+    assert batch.wait(5.0) == ([], []) and batch.remaining == 4
 
 
 def test_identity_covers_scenario_seed_replication_and_version(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -58,9 +58,10 @@ def test_points_cross_as_arrays_beside_the_document() -> None:
     probes = [cy.QueueProbe(of="west->east", interval="100 ms"), cy.CwndProbe(of="vc1", interval="250 ms")]
     watched = cy.Scenario.from_toml(LAN).with_values({"probe": probes})
     batch = _engine.Batch([(watched.canonical, None)], 1)
-    ((_, document, _, _),) = batch.wait(60.0)
-    assert document is not None
-    text, points = document
+    parts, ((_, document, _, _),) = batch.wait(60.0)
+    assert document is not None and not parts
+    text, (points, drops), words = document
+    assert drops is None and not words
     assert [(one["what"], one["time_s"], one["value"]) for one in json.loads(text)["series"]] == [
         ("queue", [], []),
         ("cwnd", [], []),

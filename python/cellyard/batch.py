@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from cellyard.errors import RunError, UsageError, unknown
 from cellyard.limits import MOST_JOBS, memory_bytes, whole
+from cellyard.spool import in_memory
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
+    from cellyard.spool import Spool
     from cellyard.store import Store
 
 #: What can be forced on all ports.
@@ -78,6 +77,7 @@ def run_jobs(
     *,
     threads: int | None = None,
     store: Store | None = None,
+    spool: Spool | None = None,
     on_progress: Callable[[float], None] | None = None,
     digest: bool = False,
     kernel: str = "auto",
@@ -86,13 +86,14 @@ def run_jobs(
     """Run ``jobs`` and yield each as it finishes, in any order; closing the iterator cancels the rest.
 
     ``threads`` defaults to all cores. What ``store`` holds is yielded first and not run again; what
-    finishes is appended to it; with a forced kernel, whose point is to run, it is left alone. ``on_progress`` is told several
+    finishes is appended to it; with a forced kernel, whose point is to run, it is left alone. What probes record goes to ``spool``
+    while the runs go on, and is read from there; without one it is held in memory. ``on_progress`` is told several
     times a second how many runs are done, those under way with the share of their simulated time that has passed. ``kernel``
     forces the kernel of all ports (``auto``, ``arithmetic``, ``slotted``, or ``twin`` for the reference engine); it changes no
     number. ``memory`` is what the runs under way may need together by prediction, as bytes or ``"4 GB"``; half of the machine's by default.
     Raises `RunError` when a run fails, and `UsageError` when an argument is out of bounds, the forced kernel cannot
     serve a port, the probes record too much, a run may need too much memory, or more waits somewhere than
-    could leave in the time that a run can tell.
+    could leave in the time that a run can tell; `OSError` when ``spool`` cannot be written.
     """
     from cellyard._engine import Batch
 
@@ -116,18 +117,24 @@ def run_jobs(
         importlib.import_module("numpy")
     work = [(jobs[index].scenario, jobs[index].replication) for index in todo]
     kept = any(jobs[index].keep is None for index in todo)
-    batch = Batch(work, threads or all_cores(), digest=digest, kernel=kernel, memory=limit, kept=kept)
+    hold = spool.hold_bytes if spool else None
+    batch = Batch(work, threads or all_cores(), digest=digest, kernel=kernel, memory=limit, kept=kept, hold=hold)
     try:
         while batch.remaining:
-            finished = batch.wait(POLL_SECONDS)
+            parts, finished = batch.wait(POLL_SECONDS)
             if on_progress:
                 on_progress(len(jobs) - len(todo) + batch.progress)
+            if spool:
+                for place, recorded in parts:
+                    spool.add(todo[place], recorded)
             for place, document, error, cpu_seconds in finished:
                 index = todo[place]
                 if document is None:
                     kind, message = error or ("run", "no result")
                     raise (UsageError if kind == "usage" else RunError)(f"{_label(jobs[index])}: {message}")
-                result = _with_points(*document)
+                text, recorded, words = document
+                result = json.loads(text)
+                result = spool.finished(index, result, recorded, words) if spool else in_memory(result, recorded, words)
                 if keep := jobs[index].keep:
                     result = keep(result)
                 if store:
@@ -135,13 +142,6 @@ def run_jobs(
                 yield Finished(index, result, cpu_seconds)
     finally:
         batch.cancel()
-
-
-def _with_points(text: str, points: Sequence[tuple[NDArray[np.float64], NDArray[np.float64]]]) -> dict[str, Any]:
-    result: dict[str, Any] = json.loads(text)
-    for series, (time_s, value) in zip(result["series"], points, strict=True):
-        series |= {"time_s": time_s, "value": value}
-    return result
 
 
 def _label(job: Job) -> str:

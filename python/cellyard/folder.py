@@ -72,11 +72,15 @@ class ResultFolder(AbstractContextManager["ResultFolder"]):
             there = sums(self.path) != before
             state = "there" if there else "as they were before this command"
             raise KeyboardInterrupt(f"the result files are {state}, and {self._kept()}") from None
-        if failure is None:
-            return ""
-        return printable(
-            f"{failure.filename or self.path}: cannot be written: {failure.strerror or failure}; {rest}, and {self._kept()}"
-        )
+        return self._told(failure, "", rest) if failure else ""
+
+    def told(self, failure: OSError, what: str) -> str:
+        """That ``what`` could not be written while runs went on, why, and what is kept, in words."""
+        return self._told(failure, f"{what} ", "the result files are as they were before this command")
+
+    def _told(self, failure: OSError, what: str, rest: str) -> str:
+        why = failure.strerror or failure
+        return printable(f"{failure.filename or self.path}: {what}cannot be written: {why}; {rest}, and {self._kept()}")
 
     def _kept(self) -> str:
         kept = self._store.kept if self._store else 0

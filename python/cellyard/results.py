@@ -88,7 +88,7 @@ class Trace(tuple[DroppedCell, ...]):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RunResult:
-    """One run. ``data`` is the engine's own document, units in its names, the points of series as numpy arrays."""
+    """One run. ``data`` is the engine's own document, units in its names: points as numpy arrays, traced drops as a sequence."""
 
     data: Mapping[str, Any]
 
@@ -314,8 +314,9 @@ def with_arrays(result: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def with_lists(result: Mapping[str, Any]) -> dict[str, Any]:
-    """A run's document with the points of its series as lists, ready for JSON."""
-    return _with_points(result, lambda points: points.tolist())
+    """A run's document with the points of its series and its traced drops as lists, ready for JSON."""
+    trace = {"trace": list(result["trace"])} if "trace" in result else {}
+    return _with_points(result, lambda points: points.tolist()) | trace
 
 
 def _with_points(result: Mapping[str, Any], form: Callable[[NDArray[np.float64]], Any]) -> dict[str, Any]:

@@ -186,9 +186,7 @@ def json_text(value: object) -> str:
 
 
 def _listed(value: object) -> Any:
-    import numpy as np
-
-    if isinstance(value, np.ndarray):
+    if hasattr(value, "tolist"):
         return value.tolist()
     raise TypeError(f"not for JSON: {value!r}")
 

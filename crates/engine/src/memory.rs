@@ -41,7 +41,12 @@ pub fn need(scenario: &Scenario, topology: &Topology, options: &Options) -> Need
     let frames: f64 = most.iter().map(|m| m.frames).sum();
     let all_frames: f64 = most.iter().map(|m| m.sent).sum();
     let links_of_vcs: usize = topology.flows.iter().map(|flow| flow.path.len()).sum();
-    let points = points(scenario);
+    // What is held is drained, and so none of it is kept.
+    let most_held = options
+        .hold
+        .map_or(f64::INFINITY, |hold| hold as f64 / OF_POINT);
+    let points = points(scenario).min(most_held);
+    let points_kept = if options.hold.is_some() { 0.0 } else { points };
     let parts = [
         (
             if twin {
@@ -65,7 +70,7 @@ pub fn need(scenario: &Scenario, topology: &Topology, options: &Options) -> Need
             "VCs and the links they take: fewer VCs",
         ),
         (
-            options.kept_runs as f64 * kept(points, links_of_vcs),
+            options.kept_runs as f64 * kept(points_kept, links_of_vcs),
             "the results of other runs, which are kept until the end: fewer replications, or a longer interval of probes",
         ),
     ];

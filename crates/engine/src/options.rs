@@ -50,6 +50,8 @@ pub struct Options {
     pub kept_runs: u64,
     /// Of `memory`, what those that are kept already take beyond their prediction, bytes.
     pub taken: u64,
+    /// Points and traced drops that a session gathers before it pauses, so that they are drained, bytes; `None`: it holds all of them.
+    pub hold: Option<u64>,
 }
 
 /// Why a run ended without a result.

@@ -1,15 +1,15 @@
 //! What the probes of a run have recorded, under the names of the scenario.
 
 use crate::flow::FlowKind;
+use crate::gathered::Gathered;
 use crate::record::{Points, TraceEntry};
 use crate::scenario::{Class, Scenario};
 use crate::simulation::Simulation;
 use crate::tally::DropReason;
 use crate::topology::Topology;
-use crate::units::TICKS_PER_SECOND;
+use crate::units::{TICKS_PER_SECOND, Time};
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::collections::BTreeMap;
 
 /// What a probe recorded.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -78,8 +78,9 @@ impl Simulation {
 
     /// The probe that has recorded most, and how much; drops count for the first trace that could have seen one.
     pub fn most_recorded(&mut self) -> Option<(usize, u64)> {
-        let mut of_probe: BTreeMap<usize, usize> = BTreeMap::new();
-        let mut add = |probe: usize, points: usize| *of_probe.entry(probe).or_default() += points;
+        let mut of_probe = self.drained.clone();
+        let mut add =
+            |probe: usize, points: usize| *of_probe.entry(probe).or_default() += points as u64;
         let observers = &self.fabric.observers;
         for probe in self.ports.iter().filter_map(|p| p.probe.as_ref()) {
             probe.watches.iter().for_each(|w| add(w.probe, w.out.len()));
@@ -97,26 +98,27 @@ impl Simulation {
                 .for_each(|(index, points)| add(index, points.len()));
         }
         let traces = self.ports.iter().filter_map(|p| p.probe.as_ref());
-        let entries = traces.flat_map(|probe| &probe.trace).chain(&observers.lost);
-        for entry in entries {
+        let entries = traces.flat_map(|probe| &probe.trace);
+        for entry in entries.chain(&observers.lost).chain(&self.unordered) {
             if let Some(&probe) = observers.traced.get(&entry.flow) {
                 add(probe, 1);
             }
         }
-        let most = of_probe.into_iter().max_by_key(|&(_, points)| points);
-        most.map(|(probe, points)| (probe, points as u64))
+        of_probe.into_iter().max_by_key(|&(_, points)| points)
     }
 
     /// What was recorded since the last call: series in the order of the scenario's probes, and traced drops in order of time and
-    /// port. The last point of each series may still change and comes with `all` only.
+    /// port over all calls. `before` is a time before which all has happened: drops of later, and the last point of each series, which
+    /// may still change, come with a later call. With `None` all of it comes.
     pub fn drain(
         &mut self,
         scenario: &Scenario,
         topology: &Topology,
-        all: bool,
+        before: Option<Time>,
     ) -> (Vec<Series>, Vec<Dropped>) {
+        let all = before.is_none();
         let mut found: Vec<Found> = Vec::new();
-        let mut trace: Vec<TraceEntry> = Vec::new();
+        let mut trace = std::mem::take(&mut self.unordered);
         for probe in self.ports.iter_mut().filter_map(|p| p.probe.as_mut()) {
             let watches = probe.watches.iter_mut();
             found.extend(watches.map(|w| (w.probe, None, w.out.take(all))));
@@ -134,10 +136,36 @@ impl Simulation {
         }
         found.sort_by_key(|&(probe, class, _)| (probe, class));
         // What happened at one port stands in order, losses by its link last.
-        trace.sort_by_key(|entry| (entry.time, entry.link));
+        let is_lost = |entry: &TraceEntry| entry.reason == DropReason::Link;
+        trace.sort_by_key(|entry| (entry.time, entry.link, is_lost(entry)));
+        if let Some(before) = before {
+            let ordered = trace.partition_point(|entry| entry.time < before);
+            self.unordered = trace.split_off(ordered);
+        }
+        self.note_drained(&found, &trace);
         let series = found.into_iter().map(|found| named(found, scenario));
         let dropped = trace.iter().map(|entry| told(entry, scenario, topology));
         (series.collect(), dropped.collect())
+    }
+
+    /// Counts what is handed out.
+    fn note_drained(&mut self, found: &[Found], trace: &[TraceEntry]) {
+        for (probe, _, points) in found {
+            *self.drained.entry(*probe).or_default() += points.len() as u64;
+        }
+        let points: usize = found.iter().map(|(_, _, points)| points.len()).sum();
+        self.gathered.drained += (points + trace.len()) as u64;
+        for entry in trace {
+            if let Some(&probe) = self.fabric.observers.traced.get(&entry.flow) {
+                *self.drained.entry(probe).or_default() += 1;
+            }
+        }
+        let (points, drops) = self.recorded();
+        self.left = Gathered {
+            points,
+            drops,
+            ..Gathered::default()
+        };
     }
 }
 

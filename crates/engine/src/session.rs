@@ -23,7 +23,11 @@ pub fn run(
     options: &Options,
     cancel: &AtomicBool,
 ) -> Result<RunResult, RunError> {
-    let mut session = Session::new(scenario, replication, options)?;
+    let whole = Options {
+        hold: None,
+        ..*options
+    };
+    let mut session = Session::new(scenario, replication, &whole)?;
     session.advance_until(Time::NEVER, cancel)?;
     Ok(session.finish())
 }
@@ -85,7 +89,7 @@ impl<'a> Session<'a> {
     }
 
     /// Goes on until nothing is left to do before `until`, or the run ends; returns the earliest time of what is left, at most the
-    /// end. `cancel` is looked at every few thousand cells.
+    /// end. It pauses sooner when it holds as much as it is to (`hold` of the options). `cancel` is looked at every few thousand cells.
     ///
     /// # Errors
     /// [`RunError::Cancelled`], [`RunError::Points`] when the probes have recorded too much, [`RunError::Grown`] when what gathers takes
@@ -101,11 +105,13 @@ impl<'a> Session<'a> {
     }
 
     /// What the probes have recorded since the last call, under their names: series in the order of the scenario's probes, and
-    /// traced drops in order of time and port within a call. The last point of each series may still change and comes with a later call. What is taken is
-    /// not in the result of [`Session::finish`]. The twin records nothing.
+    /// traced drops in order of time and port over all calls. The last point of each series may still change, and drops that others may still
+    /// precede are not in order: they come with a later call. What is taken is not in the result of [`Session::finish`]. The twin records nothing.
     pub fn drain(&mut self) -> (Vec<Series>, Vec<Dropped>) {
         match &mut self.engine {
-            Engine::Fast(simulation) => simulation.drain(self.scenario, &self.topology, false),
+            Engine::Fast(simulation) => {
+                simulation.drain(self.scenario, &self.topology, Some(self.reached))
+            }
             Engine::Twin(_) => Default::default(),
         }
     }
@@ -118,7 +124,7 @@ impl<'a> Session<'a> {
         let (series, trace) = match &mut self.engine {
             Engine::Fast(simulation) => {
                 simulation.finish_probes();
-                simulation.drain(self.scenario, &self.topology, true)
+                simulation.drain(self.scenario, &self.topology, None)
             }
             Engine::Twin(_) => Default::default(),
         };

@@ -10,9 +10,11 @@ use crate::fabric::Fabric;
 use crate::gathered::Gathered;
 use crate::host::Hosts;
 use crate::port::{Kernel, Port};
+use crate::record::TraceEntry;
 use crate::scenario::MOST_POINTS;
 use crate::stop::Stop;
 use crate::units::{Span, Time};
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A network in motion, made by `build`.
@@ -40,7 +42,16 @@ pub struct Simulation {
     vcs_watched: Vec<usize>,
     /// What it may gather, bytes; `None`: no limit.
     room: Option<u64>,
-    gathered: Gathered,
+    /// Bytes of points and drops at which it pauses, beyond those that the last drain left; `None`: it does not.
+    hold: Option<u64>,
+    /// As of the last look.
+    pub gathered: Gathered,
+    /// Points and drops that were drained, by the index of their probe.
+    pub drained: BTreeMap<usize, u64>,
+    /// Traced drops that others may still precede.
+    pub unordered: Vec<TraceEntry>,
+    /// What the last drain left.
+    pub left: Gathered,
 }
 
 /// How many short steps pass between two looks at the request to stop, and at what the probes have recorded.
@@ -77,6 +88,7 @@ impl Simulation {
         to_host: Span,
         links: usize,
         room: Option<u64>,
+        hold: Option<u64>,
     ) -> Simulation {
         let ports_watched = indices(ports.iter().map(|port| port.probe.is_some()));
         let vcs_watched = indices(hosts.vcs.iter().map(|vc| vc.probe.is_some()));
@@ -100,19 +112,25 @@ impl Simulation {
             ports_watched,
             vcs_watched,
             room,
+            hold,
             gathered: Gathered::default(),
+            drained: BTreeMap::new(),
+            unordered: Vec::new(),
+            left: Gathered::default(),
             fabric,
         }
     }
 
     /// Goes on until nothing is left to do before `until`, or the run ends; returns the earliest time of what is left, at most the
-    /// end. Where it pauses changes nothing. `cancel` is looked at after every long step, and after a thousand short ones.
+    /// end. It pauses sooner when it holds as much as it is to. Where it pauses changes nothing. `cancel` is looked at after every long
+    /// step, and after a thousand short ones.
     ///
     /// # Errors
     /// Why it cannot go on.
     pub fn advance_until(&mut self, until: Time, cancel: &AtomicBool) -> Result<Time, Stop> {
         let end = self.fabric.end;
         let limit = until.min(end);
+        let mut full = false;
         loop {
             self.until_look -= 1;
             if self.until_look == 0 {
@@ -121,6 +139,7 @@ impl Simulation {
                     return Err(Stop::Cancelled);
                 }
                 self.weigh()?;
+                full = self.is_full();
             }
             let next = self
                 .hosts
@@ -130,7 +149,7 @@ impl Simulation {
                 .min(end);
             let work = self.work.first();
             let earliest = work.map_or(next, |(time, _)| time.min(next));
-            if earliest >= limit {
+            if earliest >= limit || full {
                 return Ok(earliest);
             }
             // Ports first, as long as a cell could complete a frame at a host before that event, or at the same time. Whatever they have
@@ -198,7 +217,7 @@ impl Simulation {
     fn weigh(&mut self) -> Result<(), Stop> {
         if self.watched {
             (self.gathered.points, self.gathered.drops) = self.recorded();
-            if self.gathered.points + self.gathered.drops > MOST_POINTS {
+            if self.gathered.recorded() > MOST_POINTS {
                 self.gathered.most = self.most_recorded();
                 return Err(Stop::Points(self.gathered));
             }
@@ -219,7 +238,14 @@ impl Simulation {
         Ok(())
     }
 
-    /// Points of series and traced drops that all probes have recorded so far.
+    /// Whether so much was recorded since the last drain that the next is due.
+    fn is_full(&self) -> bool {
+        let recorded = |gathered: &Gathered| gathered.parts()[0] + gathered.parts()[1];
+        let since = recorded(&self.gathered) - recorded(&self.left);
+        self.hold.is_some_and(|hold| since > hold as f64)
+    }
+
+    /// Points of series and traced drops that all probes have recorded so far and nobody has drained.
     pub fn recorded(&self) -> (u64, u64) {
         let ports = || {
             let watched = self.ports_watched.iter();
@@ -231,7 +257,9 @@ impl Simulation {
         let points = ports().map(|p| p.points()).sum::<usize>()
             + vcs.map(|p| p.points()).sum::<usize>()
             + observers.points();
-        let drops = ports().map(|p| p.trace.len()).sum::<usize>() + observers.lost.len();
+        let drops = ports().map(|p| p.trace.len()).sum::<usize>()
+            + observers.lost.len()
+            + self.unordered.len();
         (points as u64, drops as u64)
     }
 }

@@ -42,7 +42,7 @@ impl Stop {
                 RunError::Points {
                     probe: probe(gathered, scenario),
                     points,
-                    all: gathered.points + gathered.drops,
+                    all: gathered.recorded(),
                 }
             }
             Stop::Grown(gathered, limit) => grown(gathered, limit, scenario),

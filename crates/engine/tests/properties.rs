@@ -5,8 +5,8 @@ mod common;
 use cellyard_engine::results::Series;
 use cellyard_engine::scenario::*;
 use cellyard_engine::testing::{DropReason, Dropped, FlowKind, Tally};
-use cellyard_engine::units::{BitRate, Span};
-use cellyard_engine::{self as simulation, Kernel, Options};
+use cellyard_engine::units::{BitRate, Span, Time};
+use cellyard_engine::{self as simulation, Kernel, Options, Session};
 use common::build::{self, probe};
 use common::{engines, invariants, random};
 use proptest::prelude::*;
@@ -249,6 +249,38 @@ proptest! {
                 let equal = (mean - of_books).abs() <= 1e-9 * mean.max(1.0);
                 prop_assert!(equal, "{kernel:?} {}: {mean}, {of_books}", series.of);
             }
+        }
+    }
+
+    #[test]
+    fn what_is_drained_whenever_much_is_held_is_what_is_recorded_in_one_go(case in random::cases(1_500), hold in 0u64..20_000) {
+        let mut watched = case.scenario.clone();
+        watched.probes = probes(&watched);
+        for kernel in [Kernel::Auto, Kernel::Slotted] {
+            let options = Options { kernel, hold: Some(hold), ..Options::default() };
+            let never = AtomicBool::new(false);
+            let whole = simulation::run(&watched, case.replication, &options, &never).expect("it runs");
+            let mut session = Session::new(&watched, case.replication, &options).expect("it can be built");
+            let mut points = vec![(Vec::new(), Vec::new()); whole.series.len()];
+            let mut trace = Vec::new();
+            let mut add = |series: Vec<Series>, dropped: Vec<_>| {
+                for (all, part) in points.iter_mut().zip(series) {
+                    all.0.extend(part.time_s);
+                    all.1.extend(part.value);
+                }
+                trace.extend(dropped);
+            };
+            while session.advance_until(Time::NEVER, &never).expect("it runs") < session.end() {
+                let (series, dropped) = session.drain();
+                add(series, dropped);
+            }
+            let rest = session.finish();
+            add(rest.series, rest.trace);
+            prop_assert_eq!(trace, whole.trace);
+            for (points, series) in points.into_iter().zip(whole.series) {
+                prop_assert_eq!(points, (series.time_s, series.value), "{}", series.what);
+            }
+            prop_assert_eq!((rest.totals, rest.vcs), (whole.totals, whole.vcs));
         }
     }
 

@@ -57,7 +57,6 @@ fn what_is_drained_in_parts_is_what_is_recorded_in_one_go() {
         assert!(now >= until.min(session.end()) && now >= reached);
         reached = now;
         let (parts, dropped) = session.drain();
-        assert!(dropped.is_sorted_by(|a, b| a.time_s <= b.time_s));
         for (all, part) in series.iter_mut().zip(parts) {
             all.0.extend(part.time_s);
             all.1.extend(part.value);
@@ -76,7 +75,6 @@ fn what_is_drained_in_parts_is_what_is_recorded_in_one_go() {
         );
     }
     trace.extend(rest.trace.clone());
-    trace.sort_by(|a, b| a.time_s.total_cmp(&b.time_s));
     assert_eq!(trace, whole.trace);
     assert_eq!(
         (rest.totals, rest.vcs, rest.ports),
@@ -258,6 +256,53 @@ fn what_is_lost_at_one_time_is_told_in_the_order_of_links() {
         let ports: Vec<_> = at_once.map(|d| d.port.as_str()).collect();
         assert_eq!(ports, ["west->x", "east->y"], "{kernel:?}");
     }
+}
+
+/// A run that is drained may record more than its memory holds at once, and no more than all that a run may.
+#[test]
+fn what_is_drained_does_not_count_as_memory_and_counts_as_recorded() {
+    let text = |duration: &str| {
+        format!(
+            r#"
+duration = "{duration}"
+host = [{{ name = "a", count = 2 }}, {{ name = "b" }}]
+switch = [{{ name = "w", ubr = {{ buffer = "10 cells" }} }}]
+link = [{{ from = "a", to = "w", rate = "1 Gbps" }}, {{ from = "w", to = "b", rate = "1 Gbps" }}]
+vc = [{{ from = "a", to = "b", class = "ubr", traffic = {{ kind = "cbr", rate = "1 Gbps" }} }}]
+probe = [{{ what = "queue", of = "w->b", every = 1 }}, {{ what = "trace", of = "vc1" }}]
+"#
+        )
+    };
+    let net = read_toml(&text("500 ms"), "", &[]).expect("it reads");
+    let options = Options {
+        memory: Some(40_000_000),
+        hold: Some(1_000_000),
+        ..Options::default()
+    };
+    let whole = run(&net, None, &options, &NEVER);
+    assert!(matches!(whole, Err(RunError::Grown { .. })));
+    let drained = |net: &Scenario| -> Result<usize, RunError> {
+        let mut session = Session::new(net, None, &options)?;
+        let mut found = 0;
+        while session.advance_until(Time::NEVER, &NEVER)? < session.end() {
+            let (series, dropped) = session.drain();
+            let points = series[0].value.len();
+            assert!(points + dropped.len() < 30_000, "{points}");
+            found += points + dropped.len();
+        }
+        Ok(found)
+    };
+    let found = drained(&net).expect("it runs");
+    assert!(found > 1_000_000, "{found}");
+    let net = read_toml(&text("10 s"), "", &[]).expect("it reads");
+    let Err(RunError::Points { probe, points, all }) = drained(&net) else {
+        panic!("there is no limit");
+    };
+    assert!(
+        all > 10_000_000 && points > all / 4 && all < 10_100_000,
+        "{all}"
+    );
+    assert!(probe.contains("the probe"), "{probe}");
 }
 
 /// A burst of a thousand million cells is no single step, whoever asks for its end.

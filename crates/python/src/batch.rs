@@ -2,17 +2,18 @@
 //! nothing but the time.
 
 use crate::clock::CpuClock;
+use crate::recorded::{Recorded, RecordedTuple, Words};
 use cellyard_engine::results::RunResult;
 use cellyard_engine::scenario::Scenario;
 use cellyard_engine::units::Time;
 use cellyard_engine::{Kernel, Options, RunError, Session};
-use numpy::PyArray1;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
+use std::convert::Infallible;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -23,16 +24,29 @@ type Job = (PyBackedStr, Option<u64>);
 /// Why a job has no result: whose fault it is, `usage` (what was asked for cannot be) or `run`, and the message.
 type Failure = (&'static str, String);
 
-/// A result as JSON, its series without points; their points as columns (`time_s`, `value`), in the order of the series.
-type Document<Column> = (String, Vec<(Column, Column)>);
+/// A result as JSON without what its probes recorded; that, as far as it was not handed over before; the words of all its drops.
+type Document<Recorded> = (String, Recorded, Vec<String>);
 
 /// Index of a job; its result, or why it failed; CPU seconds of its thread.
-type Finished = (usize, Result<Document<Vec<f64>>, Failure>, f64);
-
-type Array<'py> = Bound<'py, PyArray1<f64>>;
+type Finished = (usize, Result<Document<Recorded>, Failure>, f64);
 
 /// The same for Python.
-type FinishedTuple<'py> = (usize, Option<Document<Array<'py>>>, Option<Failure>, f64);
+type FinishedTuple<'py> = (
+    usize,
+    Option<Document<RecordedTuple<'py>>>,
+    Option<Failure>,
+    f64,
+);
+
+/// Index of a job, and what its probes have recorded since the part before.
+type PartTuple<'py> = (usize, RecordedTuple<'py>);
+
+/// What a thread tells.
+enum Told {
+    /// What a run under way has recorded. Its thread waits with the next one until this one, which holds the other end, is taken.
+    Part(usize, Recorded, #[allow(dead_code)] Sender<Infallible>),
+    Finished(Finished),
+}
 
 struct Shared {
     jobs: Vec<Job>,
@@ -64,7 +78,7 @@ impl Done {
 #[pyclass(frozen)]
 pub struct Batch {
     shared: Arc<Shared>,
-    finished: Mutex<Receiver<Finished>>,
+    told: Mutex<Receiver<Told>>,
     remaining: AtomicUsize,
 }
 
@@ -73,9 +87,10 @@ impl Batch {
     /// Starts `jobs` on `threads` threads. `digest` asks for the digest of every cell transmission; `kernel` forces the kernel of all
     /// ports: `auto` (the fastest that applies), `arithmetic`, `slotted` or `twin` (the reference engine). Raises `ValueError` for any
     /// other name. The runs under way may together need `memory` bytes (`None`: no limit), and with them the results of those that have
-    /// finished, if they are `kept`.
+    /// finished, if they are `kept`. What the probes of a run have recorded is handed over as a part whenever it takes more than `hold`
+    /// bytes (`None`: with the result).
     #[new]
-    #[pyo3(signature = (jobs, threads, *, digest = false, kernel = "auto", memory = None, kept = true))]
+    #[pyo3(signature = (jobs, threads, *, digest = false, kernel = "auto", memory = None, kept = true, hold = None))]
     fn new(
         jobs: Vec<Job>,
         threads: usize,
@@ -83,6 +98,7 @@ impl Batch {
         kernel: &str,
         memory: Option<u64>,
         kept: bool,
+        hold: Option<u64>,
     ) -> PyResult<Batch> {
         let Some(kernel) = Kernel::ALL.into_iter().find(|k| k.name() == kernel) else {
             let names = Kernel::ALL.map(Kernel::name).join(", ");
@@ -107,6 +123,7 @@ impl Batch {
                     0
                 },
                 taken: 0,
+                hold,
             },
             kept,
             taken: AtomicU64::new(0),
@@ -119,34 +136,43 @@ impl Batch {
         }
         Ok(Batch {
             shared,
-            finished: Mutex::new(receiver),
+            told: Mutex::new(receiver),
             remaining,
         })
     }
 
-    /// Runs finished since the last call as (index of the job, result, error, CPU seconds); either result or error is `None`. A result is
-    /// (JSON with the points of its series left out, those points as a pair of arrays `time_s` and `value` per series), an error
-    /// (`usage` or `run`, message). Returns as soon as there is one, at the latest after `timeout_seconds`, and at once when none remains.
-    fn wait<'py>(&self, py: Python<'py>, timeout_seconds: f64) -> Vec<FinishedTuple<'py>> {
+    /// What was told since the last call: parts as (index of the job, recorded), in order, and runs finished as (index of the job, result,
+    /// error, CPU seconds), all of whose parts were told before or are beside them; either result or error is `None`. Recorded is a pair of
+    /// arrays `time_s` and `value` per series, and an array of the bytes of traced drops if there are any. A result is (JSON without what was recorded,
+    /// what was recorded since the last part, words of traced drops), an error (`usage` or `run`, message). Returns as soon as there is
+    /// something, at the latest after `timeout_seconds`, and at once when none remains.
+    fn wait<'py>(
+        &self,
+        py: Python<'py>,
+        timeout_seconds: f64,
+    ) -> (Vec<PartTuple<'py>>, Vec<FinishedTuple<'py>>) {
         let timeout = Duration::try_from_secs_f64(timeout_seconds).unwrap_or_default();
-        let finished = py.detach(|| {
-            let receiver = self.finished.lock().unwrap_or_else(PoisonError::into_inner);
-            let mut finished: Vec<Finished> = receiver.recv_timeout(timeout).into_iter().collect();
-            finished.extend(receiver.try_iter());
-            finished
+        let told = py.detach(|| {
+            let receiver = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut told: Vec<Told> = receiver.recv_timeout(timeout).into_iter().collect();
+            told.extend(receiver.try_iter());
+            told
         });
+        let (mut parts, mut finished) = (Vec::new(), Vec::new());
+        for told in told {
+            match told {
+                Told::Part(index, recorded, _) => parts.push((index, recorded.into_arrays(py))),
+                Told::Finished((index, outcome, cpu_seconds)) => finished.push(match outcome {
+                    Ok((json, recorded, words)) => {
+                        let document = (json, recorded.into_arrays(py), words);
+                        (index, Some(document), None, cpu_seconds)
+                    }
+                    Err(error) => (index, None, Some(error), cpu_seconds),
+                }),
+            }
+        }
         self.remaining.fetch_sub(finished.len(), Ordering::Relaxed);
-        finished
-            .into_iter()
-            .map(|(index, outcome, cpu_seconds)| match outcome {
-                Ok((json, points)) => {
-                    let array = |column| PyArray1::from_vec(py, column);
-                    let points = points.into_iter().map(|(t, v)| (array(t), array(v)));
-                    (index, Some((json, points.collect())), None, cpu_seconds)
-                }
-                Err(error) => (index, None, Some(error), cpu_seconds),
-            })
-            .collect()
+        (parts, finished)
     }
 
     /// Ends the runs under way within milliseconds and starts no others; they never finish.
@@ -173,7 +199,7 @@ impl Drop for Batch {
     }
 }
 
-fn work(shared: &Shared, done: &Done, finished: &Sender<Finished>) {
+fn work(shared: &Shared, done: &Done, told: &Sender<Told>) {
     for ended in 0.. {
         let index = shared.next.fetch_add(1, Ordering::Relaxed);
         let Some(job) = shared.jobs.get(index) else {
@@ -182,7 +208,13 @@ fn work(shared: &Shared, done: &Done, finished: &Sender<Finished>) {
         let before = f64::from(ended);
         let passed = |share: f64| done.set(before + share);
         let clock = CpuClock::start();
-        let run = AssertUnwindSafe(|| run(shared, job, &passed));
+        let mut parts = Parts {
+            index,
+            told,
+            last: None,
+            words: Words::default(),
+        };
+        let run = AssertUnwindSafe(|| run(shared, job, &passed, &mut parts));
         let outcome = catch_unwind(run).unwrap_or_else(|panic| {
             Err(failed(format!("internal error: {}", panic_text(&*panic))))
         });
@@ -190,9 +222,49 @@ fn work(shared: &Shared, done: &Done, finished: &Sender<Finished>) {
             return;
         }
         passed(1.0);
-        if finished.send((index, outcome, clock.seconds())).is_err() {
+        let finished = Told::Finished((index, outcome, clock.seconds()));
+        if told.send(finished).is_err() {
             return;
         }
+    }
+}
+
+/// What a run hands over while it is under way.
+struct Parts<'a> {
+    index: usize,
+    told: &'a Sender<Told>,
+    /// Ends when the last part was taken.
+    last: Option<Receiver<Infallible>>,
+    words: Words,
+}
+
+/// How often a thread whose parts are not taken looks whether they still can be.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+
+impl Parts<'_> {
+    /// Hands over what the probes have recorded, once the part before was taken.
+    fn hand_over(
+        &mut self,
+        session: &mut Session<'_>,
+        cancelled: &AtomicBool,
+    ) -> Result<(), RunError> {
+        let (series, dropped) = session.drain();
+        let points = series.into_iter().map(|s| (s.time_s, s.value));
+        let recorded = self.words.recorded(points, &dropped);
+        while let Some(last) = &self.last {
+            match last.recv_timeout(LOOK_EVERY) {
+                Ok(never) => match never {},
+                Err(RecvTimeoutError::Disconnected) => self.last = None,
+                Err(RecvTimeoutError::Timeout) if cancelled.load(Ordering::Relaxed) => {
+                    return Err(RunError::Cancelled);
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+        }
+        let (taken, last) = channel();
+        self.last = Some(last);
+        let part = Told::Part(self.index, recorded, taken);
+        self.told.send(part).map_err(|_| RunError::Cancelled)
     }
 }
 
@@ -200,10 +272,11 @@ fn run(
     shared: &Shared,
     (scenario, replication): &Job,
     passed: &dyn Fn(f64),
-) -> Result<Document<Vec<f64>>, Failure> {
+    parts: &mut Parts<'_>,
+) -> Result<Document<Recorded>, Failure> {
     let scenario: Scenario = serde_json::from_str(scenario).map_err(failed)?;
     let mut result =
-        simulate(shared, &scenario, *replication, passed).map_err(|error| match error {
+        simulate(shared, &scenario, *replication, passed, parts).map_err(|error| match error {
             RunError::Kernel { .. }
             | RunError::Points { .. }
             | RunError::Grown { .. }
@@ -215,15 +288,20 @@ fn run(
         let beyond = cellyard_engine::beyond(&scenario, &result);
         shared.taken.fetch_add(beyond, Ordering::Relaxed);
     }
+    let trace = std::mem::take(&mut result.trace);
     let series = result.series.iter_mut();
-    let points = series
-        .map(|s| (std::mem::take(&mut s.time_s), std::mem::take(&mut s.value)))
-        .collect();
-    Ok((serde_json::to_string(&result).map_err(failed)?, points))
+    let points = series.map(|s| (std::mem::take(&mut s.time_s), std::mem::take(&mut s.value)));
+    let recorded = parts.words.recorded(points, &trace);
+    let words = std::mem::take(&mut parts.words.all);
+    let json = serde_json::to_string(&result).map_err(failed)?;
+    Ok((json, recorded, words))
 }
 
 /// Times in a run at which its progress is told.
 const PARTS: u64 = 1000;
+
+/// What is gathered for each probe at least, before it is handed over, bytes: some hundred points of a series, which is a piece of a file.
+const OF_PROBE: u64 = 4_800;
 
 /// Runs `scenario`, and tells `passed` the share of its time that is simulated.
 fn simulate(
@@ -231,10 +309,13 @@ fn simulate(
     scenario: &Scenario,
     replication: Option<u64>,
     passed: &dyn Fn(f64),
+    parts: &mut Parts<'_>,
 ) -> Result<RunResult, RunError> {
     let threads = shared.done.len() as u64;
+    let least = scenario.probes.len() as u64 * OF_PROBE;
     let options = Options {
         taken: shared.taken.load(Ordering::Relaxed) / threads,
+        hold: shared.options.hold.map(|hold| hold.max(least)),
         ..shared.options
     };
     let mut session = Session::new(scenario, replication, &options)?;
@@ -245,8 +326,14 @@ fn simulate(
         } else {
             end
         };
-        let reached = session.advance_until(Time(until), &shared.cancelled)?;
-        passed(reached.0 as f64 / end as f64);
+        loop {
+            let reached = session.advance_until(Time(until), &shared.cancelled)?;
+            passed(reached.0 as f64 / end as f64);
+            if reached.0 >= until {
+                break;
+            }
+            parts.hand_over(&mut session, &shared.cancelled)?;
+        }
     }
     Ok(session.finish())
 }

@@ -3,6 +3,7 @@
 
 mod batch;
 mod clock;
+mod recorded;
 
 use cellyard_engine::scenario::{self, Heading, Problem, Scenario};
 use cellyard_engine::{describe, registry, results};

@@ -7,7 +7,7 @@ import json
 import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import AbstractContextManager, ExitStack, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ import cellyard
 from cellyard import grid_notes, provenance
 from cellyard.batch import Job, run_jobs
 from cellyard.commands import FAILED, INTERRUPTED, run_files, run_text
-from cellyard.errors import UsageError
+from cellyard.errors import RunError, UsageError
 from cellyard.files import write_whole
 from cellyard.folder import ResultFolder
 from cellyard.grid import Point, expand
@@ -24,6 +24,7 @@ from cellyard.progress import Progress
 from cellyard.ranges import interval, median, whole_count
 from cellyard.results import Totals
 from cellyard.scenario import Scenario
+from cellyard.spool import Spool
 from cellyard.terminal import printable
 from cellyard.text import csv_text, dump_pieces
 
@@ -59,22 +60,24 @@ def command(
     _tell(note for point in points for note in point.scenario.notes())
     first = points[0].scenario
     origin = provenance.of_command() | provenance.of_scenario(first, overrides=overrides, grid=grid, seed=seed)
-    with _folder(out, first, origin, overwrite=overwrite) as folder:
-        runs, timing = _simulate(work, jobs=jobs, folder=folder, kernel=kernel, memory=memory)
-        complete = len(runs) == len(work)
-        found = document(first, runs, replications=replications, complete=complete, timing=timing, origin=origin)
-        unwritten = [folder.publish(lambda files: run_files.add(files, found))] if folder and runs else []
-    _tell(grid_notes.after(runs))
-    if plot and runs:
-        unwritten.append(_plot(plot, runs[0], window))
-    unwritten = [told for told in unwritten if told]
-    _show(
-        found,
-        runs,
-        output_format,
-        contracts=any(vc["contract"] for vc in first.to_dict()["vcs"]),
-        written=[] if unwritten else [printable(str(target)) for target in (out, plot) if target],
-    )
+    with ExitStack() as until_shown:
+        with _folder(out, first, origin, overwrite=overwrite) as folder:
+            spool = until_shown.enter_context(Spool(folder.path)) if folder else None
+            runs, timing = _simulate(work, jobs=jobs, folder=folder, spool=spool, kernel=kernel, memory=memory)
+            complete = len(runs) == len(work)
+            found = document(first, runs, replications=replications, complete=complete, timing=timing, origin=origin)
+            unwritten = [folder.publish(lambda files: run_files.add(files, found))] if folder and runs else []
+        _tell(grid_notes.after(runs))
+        if plot and runs:
+            unwritten.append(_plot(plot, runs[0], window))
+        unwritten = [told for told in unwritten if told]
+        _show(
+            found,
+            runs,
+            output_format,
+            contracts=any(vc["contract"] for vc in first.to_dict()["vcs"]),
+            written=[] if unwritten else [printable(str(target)) for target in (out, plot) if target],
+        )
     for told in unwritten:
         print(told, file=sys.stderr)
     if not complete:
@@ -128,6 +131,7 @@ def _simulate(
     *,
     jobs: int | None,
     folder: ResultFolder | None,
+    spool: Spool | None,
     kernel: str,
     memory: str | None,
 ) -> tuple[list[dict[str, Any]], dict[str, float]]:
@@ -141,11 +145,16 @@ def _simulate(
     ):
         _tell([store.note] if store and store.note else [])
         wanted = [job for _, job in work]
-        done = run_jobs(wanted, threads=jobs, store=store, on_progress=progress.update, kernel=kernel, memory=memory)
-        for finished in done:
-            values = dict(work[finished.index][0].values)
-            runs[finished.index] = {**({"set": values} if values else {}), **finished.result}
-            cpu_seconds += finished.cpu_seconds
+        done = run_jobs(
+            wanted, threads=jobs, store=store, spool=spool, on_progress=progress.update, kernel=kernel, memory=memory
+        )
+        try:
+            for finished in done:
+                values = dict(work[finished.index][0].values)
+                runs[finished.index] = {**({"set": values} if values else {}), **finished.result}
+                cpu_seconds += finished.cpu_seconds
+        except OSError as error:
+            raise RunError(folder.told(error, "what probes record") if folder else str(error)) from None
     timing = {"cpu_seconds": cpu_seconds, "wall_seconds": progress.seconds}
     return [runs[index] for index in sorted(runs)], timing
 

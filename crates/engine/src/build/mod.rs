@@ -90,6 +90,7 @@ pub fn build(
         ahead.to_host,
         links,
         room,
+        options.hold,
     ))
 }
 

@@ -1,0 +1,99 @@
+//! What the probes of a run have recorded, in the form in which it goes to Python: columns of numbers.
+
+use cellyard_engine::results::Dropped;
+use numpy::PyArray1;
+use pyo3::prelude::*;
+use std::collections::HashMap;
+
+/// Bytes of a traced drop: `time_s` and `threshold_cells` as 64-bit floats (not a number: none); `waiting_cells`, `waiting_of_vc_cells` and
+/// `active_vcs` as 64-bit integers (-1: none); `frame` and `cell`, and the numbers of the words `port`, `vc`, `direction` and `reason`, as
+/// 32-bit integers without sign. All are in the byte order of the machine. `python/cellyard/drops.py` reads them.
+const DROP_BYTES: usize = 64;
+
+/// Times in seconds and values of a series.
+pub type Points<Column> = (Column, Column);
+
+/// Points of each series, in the order of the result's, and records of traced drops.
+#[derive(Default)]
+pub struct Recorded {
+    points: Vec<Points<Vec<f64>>>,
+    drops: Vec<u8>,
+}
+
+type Array<'py, T> = Bound<'py, PyArray1<T>>;
+
+/// The same for Python.
+pub type RecordedTuple<'py> = (Vec<Points<Array<'py, f64>>>, Option<Array<'py, u8>>);
+
+impl Recorded {
+    /// As arrays, which take the memory over. There is none where no probe is: then nobody need have numpy.
+    pub fn into_arrays(self, py: Python<'_>) -> RecordedTuple<'_> {
+        let array = |column| PyArray1::from_vec(py, column);
+        let points = self.points.into_iter();
+        let points = points.map(|(time_s, value)| (array(time_s), array(value)));
+        let drops = (!self.drops.is_empty()).then_some(self.drops);
+        let drops = drops.map(|drops| PyArray1::from_vec(py, drops));
+        (points.collect(), drops)
+    }
+}
+
+/// Words of a run by their numbers, from 0 in the order in which drops named them.
+#[derive(Default)]
+pub struct Words {
+    numbers: HashMap<String, u32>,
+    /// In order.
+    pub all: Vec<String>,
+}
+
+impl Words {
+    /// What the probes recorded, in columns.
+    pub fn recorded(
+        &mut self,
+        points: impl Iterator<Item = Points<Vec<f64>>>,
+        dropped: &[Dropped],
+    ) -> Recorded {
+        let mut drops = Vec::with_capacity(dropped.len() * DROP_BYTES);
+        for drop in dropped {
+            self.put(drop, &mut drops);
+        }
+        Recorded {
+            points: points.collect(),
+            drops,
+        }
+    }
+
+    fn put(&mut self, drop: &Dropped, out: &mut Vec<u8>) {
+        let before = out.len();
+        out.extend(drop.time_s.to_ne_bytes());
+        out.extend(drop.threshold_cells.unwrap_or(f64::NAN).to_ne_bytes());
+        for count in [
+            drop.waiting_cells,
+            drop.waiting_of_vc_cells,
+            drop.active_vcs,
+        ] {
+            let count = count.map_or(-1, |count| i64::try_from(count).unwrap_or(i64::MAX));
+            out.extend(count.to_ne_bytes());
+        }
+        let words = [
+            &drop.port,
+            &drop.vc,
+            drop.direction.name(),
+            drop.reason.name(),
+        ];
+        let words = words.map(|word| self.number(word));
+        for number in [drop.frame, drop.cell].into_iter().chain(words) {
+            out.extend(number.to_ne_bytes());
+        }
+        debug_assert_eq!(out.len() - before, DROP_BYTES);
+    }
+
+    fn number(&mut self, word: &str) -> u32 {
+        if let Some(&number) = self.numbers.get(word) {
+            return number;
+        }
+        let number = u32::try_from(self.all.len()).expect("fewer words than names in a scenario");
+        self.numbers.insert(word.to_string(), number);
+        self.all.push(word.to_string());
+        number
+    }
+}

@@ -1,0 +1,188 @@
+"""What probes record goes to the disk while runs go on, and is then what it would have been in memory."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import subprocess
+import sys
+from collections import Counter
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import cellyard as cy
+import numpy as np
+import pytest
+from cellyard import spool as spool_module
+from cellyard.batch import Job, run_jobs
+from cellyard.drops import RECORD, Drops
+from cellyard.spool import Spool, Spooled
+from cellyard.text import json_pieces, json_text
+from conftest import LAN, Cli
+
+PROBES = """probe = [
+  { what = "trace", of = "vc" }, { what = "queue", of = "west->east", every = 1 }, { what = "cwnd", of = "vc1" },
+  { what = "goodput", of = "vc2", interval = "1 ms" }, { what = "link-share", of = "west->east", interval = "1 ms" },
+  { what = "drops", of = "west->east", interval = "2 ms" },
+]
+"""
+
+#: Two sources of which each cell is a point, and two of five a traced drop.
+CELLS = """
+duration = "DURATION"
+host = [{ name = "a", count = 2 }, { name = "b" }]
+switch = [{ name = "w", ubr = { buffer = "10 cells" } }]
+link = [{ from = "a", to = "w", rate = "155.52 Mbps" }, { from = "w", to = "b", rate = "155.52 Mbps" }]
+vc = [{ from = "a", to = "b", class = "ubr", traffic = { kind = "cbr", rate = "130 Mbps" } }]
+probe = [{ what = "queue", of = "w->b", every = 1 }, { what = "trace", of = "vc1" }]
+"""
+
+
+def documents(jobs: list[Job], spool: Spool | None) -> list[str]:
+    """The runs as JSON, as it is written."""
+    found = {done.index: done.result for done in run_jobs(jobs, threads=2, spool=spool)}
+    return ["".join(json_pieces(found[index])) for index in range(len(jobs))]
+
+
+@pytest.mark.parametrize("hold_bytes", [1, 200_000, 10_000_000])
+def test_what_goes_to_the_disk_is_what_memory_has(tmp_path: Path, hold_bytes: int) -> None:
+    scenario = cy.Scenario.from_toml(LAN + PROBES, overrides=[("vc.traffic.rwnd", "100 kB")])
+    plain = Job(cy.Scenario.from_toml(LAN).canonical)
+    jobs = [Job(scenario.canonical), *(Job(scenario.canonical, draw) for draw in range(3)), plain]
+    in_memory = documents(jobs, None)
+    parts: Counter[int] = Counter()
+
+    class Counted(Spool):
+        def add(self, run: int, recorded: Any) -> None:
+            parts[run] += 1
+            super().add(run, recorded)
+
+    with Counted(tmp_path, hold_bytes=hold_bytes) as spool:
+        assert documents(jobs, spool) == in_memory
+        assert list(tmp_path.iterdir()) == []  # it has no name
+    first = json.loads(in_memory[0])
+    assert len(first["trace"]) > 300 and sum(len(series["value"]) for series in first["series"]) > 100_000
+    # The last part is what was recorded since the one before.
+    assert parts.keys() == {0, 1, 2, 3} and min(parts.values()) > (2 if hold_bytes < 1_000_000 else 0)
+
+
+def test_any_slice_is_that_of_an_array(tmp_path: Path) -> None:
+    draw = random.Random(7)
+    for _ in range(40):
+        whole = np.random.default_rng(draw.randrange(1000)).random(draw.randrange(60))
+        with Spool(tmp_path) as spool:
+            column, other = Spooled(spool, "=f8"), Spooled(spool, "=f8")
+            for some in np.split(whole, sorted(draw.randrange(61) for _ in range(draw.randrange(6)))):
+                column.append(some)
+                other.append(some + 1)
+            assert len(column) == len(whole) and column.tolist() == whole.tolist()
+            assert np.array_equal(np.asarray(column, float), whole)
+            assert "".join(json_pieces({"a": column})) == json_text({"a": whole})
+            for _ in range(20):
+                part = slice(*(draw.choice([None, *range(-70, 70)]) for _ in range(2)))
+                assert np.array_equal(column[part], whole[part]), part
+                assert np.array_equal(other[part], whole[part] + 1), part
+
+
+def test_drops_are_tables_in_order() -> None:
+    records = np.zeros(3, list(RECORD))
+    records["time_s"], records["waiting_cells"], records["active_vcs"] = [1, 2, 3], [5, 0, -1], -1
+    records["threshold_cells"], records["vc"], records["reason"] = [4.5, np.nan, 0], 1, [2, 2, 0]
+    drops = Drops(records, ["port", "vc", "full"])
+    assert list(drops[0]) == [field.name for field in fields(cy.results.DroppedCell)]
+    assert [drop["threshold_cells"] for drop in drops] == [4.5, None, 0.0]
+    assert [drop["waiting_cells"] for drop in drops] == [5, 0, None] and drops[-1]["active_vcs"] is None
+    assert [drop["reason"] for drop in drops[1:]] == ["full", "port"]
+    assert drops == list(drops) == drops.tolist() and json.loads(json_text(drops)) == drops.tolist()
+    with pytest.raises(IndexError):
+        drops[3]
+
+
+def test_a_run_with_a_folder_records_more_than_memory_may_hold(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "cells.toml").write_text(CELLS.replace("DURATION", "500 ms"))
+    refused = cli("run", "cells.toml", "--memory", "20MB")
+    assert refused.returncode == 2 and "has come to need" in refused.stderr
+    done = cli("run", "cells.toml", "--memory", "20MB", "--jobs", "1", "--out", "out")
+    assert (done.returncode, done.stderr) == (0, "")
+    points = sum(1 for _ in (tmp_path / "out/series.csv").open())
+    drops = sum(1 for _ in (tmp_path / "out/trace.csv").open())
+    assert points > 300_000 and drops > 50_000
+    assert not [path.name for path in (tmp_path / "out").iterdir() if path.name.startswith(".")]
+
+
+MEASURED = """
+import resource, sys
+import cellyard as cy
+from pathlib import Path
+from cellyard.batch import Job, run_jobs
+from cellyard.spool import Spool
+
+def peak():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+def run(duration):
+    scenario = cy.Scenario.from_toml(sys.argv[1].replace("DURATION", duration))
+    with Spool(Path(sys.argv[2])) as spool:
+        (done,) = run_jobs([Job(scenario.canonical)], spool=spool)
+        return len(done.result["series"][0]["value"]) + len(done.result["trace"])
+
+run("500 ms")
+before = peak()
+print(run("6 s"), peak() - before)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the largest memory so far is told in other units elsewhere")
+def test_memory_does_not_grow_with_what_is_recorded(tmp_path: Path) -> None:
+    done = subprocess.run([sys.executable, "-c", MEASURED, CELLS, str(tmp_path)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    recorded, grown = map(int, done.stdout.split())
+    assert recorded > 4_000_000 and grown < 20e6 < 16 * recorded / 3, grown
+
+
+def limited(tmp_path: Path, size: int, *options: str) -> subprocess.CompletedProcess[str]:
+    """The command where no file may have more than ``size`` bytes, as on a full disk."""
+    resource = pytest.importorskip("resource")
+    limits = (size, resource.getrlimit(resource.RLIMIT_FSIZE)[1])
+    return subprocess.run(
+        [sys.executable, "-m", "cellyard", "run", "cells.toml", "--jobs", "1", "--out", "out", *options],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limits),
+    )
+
+
+def test_a_disk_that_is_full_before_a_run_ends_is_told_once_and_what_had_finished_is_kept(tmp_path: Path) -> None:
+    (tmp_path / "cells.toml").write_text(CELLS)
+    done = limited(tmp_path, 4 << 20, "--grid", "duration=1 ms,2 ms,1 s")
+    assert (done.returncode, done.stdout) == (1, "")
+    told = [line for line in done.stderr.splitlines() if " of 3 runs, " not in line]
+    assert told == [
+        "out: what probes record cannot be written: File too large; the result files are as they were before this command, "
+        "and 2 finished runs are kept in out/runs.jsonl"
+    ]
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {"runs.jsonl", "provenance.json"}
+
+
+def test_where_the_disk_is_full_few_points_stay_in_memory_and_are_printed(tmp_path: Path) -> None:
+    (tmp_path / "cells.toml").write_text(CELLS.replace("DURATION", "10 ms"))
+    done = limited(tmp_path, 50_000, "--format", "json")
+    assert done.returncode == 1 and "cannot be written: File too large" in done.stderr
+    (run,) = json.loads(done.stdout)["runs"]
+    assert len(run["series"][0]["value"]) > 3_000
+
+
+def test_what_may_stay_in_memory_then_has_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: Any) -> int:
+        raise OSError(28, os.strerror(28), "out")
+
+    monkeypatch.setattr(Spool, "write", full)
+    monkeypatch.setattr(spool_module, "KEPT_BYTES", 400_000)
+    job = Job(cy.Scenario.from_toml(CELLS.replace("DURATION", "10 ms")).canonical)
+    with Spool(tmp_path) as spool:
+        assert documents([job] * 2, spool) == documents([job] * 2, None)
+    with Spool(tmp_path) as spool, pytest.raises(OSError, match="No space left"):
+        documents([job] * 10, spool)
