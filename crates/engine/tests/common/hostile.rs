@@ -52,6 +52,8 @@ pub fn hostile(case: Case, draws: &mut Draws) -> Case {
             .guarantee
             .map(|_| BitRate(draws.magnitude(1, slowest / count + 1) - 1));
         traffic(&mut vc.traffic, line, draws);
+        let share = (slowest / count).max(1);
+        contract(&mut vc.contract, share, draws);
     }
     net.duration = affordable(&net, wish);
     times(&mut net, draws);
@@ -165,6 +167,22 @@ fn traffic(traffic: &mut Traffic, line: u64, draws: &mut Draws) {
             processing(&mut tcp.processing, draws);
         }
     }
+}
+
+/// Rates up to `share` that are promised, any other one above them.
+fn contract(contract: &mut Option<Contract>, share: u64, draws: &mut Draws) {
+    let Some(terms) = contract else { return };
+    let mut promised = |rate: &mut Option<BitRate>| {
+        *rate = rate.map(|_| BitRate(draws.magnitude(1, share)));
+        rate.map_or(1, |rate| rate.0)
+    };
+    let least = promised(&mut terms.scr).max(promised(&mut terms.mcr));
+    terms.pcr = terms
+        .pcr
+        .map(|_| BitRate(draws.magnitude(least, MOST_RATE)));
+    terms.cdvt = rarely(70, draws, 100 * MICROSECOND, 100 * SECOND);
+    terms.mbs = terms.mbs.map(|_| draws.magnitude(1, 1_000_000_000));
+    terms.mfs = terms.mfs.map(|_| draws.magnitude(1, 1_000_000));
 }
 
 /// Cells of a full segment.

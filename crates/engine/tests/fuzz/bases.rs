@@ -50,6 +50,19 @@ fn probes(net: &Scenario) -> Vec<Probe> {
 fn every_base_is_right() {
     let bases = all();
     assert!(bases.len() > 40, "{} bases", bases.len());
+    let words = [
+        "\"udp\"",
+        "contract = ",
+        "police = ",
+        "\"gcra-epd\"",
+        "\"gcra-round-robin\"",
+        "\"gcra-two-thresholds\"",
+        "\"dfba\"",
+    ];
+    for word in words {
+        let with = bases.iter().filter(|text| text.contains(word)).count();
+        assert!(with > 1, "{with} bases with {word}");
+    }
     for text in bases {
         read_toml(&text, "base.toml", &[]).unwrap_or_else(|p| panic!("{p:#?}\n{text}"));
     }

@@ -34,12 +34,54 @@ fn make(bases: &[String], draws: &mut Draws) -> Text {
         true => base.clone(),
         false => mutate::spoil(base, bases, draws),
     };
-    let overrides = if overridden {
+    let mut overrides = if overridden {
         mutate::overrides(draws)
     } else {
         Vec::new()
     };
+    let text = affordable(text, draws);
+    for (path, value) in &mut overrides {
+        if path.ends_with("count") && is_costly(value) && !draws.chance(KEPT) {
+            *value = "200".into();
+        }
+    }
     Text { text, overrides }
+}
+
+/// More components of a group than these, as far as they are allowed, take seconds to be read, written and read again.
+const CHEAP: u64 = 2_000;
+const MOST: u64 = 200_000;
+/// Percent of the texts with so many that stay as they are.
+const KEPT: u64 = 3;
+
+fn is_costly(count: &str) -> bool {
+    count
+        .parse()
+        .is_ok_and(|n: u64| (CHEAP..=MOST).contains(&n))
+}
+
+/// `text`, most often with two digits at most in a `count` that would be costly.
+fn affordable(text: String, draws: &mut Draws) -> String {
+    let mut made = text.clone();
+    for (at, word) in text
+        .match_indices("count")
+        .collect::<Vec<_>>()
+        .into_iter()
+        .rev()
+    {
+        let rest = &text[at + word.len()..];
+        let gap = rest.len() - rest.trim_start_matches([' ', '=', '"', '\'']).len();
+        let digits = &rest[gap..];
+        let digits = &digits[..digits.len()
+            - digits
+                .trim_start_matches(|c: char| c.is_ascii_digit())
+                .len()];
+        if is_costly(digits) && !draws.chance(KEPT) {
+            let start = at + word.len() + gap;
+            made.replace_range(start + 2..start + digits.len(), "");
+        }
+    }
+    made
 }
 
 fn message(problem: &Problem) -> Result<(), String> {
@@ -116,6 +158,20 @@ fn any_text_is_read_and_written_the_same_or_refused_with_its_place() {
             "{counts:?}"
         );
     }
+}
+
+#[test]
+fn costly_counts_are_made_small_but_for_some() {
+    let text = "host = [{ count = 200000 }, { count=\"65487\" }, { count = 1999 }, { count = 200001 }, { count = 1_9999 }]";
+    let cheap = "host = [{ count = 20 }, { count=\"65\" }, { count = 1999 }, { count = 200001 }, { count = 1_9999 }]";
+    let made: Vec<String> = (0..1_000)
+        .map(|case| affordable(text.into(), &mut Draws::of_case(3, case)))
+        .collect();
+    let kept = made.iter().filter(|made| made.contains("200000")).count();
+    assert!(
+        made.iter().filter(|made| *made == cheap).count() > 900 && (10..60).contains(&kept),
+        "{kept}"
+    );
 }
 
 #[test]
