@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import bisect
-import tempfile
 from array import array
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
@@ -77,6 +76,8 @@ class Spool(AbstractContextManager["Spool"]):
         start = self._end
         try:
             if self._file is None:
+                import tempfile
+
                 self._file = tempfile.TemporaryFile(buffering=0, dir=self._folder)  # noqa: SIM115
             rest = content.data.cast("B")
             self._file.seek(start)

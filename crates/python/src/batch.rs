@@ -2,6 +2,7 @@
 //! nothing but the time.
 
 use crate::clock::CpuClock;
+use crate::last;
 use crate::recorded::{Recorded, RecordedTuple, Words};
 use cellyard_engine::results::RunResult;
 use cellyard_engine::scenario::Scenario;
@@ -274,9 +275,17 @@ fn run(
     passed: &dyn Fn(f64),
     parts: &mut Parts<'_>,
 ) -> Result<Document<Recorded>, Failure> {
-    let scenario: Scenario = serde_json::from_str(scenario).map_err(failed)?;
+    let last = last(scenario);
+    let parsed;
+    let scenario = match &last {
+        Some(known) => &known.scenario,
+        None => {
+            parsed = serde_json::from_str(scenario).map_err(failed)?;
+            &parsed
+        }
+    };
     let mut result =
-        simulate(shared, &scenario, *replication, passed, parts).map_err(|error| match error {
+        simulate(shared, scenario, *replication, passed, parts).map_err(|error| match error {
             RunError::Kernel { .. }
             | RunError::Points { .. }
             | RunError::Grown { .. }
@@ -285,7 +294,7 @@ fn run(
             RunError::Scenario(_) | RunError::Cancelled => failed(error),
         })?;
     if shared.kept {
-        let beyond = cellyard_engine::beyond(&scenario, &result);
+        let beyond = cellyard_engine::beyond(scenario, &result);
         shared.taken.fetch_add(beyond, Ordering::Relaxed);
     }
     let trace = std::mem::take(&mut result.trace);

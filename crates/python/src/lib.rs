@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::PyList;
 use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -73,13 +73,45 @@ fn heard<T: Send + 'static>(
     }
 }
 
-/// Scenario in its canonical form, as this module hands it out.
-fn parse(canonical: &str) -> Result<Scenario, String> {
-    serde_json::from_str(canonical).map_err(|e| e.to_string())
+/// A scenario beside its canonical form.
+struct Known {
+    canonical: String,
+    scenario: Scenario,
 }
 
-fn canonical(scenario: &Scenario) -> Result<String, String> {
-    serde_json::to_string(scenario).map_err(|e| e.to_string())
+/// The one that was handed out last: what is asked next is most often about it, and reading it again takes as long as the rest.
+static LAST: Mutex<Option<Arc<Known>>> = Mutex::new(None);
+
+/// The one that was handed out last, if `canonical` is its form.
+fn last(canonical: &str) -> Option<Arc<Known>> {
+    let last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
+    last.clone().filter(|last| last.canonical == canonical)
+}
+
+/// What `work` makes of the scenario in its canonical form, as this module hands it out.
+fn with_scenario<T>(
+    canonical: &str,
+    work: impl FnOnce(&Scenario) -> Result<T, String>,
+) -> Result<T, String> {
+    if let Some(last) = last(canonical) {
+        return work(&last.scenario);
+    }
+    work(&serde_json::from_str(canonical).map_err(|e| e.to_string())?)
+}
+
+/// The canonical form of a scenario, which is kept as the last one.
+fn canonical(scenario: Scenario) -> Result<String, String> {
+    let canonical = serde_json::to_string(&scenario).map_err(|e| e.to_string())?;
+    let known = Known {
+        canonical: canonical.clone(),
+        scenario,
+    };
+    let before = LAST
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .replace(Arc::new(known));
+    drop(before);
+    Ok(canonical)
 }
 
 /// What was read, as canonical JSON.
@@ -87,7 +119,7 @@ fn handed_out(
     py: Python<'_>,
     read: impl FnOnce() -> Result<Scenario, Vec<Problem>> + Send + 'static,
 ) -> PyResult<String> {
-    heard(py, || read().map(|scenario| canonical(&scenario)))?
+    heard(py, || read().map(canonical))?
         .map_err(|problems| scenario_error(py, &problems))?
         .map_err(PyValueError::new_err)
 }
@@ -98,7 +130,7 @@ fn made_of<T: Send + 'static>(
     scenario_json: PyBackedStr,
     work: impl FnOnce(&Scenario) -> Result<T, String> + Send + 'static,
 ) -> PyResult<T> {
-    heard(py, move || work(&parse(&scenario_json)?))?.map_err(PyValueError::new_err)
+    heard(py, move || with_scenario(&scenario_json, work))?.map_err(PyValueError::new_err)
 }
 
 /// Version of the engine.
@@ -165,6 +197,9 @@ fn outline_json(py: Python<'_>, scenario_json: PyBackedStr) -> PyResult<String> 
 /// Name and seed of a canonical scenario.
 #[pyfunction]
 fn heading(scenario_json: &str) -> PyResult<(String, u64)> {
+    if let Some(last) = last(scenario_json) {
+        return Ok((last.scenario.name.clone(), last.scenario.seed));
+    }
     let found: Result<Heading, _> = serde_json::from_str(scenario_json);
     found
         .map(|heading| (heading.name, heading.seed))

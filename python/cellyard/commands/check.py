@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from cellyard import grid_notes, overview
-from cellyard.batch import all_cores
 from cellyard.grid import Point, expand
 
 
@@ -44,6 +43,8 @@ def about(points: Sequence[Point], *, replications: int | None = None, notes: Se
 
 def _cost(facts: Sequence[Mapping[str, Any]], replications: int) -> str:
     """What all runs take together."""
+    from cellyard.batch import all_cores
+
     cells = replications * sum(of_point["max_bottleneck_cells"] for of_point in facts)
     seconds, cores = replications * sum(map(overview.seconds, facts)), all_cores()
     return (

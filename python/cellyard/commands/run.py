@@ -59,7 +59,10 @@ def command(
     _tell(grid_notes.before(points, overrides=overrides, grid=grid))
     _tell(note for point in points for note in point.scenario.notes())
     first = points[0].scenario
-    origin = provenance.of_command() | provenance.of_scenario(first, overrides=overrides, grid=grid, seed=seed)
+    # The scenario as text takes as long as reading it, and a table does not tell it.
+    told = out or output_format == "json"
+    of_scenario = provenance.of_scenario(first, overrides=overrides, grid=grid, seed=seed) if told else {}
+    origin = provenance.of_command() | of_scenario
     with ExitStack() as until_shown:
         with _folder(out, first, origin, overwrite=overwrite) as folder:
             spool = until_shown.enter_context(Spool(folder.path)) if folder else None

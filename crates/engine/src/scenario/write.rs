@@ -1,48 +1,97 @@
 //! A scenario as TOML with nothing left to defaults or groups; reads back as the same scenario.
 
-use super::model::{Class, ClassQueue, Scenario};
+use super::model::{Class, ClassQueue, Scenario, Traffic, Vc};
 use super::record::{Record, fraction};
 use crate::notation::show::{show_bytes, show_cells, show_duration, show_rate, show_ratio};
 use crate::registry::{Component, Family, Kind};
 use crate::units::{BitRate, Span};
 use serde::Serialize;
 use serde_json::{Value as Json, json};
+use std::borrow::Cow;
 
 /// Writes `scenario` as TOML.
 pub fn write_toml(scenario: &Scenario) -> String {
     let mut out = String::new();
     let top = Family::Scenario.components();
-    let all = record(scenario);
-    fields(&top[0], &all, &mut out);
+    fields(&top[0], &record(&alone(scenario)), None, &mut out);
     for (family, value) in [
         (Family::Ensemble, record(&scenario.ensemble)),
         (Family::Measure, record(&scenario.measure)),
     ] {
         out += &format!("\n[{}]\n", family.name());
-        fields(&family.components()[0], &value, &mut out);
+        fields(&family.components()[0], &value, None, &mut out);
     }
     for host in &scenario.hosts {
-        entry(Family::Host, record(host), &mut out);
+        entry(Family::Host, &record(host), None, &mut out);
     }
     for switch in &scenario.switches {
         entry(
             Family::Switch,
-            with_queues(record(switch), &switch.queues),
+            &with_queues(record(switch), &switch.queues),
+            None,
             &mut out,
         );
     }
     for link in &scenario.links {
         let mut value = with_queues(record(link), &link.queues);
         value.insert("duplex".into(), json!(false));
-        entry(Family::Link, value, &mut out);
+        entry(Family::Link, &value, None, &mut out);
     }
-    for vc in &scenario.vcs {
-        entry(Family::Vc, record(vc), &mut out);
-    }
+    vcs(&scenario.vcs, &mut out);
     for probe in &scenario.probes {
-        entry(Family::Probe, record(probe), &mut out);
+        entry(Family::Probe, &record(probe), None, &mut out);
     }
     out
+}
+
+/// The scenario without what it lists, which is written entry by entry.
+fn alone(scenario: &Scenario) -> Scenario {
+    Scenario {
+        name: scenario.name.clone(),
+        seed: scenario.seed,
+        duration: scenario.duration,
+        tie_order: scenario.tie_order,
+        tie_offset: scenario.tie_offset,
+        arrival_first: scenario.arrival_first,
+        timer_phase: scenario.timer_phase,
+        ensemble: scenario.ensemble.clone(),
+        measure: scenario.measure.clone(),
+        hosts: Vec::new(),
+        switches: Vec::new(),
+        links: Vec::new(),
+        vcs: Vec::new(),
+        probes: Vec::new(),
+    }
+}
+
+/// The VCs. What they carry is most of it, and often the same of many in a row: then it is made once.
+fn vcs(vcs: &[Vc], out: &mut String) {
+    const FIELD: &str = "traffic";
+    let parameters = Family::Vc.components()[0].parameters;
+    let kind = parameters.iter().find(|p| p.name == FIELD).map(|p| &p.kind);
+    let mut last: Option<(&Traffic, Option<String>)> = None;
+    for vc in vcs {
+        if last
+            .as_ref()
+            .is_none_or(|(traffic, _)| **traffic != vc.traffic)
+        {
+            let value = json!(vc.traffic);
+            last = Some((&vc.traffic, kind.and_then(|kind| toml(kind, &value))));
+        }
+        let text = last.as_ref().and_then(|(_, text)| text.as_deref());
+        // Its own text is there already: anything small will do in its place.
+        let traffic = Traffic::Cbr { rate: BitRate(1) };
+        let rest = Vc {
+            traffic,
+            ..vc.clone()
+        };
+        entry(
+            Family::Vc,
+            &record(&rest),
+            text.map(|text| (FIELD, text)),
+            out,
+        );
+    }
 }
 
 fn record(value: &impl Serialize) -> Record {
@@ -62,9 +111,12 @@ fn with_queues(mut record: Record, queues: &[ClassQueue]) -> Record {
     record
 }
 
-fn entry(family: Family, record: Record, out: &mut String) {
-    *out += &format!("\n[[{}]]\n", family.name());
-    fields(component(family, &record), &record, out);
+/// A field whose text is there already.
+type Ready<'a> = Option<(&'static str, &'a str)>;
+
+fn entry(family: Family, record: &Record, ready: Ready<'_>, out: &mut String) {
+    out.extend(["\n[[", family.name(), "]]\n"]);
+    fields(component(family, record), record, ready, out);
 }
 
 /// Which component of `family` the record is.
@@ -76,28 +128,33 @@ fn component(family: Family, record: &Record) -> &'static Component {
 }
 
 /// One line per field.
-fn fields(component: &Component, record: &Record, out: &mut String) {
-    for (name, value) in written(component, record) {
-        *out += &format!("{name} = {value}\n");
+fn fields(component: &Component, record: &Record, ready: Ready<'_>, out: &mut String) {
+    for (name, value) in written(component, record, ready) {
+        out.extend([name, " = ", &value, "\n"]);
     }
 }
 
 /// The fields of `record` that have a value, as TOML.
-fn written(component: &Component, record: &Record) -> Vec<(&'static str, String)> {
+fn written<'a>(
+    component: &Component,
+    record: &Record,
+    ready: Ready<'a>,
+) -> Vec<(&'static str, Cow<'a, str>)> {
     let tag = component
         .family
         .tag()
-        .map(|tag| (tag, json!(component.name).to_string()));
+        .map(|tag| (tag, json!(component.name).to_string().into()));
     let given = component.parameters.iter().filter_map(|parameter| {
         if let Some((other, choices)) = component.only_with(parameter.name)
             && !choices.contains(&record.get(other)?.as_str()?)
         {
             return None;
         }
-        Some((
-            parameter.name,
-            toml(&parameter.kind, record.get(parameter.name)?)?,
-        ))
+        let text = match ready.filter(|(name, _)| *name == parameter.name) {
+            Some((_, text)) => text.into(),
+            None => toml(&parameter.kind, record.get(parameter.name)?)?.into(),
+        };
+        Some((parameter.name, text))
     });
     tag.into_iter().chain(given).collect()
 }
@@ -130,7 +187,7 @@ fn toml(kind: &Kind, value: &Json) -> Option<String> {
         Kind::One(Family::Ensemble | Family::Measure) => return None,
         Kind::One(family) => {
             let record = value.as_object()?;
-            let fields = written(component(*family, record), record);
+            let fields = written(component(*family, record), record, None);
             let fields = fields
                 .iter()
                 .map(|(name, value)| format!("{name} = {value}"));
