@@ -18,7 +18,7 @@ import pytest
 from cellyard import spool as spool_module
 from cellyard.batch import Job, run_jobs
 from cellyard.drops import RECORD, Drops
-from cellyard.spool import Spool, Spooled
+from cellyard.spool import Spool, Spooled, SpoolError
 from cellyard.text import json_pieces, json_text
 from conftest import LAN, Cli
 
@@ -177,12 +177,12 @@ def test_where_the_disk_is_full_few_points_stay_in_memory_and_are_printed(tmp_pa
 
 def test_what_may_stay_in_memory_then_has_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: Any) -> int:
-        raise OSError(28, os.strerror(28), "out")
+        raise SpoolError(28, os.strerror(28), "out")
 
     monkeypatch.setattr(Spool, "write", full)
     monkeypatch.setattr(spool_module, "KEPT_BYTES", 400_000)
     job = Job(cy.Scenario.from_toml(CELLS.replace("DURATION", "10 ms")).canonical)
     with Spool(tmp_path) as spool:
         assert documents([job] * 2, spool) == documents([job] * 2, None)
-    with Spool(tmp_path) as spool, pytest.raises(OSError, match="No space left"):
+    with Spool(tmp_path) as spool, pytest.raises(SpoolError, match="No space left"):
         documents([job] * 10, spool)

@@ -93,7 +93,7 @@ def run_jobs(
     number. ``memory`` is what the runs under way may need together by prediction, as bytes or ``"4 GB"``; half of the machine's by default.
     Raises `RunError` when a run fails, and `UsageError` when an argument is out of bounds, the forced kernel cannot
     serve a port, the probes record too much, a run may need too much memory, or more waits somewhere than
-    could leave in the time that a run can tell; `OSError` when ``spool`` cannot be written.
+    could leave in the time that a run can tell; `cellyard.spool.SpoolError` when ``spool`` cannot be written.
     """
     from cellyard._engine import Batch
 

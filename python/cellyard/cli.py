@@ -431,7 +431,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
         status = _guarded(lambda: _app(arguments))
         if asked:
             terminal.show_cursor()
-    sys.exit(signals.BASE + asked[-1] if asked and status else status)
+    sys.exit(signals.BASE + asked[-1] if asked else status)
 
 
 def _app(arguments: list[str] | None) -> int:

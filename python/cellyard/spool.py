@@ -26,6 +26,10 @@ HOLD_BYTES = 8 << 20
 KEPT_BYTES = 64 << 20
 
 
+class SpoolError(OSError):
+    """What probes record cannot be written or read again."""
+
+
 class Spool(AbstractContextManager["Spool"]):
     """A file without a name in ``folder``, which is gone when the ``with`` block ends, however the process ends.
 
@@ -41,7 +45,7 @@ class Spool(AbstractContextManager["Spool"]):
         self._runs: dict[int, tuple[list[tuple[Spooled, Spooled]], Spooled]] = {}
 
     def add(self, run: int, recorded: Recorded) -> None:
-        """Write what the run of that number has recorded since the part before. Raises `OSError`."""
+        """Write what the run of that number has recorded since the part before. Raises `SpoolError`."""
         points, drops = recorded
         if run not in self._runs:
             columns = [(Spooled(self, "=f8"), Spooled(self, "=f8")) for _ in points]
@@ -54,14 +58,14 @@ class Spool(AbstractContextManager["Spool"]):
             records.append(drops.view(list(RECORD)))
 
     def finished(self, run: int, result: dict[str, Any], recorded: Recorded, words: Sequence[str]) -> dict[str, Any]:
-        """The document of a run that has finished, with what was recorded since the last part. Raises `OSError`."""
+        """The document of a run that has finished, with what was recorded since the last part. Raises `SpoolError`."""
         points, drops = recorded
         if not points and drops is None and run not in self._runs:
             return in_memory(result, recorded, words)
         parts = self._runs.get(run)
         try:
             self.add(run, recorded)
-        except OSError:
+        except SpoolError:
             self._kept += sum(time_s.nbytes + value.nbytes for time_s, value in points)
             self._kept += drops.nbytes if drops is not None else 0
             if parts or self._kept > KEPT_BYTES:
@@ -84,7 +88,7 @@ class Spool(AbstractContextManager["Spool"]):
             while rest:
                 rest = rest[self._file.write(rest) :]
         except OSError as error:
-            raise OSError(error.errno, error.strerror, str(self._folder)) from None
+            raise SpoolError(error.errno, error.strerror, str(self._folder)) from None
         self._end = start + content.nbytes
         return start
 
@@ -97,7 +101,7 @@ class Spool(AbstractContextManager["Spool"]):
         while rest:
             read = self._file.readinto(rest)  # type: ignore[attr-defined]
             if not read:
-                raise OSError(0, "the points of probes are no longer there", str(self._folder))
+                raise SpoolError(0, "the points of probes are no longer there", str(self._folder))
             rest = rest[read:]
 
     def __exit__(
@@ -120,7 +124,7 @@ class Spooled:
         self._length = 0
 
     def append(self, some: NDArray[Any]) -> None:
-        """Write some more. Raises `OSError`."""
+        """Write some more. Raises `SpoolError`."""
         if len(some):
             place = self._spool.write(some.view("u1"))
             self._before.append(self._length)

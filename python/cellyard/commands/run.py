@@ -7,7 +7,7 @@ import json
 import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, nullcontext, suppress
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,7 @@ from cellyard.progress import Progress
 from cellyard.ranges import interval, median, whole_count
 from cellyard.results import Totals
 from cellyard.scenario import Scenario
-from cellyard.spool import Spool
+from cellyard.spool import Spool, SpoolError
 from cellyard.terminal import printable
 from cellyard.text import csv_text, dump_pieces
 
@@ -60,13 +60,15 @@ def command(
     _tell(note for point in points for note in point.scenario.notes())
     first = points[0].scenario
     # The scenario as text takes as long as reading it, and a table does not tell it.
-    told = out or output_format == "json"
-    of_scenario = provenance.of_scenario(first, overrides=overrides, grid=grid, seed=seed) if told else {}
+    is_told = out is not None or output_format == "json"
+    of_scenario = provenance.of_scenario(first, overrides=overrides, grid=grid, seed=seed) if is_told else {}
     origin = provenance.of_command() | of_scenario
     with ExitStack() as until_shown:
         with _folder(out, first, origin, overwrite=overwrite) as folder:
             spool = until_shown.enter_context(Spool(folder.path)) if folder else None
-            runs, timing = _simulate(work, jobs=jobs, folder=folder, spool=spool, kernel=kernel, memory=memory)
+            runs, timing, interrupted = _simulate(
+                work, jobs=jobs, folder=folder, spool=spool, kernel=kernel, memory=memory
+            )
             complete = len(runs) == len(work)
             found = document(first, runs, replications=replications, complete=complete, timing=timing, origin=origin)
             unwritten = [folder.publish(lambda files: run_files.add(files, found))] if folder and runs else []
@@ -83,7 +85,7 @@ def command(
         )
     for told in unwritten:
         print(told, file=sys.stderr)
-    if not complete:
+    if interrupted:
         print(f"interrupted: {len(runs)} of {len(work)} runs finished", file=sys.stderr)
         return INTERRUPTED
     return FAILED if unwritten else 0
@@ -137,29 +139,30 @@ def _simulate(
     spool: Spool | None,
     kernel: str,
     memory: str | None,
-) -> tuple[list[dict[str, Any]], dict[str, float]]:
-    """The runs in order, those that have finished when interrupted, and the time that they took."""
+) -> tuple[list[dict[str, Any]], dict[str, float], bool]:
+    """The runs in order, those that have finished when interrupted, the time that they took, and whether it was interrupted."""
     runs: dict[int, dict[str, Any]] = {}
     cpu_seconds = 0.0
-    with (
-        folder.store() if folder else nullcontext() as store,
-        Progress(work[0][0].scenario.name, len(work)) as progress,
-        suppress(KeyboardInterrupt),
-    ):
-        _tell([store.note] if store and store.note else [])
-        wanted = [job for _, job in work]
-        done = run_jobs(
-            wanted, threads=jobs, store=store, spool=spool, on_progress=progress.update, kernel=kernel, memory=memory
-        )
-        try:
+    progress = Progress(work[0][0].scenario.name, len(work))
+    interrupted = False
+    try:
+        with folder.store() if folder else nullcontext() as store, progress:
+            _tell([store.note] if store and store.note else [])
+            wanted = [job for _, job in work]
+            tell = progress.update
+            done = run_jobs(
+                wanted, threads=jobs, store=store, spool=spool, on_progress=tell, kernel=kernel, memory=memory
+            )
             for finished in done:
                 values = dict(work[finished.index][0].values)
                 runs[finished.index] = {**({"set": values} if values else {}), **finished.result}
                 cpu_seconds += finished.cpu_seconds
-        except OSError as error:
-            raise RunError(folder.told(error, "what probes record") if folder else str(error)) from None
+    except KeyboardInterrupt:  # also after the last run
+        interrupted = True
+    except SpoolError as error:
+        raise RunError(folder.told(error, "what probes record") if folder else str(error)) from None
     timing = {"cpu_seconds": cpu_seconds, "wall_seconds": progress.seconds}
-    return [runs[index] for index in sorted(runs)], timing
+    return [runs[index] for index in sorted(runs)], timing, interrupted
 
 
 def document(
