@@ -9,11 +9,11 @@ BIN := .venv/bin
 RUN := $(BIN)/cellyard
 SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock pyproject.toml
 
-.PHONY: help study test fuzz fmt lint fresh validate reports bench mutants audit docs pins build tools clean
+.PHONY: help study test fuzz fuzz-reader fmt lint fresh validate reports bench mutants audit docs pins build tools clean
 .DELETE_ON_ERROR:
 
 help: ## what there is to make
-	@sed -n 's/^\([a-z]*\):.*## /\1 /p' Makefile | while read -r target what; do printf '  make %-9s %s\n' "$$target" "$$what"; done
+	@sed -n 's/^\([a-z-]*\):.*## /\1 /p' Makefile | while read -r target what; do printf '  make %-11s %s\n' "$$target" "$$what"; done
 
 study: build ## set everything up and print the first study's table beside the published one
 	$(RUN) study run ubr-plus --table 2-3
@@ -29,6 +29,15 @@ test: build ## every test, Rust and Python
 fuzz: tools ## mutated scenario files and hostile networks, until one fails or you stop it
 	FUZZ_SECONDS=$(or $(FUZZ_SECONDS),$(if $(FUZZ_CASES),,1000000000)) \
 		cargo test --package cellyard-engine --test fuzz -- --nocapture --test-threads 3 keep_every_invariant any_text
+
+# The same promise, with inputs that are guided by coverage. FUZZ_SECONDS ends it; what fails is kept in fuzz/artifacts.
+fuzz-reader: tools ## texts for the reader, guided by coverage, until one fails or you stop it
+	@cargo +nightly fuzz --version >/dev/null 2>&1 || { \
+		echo "cargo-fuzz is missing: rustup toolchain install nightly && cargo install --locked cargo-fuzz" >&2; exit 1; }
+	mkdir -p fuzz/corpus/reader
+	cp examples/*.toml crates/engine/tests/fuzz/everything.toml fuzz/corpus/reader
+	grep -ohE '[A-Za-z_][A-Za-z0-9_-]*' examples/*.toml crates/engine/tests/fuzz/everything.toml | sort -u | sed 's/.*/"&"/' >fuzz/words.dict
+	cargo +nightly fuzz run reader -- -dict=fuzz/words.dict -max_len=20000 -timeout=20 -rss_limit_mb=2048 -max_total_time=$(or $(FUZZ_SECONDS),0)
 
 fmt: .venv/installed ## format Rust and Python
 	cargo fmt --all

@@ -1,6 +1,6 @@
 """Kills at random moments and damaged bits: nothing that was finished is lost, and nothing is changed in silence.
 
-The environment variables `CELLYARD_KILLS` and `CELLYARD_FLIPS` say how many.
+The environment variables `CELLYARD_KILLS` and `CELLYARD_FLIPS` say how many, `CELLYARD_SEED` which.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from conftest import LAN, Cli
 
 KILLS = int(os.environ.get("CELLYARD_KILLS", "20"))
 FLIPS = int(os.environ.get("CELLYARD_FLIPS", "100"))
-SEED = 20251122
+SEED = int(os.environ.get("CELLYARD_SEED", "20251122"))
 
 #: Kinds of commands that follow each other in one folder: each writes other result files than the one before.
 KINDS: tuple[tuple[str, ...], ...] = (

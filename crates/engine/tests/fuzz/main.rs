@@ -8,4 +8,5 @@ mod bases;
 mod campaign;
 mod mutate;
 mod networks;
+mod promise;
 mod reader;

@@ -2,14 +2,9 @@
 
 use crate::campaign::{self, Input, Outcome};
 use crate::common::draws::Draws;
+use crate::promise::{self, LONGEST_MESSAGE, is_costly, message};
 use crate::{bases, mutate};
-use cellyard_engine::describe;
 use cellyard_engine::scenario::*;
-
-/// Most characters of a message.
-const LONGEST_MESSAGE: usize = 1_000;
-/// Components up to which a scenario is also described.
-const DESCRIBED: usize = 300;
 
 struct Text {
     text: String,
@@ -48,103 +43,27 @@ fn make(bases: &[String], draws: &mut Draws) -> Text {
     Text { text, overrides }
 }
 
-/// More components of a group than these, as far as they are allowed, take seconds to be read, written and read again.
-const CHEAP: u64 = 2_000;
-const MOST: u64 = 200_000;
 /// Percent of the texts with so many that stay as they are.
 const KEPT: u64 = 3;
-
-fn is_costly(count: &str) -> bool {
-    count
-        .parse()
-        .is_ok_and(|n: u64| (CHEAP..=MOST).contains(&n))
-}
 
 /// `text`, most often with two digits at most in a `count` that would be costly.
 fn affordable(text: String, draws: &mut Draws) -> String {
     let mut made = text.clone();
-    for (at, word) in text
-        .match_indices("count")
-        .collect::<Vec<_>>()
-        .into_iter()
-        .rev()
-    {
-        let rest = &text[at + word.len()..];
-        let gap = rest.len() - rest.trim_start_matches([' ', '=', '"', '\'']).len();
-        let digits = &rest[gap..];
-        let digits = &digits[..digits.len()
-            - digits
-                .trim_start_matches(|c: char| c.is_ascii_digit())
-                .len()];
-        if is_costly(digits) && !draws.chance(KEPT) {
-            let start = at + word.len() + gap;
-            made.replace_range(start + 2..start + digits.len(), "");
+    for at in promise::costly(&text).into_iter().rev() {
+        if !draws.chance(KEPT) {
+            made.replace_range(at.start + 2..at.end, "");
         }
     }
     made
 }
 
-fn message(problem: &Problem) -> Result<(), String> {
-    let shown = problem.to_string();
-    let placed = match problem.file.as_str() {
-        "fuzz.toml" => problem.line > 0 && problem.column > 0,
-        "override" => !problem.path.is_empty() || !problem.value.is_empty(),
-        _ => false,
-    };
-    if !placed {
-        return Err(format!("no place: {problem:?}"));
-    }
-    if problem.message.is_empty() {
-        return Err(format!("no message: {problem:?}"));
-    }
-    if shown.chars().count() > LONGEST_MESSAGE {
-        return Err(format!("{} characters: {shown}", shown.chars().count()));
-    }
-    if shown.chars().any(char::is_control) {
-        return Err(format!("control characters: {shown:?}"));
-    }
-    Ok(())
-}
-
-/// Those that must have a place: of more than 50 the first, followed by one that says how many more there are.
-fn told(problems: &[Problem]) -> &[Problem] {
-    match problems {
-        [first @ .., last] if first.len() == 50 && is_rest(&last.message) => first,
-        all => all,
-    }
-}
-
-fn is_rest(message: &str) -> bool {
-    let number = message
-        .strip_prefix("and ")
-        .and_then(|rest| rest.strip_suffix(" more"));
-    number.is_some_and(|number| number.parse::<u64>().is_ok())
-}
-
 fn check(input: &Text) -> Result<Outcome, String> {
-    let scenario = match read_toml(&input.text, "fuzz.toml", &input.overrides) {
-        Err(problems) if problems.is_empty() => return Err("refused without a reason".into()),
-        Err(problems) => {
-            told(&problems).iter().try_for_each(message)?;
-            return Ok(Outcome::Refused);
-        }
-        Ok(scenario) => scenario,
-    };
-    let written = write_toml(&scenario);
-    match read_toml(&written, "written.toml", &[]) {
-        Ok(again) if again == scenario => {}
-        Ok(_) => return Err(format!("reads back as another scenario:\n{written}")),
-        Err(problems) => {
-            return Err(format!(
-                "is refused when written: {}\n{written}",
-                problems[0]
-            ));
-        }
-    }
-    if scenario.links.len() + scenario.vcs.len() <= DESCRIBED {
-        describe(&scenario).map_err(|error| format!("is not described: {error}"))?;
-    }
-    Ok(Outcome::Accepted)
+    let is_accepted = promise::check(&input.text, &input.overrides)?;
+    Ok(if is_accepted {
+        Outcome::Accepted
+    } else {
+        Outcome::Refused
+    })
 }
 
 #[test]
