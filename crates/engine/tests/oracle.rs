@@ -208,6 +208,52 @@ fn a_faster_link_brings_the_next_run_early() {
     both_orders_agree(net);
 }
 
+/// So many VCs that the cells of several are taken off their queues before the first of them goes.
+#[test]
+fn many_vcs_take_turns_as_the_model_says() {
+    for (buffer, unit) in [
+        (None, ProcessingUnit::Cell),
+        (Some(500), ProcessingUnit::Cell),
+        (Some(500), ProcessingUnit::Frame),
+    ] {
+        let mut net = build::network(Span::from_milliseconds(15));
+        let switch = build::switch("s", buffer, DropPolicy::TailDrop);
+        net.switches = vec![Switch {
+            scheduler: Scheduler::PerVc {
+                class: Class::Ubr,
+                unit,
+            },
+            ..switch
+        }];
+        net.hosts = vec![build::host("b")];
+        let (rate, delay) = (BitRate(155_520_000), Span::from_microseconds(5));
+        net.links = build::links("s", "b", rate, delay).into();
+        for i in 0..100 {
+            let host = format!("a{i}");
+            net.links.extend(build::links(&host, "s", rate, delay));
+            let traffic = match i % 10 {
+                8 => Traffic::Cbr {
+                    rate: BitRate(2_000_000),
+                },
+                9 => Traffic::Poisson {
+                    rate: BitRate(1_000_000),
+                },
+                _ => tcp(build::tcp()),
+            };
+            let class = if i % 25 == 8 { Class::Vbr } else { Class::Ubr };
+            let vc = build::vc(&format!("v{i}"), &host, "b", &["s"], class, traffic);
+            net.vcs.push(Vc {
+                weight: 1 + i % 3,
+                guarantee: (i % 7 == 0 && class == Class::Ubr).then_some(BitRate(500_000)),
+                start: Span::from_microseconds(7 * i),
+                ..vc
+            });
+            net.hosts.push(build::host(host));
+        }
+        both_orders_agree(net);
+    }
+}
+
 /// A retransmission by v1 and a delayed ACK of v0 are due at one tick and leave by the same NIC.
 #[test]
 fn timers_of_one_instant_go_retransmission_first() {

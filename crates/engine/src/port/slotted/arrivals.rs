@@ -199,7 +199,7 @@ impl Slotted {
             self.busy = true;
             self.since = cell.arrived;
             self.served = 0;
-            self.begin(fabric, cell.arrived, &cell);
+            fabric.depart(self.begin(cell.arrived, &cell));
         }
     }
 

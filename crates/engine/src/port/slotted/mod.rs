@@ -22,6 +22,7 @@ mod waiting;
 
 use super::drop::QueueView;
 use super::gate::Gate;
+use super::sched::per_vc::PerVc;
 use super::sched::{Scheduler, Within};
 use super::watch::Quantity;
 use crate::cells::{ENDS_FRAME, Run};
@@ -31,6 +32,12 @@ use crate::units::{CellTime, Span, Time};
 use queue::ClassQueue;
 use vc_queue::VcQueue;
 pub use waiting::Waiting;
+
+/// How many cells are chosen before they begin, where very many VCs are served one by one.
+const TOGETHER: usize = 16;
+
+/// Up to so many VCs lie in the nearest cache together: then it gains nothing.
+const FEW_VCS: usize = 64;
 
 /// State of the kernel.
 #[derive(Debug)]
@@ -56,6 +63,9 @@ pub struct Slotted {
     started: u64,
     max_queue: u64,
     queue_time: u128,
+    /// The class whose cells are chosen together, if any; and room for those that leave.
+    together: usize,
+    leaving: Vec<Run>,
     /// For the bulk's use: arrivals in each slot from now on.
     arrivals: Vec<u32>,
     /// How far ahead of the next arrival the bulk looks.
@@ -83,6 +93,9 @@ impl Slotted {
             refusal: gates[class].refusal(),
             ..ClassQueue::default()
         });
+        let goes_together = |s: &&PerVc| vcs > FEW_VCS && s.goes_by_cells();
+        let together = scheduler.per_vc().filter(goes_together);
+        let together = together.map_or(CLASSES, PerVc::class);
         Slotted {
             cell_time,
             exact: cell_time.exact().unwrap_or(Span::ZERO),
@@ -102,6 +115,8 @@ impl Slotted {
             started: 0,
             max_queue: 0,
             queue_time: 0,
+            together,
+            leaving: Vec::new(),
             arrivals: Vec::new(),
             look_ahead: Span::ZERO,
         }
@@ -147,7 +162,11 @@ impl Slotted {
             decisions -= slots;
             let mut left = slots;
             while left > 0 {
-                left -= self.begin_first(fabric, class, left);
+                left -= if class == self.together {
+                    self.begin_together(fabric, class, left)
+                } else {
+                    self.begin_first(fabric, class, left)
+                };
             }
         }
     }
@@ -167,21 +186,54 @@ impl Slotted {
                 cells
             }
         };
+        let local = fabric.hops[cells.hop as usize].local as usize;
+        fabric.depart(self.leave(class, local, &cells));
+        u64::from(cells.n())
+    }
+
+    /// The same for a class of many VCs in turns of one cell: all are chosen, then taken off, and then they go. The cells of as many VCs
+    /// lie in as many places of memory, and so they are fetched at once.
+    #[inline]
+    fn begin_together(&mut self, fabric: &mut Fabric, class: usize, most: u64) -> u64 {
+        let Within::PerVc(scheduler) = self.scheduler.within(class) else {
+            unreachable!("its VCs are served one by one");
+        };
+        let n = (most as usize).min(TOGETHER);
+        let mut vcs = [0; TOGETHER];
+        for (sent, vc) in (self.started..).zip(&mut vcs[..n]) {
+            *vc = scheduler.next_cell(sent);
+        }
+        let mut leaving = std::mem::take(&mut self.leaving);
+        leaving.clear();
+        leaving.extend(vcs[..n].iter().map(|&vc| {
+            let cells = self.queues[class].per_vc[vc].take(1, self.exact);
+            self.leave(class, vc, &cells)
+        }));
+        for &run in &leaving {
+            fabric.depart(run);
+        }
+        self.leaving = leaving;
+        n as u64
+    }
+
+    /// Begins the transmission of `cells` of the VC with local number `local`, which have waited in `class` until now; returns how they
+    /// leave.
+    #[inline(always)]
+    fn leave(&mut self, class: usize, local: usize, cells: &Waiting) -> Run {
         let n = u64::from(cells.n());
         if self.counts[class] {
-            queue.count_out(fabric.hops[cells.hop as usize].local as usize, n);
+            self.queues[class].count_out(local, n);
         }
         self.waiting[class] -= n;
         self.total -= n;
         let waited = self.free_at - cells.arrived;
         self.queue_time += u128::from(waited.0) * u128::from(n);
-        self.begin(fabric, self.free_at, &cells);
-        n
+        self.begin(self.free_at, cells)
     }
 
-    /// Begins the transmission of `cells` at `start`, one after the other.
+    /// Begins the transmission of `cells` at `start`, one after the other; returns how they leave.
     #[inline(always)]
-    fn begin(&mut self, fabric: &mut Fabric, start: Time, cells: &Waiting) {
+    fn begin(&mut self, start: Time, cells: &Waiting) -> Run {
         let n = cells.n();
         self.started += u64::from(n);
         let (time, period) = if self.exact > Span::ZERO {
@@ -192,7 +244,7 @@ impl Slotted {
             self.free_at = self.since + self.cell_time.end_of(self.served);
             (self.free_at, self.cell_time.longest())
         };
-        fabric.depart(Run {
+        Run {
             time,
             period,
             age: cells.age + (time - cells.arrived),
@@ -201,7 +253,7 @@ impl Slotted {
             cell: cells.cell,
             hop: cells.hop,
             flags: cells.flags(),
-        });
+        }
     }
 
     #[inline]

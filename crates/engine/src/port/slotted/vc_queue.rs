@@ -52,8 +52,12 @@ impl VcQueue {
             self.first = cells;
             return;
         }
+        // The last ones may lie where no cache has them: they are looked at only if need be.
+        if c == Span::ZERO || cells.begins_frame() {
+            return self.rest.push_back(cells);
+        }
         let last = self.rest.back_mut().unwrap_or(&mut self.first);
-        if c == Span::ZERO || !last.join(&cells, c) {
+        if !last.join(&cells, c) {
             self.rest.push_back(cells);
         }
     }

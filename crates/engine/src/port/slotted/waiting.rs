@@ -57,6 +57,12 @@ impl Waiting {
         self.flags() & SINGLE_CELLS != 0
     }
 
+    /// Whether it begins a frame of several cells; then it joins nothing.
+    #[inline(always)]
+    pub fn begins_frame(&self) -> bool {
+        self.cell == 0 && !self.is_single()
+    }
+
     /// Takes the first `n` cells off, which are not all; cells arrived `c` apart.
     #[inline(always)]
     pub fn split(&mut self, n: u32, c: Span) -> Waiting {

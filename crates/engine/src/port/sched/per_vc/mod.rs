@@ -135,10 +135,21 @@ impl PerVc {
     /// How many of the next `n` cells of the VC that [`PerVc::pick`] chose, all of one frame, go before it must be asked again.
     #[inline]
     pub fn in_a_row(&self, n: u32) -> u32 {
-        match self.unit {
-            ProcessingUnit::Cell => 1,
-            ProcessingUnit::Frame => n,
-        }
+        if self.goes_by_cells() { 1 } else { n }
+    }
+
+    /// Whether turns are of one cell: then [`PerVc::next_cell`] does.
+    #[inline]
+    pub fn goes_by_cells(&self) -> bool {
+        self.unit == ProcessingUnit::Cell
+    }
+
+    /// The VC whose oldest cell goes in this slot, after `sent` slots of the port, where turns are of one cell; the cell counts as taken.
+    #[inline]
+    pub fn next_cell(&mut self, sent: u64) -> usize {
+        let vc = self.pick(sent);
+        self.taken(1, false, sent + 1);
+        vc
     }
 
     /// So many cells of the VC that [`PerVc::pick`] chose have been taken, after which the port has begun to send `sent` cells.

@@ -12,49 +12,46 @@ pub(super) const LOWERED_AT: Tag = 1 << 62;
 /// In place of the tag of a VC that does not wait.
 const NONE: Tag = 1 << 63;
 
-/// A VC with its tag.
-#[derive(Clone, Copy, Debug)]
-struct Player {
-    tag: Tag,
-    vc: u32,
-}
-
 /// The VCs that have cells waiting, by tag. Equal tags go by the number of the VC.
 #[derive(Clone, Debug)]
 pub(super) struct Tournament {
-    /// Match i is between the winners of matches 2i and 2i + 1, of which there are a power of 2 in each round; behind the last match
-    /// follow the VCs, those with smaller numbers to the left.
-    matches: Vec<[Player; 2]>,
-    winner: Player,
+    /// Player i is the winner of the match between players 2i and 2i + 1, of whom there are a power of 2 in each round. The second half
+    /// are the VCs, those with smaller numbers to the left. Here are their tags.
+    tags: Vec<Tag>,
+    /// Which VC a player is.
+    vcs: Vec<u32>,
+    winner: (Tag, u32),
 }
 
 impl Tournament {
     /// None of `vcs` waits.
     pub(super) fn new(vcs: usize) -> Tournament {
-        let nobody = Player { tag: NONE, vc: 0 };
+        let players = 2 * vcs.next_power_of_two();
         Tournament {
-            matches: vec![[nobody; 2]; vcs.next_power_of_two()],
-            winner: nobody,
+            tags: vec![NONE; players],
+            vcs: vec![0; players],
+            winner: (NONE, 0),
         }
     }
 
     /// `vc` waits with `tag`.
     #[inline]
     pub(super) fn enter(&mut self, vc: usize, tag: Tag) {
-        let mut player = Player { tag, vc: vc as u32 };
-        let mut at = self.matches.len() + vc;
-        while at > 1 {
-            let sides = &mut self.matches[at / 2];
-            let right = at % 2;
-            sides[right] = player;
-            let other = sides[1 - right];
+        let (mut tag, mut player) = (tag, vc as u32);
+        let players = self.tags.len();
+        let (tags, vcs) = (&mut self.tags[..], &mut self.vcs[..players]);
+        let mut at = players / 2 + vc;
+        // All are below `players`, an even number: said here, it is not checked again.
+        while at > 1 && at < players && at ^ 1 < players {
+            (tags[at], vcs[at]) = (tag, player);
+            let (other, of_other) = (tags[at ^ 1], vcs[at ^ 1]);
             // The left one wins if tags are equal.
-            let loses = other.tag < player.tag + right as Tag;
-            player.tag = select_unpredictable(loses, other.tag, player.tag);
-            player.vc = select_unpredictable(loses, other.vc, player.vc);
+            let loses = other < tag + (at & 1) as Tag;
+            tag = select_unpredictable(loses, other, tag);
+            player = select_unpredictable(loses, of_other, player);
             at /= 2;
         }
-        self.winner = player;
+        self.winner = (tag, player);
     }
 
     /// `vc` does not wait any more.
@@ -66,7 +63,8 @@ impl Tournament {
     /// The VC with the smallest tag, and that; there must be one.
     #[inline]
     pub(super) fn first(&self) -> (usize, Tag) {
-        debug_assert!(self.winner.tag != NONE, "nothing waits");
-        (self.winner.vc as usize, self.winner.tag)
+        let (tag, vc) = self.winner;
+        debug_assert!(tag != NONE, "nothing waits");
+        (vc as usize, tag)
     }
 }
