@@ -31,7 +31,8 @@ impl Plan<'_> {
         let flows = flows.map(|(flow, &first)| self.flow_ends(flow, first));
         let nics = scenario.links.iter().map(|l| Nic::new(l.rate.cell_time()));
         let stages = scenario.hosts.iter();
-        let stages = stages.map(|h| [(); 2].map(|()| h.processing.map(FrameStage::new)));
+        let stages =
+            stages.map(|h| [(); 2].map(|()| h.processing.map(|p| Box::new(FrameStage::new(p)))));
         Hosts::new(
             vcs,
             first_events,
@@ -48,7 +49,10 @@ impl Plan<'_> {
         let vc = &scenario.vcs[flow.vc];
         let what = flow.kind.name();
         let transport = |way: &str, host: usize| TransportStage {
-            stage: vc.traffic.processing().map(FrameStage::new),
+            stage: vc
+                .traffic
+                .processing()
+                .map(|p| Box::new(FrameStage::new(p))),
             draws: self
                 .draws
                 .stream(&vc.name, &format!("transport-{way}-{what}")),

@@ -26,7 +26,7 @@ use crate::rng::Stream;
 use crate::tally::NicTally;
 use crate::units::Time;
 use std::collections::VecDeque;
-use traffic::{End, FrameSource, Offered, Source};
+use traffic::{End, FrameSource, Offered, Outbox, Source};
 
 /// The way up or down through a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,41 +41,42 @@ pub enum Way {
 #[derive(Debug)]
 pub struct TransportStage {
     /// Of this flow alone; `None`: no delay.
-    pub stage: Option<FrameStage>,
+    pub stage: Option<Box<FrameStage>>,
     /// Draws for it.
     pub draws: Stream,
     /// Draws for the host's stage.
     pub host_draws: Stream,
 }
 
-/// A flow at its two hosts.
+/// A flow at its two hosts. What frames need that only pass comes first and fills a cache line.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub struct FlowEnds {
     /// Its VC.
     pub vc: usize,
-    /// What it is to its VC.
-    pub kind: FlowKind,
-    /// Index of the first hop: the NIC it leaves through.
-    pub first_hop: u32,
     /// That NIC's link.
     pub nic: usize,
     /// The hosts at its beginning and end.
     pub hosts: [usize; 2],
+    /// Index of the first hop: the NIC it leaves through.
+    pub first_hop: u32,
     /// Number of the next frame.
     next_frame: u32,
     /// Frames queued at the NIC.
     pub frames_sent: u64,
     /// Their cells.
     pub cells_queued: u64,
+    /// What it is to its VC.
+    pub kind: FlowKind,
     /// Whether what follows from its frames concerns nobody else, so that one may be handled before its time has come: the NIC that
     /// answers, or without answers its own, serves this flow only, and nothing waits in a processing stage.
     pub at_once: bool,
+    /// Frames delivered to the host, not yet handled: time and number.
+    delivered: VecDeque<(Time, u32)>,
     /// The transport's processing where the flow begins, and where it ends.
     pub sending: TransportStage,
     /// See `sending`.
     pub receiving: TransportStage,
-    /// Frames delivered to the host, not yet handled: time and number.
-    delivered: VecDeque<(Time, u32)>,
     /// Frames on their way to the transport, and from the transport to the host.
     to_transport: VecDeque<u32>,
     to_host: VecDeque<u32>,
@@ -162,7 +163,7 @@ pub struct Hosts {
     /// Per link; idle for links that leave a switch.
     nics: Vec<Nic>,
     /// Per host: processing of what is sent and of what is received.
-    stages: Vec<[Option<FrameStage>; 2]>,
+    stages: Vec<[Option<Box<FrameStage>>; 2]>,
     /// Per host: frames in its sending stage on their way to a NIC.
     to_nics: Vec<VecDeque<(FlowId, u32)>>,
     /// End of the run.
@@ -170,7 +171,7 @@ pub struct Hosts {
     /// Measuring time [from, to).
     measured: (Time, Time),
     /// Frames that a source has just offered, and frames that have just arrived.
-    offered: Vec<Offered>,
+    offered: Outbox,
     arrivals: Vec<Arrival>,
 }
 
@@ -181,7 +182,7 @@ impl Hosts {
         first_events: Vec<Time>,
         flows: Vec<FlowEnds>,
         nics: Vec<Nic>,
-        stages: Vec<[Option<FrameStage>; 2]>,
+        stages: Vec<[Option<Box<FrameStage>>; 2]>,
         end: Time,
         measured: (Time, Time),
     ) -> Hosts {
@@ -200,7 +201,7 @@ impl Hosts {
             stages,
             end,
             measured,
-            offered: Vec::new(),
+            offered: Outbox::default(),
             arrivals: Vec::new(),
         }
     }
@@ -278,7 +279,7 @@ impl Hosts {
         if end == End::Sender
             && let Some(probe) = &mut vc.probe
         {
-            probe.acted(now, frames, &self.offered);
+            probe.acted(now, frames, &self.offered.frames);
         }
         // The event list holds an event no later than the deadline.
         let deadline = frames.deadline(end);
@@ -291,14 +292,14 @@ impl Hosts {
             self.events.push(deadline, kind, index);
         }
         let (data, ack) = (vc.data, vc.ack);
-        for i in 0..self.offered.len() {
-            let Offered { kind, cells, .. } = self.offered[i];
+        for i in 0..self.offered.frames.len() {
+            let Offered { kind, cells, .. } = self.offered.frames[i];
             let flow = match kind {
                 FlowKind::Data => data,
                 FlowKind::Ack => ack,
             };
             self.send(flow, cells, now, fabric);
         }
-        self.offered.clear();
+        self.offered.frames.clear();
     }
 }

@@ -12,6 +12,7 @@ mod udp;
 pub use cells::CellSource;
 
 use crate::flow::FlowKind;
+use crate::host::tcp::Segment;
 use crate::rng::Stream;
 use crate::scenario::Traffic;
 use crate::tally::SenderCounters;
@@ -50,6 +51,15 @@ pub struct Offered {
     pub first_byte: u64,
 }
 
+/// Where sources put what they offer.
+#[derive(Clone, Debug, Default)]
+pub struct Outbox {
+    /// The frames.
+    pub frames: Vec<Offered>,
+    /// Room of a TCP connection for the segments that become frames; the same for all, as it is empty in between.
+    segments: Vec<Segment>,
+}
+
 /// What the arrival of a frame brings to the application.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Delivery {
@@ -72,13 +82,13 @@ pub enum SourceState {
 #[enum_dispatch]
 pub trait FrameSource {
     /// It starts, or goes on of itself. Returns when it does so again; [`Time::NEVER`] for not at all.
-    fn start(&mut self, now: Time, out: &mut Vec<Offered>) -> Time;
+    fn start(&mut self, now: Time, out: &mut Outbox) -> Time;
 
     /// Frame `frame` of its flow `kind` has arrived complete.
-    fn take(&mut self, kind: FlowKind, frame: u32, now: Time, out: &mut Vec<Offered>) -> Delivery;
+    fn take(&mut self, kind: FlowKind, frame: u32, now: Time, out: &mut Outbox) -> Delivery;
 
     /// It is `now` the time for which `end` has asked.
-    fn on_timer(&mut self, end: End, now: Time, out: &mut Vec<Offered>);
+    fn on_timer(&mut self, end: End, now: Time, out: &mut Outbox);
 
     /// When `end` wants to be called; [`Time::NEVER`] for not at all.
     fn deadline(&self, end: End) -> Time;

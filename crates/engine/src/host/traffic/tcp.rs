@@ -1,10 +1,10 @@
 //! A TCP connection: sender and receiver, and what the frames between them carry.
 
-use super::{Delivery, End, FrameSource, Offered, SourceState};
+use super::{Delivery, End, FrameSource, Offered, Outbox, SourceState};
 use crate::aal5::{ACK_CELLS, cells_of_segment};
 use crate::cells::precedes;
 use crate::flow::FlowKind;
-use crate::host::tcp::{Ack, MAX_SACK_BLOCKS, News, Receiver, SackBlock, Segment, Sender};
+use crate::host::tcp::{Ack, MAX_SACK_BLOCKS, News, Receiver, SackBlock, Sender};
 use crate::scenario::TcpParams;
 use crate::tally::SenderCounters;
 use crate::units::{Span, Time};
@@ -17,19 +17,17 @@ pub struct Tcp {
     sender: Sender,
     /// The end that receives them.
     receiver: Receiver,
-    /// What the data frames on their way carry: first byte, bytes. They are numbered one after the other, up to `next_data`.
-    data: VecDeque<(u64, u32)>,
+    /// What the data frames on their way carry. They are numbered one after the other, from `first_data` on.
+    data: VecDeque<Stretch>,
+    first_data: u32,
     /// What the ACK frames on their way carry: next byte expected. They are numbered likewise, up to `next_ack`.
     acks: VecDeque<u64>,
     /// SACK blocks of those that have any.
     sacks: VecDeque<(u32, u8, [SackBlock; MAX_SACK_BLOCKS])>,
-    /// Numbers of the next data and ACK frame.
-    next_data: u32,
+    /// Number of the next ACK frame.
     next_ack: u32,
     /// Bytes and cells of a full segment.
     full: (u64, u32),
-    /// Segments that the sender has just asked for.
-    segments: Vec<Segment>,
     /// The ACK that is being sent or has just arrived: kept, since to make one anew for each frame costs time.
     ack: Ack,
 }
@@ -43,10 +41,9 @@ impl Tcp {
             data: VecDeque::new(),
             acks: VecDeque::new(),
             sacks: VecDeque::new(),
-            next_data: 0,
+            first_data: 0,
             next_ack: 0,
             full: (params.mss, cells_of_segment(params.mss)),
-            segments: Vec::new(),
             ack: Ack::default(),
         }
     }
@@ -63,23 +60,22 @@ impl Tcp {
 
     /// Offers the segments that the sender has just asked for.
     #[inline(always)]
-    fn offer_segments(&mut self, out: &mut Vec<Offered>) {
-        for i in 0..self.segments.len() {
-            let segment = self.segments[i];
-            self.data.push_back((segment.seq, segment.len));
-            self.next_data = self.next_data.wrapping_add(1);
-            out.push(Offered {
+    fn offer_segments(&mut self, out: &mut Outbox) {
+        for i in 0..out.segments.len() {
+            let segment = out.segments[i];
+            note(&mut self.data, segment.seq, segment.len);
+            out.frames.push(Offered {
                 kind: FlowKind::Data,
                 cells: self.cells_of(segment.len),
                 first_byte: segment.seq,
             });
         }
-        self.segments.clear();
+        out.segments.clear();
     }
 
     /// Offers the receiver's ACK.
     #[inline(always)]
-    fn offer_ack(&mut self, out: &mut Vec<Offered>) {
+    fn offer_ack(&mut self, out: &mut Outbox) {
         let ack = &mut self.ack;
         self.receiver.acknowledge(ack);
         let frame = self.next_ack;
@@ -88,7 +84,7 @@ impl Tcp {
         if ack.n_blocks > 0 {
             self.sacks.push_back((frame, ack.n_blocks, ack.blocks));
         }
-        out.push(Offered {
+        out.frames.push(Offered {
             kind: FlowKind::Ack,
             cells: ACK_CELLS,
             first_byte: ack.ack,
@@ -98,7 +94,9 @@ impl Tcp {
     /// What data frame `frame` carries; forgets it and all before it, which have been lost.
     #[inline(always)]
     fn take_segment(&mut self, frame: u32) -> (u64, u32) {
-        take(&mut self.data, self.next_data.wrapping_sub(frame))
+        let lost = frame.wrapping_sub(self.first_data);
+        self.first_data = frame.wrapping_add(1);
+        take_after(&mut self.data, lost)
     }
 
     /// Fills in what ACK frame `frame` carries; forgets it and all before it.
@@ -120,6 +118,70 @@ impl Tcp {
     }
 }
 
+/// Segments of equal length, each of which begins where the one before ends.
+#[derive(Clone, Copy, Debug)]
+struct Stretch {
+    /// First byte of the first, and one past the last byte of the last.
+    seq: u64,
+    end: u64,
+    /// Bytes of a segment.
+    len: u32,
+    /// Segments.
+    n: u32,
+}
+
+/// Adds a segment at the end.
+#[inline(always)]
+fn note(segments: &mut VecDeque<Stretch>, seq: u64, len: u32) {
+    let end = seq + u64::from(len);
+    match segments.back_mut() {
+        Some(last) if last.end == seq && last.len == len => {
+            last.end = end;
+            last.n += 1;
+        }
+        _ => segments.push_back(Stretch {
+            seq,
+            end,
+            len,
+            n: 1,
+        }),
+    }
+}
+
+/// Takes the segment behind the first `skipped`, which go too: its first byte, and its bytes.
+#[inline(always)]
+fn take_after(segments: &mut VecDeque<Stretch>, skipped: u32) -> (u64, u32) {
+    let first = segments.front_mut();
+    let first = first.expect("a frame that arrives has been sent");
+    if skipped > 0 || first.n == 1 {
+        return take_beyond(segments, skipped);
+    }
+    let (seq, len) = (first.seq, first.len);
+    first.seq += u64::from(len);
+    first.n -= 1;
+    (seq, len)
+}
+
+/// The same where more goes than the first segment of several.
+#[inline(never)]
+fn take_beyond(segments: &mut VecDeque<Stretch>, mut skipped: u32) -> (u64, u32) {
+    loop {
+        let first = segments.front_mut();
+        let first = first.expect("a frame that arrives has been sent");
+        let Stretch { seq, len, n, .. } = *first;
+        if skipped + 1 < n {
+            first.seq += u64::from(skipped + 1) * u64::from(len);
+            first.n -= skipped + 1;
+        } else {
+            segments.pop_front();
+        }
+        if skipped < n {
+            return (seq + u64::from(skipped) * u64::from(len), len);
+        }
+        skipped -= n;
+    }
+}
+
 /// The one of `frames` that is number `from_end` from their end, 1 being the last; it goes, and all before it.
 #[inline(always)]
 fn take<T>(frames: &mut VecDeque<T>, from_end: u32) -> T {
@@ -132,14 +194,14 @@ fn take<T>(frames: &mut VecDeque<T>, from_end: u32) -> T {
 }
 
 impl FrameSource for Tcp {
-    fn start(&mut self, now: Time, out: &mut Vec<Offered>) -> Time {
-        self.sender.start(now, &mut self.segments);
+    fn start(&mut self, now: Time, out: &mut Outbox) -> Time {
+        self.sender.start(now, &mut out.segments);
         self.offer_segments(out);
         Time::NEVER
     }
 
     #[inline(always)]
-    fn take(&mut self, kind: FlowKind, frame: u32, now: Time, out: &mut Vec<Offered>) -> Delivery {
+    fn take(&mut self, kind: FlowKind, frame: u32, now: Time, out: &mut Outbox) -> Delivery {
         match kind {
             FlowKind::Data => {
                 let (seq, len) = self.take_segment(frame);
@@ -154,17 +216,17 @@ impl FrameSource for Tcp {
             }
             FlowKind::Ack => {
                 self.take_ack(frame);
-                self.sender.on_ack(now, &self.ack, &mut self.segments);
+                self.sender.on_ack(now, &self.ack, &mut out.segments);
                 self.offer_segments(out);
                 Delivery::default()
             }
         }
     }
 
-    fn on_timer(&mut self, end: End, now: Time, out: &mut Vec<Offered>) {
+    fn on_timer(&mut self, end: End, now: Time, out: &mut Outbox) {
         match end {
             End::Sender => {
-                self.sender.on_timer(now, &mut self.segments);
+                self.sender.on_timer(now, &mut out.segments);
                 self.offer_segments(out);
             }
             End::Receiver => {
@@ -198,6 +260,39 @@ impl FrameSource for Tcp {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_segment_is_found_by_how_many_are_lost_before_it() {
+        let sent = [
+            (0, 512),
+            (512, 512),
+            (1024, 512),
+            (1536, 100),
+            (512, 512),
+            (1024, 512),
+            (1024, 512),
+        ];
+        let mut segments = VecDeque::new();
+        for (seq, len) in sent {
+            note(&mut segments, seq, len);
+        }
+        let stretches: Vec<u32> = segments.iter().map(|s| s.n).collect();
+        assert_eq!(stretches, [3, 1, 2, 1]);
+        // Whichever arrive, each is found, and nothing is left behind the last one.
+        for arrive in 1u32..1 << sent.len() {
+            let (mut left, mut lost) = (segments.clone(), 0);
+            for (i, &segment) in sent.iter().enumerate() {
+                if arrive >> i & 1 == 1 {
+                    assert_eq!(take_after(&mut left, lost), segment);
+                    lost = 0;
+                } else {
+                    lost += 1;
+                }
+            }
+            let n: u32 = left.iter().map(|s| s.n).sum();
+            assert_eq!(n, lost);
+        }
+    }
 
     #[test]
     fn a_frame_is_found_by_its_number_and_those_before_it_are_forgotten() {

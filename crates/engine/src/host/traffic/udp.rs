@@ -1,7 +1,7 @@
 //! UDP: datagrams of one size at equal distances, whatever becomes of them (model section 9).
 
 use super::pace::Pace;
-use super::{Delivery, End, FrameSource, Offered, SourceState};
+use super::{Delivery, End, FrameSource, Offered, Outbox, SourceState};
 use crate::flow::FlowKind;
 use crate::scenario::UdpParams;
 use crate::tally::SenderCounters;
@@ -36,8 +36,8 @@ impl Udp {
 }
 
 impl FrameSource for Udp {
-    fn start(&mut self, _now: Time, out: &mut Vec<Offered>) -> Time {
-        out.push(Offered {
+    fn start(&mut self, _now: Time, out: &mut Outbox) -> Time {
+        out.frames.push(Offered {
             kind: FlowKind::Data,
             cells: self.cells,
             first_byte: self.offered,
@@ -47,14 +47,14 @@ impl FrameSource for Udp {
         if next < self.stop { next } else { Time::NEVER }
     }
 
-    fn take(&mut self, _: FlowKind, _: u32, _: Time, _: &mut Vec<Offered>) -> Delivery {
+    fn take(&mut self, _: FlowKind, _: u32, _: Time, _: &mut Outbox) -> Delivery {
         Delivery {
             bytes: self.bytes,
             cells: self.cells,
         }
     }
 
-    fn on_timer(&mut self, _: End, _: Time, _: &mut Vec<Offered>) {}
+    fn on_timer(&mut self, _: End, _: Time, _: &mut Outbox) {}
 
     fn deadline(&self, _: End) -> Time {
         Time::NEVER
@@ -86,12 +86,12 @@ mod tests {
         };
         let start = Time(1000);
         let mut udp = Udp::new(params, start, start + cell * stop);
-        let (mut at, mut found, mut out) = (start, Vec::new(), Vec::new());
+        let (mut at, mut found, mut out) = (start, Vec::new(), Outbox::default());
         while at != Time::NEVER {
             found.push(at.since(start).0 / cell.0);
             at = udp.start(at, &mut out);
         }
-        let bytes: Vec<u64> = out.iter().map(|frame| frame.first_byte).collect();
+        let bytes: Vec<u64> = out.frames.iter().map(|frame| frame.first_byte).collect();
         assert_eq!(
             bytes,
             (0..found.len() as u64)
