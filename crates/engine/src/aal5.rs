@@ -27,24 +27,25 @@ pub fn cells_of_datagram(data_bytes: u64) -> u32 {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Reassembly {
     frame: u32,
+    /// Its cells; and [`MIXED`] if cells of an earlier frame, whose EOM was lost, are in front.
     cells: u32,
-    /// Cells of an earlier frame, whose EOM was lost, are in front.
-    mixed: bool,
 }
+
+/// More than any frame has.
+const MIXED: u32 = 1 << 31;
 
 impl Reassembly {
     /// Takes `cells` consecutive cells of `frame`, none of them an EOM unless it is the last one.
     pub fn take(&mut self, frame: u32, cells: u32) {
         // Without a branch: nobody could guess it, as it is taken where a frame has just ended and else not.
         let other = (self.cells > 0) & (self.frame != frame);
-        self.mixed |= other;
         self.frame = frame;
-        self.cells = if other { 0 } else { self.cells } + cells;
+        self.cells = if other { MIXED } else { self.cells } + cells;
     }
 
     /// Ends the frame at its EOM, which must have been taken: true when it is complete and clean.
     pub fn end(&mut self, cells_of_frame: u32) -> bool {
-        let good = !self.mixed && self.cells == cells_of_frame;
+        let good = self.cells == cells_of_frame;
         *self = Reassembly::default();
         good
     }

@@ -1,6 +1,7 @@
 //! The books of a run: every cell that left a station is delivered, dropped, held or on its way; and the counters that follow.
 
 use crate::cells::FramesAt;
+use crate::delays::DelayTally;
 use crate::fabric::{Hop, HopExtra, Next};
 use crate::host::traffic::{FrameSource, Source};
 use crate::simulation::Simulation;
@@ -101,9 +102,9 @@ impl Simulation {
         let mut tallies: Vec<FlowTally> = flows
             .map(|((ends, sink), under_way)| FlowTally {
                 frames_sent: ends.frames_sent,
-                frames_delivered: sink.frames,
-                frames_damaged: sink.damaged,
-                frames_lost: ends.frames_sent - sink.frames - under_way,
+                frames_delivered: sink.frames(),
+                frames_damaged: sink.damaged(),
+                frames_lost: ends.frames_sent - sink.frames() - under_way,
                 cells_sent: fabric.hops[ends.first_hop as usize].sent,
                 cells_delivered: sink.cells,
                 cells_not_sent: ends.cells_queued - fabric.hops[ends.first_hop as usize].sent,
@@ -153,7 +154,8 @@ impl Simulation {
         let sinks = &mut self.fabric.sinks;
         let of = |vc: &crate::host::Vc| {
             let sink = &mut sinks[vc.data.index()];
-            let (delay, bins) = (sink.delay, std::mem::take(&mut sink.bins));
+            let delay = DelayTally::of(sink.measured_cells(), sink.delay);
+            let bins = std::mem::take(&mut sink.bins);
             match &vc.source {
                 Source::Frames(frames) => VcTally {
                     sender: frames.counters(),
@@ -164,9 +166,9 @@ impl Simulation {
                     bins,
                 },
                 Source::Cells(_) => VcTally {
-                    measured_bytes: sink.measured_cells * CELL_PAYLOAD_BYTES,
+                    measured_bytes: sink.measured_cells() * CELL_PAYLOAD_BYTES,
                     delivered_bytes: sink.cells * CELL_PAYLOAD_BYTES,
-                    measured_cells: sink.measured_cells,
+                    measured_cells: sink.measured_cells(),
                     sender: SenderCounters::default(),
                     delay,
                     bins,

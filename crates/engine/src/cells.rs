@@ -55,6 +55,16 @@ impl Run {
         self.time + self.period * u64::from(self.n - 1)
     }
 
+    /// The same run after `latency`.
+    #[inline(always)]
+    pub fn later(&self, latency: Span) -> Run {
+        Run {
+            time: self.time + latency,
+            age: self.age + latency,
+            ..*self
+        }
+    }
+
     /// Takes the first `n` cells off.
     #[inline]
     pub fn skip(&mut self, n: u32) {

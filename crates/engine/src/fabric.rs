@@ -33,6 +33,7 @@ pub enum Next {
 /// How a flow goes through one station: what is looked at for every cell. The hops of a flow stand one after the other, so the next
 /// hop is the next index.
 #[derive(Clone, Debug)]
+#[repr(align(64))]
 pub struct Hop {
     /// Where cells go.
     pub next: Next,
@@ -243,11 +244,7 @@ impl Fabric {
     #[inline(always)]
     fn carry(&mut self, run: Run) {
         let hop = &self.hops[run.hop as usize];
-        let there = Run {
-            time: run.time + hop.latency,
-            age: run.age + hop.latency,
-            ..run
-        };
+        let there = run.later(hop.latency);
         match hop.next {
             Next::Host => self.reach_host(there),
             Next::Port { port, feed, input } => {
@@ -307,18 +304,17 @@ impl Fabric {
             let n = if run.time >= from && last < to {
                 u64::from(run.n)
             } else {
-                u64::from(run.before(to) - run.before(from))
+                let n = run.before(to) - run.before(from);
+                sink.leave_out(u64::from(run.n - n));
+                u64::from(n)
             };
             if n > 0 {
                 sink.delay.add(run.age, n);
                 sink.bins.add(run.age, n);
-                if run.is_single() {
-                    sink.measured_cells += n;
-                }
             }
         }
         if run.is_single() {
-            sink.frames += u64::from(run.n);
+            sink.count_frames(u64::from(run.n));
             return;
         }
         if sink.take(run.frame, run.n, run.flags & ENDS_FRAME != 0) {

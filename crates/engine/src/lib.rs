@@ -8,6 +8,7 @@ mod books;
 mod build;
 mod cells;
 mod class;
+mod delays;
 mod describe;
 mod event;
 mod fabric;

@@ -2,37 +2,49 @@
 
 use crate::aal5::Reassembly;
 use crate::cells::precedes;
-use crate::tally::{DelayBins, DelayTally};
+use crate::delays::{DelayBins, DelaySums};
 use std::collections::VecDeque;
 
-/// The receiving end of one flow: reassembly and counters.
+/// The receiving end of one flow: reassembly and counters. What every cell needs comes first and fills a cache line, what frames need
+/// the next one.
 #[derive(Clone, Debug, Default)]
+#[repr(C, align(64))]
 pub struct Sink {
-    /// The frame being collected.
-    reassembly: Reassembly,
-    /// Cells of a full frame.
-    pub frame_cells: u32,
-    /// Frames that differ: (frame, cells), ascending.
-    odd_frames: VecDeque<(u32, u32)>,
-    /// Cells that arrived before the end.
-    pub cells: u64,
-    /// Complete frames that arrived before the end.
-    pub frames: u64,
-    /// Incomplete ones.
-    pub damaged: u64,
-    /// Single cells that arrived within the measuring time.
-    pub measured_cells: u64,
     /// Transfer delays within the measuring time, data only.
-    pub delay: DelayTally,
+    pub delay: DelaySums,
     /// Their distribution.
     pub bins: DelayBins,
+    /// Cells that arrived before the end.
+    pub cells: u64,
+    /// The frame being collected.
+    reassembly: Reassembly,
+    frames: Frames,
+}
+
+/// What is known of the frames of a flow.
+#[derive(Clone, Debug, Default)]
+struct Frames {
+    /// Cells of a full frame.
+    cells: u32,
+    /// Frames that differ: (frame, cells), ascending.
+    odd: VecDeque<(u32, u32)>,
+    /// Complete frames that arrived before the end.
+    complete: u64,
+    /// Incomplete ones.
+    damaged: u64,
+    /// Cells of a data flow that arrived beyond the measuring time.
+    not_measured: u64,
 }
 
 impl Sink {
     /// Of a flow whose full frames have `frame_cells` cells.
     pub fn new(frame_cells: u32) -> Sink {
+        let frames = Frames {
+            cells: frame_cells,
+            ..Frames::default()
+        };
         Sink {
-            frame_cells,
+            frames,
             ..Sink::default()
         }
     }
@@ -40,8 +52,8 @@ impl Sink {
     /// Notes that frame `frame` will be sent with so many cells.
     #[inline]
     pub fn expect(&mut self, frame: u32, cells: u32) {
-        if cells != self.frame_cells {
-            self.odd_frames.push_back((frame, cells));
+        if cells != self.frames.cells {
+            self.frames.odd.push_back((frame, cells));
         }
     }
 
@@ -52,25 +64,58 @@ impl Sink {
         if !ends {
             return false;
         }
+        let frames = &mut self.frames;
         let passed = |odd: &(u32, u32)| precedes(odd.0, frame);
-        while self.odd_frames.front().is_some_and(passed) {
-            self.odd_frames.pop_front();
+        while frames.odd.front().is_some_and(passed) {
+            frames.odd.pop_front();
         }
-        let good = self.reassembly.end(self.cells_of(frame));
+        let good = self.reassembly.end(frames.cells_of(frame));
         if good {
-            self.frames += 1
+            frames.complete += 1
         } else {
-            self.damaged += 1
+            frames.damaged += 1
         }
         good
     }
 
+    /// Counts `n` complete frames, each of one cell.
+    #[inline(always)]
+    pub fn count_frames(&mut self, n: u64) {
+        self.frames.complete += n;
+    }
+
+    /// Counts cells of a data flow that arrive beyond the measuring time.
+    pub fn leave_out(&mut self, cells: u64) {
+        self.frames.not_measured += cells;
+    }
+
     /// Cells of a frame that has been sent and not been passed by a later one.
     pub fn cells_of(&self, frame: u32) -> u32 {
-        if self.odd_frames.is_empty() {
-            return self.frame_cells;
+        self.frames.cells_of(frame)
+    }
+
+    /// Complete frames that arrived before the end.
+    pub fn frames(&self) -> u64 {
+        self.frames.complete
+    }
+
+    /// Incomplete ones.
+    pub fn damaged(&self) -> u64 {
+        self.frames.damaged
+    }
+
+    /// Cells of a data flow that arrived within the measuring time.
+    pub fn measured_cells(&self) -> u64 {
+        self.cells - self.frames.not_measured
+    }
+}
+
+impl Frames {
+    fn cells_of(&self, frame: u32) -> u32 {
+        if self.odd.is_empty() {
+            return self.cells;
         }
-        let odd = self.odd_frames.iter().find(|&&(odd, _)| odd == frame);
-        odd.map_or(self.frame_cells, |&(_, cells)| cells)
+        let odd = self.odd.iter().find(|&&(odd, _)| odd == frame);
+        odd.map_or(self.cells, |&(_, cells)| cells)
     }
 }

@@ -13,10 +13,11 @@ pub use port::{DroppedCells, PortClassResult, PortResult};
 pub use totals::Totals;
 pub use vc::{VcPortResult, VcResult};
 
+use crate::delays::{DelayBins, DelayTally};
 use crate::flow::FlowKind;
 use crate::scenario::Scenario;
 pub use crate::series::{Dropped, Series};
-use crate::tally::{DelayBins, DelayTally, FlowTally, Tally};
+use crate::tally::{FlowTally, Tally};
 use crate::topology::Topology;
 use crate::units::{Span, TICKS_PER_SECOND};
 use schemars::JsonSchema;

@@ -1,8 +1,9 @@
 //! Results of the whole network.
 
 use super::{VcResult, frame_loss, quantile, ratio, seconds};
+use crate::delays::{DelayBins, DelayTally};
 use crate::scenario::{Carries, Class, Scenario};
-use crate::tally::{DelayBins, DelayTally, Tally};
+use crate::tally::Tally;
 use schemars::JsonSchema;
 use serde::Serialize;
 

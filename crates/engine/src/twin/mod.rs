@@ -236,7 +236,7 @@ impl<'a> Twin<'a> {
         if cell.is_data && self.measuring() {
             let delay = self.now.since(cell.left_source);
             let tally = &mut self.tally.vcs[vc];
-            tally.delay.add(delay, 1);
+            tally.delay.add(delay);
             tally.bins.add(delay, 1);
         }
         let cells_of_frame = self.frames[flow.index()][cell.frame as usize].cells;

@@ -11,9 +11,9 @@
 
 use super::{Arithmetic, Counts};
 use crate::cells::{Arrival, ENDS_FRAME, Fate, FrameState};
+use crate::delays::DelayBins;
 use crate::fabric::{Fabric, Next};
 use crate::port::{Inputs, TieRule};
-use crate::tally::DelayBins;
 use crate::units::{Span, Time};
 
 /// An input that takes part.
@@ -270,15 +270,13 @@ fn settle(kernel: &mut Arithmetic, fabric: &mut Fabric, inputs: &mut Inputs, rou
         let ends = run.flags & ENDS_FRAME != 0 && n == run.n;
         let sink = &mut fabric.sinks[flow.index()];
         if member.is_data {
-            sink.delay.count += rounds;
-            sink.delay.sum += u128::from(member.sum);
-            sink.delay.min = sink.delay.min.min(member.first_age.0);
-            sink.delay.max = sink.delay.max.max(member.last_age.0);
+            let sum = u128::from(member.sum);
+            sink.delay
+                .add_series(sum, member.first_age, member.last_age);
         }
         sink.cells += rounds;
         if run.is_single() {
-            sink.frames += rounds;
-            sink.measured_cells += rounds;
+            sink.count_frames(rounds);
         } else if sink.take(run.frame, n, ends) {
             let frame = run.frame;
             fabric.arrivals.push(Arrival { flow, frame, time });

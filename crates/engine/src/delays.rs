@@ -1,0 +1,340 @@
+//! Cell transfer delays: how many, their sum, the smallest and the largest, and their distribution.
+
+use crate::units::Span;
+
+/// Sum and bounds of delays.
+#[derive(Clone, Copy, Debug)]
+pub struct DelaySums {
+    /// Sum, ticks.
+    pub sum: u128,
+    /// Smallest, ticks; `u64::MAX` without cells.
+    pub min: u64,
+    /// Largest, ticks.
+    pub max: u64,
+}
+
+impl Default for DelaySums {
+    fn default() -> DelaySums {
+        DelaySums {
+            sum: 0,
+            min: u64::MAX,
+            max: 0,
+        }
+    }
+}
+
+impl DelaySums {
+    /// `cells` cells that took `took` each.
+    #[inline(always)]
+    pub fn add(&mut self, took: Span, cells: u64) {
+        self.add_series(u128::from(took.0) * u128::from(cells), took, took);
+    }
+
+    /// Cells that took `sum` together, and each from `least` to `most`.
+    #[inline(always)]
+    pub fn add_series(&mut self, sum: u128, least: Span, most: Span) {
+        self.sum += sum;
+        // They change seldom, and nothing is written otherwise.
+        if least.0 < self.min {
+            self.min = least.0;
+        }
+        if most.0 > self.max {
+            self.max = most.0;
+        }
+    }
+}
+
+/// Cell transfer delays of one VC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DelayTally {
+    /// Cells.
+    pub count: u64,
+    /// Sum, ticks.
+    pub sum: u128,
+    /// Smallest, ticks; `u64::MAX` without cells.
+    pub min: u64,
+    /// Largest, ticks.
+    pub max: u64,
+}
+
+impl Default for DelayTally {
+    fn default() -> DelayTally {
+        DelayTally::of(0, DelaySums::default())
+    }
+}
+
+impl DelayTally {
+    /// That of `count` cells.
+    pub fn of(count: u64, sums: DelaySums) -> DelayTally {
+        let DelaySums { sum, min, max } = sums;
+        DelayTally {
+            count,
+            sum,
+            min,
+            max,
+        }
+    }
+
+    /// A cell that took `took`.
+    pub fn add(&mut self, took: Span) {
+        let ticks = took.0;
+        self.merge(&DelayTally {
+            count: 1,
+            sum: u128::from(ticks),
+            min: ticks,
+            max: ticks,
+        });
+    }
+
+    /// Everything `other` holds.
+    pub fn merge(&mut self, other: &DelayTally) {
+        self.count += other.count;
+        self.sum += other.sum;
+        self.min = self.min.min(other.min);
+        self.max = self.max.max(other.max);
+    }
+
+    /// Mean in ticks; `None` without cells.
+    pub fn mean(&self) -> Option<f64> {
+        (self.count > 0).then(|| self.sum as f64 / self.count as f64)
+    }
+}
+
+const SUB_BITS: u32 = 6;
+
+/// Bins of a factor of two; so many come and go together.
+const BLOCK: usize = 1 << SUB_BITS;
+
+/// Bin of a delay: exact below 128 ticks, then 64 bins per factor of two.
+#[inline]
+fn bin_of(ticks: u64) -> usize {
+    let shift = (63 - (ticks | 1).leading_zeros()).saturating_sub(SUB_BITS);
+    ((shift as usize) << SUB_BITS) + (ticks >> shift) as usize
+}
+
+/// Distribution of cell transfer delays, in logarithmic bins of at most 1/64 relative width.
+///
+/// Only the factors of two that delays fall into have bins: those of a VC seldom span more than ten, which take 5 kB. Most delays fall
+/// into the same factor as the one before, so the bins of that one come first. Those of many VCs then lie close together in memory, as
+/// they are made when the delays of all of them grow.
+#[derive(Clone, Debug)]
+pub struct DelayBins {
+    /// The bins where a delay was counted last, and then the others.
+    latest: Option<Box<Block>>,
+    /// The number of `latest`; no block has [`NO_BLOCK`].
+    number: u32,
+}
+
+const NO_BLOCK: u32 = u32::MAX;
+
+/// The bins of one factor of two.
+#[derive(Clone, Debug)]
+struct Block {
+    /// The first bin is number times `BLOCK`.
+    number: u32,
+    next: Option<Box<Block>>,
+    /// Cells of each bin; at least one bin has some.
+    cells: [u64; BLOCK],
+}
+
+impl Default for DelayBins {
+    fn default() -> DelayBins {
+        DelayBins {
+            latest: None,
+            number: NO_BLOCK,
+        }
+    }
+}
+
+impl PartialEq for DelayBins {
+    fn eq(&self, other: &DelayBins) -> bool {
+        let of = |bins: &DelayBins| {
+            bins.ascending()
+                .map(|block| (block.number, block.cells))
+                .collect::<Vec<_>>()
+        };
+        of(self) == of(other)
+    }
+}
+
+impl Eq for DelayBins {}
+
+impl DelayBins {
+    /// `cells` cells that took `took` each.
+    #[inline(always)]
+    pub fn add(&mut self, took: Span, cells: u64) {
+        let bin = bin_of(took.0);
+        let number = (bin / BLOCK) as u32;
+        match &mut self.latest {
+            Some(block) if number == self.number => block.cells[bin % BLOCK] += cells,
+            _ => self.turn_to(number).cells[bin % BLOCK] += cells,
+        }
+    }
+
+    /// Puts block `number` first; makes it if there is none.
+    #[cold]
+    #[inline(never)]
+    fn turn_to(&mut self, number: u32) -> &mut Block {
+        let mut block = self.take(number).unwrap_or_else(|| {
+            Box::new(Block {
+                number,
+                next: None,
+                cells: [0; BLOCK],
+            })
+        });
+        block.next = self.latest.take();
+        self.number = number;
+        self.latest.insert(block)
+    }
+
+    /// Takes block `number` off the list.
+    fn take(&mut self, number: u32) -> Option<Box<Block>> {
+        let mut place = &mut self.latest;
+        while place.as_ref()?.number != number {
+            place = &mut place.as_mut()?.next;
+        }
+        let mut block = place.take()?;
+        *place = block.next.take();
+        Some(block)
+    }
+
+    /// The blocks, the latest first.
+    fn blocks(&self) -> impl Iterator<Item = &Block> {
+        std::iter::successors(self.latest.as_deref(), |block| block.next.as_deref())
+    }
+
+    /// The blocks by number.
+    fn ascending(&self) -> impl Iterator<Item = &Block> {
+        let mut blocks: Vec<_> = self.blocks().collect();
+        blocks.sort_unstable_by_key(|block| block.number);
+        blocks.into_iter()
+    }
+
+    /// `cells` cells, of which the first took `first`, and each `more` longer than the one before.
+    #[inline(always)]
+    pub fn add_series(&mut self, first: Span, more: Span, cells: u64) {
+        let mut took = first;
+        for _ in 0..cells {
+            self.add(took, 1);
+            took += more;
+        }
+    }
+
+    /// Everything `other` holds.
+    pub fn merge(&mut self, other: &DelayBins) {
+        for block in other.blocks() {
+            let same = &mut self.turn_to(block.number).cells;
+            for (cells, more) in same.iter_mut().zip(&block.cells) {
+                *cells += more;
+            }
+        }
+    }
+
+    /// The smallest bin edge that at least the fraction `p` of the cells do not exceed, in ticks; `None` without cells.
+    pub fn quantile(&self, p: f64) -> Option<u64> {
+        let count: u64 = self.blocks().flat_map(|block| &block.cells).sum();
+        let wanted = (count as f64 * p).ceil().max(1.0) as u64;
+        let mut seen = 0;
+        for block in self.ascending() {
+            for (bin, cells) in (block.number as usize * BLOCK..).zip(&block.cells) {
+                seen += cells;
+                if seen >= wanted {
+                    return Some(upper_edge(bin));
+                }
+            }
+        }
+        None
+    }
+}
+
+/// Largest delay that falls into `bin`.
+fn upper_edge(bin: usize) -> u64 {
+    let (mut low, mut high) = (0u64, u64::MAX);
+    while low < high {
+        let middle = low + (high - low).div_ceil(2);
+        if bin_of(middle) <= bin {
+            low = middle
+        } else {
+            high = middle - 1
+        }
+    }
+    low
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bins_are_monotone_contiguous_and_narrow() {
+        let mut last = 0;
+        for ticks in 0..200_000u64 {
+            let bin = bin_of(ticks);
+            assert!(bin == last || bin == last + 1, "{ticks}");
+            last = bin;
+        }
+        for ticks in [1u64 << 20, (1 << 40) + 12345, u64::MAX / 3] {
+            let edge = upper_edge(bin_of(ticks));
+            assert!(edge >= ticks && (edge - ticks) as f64 <= ticks as f64 / 64.0);
+        }
+    }
+
+    #[test]
+    fn quantiles_of_an_even_spread() {
+        let mut d = DelayBins::default();
+        for t in 1..=1000 {
+            d.add(Span(t * 1000), 1);
+        }
+        let p99 = d.quantile(0.99).unwrap() as f64;
+        assert!((990_000.0..=990_000.0 * 1.016).contains(&p99), "{p99}");
+        assert_eq!(DelayBins::default().quantile(0.5), None);
+    }
+
+    #[test]
+    fn a_series_is_its_cells_wherever_the_bins_begin() {
+        let (mut series, mut cells) = (DelayBins::default(), DelayBins::default());
+        for first in [1u64 << 30, 1 << 20, 1 << 34] {
+            series.add_series(Span(first), Span(first / 3), 7);
+            for i in 0..7 {
+                cells.add(Span(first + i * (first / 3)), 1);
+            }
+        }
+        assert_eq!(series, cells);
+        assert_eq!(series.quantile(0.0), Some(upper_edge(bin_of(1 << 20))));
+    }
+
+    // 99 of 100 cells are fast: so is the quantile of all, though not the largest of the parts.
+    #[test]
+    fn a_quantile_of_merged_bins_is_that_of_all_cells() {
+        let (mut fast, mut slow) = (DelayBins::default(), DelayBins::default());
+        fast.add(Span(100), 99);
+        slow.add(Span(100_000), 1);
+        for (mut one, other) in [(fast.clone(), &slow), (slow.clone(), &fast)] {
+            one.merge(other);
+            assert_eq!(one.quantile(0.99), Some(100));
+            assert_eq!(one.quantile(1.0), slow.quantile(0.99));
+        }
+    }
+
+    #[test]
+    fn bins_kept_do_not_depend_on_the_order_of_delays_and_are_few() {
+        let delays = [1u64 << 30, 1 << 20, (1 << 25) + 7, 1 << 31, 3];
+        let of = |ticks: &[u64]| {
+            let mut found = DelayBins::default();
+            ticks.iter().for_each(|&t| found.add(Span(t), 1));
+            found
+        };
+        let mut turned = delays;
+        for _ in &delays {
+            turned.rotate_left(1);
+            assert_eq!(of(&turned), of(&delays));
+            let (mut left, right) = (of(&turned[..2]), of(&turned[2..]));
+            left.merge(&right);
+            left.merge(&DelayBins::default());
+            assert_eq!(left, of(&delays));
+        }
+        // Two factors of two, whatever lies between them.
+        assert_eq!(of(&[25_272_000_000, 2_527_200_000_000]).blocks().count(), 2);
+        assert_eq!(of(&[u64::MAX]).quantile(0.5), Some(u64::MAX));
+    }
+}
