@@ -6,6 +6,7 @@
 //! All problems (`problem`) are reported at once (`report`). What kinds of traffic and ports can do is asked of `traffic`,
 //! `contract` and `port`.
 
+mod abr;
 mod alone;
 mod build;
 mod check;

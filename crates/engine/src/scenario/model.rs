@@ -2,6 +2,7 @@
 //! components after checking it, with every default filled in. Times are ticks, rates bits per
 //! second, sizes cells or bytes; names are unique; nothing here refers to another thing by index.
 
+pub use super::abr::{AbrParams, EricaParams, EricaPlusParams, Feedback, RmRates};
 pub use super::contract::{Contract, Terms};
 pub use super::port::{
     ClassQueue, DropPolicy, GcraForm, Police, PoliceAction, RestOfFrame, Scheduler, Threshold,
@@ -198,6 +199,8 @@ pub struct Vc {
     pub stop: Option<Span>,
     /// What is agreed on its data, for policers and for drop policies that guarantee rates.
     pub contract: Option<Contract>,
+    /// How its end systems keep to the rate that the network allows; they ask nobody when absent.
+    pub abr: Option<AbrParams>,
     /// What it sends.
     pub traffic: Traffic,
 }

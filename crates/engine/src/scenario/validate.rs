@@ -35,6 +35,8 @@ pub(crate) fn component(component: &Component, record: &Record, path: &str, repo
         | Family::Link
         | Family::Drop
         | Family::Police
+        | Family::Abr
+        | Family::Feedback
         | Family::Scheduler => {}
     }
 }
