@@ -18,3 +18,20 @@ pub struct Rm {
     /// MCR of the VC.
     pub mcr: f64,
 }
+
+impl Rm {
+    /// With what a place that it passes tells: the rate is lowered, marks are added.
+    pub fn marked(self, er: f64, ci: bool, ni: bool) -> Rm {
+        Rm {
+            er: self.er.min(er),
+            ci: self.ci | ci,
+            ni: self.ni | ni,
+            ..self
+        }
+    }
+}
+
+/// TEMP
+pub fn coded(rate: f64) -> f64 {
+    rate
+}

@@ -39,7 +39,8 @@ pub fn lookahead(plan: &Plan<'_>, hops: &Hops) -> Ahead {
         let last = (first..)
             .find(|&i| hops.hops[i].next == Next::Host)
             .expect("every flow ends at a host");
-        let answers = plan.scenario.vcs[flow.vc].traffic.answers();
+        let vc = &plan.scenario.vcs[flow.vc];
+        let answers = vc.traffic.answers() || vc.abr.is_some();
         // From the last station back: the shortest time to the host.
         let mut ahead = Span::ZERO;
         for i in (first..=last).rev() {
@@ -48,6 +49,12 @@ pub fn lookahead(plan: &Plan<'_>, hops: &Hops) -> Ahead {
             let from = plan.roles.port_of[link];
             let takes = plan.cell_ticks(link) + hop.latency;
             ahead += takes;
+            // What a backward RM cell is told at a place must be known when the cell is delivered.
+            for passing in &hops.extras[i].passings {
+                if let (Some(after), Some(_)) = (passing.after, passing.tells) {
+                    to_host = to_host.min(ahead - plan.cell_ticks(link) - after);
+                }
+            }
             if from.is_some() {
                 to_host = to_host.min(ahead);
             }

@@ -50,8 +50,7 @@ impl<'a> Watched<'a> {
             watched.probes_of.entry(&probe.of).or_default().push(index);
             let vc = watched.vcs.get(probe.of.as_str());
             if let (Some(&vc), Observable::Trace) = (vc, probe.what) {
-                for kind in FlowKind::ALL {
-                    let flow = topology.flow(vc, kind);
+                for &flow in topology.flows_of(vc) {
                     watched.traced.entry(flow).or_insert(index);
                 }
             }
@@ -75,7 +74,7 @@ impl Plan<'_> {
     fn local(&self, link: usize, vc: usize) -> Option<u32> {
         let crossing = &self.topology.crossing[link];
         let place = |kind| crossing.binary_search(&self.topology.flow(vc, kind)).ok();
-        let found = FlowKind::ALL.into_iter().find_map(place);
+        let found = FlowKind::FRAMES.into_iter().find_map(place);
         found.map(|local| local as u32)
     }
 

@@ -8,6 +8,7 @@
 
 mod emit;
 mod nic;
+mod paced;
 mod probe;
 mod receive;
 mod send;
@@ -15,6 +16,7 @@ pub mod tcp;
 pub mod traffic;
 
 pub use nic::Nic;
+pub use paced::Paced;
 pub use probe::{StateWatch, VcProbe};
 
 use crate::cells::Arrival;
@@ -70,6 +72,8 @@ pub struct FlowEnds {
     /// Whether what follows from its frames concerns nobody else, so that one may be handled before its time has come: the NIC that
     /// answers, or without answers its own, serves this flow only, and nothing waits in a processing stage.
     pub at_once: bool,
+    /// The ABR end system that it leaves, or, of RM cells, that they reach.
+    pub paced: Option<u32>,
     /// The transport's processing where the flow begins, and where it ends.
     pub sending: TransportStage,
     /// See `sending`.
@@ -91,6 +95,7 @@ impl FlowEnds {
         nic: usize,
         hosts: [usize; 2],
         at_once: bool,
+        paced: Option<u32>,
         sending: TransportStage,
         receiving: TransportStage,
     ) -> FlowEnds {
@@ -104,6 +109,7 @@ impl FlowEnds {
             frames_sent: 0,
             cells_queued: 0,
             at_once,
+            paced,
             sending,
             receiving,
             delivered: VecDeque::new(),
@@ -159,6 +165,8 @@ pub struct Hosts {
     pub vcs: Vec<Vc>,
     /// Per flow.
     pub flows: Vec<FlowEnds>,
+    /// ABR end systems, in the order of the flows of frames that leave them.
+    pub paced: Vec<Paced>,
     /// Per link; idle for links that leave a switch.
     nics: Vec<Nic>,
     /// Per host: processing of what is sent and of what is received.
@@ -176,10 +184,12 @@ pub struct Hosts {
 
 impl Hosts {
     /// Hosts of which nothing was sent; `first_events` tells when each source begins, [`Time::NEVER`] for not at all.
+    #[allow(clippy::too_many_arguments)] // one for each kind of thing at hosts
     pub fn new(
         vcs: Vec<Vc>,
         first_events: Vec<Time>,
         flows: Vec<FlowEnds>,
+        paced: Vec<Paced>,
         nics: Vec<Nic>,
         stages: Vec<[Option<FrameStage>; 2]>,
         end: Time,
@@ -195,6 +205,7 @@ impl Hosts {
             events,
             vcs,
             flows,
+            paced,
             nics,
             to_nics: vec![VecDeque::new(); stages.len()],
             stages,
@@ -235,6 +246,7 @@ impl Hosts {
                     self.nic_send(flow, frame, now, fabric);
                 }
             }
+            Kind::Paced => self.paced(now, index, fabric),
         }
     }
 
@@ -296,6 +308,7 @@ impl Hosts {
             let flow = match kind {
                 FlowKind::Data => data,
                 FlowKind::Ack => ack,
+                FlowKind::Rm | FlowKind::RmBack => unreachable!("no source offers RM cells"),
             };
             self.send(flow, cells, now, fabric);
         }

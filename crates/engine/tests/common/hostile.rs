@@ -198,7 +198,8 @@ fn is_cheap(net: &Scenario, topology: &Topology, duration: Span) -> bool {
     let seconds = duration.as_seconds();
     let (mut transmissions, mut at_once) = (0.0, 0.0);
     for (i, vc) in net.vcs.iter().enumerate() {
-        let paths = FlowKind::ALL.map(|kind| &topology.flows[topology.flow(i, kind).index()].path);
+        let paths =
+            FlowKind::FRAMES.map(|kind| &topology.flows[topology.flow(i, kind).index()].path);
         let hops = paths.iter().map(|path| path.len()).sum::<usize>() as f64;
         let line = net.links[paths[0][0]].rate.0 as f64 * seconds / CELL_BITS as f64;
         let offered = match &vc.traffic {

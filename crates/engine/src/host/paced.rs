@@ -1,0 +1,181 @@
+//! ABR end systems at the hosts: frames wait before them, and their cells enter the NIC when they may.
+
+use super::Hosts;
+use crate::abr::{EndSystem, Terms, Turn};
+use crate::cells::{ENDS_FRAME, RM, Run, TAGGED};
+use crate::event::Kind;
+use crate::fabric::Fabric;
+use crate::flow::FlowId;
+use crate::stop::Overdue;
+use crate::units::{Span, Time};
+use std::collections::VecDeque;
+
+/// A frame that waits, perhaps without its first cells.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    frame: u32,
+    /// Its next cell, and how many it has.
+    next: u32,
+    cells: u32,
+}
+
+/// An end system with what waits before it.
+#[derive(Debug)]
+pub struct Paced {
+    /// It.
+    end: EndSystem,
+    /// The flow of frames that leaves it, and that of its RM cells.
+    flow: FlowId,
+    rm: FlowId,
+    /// Whether nobody else uses its NIC.
+    is_alone: bool,
+    frames: VecDeque<Waiting>,
+    /// Their cells.
+    waiting: u64,
+    /// When it has an event.
+    armed: Time,
+}
+
+impl Paced {
+    /// One that has sent nothing.
+    pub fn new(terms: Terms, flow: FlowId, rm: FlowId, is_alone: bool) -> Paced {
+        Paced {
+            end: EndSystem::new(terms),
+            flow,
+            rm,
+            is_alone,
+            frames: VecDeque::new(),
+            waiting: 0,
+            armed: Time::NEVER,
+        }
+    }
+
+    /// The flow of frames that leaves it.
+    pub fn flow(&self) -> FlowId {
+        self.flow
+    }
+
+    /// The end system.
+    pub fn end(&self) -> &EndSystem {
+        &self.end
+    }
+
+    /// Cells of data that wait.
+    pub fn waiting(&self) -> u64 {
+        self.waiting
+    }
+}
+
+impl Hosts {
+    /// A frame joins those that wait before the end system of its flow.
+    pub(super) fn queue_at_end_system(&mut self, at: usize, frame: u32, cells: u32, now: Time) {
+        let paced = &mut self.paced[at];
+        paced.frames.push_back(Waiting {
+            frame,
+            next: 0,
+            cells,
+        });
+        paced.waiting += u64::from(cells);
+        paced.end.waits(paced.waiting);
+        self.arm(at, now);
+    }
+
+    /// Sets the event of an end system.
+    fn arm(&mut self, at: usize, now: Time) {
+        let paced = &mut self.paced[at];
+        let due = paced.end.due(paced.waiting > 0).max(now);
+        if due < paced.armed && due < self.end {
+            paced.armed = due;
+            self.events.push(due, Kind::Paced, at);
+        }
+    }
+
+    /// An end system may have cells to send.
+    pub(super) fn paced(&mut self, now: Time, at: usize, fabric: &mut Fabric) {
+        let paced = &mut self.paced[at];
+        if paced.armed != now {
+            return;
+        }
+        paced.armed = Time::NEVER;
+        let limit = now + Span(1);
+        let mut due = paced.end.due(paced.waiting > 0).max(now);
+        while due < limit {
+            if self.nics[self.flows[self.paced[at].flow.index()].nic].is_overdue() {
+                let nic = self.flows[self.paced[at].flow.index()].nic;
+                return fabric.overdue(Overdue::Nic(nic));
+            }
+            let last = self.send_due(at, due, limit, fabric);
+            let paced = &self.paced[at];
+            due = paced.end.due(paced.waiting > 0).max(last);
+        }
+        self.arm(at, now);
+    }
+
+    /// Sends what is due at `due`, and data behind it before `limit`; returns when the last cell went.
+    fn send_due(&mut self, at: usize, due: Time, limit: Time, fabric: &mut Fabric) -> Time {
+        let paced = &mut self.paced[at];
+        let ends = &mut self.flows[paced.flow.index()];
+        let nic = &mut self.nics[ends.nic];
+        let first = paced.frames.front().copied();
+        let left = first.map_or(0, |frame| u64::from(frame.cells - frame.next));
+        let (mut n, period) = paced.end.data_in_a_row(due, left, limit);
+        let together = nic.cell_time().exact().is_some_and(|c| period >= c) && nic.is_idle_at(due);
+        if !together {
+            n = n.min(1);
+        }
+        if n == 0 {
+            match paced.end.next(due, left > 0) {
+                Turn::Data => n = 1,
+                Turn::Rm { rm, out_of_rate } => {
+                    let (flow, tagged) = (paced.rm, if out_of_rate { TAGGED } else { 0 });
+                    let time = nic.send_cell(due);
+                    let ends = &mut self.flows[flow.index()];
+                    let frame = fabric.logs.send(flow, rm);
+                    ends.frames_sent += 1;
+                    ends.cells_queued += 1;
+                    fabric.depart(Run {
+                        time,
+                        period: Span(1),
+                        n: 1,
+                        frame,
+                        hop: ends.first_hop,
+                        flags: RM | ENDS_FRAME | tagged,
+                        ..Run::default()
+                    });
+                    return due;
+                }
+            }
+        } else {
+            paced.end.sent_data(n, due + period * (n - 1));
+        }
+        let frame = paced.frames.front_mut().expect("data wait");
+        let cell = frame.next;
+        frame.next += n as u32;
+        let ends_frame = frame.next == frame.cells;
+        let number = frame.frame;
+        if ends_frame {
+            paced.frames.pop_front();
+        }
+        paced.waiting -= n;
+        let time = nic.send_regular(due, n, period);
+        fabric.depart(Run {
+            time,
+            period: if n > 1 { period } else { Span(1) },
+            n: n as u32,
+            frame: number,
+            cell,
+            hop: ends.first_hop,
+            flags: if ends_frame { ENDS_FRAME } else { 0 },
+            ..Run::default()
+        });
+        due + period * (n - 1)
+    }
+
+    /// An RM cell of `flow` reaches its host.
+    pub(super) fn take_rm(&mut self, flow: FlowId, frame: u32, now: Time, fabric: &mut Fabric) {
+        let rm = fabric.logs.deliver(flow, frame);
+        let at = self.flows[flow.index()].paced.expect("an ABR VC") as usize;
+        self.paced[at].end.take(now, rm);
+        self.arm(at, now);
+    }
+}
