@@ -9,4 +9,4 @@ mod sites;
 
 pub use end_system::{EndSystem, Terms, Turn};
 pub use log::{Interval, Logs, Passing};
-pub use sites::{At, Site, Sites, cells_per_second, terms};
+pub use sites::{At, Site, Sites, mbps, terms};

@@ -9,8 +9,13 @@ use crate::scenario::{AbrParams, Feedback, Scenario};
 use crate::topology::Topology;
 use crate::units::{BitRate, CELL_BITS, Span};
 
+/// Megabits per second at so many cells per second.
+pub fn mbps(cells_per_second: f64) -> f64 {
+    cells_per_second * (CELL_BITS as f64 * 1e-6)
+}
+
 /// Cells per second at a rate.
-pub fn cells_per_second(rate: BitRate) -> f64 {
+fn cells_per_second(rate: BitRate) -> f64 {
     rate.0 as f64 / CELL_BITS as f64
 }
 

@@ -23,7 +23,7 @@ impl Plan<'_> {
             let source = Source::new(&spec.traffic, start, stop, phase, draws);
             first_events.push(source.first_event(start, stop));
             let probe = probes.remove(&index);
-            let probe = probe.map(|specs| self.vc_probe(&specs, &source));
+            let probe = probe.map(|specs| self.vc_probe(index, &specs, &source));
             let [data, ack] = FlowKind::FRAMES.map(|kind| self.topology.flow(index, kind));
             Vc::new(data, ack, source, probe)
         });
@@ -32,7 +32,7 @@ impl Plan<'_> {
         let paced = self.paced();
         let mut paced_of = vec![None; self.topology.flows.len()];
         for (place, paced) in paced.iter().enumerate() {
-            for flow in [paced.flow(), self.opposite_rm(paced.flow())] {
+            for flow in paced.flows() {
                 paced_of[flow.index()] = Some(place as u32);
             }
         }
@@ -59,24 +59,19 @@ impl Plan<'_> {
         for (flow, id) in self.topology.flows.iter().zip(0..) {
             let abr = self.scenario.vcs[flow.vc].abr.as_ref();
             if let Some(abr) = abr.filter(|_| !flow.kind.is_rm()) {
-                let rm = self.topology.flow(flow.vc, flow.kind.rm());
+                let other = match flow.kind.is_forward() {
+                    true => FlowKind::Ack,
+                    false => FlowKind::Data,
+                };
+                let own = |kind| self.topology.flow(flow.vc, kind);
+                let sends = [FlowId(id), own(flow.kind.rm())];
+                let takes = [own(other), own(other.rm())];
                 let terms = abr::terms(self.scenario, self.topology, abr, FlowId(id));
                 let is_alone = self.topology.crossing[flow.path[0]].len() == 2;
-                all.push(Paced::new(terms, FlowId(id), rm, is_alone));
+                all.push(Paced::new(terms, sends, takes, is_alone));
             }
         }
         all
-    }
-
-    /// The RM cells that reach the end system that `flow` leaves.
-    fn opposite_rm(&self, flow: FlowId) -> FlowId {
-        let Flow { vc, kind, .. } = &self.topology.flows[flow.index()];
-        let kind = if kind.is_forward() {
-            FlowKind::RmBack
-        } else {
-            FlowKind::Rm
-        };
-        self.topology.flow(*vc, kind)
     }
 
     fn flow_ends(&self, flow: &Flow, first_hop: u32, paced: Option<u32>) -> FlowEnds {

@@ -13,6 +13,8 @@ pub struct Ahead {
     pub of_ports: Vec<Lookahead>,
     /// Shortest time from an arrival at any port to the delivery of a frame at a host.
     pub to_host: Span,
+    /// Shortest time from an event at a host to the delivery at any host of what it sends.
+    pub host_to_host: Span,
 }
 
 /// A host that sends to a port, or receives from one (`None`: from a host directly), and how long a cell takes.
@@ -33,7 +35,7 @@ pub fn lookahead(plan: &Plan<'_>, hops: &Hops) -> Ahead {
     let mut of_ports = vec![nothing; ports];
     let mut after = Vec::new();
     let (mut sends, mut receives) = (Vec::new(), Vec::new());
-    let mut to_host = Span::FOREVER;
+    let (mut to_host, mut host_to_host) = (Span::FOREVER, Span::FOREVER);
     for (flow, &first) in plan.topology.flows.iter().zip(&hops.first) {
         let first = first as usize;
         let last = (first..)
@@ -85,13 +87,18 @@ pub fn lookahead(plan: &Plan<'_>, hops: &Hops) -> Ahead {
                 }),
             }
         }
+        host_to_host = host_to_host.min(ahead);
     }
     let hosts = plan.scenario.hosts.len();
     sends.sort_unstable();
     sends.dedup_by_key(|send| (send.host, send.port));
     answer_times(&mut after, &sends, &receives, [ports, hosts]);
     keep_shortest(&mut of_ports, after);
-    Ahead { of_ports, to_host }
+    Ahead {
+        of_ports,
+        to_host,
+        host_to_host,
+    }
 }
 
 /// What arrives at the port `from` may cause something to arrive at `port`, after the time that it takes.

@@ -94,7 +94,7 @@ pub fn build(
         hosts,
         fabric,
         ports,
-        ahead.to_host,
+        [ahead.to_host, ahead.host_to_host],
         links,
         room,
     ))

@@ -1,6 +1,7 @@
 //! What the scenario's probes watch: ports, VCs, links.
 
 use super::Plan;
+use crate::abr::{mbps, terms};
 use crate::flow::{FlowId, FlowKind};
 use crate::host::traffic::{FrameSource, Source, SourceState};
 use crate::host::{StateWatch, VcProbe};
@@ -112,6 +113,8 @@ impl Plan<'_> {
                 | Observable::Sequence
                 | Observable::Delivered
                 | Observable::Goodput
+                | Observable::Acr
+                | Observable::HostQueue
                 | Observable::LinkShare
                 | Observable::Trace => continue,
             };
@@ -142,8 +145,12 @@ impl Plan<'_> {
         found
     }
 
-    /// What `probes` watch of a VC with this source.
-    pub fn vc_probe(&self, probes: &[(usize, &Probe)], source: &Source) -> Box<VcProbe> {
+    /// What `probes` watch of VC number `vc` with this source.
+    pub fn vc_probe(&self, vc: usize, probes: &[(usize, &Probe)], source: &Source) -> Box<VcProbe> {
+        let acr_mbps = self.scenario.vcs[vc].abr.as_ref().map_or(0.0, |abr| {
+            let flow = self.topology.flow(vc, FlowKind::Data);
+            mbps(terms(self.scenario, self.topology, abr, flow).icr)
+        });
         let mut probe = VcProbe::default();
         for &(index, spec) in probes {
             let mut state = |state: SourceState| {
@@ -165,6 +172,11 @@ impl Plan<'_> {
                     probe.delivered.push((index, steps));
                 }
                 Observable::Sequence => probe.sequence.push((index, Points::default())),
+                Observable::Acr => probe.acr.push((index, Steps::new(spec.interval, acr_mbps))),
+                Observable::HostQueue => {
+                    let steps = Steps::new(spec.interval, 0.0);
+                    probe.host_queue.push((index, steps));
+                }
                 Observable::Goodput => {
                     let interval = interval(spec.interval);
                     let mbps = 8e-6 * TICKS_PER_SECOND as f64 / interval.0 as f64;

@@ -130,6 +130,8 @@ pub struct Vc {
     pub source: Source,
     /// When the timer events of its ends that are in the event list are due.
     timer_at: [Time; 2],
+    /// When its source starts or goes on of itself.
+    source_at: Time,
     /// Bytes newly delivered within the measuring time, and from start to end.
     pub measured_bytes: u64,
     /// See `measured_bytes`.
@@ -148,6 +150,7 @@ impl Vc {
             ack,
             source,
             timer_at: [Time::NEVER; 2],
+            source_at: Time::NEVER,
             measured_bytes: 0,
             delivered_bytes: 0,
             measured_cells: 0,
@@ -175,6 +178,8 @@ pub struct Hosts {
     to_nics: Vec<VecDeque<(FlowId, u32)>>,
     /// End of the run.
     end: Time,
+    /// Before this nothing reaches a host that it does not know of yet.
+    pub known_until: Time,
     /// Measuring time [from, to).
     measured: (Time, Time),
     /// Frames that a source has just offered, and frames that have just arrived.
@@ -195,8 +200,10 @@ impl Hosts {
         end: Time,
         measured: (Time, Time),
     ) -> Hosts {
+        let mut vcs = vcs;
         let mut events = EventList::default();
         for (index, &time) in first_events.iter().enumerate() {
+            vcs[index].source_at = time;
             if time != Time::NEVER {
                 events.push(time, Kind::Source, index);
             }
@@ -210,6 +217,7 @@ impl Hosts {
             to_nics: vec![VecDeque::new(); stages.len()],
             stages,
             end,
+            known_until: Time::ZERO,
             measured,
             offered: Vec::new(),
             arrivals: Vec::new(),
@@ -255,6 +263,7 @@ impl Hosts {
         match &mut self.vcs[index].source {
             Source::Frames(frames) => {
                 let again = frames.start(now, &mut self.offered);
+                self.vcs[index].source_at = again;
                 if again < self.end {
                     self.events.push(again, Kind::Source, index);
                 }

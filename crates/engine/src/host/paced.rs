@@ -1,7 +1,8 @@
 //! ABR end systems at the hosts: frames wait before them, and their cells enter the NIC when they may.
 
 use super::Hosts;
-use crate::abr::{EndSystem, Terms, Turn};
+use super::traffic::{End, FrameSource, Source};
+use crate::abr::{EndSystem, Terms, Turn, mbps};
 use crate::cells::{ENDS_FRAME, RM, Run, TAGGED};
 use crate::event::Kind;
 use crate::fabric::Fabric;
@@ -27,6 +28,9 @@ pub struct Paced {
     /// The flow of frames that leaves it, and that of its RM cells.
     flow: FlowId,
     rm: FlowId,
+    /// What it receives.
+    takes: FlowId,
+    takes_rm: FlowId,
     /// Whether nobody else uses its NIC.
     is_alone: bool,
     frames: VecDeque<Waiting>,
@@ -37,12 +41,19 @@ pub struct Paced {
 }
 
 impl Paced {
-    /// One that has sent nothing.
-    pub fn new(terms: Terms, flow: FlowId, rm: FlowId, is_alone: bool) -> Paced {
+    /// One that has sent nothing: it sends the first two flows, of frames and of RM cells, and receives the others.
+    pub fn new(
+        terms: Terms,
+        [flow, rm]: [FlowId; 2],
+        [takes, takes_rm]: [FlowId; 2],
+        is_alone: bool,
+    ) -> Paced {
         Paced {
             end: EndSystem::new(terms),
             flow,
             rm,
+            takes,
+            takes_rm,
             is_alone,
             frames: VecDeque::new(),
             waiting: 0,
@@ -50,14 +61,19 @@ impl Paced {
         }
     }
 
-    /// The flow of frames that leaves it.
-    pub fn flow(&self) -> FlowId {
-        self.flow
+    /// The flow of frames that leaves it, and the RM cells that reach it.
+    pub fn flows(&self) -> [FlowId; 2] {
+        [self.flow, self.takes_rm]
     }
 
     /// The end system.
     pub fn end(&self) -> &EndSystem {
         &self.end
+    }
+
+    /// Frames of which cells wait.
+    pub fn frames(&self) -> usize {
+        self.frames.len()
     }
 
     /// Cells of data that wait.
@@ -80,9 +96,15 @@ impl Hosts {
         self.arm(at, now);
     }
 
-    /// Sets the event of an end system.
+    /// Sets the event of an end system, of which something may have changed.
     fn arm(&mut self, at: usize, now: Time) {
         let paced = &mut self.paced[at];
+        let ends = &self.flows[paced.flow.index()];
+        if ends.kind.is_data()
+            && let Some(probe) = &mut self.vcs[ends.vc].probe
+        {
+            probe.paced(now, mbps(paced.end.acr()), paced.waiting);
+        }
         let due = paced.end.due(paced.waiting > 0).max(now);
         if due < paced.armed && due < self.end {
             paced.armed = due;
@@ -97,7 +119,8 @@ impl Hosts {
             return;
         }
         paced.armed = Time::NEVER;
-        let limit = now + Span(1);
+        let limit = self.nothing_before(now, at).min(self.end);
+        let paced = &self.paced[at];
         let mut due = paced.end.due(paced.waiting > 0).max(now);
         while due < limit {
             if self.nics[self.flows[self.paced[at].flow.index()].nic].is_overdue() {
@@ -109,6 +132,34 @@ impl Hosts {
             due = paced.end.due(paced.waiting > 0).max(last);
         }
         self.arm(at, now);
+    }
+
+    /// A time, later than `now`, before which nothing happens to an end system but what it does itself: no RM cell and no frame comes for it, and
+    /// its VC hands over none.
+    fn nothing_before(&self, now: Time, at: usize) -> Time {
+        let paced = &self.paced[at];
+        let ends = &self.flows[paced.flow.index()];
+        let vc = &self.vcs[ends.vc];
+        let alone = now + Span(1);
+        let waits_elsewhere =
+            ends.sending.stage.is_some() || self.stages[ends.hosts[0]].iter().any(Option::is_some);
+        if !paced.is_alone || waits_elsewhere || vc.probe.is_some() {
+            return alone;
+        }
+        let Source::Frames(source) = &vc.source else {
+            return alone;
+        };
+        let (end, source_at) = match ends.kind.is_data() {
+            true => (End::Sender, vc.source_at),
+            false => (End::Receiver, Time::NEVER),
+        };
+        let incoming = [paced.takes, paced.takes_rm].map(|flow| {
+            let delivered = &self.flows[flow.index()].delivered;
+            delivered.front().map_or(Time::NEVER, |&(time, _)| time)
+        });
+        let own = source.deadline(end).min(source_at);
+        let all = own.min(incoming[0]).min(incoming[1]);
+        all.min(self.known_until).max(alone)
     }
 
     /// Sends what is due at `due`, and data behind it before `limit`; returns when the last cell went.

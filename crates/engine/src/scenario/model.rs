@@ -379,6 +379,10 @@ pub enum Observable {
     Delivered,
     /// Bytes delivered per interval of a VC, as Mb/s.
     Goodput,
+    /// ACR of a VC's data, as Mb/s.
+    Acr,
+    /// Cells that wait before the ABR end system that sends a VC's data.
+    HostQueue,
     /// Share of a link's cell slots used by each class, per interval.
     LinkShare,
     /// Cells dropped at a port per interval.
@@ -399,6 +403,8 @@ impl Observable {
             Observable::Sequence => ("sequence", "bytes"),
             Observable::Delivered => ("delivered", "bytes"),
             Observable::Goodput => ("goodput", "Mb/s"),
+            Observable::Acr => ("acr", "Mb/s"),
+            Observable::HostQueue => ("host-queue", "cells"),
             Observable::LinkShare => ("link-share", "fraction of slots"),
             Observable::Drops => ("drops", "cells"),
             Observable::Credit => ("credit", "slots"),

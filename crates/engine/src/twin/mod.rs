@@ -28,7 +28,7 @@ use crate::tally::{DropReason, Dropped, FlowTally, LinkDrops, Tally, digest};
 use crate::topology::Topology;
 use crate::units::{BitRate, CELL_BITS, Span, TICKS_PER_SECOND, Time};
 use abr::{Meter, Paced};
-use ends::{Ends, Frame, Payload, Sent};
+use ends::{Ends, Frame, Sent};
 use event::{Agenda, Event, Level, Way};
 use line::Line;
 use nic::Nic;
