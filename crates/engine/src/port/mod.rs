@@ -7,6 +7,7 @@
 
 pub mod arithmetic;
 pub mod drop;
+pub mod feedback;
 pub mod gate;
 mod order;
 pub mod police;
