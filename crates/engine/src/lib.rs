@@ -25,7 +25,6 @@ mod processing;
 mod record;
 pub mod registry;
 pub mod results;
-mod rm;
 mod rng;
 pub mod scenario;
 mod series;

@@ -4,7 +4,7 @@
 //! It owns neither clock nor queue: it is told whether data wait, says when the next cell may go, and which it is. The numbers of the rules
 //! are those of 5.10.4.
 
-use crate::rm::{Rm, coded};
+use super::rm::Rm;
 use crate::scenario::RmRates;
 use crate::tally::AbrTally;
 use crate::units::{Span, TICKS_PER_SECOND, Time};
@@ -216,24 +216,24 @@ impl EndSystem {
         }
     }
 
-    /// A rate as it stands in an RM cell.
-    fn written(&self, rate: f64) -> f64 {
+    /// An RM cell as it arrives with the rates that its payload has room for.
+    fn written(&self, rm: Rm) -> Rm {
         match self.terms.rates {
-            RmRates::Exact => rate,
-            RmRates::Coded => coded(rate),
+            RmRates::Exact => rm,
+            RmRates::Coded => Rm::decode(&rm.encode()).expect("its CRC fits"),
         }
     }
 
     fn forward(&self) -> Rm {
-        Rm {
+        self.written(Rm {
             backward: false,
             bn: false,
             ci: false,
             ni: false,
-            er: self.written(self.terms.pcr),
-            ccr: self.written(self.acr),
-            mcr: self.written(self.terms.mcr),
-        }
+            er: self.terms.pcr,
+            ccr: self.acr,
+            mcr: self.terms.mcr,
+        })
     }
 
     /// How many cells of data, of those that wait, surely go next, one per distance, all before `limit`, the first at `now`, when a cell is due;
@@ -266,6 +266,7 @@ impl EndSystem {
 
     /// An RM cell arrives: one of the other end, which is to be turned round (section 5.10.5), or its own that comes back (rules 8 and 9).
     pub fn take(&mut self, now: Time, rm: Rm) {
+        let rm = self.written(rm);
         if !rm.backward {
             self.tally.forward_taken += 1;
             let waited = self.to_return.replace(Rm {
@@ -288,8 +289,7 @@ impl EndSystem {
         } else if !rm.ni {
             acr = (acr + rif * pcr).min(pcr);
         }
-        let er = self.written(rm.er);
-        self.set_acr(now, acr.min(er).max(mcr));
+        self.set_acr(now, acr.min(rm.er).max(mcr));
     }
 
     fn set_acr(&mut self, now: Time, acr: f64) {

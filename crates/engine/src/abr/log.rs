@@ -5,11 +5,11 @@
 //! comes to its delivery, every port has handled all that happens until t (`build/lookahead.rs` sees to it). So whatever passes is logged here,
 //! ports add what they measure, and the rule of a class queue is asked in the order of time when the first cell is delivered that needs it.
 
+use super::feedback::{FeedbackRule, Measured, Rule};
+use super::rm::Rm;
 use super::sites::{At, Sites};
 use crate::cells::precedes;
 use crate::flow::FlowId;
-use crate::port::feedback::{FeedbackRule, Measured, Rule};
-use crate::rm::Rm;
 use crate::units::{Span, Time};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};

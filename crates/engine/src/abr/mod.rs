@@ -4,9 +4,12 @@
 //! fabric as flows of their own.
 
 mod end_system;
+pub mod feedback;
 mod log;
+mod rm;
 mod sites;
 
 pub use end_system::{EndSystem, Terms, Turn};
 pub use log::{Interval, Logs, Passing};
+pub use rm::Rm;
 pub use sites::{At, Site, Sites, mbps, terms};

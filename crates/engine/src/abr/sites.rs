@@ -1,10 +1,10 @@
 //! What the set-up of ABR VCs settles (model section 12): the terms of their end systems, and which class queues give feedback to whom.
 
 use super::end_system::Terms;
+use super::feedback::Subscriber;
+use super::feedback::fair::{FairVc, fair_rates};
 use crate::class::Class;
 use crate::flow::{FlowId, FlowKind};
-use crate::port::feedback::Subscriber;
-use crate::port::feedback::fair::{FairVc, fair_rates};
 use crate::scenario::{AbrParams, Feedback, Scenario};
 use crate::topology::Topology;
 use crate::units::{BitRate, CELL_BITS, Span};

@@ -7,7 +7,6 @@
 
 pub mod arithmetic;
 pub mod drop;
-pub mod feedback;
 pub mod gate;
 mod meter;
 mod order;

@@ -45,17 +45,17 @@ pub enum RmRates {
     Coded,
 }
 
-/// What a class queue tells the sources of the VCs that cross it. See `port::feedback`.
+/// What a class queue tells the sources of the VCs that cross it. See `abr::feedback`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Feedback {
-    /// `port::feedback::erica`.
+    /// `abr::feedback::erica`.
     Erica(EricaParams),
-    /// `port::feedback::erica_plus`.
+    /// `abr::feedback::erica_plus`.
     EricaPlus(EricaPlusParams),
-    /// `port::feedback::erica_mcr`.
+    /// `abr::feedback::erica_mcr`.
     EricaMcr(EricaParams),
-    /// `port::feedback::relative_rate`.
+    /// `abr::feedback::relative_rate`.
     RelativeRate {
         /// Averaging interval.
         interval: Span,
@@ -64,7 +64,7 @@ pub enum Feedback {
         /// Waiting cells above which rates must not rise.
         low: u64,
     },
-    /// `port::feedback::oracle_rate`.
+    /// `abr::feedback::oracle_rate`.
     OracleRate {
         /// Target utilisation, of the link's rate.
         target: Ratio,

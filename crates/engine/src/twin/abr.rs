@@ -3,9 +3,9 @@
 use super::ends::{Frame, Payload};
 use super::event::Event;
 use super::{Cell, Twin};
+use crate::abr::feedback::{FeedbackRule, Measured, Rule};
 use crate::abr::{At, EndSystem, Site, Terms, Turn};
 use crate::flow::FlowId;
-use crate::port::feedback::{FeedbackRule, Measured, Rule};
 use crate::units::Time;
 use std::collections::VecDeque;
 

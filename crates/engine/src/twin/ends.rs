@@ -2,10 +2,10 @@
 
 use super::source::Emissions;
 use crate::aal5::{ACK_CELLS, cells_of_segment};
+use crate::abr::Rm;
 use crate::flow::FlowKind;
 use crate::host::tcp::{Ack, News, Receiver, Segment, Sender};
 use crate::host::traffic::End;
-use crate::rm::Rm;
 use crate::rng::Stream;
 use crate::scenario::Traffic;
 use crate::tally::SenderCounters;

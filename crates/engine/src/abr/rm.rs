@@ -7,8 +7,8 @@
 //! A rate is 16 bits: one reserved, nz, five of exponent e, nine of mantissa m; nz 2^e (1 + m / 512) cells per second.
 //! CRC-10: x^10 + x^9 + x^5 + x^4 + x + 1, most significant bit first, begun at 0.
 //! Source: ATM Forum, Traffic Management 4.0, section 5.10.3; ITU-T I.371 and I.610 (CRC-10).
-//! Chosen here: rates between two codes are rounded down, and those above the largest code become it. Simulated RM cells are passed as [`Rm`]; only
-//! [`coded`] changes what they say.
+//! Chosen here: rates between two codes are rounded down, and those above the largest code become it. Simulated RM cells are passed as [`Rm`], through
+//! a payload at both ends where a scenario asks for it.
 
 /// What an RM cell carries. Rates are in cells per second.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -97,11 +97,6 @@ impl Rm {
     }
 }
 
-/// The largest rate with a code that is not above `rate`; 0 below 1 cell per second.
-pub fn coded(rate: f64) -> f64 {
-    decode_rate(encode_rate(rate))
-}
-
 /// The code of `rate`, rounded down.
 fn encode_rate(rate: f64) -> u16 {
     if rate >= decode_rate(LARGEST) {
@@ -155,6 +150,11 @@ fn remainder(octets: &[u8], bits: usize) -> u16 {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    /// The largest rate with a code that is not above `rate`.
+    fn coded(rate: f64) -> f64 {
+        decode_rate(encode_rate(rate))
+    }
 
     #[test]
     fn crc_10_of_the_usual_vector() {
