@@ -102,18 +102,102 @@ fn rest_of_frame() -> impl Strategy<Value = RestOfFrame> {
     ]
 }
 
+fn erica() -> impl Strategy<Value = EricaParams> {
+    let decays = (fraction(), fraction(), fraction());
+    (1u64..10, 1u64..100_000, any::<bool>(), decays).prop_map(
+        |(target, interval_us, max_alloc_previous, decays)| EricaParams {
+            target: Ratio::new(target, 10),
+            interval: Span::from_microseconds(interval_us),
+            delta: decays.0,
+            max_alloc_previous,
+            load_decay: decays.1,
+            active_decay: decays.2,
+        },
+    )
+}
+
+fn feedback() -> BoxedStrategy<Feedback> {
+    prop_oneof![
+        erica().prop_map(Feedback::Erica),
+        erica().prop_map(Feedback::EricaMcr),
+        (erica(), 11u64..30, 11u64..30, fraction(), 1u64..5_000).prop_map(
+            |(erica, a, b, qdlf, t0_us)| Feedback::EricaPlus(EricaPlusParams {
+                t0: Span::from_microseconds(t0_us),
+                a: Ratio::new(a, 10),
+                b: Ratio::new(b, 10),
+                qdlf,
+                interval: erica.interval,
+                delta: erica.delta,
+                max_alloc_previous: erica.max_alloc_previous,
+                load_decay: erica.load_decay,
+                active_decay: erica.active_decay,
+            })
+        ),
+        (1u64..100_000, 0u64..1_000, 0u64..1_000).prop_map(|(interval_us, low, more)| {
+            Feedback::RelativeRate {
+                interval: Span::from_microseconds(interval_us),
+                high: low + more,
+                low,
+            }
+        }),
+        (1u64..10).prop_map(|target| Feedback::OracleRate {
+            target: Ratio::new(target, 10)
+        }),
+    ]
+    .boxed()
+}
+
+/// End systems that any link has room for.
+fn end_systems() -> BoxedStrategy<AbrParams> {
+    let rates = (
+        option::of(100_000u64..1_000_000),
+        option::of(1u64..1_000),
+        option::of(1_000u64..100_000),
+    );
+    let microseconds = || (1u64..100_000).prop_map(Span::from_microseconds);
+    let times = (option::of(microseconds()), microseconds(), microseconds());
+    let counts = (1u64..=16_777_215, 1u32..9, option::of(1u64..1_000));
+    let factors = (fraction(), fraction(), fraction());
+    let form = prop::sample::select(vec![RmRates::Exact, RmRates::Coded]);
+    (rates, times, counts, factors, form)
+        .prop_map(|(of, times, counts, factors, rates)| AbrParams {
+            pcr: of.0.map(BitRate),
+            mcr: of.1.map(BitRate),
+            icr: of.2.map(BitRate),
+            tbe: counts.0,
+            frtt: times.0,
+            nrm: 1 << counts.1,
+            trm: times.1,
+            rif: factors.0,
+            rdf: factors.1,
+            adtf: times.2,
+            cdf: factors.2,
+            crm: counts.2,
+            rates,
+        })
+        .boxed()
+}
+
 /// Queues of some classes, most urgent first.
 fn queues() -> impl Strategy<Value = Vec<ClassQueue>> {
     let buffer = option::of(1_000u64..10_000);
-    let queue = (buffer, option::of(police()), drop_policy(), rest_of_frame());
+    let queue = (
+        buffer,
+        option::of(police()),
+        drop_policy(),
+        option::of(feedback()),
+        rest_of_frame(),
+    );
     prop::collection::vec(option::of(queue), 5).prop_map(|all| {
         let of_class = |(class, queue): (Class, Option<_>)| {
-            let (buffer, police, drop, rest_of_frame) = queue?;
+            let (buffer, police, drop, feedback, rest_of_frame): (_, _, _, Option<Feedback>, _) =
+                queue?;
             Some(ClassQueue {
                 class,
                 buffer,
                 police,
                 drop,
+                feedback: feedback.filter(|_| class == Class::Abr),
                 rest_of_frame,
             })
         };
@@ -381,10 +465,10 @@ fn vc(i: usize) -> impl Strategy<Value = Vc> {
         1u64..1_000_000,
         option::of(1u64..100_000),
         (span(5_000), option::of(span(5_000))),
-        (contract(), traffic()),
+        (contract(), option::of(end_systems()), traffic()),
     );
     own.prop_map(
-        move |(class, weight, guarantee, (start, lasts), (contract, traffic))| Vc {
+        move |(class, weight, guarantee, (start, lasts), (contract, abr, traffic))| Vc {
             name: node("v", i),
             from: node("a", i),
             to: node("b", i),
@@ -395,6 +479,7 @@ fn vc(i: usize) -> impl Strategy<Value = Vc> {
             start,
             stop: lasts.map(|lasts| start + lasts),
             contract: Some(contract),
+            abr: abr.filter(|_| class == Class::Abr && traffic.carries() == Carries::Frames),
             traffic,
         },
     )
@@ -460,6 +545,33 @@ fn with_fronts(switches: &mut [Switch], links: &mut [Link]) {
     }
 }
 
+/// Feedback only where a VC with end systems crosses: the reader refuses the rest.
+fn with_listeners(vcs: &[Vc], switches: &mut [Switch], links: &mut [Link]) {
+    let has_abr = |queues: &[ClassQueue]| queues.iter().any(|q| q.class == Class::Abr);
+    let silence = |queues: &mut Vec<ClassQueue>| {
+        for queue in queues {
+            queue.feedback = None;
+        }
+    };
+    let heard = |link: &Link| {
+        let mut listening = vcs.iter().filter(|vc| vc.abr.is_some());
+        let is_switch = |name: &str| name == "w" || name == "e";
+        is_switch(&link.from)
+            && listening.any(|vc| is_switch(&link.to) || link.to == vc.from || link.to == vc.to)
+    };
+    for switch in switches {
+        let mut ports = links.iter().filter(|link| link.from == switch.name);
+        if !ports.any(|link| heard(link) && !has_abr(&link.queues)) {
+            silence(&mut switch.queues);
+        }
+    }
+    for link in links {
+        if !heard(link) {
+            silence(&mut link.queues);
+        }
+    }
+}
+
 /// `n` hosts at each of two switches, VCs between them.
 fn scenario() -> impl Strategy<Value = Scenario> {
     (1usize..4).prop_flat_map(|n| {
@@ -472,6 +584,7 @@ fn scenario() -> impl Strategy<Value = Scenario> {
         (general(), things).prop_map(|(general, things)| {
             let (hosts, mut switches, mut links, vcs, mut probes) = things;
             with_fronts(&mut switches, &mut links);
+            with_listeners(&vcs, &mut switches, &mut links);
             let of_tcp = |what| matches!(what, Observable::Cwnd | Observable::Sequence);
             if !matches!(vcs[0].traffic, Traffic::Tcp(_)) {
                 probes.retain(|p| !of_tcp(p.what) || p.of != "v0");

@@ -58,6 +58,7 @@ pub fn switch(name: impl Into<String>, buffer: Option<u64>, drop: DropPolicy) ->
                 buffer,
                 police: None,
                 drop: drop.clone(),
+                feedback: None,
                 rest_of_frame,
             })
             .into(),
@@ -95,6 +96,7 @@ pub fn vc(name: &str, from: &str, to: &str, route: &[&str], class: Class, traffi
         start: Span::ZERO,
         stop: None,
         contract: None,
+        abr: None,
         traffic,
     }
 }

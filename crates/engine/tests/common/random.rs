@@ -366,6 +366,7 @@ fn class_queue(class: Class) -> impl Strategy<Value = ClassQueue> {
             buffer,
             police,
             drop,
+            feedback: None,
             rest_of_frame,
         })
     })
@@ -498,6 +499,7 @@ impl Net {
                     start,
                     stop: lasts.map(|lasts| start + lasts + Span(1)),
                     contract,
+                    abr: None,
                     traffic,
                 }
             };
