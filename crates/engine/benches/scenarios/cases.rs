@@ -31,7 +31,7 @@ pub fn bottleneck_cells(scenario: &Scenario) -> u64 {
 }
 
 /// The cases, in the order of the table.
-pub const CASES: [Case; 14] = [
+pub const CASES: [Case; 17] = [
     case("lan-2", 60.0, Some(150.0), || loss_free(2)),
     case("lan-5", 60.0, Some(150.0), || loss_free(5)),
     case("lan-15", 60.0, Some(150.0), || loss_free(15)),

@@ -59,7 +59,6 @@ pub fn switch(name: impl Into<String>, buffer: Option<u64>, drop: DropPolicy) ->
                 police: None,
                 feedback: None,
                 drop: drop.clone(),
-                feedback: None,
                 rest_of_frame,
             })
             .into(),
