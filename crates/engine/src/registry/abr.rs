@@ -265,6 +265,23 @@ pub(super) static FEEDBACK: &[Component] = &[
     },
     Component {
         family: Family::Feedback,
+        name: "efci",
+        help: "EFCI marking: data cells that pass a long queue say so, and their destination tells the source (CI).",
+        formula: "EFCI = 1 <=> X > threshold at the end of the last interval",
+        source: "ATM Forum, Traffic Management 4.0, sections 5.10.5 and 5.10.6",
+        parameters: &[
+            INTERVAL,
+            parameter(
+                "threshold",
+                CELLS,
+                Required,
+                "Waiting cells above which data cells are marked.",
+            ),
+        ],
+        ..PLAIN
+    },
+    Component {
+        family: Family::Feedback,
         name: "oracle-rate",
         help: "Explicit rates known beforehand: the max-min fair ones of greedy sources above their MCRs, from the whole network; to compare with.",
         formula: "water-filling over all links with feedback, each with target x rate less the mean rate of higher classes",

@@ -201,7 +201,12 @@ impl Twin<'_> {
         if !rm.backward {
             if let Some(At { site, vc }) = self.sites.told(&self.topology, cell.flow, at) {
                 let passing = (self.now, vc as usize, rm.ccr);
-                self.meters[site as usize].forward.push(passing);
+                let meter = &mut self.meters[site as usize];
+                meter.forward.push(passing);
+                if meter.rule.marks_data() {
+                    let rm = rm.marked(f64::INFINITY, true, false);
+                    self.frames[cell.flow.index()][cell.frame as usize].payload = Payload::Rm(rm);
+                }
             }
             return;
         }

@@ -86,7 +86,11 @@ pub fn feedback(base: u64) -> impl Strategy<Value = Feedback> {
                 high: low + more,
                 low,
             },
-            3 => Feedback::OracleRate {
+            3 => Feedback::Efci {
+                interval: erica.interval,
+                threshold: low,
+            },
+            4 => Feedback::OracleRate {
                 target: erica.target,
             },
             _ => Feedback::EricaPlus(EricaPlusParams {

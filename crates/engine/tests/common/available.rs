@@ -45,6 +45,10 @@ pub fn feedback() -> BoxedStrategy<Feedback> {
                 low,
             }
         }),
+        (1u64..100_000, 0u64..1_000).prop_map(|(interval_us, threshold)| Feedback::Efci {
+            interval: Span::from_microseconds(interval_us),
+            threshold,
+        }),
         (1u64..10).prop_map(|target| Feedback::OracleRate {
             target: Ratio::new(target, 10)
         }),
