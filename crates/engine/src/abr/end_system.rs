@@ -57,6 +57,12 @@ pub enum Turn {
     },
 }
 
+/// Distance of cells at a rate, to the nearest tick; beyond any run at a rate of 0.
+fn gap(acr: f64) -> Span {
+    let ticks = TICKS_PER_SECOND as f64 / acr + 0.5;
+    Span(ticks.min(Span::FOREVER.0 as f64) as u64)
+}
+
 /// One end system.
 #[derive(Clone, Debug)]
 pub struct EndSystem {
@@ -64,6 +70,8 @@ pub struct EndSystem {
     /// ACR, cells per second, and since when.
     acr: f64,
     acr_since: Time,
+    /// Distance of cells at it.
+    gap: Span,
     /// When the latest in-rate cell was sent; `None` before the first.
     last_cell: Option<Time>,
     /// When the latest in-rate forward RM cell was sent, and the latest cell out of rate.
@@ -88,6 +96,7 @@ impl EndSystem {
         EndSystem {
             terms,
             acr: terms.icr,
+            gap: gap(terms.icr),
             acr_since: Time::ZERO,
             last_cell: None,
             last_forward: Time::ZERO,
@@ -106,16 +115,9 @@ impl EndSystem {
         self.acr
     }
 
-    /// Distance of cells at ACR, to the nearest tick.
-    fn gap(&self) -> Span {
-        let ticks = (TICKS_PER_SECOND as f64 / self.acr).round();
-        // At a rate of 0 it is infinite.
-        Span(ticks.min(Span::FOREVER.0 as f64) as u64)
-    }
-
     /// When the next in-rate cell may go, at the earliest.
     fn in_rate_from(&self) -> Time {
-        self.last_cell.map_or(Time::ZERO, |last| last + self.gap())
+        self.last_cell.map_or(Time::ZERO, |last| last + self.gap)
     }
 
     /// When it has a cell to send, if `data` waits or not; [`Time::NEVER`] for none until something comes. It may be past.
@@ -242,7 +244,7 @@ impl EndSystem {
     /// How many cells of data, of those that wait, surely go next, one per distance, all before `limit`, the first at `now`, when a cell is due;
     /// and that distance.
     pub fn data_in_a_row(&self, now: Time, waiting: u64, limit: Time) -> (u64, Span) {
-        let gap = self.gap();
+        let gap = self.gap;
         if self.last_cell.is_none() || self.in_rate_from() > now {
             return (0, gap);
         }
@@ -299,6 +301,7 @@ impl EndSystem {
         self.tally.allowed_cells += self.acr * now.since(self.acr_since).as_seconds();
         self.acr_since = now;
         self.acr = acr;
+        self.gap = gap(acr);
     }
 
     /// So many of its cells wait, just after a frame was handed over.

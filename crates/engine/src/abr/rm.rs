@@ -102,8 +102,7 @@ fn encode_rate(rate: f64) -> u16 {
     if rate >= decode_rate(LARGEST) {
         return LARGEST;
     }
-    // Also true of what is no number.
-    if !(rate >= 1.0) {
+    if rate.is_nan() || rate < 1.0 {
         return 0;
     }
     // The bits of a float are those of the code, with a larger exponent and more mantissa: cutting the latter rounds down.

@@ -36,6 +36,8 @@ pub struct Paced {
     frames: VecDeque<Waiting>,
     /// Their cells.
     waiting: u64,
+    /// Cells that were sent ahead of their time: when the last of each run goes, their distance, and their number.
+    ahead: VecDeque<(Time, Span, u64)>,
     /// When it has an event.
     armed: Time,
 }
@@ -57,6 +59,7 @@ impl Paced {
             is_alone,
             frames: VecDeque::new(),
             waiting: 0,
+            ahead: VecDeque::new(),
             armed: Time::NEVER,
         }
     }
@@ -69,6 +72,16 @@ impl Paced {
     /// The end system.
     pub fn end(&self) -> &EndSystem {
         &self.end
+    }
+
+    /// Cells that were sent ahead of their time and have not gone before `now`.
+    fn still_there(&mut self, now: Time) -> u64 {
+        while self.ahead.pop_front_if(|run| run.0 < now).is_some() {}
+        let of_run = |&(last, period, n): &(Time, Span, u64)| {
+            let later = last.since(now).0 / period.0.max(1) + 1;
+            later.min(n)
+        };
+        self.ahead.iter().map(of_run).sum()
     }
 
     /// Frames of which cells wait.
@@ -92,7 +105,8 @@ impl Hosts {
             cells,
         });
         paced.waiting += u64::from(cells);
-        paced.end.waits(paced.waiting);
+        let waiting = paced.waiting + paced.still_there(now);
+        paced.end.waits(waiting);
         self.arm(at, now);
     }
 
@@ -119,12 +133,14 @@ impl Hosts {
             return;
         }
         paced.armed = Time::NEVER;
-        let limit = self.nothing_before(now, at).min(self.end);
+        let [frames_from, limit] = self.nothing_before(now, at);
+        let limit = limit.min(self.end);
+        let nic = self.flows[self.paced[at].flow.index()].nic;
         let paced = &self.paced[at];
         let mut due = paced.end.due(paced.waiting > 0).max(now);
-        while due < limit {
-            if self.nics[self.flows[self.paced[at].flow.index()].nic].is_overdue() {
-                let nic = self.flows[self.paced[at].flow.index()].nic;
+        // As long as data wait, others may join them.
+        while due < limit && (self.paced[at].waiting > 0 || due < frames_from) {
+            if self.nics[nic].is_overdue() {
                 return fabric.overdue(Overdue::Nic(nic));
             }
             let last = self.send_due(at, due, limit, fabric);
@@ -134,9 +150,8 @@ impl Hosts {
         self.arm(at, now);
     }
 
-    /// A time, later than `now`, before which nothing happens to an end system but what it does itself: no RM cell and no frame comes for it, and
-    /// its VC hands over none.
-    fn nothing_before(&self, now: Time, at: usize) -> Time {
+    /// Times, later than `now`, before which no frame is handed over to an end system, and before which no RM cell comes for it either.
+    fn nothing_before(&self, now: Time, at: usize) -> [Time; 2] {
         let paced = &self.paced[at];
         let ends = &self.flows[paced.flow.index()];
         let vc = &self.vcs[ends.vc];
@@ -144,22 +159,22 @@ impl Hosts {
         let waits_elsewhere =
             ends.sending.stage.is_some() || self.stages[ends.hosts[0]].iter().any(Option::is_some);
         if !paced.is_alone || waits_elsewhere || vc.probe.is_some() {
-            return alone;
+            return [alone; 2];
         }
         let Source::Frames(source) = &vc.source else {
-            return alone;
+            return [alone; 2];
         };
         let (end, source_at) = match ends.kind.is_data() {
             true => (End::Sender, vc.source_at),
             false => (End::Receiver, Time::NEVER),
         };
-        let incoming = [paced.takes, paced.takes_rm].map(|flow| {
+        let [frame, rm] = [paced.takes, paced.takes_rm].map(|flow| {
             let delivered = &self.flows[flow.index()].delivered;
             delivered.front().map_or(Time::NEVER, |&(time, _)| time)
         });
-        let own = source.deadline(end).min(source_at);
-        let all = own.min(incoming[0]).min(incoming[1]);
-        all.min(self.known_until).max(alone)
+        let limit = rm.min(self.known_until);
+        let frames_from = frame.min(source.deadline(end)).min(source_at).min(limit);
+        [frames_from.max(alone), limit.max(alone)]
     }
 
     /// Sends what is due at `due`, and data behind it before `limit`; returns when the last cell went.
@@ -208,6 +223,10 @@ impl Hosts {
             paced.frames.pop_front();
         }
         paced.waiting -= n;
+        let last = due + period * (n - 1);
+        if limit > due + Span(1) {
+            paced.ahead.push_back((last, period, n));
+        }
         let time = nic.send_regular(due, n, period);
         fabric.depart(Run {
             time,
@@ -219,7 +238,7 @@ impl Hosts {
             flags: if ends_frame { ENDS_FRAME } else { 0 },
             ..Run::default()
         });
-        due + period * (n - 1)
+        last
     }
 
     /// An RM cell of `flow` reaches its host.

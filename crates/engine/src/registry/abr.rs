@@ -154,7 +154,7 @@ const LOAD_DECAY: Parameter = parameter(
     "load_decay",
     FACTOR,
     Decimal("0"),
-    "Weight of the older values in an exponential average of the load factor; below 1.",
+    "Weight of the older values in exponential averages of input and target, whose quotient is the load factor; below 1.",
 );
 const ACTIVE_DECAY: Parameter = parameter(
     "active_decay",
@@ -215,7 +215,7 @@ pub(super) static FEEDBACK: &[Component] = &[
                     decimals: DECIMALS,
                 },
                 Decimal("1.05"),
-                "b, curve of the target below T0: it begins at b times the capacity.",
+                "b, curve of the target below T0, where it begins at b times the capacity; above 1.",
             ),
             parameter(
                 "qdlf",
@@ -235,7 +235,7 @@ pub(super) static FEEDBACK: &[Component] = &[
         family: Family::Feedback,
         name: "erica-mcr",
         help: "Explicit rates by ERICA with minimum rates: the MCR and a share, by weight, of what the target leaves above all of them.",
-        formula: "share = MCR + weight (target - sum MCR) / sum of weights",
+        formula: "share = MCR + weight (target - sum of MCRs) / sum of weights, over the VCs that send; z = input / target, both above the MCRs",
         source: "ATM Forum 98-0408 (general weighted fairness)",
         parameters: ERICA,
         ..PLAIN

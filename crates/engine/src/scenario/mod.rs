@@ -8,6 +8,7 @@
 
 mod abr;
 mod alone;
+mod available;
 mod build;
 mod check;
 mod contract;

@@ -7,7 +7,7 @@ use super::model::Scenario;
 use super::problem::Problem;
 use super::report::Report;
 use super::tree::{self, Node};
-use super::{build, check, contracts, fronts, overrides, probes, reach, syntax};
+use super::{available, build, check, contracts, fronts, overrides, probes, reach, syntax};
 use crate::registry::Family;
 use crate::topology::Topology;
 
@@ -73,6 +73,7 @@ fn resolve(
             let topology = Topology::new(&scenario).expect("routes have been found");
             fronts::check(&scenario, &topology, &things, &mut report);
             contracts::check(&scenario, &topology, &things, &mut report);
+            available::check(&scenario, &topology, &things, &mut report);
             reach::check(&scenario, &topology, &things.vcs, &mut report);
             if report.is_empty() {
                 return Ok(scenario);
