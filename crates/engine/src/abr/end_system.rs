@@ -81,6 +81,8 @@ pub struct EndSystem {
     since_forward: u64,
     /// Whether one of them was a backward RM cell.
     returned_since_forward: bool,
+    /// Whether the latest cell out of rate was one: the two kinds take turns there.
+    returned_out_of_rate: bool,
     /// Forward RM cells sent since the latest backward one arrived.
     unanswered: u64,
     /// A forward RM cell of the other end to be turned round.
@@ -101,6 +103,7 @@ impl EndSystem {
             last_out_of_rate: None,
             since_forward: 0,
             returned_since_forward: false,
+            returned_out_of_rate: false,
             unanswered: 0,
             to_return: None,
             tally: AbrTally::default(),
@@ -192,16 +195,16 @@ impl EndSystem {
         }
     }
 
-    /// Rule 11.
+    /// Rule 11. Rules 3, 5 and 6 count cells in rate only.
     fn next_out_of_rate(&mut self, now: Time, data: bool) -> Turn {
         self.last_out_of_rate = Some(now);
         self.tally.out_of_rate += 1;
-        let returned = if data && self.returned_since_forward {
+        let returned = if data && self.returned_out_of_rate {
             None
         } else {
             self.to_return.take()
         };
-        self.returned_since_forward = returned.is_some();
+        self.returned_out_of_rate = returned.is_some();
         let rm = match returned {
             Some(rm) => {
                 self.tally.backward_sent += 1;
@@ -256,7 +259,6 @@ impl EndSystem {
             return (0, gap);
         }
         let in_time = (before - now).0.div_ceil(gap.0.max(1));
-        // The last of those that wait is left: with what is to be returned, it matters whether data wait behind it.
         (waiting.min(until_forward).min(in_time), gap)
     }
 
@@ -273,6 +275,7 @@ impl EndSystem {
             self.tally.forward_taken += 1;
             let waited = self.to_return.replace(Rm {
                 backward: true,
+                bn: false,
                 ..rm
             });
             self.tally.overwritten += u64::from(waited.is_some());
@@ -327,3 +330,6 @@ impl EndSystem {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -251,3 +251,71 @@ fn round_trip(scenario: &Scenario, topology: &Topology, vc: usize) -> Span {
     }
     takes
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::read_toml;
+
+    /// The terms of the sender of the only VC of a network, with these end systems; it is 1 Mb/s fast.
+    fn terms_of(abr: &str) -> Terms {
+        let text = format!(
+            r#"
+            name = "one"
+            duration = "1 s"
+            host = [{{ name = "a" }}, {{ name = "b" }}]
+            switch = [{{ name = "s", processing = {{ kind = "latency", per = "cell", mean = "1 ms" }} }}]
+            link = [
+                {{ from = "a", to = "s", rate = "1 Mbps", delay = "10 ms" }},
+                {{ from = "s", to = "b", rate = "1 Mbps", delay = "38.152 ms" }},
+            ]
+            vc = [{{ from = "a", to = "b", route = ["s"], class = "abr", abr = {abr}, traffic = "udp" }}]
+            "#
+        );
+        let scenario = read_toml(&text, "", &[]).expect("it is right");
+        let topology = Topology::new(&scenario).expect("it is right");
+        let abr = scenario.vcs[0].abr.expect("it has end systems");
+        let flow = topology.flow(0, FlowKind::Data);
+        terms(&scenario, &topology, &abr, flow)
+    }
+
+    /// 1 Mb/s.
+    const LINE: f64 = 1e6 / 424.0;
+
+    // There and back two cell times of 0.424 ms, 48.152 ms and 1 ms each: FRTT is 100 ms.
+    #[test]
+    fn icr_is_at_most_tbe_over_frtt_but_at_least_mcr() {
+        let near =
+            |found: f64, wanted: f64| assert!((found / wanted - 1.0).abs() < 1e-9, "{found}");
+        near(terms_of("{ tbe = \"100 cells\" }").icr, 1000.0);
+        near(
+            terms_of("{ tbe = \"100 cells\", frtt = \"200 ms\" }").icr,
+            500.0,
+        );
+        near(terms_of("{ tbe = \"300 cells\" }").icr, LINE);
+        near(
+            terms_of("{ tbe = \"100 cells\", icr = \"0.1 Mbps\" }").icr,
+            0.1 * LINE,
+        );
+        near(
+            terms_of("{ tbe = \"100 cells\", mcr = \"0.5 Mbps\" }").icr,
+            0.5 * LINE,
+        );
+    }
+
+    #[test]
+    fn crm_is_tbe_over_nrm_rounded_up() {
+        assert_eq!(terms_of("{ tbe = \"96 cells\" }").crm, 3);
+        assert_eq!(terms_of("{ tbe = \"97 cells\" }").crm, 4);
+        assert_eq!(terms_of("{ tbe = \"97 cells\", nrm = 16 }").crm, 7);
+        assert_eq!(terms_of("{ tbe = \"97 cells\", crm = 1 }").crm, 1);
+        assert_eq!(terms_of("{}").crm, 524_288);
+    }
+
+    #[test]
+    fn rates_not_told_are_those_of_the_line_and_none() {
+        let terms = terms_of("{}");
+        assert_eq!((terms.pcr, terms.mcr, terms.icr), (LINE, 0.0, LINE));
+        assert_eq!((terms.nrm, terms.trm), (32, Span::from_milliseconds(100)));
+    }
+}

@@ -1,10 +1,49 @@
-//! Random ABR end systems and feedback, their times chosen around the cell time of the base rate.
+//! ABR end systems and feedback: the usual ones, and random ones, their times chosen around the cell time of the base rate.
 
 use super::random::span;
 use cellyard_engine::scenario::*;
 use cellyard_engine::units::{BitRate, Ratio, Span};
 use proptest::option;
 use proptest::prelude::*;
+
+/// End systems with the defaults of TM 4.0.
+pub fn usual() -> AbrParams {
+    AbrParams {
+        pcr: None,
+        mcr: None,
+        icr: None,
+        tbe: 16_777_215,
+        frtt: None,
+        nrm: 32,
+        trm: Span::from_milliseconds(100),
+        rif: Ratio::new(1, 16),
+        rdf: Ratio::new(1, 16),
+        adtf: Span::from_milliseconds(500),
+        cdf: Ratio::new(1, 16),
+        crm: None,
+        rates: RmRates::Exact,
+    }
+}
+
+/// ERICA with its usual parameters.
+pub fn erica() -> EricaParams {
+    EricaParams {
+        target: Ratio::new(9, 10),
+        interval: Span::from_milliseconds(1),
+        delta: Ratio::new(1, 10),
+        max_alloc_previous: true,
+        load_decay: Ratio::new(0, 1),
+        active_decay: Ratio::new(0, 1),
+    }
+}
+
+/// Gives every switch of `net` this feedback.
+pub fn tell(net: &mut Scenario, feedback: Feedback) {
+    let queues = net.switches.iter_mut().flat_map(|s| &mut s.queues);
+    for queue in queues.filter(|queue| queue.class == Class::Abr) {
+        queue.feedback = Some(feedback);
+    }
+}
 
 fn tenths(most: u64) -> impl Strategy<Value = Ratio> {
     (0..=most).prop_map(|n| Ratio::new(n, 10))
