@@ -197,28 +197,50 @@ impl Logs {
             let Some(Reverse(entry)) = log.entries.pop() else {
                 unreachable!("a cell that is delivered has passed")
             };
-            log.end_intervals(entry.time);
-            if entry.forward {
-                log.rule
-                    .forward(entry.vc as usize, f64::from_bits(entry.ccr));
-                log.heard[entry.vc as usize] = Some(entry.frame);
-                if log.rule.marks_data()
-                    && let Some(rm) = self.lanes[entry.flow.index()].find(entry.frame)
-                {
-                    *rm = rm.marked(f64::INFINITY, true, false);
-                }
-                continue;
-            }
-            let marks = log.rule.backward(entry.vc as usize);
-            log.marked[entry.vc as usize] = Some(entry.frame);
-            if let Some(rm) = self.lanes[entry.flow.index()].find(entry.frame) {
-                *rm = rm.marked(marks.er, marks.ci, marks.ni);
-            }
+            log.ask(entry, &mut self.lanes);
         }
+    }
+
+    /// Asks all rules about everything until `time`, all of which is known: so that what nobody waits for does not gather.
+    pub fn settle_until(&mut self, time: Time) {
+        for log in &mut self.logs {
+            while log.entries.peek().is_some_and(|entry| entry.0.time <= time) {
+                let entry = log.entries.pop();
+                entry
+                    .into_iter()
+                    .for_each(|Reverse(entry)| log.ask(entry, &mut self.lanes));
+            }
+            log.end_intervals(time);
+        }
+    }
+
+    /// How many RM cells are under way, those that were lost since the last one of their flow that arrived included.
+    pub fn under_way(&self) -> usize {
+        self.lanes.iter().map(|lane| lane.cells.len()).sum()
     }
 }
 
 impl Log {
+    /// Asks the rule about an RM cell at its place, the earliest of those that are left.
+    fn ask(&mut self, entry: Entry, lanes: &mut [Lane]) {
+        self.end_intervals(entry.time);
+        let vc = entry.vc as usize;
+        let rm = lanes[entry.flow.index()].find(entry.frame);
+        if !entry.forward {
+            let marks = self.rule.backward(vc);
+            self.marked[vc] = Some(entry.frame);
+            if let Some(rm) = rm {
+                *rm = rm.marked(marks.er, marks.ci, marks.ni);
+            }
+            return;
+        }
+        self.rule.forward(vc, f64::from_bits(entry.ccr));
+        self.heard[vc] = Some(entry.frame);
+        if let Some(rm) = rm.filter(|_| self.rule.marks_data()) {
+            *rm = rm.marked(f64::INFINITY, true, false);
+        }
+    }
+
     /// Tells the rule of the intervals that end at `time` or before.
     fn end_intervals(&mut self, time: Time) {
         while let Some(ended) = self.intervals.pop_front_if(|ended| ended.end <= time) {

@@ -235,6 +235,7 @@ pub fn terms(scenario: &Scenario, topology: &Topology, abr: &AbrParams, flow: Fl
         adtf: abr.adtf,
         crm: abr.crm.unwrap_or(abr.tbe.div_ceil(abr.nrm)),
         rates: abr.rates,
+        queue: abr.queue,
     }
 }
 

@@ -33,6 +33,8 @@ pub struct AbrParams {
     pub crm: Option<u64>,
     /// How rates stand in RM cells.
     pub rates: RmRates,
+    /// Cells that may wait before an end system; unlimited when absent.
+    pub queue: Option<u64>,
 }
 
 /// How rates stand in RM cells.

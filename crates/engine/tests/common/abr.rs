@@ -22,6 +22,7 @@ pub fn usual() -> AbrParams {
         cdf: Ratio::new(1, 16),
         crm: None,
         rates: RmRates::Exact,
+        queue: None,
     }
 }
 
@@ -68,8 +69,12 @@ pub fn end_systems(base: u64) -> impl Strategy<Value = AbrParams> {
         span(base, 800),
     );
     let factors = (tenths(10), tenths(10), tenths(10));
-    (rates, counts, times, factors, any::<bool>()).prop_map(
-        move |((pcr, icr, mcr), (tbe, nrm, crm), (frtt, trm, adtf), (rif, rdf, cdf), coded)| {
+    let queue = option::weighted(0.2, 1u64..80);
+    let form = (any::<bool>(), queue);
+    (rates, counts, times, factors, form).prop_map(
+        move |(rates, counts, times, factors, (coded, queue))| {
+            let ((pcr, icr, mcr), (tbe, nrm, crm)) = (rates, counts);
+            let ((frtt, trm, adtf), (rif, rdf, cdf)) = (times, factors);
             AbrParams {
                 pcr: pcr.map(part),
                 mcr: mcr.map(part),
@@ -88,6 +93,7 @@ pub fn end_systems(base: u64) -> impl Strategy<Value = AbrParams> {
                 } else {
                     RmRates::Exact
                 },
+                queue,
             }
         },
     )
