@@ -15,7 +15,13 @@ from cellyard.study import Row, Rows, load, studies
 STUDIES = sorted(studies())
 
 #: Metrics that sentences ask for beside efficiency and fairness.
-OTHERS = {"vbr_max_queue_cells": 7000, "vbr_cell_delay_variation_s": 0.25, "throughput_mbps": 20.0, "ideal_mbps": 20.0}
+OTHERS = {
+    "vbr_max_queue_cells": 7000,
+    "vbr_cell_delay_variation_s": 0.25,
+    "throughput_mbps": 20.0,
+    "ideal_mbps": 20.0,
+    "max_queue_cells": 5000,
+}
 
 
 def made(name: str, efficiency: Callable[[Row], float], fairness: Callable[[Row], float]) -> Rows:
@@ -151,3 +157,26 @@ def test_the_answer_of_gfr_leaky_bucket_turns_round_with_its_rows() -> None:
     assert "and 0 of 40 VCs with scheme two get" in other[0]
     assert "beside UDP scheme one (0.00 Mb/s off; scheme two 7.00)" in other[2]
     assert "scheme one (0.00), " in other[3] and other[3].endswith("; scheme two do not.")
+
+
+def of_ubr(sign: int) -> list[str]:
+    """The answer of the fourth study where all effects have one sign."""
+    found = []
+    for table in load("abr-or-ubr").tables.values():
+        for row in table.rows:
+            better = {"n/a": 0.2, "yes": 0.1}.get(row.get("epd"), 0.0) - row.get("granularity_ms", 0) / 1000
+            values = {"efficiency": 0.6 + sign * better, "fairness": 0.6 - sign * better}
+            found.append(replace(row, simulated={**values, "max_queue_cells": 1000 * row.get("sources", 1) + sign}))
+    return answer(load("abr-or-ubr"), Rows(found), None)
+
+
+def test_the_answer_of_abr_or_ubr_turns_round_with_its_rows() -> None:
+    good, bad = of_ubr(1), of_ubr(-1)
+    assert "2: 2001, 5: 5001, 10: 10001, 15: 15001" in good[0] and "2: 1999, 5: 4999" in bad[0]
+    assert (
+        "(0.80) to larger ones the mean efficiency falls by 0.15 to 0.65 with 12000 cells and falls by 0.15" in good[1]
+    )
+    assert "(0.40) to larger ones the mean efficiency rises by 0.15 to 0.55 with 12000 cells" in bad[1]
+    assert "with 12000 cells the efficiency rises by 0.10 and the fairness falls by 0.10" in good[2]
+    assert "with 36000 cells the efficiency falls by 0.10 and the fairness rises by 0.10" in bad[2]
+    assert "the mean efficiency rises by 0.49" in good[3] and "the mean efficiency falls by 0.49" in bad[3]

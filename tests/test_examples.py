@@ -275,6 +275,48 @@ def each_gets_its_minimum_rate_and_an_equal_share() -> None:
     assert one["tcp5"] < 5.2 and one["tcp20"] < 20.2 and min(one["udp5"], one["udp20"]) > 60
 
 
+@shows("abr-erica")
+def the_windows_wait_at_the_hosts_and_the_rates_follow_vbr() -> None:
+    result = run("abr-erica")
+    port = result.ports["west->east"]
+    tcps = [vc for vc in result.vcs.values() if vc.service_class == "abr"]
+    window = 600_000 // 512 * 12
+    assert len(tcps) == 5
+    for vc in tcps:
+        assert 0.95 * window < (vc.max_paced_queue_cells or 0) <= window
+    assert port.max_queue_cells < 0.05 * 5 * window
+    assert result.totals.cell_loss_ratio == result.totals.timeouts == 0
+    assert (result.totals.fairness or 0) > 0.9999
+    # Of the line nine tenths are the target, half of the line is VBR's in its 20 ms; a load of 10 % above the target may stay.
+    target, vbr = 0.9 * 155.52, 0.5 * 155.52
+    assert 0.9 < port.utilisation < 0.99
+    for series in result.series:
+        phase = np.round(series.time_s * 1000) % 40
+        late = series.time_s >= 1
+        for begins, ends, share in ((10, 20, (target - vbr) / 5), (32, 40, target / 5)):
+            acr = float(np.median(series.value[late & (phase >= begins) & (phase < ends)]))
+            assert share <= acr < 1.1 * share
+    # Unasked, they send at their first rate, and above it once RM cells come back unmarked: all that waits does so in the switch.
+    unasked = run("abr-erica", switch__west__abr__feedback="default").ports["west->east"]
+    assert 0.95 * 5 * window < unasked.max_queue_cells <= 1.05 * 5 * window and unasked.utilisation > 0.99
+
+
+@shows("abr-shares")
+def each_has_its_minimum_rate_and_a_third_of_the_rest() -> None:
+    result = run("abr-shares")
+    target = 0.9 * 149.76
+    third = (target - 10 - 30 - 50) / 3
+    found = {vc.name: vc.mean_acr_mbps for vc in result.vcs.values()}
+    assert found == pytest.approx({"ten": 10 + third, "thirty": 30 + third, "fifty": 50 + third}, rel=0.005)
+    port = result.ports["west->east"]
+    assert port.utilisation == pytest.approx(0.9, abs=0.001) and port.dropped_cells.total == 0
+    # Plain ERICA knows of no minimum: each is to have a third, which is less than the 50 that one sends anyway.
+    equal = run("abr-shares", switch__west__abr__feedback='{ kind = "erica", delta = 0 }')
+    rates = {vc.name: vc.mean_acr_mbps for vc in equal.vcs.values()}
+    assert rates == pytest.approx({"ten": target / 3, "thirty": target / 3, "fifty": 50}, rel=0.01)
+    assert equal.ports["west->east"].utilisation == pytest.approx((target * 2 / 3 + 50) / 149.76, rel=0.005)
+
+
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_example_shows_what_it_says(path: Path) -> None:
     CHECKS[path.stem]()

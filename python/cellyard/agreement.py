@@ -82,7 +82,7 @@ def agreement(rows: Rows, metric: str) -> dict[str, Any]:
 def inside_range(row: Row, metric: str) -> bool:
     """Whether the published value, which was rounded for print, can be one from the ensemble's range."""
     low, high = row.ranges[metric]
-    half = 0.5 if metric in row.counts else row.printed / 2
+    half = 0.5 if metric in row.counts else row.rounded_to(metric) / 2
     return low - half <= float(row.published[metric] or 0) <= high + half
 
 

@@ -183,6 +183,8 @@ class Vc(Component):
             ticks. Default: never.
         contract: What is agreed on its data, for policers and for drop policies that guarantee rates. Default:
             none.
+        abr: How its end systems keep to the rate that the network allows, in both directions; for the class abr.
+            Default: none: they ask nobody.
         traffic: What it sends. Required.
     """
 
@@ -197,6 +199,7 @@ class Vc(Component):
     start: str = "0 s"
     stop: str | None = None
     contract: Contract | None = None
+    abr: Abr | None = None
     traffic: Traffic
 
 
@@ -232,6 +235,59 @@ class Contract(Component):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Abr(Component):
+    """The end systems of a VC of the class abr: its frames wait at the host and leave at ACR, with RM cells among them.
+
+    Formula: ACR := min(ACR + RIF PCR, PCR) or ACR - RDF ACR, then min(ACR, ER), in [MCR, PCR]; ICR <= TBE / FRTT;
+    CRM = TBE / Nrm
+
+    Source: ATM Forum, Traffic Management 4.0, section 5.10.
+
+    Fields:
+        pcr: PCR, peak cell rate; at most that. Allowed: "1 bps" to "1 Tbps"; units: bps, kbps, Mbps, Gbps, Tbps,
+            cells/s. Default: the rate of the link that the end system sends on.
+        mcr: MCR, minimum cell rate; on each link at most its rate together. Allowed: "1 bps" to "1 Tbps"; units:
+            bps, kbps, Mbps, Gbps, Tbps, cells/s. Default: 0.
+        icr: ICR, initial cell rate, in [MCR, PCR]; TBE / FRTT limits it further. Allowed: "1 bps" to "1 Tbps";
+            units: bps, kbps, Mbps, Gbps, Tbps, cells/s. Default: the pcr.
+        tbe: TBE, transient buffer exposure: cells that may be sent before the first feedback. Allowed: "1 cell" to
+            "16777215 cells"; units: cells, cell. Default: ``16777215 cells``.
+        frtt: FRTT, fixed round-trip time. Allowed: "1 ns" to "16.7 s"; units: s, ms, us, ns, ticks. Default: the
+            round trip of a cell through the empty network.
+        nrm: Nrm, cells for each forward RM cell, itself included; a power of 2. Allowed: an integer from 2 to 256.
+            Default: ``32``.
+        trm: Trm, longest time between forward RM cells of a source that has sent two cells since. Allowed: "1 ns"
+            to "100 s"; units: s, ms, us, ns, ticks. Default: ``100 ms``.
+        rif: RIF, rate increase factor: part of the PCR by which the rate may grow per RM cell. Allowed: a number
+            from 0 to 1 with at most 6 decimals. Default: ``0.0625``.
+        rdf: RDF, rate decrease factor: part of ACR by which it falls per RM cell with CI = 1. Allowed: a number
+            from 0 to 1 with at most 6 decimals. Default: ``0.0625``.
+        adtf: ADTF, time without forward RM cells after which ACR falls to ICR. Allowed: "1 ns" to "100000 s";
+            units: s, ms, us, ns, ticks. Default: ``500 ms``.
+        cdf: CDF, cutoff decrease factor: part of ACR by which it falls per forward RM cell when CRM are unanswered.
+            Allowed: a number from 0 to 1 with at most 6 decimals. Default: ``0.0625``.
+        crm: CRM, forward RM cells without an answer before ACR is cut. Allowed: an integer from 1 to 16777215.
+            Default: tbe / nrm, rounded up.
+        rates: How rates stand in RM cells. ``exact``: As they are. ``coded``: In the 16 bits of the standard,
+            rounded down. Default: ``exact``.
+    """
+
+    pcr: str | None = None
+    mcr: str | None = None
+    icr: str | None = None
+    tbe: str = "16777215 cells"
+    frtt: str | None = None
+    nrm: int = 32
+    trm: str = "100 ms"
+    rif: float | str = 0.0625
+    rdf: float | str = 0.0625
+    adtf: str = "500 ms"
+    cdf: float | str = 0.0625
+    crm: int | None = None
+    rates: Literal["exact", "coded"] = "exact"
+
+
+@dataclass(frozen=True, kw_only=True)
 class Queue(Component):
     """The buffer of one class at a port with its drop policy.
 
@@ -245,6 +301,8 @@ class Queue(Component):
         police: What becomes of cells that do not keep to the contract of their VC, before the drop policy is asked.
             Default: none.
         drop: What is refused before the buffer is full. Default: ``tail-drop``.
+        feedback: What the sources of the VCs that cross it are told of the rate that they may send at; for the
+            class abr. Default: none.
         rest_of_frame: What happens to the later cells of a frame that lost a cell in the middle. ``accept``: Taken
             while there is room. ``drop-but-eom``: Dropped, except for the EOM, which is taken while there is room.
             ``drop``: Dropped, EOM included. Default: drop-but-eom for ppd, drop for gcra-epd, drop for gcra-round-
@@ -254,6 +312,7 @@ class Queue(Component):
     buffer: str = "unlimited"
     police: Police | None = None
     drop: Drop = "tail-drop"
+    feedback: Feedback | None = None
     rest_of_frame: Literal["accept", "drop-but-eom", "drop"] | None = None
 
 
@@ -493,6 +552,156 @@ class Dfba(Component):
     high: str | float = "1000 cells"
     z: float | str = 1
     alpha: float | str = 0.5
+
+
+@dataclass(frozen=True, kw_only=True)
+class Erica(Component):
+    """Explicit rates by ERICA: an equal share of the target capacity, or what keeps the load at it.
+
+    Formula: z = input / target; ER = max(target / N, CCR / z), and at z <= 1 + delta at least the largest of the
+    interval before
+
+    Source: Kalyanaraman, Jain, Fahmy, Goyal, Vandalore 2000 (ERICA); ATM Forum 96-1172.
+
+    Fields:
+        target: U, target utilisation: the part of the link's rate that ABR and the classes above it are to use;
+            above 0. Allowed: a number from 0 to 1 with at most 6 decimals. Default: ``0.9``.
+        interval: Averaging interval; all intervals begin at 0. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns,
+            ticks. Default: ``1 ms``.
+        delta: delta, overload up to which the largest allocation of the interval before may be given again.
+            Allowed: a number from 0 to 1 with at most 6 decimals. Default: ``0.1``.
+        max_alloc_previous: Whether it may be given at all. Default: ``true``.
+        load_decay: Weight of the older values in exponential averages of input and target, whose quotient is the
+            load factor; below 1. Allowed: a number from 0 to 1 with at most 6 decimals. Default: ``0``.
+        active_decay: What is left per interval of a VC that has become silent in the number of active ones; below
+            1. Allowed: a number from 0 to 1 with at most 6 decimals. Default: ``0``.
+    """
+
+    TAG: ClassVar[Mapping[str, str]] = {"kind": "erica"}
+
+    target: float | str = 0.9
+    interval: str = "1 ms"
+    delta: float | str = 0.1
+    max_alloc_previous: bool = True
+    load_decay: float | str = 0
+    active_decay: float | str = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class EricaPlus(Component):
+    """Explicit rates by ERICA+: as ERICA, with a target that keeps a small queue.
+
+    Formula: target = f(q) (rate - higher classes), f from b at an empty queue to 1 at T0 and down to QDLF
+
+    Source: Kalyanaraman, Jain, Fahmy, Goyal, Vandalore 2000 (ERICA+).
+
+    Fields:
+        t0: T0, the queueing delay aimed at; above 0. Allowed: "0 s" to "100000 s"; units: s, ms, us, ns, ticks.
+            Default: ``500 us``.
+        a: a, curve of the target above T0; above 1. Allowed: a number from 1 to 1000 with at most 6 decimals.
+            Default: ``1.15``.
+        b: b, curve of the target below T0, where it begins at b times the capacity; above 1. Allowed: a number from
+            1 to 1000 with at most 6 decimals. Default: ``1.05``.
+        qdlf: QDLF, the least part of the capacity that is left for new cells. Allowed: a number from 0 to 1 with at
+            most 6 decimals. Default: ``0.5``.
+        interval: Averaging interval; all intervals begin at 0. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns,
+            ticks. Default: ``1 ms``.
+        delta: delta, overload up to which the largest allocation of the interval before may be given again.
+            Allowed: a number from 0 to 1 with at most 6 decimals. Default: ``0.1``.
+        max_alloc_previous: Whether it may be given at all. Default: ``true``.
+        load_decay: Weight of the older values in exponential averages of input and target, whose quotient is the
+            load factor; below 1. Allowed: a number from 0 to 1 with at most 6 decimals. Default: ``0``.
+        active_decay: What is left per interval of a VC that has become silent in the number of active ones; below
+            1. Allowed: a number from 0 to 1 with at most 6 decimals. Default: ``0``.
+    """
+
+    TAG: ClassVar[Mapping[str, str]] = {"kind": "erica-plus"}
+
+    t0: str = "500 us"
+    a: float | str = 1.15
+    b: float | str = 1.05
+    qdlf: float | str = 0.5
+    interval: str = "1 ms"
+    delta: float | str = 0.1
+    max_alloc_previous: bool = True
+    load_decay: float | str = 0
+    active_decay: float | str = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class EricaMcr(Component):
+    """Explicit rates by ERICA with minimum rates: the MCR and a share, by weight, of what the target leaves above all of them.
+
+    Formula: share = MCR + weight (target - sum of MCRs) / sum of weights, over the VCs that send; z = input /
+    target, both above the MCRs
+
+    Source: ATM Forum 98-0408 (general weighted fairness).
+
+    Fields:
+        target: U, target utilisation: the part of the link's rate that ABR and the classes above it are to use;
+            above 0. Allowed: a number from 0 to 1 with at most 6 decimals. Default: ``0.9``.
+        interval: Averaging interval; all intervals begin at 0. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns,
+            ticks. Default: ``1 ms``.
+        delta: delta, overload up to which the largest allocation of the interval before may be given again.
+            Allowed: a number from 0 to 1 with at most 6 decimals. Default: ``0.1``.
+        max_alloc_previous: Whether it may be given at all. Default: ``true``.
+        load_decay: Weight of the older values in exponential averages of input and target, whose quotient is the
+            load factor; below 1. Allowed: a number from 0 to 1 with at most 6 decimals. Default: ``0``.
+        active_decay: What is left per interval of a VC that has become silent in the number of active ones; below
+            1. Allowed: a number from 0 to 1 with at most 6 decimals. Default: ``0``.
+    """
+
+    TAG: ClassVar[Mapping[str, str]] = {"kind": "erica-mcr"}
+
+    target: float | str = 0.9
+    interval: str = "1 ms"
+    delta: float | str = 0.1
+    max_alloc_previous: bool = True
+    load_decay: float | str = 0
+    active_decay: float | str = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class RelativeRate(Component):
+    """Relative-rate marking: RM cells that go back say that rates must fall (CI), or must not rise (NI), by the queue.
+
+    Formula: CI = 1 <=> X > high at the end of the last interval; NI = 1 <=> X > low
+
+    Source: ATM Forum, Traffic Management 4.0, section 5.10.6.
+
+    Fields:
+        interval: Averaging interval; all intervals begin at 0. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns,
+            ticks. Default: ``1 ms``.
+        high: Waiting cells above which rates must fall. Allowed: "0 cells" to "1000000000 cells"; units: cells,
+            cell. Required.
+        low: Waiting cells above which rates must not rise; at most `high`. Allowed: "0 cells" to "1000000000
+            cells"; units: cells, cell. Required.
+    """
+
+    TAG: ClassVar[Mapping[str, str]] = {"kind": "relative-rate"}
+
+    interval: str = "1 ms"
+    high: str
+    low: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class OracleRate(Component):
+    """Explicit rates known beforehand: the max-min fair ones of greedy sources above their MCRs, from the whole network; to compare with.
+
+    Formula: water-filling over all links with feedback, each with target x rate less the mean rate of higher
+    classes
+
+    Source: Bertsekas and Gallager, Data Networks, section 6.5.2.
+
+    Fields:
+        target: U, target utilisation: the part of the link's rate that ABR and the classes above it are to use;
+            above 0. Allowed: a number from 0 to 1 with at most 6 decimals. Default: ``0.9``.
+    """
+
+    TAG: ClassVar[Mapping[str, str]] = {"kind": "oracle-rate"}
+
+    target: float | str = 0.9
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -876,6 +1085,40 @@ class GoodputProbe(Component):
 
 
 @dataclass(frozen=True, kw_only=True)
+class AcrProbe(Component):
+    """ACR, the rate at which the ABR end system of a VC may send its data, as Mb/s.
+
+    Fields:
+        of: The VC, or a group of them; `vc` means all that have no name of their own. Allowed: the name of a vc.
+            Required.
+        interval: Sampling interval. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks. Default: every
+            change is recorded, from the start to the end of the run.
+    """
+
+    TAG: ClassVar[Mapping[str, str]] = {"what": "acr"}
+
+    of: str
+    interval: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class HostQueueProbe(Component):
+    """Cells of data that wait before the ABR end system of a VC: the queue that ABR keeps out of the network.
+
+    Fields:
+        of: The VC, or a group of them; `vc` means all that have no name of their own. Allowed: the name of a vc.
+            Required.
+        interval: Sampling interval. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks. Default: every
+            change is recorded, from the start to the end of the run.
+    """
+
+    TAG: ClassVar[Mapping[str, str]] = {"what": "host-queue"}
+
+    of: str
+    interval: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class LinkShareProbe(Component):
     """Share of a port's cell slots that each class uses, per interval.
 
@@ -976,6 +1219,18 @@ Drop: TypeAlias = (
 )
 
 
+#: Feedback of a class queue to ABR sources: what switches write into RM cells that go back.
+Feedback: TypeAlias = (
+    Erica
+    | EricaPlus
+    | EricaMcr
+    | RelativeRate
+    | OracleRate
+    | Literal["erica", "erica-plus", "erica-mcr", "oracle-rate"]
+    | Mapping[str, Any]
+)
+
+
 #: Schedulers: which waiting cell a port serves next.
 Scheduler: TypeAlias = (
     Fifo | StrictPriority | GuaranteedRate | PerVc | Literal["fifo", "strict-priority", "per-vc"] | Mapping[str, Any]
@@ -998,6 +1253,8 @@ Probe: TypeAlias = (
     | SequenceProbe
     | DeliveredProbe
     | GoodputProbe
+    | AcrProbe
+    | HostQueueProbe
     | LinkShareProbe
     | DropsProbe
     | CreditProbe
@@ -1059,6 +1316,8 @@ SCENARIO_KEYS: Mapping[str, str] = {
 
 
 __all__ = [
+    "Abr",
+    "AcrProbe",
     "Cbr",
     "Contract",
     "CreditProbe",
@@ -1070,8 +1329,12 @@ __all__ = [
     "DropsProbe",
     "Ensemble",
     "Epd",
+    "Erica",
+    "EricaMcr",
+    "EricaPlus",
     "FGcra",
     "Fba",
+    "Feedback",
     "Fifo",
     "Gcra",
     "GcraEpd",
@@ -1080,10 +1343,12 @@ __all__ = [
     "GoodputProbe",
     "GuaranteedRate",
     "Host",
+    "HostQueueProbe",
     "LatencyProcessing",
     "Link",
     "LinkShareProbe",
     "Measure",
+    "OracleRate",
     "PerVc",
     "Poisson",
     "Police",
@@ -1092,6 +1357,7 @@ __all__ = [
     "Processing",
     "Queue",
     "QueueProbe",
+    "RelativeRate",
     "Scheduler",
     "SelectiveDrop",
     "SequenceProbe",

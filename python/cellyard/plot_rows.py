@@ -24,15 +24,19 @@ QUANTITIES: Mapping[str, str] = {
     "drop_policy": "drop policy",
     "efficiency": "efficiency [-]",
     "excess_mbps": "excess over MCR [Mb/s]",
+    "epd": "EPD",
     "fairness": "fairness [-]",
     "gr": "guaranteed rate of UBR [fraction of the link]",
+    "granularity_ms": "timer granularity [ms]",
     "r_fraction": "threshold R [K]",
+    "receiver_window_bytes": "receiver window [bytes]",
     "mcr_mbps": "minimum cell rate MCR [Mb/s]",
     "scheme": "scheme",
     "sources": "number of sources N",
     "tcp": "TCP",
     "throughput_mbps": "throughput [Mb/s]",
     "vbr_period_ms": "VBR on and off time [ms]",
+    "window_share": "sum of the receiver windows [round trips of the link]",
     "z": "cutoff Z [-]",
 }
 
@@ -42,8 +46,10 @@ _SHORT: Mapping[str, str] = {"gr": "GR [fraction of link]", "vbr_period_ms": "VB
 #: How a parameter's value is named in titles and legends.
 _VALUES: Mapping[str, str] = {
     "buffer_cells": "K = {} cells",
+    "epd": "EPD: {}",
     "gr": "GR = {}",
     "r_fraction": "R = {} K",
+    "receiver_window_bytes": "{} bytes",
     "round_trip_ms": "round trip {} ms",
     "scheme": "{}",
     "sources": "N = {}",
@@ -54,8 +60,6 @@ _VALUES: Mapping[str, str] = {
 
 #: Names in full.
 _NAMES: Mapping[str, str] = {
-    "1": "scheme one",
-    "2": "scheme two",
     "chapter-8": "scheme of chapter 8",
     "dfba": "DFBA",
     "epd": "EPD",
@@ -70,6 +74,9 @@ _NAMES: Mapping[str, str] = {
     "wan": "WAN",
     "weighted": "per-VC scheduling",
 }
+
+#: Numbers that are names.
+_NUMBERED: Mapping[str, Mapping[str, str]] = {"scheme": {"1": "scheme one", "2": "scheme two"}}
 
 #: How figures of rows are to be read.
 READING = (
@@ -95,8 +102,11 @@ def named(parameter: str, value: Any) -> str:
 
     >>> named("r_fraction", 0.9), named("configuration", "lan"), named("tcp", "sack")
     ('R = 0.9 K', 'LAN', 'SACK')
+    >>> named("sources", 1), named("scheme", 1)
+    ('N = 1', 'scheme one')
     """
-    text = f"{value:g}" if isinstance(value, float) else _NAMES.get(str(value), str(value))
+    names = {**_NAMES, **_NUMBERED.get(parameter, {})}
+    text = f"{value:g}" if isinstance(value, float) else names.get(str(value), str(value))
     return _VALUES.get(parameter, "{}").format(text)
 
 

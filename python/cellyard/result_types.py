@@ -84,6 +84,38 @@ Carries: TypeAlias = Literal["frames", "cells"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class EndSystemResult(ResultPart):
+    """An ABR end system: source of one direction of its VC, destination of the other."""
+
+    #: Its host.
+    host: str
+
+    #: ACR at the end.
+    acr_mbps: float
+
+    #: Mean ACR, from start to end.
+    mean_acr_mbps: float
+
+    #: Forward RM cells that it sent.
+    forward_rm_cells: int
+
+    #: Of these, that came back.
+    answered_rm_cells: int
+
+    #: Forward RM cells of the other end that it turned round.
+    returned_rm_cells: int
+
+    #: Forward RM cells of the other end that the next one overwrote before they could be turned round.
+    overwritten_rm_cells: int
+
+    #: RM cells that it sent out of rate, with CLP = 1.
+    out_of_rate_rm_cells: int
+
+    #: Longest queue of cells before it, just after a frame was handed over.
+    max_queue_cells: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DroppedCells(CountPart):
     """Cells dropped at a port, by reason."""
 
@@ -129,7 +161,10 @@ class VcResult(ResultPart):
 
     NAMES: ClassVar[Mapping[str, str]] = {"from": "source", "to": "destination", "class": "service_class"}
 
-    PARTS: ClassVar[Mapping[str, Callable[[Any], Any]]] = {"ports": each(VcPortResult.from_document)}
+    PARTS: ClassVar[Mapping[str, Callable[[Any], Any]]] = {
+        "end_systems": each(EndSystemResult.from_document),
+        "ports": each(VcPortResult.from_document),
+    }
 
     #: Name.
     name: str
@@ -257,6 +292,15 @@ class VcResult(ResultPart):
     #: The longest time there from a frame's or cell's being handed over to the end of its transmission, those that
     #: the end of the run cut off included; 0 when nothing was handed over.
     max_host_delay_s: float
+
+    #: Mean ACR of the end system that sends its data, from start to end; none without ABR.
+    mean_acr_mbps: float | None
+
+    #: Longest queue before that end system: cells of data just after a frame was handed over; none without ABR.
+    max_paced_queue_cells: int | None
+
+    #: Its ABR end systems: that of the sender of its data, and that of the receiver; none without ABR.
+    end_systems: tuple[EndSystemResult, ...] = field(repr=False)
 
     #: Where its data cells can be dropped, in the order of their way: ports that can queue, and links that lose on
     #: purpose.
@@ -409,8 +453,8 @@ class Series(ArrayPart):
 
 
 #: What a flow is to its VC. ``data``: From the VC's ``from`` to its ``to``: what it is there for. ``ack``: Back:
-#: acknowledgements.
-FlowKind: TypeAlias = Literal["data", "ack"]
+#: acknowledgements. ``rm``: RM cells from the VC's ``from`` to its ``to``. ``rm-back``: RM cells back.
+FlowKind: TypeAlias = Literal["data", "ack", "rm", "rm-back"]
 
 
 #: Why a cell was dropped. ``police``: It did not keep to the contract of its VC. ``policy``: Its frame was refused
@@ -466,6 +510,7 @@ __all__ = [
     "DropReason",
     "DroppedCell",
     "DroppedCells",
+    "EndSystemResult",
     "FlowKind",
     "PortClassResult",
     "PortResult",

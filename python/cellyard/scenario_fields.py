@@ -24,7 +24,7 @@ TEXT = """\
         links: Links. Allowed: a list, each a table: name, from, to, rate, delay, duplex, lose_frames,
             lose_probability, scheduler, cbr, vbr, abr, gfr, ubr. Default: ``none``.
         vcs: Virtual circuits. Allowed: a list, each a table: name, count, from, to, route, class, weight,
-            guarantee, start, stop, contract, traffic. Default: ``none``.
+            guarantee, start, stop, contract, abr, traffic. Default: ``none``.
         probes: Time series to record. Allowed: a list, each a table with `what`, one of queue, cwnd, ssthresh,
-            sequence, delivered, goodput, link-share, drops, credit, trace. Default: ``none``.
+            sequence, delivered, goodput, acr, host-queue, link-share, drops, credit, trace. Default: ``none``.
 """

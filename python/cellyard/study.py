@@ -28,6 +28,9 @@ FOLDER = Path(__file__).parent / "studies"
 #: Totals that count something.
 COUNTS = frozenset(name for name, is_count in Totals.numbers().items() if is_count)
 
+#: To what published values were rounded unless their table says so.
+PRINTED = 0.01
+
 #: A parameter of a row as read from its table.
 Value = str | int | float
 
@@ -38,8 +41,8 @@ class Row:
 
     ``simulated`` holds the single run's value, or the study's `Study.centre` of an ensemble of ``runs``, whose ranges
     (`cellyard.ranges.interval`) are in ``ranges``. ``doubtful`` names metrics whose printed value is in doubt; they are shown and
-    not judged. ``counts`` names metrics that are whole numbers in every run, and were printed as such; others were rounded to
-    ``printed``.
+    not judged. ``counts`` names metrics that are whole numbers in every run, and were printed as such; others were rounded as
+    ``printed`` says, for all or by metric.
     """
 
     table: str
@@ -51,7 +54,7 @@ class Row:
     ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     counts: frozenset[str] = COUNTS
     runs: int = 1
-    printed: float = 0.01
+    printed: float | Mapping[str, float] = PRINTED
 
     def __getitem__(self, parameter: str) -> Any:
         return self.parameters[parameter]
@@ -67,6 +70,14 @@ class Row:
             key in own and (own[key] in value if isinstance(value, (tuple, list, set)) else own[key] == value)
             for key, value in wanted.items()
         )
+
+    def rounded_to(self, metric: str) -> float:
+        """To what a published value that is no count was rounded, in the metric's unit; 0.01 where nothing is stated.
+
+        >>> Row("1", {}, {}, printed={"goodput_mbps": 0.1}).rounded_to("goodput_mbps")
+        0.1
+        """
+        return self.printed.get(metric, PRINTED) if isinstance(self.printed, Mapping) else self.printed
 
     def to_dict(self) -> dict[str, Any]:
         """The row's JSON document."""
@@ -296,7 +307,7 @@ def _read_table(study: Study, entry: Mapping[str, Any]) -> Table:
             note = record.pop("note", "") or ""
             published = {m: float(text) if (text := record.pop(m, "")) else None for m in metrics}
             parameters = {k: _value(v) for k, v in record.items()}
-            row = Row(entry["name"], parameters, published, note, printed=entry.get("printed", 0.01))
+            row = Row(entry["name"], parameters, published, note, printed=entry.get("printed", PRINTED))
             doubtful = {m for doubt in doubts if row.matches(doubt["row"]) for m in doubt["metrics"]}
             rows.append(replace(row, doubtful=frozenset(doubtful)))
     return Table(entry["name"], entry["title"], metrics, Rows(rows), entry.get("published", True), entry.get("beside"))

@@ -17,9 +17,11 @@ impl Simulation {
         let fabric = &self.fabric;
         for ends in &self.hosts.flows {
             let (hop, extra) = self.hop(ends.first_hop as usize);
+            let paced = ends.paced.filter(|_| !ends.kind.is_rm());
+            let waiting = paced.map_or(0, |at| self.hosts.paced[at as usize].waiting());
             assert_eq!(
                 ends.cells_queued,
-                hop.sent + extra.unsent,
+                hop.sent + extra.unsent + waiting,
                 "cells lost or made at the NIC of VC {}",
                 ends.vc
             );
@@ -146,12 +148,25 @@ impl Simulation {
             flow.join(extra.left_over);
             flow.join(at_port);
         }
+        for paced in &self.hosts.paced {
+            let [flow, _] = paced.flows();
+            for (frame, cells) in paced.queue() {
+                flows[flow.index()].join(FramesAt::of_cells(frame, cells, false));
+            }
+        }
         flows.into_iter().map(|flow| flow.frames).collect()
     }
 
     /// Takes the distributions of delays: with many VCs they are large.
     fn vc_tallies(&mut self) -> Vec<VcTally> {
         let sinks = &mut self.fabric.sinks;
+        let (hosts, end) = (&self.hosts, self.fabric.end);
+        let abr = |vc: &crate::host::Vc| {
+            let of_flow = |flow: crate::flow::FlowId| hosts.flows[flow.index()].paced;
+            let ends = [vc.data, vc.ack].into_iter().filter_map(of_flow);
+            ends.map(|at| hosts.paced[at as usize].end().tally(end))
+                .collect()
+        };
         let of = |vc: &crate::host::Vc| {
             let sink = &mut sinks[vc.data.index()];
             let delay = DelayTally::of(sink.measured_cells(), sink.delay);
@@ -164,6 +179,7 @@ impl Simulation {
                     measured_cells: vc.measured_cells,
                     delay,
                     bins,
+                    abr: abr(vc),
                 },
                 Source::Cells(_) => VcTally {
                     measured_bytes: sink.measured_cells() * CELL_PAYLOAD_BYTES,
@@ -172,6 +188,7 @@ impl Simulation {
                     sender: SenderCounters::default(),
                     delay,
                     bins,
+                    abr: abr(vc),
                 },
             }
         };

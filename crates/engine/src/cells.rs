@@ -9,8 +9,12 @@ use std::collections::VecDeque;
 pub const ENDS_FRAME: u8 = 1;
 /// Every cell of the run is a frame of its own; `frame` numbers the first.
 pub const SINGLE_CELLS: u8 = 2;
+/// RM cells: each a frame of its own, which drop policies and policers let pass.
+pub const RM: u8 = 8;
 /// The cells have low priority (CLP = 1); all cells of a run are alike in this.
 pub const TAGGED: u8 = 4;
+/// All of them.
+pub const FLAGS: u8 = ENDS_FRAME | SINGLE_CELLS | TAGGED | RM;
 
 /// Whether frame number `a` comes before `b`: frames of a flow are numbered modulo 2^32, and far fewer are on their way at once.
 #[inline]
@@ -38,7 +42,7 @@ pub struct Run {
     pub cell: u32,
     /// Index of the hop (station and flow) that the run passes.
     pub hop: u32,
-    /// `ENDS_FRAME`, `SINGLE_CELLS`, `TAGGED`.
+    /// `ENDS_FRAME`, `SINGLE_CELLS`, `RM`, `TAGGED`.
     pub flags: u8,
 }
 

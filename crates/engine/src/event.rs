@@ -22,9 +22,11 @@ pub enum Kind {
     ToHost = 5,
     /// A frame to send leaves the host's processing stage towards its NIC (index: host).
     ToNic = 6,
+    /// An ABR end system sends (index: its number, in the order of flows).
+    Paced = 7,
 }
 
-const KINDS: [Kind; 7] = [
+const KINDS: [Kind; 8] = [
     Kind::SenderTimer,
     Kind::ReceiverTimer,
     Kind::Source,
@@ -32,6 +34,7 @@ const KINDS: [Kind; 7] = [
     Kind::ToTransport,
     Kind::ToHost,
     Kind::ToNic,
+    Kind::Paced,
 ];
 
 /// Events in the order (time, kind, index): insertion order never decides, and an event is no more than that triple.

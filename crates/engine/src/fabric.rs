@@ -4,6 +4,7 @@
 //! a constant delay: a port with one input whose cells are never closer than its own cell time never makes one wait. Those ports are
 //! folded into the latency of the station before them; only their counters remain, and are filled in at the end.
 
+use crate::abr::{Logs, Passing};
 use crate::cells::{Arrival, ENDS_FRAME, Feed, FrameState, FramesAt, Run};
 use crate::flow::FlowId;
 use crate::loss::Losses;
@@ -87,6 +88,8 @@ pub struct HopExtra {
     pub stage: Option<Passage>,
     /// Ports without a queue on the way.
     pub through: Vec<Through>,
+    /// Where RM cells are told something on the way, or tell it; for flows of RM cells.
+    pub passings: Vec<Passing>,
     /// Loss on purpose on the link of this station, when this is a data flow.
     pub lossy: bool,
     /// Frame last seen beginning on a lossy link, and whether it is lost.
@@ -124,10 +127,14 @@ pub struct Fabric {
     pub sinks: Vec<Sink>,
     /// Good frames that have reached their host, in the order in which that became known.
     pub arrivals: Vec<Arrival>,
+    /// RM cells under way, and what they meet.
+    pub logs: Logs,
     /// What is watched.
     pub observers: Observers,
     /// End of the run.
     pub end: Time,
+    /// Until when a port may drop the rest of a frame at once: the end, or less where it is measured before.
+    pub drop_until: Time,
     /// Measuring time [from, to).
     pub measured: (Time, Time),
     /// Why the run cannot go on, if so.
@@ -205,7 +212,23 @@ impl Fabric {
                 return;
             }
         }
+        if !extra.passings.is_empty() && extra.stage.is_none() {
+            self.pass(
+                one.hop,
+                one.frame,
+                one.time,
+                one.time + self.hops[one.hop as usize].latency,
+            );
+        }
         self.carry(one);
+    }
+
+    /// An RM cell that leaves the station of `hop` at `left` will reach the next one at `arrives`.
+    #[cold]
+    fn pass(&mut self, hop: u32, frame: u32, left: Time, arrives: Time) {
+        let flow = self.hops[hop as usize].flow;
+        let places = &self.extras[hop as usize].passings;
+        self.logs.pass(flow, frame, left, arrives, places);
     }
 
     /// Whether the link loses the frame of this cell on purpose; decided when its first cell comes.
@@ -285,6 +308,11 @@ impl Fabric {
                 let link = stage.link;
                 return self.overdue(Overdue::Switch(link));
             };
+            let from = one.hop - 1;
+            if !self.extras[from as usize].passings.is_empty() {
+                let left = one.time - self.hops[from as usize].latency;
+                self.pass(from, one.frame, left, time);
+            }
             let age = one.age + (time - one.time);
             self.push(Run { time, age, ..one }, port, feed, input);
             rest.skip(1);

@@ -1,5 +1,5 @@
 //! Flows: what one end of a VC sends to the other over the VC's route. Cells, frames and counters belong to a flow; a VC has
-//! one flow for its data and one for what comes back.
+//! one flow for its data and one for what comes back, and with ABR end systems one each way for their RM cells.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -12,25 +12,59 @@ pub enum FlowKind {
     Data,
     /// Back: acknowledgements.
     Ack,
+    /// RM cells from the VC's `from` to its `to`.
+    Rm,
+    /// RM cells back.
+    RmBack,
 }
 
 impl FlowKind {
-    /// All kinds, in the order in which the flows of a VC are numbered.
-    pub const ALL: [FlowKind; 2] = [FlowKind::Data, FlowKind::Ack];
+    /// Those of every VC: what its source sends, and what comes back.
+    pub const FRAMES: [FlowKind; 2] = [FlowKind::Data, FlowKind::Ack];
+
+    /// Those of a VC with ABR end systems or without, in the order in which they are numbered.
+    pub fn of_vc(abr: bool) -> &'static [FlowKind] {
+        const ALL: [FlowKind; 4] = [
+            FlowKind::Data,
+            FlowKind::Ack,
+            FlowKind::Rm,
+            FlowKind::RmBack,
+        ];
+        &ALL[..if abr { 4 } else { 2 }]
+    }
 
     /// Its lower-case name, in results and in names of random streams.
     pub fn name(self) -> &'static str {
         match self {
             FlowKind::Data => "data",
             FlowKind::Ack => "ack",
+            FlowKind::Rm => "rm",
+            FlowKind::RmBack => "rm-back",
         }
     }
 
     /// Whether it runs from the VC's `from` to its `to`.
     pub fn is_forward(self) -> bool {
         match self {
-            FlowKind::Data => true,
-            FlowKind::Ack => false,
+            FlowKind::Data | FlowKind::Rm => true,
+            FlowKind::Ack | FlowKind::RmBack => false,
+        }
+    }
+
+    /// Whether its cells are RM cells.
+    pub fn is_rm(self) -> bool {
+        match self {
+            FlowKind::Rm | FlowKind::RmBack => true,
+            FlowKind::Data | FlowKind::Ack => false,
+        }
+    }
+
+    /// The kind of RM cells that leave the same end system.
+    pub fn rm(self) -> FlowKind {
+        if self.is_forward() {
+            FlowKind::Rm
+        } else {
+            FlowKind::RmBack
         }
     }
 

@@ -4,6 +4,7 @@
 //! `docs/model.md` states what is simulated, decision by decision, `docs/architecture.md` where each thing lives.
 
 mod aal5;
+mod abr;
 mod books;
 mod build;
 mod cells;

@@ -30,6 +30,8 @@ pub struct Simulation {
     work: WorkList,
     /// Shortest time from an arrival at any port to the delivery of a frame at a host.
     to_host: Span,
+    /// Shortest time from an event at a host to the delivery at any host of what it sends.
+    host_to_host: Span,
     /// Links of the network.
     pub links: usize,
     look_every: u32,
@@ -85,7 +87,7 @@ impl Simulation {
         hosts: Hosts,
         fabric: Fabric,
         ports: Vec<Port>,
-        to_host: Span,
+        [to_host, host_to_host]: [Span; 2],
         links: usize,
         room: Option<u64>,
         hold: Option<u64>,
@@ -104,6 +106,7 @@ impl Simulation {
             work: WorkList::new(ports.len()),
             ports,
             to_host,
+            host_to_host,
             links,
             look_every,
             until_look: look_every,
@@ -158,7 +161,12 @@ impl Simulation {
                 Some((time, port)) if time + self.to_host <= next || next == end => {
                     self.advance(port, time, next);
                 }
-                _ => self.hosts.event(&mut self.fabric),
+                _ => {
+                    // Before this nothing can reach a host that is not known.
+                    let known = work.map_or(Time::NEVER, |(time, _)| time + self.to_host);
+                    self.hosts.known_until = known.min(next + self.host_to_host);
+                    self.hosts.event(&mut self.fabric);
+                }
             }
             self.settle();
             if let Some(what) = self.fabric.stopped {
@@ -215,6 +223,11 @@ impl Simulation {
 
     /// Counts what has gathered, and stops the run when that is too much.
     fn weigh(&mut self) -> Result<(), Stop> {
+        let next = self.hosts.events.next_time().unwrap_or(Time::NEVER);
+        let work = self.work.first().map_or(Time::NEVER, |(time, _)| time);
+        if let Some(before) = next.min(work).min(self.fabric.end).0.checked_sub(1) {
+            self.fabric.logs.settle_until(Time(before));
+        }
         if self.watched {
             (self.gathered.points, self.gathered.drops) = self.recorded();
             if self.gathered.recorded() > MOST_POINTS {
@@ -229,7 +242,10 @@ impl Simulation {
         if self.until_count == 0 {
             self.until_count = count_every(self.fabric.feeds.len());
             let feeds = self.fabric.feeds.iter().map(|feed| feed.behind());
-            self.gathered.frames = (feeds.sum::<usize>() + self.hosts.events.pending()) as u64;
+            let paced = self.hosts.paced.iter().map(|paced| paced.frames());
+            let rms = self.fabric.logs.under_way();
+            let frames = feeds.sum::<usize>() + paced.sum::<usize>() + rms;
+            self.gathered.frames = (frames + self.hosts.events.pending()) as u64;
         }
         if self.gathered.bytes() > room as f64 {
             self.gathered.most = self.most_recorded();

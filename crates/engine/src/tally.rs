@@ -251,8 +251,33 @@ pub struct SenderCounters {
     pub completed: Option<Time>,
 }
 
+/// Counts of one ABR end system.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct AbrTally {
+    /// Forward RM cells sent, those out of rate included.
+    pub forward_sent: u64,
+    /// Forward RM cells of the other end that arrived.
+    pub forward_taken: u64,
+    /// Of these, turned round.
+    pub backward_sent: u64,
+    /// Of these, overwritten by the next one before they could be sent.
+    pub overwritten: u64,
+    /// Its own ones that came back.
+    pub backward_taken: u64,
+    /// RM cells sent out of rate.
+    pub out_of_rate: u64,
+    /// Frames that did not fit into its queue.
+    pub refused_frames: u64,
+    /// Largest number of its cells that waited just after a frame was handed over.
+    pub max_waiting: u64,
+    /// ACR at the end, cells per second.
+    pub acr: f64,
+    /// ACR, integrated over the run, cells.
+    pub allowed_cells: f64,
+}
+
 /// Counts of one VC.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct VcTally {
     /// Bytes delivered in order, once, to the application within the measuring time. Sources of single cells: 48 per cell.
     pub measured_bytes: u64,
@@ -267,10 +292,12 @@ pub struct VcTally {
     pub delay: DelayTally,
     /// Their distribution.
     pub bins: DelayBins,
+    /// Its ABR end systems, that at the sender of data first; none without ABR.
+    pub abr: Vec<AbrTally>,
 }
 
 /// Everything a run counts.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tally {
     /// Per link: cells whose last bit left before the end.
     pub link_cells: Vec<u64>,

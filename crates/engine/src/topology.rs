@@ -10,7 +10,7 @@ use std::collections::HashMap;
 pub struct Topology {
     /// All flows, by their number.
     pub flows: Vec<Flow>,
-    /// Per VC, its flows in the order of [`FlowKind::ALL`].
+    /// Per VC, its flows in the order of [`FlowKind::of_vc`].
     flows_of: Vec<Vec<FlowId>>,
     /// Per link, the flows that take it, ascending.
     pub crossing: Vec<Vec<FlowId>>,
@@ -102,6 +102,11 @@ impl Topology {
         *found.next().expect("every VC has a flow of each kind")
     }
 
+    /// All flows of a VC.
+    pub fn flows_of(&self, vc: usize) -> &[FlowId] {
+        &self.flows_of[vc]
+    }
+
     /// The links of a VC's data, from host to host.
     pub fn data_path(&self, vc: usize) -> &[usize] {
         &self.flows[self.flow(vc, FlowKind::Data).index()].path
@@ -161,7 +166,7 @@ fn flows(scenario: &Scenario, hosts: &HashMap<&str, usize>) -> Result<Flows, Str
     for (i, link) in scenario.links.iter().enumerate() {
         between.entry((&link.from, &link.to)).or_insert(i);
     }
-    let mut flows = Vec::with_capacity(FlowKind::ALL.len() * scenario.vcs.len());
+    let mut flows = Vec::with_capacity(FlowKind::FRAMES.len() * scenario.vcs.len());
     let mut flows_of = Vec::with_capacity(scenario.vcs.len());
     for (index, vc) in scenario.vcs.iter().enumerate() {
         let host = |name: &str| {
@@ -177,7 +182,7 @@ fn flows(scenario: &Scenario, hosts: &HashMap<&str, usize>) -> Result<Flows, Str
             found.ok_or_else(|| format!("vc {}: no link from {from} to {to}", vc.name))
         };
         let mut own = Vec::new();
-        for kind in FlowKind::ALL {
+        for &kind in FlowKind::of_vc(vc.abr.is_some()) {
             let hops = nodes.windows(2);
             let (path, hosts): (Result<Vec<usize>, String>, _) = if kind.is_forward() {
                 (hops.map(|w| link(w[0], w[1])).collect(), hosts)

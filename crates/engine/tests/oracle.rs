@@ -6,8 +6,8 @@ use cellyard_engine::scenario::*;
 use cellyard_engine::testing::{Tally, run_tally, run_twin};
 use cellyard_engine::units::{BitRate, Ratio, Span};
 use cellyard_engine::{Kernel, RunError};
-use common::build;
 use common::random::{self, Case};
+use common::{abr, build};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
@@ -87,6 +87,153 @@ proptest! {
         (net.tie_order, net.tie_offset) = (tie_order, tie_offset);
         agrees(&Case { scenario: net, replication: None })?;
     }
+}
+
+/// ABR end systems on hosts of their own, where cells are sent ahead.
+#[derive(Clone, Debug)]
+struct Paced {
+    feedback: Feedback,
+    abr: AbrParams,
+    /// By sender, and whether it is a TCP.
+    senders: Vec<bool>,
+    /// Cells of a higher class over the same link: the time for which they are on and off.
+    above: Option<(Span, Span)>,
+    delay: Span,
+    buffer: Option<u64>,
+}
+
+impl Paced {
+    fn case(&self, arrival_first: bool) -> Case {
+        let duration = Span::from_milliseconds(25) + self.delay * 6;
+        let (udp, tcp_params) = (
+            UdpParams {
+                datagram_size: 2_000,
+                rate: build::OC3,
+                on: None,
+                off: Span::ZERO,
+            },
+            TcpParams {
+                mss: 1_460,
+                initial_window: 20,
+                ..build::tcp()
+            },
+        );
+        let traffic = |i: usize| match self.senders[i] {
+            true => tcp(tcp_params.clone()),
+            false => Traffic::Udp(udp),
+        };
+        let count = self.senders.len();
+        let mut net = build::dumbbell(
+            count,
+            self.delay,
+            duration,
+            self.buffer,
+            DropPolicy::TailDrop,
+            traffic,
+        );
+        for vc in &mut net.vcs {
+            vc.class = Class::Abr;
+            vc.abr = Some(self.abr);
+        }
+        if let Some((on, off)) = self.above {
+            net.hosts.extend(["c", "d"].map(build::host));
+            net.links
+                .extend(build::links("c", "s", build::OC3, self.delay));
+            net.links
+                .extend(build::links("t", "d", build::OC3, self.delay));
+            let vbr = Traffic::Vbr {
+                rate: BitRate(100_000_000),
+                on,
+                off,
+            };
+            net.vcs
+                .push(build::vc("above", "c", "d", &["s", "t"], Class::Vbr, vbr));
+        }
+        abr::tell(&mut net, self.feedback);
+        net.arrival_first = arrival_first;
+        Case {
+            scenario: net,
+            replication: None,
+        }
+    }
+}
+
+fn paced() -> impl Strategy<Value = Paced> {
+    let rates = (
+        prop::option::weighted(0.3, 20u64..150),
+        prop::option::weighted(0.5, 1u64..=10),
+        prop::option::weighted(0.3, 0u64..10),
+    );
+    let counts = (
+        1u32..=6,
+        prop_oneof![Just(16_777_215u64), 10..2_000u64],
+        1u64..5_000,
+        any::<bool>(),
+    );
+    let abr = (rates, counts).prop_map(|((pcr, icr, mcr), (nrm, tbe, trm, coded))| {
+        let mbps = |n: u64| BitRate(n * 1_000_000);
+        AbrParams {
+            pcr: pcr.map(mbps),
+            icr: icr.map(|n| mbps(n * 2)),
+            mcr: mcr.map(mbps),
+            nrm: 1 << nrm,
+            tbe,
+            trm: Span::from_microseconds(trm * 10),
+            rates: if coded {
+                RmRates::Coded
+            } else {
+                RmRates::Exact
+            },
+            ..abr::usual()
+        }
+    });
+    let microseconds = |least: u64, most: u64| (least..most).prop_map(Span::from_microseconds);
+    let above = prop::option::of((microseconds(100, 5_000), microseconds(100, 5_000)));
+    (
+        abr::feedback(build::OC3.0),
+        abr,
+        proptest::collection::vec(any::<bool>(), 1..=8),
+        above,
+        prop_oneof![microseconds(0, 30), microseconds(200, 5_000)],
+        prop::option::of(20u64..2_000),
+    )
+        .prop_map(|(feedback, abr, senders, above, delay, buffer)| Paced {
+            feedback,
+            abr,
+            senders,
+            above,
+            delay,
+            buffer,
+        })
+}
+
+proptest! {
+    #![proptest_config(common::config(200))]
+
+    /// Every rule of feedback, on short links and long ones.
+    #[test]
+    fn engine_agrees_with_the_twin_on_abr_senders_on_own_hosts(paced in paced(), arrival_first in any::<bool>()) {
+        agrees(&paced.case(arrival_first))?;
+    }
+}
+
+/// These are worth their time only where end systems get answers and their rates change.
+#[test]
+fn abr_senders_on_own_hosts_are_answered_and_rise_and_fall() {
+    let mut runner = TestRunner::deterministic();
+    let strategy = paced();
+    let mut seen = [0usize; 4];
+    for _ in 0..50 {
+        let paced = strategy.new_tree(&mut runner).unwrap().current();
+        let tally = tally(&paced.case(true), Kernel::Auto, false).expect("the kernel is chosen");
+        let ends: Vec<_> = tally.vcs.iter().flat_map(|vc| &vc.abr).collect();
+        seen[0] += usize::from(ends.iter().any(|end| end.backward_taken > 20));
+        seen[1] += usize::from(ends.iter().any(|end| end.acr < 0.5 * 155_520_000.0 / 424.0));
+        seen[2] += usize::from(ends.iter().any(|end| end.overwritten > 0));
+        seen[3] += usize::from(ends.iter().any(|end| end.max_waiting > 100));
+    }
+    println!("{seen:?} of 50");
+    assert!(seen.iter().all(|&n| n >= 5), "{seen:?}");
 }
 
 /// Forcing the arithmetic kernel is worth its time only where it applies.

@@ -49,7 +49,7 @@ fn front(mut tally: Tally, links: usize, vcs: usize) -> Tally {
     tally.ports.truncate(links);
     tally.nics.truncate(links);
     tally.vcs.truncate(vcs);
-    tally.flows.truncate(FlowKind::ALL.len() * vcs);
+    tally.flows.truncate(FlowKind::FRAMES.len() * vcs);
     // This one sums over everything.
     tally.digest = None;
     tally

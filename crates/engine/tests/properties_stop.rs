@@ -13,7 +13,7 @@ use proptest::prelude::*;
 fn offered(tally: &Tally, vc: usize, traffic: &Traffic) -> u64 {
     let sender = &tally.vcs[vc].sender;
     match traffic.carries() {
-        Carries::Cells => tally.flows[FlowKind::ALL.len() * vc].frames_sent,
+        Carries::Cells => tally.flows[FlowKind::FRAMES.len() * vc].frames_sent,
         Carries::Frames => sender.segments - sender.retransmitted_segments,
     }
 }

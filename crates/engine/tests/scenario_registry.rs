@@ -32,6 +32,7 @@ name = "b"
 name = "s"
 {scheduler}
 ubr = {{ {queue} }}
+{feedback}
 [[link]]
 from = "a"
 to = "s"
@@ -46,6 +47,7 @@ from = "a"
 to = "b"
 contract = {{ mcr = "1 Mbps" }}
 traffic = {traffic}
+{abr}
 "#,
         probe = match put(Family::Probe) {
             "" => String::new(),
@@ -58,6 +60,15 @@ traffic = {traffic}
             _ => field("scheduler", Family::Scheduler),
         },
         queue = queue.join(", "),
+        feedback = match put(Family::Feedback) {
+            "" => String::new(),
+            text => format!("abr = {{ feedback = {text} }}"),
+        },
+        abr = match family {
+            // Feedback is for VCs of this class that listen.
+            Family::Feedback => "class = \"abr\"\nabr = {}",
+            _ => "",
+        },
     );
     read_toml(&text, "around.toml", &[])
 }
@@ -67,6 +78,7 @@ fn sample(parameter: &Parameter) -> &'static str {
     match parameter.kind {
         Kind::Rate { .. } => "\"1 Mbps\"",
         Kind::Duration { .. } => "\"5 ms\"",
+        Kind::Cells { .. } => "\"10 cells\"",
         Kind::Decimal { .. } => "0.5",
         Kind::Reference(&[Family::Link]) => "\"s->b\"",
         Kind::Reference(&[Family::Vc]) => "\"v\"",

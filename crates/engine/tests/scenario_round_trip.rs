@@ -1,5 +1,9 @@
 //! What the reader makes of a scenario is written and read back as the same scenario, by TOML and by serde.
 
+#[path = "common/available.rs"]
+mod available;
+
+use available::{end_systems, feedback};
 use cellyard_engine::scenario::*;
 use cellyard_engine::units::{BitRate, CELL_BITS, Ratio, Span, TICKS_PER_SECOND};
 use proptest::option;
@@ -105,15 +109,23 @@ fn rest_of_frame() -> impl Strategy<Value = RestOfFrame> {
 /// Queues of some classes, most urgent first.
 fn queues() -> impl Strategy<Value = Vec<ClassQueue>> {
     let buffer = option::of(1_000u64..10_000);
-    let queue = (buffer, option::of(police()), drop_policy(), rest_of_frame());
+    let queue = (
+        buffer,
+        option::of(police()),
+        drop_policy(),
+        option::of(feedback()),
+        rest_of_frame(),
+    );
     prop::collection::vec(option::of(queue), 5).prop_map(|all| {
         let of_class = |(class, queue): (Class, Option<_>)| {
-            let (buffer, police, drop, rest_of_frame) = queue?;
+            let (buffer, police, drop, feedback, rest_of_frame): (_, _, _, Option<Feedback>, _) =
+                queue?;
             Some(ClassQueue {
                 class,
                 buffer,
                 police,
                 drop,
+                feedback: feedback.filter(|_| class == Class::Abr),
                 rest_of_frame,
             })
         };
@@ -381,10 +393,10 @@ fn vc(i: usize) -> impl Strategy<Value = Vc> {
         1u64..1_000_000,
         option::of(1u64..100_000),
         (span(5_000), option::of(span(5_000))),
-        (contract(), traffic()),
+        (contract(), option::of(end_systems()), traffic()),
     );
     own.prop_map(
-        move |(class, weight, guarantee, (start, lasts), (contract, traffic))| Vc {
+        move |(class, weight, guarantee, (start, lasts), (contract, abr, traffic))| Vc {
             name: node("v", i),
             from: node("a", i),
             to: node("b", i),
@@ -395,6 +407,7 @@ fn vc(i: usize) -> impl Strategy<Value = Vc> {
             start,
             stop: lasts.map(|lasts| start + lasts),
             contract: Some(contract),
+            abr: abr.filter(|_| class == Class::Abr && traffic.carries() == Carries::Frames),
             traffic,
         },
     )
@@ -460,6 +473,33 @@ fn with_fronts(switches: &mut [Switch], links: &mut [Link]) {
     }
 }
 
+/// Feedback only where a VC with end systems crosses: the reader refuses the rest.
+fn with_listeners(vcs: &[Vc], switches: &mut [Switch], links: &mut [Link]) {
+    let has_abr = |queues: &[ClassQueue]| queues.iter().any(|q| q.class == Class::Abr);
+    let silence = |queues: &mut Vec<ClassQueue>| {
+        for queue in queues {
+            queue.feedback = None;
+        }
+    };
+    let heard = |link: &Link| {
+        let mut listening = vcs.iter().filter(|vc| vc.abr.is_some());
+        let is_switch = |name: &str| name == "w" || name == "e";
+        is_switch(&link.from)
+            && listening.any(|vc| is_switch(&link.to) || link.to == vc.from || link.to == vc.to)
+    };
+    for switch in switches {
+        let mut ports = links.iter().filter(|link| link.from == switch.name);
+        if !ports.any(|link| heard(link) && !has_abr(&link.queues)) {
+            silence(&mut switch.queues);
+        }
+    }
+    for link in links {
+        if !heard(link) {
+            silence(&mut link.queues);
+        }
+    }
+}
+
 /// `n` hosts at each of two switches, VCs between them.
 fn scenario() -> impl Strategy<Value = Scenario> {
     (1usize..4).prop_flat_map(|n| {
@@ -472,6 +512,7 @@ fn scenario() -> impl Strategy<Value = Scenario> {
         (general(), things).prop_map(|(general, things)| {
             let (hosts, mut switches, mut links, vcs, mut probes) = things;
             with_fronts(&mut switches, &mut links);
+            with_listeners(&vcs, &mut switches, &mut links);
             let of_tcp = |what| matches!(what, Observable::Cwnd | Observable::Sequence);
             if !matches!(vcs[0].traffic, Traffic::Tcp(_)) {
                 probes.retain(|p| !of_tcp(p.what) || p.of != "v0");

@@ -135,6 +135,7 @@ def _one(run: Mapping[str, Any], *, contracts: bool) -> str:
     parts = ["  ".join(f"{name} {cell(value)}" for name, value in told.items()), _vcs(run["vcs"], contracts=contracts)]
     if ports := [port for port in run["ports"] if port["can_queue"]]:
         parts.append(_ports(ports))
+    parts += _end_systems(run["vcs"])
     parts += _drops([run], [])
     if len(run["classes"]) > 1:
         heads = list(map(_head, run["classes"][0]))
@@ -199,6 +200,14 @@ def _lost(runs: Sequence[Mapping[str, Any]], names: Sequence[str]) -> list[tuple
         for keys, counts in found.values()
         if counts.total()
     ]
+
+
+def _end_systems(vcs: Sequence[Mapping[str, Any]]) -> list[str]:
+    """What the ABR end systems that send data did."""
+    senders = [(vc["name"], vc["end_systems"][0]) for vc in vcs if vc["end_systems"]]
+    if not senders:
+        return []
+    return [table(["vc", *senders[0][1]], [[name, *end.values()] for name, end in senders], keys=1)]
 
 
 def _ports(ports: Sequence[Mapping[str, Any]]) -> str:

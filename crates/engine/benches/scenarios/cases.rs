@@ -1,6 +1,6 @@
 //! What is timed, and how fast it must be.
 
-use crate::networks::{Dumbbell, MIXED_RATES, Place, Scheduler, TWO_HOPS, gfr_chain, read};
+use crate::networks::{Dumbbell, MIXED_RATES, Place, Scheduler, TWO_HOPS, abr, gfr_chain, read};
 use cellyard_engine::scenario::Scenario;
 use cellyard_engine::{Options, run};
 use std::sync::atomic::AtomicBool;
@@ -31,7 +31,7 @@ pub fn bottleneck_cells(scenario: &Scenario) -> u64 {
 }
 
 /// The cases, in the order of the table.
-pub const CASES: [Case; 14] = [
+pub const CASES: [Case; 17] = [
     case("lan-2", 60.0, Some(150.0), || loss_free(2)),
     case("lan-5", 60.0, Some(150.0), || loss_free(5)),
     case("lan-15", 60.0, Some(150.0), || loss_free(15)),
@@ -59,6 +59,16 @@ pub const CASES: [Case; 14] = [
     case("satellite", 50.0, None, satellite),
     // 10 s of 10 million bottleneck cells in less than a CPU second.
     case("gfr-chain", 12.0, None, || vec![gfr_chain()]),
+    // 200 sources for 10 s, beside VBR, in less than 5 CPU seconds: far less.
+    case("abr-lan-15", 20.0, Some(40.0), || {
+        vec![abr(15, "5 us", false)]
+    }),
+    case("abr-wan-15", 20.0, Some(40.0), || {
+        vec![abr(15, "5 ms", false)]
+    }),
+    case("abr-vbr-200", 10.0, Some(40.0), || {
+        vec![abr(200, "5 ms", true)]
+    }),
 ];
 
 const fn case(

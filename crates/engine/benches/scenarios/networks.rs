@@ -259,3 +259,70 @@ processing = {{ kind = "server", per = "frame", mean = "100 us", spread = "10 us
         "name = \"gfr-chain\"\nduration = \"10 s\"\n{hosts}{switches}{links}{trunks}{vcs}"
     ))
 }
+
+/// TCPs over ABR with ERICA, beside VBR of a higher class or alone, 10 s.
+pub fn abr(sources: usize, delay: &str, vbr: bool) -> Scenario {
+    let background = if vbr {
+        r#"
+[[host]]
+name = "bursts-from"
+[[host]]
+name = "bursts-to"
+[[link]]
+from = "bursts-from"
+to = "west"
+rate = "149.76 Mbps"
+delay = "5 ms"
+[[link]]
+from = "east"
+to = "bursts-to"
+rate = "149.76 Mbps"
+delay = "5 ms"
+[[vc]]
+name = "bursts"
+from = "bursts-from"
+to = "bursts-to"
+traffic = { kind = "vbr", amplitude = 0.8, on = "100 ms", off = "100 ms" }
+"#
+    } else {
+        ""
+    };
+    read(&format!(
+        r#"
+name = "abr-{sources}"
+duration = "10 s"
+[[host]]
+name = "a"
+count = {sources}
+[[host]]
+name = "b"
+count = {sources}
+[[switch]]
+name = "west"
+abr = {{ feedback = {{ kind = "erica", max_alloc_previous = false }} }}
+[[switch]]
+name = "east"
+[[link]]
+from = "a"
+to = "west"
+rate = "149.76 Mbps"
+delay = "{delay}"
+[[link]]
+from = "west"
+to = "east"
+rate = "149.76 Mbps"
+delay = "{delay}"
+[[link]]
+from = "east"
+to = "b"
+rate = "149.76 Mbps"
+delay = "{delay}"
+[[vc]]
+from = "a"
+to = "b"
+class = "abr"
+abr = {{ tbe = "512 cells", rif = 1 }}
+traffic = {{ kind = "tcp", rwnd = "600000 bytes" }}
+{background}"#
+    ))
+}

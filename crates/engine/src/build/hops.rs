@@ -1,6 +1,7 @@
 //! Flows as chains of hops: from station to station, with the ports between them folded into latencies.
 
 use super::Plan;
+use crate::abr::Passing;
 use crate::cells::{FrameState, FramesAt};
 use crate::fabric::{Hop, HopExtra, Next, Passage, Through};
 use crate::flow::{Flow, FlowId};
@@ -34,6 +35,7 @@ struct Leg {
     latency: Span,
     through: Vec<Through>,
     stage: Option<Passage>,
+    passings: Vec<Passing>,
     /// Place in the path where the next leg begins.
     next_at: usize,
 }
@@ -102,6 +104,7 @@ impl Plan<'_> {
             latency: Span::ZERO,
             through: Vec::new(),
             stage: None,
+            passings: Vec::new(),
             next_at: at + 1,
         };
         loop {
@@ -111,6 +114,9 @@ impl Plan<'_> {
                 return leg;
             };
             leg.latency += self.entry(from);
+            if let Some(passing) = self.passing((id, flow), leg.next_at, leg.latency) {
+                leg.passings.push(passing);
+            }
             if let Some(port) = self.roles.port_of[link] {
                 let input = self.topology.inputs[link].binary_search(&from);
                 let input = input.expect("it feeds the port");
@@ -138,6 +144,20 @@ impl Plan<'_> {
         }
     }
 
+    /// What RM cells of a flow meet at place `at` of its path, where they are so long after leaving the station before, if that is certain.
+    fn passing(&self, (id, flow): (FlowId, &Flow), at: usize, after: Span) -> Option<Passing> {
+        if !flow.kind.is_rm() {
+            return None;
+        }
+        let is_station = self.roles.port_of[flow.path[at]].is_some();
+        let passing = Passing {
+            after: (!is_station).then_some(after),
+            told: self.sites.told(self.topology, id, at),
+            tells: self.sites.tells(self.topology, id, at),
+        };
+        (passing.told.is_some() || passing.tells.is_some()).then_some(passing)
+    }
+
     fn add_hop(&self, hops: &mut Hops, flow: FlowId, link: usize, leg: Leg, seen: &Observers) {
         let of = &self.topology.flows[flow.index()];
         let local = self.topology.crossing[link].binary_search(&flow);
@@ -154,6 +174,7 @@ impl Plan<'_> {
             is_data: of.kind.is_data(),
             one_by_one: lossy
                 || leg.stage.is_some()
+                || !leg.passings.is_empty()
                 || seen.shares.contains_key(&(link as u32))
                 || seen.digest.is_some(),
         });
@@ -161,6 +182,7 @@ impl Plan<'_> {
             link: link as u32,
             stage: leg.stage,
             through: leg.through,
+            passings: leg.passings,
             lossy,
             loss: None,
             dropped: Dropped::default(),

@@ -13,6 +13,8 @@ pub struct Ahead {
     pub of_ports: Vec<Lookahead>,
     /// Shortest time from an arrival at any port to the delivery of a frame at a host.
     pub to_host: Span,
+    /// Shortest time from an event at a host to the delivery at any host of what it sends.
+    pub host_to_host: Span,
 }
 
 /// A host that sends to a port, or receives from one (`None`: from a host directly), and how long a cell takes.
@@ -33,13 +35,14 @@ pub fn lookahead(plan: &Plan<'_>, hops: &Hops) -> Ahead {
     let mut of_ports = vec![nothing; ports];
     let mut after = Vec::new();
     let (mut sends, mut receives) = (Vec::new(), Vec::new());
-    let mut to_host = Span::FOREVER;
+    let (mut to_host, mut host_to_host) = (Span::FOREVER, Span::FOREVER);
     for (flow, &first) in plan.topology.flows.iter().zip(&hops.first) {
         let first = first as usize;
         let last = (first..)
             .find(|&i| hops.hops[i].next == Next::Host)
             .expect("every flow ends at a host");
-        let answers = plan.scenario.vcs[flow.vc].traffic.answers();
+        let vc = &plan.scenario.vcs[flow.vc];
+        let answers = vc.traffic.answers() || vc.abr.is_some();
         // From the last station back: the shortest time to the host.
         let mut ahead = Span::ZERO;
         for i in (first..=last).rev() {
@@ -48,6 +51,12 @@ pub fn lookahead(plan: &Plan<'_>, hops: &Hops) -> Ahead {
             let from = plan.roles.port_of[link];
             let takes = plan.cell_ticks(link) + hop.latency;
             ahead += takes;
+            // What a backward RM cell is told at a place must be known when the cell is delivered.
+            for passing in &hops.extras[i].passings {
+                if let (Some(after), Some(_)) = (passing.after, passing.tells) {
+                    to_host = to_host.min(ahead - plan.cell_ticks(link) - after);
+                }
+            }
             if from.is_some() {
                 to_host = to_host.min(ahead);
             }
@@ -78,13 +87,18 @@ pub fn lookahead(plan: &Plan<'_>, hops: &Hops) -> Ahead {
                 }),
             }
         }
+        host_to_host = host_to_host.min(ahead);
     }
     let hosts = plan.scenario.hosts.len();
     sends.sort_unstable();
     sends.dedup_by_key(|send| (send.host, send.port));
     answer_times(&mut after, &sends, &receives, [ports, hosts]);
     keep_shortest(&mut of_ports, after);
-    Ahead { of_ports, to_host }
+    Ahead {
+        of_ports,
+        to_host,
+        host_to_host,
+    }
 }
 
 /// What arrives at the port `from` may cause something to arrive at `port`, after the time that it takes.

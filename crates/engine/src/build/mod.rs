@@ -12,7 +12,9 @@ mod served;
 pub use roles::queueing_links;
 pub use served::Served;
 
+use crate::abr::{At, Logs, Sites};
 use crate::fabric::Fabric;
+use crate::flow::{FlowId, FlowKind};
 use crate::loss::Losses;
 use crate::options::{Options, RunError};
 use crate::scenario::Scenario;
@@ -20,7 +22,7 @@ use crate::simulation::Simulation;
 use crate::sink::Sink;
 use crate::topology::Topology;
 use crate::units::Time;
-use crate::{aal5, cells::Feed, flow::FlowKind};
+use crate::{aal5, cells::Feed};
 use draws::Draws;
 use probes::Watched;
 use roles::Roles;
@@ -29,6 +31,7 @@ use roles::Roles;
 struct Plan<'a> {
     scenario: &'a Scenario,
     topology: &'a Topology,
+    sites: Sites,
     roles: Roles,
     watched: Watched<'a>,
     draws: Draws<'a>,
@@ -44,10 +47,12 @@ pub fn build(
     replication: Option<u64>,
     options: &Options,
 ) -> Result<Simulation, RunError> {
+    let sites = Sites::new(scenario, topology);
     let plan = Plan {
         scenario,
         topology,
-        roles: Roles::new(scenario, topology),
+        roles: Roles::new(scenario, topology, &sites),
+        sites,
         watched: Watched::new(scenario, topology),
         draws: Draws::new(scenario, replication),
     };
@@ -75,7 +80,9 @@ pub fn build(
         extras: hops.extras,
         arrivals: Vec::new(),
         observers,
+        logs: plan.logs(),
         end,
+        drop_until: end,
         measured,
         stopped: None,
     };
@@ -87,7 +94,7 @@ pub fn build(
         hosts,
         fabric,
         ports,
-        ahead.to_host,
+        [ahead.to_host, ahead.host_to_host],
         links,
         room,
         options.hold,
@@ -102,6 +109,28 @@ fn measured(scenario: &Scenario) -> (Time, Time) {
 }
 
 impl Plan<'_> {
+    /// What RM cells will meet.
+    fn logs(&self) -> Logs {
+        let mut logs = Logs::new(&self.sites, self.topology.flows.len());
+        for (flow, id) in self.topology.flows.iter().zip(0..) {
+            if flow.kind.is_rm() {
+                for at in 1..flow.path.len() {
+                    let told = self.sites.tells(self.topology, FlowId(id), at);
+                    told.into_iter().for_each(|at| logs.expect(FlowId(id), at));
+                    let told = self.sites.told(self.topology, FlowId(id), at);
+                    let marks = |at: &At| {
+                        let site = &self.sites.all[at.site as usize];
+                        site.feedback.may_mark_data()
+                    };
+                    told.into_iter()
+                        .filter(marks)
+                        .for_each(|at| logs.expect_marks(FlowId(id), at));
+                }
+            }
+        }
+        logs
+    }
+
     /// The receiving ends of all flows.
     fn sinks(&self) -> Vec<Sink> {
         let frame_cells = |flow: &crate::flow::Flow| match flow.kind {
@@ -110,6 +139,7 @@ impl Plan<'_> {
                 frame.map_or(1, |frame| frame.cells)
             }
             FlowKind::Ack => aal5::ACK_CELLS,
+            FlowKind::Rm | FlowKind::RmBack => 1,
         };
         let flows = self.topology.flows.iter();
         flows.map(|flow| Sink::new(frame_cells(flow))).collect()

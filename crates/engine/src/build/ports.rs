@@ -3,6 +3,7 @@
 use super::Plan;
 use super::hops::Hops;
 use super::served::Served;
+use crate::flow::FlowId;
 use crate::options::{Kernel as Wanted, Options, RunError};
 use crate::port::arithmetic::Arithmetic;
 use crate::port::drop::Policy;
@@ -10,7 +11,7 @@ use crate::port::gate::Gate;
 use crate::port::police::Policer;
 use crate::port::sched::{FlowShare, Scheduler};
 use crate::port::slotted::Slotted;
-use crate::port::{Inputs, Kernel, Lookahead, Port, Steps, TieRule};
+use crate::port::{Inputs, Kernel, Lookahead, Meter, Port, Steps, TieRule};
 use crate::scenario::Class;
 use crate::units::Time;
 
@@ -18,12 +19,12 @@ impl Plan<'_> {
     /// All ports.
     pub fn ports(
         &self,
-        hops: &Hops,
+        all: &Hops,
         ahead: Vec<Lookahead>,
         options: &Options,
     ) -> Result<Vec<Port>, RunError> {
         let mut hops_of: Vec<Vec<u32>> = vec![Vec::new(); ahead.len()];
-        for (extra, index) in hops.extras.iter().zip(0..) {
+        for (extra, index) in all.extras.iter().zip(0..) {
             if let Some(port) = self.roles.port_of[extra.link as usize] {
                 hops_of[port].push(index);
             }
@@ -52,10 +53,28 @@ impl Plan<'_> {
                 inputs: Inputs::new(self.roles.first_feed[index], tie),
                 kernel: self.kernel(link, probe.is_some(), &served, options)?,
                 probe,
+                meter: self.meter(link, &hops, all),
                 hops,
             });
         }
         Ok(ports)
+    }
+
+    /// What is measured at the port `link`, if it gives feedback; `here` are the hops that it begins.
+    fn meter(&self, link: usize, here: &[u32], all: &Hops) -> Option<Box<Meter>> {
+        let place = self.sites.of_link(link)?;
+        let site = &self.sites.all[place as usize];
+        let interval = site.feedback.interval()?;
+        let hop_of = |flow: FlowId| {
+            let mut found = here.iter().copied();
+            let hop = found.find(|&hop| all.hops[hop as usize].flow == flow);
+            hop.expect("it crosses the port")
+        };
+        let vcs = site.subscribers.iter().map(|s| s.flows.map(hop_of));
+        let is_higher = |&&hop: &&u32| all.hops[hop as usize].class < Class::Abr as u8;
+        let higher = here.iter().filter(is_higher).copied();
+        let meter = Meter::new(place, interval, vcs.collect(), higher.collect());
+        Some(Box::new(meter))
     }
 
     fn gate(&self, link: usize, class: Class) -> Gate {

@@ -1,6 +1,7 @@
 //! What the scenario's probes watch: ports, VCs, links.
 
 use super::Plan;
+use crate::abr::{mbps, terms};
 use crate::flow::{FlowId, FlowKind};
 use crate::host::traffic::{FrameSource, Source, SourceState};
 use crate::host::{StateWatch, VcProbe};
@@ -50,8 +51,7 @@ impl<'a> Watched<'a> {
             watched.probes_of.entry(&probe.of).or_default().push(index);
             let vc = watched.vcs.get(probe.of.as_str());
             if let (Some(&vc), Observable::Trace) = (vc, probe.what) {
-                for kind in FlowKind::ALL {
-                    let flow = topology.flow(vc, kind);
+                for &flow in topology.flows_of(vc) {
                     watched.traced.entry(flow).or_insert(index);
                 }
             }
@@ -75,7 +75,7 @@ impl Plan<'_> {
     fn local(&self, link: usize, vc: usize) -> Option<u32> {
         let crossing = &self.topology.crossing[link];
         let place = |kind| crossing.binary_search(&self.topology.flow(vc, kind)).ok();
-        let found = FlowKind::ALL.into_iter().find_map(place);
+        let found = FlowKind::FRAMES.into_iter().find_map(place);
         found.map(|local| local as u32)
     }
 
@@ -113,6 +113,8 @@ impl Plan<'_> {
                 | Observable::Sequence
                 | Observable::Delivered
                 | Observable::Goodput
+                | Observable::Acr
+                | Observable::HostQueue
                 | Observable::LinkShare
                 | Observable::Trace => continue,
             };
@@ -143,8 +145,12 @@ impl Plan<'_> {
         found
     }
 
-    /// What `probes` watch of a VC with this source.
-    pub fn vc_probe(&self, probes: &[(usize, &Probe)], source: &Source) -> Box<VcProbe> {
+    /// What `probes` watch of VC number `vc` with this source.
+    pub fn vc_probe(&self, vc: usize, probes: &[(usize, &Probe)], source: &Source) -> Box<VcProbe> {
+        let acr_mbps = self.scenario.vcs[vc].abr.as_ref().map_or(0.0, |abr| {
+            let flow = self.topology.flow(vc, FlowKind::Data);
+            mbps(terms(self.scenario, self.topology, abr, flow).icr)
+        });
         let mut probe = VcProbe::default();
         for &(index, spec) in probes {
             let mut state = |state: SourceState| {
@@ -166,6 +172,11 @@ impl Plan<'_> {
                     probe.delivered.push((index, steps));
                 }
                 Observable::Sequence => probe.sequence.push((index, Points::default())),
+                Observable::Acr => probe.acr.push((index, Steps::new(spec.interval, acr_mbps))),
+                Observable::HostQueue => {
+                    let steps = Steps::new(spec.interval, 0.0);
+                    probe.host_queue.push((index, steps));
+                }
                 Observable::Goodput => {
                     let interval = interval(spec.interval);
                     let mbps = 8e-6 * TICKS_PER_SECOND as f64 / interval.0 as f64;

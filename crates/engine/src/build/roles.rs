@@ -1,5 +1,6 @@
 //! What each link is to the network: a station or part of a latency, and where its cells arrive.
 
+use crate::abr::Sites;
 use crate::loss::is_lossy;
 use crate::port::gate;
 use crate::processing::is_constant;
@@ -23,7 +24,7 @@ pub struct Roles {
 
 impl Roles {
     /// Those in `scenario`.
-    pub fn new(scenario: &Scenario, topology: &Topology) -> Roles {
+    pub fn new(scenario: &Scenario, topology: &Topology, sites: &Sites) -> Roles {
         let can_queue = queueing_links(scenario, topology);
         let mut watched = vec![false; scenario.links.len()];
         let names: std::collections::HashSet<&str> =
@@ -43,6 +44,7 @@ impl Roles {
             let is_station = roles.can_queue[link]
                 || watched[link]
                 || is_lossy(spec)
+                || sites.of_link(link).is_some()
                 || is_uneven(scenario, topology, link);
             if topology.switch_of[link].is_some() && !inputs.is_empty() && is_station {
                 roles.port_of[link] = Some(roles.links_of_ports.len());

@@ -48,7 +48,7 @@ impl<'a> Served<'a> {
         let flows = crossing.map(|id| &self.topology.flows[id.index()]);
         let carries = flows.filter_map(|flow| {
             let vc = &self.scenario.vcs[flow.vc];
-            (flow.kind.is_data() || vc.traffic.answers()).then_some(vc.class)
+            (flow.kind.is_data() || vc.traffic.answers() || vc.abr.is_some()).then_some(vc.class)
         });
         let mut used: Vec<Class> = carries.collect();
         used.sort_unstable();

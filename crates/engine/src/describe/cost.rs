@@ -233,7 +233,7 @@ fn in_rounds(tcp: &TcpParams, window: f64, rounds: f64) -> f64 {
 fn round_trip(scenario: &Scenario, topology: &Topology, index: usize, frame_cells: f64) -> f64 {
     let vc: &Vc = &scenario.vcs[index];
     let mut time = 4.0 * vc.traffic.processing().map_or(0.0, |p| p.mean.as_seconds());
-    for kind in FlowKind::ALL {
+    for kind in FlowKind::FRAMES {
         let flow = &topology.flows[topology.flow(index, kind).index()];
         let cells = if kind.is_data() {
             frame_cells

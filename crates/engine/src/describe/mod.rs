@@ -185,10 +185,10 @@ mod tests {
             json!({ "fraction": { "num": 9, "den": 10 } }),
             json!({ "num": 8, "den": 10 }),
         );
-        let own = json!({ "class": "vbr", "buffer": 7, "drop": { "policy": "ppd" }, "police": null, "rest_of_frame": "drop-but-eom" });
+        let own = json!({ "class": "vbr", "buffer": 7, "drop": { "policy": "ppd" }, "feedback": null, "police": null, "rest_of_frame": "drop-but-eom" });
         let of_switch = json!({
             "class": "ubr", "buffer": 3000, "drop": { "policy": "selective-drop", "r": r, "z": z },
-            "police": null, "rest_of_frame": "accept",
+            "feedback": null, "police": null, "rest_of_frame": "accept",
         });
         let (scheduler, queues) = port("west->east");
         assert_eq!(
@@ -201,7 +201,7 @@ mod tests {
         assert_eq!(*scheduler, json!({ "kind": "strict-priority" }));
         assert_eq!(
             *queues,
-            json!([{ "class": "ubr", "buffer": null, "drop": tail_drop, "police": null, "rest_of_frame": "accept" }])
+            json!([{ "class": "ubr", "buffer": null, "drop": tail_drop, "feedback": null, "police": null, "rest_of_frame": "accept" }])
         );
     }
 }

@@ -1,5 +1,6 @@
 //! What is allowed and hardly meant.
 
+use crate::flow::FlowKind;
 use crate::notation::show::show_rate;
 use crate::port::drop::{DropRule, Policy};
 use crate::registry::MAX_CELLS;
@@ -9,7 +10,7 @@ use crate::units::{BitRate, Span};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Shares that no scheduler looks at, sources that never start or may be drawn to start too late, hosts with more cells than their link
-/// can take, frames that never fit, schedulers for classes that nobody
+/// can take, frames that never fit, VCs of the class abr without feedback, schedulers for classes that nobody
 /// uses, policies that never refuse, shares that a common buffer undoes, contracts that a link cannot keep, tags that are read further on.
 pub(super) fn notes(scenario: &Scenario, topology: &Topology) -> Vec<String> {
     let mut notes = unused_shares(scenario, topology);
@@ -19,6 +20,7 @@ pub(super) fn notes(scenario: &Scenario, topology: &Topology) -> Vec<String> {
     notes.extend(long_frames(scenario, topology));
     notes.extend(sustained_rates(scenario, topology));
     notes.extend(exported_tags(scenario, topology));
+    notes.extend(without_feedback(scenario, topology));
     for settings in settings(scenario, topology) {
         notes.extend(settings.unused_scheduler());
         for queue in settings.queues {
@@ -219,6 +221,38 @@ fn reader_of_tags(queue: &ClassQueue) -> Option<&'static str> {
     } else {
         "its buckets take a tagged cell as one above the minimum rate"
     })
+}
+
+/// VCs of the class abr whose sources ask nobody, or are told nothing.
+fn without_feedback(scenario: &Scenario, topology: &Topology) -> Vec<String> {
+    let (mut plain, mut untold) = (Vec::new(), Vec::new());
+    for (index, vc) in scenario.vcs.iter().enumerate() {
+        let mut flows = FlowKind::FRAMES
+            .map(|kind| &topology.flows[topology.flow(index, kind).index()])
+            .into_iter();
+        let tells = |&link: &usize| {
+            let queue = topology.switch_of[link].map(|_| topology.queue(scenario, link, vc.class));
+            queue.is_some_and(|queue| queue.feedback.is_some())
+        };
+        if vc.abr.is_some() && !flows.any(|flow| flow.path.iter().any(tells)) {
+            untold.push(vc.name.as_str());
+        } else if vc.abr.is_none() && vc.class == Class::Abr {
+            plain.push(vc.name.as_str());
+        }
+    }
+    let sentences = [
+        (
+            plain,
+            "without `abr`: no rate is kept to, as in the class ubr",
+        ),
+        (
+            untold,
+            "with `abr`, and no port on the way gives feedback: the rate begins at the ICR and grows to the PCR",
+        ),
+    ];
+    let told = sentences.iter().filter(|(names, _)| !names.is_empty());
+    told.map(|(names, how)| format!("{} of the class abr is {how}", some(names)))
+        .collect()
 }
 
 /// Settings made for all ports of a switch, or for one port.

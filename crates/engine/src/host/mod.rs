@@ -8,6 +8,7 @@
 
 mod emit;
 mod nic;
+mod paced;
 mod probe;
 mod receive;
 mod send;
@@ -15,6 +16,7 @@ pub mod tcp;
 pub mod traffic;
 
 pub use nic::Nic;
+pub use paced::Paced;
 pub use probe::{StateWatch, VcProbe};
 
 use crate::cells::Arrival;
@@ -73,6 +75,8 @@ pub struct FlowEnds {
     pub at_once: bool,
     /// Frames delivered to the host, not yet handled: time and number.
     delivered: VecDeque<(Time, u32)>,
+    /// The ABR end system that it leaves, or, of RM cells, that they reach.
+    pub paced: Option<u32>,
     /// The transport's processing where the flow begins, and where it ends.
     pub sending: TransportStage,
     /// See `sending`.
@@ -92,6 +96,7 @@ impl FlowEnds {
         nic: usize,
         hosts: [usize; 2],
         at_once: bool,
+        paced: Option<u32>,
         sending: TransportStage,
         receiving: TransportStage,
     ) -> FlowEnds {
@@ -105,6 +110,7 @@ impl FlowEnds {
             frames_sent: 0,
             cells_queued: 0,
             at_once,
+            paced,
             sending,
             receiving,
             delivered: VecDeque::new(),
@@ -125,6 +131,8 @@ pub struct Vc {
     pub source: Source,
     /// When the timer events of its ends that are in the event list are due.
     timer_at: [Time; 2],
+    /// When its source starts or goes on of itself.
+    source_at: Time,
     /// Bytes newly delivered within the measuring time, and from start to end.
     pub measured_bytes: u64,
     /// See `measured_bytes`.
@@ -143,6 +151,7 @@ impl Vc {
             ack,
             source,
             timer_at: [Time::NEVER; 2],
+            source_at: Time::NEVER,
             measured_bytes: 0,
             delivered_bytes: 0,
             measured_cells: 0,
@@ -160,6 +169,8 @@ pub struct Hosts {
     pub vcs: Vec<Vc>,
     /// Per flow.
     pub flows: Vec<FlowEnds>,
+    /// ABR end systems, in the order of the flows of frames that leave them.
+    pub paced: Vec<Paced>,
     /// Per link; idle for links that leave a switch.
     nics: Vec<Nic>,
     /// Per host: processing of what is sent and of what is received.
@@ -168,6 +179,8 @@ pub struct Hosts {
     to_nics: Vec<VecDeque<(FlowId, u32)>>,
     /// End of the run.
     end: Time,
+    /// Before this nothing reaches a host that it does not know of yet.
+    pub known_until: Time,
     /// Measuring time [from, to).
     measured: (Time, Time),
     /// Frames that a source has just offered, and frames that have just arrived.
@@ -177,17 +190,21 @@ pub struct Hosts {
 
 impl Hosts {
     /// Hosts of which nothing was sent; `first_events` tells when each source begins, [`Time::NEVER`] for not at all.
+    #[allow(clippy::too_many_arguments)] // one for each kind of thing at hosts
     pub fn new(
         vcs: Vec<Vc>,
         first_events: Vec<Time>,
         flows: Vec<FlowEnds>,
+        paced: Vec<Paced>,
         nics: Vec<Nic>,
         stages: Vec<[Option<Box<FrameStage>>; 2]>,
         end: Time,
         measured: (Time, Time),
     ) -> Hosts {
+        let mut vcs = vcs;
         let mut events = EventList::default();
         for (index, &time) in first_events.iter().enumerate() {
+            vcs[index].source_at = time;
             if time != Time::NEVER {
                 events.push(time, Kind::Source, index);
             }
@@ -196,10 +213,12 @@ impl Hosts {
             events,
             vcs,
             flows,
+            paced,
             nics,
             to_nics: vec![VecDeque::new(); stages.len()],
             stages,
             end,
+            known_until: Time::ZERO,
             measured,
             offered: Outbox::default(),
             arrivals: Vec::new(),
@@ -236,6 +255,7 @@ impl Hosts {
                     self.nic_send(flow, frame, now, fabric);
                 }
             }
+            Kind::Paced => self.paced(now, index, fabric),
         }
     }
 
@@ -244,6 +264,7 @@ impl Hosts {
         match &mut self.vcs[index].source {
             Source::Frames(frames) => {
                 let again = frames.start(now, &mut self.offered);
+                self.vcs[index].source_at = again;
                 if again < self.end {
                     self.events.push(again, Kind::Source, index);
                 }
@@ -297,6 +318,7 @@ impl Hosts {
             let flow = match kind {
                 FlowKind::Data => data,
                 FlowKind::Ack => ack,
+                FlowKind::Rm | FlowKind::RmBack => unreachable!("no source offers RM cells"),
             };
             self.send(flow, cells, now, fabric);
         }

@@ -25,6 +25,10 @@ pub struct VcProbe {
     pub delivered: Vec<(usize, Steps)>,
     /// Bytes delivered per interval.
     pub goodput: Vec<(usize, IntervalSum)>,
+    /// ACR of the end system that sends its data, Mb/s.
+    pub acr: Vec<(usize, Steps)>,
+    /// Cells that wait before it.
+    pub host_queue: Vec<(usize, Steps)>,
     /// First byte of each data frame offered.
     pub sequence: Vec<(usize, Points)>,
 }
@@ -54,26 +58,41 @@ impl VcProbe {
         }
     }
 
+    /// The end system that sends the data may send at this ACR from `now` on, and so many cells wait before it.
+    pub fn paced(&mut self, now: Time, acr_mbps: f64, waiting: u64) {
+        for (_, acr) in &mut self.acr {
+            acr.set(now, acr_mbps);
+        }
+        for (_, queue) in &mut self.host_queue {
+            queue.set(now, waiting as f64);
+        }
+    }
+
     /// Records what is due until `end`, the end of the run.
     pub fn finish(&mut self, end: Time) {
         self.states.iter_mut().for_each(|w| w.record.finish(end));
-        self.delivered.iter_mut().for_each(|d| d.1.finish(end));
+        let steps = self.delivered.iter_mut().chain(&mut self.acr);
+        let steps = steps.chain(&mut self.host_queue);
+        steps.for_each(|s| s.1.finish(end));
         self.goodput.iter_mut().for_each(|g| g.1.until(end));
     }
 
     /// All records, with their probes.
     pub fn records(&mut self) -> impl Iterator<Item = (usize, &mut Points)> {
         let states = self.states.iter_mut().map(|w| (w.probe, &mut w.record.out));
-        let delivered = self.delivered.iter_mut().map(|d| (d.0, &mut d.1.out));
+        let steps = self.delivered.iter_mut().chain(&mut self.acr);
+        let steps = steps.chain(&mut self.host_queue);
+        let steps = steps.map(|s| (s.0, &mut s.1.out));
         let goodput = self.goodput.iter_mut().map(|g| (g.0, &mut g.1.out));
         let sequence = self.sequence.iter_mut().map(|s| (s.0, &mut s.1));
-        states.chain(delivered).chain(goodput).chain(sequence)
+        states.chain(steps).chain(goodput).chain(sequence)
     }
 
     /// Points recorded so far.
     pub fn points(&self) -> usize {
         let steps = self.states.iter().map(|w| &w.record.out);
-        let steps = steps.chain(self.delivered.iter().map(|d| &d.1.out));
+        let paced = self.acr.iter().chain(&self.host_queue);
+        let steps = steps.chain(self.delivered.iter().chain(paced).map(|s| &s.1.out));
         let sums = self.goodput.iter().map(|g| &g.1.out);
         let sequence = self.sequence.iter().map(|s| &s.1);
         let all = steps.chain(sums).chain(sequence);

@@ -51,6 +51,9 @@ impl Hosts {
         if let Some(&(time, _)) = ends.delivered.front() {
             self.events.push(time, Kind::Delivered, flow.index());
         }
+        if ends.kind.is_rm() {
+            return self.take_rm(flow, frame, now, fabric);
+        }
         let mut time = now;
         let mut waits = false;
         if let Some(stage) = &mut self.stages[ends.hosts[1]][Way::Receive as usize] {

@@ -48,10 +48,13 @@ impl Hosts {
         if time >= self.end {
             return;
         }
+        let cells = fabric.sinks[flow.index()].cells_of(frame);
+        if let Some(paced) = ends.paced {
+            return self.queue_at_end_system(paced as usize, frame, cells, time);
+        }
         if self.nics[ends.nic].is_overdue() {
             return fabric.overdue(Overdue::Nic(ends.nic));
         }
-        let cells = fabric.sinks[flow.index()].cells_of(frame);
         ends.frames_sent += 1;
         ends.cells_queued += u64::from(cells);
         let nic = &mut self.nics[ends.nic];

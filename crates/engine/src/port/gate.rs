@@ -6,7 +6,7 @@
 
 use super::drop::{Arriving, Decision, DropRule, Needs, Policy, QueueView};
 use super::police::{PoliceRule, Policer, Ruling};
-use crate::cells::{ENDS_FRAME, Fate, FrameState, Run, TAGGED};
+use crate::cells::{ENDS_FRAME, Fate, FrameState, RM, Run, TAGGED};
 use crate::rng::Stream;
 use crate::scenario::{ClassQueue, RestOfFrame};
 use crate::tally::DropReason;
@@ -152,9 +152,10 @@ impl Gate {
             lost: false,
             draws: self.draws,
         };
+        let is_rm = run.flags & RM != 0;
         let ruling = match &mut self.policer {
-            Some(policer) => policer.judge(now, &cell),
-            None => Ruling::Pass,
+            Some(policer) if !is_rm => policer.judge(now, &cell),
+            _ => Ruling::Pass,
         };
         cell.tagged |= ruling == Ruling::Tag;
         let known = match ruling {
@@ -163,7 +164,7 @@ impl Gate {
         };
         cell.lost = known.is_some();
         let mut decision = Decision::Accept;
-        if self.policy.needs().every_cell || (begins && !idle) {
+        if !is_rm && (self.policy.needs().every_cell || (begins && !idle)) {
             decision = self.policy.admit(now, &cell, queue);
         }
         if let Some(reason) = known {

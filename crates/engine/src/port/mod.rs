@@ -8,6 +8,7 @@
 pub mod arithmetic;
 pub mod drop;
 pub mod gate;
+mod meter;
 mod order;
 pub mod police;
 pub mod sched;
@@ -19,6 +20,7 @@ use crate::fabric::Fabric;
 use crate::tally::PortTally;
 use crate::units::{BitRate, CELL_BITS, Span, TICKS_PER_SECOND, Time};
 use arithmetic::Arithmetic;
+pub use meter::Meter;
 use order::Order;
 use slotted::{Slotted, Waiting};
 pub use tie::TieRule;
@@ -150,6 +152,8 @@ pub struct Port {
     pub kernel: Kernel,
     /// What is recorded here.
     pub probe: Option<Box<PortProbe>>,
+    /// What is measured here, for feedback.
+    pub meter: Option<Box<Meter>>,
     /// The hops of the flows that cross it, for its counters.
     pub hops: Vec<u32>,
 }
@@ -169,6 +173,27 @@ impl Port {
     pub fn advance(&mut self, fabric: &mut Fabric, index: usize, horizon: Time) {
         self.wake(fabric, index);
         let horizon = horizon.min(fabric.end);
+        while let Some(due) = self
+            .meter
+            .as_ref()
+            .map(|m| m.due)
+            .filter(|&due| due < horizon)
+        {
+            fabric.drop_until = due;
+            self.take_before(fabric, due);
+            let meter = self.meter.as_mut().expect("it was just looked at");
+            meter.end_of_interval(&self.kernel, fabric);
+        }
+        fabric.drop_until = match self.meter {
+            Some(_) => horizon,
+            None => fabric.end,
+        };
+        self.take_before(fabric, horizon);
+        self.wake(fabric, index);
+    }
+
+    /// Takes all arrivals before `horizon` of inputs that are awake.
+    fn take_before(&mut self, fabric: &mut Fabric, horizon: Time) {
         if horizon > self.done {
             let inputs = &mut self.inputs;
             match (&mut self.kernel, &mut self.probe) {
@@ -179,7 +204,6 @@ impl Port {
             }
             self.done = horizon;
         }
-        self.wake(fabric, index);
     }
 
     /// The cells of queues that wait here. What the arithmetic kernel has accepted has left for the next station ahead of its time.
@@ -194,10 +218,13 @@ impl Port {
     /// The earliest time at which this port has anything to do.
     pub fn next_work(&self) -> Time {
         let arrival = self.inputs.order.first().map_or(Time::NEVER, |(t, _)| t);
-        match &self.kernel {
+        let work = match &self.kernel {
             Kernel::Arithmetic(_) => arrival,
             Kernel::Slotted(k) => arrival.min(k.next_departure()),
-        }
+        };
+        self.meter
+            .as_ref()
+            .map_or(work, |meter| work.min(meter.due))
     }
 
     /// Records what is due until `end`, the end of the run.

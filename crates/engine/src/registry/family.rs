@@ -19,12 +19,16 @@ pub enum Family {
     Vc,
     /// Traffic contracts.
     Contract,
+    /// ABR end systems.
+    Abr,
     /// Class queues of a port.
     Queue,
     /// Policers.
     Police,
     /// Drop policies.
     Drop,
+    /// Feedback to ABR sources.
+    Feedback,
     /// Schedulers.
     Scheduler,
     /// What a VC sends.
@@ -37,7 +41,7 @@ pub enum Family {
 
 impl Family {
     /// All families, in the order of the reference pages.
-    pub const ALL: [Family; 15] = [
+    pub const ALL: [Family; 17] = [
         Family::Scenario,
         Family::Measure,
         Family::Ensemble,
@@ -46,9 +50,11 @@ impl Family {
         Family::Link,
         Family::Vc,
         Family::Contract,
+        Family::Abr,
         Family::Queue,
         Family::Police,
         Family::Drop,
+        Family::Feedback,
         Family::Scheduler,
         Family::Traffic,
         Family::Processing,
@@ -66,6 +72,8 @@ impl Family {
             Family::Link => "link",
             Family::Vc => "vc",
             Family::Contract => "contract",
+            Family::Abr => "abr",
+            Family::Feedback => "feedback",
             Family::Queue => "queue",
             Family::Police => "police",
             Family::Drop => "drop",
@@ -90,6 +98,10 @@ impl Family {
                 "Class queues; `cbr`, `vbr`, `abr`, `gfr` and `ubr` of a switch or link."
             }
             Family::Contract => "Traffic contracts; `contract` of a VC.",
+            Family::Abr => "ABR end systems; `abr` of a VC.",
+            Family::Feedback => {
+                "Feedback of a class queue to ABR sources: what switches write into RM cells that go back."
+            }
             Family::Police => {
                 "Policers: what becomes of cells above the contract of their VC, before the drop policy is asked."
             }
@@ -109,9 +121,11 @@ impl Family {
     pub fn tag(self) -> Option<&'static str> {
         match self {
             Family::Drop => Some("policy"),
-            Family::Police | Family::Scheduler | Family::Traffic | Family::Processing => {
-                Some("kind")
-            }
+            Family::Police
+            | Family::Feedback
+            | Family::Scheduler
+            | Family::Traffic
+            | Family::Processing => Some("kind"),
             Family::Probe => Some("what"),
             _ => None,
         }

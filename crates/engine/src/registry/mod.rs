@@ -4,6 +4,7 @@
 //! command-line help, Python classes and reference pages are generated. To add a component to a family:
 //! its entry here and a variant of the same name in `scenario::model`, whose serde form the reader fills.
 
+mod abr;
 mod classes;
 mod component;
 mod family;
@@ -40,6 +41,8 @@ impl Family {
             Family::Vc => vc::VC,
             Family::Contract => police::CONTRACT,
             Family::Police => police::POLICE,
+            Family::Abr => abr::ABR,
+            Family::Feedback => abr::FEEDBACK,
             Family::Queue => queueing::QUEUE,
             Family::Drop => queueing::DROP,
             Family::Scheduler => queueing::SCHEDULER,

@@ -90,6 +90,16 @@ pub(super) static PROBE: &[Component] = &[
         &[VC, INTERVAL],
     ),
     probe(
+        "acr",
+        "ACR, the rate at which the ABR end system of a VC may send its data, as Mb/s.",
+        &[VC, SAMPLING],
+    ),
+    probe(
+        "host-queue",
+        "Cells of data that wait before the ABR end system of a VC: the queue that ABR keeps out of the network.",
+        &[VC, SAMPLING],
+    ),
+    probe(
         "link-share",
         "Share of a port's cell slots that each class uses, per interval.",
         &[PORT, CLASS, INTERVAL],

@@ -42,6 +42,12 @@ pub(super) static QUEUE: &[Component] = &[Component {
             "What is refused before the buffer is full.",
         ),
         parameter(
+            "feedback",
+            Kind::One(Family::Feedback),
+            Derived("none"),
+            "What the sources of the VCs that cross it are told of the rate that they may send at; for the class abr.",
+        ),
+        parameter(
             "rest_of_frame",
             Kind::Choice(&[
                 choice("accept", "Taken while there is room."),

@@ -80,6 +80,12 @@ pub(super) static VC: &[Component] = &[Component {
             "What is agreed on its data, for policers and for drop policies that guarantee rates.",
         ),
         parameter(
+            "abr",
+            Kind::One(Family::Abr),
+            Derived("none: they ask nobody"),
+            "How its end systems keep to the rate that the network allows, in both directions; for the class abr.",
+        ),
+        parameter(
             "traffic",
             Kind::One(Family::Traffic),
             Required,

@@ -1,9 +1,10 @@
 //! Results of one VC.
 
 use super::{DroppedCells, data, frame_loss, quantile, ratio, seconds, variation};
+use crate::abr::mbps;
 use crate::loss::is_lossy;
 use crate::scenario::{Carries, Class, Scenario, Vc};
-use crate::tally::{FlowTally, NicTally, Tally, VcTally};
+use crate::tally::{AbrTally, FlowTally, NicTally, Tally, VcTally};
 use crate::topology::Topology;
 use crate::units::{CELL_BITS, Span, Time};
 use schemars::JsonSchema;
@@ -99,8 +100,39 @@ pub struct VcResult {
     /// The longest time there from a frame's or cell's being handed over to the end of its transmission, those that the end of the run cut
     /// off included; 0 when nothing was handed over.
     pub max_host_delay_s: f64,
+    /// Mean ACR of the end system that sends its data, from start to end; none without ABR.
+    pub mean_acr_mbps: Option<f64>,
+    /// Longest queue before that end system: cells of data just after a frame was handed over; none without ABR.
+    pub max_paced_queue_cells: Option<u64>,
+    /// Its ABR end systems: that of the sender of its data, and that of the receiver; none without ABR.
+    pub end_systems: Vec<EndSystemResult>,
     /// Where its data cells can be dropped, in the order of their way: ports that can queue, and links that lose on purpose.
     pub ports: Vec<VcPortResult>,
+}
+
+/// An ABR end system: source of one direction of its VC, destination of the other.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct EndSystemResult {
+    /// Its host.
+    pub host: String,
+    /// ACR at the end.
+    pub acr_mbps: f64,
+    /// Mean ACR, from start to end.
+    pub mean_acr_mbps: f64,
+    /// Forward RM cells that it sent.
+    pub forward_rm_cells: u64,
+    /// Of these, that came back.
+    pub answered_rm_cells: u64,
+    /// Forward RM cells of the other end that it turned round.
+    pub returned_rm_cells: u64,
+    /// Forward RM cells of the other end that the next one overwrote before they could be turned round.
+    pub overwritten_rm_cells: u64,
+    /// RM cells that it sent out of rate, with CLP = 1.
+    pub out_of_rate_rm_cells: u64,
+    /// Frames that did not fit into the queue before it, and were dropped there.
+    pub refused_frames: u64,
+    /// Longest queue of cells before it, just after a frame was handed over.
+    pub max_queue_cells: u64,
 }
 
 /// What a VC lost at one port on its way, or on the link behind it.
@@ -125,9 +157,32 @@ pub(super) fn all(
         let data = data(i, topology, tally);
         let ports = ports(scenario, topology.data_path(i), tally, data);
         let host = &hosts[topology.data_path(i)[0]];
-        of(vc, counted, data, host, ports, measured_s)
+        let mut result = of(vc, counted, data, host, ports, measured_s);
+        let duration_s = scenario.duration.as_seconds();
+        result.end_systems = end_systems(vc, counted, duration_s);
+        let first = result.end_systems.first();
+        result.mean_acr_mbps = first.map(|end| end.mean_acr_mbps);
+        result.max_paced_queue_cells = first.map(|end| end.max_queue_cells);
+        result
     })
     .collect()
+}
+
+fn end_systems(vc: &Vc, tally: &VcTally, duration_s: f64) -> Vec<EndSystemResult> {
+    let ends = tally.abr.iter().zip([&vc.from, &vc.to]);
+    let result = |(end, host): (&AbrTally, &String)| EndSystemResult {
+        host: host.clone(),
+        acr_mbps: mbps(end.acr),
+        mean_acr_mbps: mbps(end.allowed_cells / duration_s),
+        forward_rm_cells: end.forward_sent,
+        answered_rm_cells: end.backward_taken,
+        returned_rm_cells: end.backward_sent,
+        overwritten_rm_cells: end.overwritten,
+        out_of_rate_rm_cells: end.out_of_rate,
+        refused_frames: end.refused_frames,
+        max_queue_cells: end.max_waiting,
+    };
+    ends.map(result).collect()
 }
 
 /// A link that leaves a host.
@@ -224,6 +279,9 @@ fn of(
         host_queue_cells: host.held,
         max_host_queue_cells: host.counted.max_queue,
         max_host_delay_s: seconds(host.counted.max_delay.0 as f64),
+        mean_acr_mbps: None,
+        max_paced_queue_cells: None,
+        end_systems: Vec::new(),
         ports,
     }
 }

@@ -77,6 +77,7 @@ fn queues(record: &Record) -> Vec<ClassQueue> {
             buffer: field(queue, "buffer"),
             police: field(queue, "police"),
             drop: field(queue, "drop"),
+            feedback: field(queue, "feedback"),
             rest_of_frame: field(queue, "rest_of_frame"),
         })
     };
@@ -132,6 +133,7 @@ fn vcs(scenario: &Record, things: &Things, flows: &Flows<'_>) -> Vec<Vc> {
             start: field(record, "start"),
             stop: field(record, "stop"),
             contract: field(record, "contract"),
+            abr: field(record, "abr"),
             traffic: flows.traffic(index).expect("nothing is wrong").clone(),
         }
     });

@@ -1,9 +1,10 @@
-//! Rules about contracts: against the source of their VC, the links on its way, and what asks for them there.
+//! Rules about contracts and minimum rates: against the source of their VC, the links on its way, and what asks for them there.
 
 use super::contract::Terms;
 use super::model::{ClassQueue, Police, Scenario, Vc};
 use super::network::Network;
 use super::report::Report;
+use crate::flow::FlowKind;
 use crate::notation::show::{show_cells, show_rate};
 use crate::units::BitRate;
 use std::collections::HashMap;
@@ -22,8 +23,13 @@ pub(crate) fn check(network: &Network<'_>, report: &mut Report) {
         let terms = vc.terms();
         let faults = terms.as_ref().and_then(|terms| burst(vc, terms));
         let mut found: Vec<Fault> = faults.into_iter().collect();
+        for kind in FlowKind::FRAMES {
+            for &link in &topology.flows[topology.flow(index, kind).index()].path {
+                let minimum = minimum(vc, kind);
+                found.extend(minimum.and_then(|mcr| sum(scenario, link, mcr, &mut sums)));
+            }
+        }
         for &link in topology.data_path(index) {
-            found.extend(sum(scenario, link, vc, &mut sums));
             if topology.switch_of[link].is_some() {
                 let queue = topology.queue(scenario, link, vc.class);
                 let place = format!("{} of {}", vc.class.name(), scenario.links[link].name);
@@ -54,15 +60,32 @@ fn burst(vc: &Vc, terms: &Terms) -> Option<Fault> {
     })
 }
 
+/// The minimum rate of a flow and the field that gives it: for data the larger one of contract and end systems, which have theirs in both
+/// directions.
+fn minimum(vc: &Vc, kind: FlowKind) -> Option<(&'static str, BitRate)> {
+    let contract = vc.contract.filter(|_| kind.is_data());
+    let contract = contract.and_then(|contract| contract.mcr);
+    let ends = vc.abr.and_then(|abr| abr.mcr);
+    let fields = [("contract.mcr", contract), ("abr.mcr", ends)];
+    let given = fields
+        .into_iter()
+        .filter_map(|(field, mcr)| Some((field, mcr?)));
+    given.max_by_key(|&(_, mcr)| mcr)
+}
+
 /// Minimum rates that are together more than a link has, told once at the VC that goes too far.
-fn sum(scenario: &Scenario, link: usize, vc: &Vc, sums: &mut HashMap<usize, u64>) -> Option<Fault> {
-    let mcr = vc.contract?.mcr?;
+fn sum(
+    scenario: &Scenario,
+    link: usize,
+    (field, mcr): (&'static str, BitRate),
+    sums: &mut HashMap<usize, u64>,
+) -> Option<Fault> {
     let spec = &scenario.links[link];
     let sum = sums.entry(link).or_default();
     let before = *sum;
     *sum = sum.saturating_add(mcr.0);
     (before <= spec.rate.0 && *sum > spec.rate.0).then(|| Fault {
-        field: "contract.mcr",
+        field,
         message: format!(
             "brings the minimum rates on {} to {}, above its rate",
             spec.name,

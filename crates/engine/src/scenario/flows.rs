@@ -63,6 +63,12 @@ impl<'a> Flows<'a> {
         }
     }
 
+    /// Whether a VC has ABR end systems; `None` where that is not known.
+    pub(crate) fn has_end_systems(&self, vc: usize) -> Option<bool> {
+        let record = self.vcs[self.things.vcs[vc].entry]?;
+        Some(!record.get("abr")?.is_null())
+    }
+
     /// What a VC sends.
     pub(crate) fn traffic(&self, vc: usize) -> Option<&Traffic> {
         self.traffic[self.of_vc[vc]].as_ref()

@@ -6,7 +6,9 @@
 //! All problems (`problem`) are reported at once (`report`). What kinds of traffic and ports can do is asked of `traffic`,
 //! `contract` and `port`.
 
+mod abr;
 mod alone;
+mod available;
 mod build;
 mod check;
 mod contract;

@@ -2,6 +2,7 @@
 //! components after checking it, with every default filled in. Times are ticks, rates bits per
 //! second, sizes cells or bytes; names are unique; nothing here refers to another thing by index.
 
+pub use super::abr::{AbrParams, EricaParams, EricaPlusParams, Feedback, RmRates};
 pub use super::contract::{Contract, Terms};
 pub use super::port::{
     ClassQueue, DropPolicy, GcraForm, Police, PoliceAction, RestOfFrame, Scheduler, Threshold,
@@ -198,6 +199,8 @@ pub struct Vc {
     pub stop: Option<Span>,
     /// What is agreed on its data, for policers and for drop policies that guarantee rates.
     pub contract: Option<Contract>,
+    /// How its end systems keep to the rate that the network allows; they ask nobody when absent.
+    pub abr: Option<AbrParams>,
     /// What it sends.
     pub traffic: Traffic,
 }
@@ -376,6 +379,10 @@ pub enum Observable {
     Delivered,
     /// Bytes delivered per interval of a VC, as Mb/s.
     Goodput,
+    /// ACR of a VC's data, as Mb/s.
+    Acr,
+    /// Cells that wait before the ABR end system that sends a VC's data.
+    HostQueue,
     /// Share of a link's cell slots used by each class, per interval.
     LinkShare,
     /// Cells dropped at a port per interval.
@@ -396,6 +403,8 @@ impl Observable {
             Observable::Sequence => ("sequence", "bytes"),
             Observable::Delivered => ("delivered", "bytes"),
             Observable::Goodput => ("goodput", "Mb/s"),
+            Observable::Acr => ("acr", "Mb/s"),
+            Observable::HostQueue => ("host-queue", "cells"),
             Observable::LinkShare => ("link-share", "fraction of slots"),
             Observable::Drops => ("drops", "cells"),
             Observable::Credit => ("credit", "slots"),

@@ -1,5 +1,6 @@
 //! Ports: what can be set at one and what that can do, and which settings hold.
 
+use super::abr::Feedback;
 use super::model::ProcessingUnit;
 use crate::class::Class;
 use crate::units::Ratio;
@@ -17,6 +18,8 @@ pub struct ClassQueue {
     pub police: Option<Police>,
     /// What is refused before the buffer is full.
     pub drop: DropPolicy,
+    /// What the sources of the VCs that cross it are told; nothing when absent.
+    pub feedback: Option<Feedback>,
     /// What happens to the rest of a frame that lost a cell.
     pub rest_of_frame: RestOfFrame,
 }
@@ -191,6 +194,7 @@ pub(crate) fn queue(own: &[ClassQueue], of_switch: &[ClassQueue], class: Class) 
         buffer: None,
         police: None,
         drop: DropPolicy::TailDrop,
+        feedback: None,
         rest_of_frame: RestOfFrame::Accept,
     })
 }

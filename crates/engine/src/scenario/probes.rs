@@ -98,9 +98,14 @@ impl<'r> Entry<'r> {
     ) {
         let path = format!("{}.of", self.path);
         if self.of_vc {
-            let mut lacking = members
-                .iter()
-                .filter_map(|&vc| flows.traffic(vc)?.lacks(self.what));
+            let lacks = |&vc: &usize| match self.what {
+                Observable::Acr | Observable::HostQueue => {
+                    let lacks = !flows.has_end_systems(vc)?;
+                    lacks.then_some(["it asks nobody", "a VC with `abr`"])
+                }
+                what => flows.traffic(vc)?.lacks(what),
+            };
+            let mut lacking = members.iter().filter_map(lacks);
             if let Some([why, allowed]) = lacking.next() {
                 let message = format!("has no {}: {why}", self.named);
                 report.add(&path, message, allowed, None);

@@ -84,7 +84,7 @@ impl<'s> Loads<'s> {
     fn latest(&self, vc: usize) -> f64 {
         let scenario = self.scenario;
         let mut latest = scenario.duration.as_seconds();
-        for kind in FlowKind::ALL {
+        for kind in FlowKind::FRAMES {
             let flow = &self.topology.flows[self.topology.flow(vc, kind).index()];
             for &link in &flow.path {
                 latest += self.waits[link] + scenario.links[link].delay.as_seconds();

@@ -8,7 +8,7 @@ use super::network::Network;
 use super::problem::Problem;
 use super::report::Report;
 use super::tree::{self, Node};
-use super::{build, check, contracts, fronts, overrides, probes, reach, syntax};
+use super::{available, build, check, contracts, fronts, overrides, probes, reach, syntax};
 use crate::registry::Family;
 use crate::topology::Topology;
 
@@ -79,6 +79,7 @@ fn resolve(
             };
             fronts::check(&network, &mut report);
             contracts::check(&network, &mut report);
+            available::check(&network, &mut report);
             reach::check(&network, &mut report);
             if report.is_empty() {
                 return Ok(scenario);

@@ -220,6 +220,8 @@ impl Traffic {
                 ],
             ),
             Observable::Trace
+            | Observable::Acr
+            | Observable::HostQueue
             | Observable::Queue
             | Observable::LinkShare
             | Observable::Drops

@@ -5,7 +5,7 @@ use super::record::{Record, fraction, is_left_out, join, number, object, text};
 use super::report::Report;
 use crate::notation::show::{show_bytes, show_cells, show_duration, show_rate};
 use crate::registry::{Component, Family, Kind};
-use crate::units::{BitRate, Span};
+use crate::units::{BitRate, Ratio, Span};
 
 /// Checks the rules of `component` for what `record` has of its fields.
 pub(crate) fn component(component: &Component, record: &Record, path: &str, report: &mut Report) {
@@ -27,6 +27,8 @@ pub(crate) fn component(component: &Component, record: &Record, path: &str, repo
         }
         Family::Vc => stop(record, path, report),
         Family::Contract => contract(record, path, report),
+        Family::Abr => end_systems(record, path, report),
+        Family::Feedback => feedback(record, path, report),
         Family::Processing => spread(record, path, report),
         Family::Probe => sampling(record, path, report),
         Family::Measure
@@ -140,6 +142,85 @@ fn contract(record: &Record, path: &str, report: &mut Report) {
             &join(path, "mbs"),
             "is the burst of a sustained rate, and there is none",
             "with `scr` or `mcr`",
+            None,
+        );
+    }
+}
+
+/// Rates of ABR end systems in order, and a whole number of RM cells.
+fn end_systems(record: &Record, path: &str, report: &mut Report) {
+    let rate = |name| number(record, name).map(BitRate);
+    let (pcr, mcr, icr) = (rate("pcr"), rate("mcr"), rate("icr"));
+    for (name, rate) in [("mcr", mcr), ("icr", icr)] {
+        if let (Some(rate), Some(pcr)) = (rate, pcr)
+            && rate > pcr
+        {
+            report.add(
+                &join(path, name),
+                format!("is {}, above the peak rate", show_rate(rate)),
+                format!("at most {}, the pcr", show_rate(pcr)),
+                None,
+            );
+            return;
+        }
+    }
+    if let (Some(mcr), Some(icr)) = (mcr, icr)
+        && icr < mcr
+    {
+        report.add(
+            &join(path, "icr"),
+            format!("is {}, below the minimum rate", show_rate(icr)),
+            format!("at least {}, the mcr", show_rate(mcr)),
+            None,
+        );
+    }
+    if let Some(nrm) = number(record, "nrm").filter(|nrm| !nrm.is_power_of_two()) {
+        report.add(
+            &join(path, "nrm"),
+            format!("is {nrm}, no power of 2"),
+            "2, 4, 8, 16, 32, 64, 128 or 256",
+            None,
+        );
+    }
+}
+
+/// Parameters of feedback that would make it meaningless at their bounds, which the registry includes.
+fn feedback(record: &Record, path: &str, report: &mut Report) {
+    let mut bound = |name: &str, is_out: fn(Ratio) -> bool, message: &str, allowed: &str| {
+        if record.get(name).and_then(fraction).is_some_and(is_out) {
+            report.add(&join(path, name), message, allowed, None);
+        }
+    };
+    bound(
+        "target",
+        |u| u.num == 0,
+        "leaves nothing to send",
+        "above 0, at most 1",
+    );
+    for name in ["load_decay", "active_decay"] {
+        let never = "is 1, so nothing new would ever count";
+        bound(
+            name,
+            |decay| decay.num >= decay.den,
+            never,
+            "at least 0, below 1",
+        );
+    }
+    for name in ["a", "b"] {
+        let flat = "is 1, so the target would not follow the queue";
+        bound(name, |factor| factor.num <= factor.den, flat, "above 1");
+    }
+    if number(record, "t0") == Some(0) {
+        let message = "must be above 0";
+        report.add(&join(path, "t0"), message, "a time above 0 s", None);
+    }
+    if let (Some(low), Some(high)) = (number(record, "low"), number(record, "high"))
+        && low > high
+    {
+        report.add(
+            &join(path, "low"),
+            format!("is {}, above `high`", show_cells(low)),
+            format!("at most {}", show_cells(high)),
             None,
         );
     }

@@ -1,5 +1,6 @@
 //! The twin of a run in which nothing has happened.
 
+use super::abr::{Meter, Paced};
 use super::ends::Ends;
 use super::event::{Agenda, Event};
 use super::line::Line;
@@ -9,6 +10,7 @@ use super::processing::Processing;
 use super::reassembly::Reassembly;
 use super::stage::SwitchStage;
 use super::{Twin, Vc};
+use crate::abr::{Sites, terms};
 use crate::flow::FlowId;
 use crate::rng::{Step, Stream};
 use crate::scenario::Scenario;
@@ -80,13 +82,23 @@ impl<'a> Twin<'a> {
         };
         let stream = |component: &str, purpose: &str| draws.stream(component, purpose);
         let (links, flows) = (&scenario.links, topology.flows.len());
-        let (vcs, agenda) = vcs(draws);
+        let (vcs, mut agenda) = vcs(draws);
+        let sites = Sites::new(scenario, &topology);
+        let meters: Vec<Meter> = sites.all.iter().cloned().map(Meter::new).collect();
+        for (site, meter) in meters.iter().enumerate() {
+            if let Some(ends) = meter.begins() {
+                agenda.add(ends, Event::IntervalEnd { site });
+            }
+        }
         let line = |link| Line::new(link, stream(&link.name, "loss"));
         let port = |link: usize| {
             topology.switch_of[link].map(|_| Port::new(scenario, &topology, link, stream))
         };
         Twin {
             processing: Processing::new(scenario, &topology, stream),
+            paced: paced(scenario, &topology),
+            meters,
+            sites,
             now: Time::ZERO,
             end: Time::ZERO + scenario.duration,
             agenda,
@@ -137,6 +149,17 @@ fn vcs(draws: Draws<'_>) -> (Vec<Vc>, Agenda) {
         });
     }
     (vcs, agenda)
+}
+
+/// By flow: the end system that it leaves; RM cells leave that of the frames of their way.
+fn paced(scenario: &Scenario, topology: &Topology) -> Vec<Option<Paced>> {
+    let flows = topology.flows.iter().zip(0..);
+    let end = flows.map(|(flow, id)| {
+        let abr = scenario.vcs[flow.vc].abr.as_ref();
+        let abr = abr.filter(|_| !flow.kind.is_rm())?;
+        Some(Paced::new(terms(scenario, topology, abr, FlowId(id))))
+    });
+    end.collect()
 }
 
 /// By link that reaches a switch: the processing behind it.

@@ -2,6 +2,7 @@
 
 use super::source::Emissions;
 use crate::aal5::{ACK_CELLS, cells_of_segment};
+use crate::abr::Rm;
 use crate::flow::FlowKind;
 use crate::host::tcp::{Ack, News, Receiver, Segment, Sender};
 use crate::host::traffic::End;
@@ -19,6 +20,8 @@ pub(super) enum Payload {
     Datagram(u64),
     /// The single cell of a source of cells.
     Cell,
+    /// What an RM cell says.
+    Rm(Rm),
 }
 
 #[derive(Clone, Copy, Debug)]

@@ -9,8 +9,10 @@
 //! | 4 | a frame leaves a receiving stage | flow |
 //! | 5 | a frame leaves the sending stage of a transport | flow |
 //! | 6 | a frame leaves the sending stage of a host | order of entry |
-//! | 7 | cells arrive at a port (8 with departures first) | port, then tie order |
-//! | 8 | a cell departs (7 with departures first) | link |
+//! | 7 | an ABR end system sends | flow |
+//! | 8 | an averaging interval ends | port |
+//! | 9 | cells arrive at a port (10 with departures first) | port, then tie order |
+//! | 10 | a cell departs (9 with departures first) | link |
 
 use super::Cell;
 use crate::flow::FlowId;
@@ -62,6 +64,12 @@ pub(super) enum Event {
     Departure {
         link: usize,
     },
+    Paced {
+        flow: FlowId,
+    },
+    IntervalEnd {
+        site: usize,
+    },
 }
 
 /// Time, kind, component, and what decides among events of one component.
@@ -107,7 +115,7 @@ impl Agenda {
     }
 
     pub(super) fn add(&mut self, at: Time, event: Event) {
-        let (arrivals, departures) = if self.arrival_first { (7, 8) } else { (8, 7) };
+        let (arrivals, departures) = if self.arrival_first { (9, 10) } else { (10, 9) };
         let (kind, component, then) = match event {
             Event::Timer {
                 vc,
@@ -134,6 +142,8 @@ impl Agenda {
                     (6, 0, self.entries)
                 }
             },
+            Event::Paced { flow } => (7, flow.index(), 0),
+            Event::IntervalEnd { site } => (8, site, 0),
             Event::Arrival { port, input, .. } => (arrivals, port, input),
             Event::Departure { link } => (departures, link, 0),
         };

@@ -5,6 +5,7 @@
 //! time order, links, merging, acceptance, queues, processing, losses, sources and reassembly are written again. Tests run
 //! both on random scenarios and compare everything they count. Clear before fast: it keeps every frame in memory.
 
+mod abr;
 mod build;
 mod ends;
 mod event;
@@ -16,6 +17,7 @@ mod reassembly;
 mod source;
 mod stage;
 
+use crate::abr::Sites;
 use crate::flow::{FlowId, FlowKind};
 use crate::host::traffic::End;
 use crate::port::drop::{DropRule, Policy};
@@ -25,6 +27,7 @@ use crate::stop::{Overdue, Stop};
 use crate::tally::{DropReason, Dropped, FlowTally, LinkDrops, Tally, digest};
 use crate::topology::Topology;
 use crate::units::{BitRate, CELL_BITS, Span, TICKS_PER_SECOND, Time};
+use abr::{Meter, Paced};
 use ends::{Ends, Frame, Sent};
 use event::{Agenda, Event, Level, Way};
 use line::Line;
@@ -46,6 +49,8 @@ struct Cell {
     index: u32,
     /// Whether it ends its frame.
     eom: bool,
+    /// Whether it is an RM cell.
+    is_rm: bool,
     /// Whether it has low priority (CLP = 1).
     tagged: bool,
     /// End of its transmission by the source host.
@@ -72,6 +77,11 @@ pub(crate) struct Twin<'a> {
     /// By flow and frame: its cells that have neither arrived nor been dropped.
     outstanding: Vec<Vec<u32>>,
     processing: Processing,
+    /// By flow: the end system that it leaves, of VCs with ABR.
+    paced: Vec<Option<Paced>>,
+    /// Class queues that give feedback, and what they measure.
+    sites: Sites,
+    meters: Vec<Meter>,
     /// By link.
     lines: Vec<Line>,
     /// By link that leaves a host.
@@ -136,6 +146,8 @@ impl<'a> Twin<'a> {
                 }
             }
             Event::Departure { link } => self.departure(link),
+            Event::Paced { flow } => self.paced(flow),
+            Event::IntervalEnd { site } => self.interval_ends(site),
         }
     }
 
@@ -201,8 +213,11 @@ impl<'a> Twin<'a> {
     fn queue_at_nic(&mut self, flow: FlowId, frame: u32) {
         let link = self.path(flow)[0];
         let cells = self.frames[flow.index()][frame as usize].cells;
-        self.count(flow).frames_sent += 1;
         let is_data = self.kind(flow).is_data();
+        if self.paced[flow.index()].is_some() {
+            return self.queue_at_end_system(flow, frame, cells);
+        }
+        self.count(flow).frames_sent += 1;
         if self.lines[link].is_free_after(self.nics[link].cells()) > Time::LATEST {
             return self.is_overdue(Overdue::Nic(link));
         }
@@ -210,6 +225,11 @@ impl<'a> Twin<'a> {
         if self.lines[link].in_service.is_none() {
             self.send_next_of_nic(link);
         }
+        self.watch_nic(link);
+    }
+
+    /// Something was queued at a NIC just now.
+    fn watch_nic(&mut self, link: usize) {
         let waiting = self.nics[link].cells();
         let takes = self.lines[link].is_free_after(waiting).since(self.now);
         let tally = &mut self.tally.nics[link];
@@ -250,6 +270,9 @@ impl<'a> Twin<'a> {
             }
             Some(true) => {
                 self.count(flow).frames_delivered += 1;
+                if cell.is_rm {
+                    return self.take_rm(flow, cell.frame);
+                }
                 if !self.enter_stage(flow, Way::Receive, Level::Host, cell.frame) {
                     self.receive_at_transport(flow, cell.frame);
                 }
@@ -321,6 +344,7 @@ impl<'a> Twin<'a> {
             cell.left_source = left;
         }
         self.lines[link].in_service = Some((cell, lost));
+        self.begins_at(link, self.vcs[self.vc(cell.flow)].class as usize);
         self.agenda.add(left, Event::Departure { link });
         if lost {
             return;
@@ -396,6 +420,7 @@ impl<'a> Twin<'a> {
 
     fn cell_reaches_port(&mut self, link: usize, cell: Cell) {
         let class = self.vcs[self.vc(cell.flow)].class as usize;
+        self.passes(link, cell);
         let port = self.ports[link].as_mut().expect("a port");
         let (verdict, pushed_out, tags) = port.arrival(self.now, cell, class);
         self.count(cell.flow).cells_tagged += u64::from(tags);
@@ -490,14 +515,17 @@ impl<'a> Twin<'a> {
             held[cell.flow.index()] += u64::from(!being_sent);
         }
         for (link, nic) in self.nics.iter().enumerate() {
-            let sending = self.lines[link]
-                .in_service
-                .iter()
-                .map(|(cell, _)| (cell.flow, 1));
+            let sending = self.lines[link].in_service.iter().map(|(cell, _)| cell);
             let sending = sending.filter(|_| self.ports[link].is_none());
-            for (flow, cells) in nic.waiting().chain(sending) {
-                self.tally.flows[flow.index()].cells_not_sent += cells;
+            for cell in nic.waiting().chain(sending) {
+                self.tally.flows[cell.flow.index()].cells_not_sent += 1;
             }
+        }
+        for (flow, paced) in self.paced.iter().enumerate() {
+            let Some(paced) = paced else { continue };
+            self.tally.flows[flow].cells_not_sent += paced.cells();
+            let vc = self.topology.flows[flow].vc;
+            self.tally.vcs[vc].abr.push(paced.end.tally(self.end));
         }
         for (tally, vc) in self.tally.vcs.iter_mut().zip(&self.vcs) {
             tally.sender = vc.ends.counters();

@@ -1,68 +1,48 @@
-//! The queue of a NIC (model section 5): frames first come first served, without limit.
+//! The queue of a NIC (model section 5): cells first come first served, without limit.
 
 use super::Cell;
 use crate::flow::FlowId;
 use crate::units::Time;
 use std::collections::VecDeque;
 
-/// Frames that wait, the first of them perhaps without its first cells.
+/// Cells that wait.
 #[derive(Default)]
 pub(super) struct Nic {
-    frames: VecDeque<Queued>,
-    cells: u64,
-}
-
-struct Queued {
-    flow: FlowId,
-    is_data: bool,
-    frame: u32,
-    next: u32,
-    cells: u32,
+    cells: VecDeque<Cell>,
 }
 
 impl Nic {
-    /// Cells that wait.
+    /// How many wait.
     pub(super) fn cells(&self) -> u64 {
-        self.cells
+        self.cells.len() as u64
     }
 
     /// Queues a frame of so many cells.
     pub(super) fn push(&mut self, flow: FlowId, is_data: bool, frame: u32, cells: u32) {
-        self.cells += u64::from(cells);
-        self.frames.push_back(Queued {
+        self.cells.extend((0..cells).map(|index| Cell {
             flow,
             is_data,
             frame,
-            next: 0,
-            cells,
-        });
+            index,
+            eom: index + 1 == cells,
+            is_rm: false,
+            tagged: false,
+            left_source: Time::NEVER,
+        }));
     }
 
-    /// How many cells of which flow wait, by frame.
-    pub(super) fn waiting(&self) -> impl Iterator<Item = (FlowId, u64)> {
-        let left = |frame: &Queued| u64::from(frame.cells - frame.next);
-        self.frames
-            .iter()
-            .map(move |frame| (frame.flow, left(frame)))
+    /// Queues one cell.
+    pub(super) fn push_cell(&mut self, cell: Cell) {
+        self.cells.push_back(cell);
+    }
+
+    /// Those that wait.
+    pub(super) fn waiting(&self) -> impl Iterator<Item = &Cell> {
+        self.cells.iter()
     }
 
     /// Takes the cell that goes next.
     pub(super) fn pop(&mut self) -> Option<Cell> {
-        let first = self.frames.front_mut()?;
-        let cell = Cell {
-            flow: first.flow,
-            is_data: first.is_data,
-            frame: first.frame,
-            index: first.next,
-            eom: first.next + 1 == first.cells,
-            tagged: false,
-            left_source: Time::NEVER,
-        };
-        first.next += 1;
-        self.cells -= 1;
-        if cell.eom {
-            self.frames.pop_front();
-        }
-        Some(cell)
+        self.cells.pop_front()
     }
 }

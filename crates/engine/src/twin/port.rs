@@ -185,6 +185,7 @@ impl Port {
         let latest = self.latest.get(&cell.flow);
         let begun = latest.filter(|(frame, _)| *frame == cell.frame);
         let mut state = begun.map_or(FrameState::Accepted, |&(_, state)| state);
+        let is_rm = cell.is_rm;
         let spared = match queue.rest_of_frame {
             RestOfFrame::Accept => true,
             RestOfFrame::DropButEom => cell.eom,
@@ -199,7 +200,7 @@ impl Port {
             lost: false,
             draws: queue.draws,
         };
-        let policer = queue.policer.as_mut();
+        let policer = queue.policer.as_mut().filter(|_| !is_rm);
         let ruling = policer.map_or(Ruling::Pass, |policer| policer.judge(now, &arriving));
         let lost = match state {
             _ if ruling == Ruling::Drop => Some(DropReason::Police),
@@ -211,7 +212,7 @@ impl Port {
             state = FrameState::Damaged;
         }
         let mut decision = Decision::Accept;
-        if queue.policy.needs().every_cell || (begins && self.busy) {
+        if !is_rm && (queue.policy.needs().every_cell || (begins && self.busy)) {
             arriving.tagged |= ruling == Ruling::Tag;
             arriving.lost = lost.is_some();
             let view = queue.view(cell.flow);
@@ -299,6 +300,11 @@ impl Port {
         self.queues
             .iter()
             .flat_map(|q| q.cells.iter().map(|(_, c)| c))
+    }
+
+    /// Waiting cells of `class`.
+    pub(super) fn waiting_of(&self, class: usize) -> u64 {
+        self.queues[class].cells.len() as u64
     }
 
     /// Their number.

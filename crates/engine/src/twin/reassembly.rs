@@ -36,6 +36,7 @@ mod tests {
                 frame,
                 index,
                 eom: index == 2,
+                is_rm: false,
                 tagged: false,
                 left_source: Time::ZERO,
             };

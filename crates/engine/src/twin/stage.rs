@@ -133,6 +133,7 @@ mod tests {
                     frame,
                     index,
                     eom: index == 1,
+                    is_rm: false,
                     tagged: false,
                     left_source: Time::ZERO,
                 };

@@ -57,6 +57,7 @@ pub fn switch(name: impl Into<String>, buffer: Option<u64>, drop: DropPolicy) ->
                 class,
                 buffer,
                 police: None,
+                feedback: None,
                 drop: drop.clone(),
                 rest_of_frame,
             })
@@ -95,6 +96,7 @@ pub fn vc(name: &str, from: &str, to: &str, route: &[&str], class: Class, traffi
         start: Span::ZERO,
         stop: None,
         contract: None,
+        abr: None,
         traffic,
     }
 }

@@ -13,6 +13,8 @@ const MOST_RATE: u64 = 1_000_000_000_000;
 const MOST_DELAY: u64 = 1_000 * SECOND;
 const MOST_WINDOW: u64 = 1 << 30;
 const MOST_MSS: u64 = 65_487;
+const MOST_TBE: u64 = 16_777_215;
+const MOST_FRTT: u64 = 16_700 * (SECOND / 1_000);
 
 /// Most cell transmissions of a run, by a bound that most runs stay far below.
 const MOST_CELLS: f64 = 60_000.0;
@@ -54,6 +56,9 @@ pub fn hostile(case: Case, draws: &mut Draws) -> Case {
         traffic(&mut vc.traffic, line, draws);
         let share = (slowest / count).max(1);
         contract(&mut vc.contract, share, draws);
+        if let Some(abr) = &mut vc.abr {
+            end_systems(abr, slowest, slowest / count, draws);
+        }
     }
     net.duration = affordable(&net, wish);
     times(&mut net, draws);
@@ -84,6 +89,7 @@ fn queues(queues: &mut [ClassQueue], draws: &mut Draws) {
             1 | 2 => Some(draws.magnitude(1, 200)),
             _ => Some(draws.magnitude(1, 1_000_000_000)),
         };
+        queue.feedback.iter_mut().for_each(|f| feedback(f, draws));
         let most = queue.buffer.unwrap_or(1_000_000);
         let mut within = |threshold: &mut Threshold| match threshold {
             Threshold::Cells(cells) => *cells = draws.magnitude(1, most + 1) - 1,
@@ -115,6 +121,50 @@ fn queues(queues: &mut [ClassQueue], draws: &mut Draws) {
             }
             DropPolicy::TailDrop | DropPolicy::Ppd | DropPolicy::DropFromFront => {}
         }
+    }
+}
+
+/// End systems of any kind, PCR at most `line`, MCR at most `share`, in bits per second.
+fn end_systems(abr: &mut AbrParams, line: u64, share: u64, draws: &mut Draws) {
+    let pcr = draws.magnitude(1, line);
+    let mcr = draws.magnitude(1, pcr.min(share).max(1));
+    abr.pcr = abr.pcr.map(|_| BitRate(pcr));
+    abr.mcr = abr.mcr.map(|_| BitRate(mcr));
+    abr.icr = abr.icr.map(|_| BitRate(draws.magnitude(mcr, pcr)));
+    abr.tbe = draws.magnitude(1, MOST_TBE);
+    abr.crm = abr.crm.map(|_| draws.magnitude(1, MOST_TBE));
+    abr.nrm = 1 << (1 + draws.below(8));
+    let mut time = |most| Span(draws.magnitude(SECOND / 1_000_000_000, most));
+    abr.frtt = abr.frtt.map(|_| time(MOST_FRTT));
+    abr.trm = time(100 * SECOND);
+    abr.adtf = time(1_000 * SECOND);
+}
+
+fn feedback(feedback: &mut Feedback, draws: &mut Draws) {
+    let mut interval = || Span(draws.magnitude(MICROSECOND, 100 * SECOND));
+    match feedback {
+        Feedback::Erica(params) | Feedback::EricaMcr(params) => params.interval = interval(),
+        Feedback::EricaPlus(params) => {
+            params.interval = interval();
+            params.t0 = interval();
+        }
+        Feedback::RelativeRate {
+            interval: every,
+            high,
+            low,
+        } => {
+            *every = interval();
+            *high = draws.magnitude(1, 1_000_000_000) - 1;
+            *low = draws.magnitude(1, *high + 1) - 1;
+        }
+        Feedback::Efci {
+            interval: every,
+            threshold,
+        } => {
+            *every = interval();
+            *threshold = draws.magnitude(1, 1_000_000_000) - 1;
+        }
+        Feedback::OracleRate { .. } => {}
     }
 }
 
@@ -216,7 +266,8 @@ fn is_cheap(net: &Scenario, topology: &Topology, duration: Span) -> bool {
     let seconds = duration.as_seconds();
     let (mut transmissions, mut at_once) = (0.0, 0.0);
     for (i, vc) in net.vcs.iter().enumerate() {
-        let paths = FlowKind::ALL.map(|kind| &topology.flows[topology.flow(i, kind).index()].path);
+        let paths =
+            FlowKind::FRAMES.map(|kind| &topology.flows[topology.flow(i, kind).index()].path);
         let hops = paths.iter().map(|path| path.len()).sum::<usize>() as f64;
         let line = net.links[paths[0][0]].rate.0 as f64 * seconds / CELL_BITS as f64;
         let offered = match &vc.traffic {
@@ -241,7 +292,16 @@ fn is_cheap(net: &Scenario, topology: &Topology, duration: Span) -> bool {
                 line.min(window * trips)
             }
         };
-        transmissions += offered * hops;
+        // RM cells: at most as many again in each direction, and those out of rate.
+        transmissions += match vc.abr {
+            Some(_) => (3.0 * offered + 20.0 * seconds) * hops,
+            None => offered * hops,
+        };
+    }
+    let queues = net.switches.iter().flat_map(|s| &s.queues);
+    let all = queues.chain(net.links.iter().flat_map(|l| &l.queues));
+    for interval in all.filter_map(|queue| queue.feedback?.interval()) {
+        transmissions += seconds / interval.as_seconds();
     }
     transmissions <= MOST_CELLS && at_once <= 4.0 * MOST_AT_ONCE
 }

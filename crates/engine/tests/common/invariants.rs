@@ -1,9 +1,9 @@
 //! What must hold of the result of any run, whatever was simulated.
 
 use cellyard_engine::results::{PortResult, RunResult, VcResult};
-use cellyard_engine::scenario::{Carries, Scenario};
-use cellyard_engine::testing::{FlowKind, Tally, Topology};
-use cellyard_engine::units::{CELL_PAYLOAD_BYTES, Span};
+use cellyard_engine::scenario::{AbrParams, Carries, Scenario};
+use cellyard_engine::testing::{AbrTally, FlowKind, Tally, Topology};
+use cellyard_engine::units::{CELL_BITS, CELL_PAYLOAD_BYTES, Span};
 use serde_json::Value;
 
 /// For rounding of sums of floating-point numbers.
@@ -35,6 +35,11 @@ pub fn check(scenario: &Scenario, result: &RunResult, tally: &Tally) -> Result<(
         })?;
     }
     delays(scenario, &topology, tally)?;
+    for (vc, spec) in scenario.vcs.iter().enumerate() {
+        if let Some(abr) = &spec.abr {
+            end_systems(scenario, &topology, tally, vc, abr)?;
+        }
+    }
     classes(result)
 }
 
@@ -197,6 +202,75 @@ fn delays(scenario: &Scenario, topology: &Topology, tally: &Tally) -> Result<(),
         })?;
     }
     Ok(())
+}
+
+/// The end systems of a VC keep to the bounds of ACR, turn round what arrives, and one cell of Nrm in rate is a forward RM cell.
+fn end_systems(
+    scenario: &Scenario,
+    topology: &Topology,
+    tally: &Tally,
+    vc: usize,
+    abr: &AbrParams,
+) -> Result<(), String> {
+    let ends = &tally.vcs[vc].abr;
+    must(ends.len() == 2, || format!("VC {vc}: {ends:?}"))?;
+    for (kind, end, other) in [
+        (FlowKind::Data, &ends[0], &ends[1]),
+        (FlowKind::Ack, &ends[1], &ends[0]),
+    ] {
+        let flow = topology.flow(vc, kind);
+        let first = topology.flows[flow.index()].path[0];
+        let line = scenario.links[first].rate;
+        let cells = |rate: u64| rate as f64 / CELL_BITS as f64;
+        let (pcr, mcr) = (
+            cells(abr.pcr.unwrap_or(line).0),
+            abr.mcr.map_or(0.0, |mcr| cells(mcr.0)),
+        );
+        let within = |acr: f64| mcr * (1.0 - NEARLY) <= acr && acr <= pcr * (1.0 + NEARLY);
+        let mean = end.allowed_cells / scenario.duration.as_seconds();
+        must(within(end.acr) && within(mean), || {
+            format!("VC {vc}, {kind:?}: ACR in [{mcr}, {pcr}], mean {mean}: {end:?}")
+        })?;
+        let waits = end
+            .forward_taken
+            .checked_sub(end.backward_sent + end.overwritten);
+        must(waits.is_some_and(|waits| waits <= 1), || {
+            format!("VC {vc}, {kind:?}: returned, overwritten or waiting: {end:?}")
+        })?;
+        must(end.forward_taken <= other.forward_sent, || {
+            format!("VC {vc}, {kind:?}: forward cells: {end:?}, {other:?}")
+        })?;
+        must(end.backward_taken <= other.backward_sent, || {
+            format!("VC {vc}, {kind:?}: backward cells: {end:?}, {other:?}")
+        })?;
+        let data = &tally.flows[flow.index()];
+        let rm = &tally.flows[topology.flow(vc, kind.rm()).index()];
+        let shared = topology.crossing[first]
+            .iter()
+            .any(|id| topology.flows[id.index()].vc != vc);
+        let others = data.cells_sent + end.backward_sent;
+        let holds = one_of_nrm(scenario, abr, end, others, data.cells_sent + rm.cells_sent);
+        must(shared || holds, || {
+            format!("VC {vc}, {kind:?}: forward cells among {data:?}, {rm:?}: {end:?}")
+        })?;
+    }
+    Ok(())
+}
+
+/// Rule 3a: of `sent` cells, `others` no forward RM cells, one of Nrm in rate is one, but for those that Trm brings, behind Mrm = 2 cells each. One
+/// may just be due, and another on its way through the NIC.
+fn one_of_nrm(
+    scenario: &Scenario,
+    abr: &AbrParams,
+    end: &AbrTally,
+    others: u64,
+    sent: u64,
+) -> bool {
+    let by_time = scenario.duration.0 / abr.trm.0.max(1);
+    let most = 2 + by_time.min(others / 2) + others / (abr.nrm - 1);
+    let least = sent.saturating_sub(end.out_of_rate).div_ceil(abr.nrm);
+    let in_rate = end.forward_sent.saturating_sub(end.out_of_rate);
+    least <= end.forward_sent && in_rate <= most
 }
 
 /// A class is the sum of its VCs.

@@ -2,6 +2,7 @@
 //! the reader accepts (`hostile`), what must hold of any result (`invariants`), and how to tell what two tallies differ in.
 #![allow(dead_code)] // each test binary uses its part
 
+pub mod abr;
 pub mod build;
 pub mod draws;
 pub mod engines;

@@ -3,7 +3,7 @@
 //! cells long, with small windows and buffers, so that drops, timeouts, ties and refused frames are common.
 //! All times of a scenario are chosen around the cell time of one base rate.
 
-use super::build;
+use super::{abr, build};
 use cellyard_engine::scenario::*;
 use cellyard_engine::units::{BitRate, Ratio, Span, TICKS_PER_NANOSECOND};
 use proptest::collection::vec;
@@ -137,7 +137,7 @@ type VcParts = (
     u64,
     Option<u64>,
     (Span, Option<Span>),
-    (Option<Contract>, Traffic),
+    (Option<Contract>, Traffic, Option<AbrParams>),
 );
 
 /// Which of its switches either host uses, and whether the route goes downwards round a ring.
@@ -158,7 +158,7 @@ fn cell(base: u64) -> u64 {
 }
 
 /// Mostly whole numbers of cell times, sometimes just beside or any number of ticks.
-fn span(base: u64, most_cells: u64) -> impl Strategy<Value = Span> {
+pub fn span(base: u64, most_cells: u64) -> impl Strategy<Value = Span> {
     let cell = cell(base);
     prop_oneof![
         6 => (0..=most_cells).prop_map(move |n| Span(n * cell)),
@@ -338,7 +338,7 @@ fn contract(base: u64) -> impl Strategy<Value = Contract> {
     })
 }
 
-fn class_queue(class: Class) -> impl Strategy<Value = ClassQueue> {
+fn class_queue(base: u64, class: Class) -> impl Strategy<Value = ClassQueue> {
     let rest = prop_oneof![
         2 => Just(RestOfFrame::Accept),
         1 => Just(RestOfFrame::DropButEom),
@@ -361,22 +361,26 @@ fn class_queue(class: Class) -> impl Strategy<Value = ClassQueue> {
             Just(DropPolicy::DropFromFront),
             rate_policy(buffer),
         ];
-        (option::weighted(0.12, police()), policy).prop_map(move |(police, drop)| ClassQueue {
+        let feedback = option::weighted(0.8, abr::feedback(base));
+        let parts = (option::weighted(0.12, police()), policy, feedback);
+        parts.prop_map(move |(police, drop, feedback)| ClassQueue {
             class,
             buffer,
             police,
             drop,
+            feedback: feedback.filter(|_| class == Class::Abr),
             rest_of_frame,
         })
     })
 }
 
 /// Queues of UBR and of some other classes.
-fn queues() -> impl Strategy<Value = Vec<ClassQueue>> {
+fn queues(base: u64) -> impl Strategy<Value = Vec<ClassQueue>> {
     let others = proptest::sample::subsequence(Class::ALL[..4].to_vec(), 0..=4);
-    others.prop_flat_map(|mut classes| {
+    others.prop_flat_map(move |mut classes| {
         classes.push(Class::Ubr);
-        classes.into_iter().map(class_queue).collect::<Vec<_>>()
+        let queues = classes.into_iter().map(|class| class_queue(base, class));
+        queues.collect::<Vec<_>>()
     })
 }
 
@@ -405,7 +409,11 @@ impl Net {
     }
 
     fn switches(&self) -> impl Strategy<Value = Vec<Switch>> + use<> {
-        let one = (processing(self.base, unit()), scheduler(), queues());
+        let one = (
+            processing(self.base, unit()),
+            scheduler(),
+            queues(self.base),
+        );
         vec(one, self.switches).prop_map(|all| {
             let named = |(i, (processing, scheduler, queues))| Switch {
                 name: format!("s{i}"),
@@ -462,21 +470,30 @@ impl Net {
             1u64..6,
             option::weighted(0.3, 0u64..20),
             (span(base, 100), option::weighted(0.25, span(base, 1_500))),
-            (option::weighted(0.8, contract(base)), traffic(base)),
+            (
+                option::weighted(0.8, contract(base)),
+                traffic(base),
+                option::weighted(0.8, abr::end_systems(base)),
+            ),
         );
         // Now and then one host sends everything, most of it cells that ask nobody: its link may be too slow for them.
         let crowd = option::weighted(0.15, (0..n, vec(cells(base, 10), 5)));
-        (vec(one, 1..=6), crowd).prop_map(move |(all, crowd)| {
+        let paces = prop::bool::weighted(0.35);
+        (vec(one, 1..=6), crowd, paces).prop_map(move |(all, crowd, paces)| {
             let count = all.len() as u64;
             let named = |(i, parts): (usize, VcParts)| {
-                let ((mut from, step, choices), class, weight, share, times, carried) = parts;
-                let (contract, mut traffic) = carried;
+                let ((mut from, step, choices), mut class, weight, share, times, carried) = parts;
+                let (contract, mut traffic, mut abr) = carried;
                 let (start, lasts) = times;
                 if let Some((host, sources)) = &crowd {
                     from = *host;
                     if i > 0 {
                         traffic = sources[i - 1].clone();
                     }
+                }
+                abr = abr.filter(|_| paces && traffic.frame().is_some());
+                if abr.is_some() {
+                    class = Class::Abr;
                 }
                 let to = (from + step) % n;
                 let (a, b) = (places[from][choices.0], places[to][choices.1]);
@@ -498,6 +515,7 @@ impl Net {
                     start,
                     stop: lasts.map(|lasts| start + lasts + Span(1)),
                     contract,
+                    abr,
                     traffic,
                 }
             };
@@ -515,7 +533,7 @@ fn link(base: u64, from: String, to: String, common: Span) -> impl Strategy<Valu
     ];
     let own = (
         option::weighted(0.15, scheduler()),
-        prop_oneof![5 => Just(vec![]).boxed(), 1 => queues().boxed()],
+        prop_oneof![5 => Just(vec![]).boxed(), 1 => queues(base).boxed()],
     );
     (rate(base), delay, losses, own).prop_map(move |(rate, delay, losses, own)| {
         // Only switches have queues and schedulers.

@@ -4,10 +4,10 @@ use crate::campaign::{self, Input, Outcome};
 use crate::common::draws::Draws;
 use crate::common::hostile::hostile;
 use crate::common::random::{self, Case};
-use crate::common::{build, differences, invariants};
+use crate::common::{abr, build, differences, invariants};
 use cellyard_engine::results::RunResult;
 use cellyard_engine::scenario::*;
-use cellyard_engine::testing::run_tally;
+use cellyard_engine::testing::{AbrTally, run_tally};
 use cellyard_engine::units::Span;
 use cellyard_engine::{Kernel, Options, RunError, run};
 use proptest::strategy::{Strategy, ValueTree};
@@ -144,7 +144,7 @@ fn hostile_networks_keep_every_invariant_or_are_refused() {
 #[test]
 fn hostile_networks_make_everything_happen() {
     let strategy = random::cases(300);
-    let mut seen = [0usize; 12];
+    let mut seen = [0usize; 16];
     for number in 0..400 {
         let mut draws = Draws::of_case(2, number);
         let case = hostile(drawn(&strategy, &mut draws), &mut draws);
@@ -160,6 +160,10 @@ fn hostile_networks_make_everything_happen() {
         };
         let rates = || net.links.iter().map(|link| link.rate.0);
         let cells: u64 = tally.link_cells.iter().sum();
+        let of_end_systems = |is: fn(&AbrTally) -> bool| {
+            let all = tally.vcs.iter().flat_map(|vc| &vc.abr);
+            all.into_iter().any(is)
+        };
         let happened = [
             cells > 100,
             cells > 10_000,
@@ -176,6 +180,10 @@ fn hostile_networks_make_everything_happen() {
             net.duration > Span::from_milliseconds(100_000),
             of_tcp(|tcp| tcp.mss > 60_000) && of_tcp(|tcp| tcp.mss < 50),
             of_tcp(|tcp| tcp.min_rto < Span::from_microseconds(10) && tcp.rwnd > 1 << 24),
+            of_end_systems(|end| end.backward_taken > 100),
+            of_end_systems(|end| end.overwritten > 10),
+            of_end_systems(|end| end.out_of_rate > 10),
+            of_end_systems(|end| end.max_waiting > 1_000),
         ];
         for (count, happened) in seen.iter_mut().zip(happened) {
             *count += usize::from(happened);
@@ -234,4 +242,41 @@ fn a_result_that_breaks_an_invariant_is_found() {
     let mut early = counts.clone();
     early.vcs[0].delay.min = (delay * 3).0;
     assert!(check(&right, &early).is_err());
+}
+
+/// Each spoilt count of an end system is found.
+#[test]
+fn a_tally_of_end_systems_that_breaks_an_invariant_is_found() {
+    let (delay, duration) = (Span::from_microseconds(5), Span::from_milliseconds(50));
+    let tcp = |_| Traffic::Tcp(Box::new(build::tcp()));
+    let mut net = build::dumbbell(2, delay, duration, None, DropPolicy::TailDrop, tcp);
+    for vc in &mut net.vcs {
+        vc.class = Class::Abr;
+        vc.abr = Some(abr::usual());
+    }
+    abr::tell(&mut net, Feedback::Erica(abr::erica()));
+    let case = Case {
+        scenario: net,
+        replication: None,
+    };
+    let result = result(&case).expect("it runs").expect("a result");
+    let right = run_tally(&case.scenario, None, Kernel::Auto, true).expect("it runs");
+    let check = |tally: &_| invariants::check(&case.scenario, &result, tally);
+    assert_eq!(check(&right), Ok(()));
+    let spoilt: [fn(&mut AbrTally); 9] = [
+        |end| end.acr = -1.0,
+        |end| end.acr *= 20.0,
+        |end| end.allowed_cells *= 20.0,
+        |end| end.forward_taken += 2,
+        |end| end.overwritten += 2,
+        |end| end.backward_sent += 2,
+        |end| end.backward_taken += 1_000,
+        |end| end.forward_sent += 4,
+        |end| end.forward_sent -= 4,
+    ];
+    for (number, spoil) in spoilt.into_iter().enumerate() {
+        let mut tally = right.clone();
+        spoil(&mut tally.vcs[0].abr[0]);
+        assert!(check(&tally).is_err(), "number {number}");
+    }
 }

@@ -1,5 +1,6 @@
 //! Every kind of bad scenario: the place, the message, and what else is said about it.
 
+mod abr;
 mod any_value;
 mod contracts;
 mod fields;

@@ -36,6 +36,7 @@ impl End {
         match kind {
             FlowKind::Data => End::Receiver,
             FlowKind::Ack => End::Sender,
+            FlowKind::Rm | FlowKind::RmBack => unreachable!("RM cells reach no source"),
         }
     }
 }

@@ -220,6 +220,7 @@ impl FrameSource for Tcp {
                 self.offer_segments(out);
                 Delivery::default()
             }
+            FlowKind::Rm | FlowKind::RmBack => unreachable!("RM cells reach no source"),
         }
     }
 

@@ -89,7 +89,7 @@ impl Arithmetic {
             }
             Verdict::Refuse(reason) => {
                 if !one {
-                    n = judged.cells.min(run.before(fabric.end));
+                    n = judged.cells.min(run.before(fabric.drop_until));
                 }
                 fabric.drop_cells(run.hop, reason, n);
                 dropped = Some(reason);

@@ -192,6 +192,11 @@ impl Arithmetic {
         self.cells(self.ahead(self.start, t.0 as i64))
     }
 
+    /// X at `t` before anything happens then, all before it having been taken.
+    pub fn waiting_just_before(&self, t: Time) -> u64 {
+        self.waiting(Time(t.0 - u64::from(!self.arrival_first)))
+    }
+
     /// The queue as the policy sees it at `t`.
     fn view(&mut self, t: Time, vc: u32) -> QueueView {
         let waiting = self.waiting(t);

@@ -166,7 +166,7 @@ impl Slotted {
         match judged.verdict {
             Verdict::Refuse(reason) => {
                 if !one {
-                    n = judged.cells.min(run.before(fabric.end));
+                    n = judged.cells.min(run.before(fabric.drop_until));
                 }
                 fabric.drop_cells(run.hop, reason, n);
                 outcome.dropped = Some(reason);

@@ -26,6 +26,7 @@ use super::sched::per_vc::PerVc;
 use super::sched::{Scheduler, Within};
 use super::watch::Quantity;
 use crate::cells::{ENDS_FRAME, Run};
+use crate::class::Class;
 use crate::fabric::Fabric;
 use crate::tally::{CLASSES, PortTally};
 use crate::units::{CellTime, Span, Time};
@@ -280,6 +281,11 @@ impl Slotted {
     pub fn is_balanced(&self) -> bool {
         let waiting: u64 = self.runs().map(|r| u64::from(r.n())).sum();
         self.accepted == self.started + waiting + self.pushed_out
+    }
+
+    /// Cells of `class` that wait.
+    pub fn waiting_of(&self, class: Class) -> u64 {
+        self.waiting[class as usize]
     }
 
     /// What a probe asks for.

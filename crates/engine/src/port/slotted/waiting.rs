@@ -1,6 +1,6 @@
 //! Runs of waiting cells.
 
-use crate::cells::{ENDS_FRAME, Run, SINGLE_CELLS, TAGGED};
+use crate::cells::{self, ENDS_FRAME, Run, SINGLE_CELLS};
 use crate::units::{Span, Time};
 
 /// Waiting cells of one frame, or single cells of one VC, that arrived a cell time apart.
@@ -16,12 +16,12 @@ pub struct Waiting {
     pub frame: u32,
     /// Its number within the frame.
     pub cell: u32,
-    /// Cells times 8, and the flags.
+    /// Cells times 2^`FLAG_BITS`, and the flags.
     n_and_flags: u32,
 }
 
-const FLAGS: u32 = (ENDS_FRAME | SINGLE_CELLS | TAGGED) as u32;
-const FLAG_BITS: u32 = 3;
+const FLAGS: u32 = cells::FLAGS as u32;
+const FLAG_BITS: u32 = u32::BITS - FLAGS.leading_zeros();
 /// Most cells of one `Waiting`.
 pub const MOST_CELLS: u32 = u32::MAX >> FLAG_BITS;
 
@@ -109,10 +109,11 @@ impl Waiting {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cells::{RM, TAGGED};
 
     #[test]
     fn flags_do_not_disturb_the_count() {
-        let flags = ENDS_FRAME | TAGGED;
+        let flags = ENDS_FRAME | RM | TAGGED;
         let run = Run {
             n: 9,
             flags,
@@ -120,7 +121,7 @@ mod tests {
         };
         let mut cells = Waiting::first_of(&run, 9);
         let first = cells.split(4, Span(10));
-        assert_eq!((first.n(), first.flags()), (4, TAGGED));
+        assert_eq!((first.n(), first.flags()), (4, RM | TAGGED));
         assert_eq!((cells.n(), cells.flags(), cells.cell), (5, flags, 4));
         assert_eq!(cells.arrived, Time(40));
     }

@@ -1,0 +1,344 @@
+//! An ABR end system (ATM Forum, Traffic Management 4.0, sections 5.10.4 and 5.10.5; model section 12): source of one direction of a VC,
+//! destination of the other. One stream of cells leaves it, at most at ACR: data, its own forward RM cells, and those that it turns round.
+//!
+//! It owns neither clock nor queue: it is told whether data wait, says when the next cell may go, and which it is. The numbers of the rules
+//! are those of 5.10.4.
+
+use super::rm::Rm;
+use crate::scenario::RmRates;
+use crate::tally::{AbrTally, raise};
+use crate::units::{Span, TICKS_PER_SECOND, Time};
+
+/// Mrm: cells since the last forward RM cell after which one may be due by time (rule 3a).
+const MRM: u64 = 2;
+/// TCR, cells per second: RM cells may go at it, out of rate, where ACR is less (rule 11).
+const TCR: f64 = 10.0;
+/// Time between two of them.
+const TCR_GAP: Span = Span(TICKS_PER_SECOND / 10);
+
+/// The parameters of an end system, rates in cells per second.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Terms {
+    /// PCR.
+    pub pcr: f64,
+    /// MCR.
+    pub mcr: f64,
+    /// ICR, TBE / FRTT considered.
+    pub icr: f64,
+    /// Nrm.
+    pub nrm: u64,
+    /// Trm.
+    pub trm: Span,
+    /// RIF, RDF and CDF.
+    pub rif: f64,
+    /// See `rif`.
+    pub rdf: f64,
+    /// See `rif`.
+    pub cdf: f64,
+    /// ADTF.
+    pub adtf: Span,
+    /// CRM.
+    pub crm: u64,
+    /// How rates stand in RM cells.
+    pub rates: RmRates,
+    /// Cells that may wait before it; `None`: any number.
+    pub queue: Option<u64>,
+}
+
+/// The next cell.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Turn {
+    /// The first of the data that wait.
+    Data,
+    /// An RM cell.
+    Rm {
+        /// What it says.
+        rm: Rm,
+        /// Whether it goes out of rate, with CLP = 1.
+        out_of_rate: bool,
+    },
+}
+
+/// Distance of cells at a rate, to the nearest tick; beyond any run at a rate of 0.
+fn gap(acr: f64) -> Span {
+    let ticks = TICKS_PER_SECOND as f64 / acr + 0.5;
+    Span(ticks.min(Span::FOREVER.0 as f64) as u64)
+}
+
+/// One end system.
+#[derive(Clone, Debug)]
+pub struct EndSystem {
+    terms: Terms,
+    /// ACR, cells per second, and since when.
+    acr: f64,
+    acr_since: Time,
+    /// Distance of cells at it.
+    gap: Span,
+    /// When the latest in-rate cell was sent; `None` before the first.
+    last_cell: Option<Time>,
+    /// When the latest in-rate forward RM cell was sent, and the latest cell out of rate.
+    last_forward: Time,
+    last_out_of_rate: Option<Time>,
+    /// In-rate cells since the latest forward RM cell.
+    since_forward: u64,
+    /// Whether one of them was a backward RM cell.
+    returned_since_forward: bool,
+    /// Whether the latest cell out of rate was one: the two kinds take turns there.
+    returned_out_of_rate: bool,
+    /// Forward RM cells sent since the latest backward one arrived.
+    unanswered: u64,
+    /// A forward RM cell of the other end to be turned round.
+    to_return: Option<Rm>,
+    tally: AbrTally,
+}
+
+impl EndSystem {
+    /// One that has sent nothing.
+    pub fn new(terms: Terms) -> EndSystem {
+        EndSystem {
+            terms,
+            acr: terms.icr,
+            gap: gap(terms.icr),
+            acr_since: Time::ZERO,
+            last_cell: None,
+            last_forward: Time::ZERO,
+            last_out_of_rate: None,
+            since_forward: 0,
+            returned_since_forward: false,
+            returned_out_of_rate: false,
+            unanswered: 0,
+            to_return: None,
+            tally: AbrTally::default(),
+        }
+    }
+
+    /// ACR, cells per second.
+    pub fn acr(&self) -> f64 {
+        self.acr
+    }
+
+    /// When the next in-rate cell may go, at the earliest.
+    fn in_rate_from(&self) -> Time {
+        self.last_cell.map_or(Time::ZERO, |last| last + self.gap)
+    }
+
+    /// When it has a cell to send, if `data` waits or not; [`Time::NEVER`] for none until something comes. It may be past.
+    pub fn due(&self, data: bool) -> Time {
+        let waits = data || self.to_return.is_some();
+        let in_rate = match self.last_cell {
+            None if waits => Time::ZERO,
+            None => Time::NEVER,
+            Some(_) if waits || self.since_forward >= self.terms.nrm - 1 => self.in_rate_from(),
+            Some(_) if self.since_forward >= MRM => {
+                self.in_rate_from().max(self.last_forward + self.terms.trm)
+            }
+            Some(_) => Time::NEVER,
+        };
+        if waits && self.acr < TCR {
+            let last = self.last_out_of_rate.max(self.last_cell);
+            let out_of_rate = last.map_or(Time::ZERO, |last| last + TCR_GAP);
+            return in_rate.min(out_of_rate);
+        }
+        in_rate
+    }
+
+    /// Takes the next cell, which is due at `now`.
+    pub fn next(&mut self, now: Time, data: bool) -> Turn {
+        if self.last_cell.is_some() && self.in_rate_from() > now {
+            return self.next_out_of_rate(now, data);
+        }
+        let by_number = self.since_forward >= self.terms.nrm - 1;
+        let by_time = self.since_forward >= MRM && now >= self.last_forward + self.terms.trm;
+        if self.last_cell.is_none() || by_number || by_time {
+            return self.next_forward(now);
+        }
+        self.last_cell = Some(now);
+        self.since_forward += 1;
+        if !(data && self.returned_since_forward)
+            && let Some(rm) = self.to_return.take()
+        {
+            self.returned_since_forward = true;
+            self.tally.backward_sent += 1;
+            return Turn::Rm {
+                rm,
+                out_of_rate: false,
+            };
+        }
+        debug_assert!(data, "something is due");
+        Turn::Data
+    }
+
+    /// Rules 5 to 7 and 10.
+    fn next_forward(&mut self, now: Time) -> Turn {
+        let Terms {
+            icr,
+            mcr,
+            cdf,
+            adtf,
+            crm,
+            ..
+        } = self.terms;
+        let idle = now.since(self.last_forward);
+        if self.last_cell.is_some() && self.acr > icr && idle > adtf {
+            self.set_acr(now, icr);
+        }
+        if self.unanswered >= crm {
+            self.set_acr(now, (self.acr - self.acr * cdf).max(mcr));
+        }
+        self.last_cell = Some(now);
+        self.last_forward = now;
+        self.since_forward = 0;
+        self.returned_since_forward = false;
+        self.unanswered += 1;
+        self.tally.forward_sent += 1;
+        Turn::Rm {
+            rm: self.forward(),
+            out_of_rate: false,
+        }
+    }
+
+    /// Rule 11. Rules 3, 5 and 6 count cells in rate only.
+    fn next_out_of_rate(&mut self, now: Time, data: bool) -> Turn {
+        self.last_out_of_rate = Some(now);
+        self.tally.out_of_rate += 1;
+        let returned = if data && self.returned_out_of_rate {
+            None
+        } else {
+            self.to_return.take()
+        };
+        self.returned_out_of_rate = returned.is_some();
+        let rm = match returned {
+            Some(rm) => {
+                self.tally.backward_sent += 1;
+                rm
+            }
+            None => {
+                self.tally.forward_sent += 1;
+                self.forward()
+            }
+        };
+        Turn::Rm {
+            rm,
+            out_of_rate: true,
+        }
+    }
+
+    /// An RM cell as it arrives with the rates that its payload has room for.
+    fn written(&self, rm: Rm) -> Rm {
+        match self.terms.rates {
+            RmRates::Exact => rm,
+            RmRates::Coded => Rm::decode(&rm.encode()).expect("its CRC fits"),
+        }
+    }
+
+    fn forward(&self) -> Rm {
+        self.written(Rm {
+            backward: false,
+            bn: false,
+            ci: false,
+            ni: false,
+            er: self.terms.pcr,
+            ccr: self.acr,
+            mcr: self.terms.mcr,
+        })
+    }
+
+    /// How many cells of data, of those that wait, surely go next, one per distance, all before `limit`, the first at `now`, when a cell is due;
+    /// and that distance.
+    pub fn data_in_a_row(&self, now: Time, waiting: u64, limit: Time) -> (u64, Span) {
+        let gap = self.gap;
+        if self.last_cell.is_none() || self.in_rate_from() > now {
+            return (0, gap);
+        }
+        if self.to_return.is_some() && !self.returned_since_forward {
+            return (0, gap);
+        }
+        let until_forward = (self.terms.nrm - 1).saturating_sub(self.since_forward);
+        // A forward RM cell by time needs two cells before it.
+        let by_time = self.last_forward + self.terms.trm;
+        let before = limit.min(by_time);
+        if before <= now {
+            return (0, gap);
+        }
+        let in_time = (before - now).0.div_ceil(gap.0.max(1));
+        (waiting.min(until_forward).min(in_time), gap)
+    }
+
+    /// So many cells of data have gone, as [`EndSystem::data_in_a_row`] allows, the last at `last`.
+    pub fn sent_data(&mut self, n: u64, last: Time) {
+        self.since_forward += n;
+        self.last_cell = Some(last);
+    }
+
+    /// An RM cell arrives: one of the other end, which is to be turned round (section 5.10.5), or its own that comes back (rules 8 and 9).
+    pub fn take(&mut self, now: Time, rm: Rm) {
+        let rm = self.written(rm);
+        if !rm.backward {
+            self.tally.forward_taken += 1;
+            let waited = self.to_return.replace(Rm {
+                backward: true,
+                bn: false,
+                ..rm
+            });
+            self.tally.overwritten += u64::from(waited.is_some());
+            return;
+        }
+        self.tally.backward_taken += 1;
+        if !rm.bn {
+            self.unanswered = 0;
+        }
+        let Terms {
+            pcr, mcr, rif, rdf, ..
+        } = self.terms;
+        let mut acr = self.acr;
+        if rm.ci {
+            acr = (acr - acr * rdf).max(mcr);
+        } else if !rm.ni {
+            acr = (acr + rif * pcr).min(pcr);
+        }
+        self.set_acr(now, acr.min(rm.er).max(mcr));
+    }
+
+    fn set_acr(&mut self, now: Time, acr: f64) {
+        self.tally.allowed_cells += self.acr * now.since(self.acr_since).as_seconds();
+        self.acr_since = now;
+        self.acr = acr;
+        self.gap = gap(acr);
+    }
+
+    /// Whether a frame of so many cells, which finds others waiting, fits into the queue; and counts it.
+    pub fn queues(&mut self, waiting: u64, cells: u64) -> bool {
+        let all = waiting + cells;
+        let fits = self.terms.queue.is_none_or(|most| all <= most);
+        if fits {
+            raise(&mut self.tally.max_waiting, all);
+        } else {
+            self.tally.refused_frames += 1;
+        }
+        fits
+    }
+
+    /// What it has counted by `end`.
+    ///
+    /// # Panics
+    /// When an RM cell that arrived was neither returned nor overwritten, or ACR has left its bounds.
+    pub fn tally(&self, end: Time) -> AbrTally {
+        let Terms { pcr, mcr, .. } = self.terms;
+        let tally = &self.tally;
+        let waits = u64::from(self.to_return.is_some());
+        assert_eq!(
+            tally.forward_taken,
+            tally.backward_sent + tally.overwritten + waits,
+            "RM cells are returned, overwritten or waiting"
+        );
+        assert!(mcr <= self.acr && self.acr <= pcr, "MCR <= ACR <= PCR");
+        AbrTally {
+            acr: self.acr,
+            allowed_cells: tally.allowed_cells + self.acr * end.since(self.acr_since).as_seconds(),
+            ..*tally
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,231 @@
+//! ERICA, explicit rate indication for congestion avoidance: an equal share of the target, or what brings the load there.
+//!
+//!   target = max(0, U capacity - higher)      z = input / target      FairShare = target / max(1, N)
+//!   backward RM cell:  ER = max(FairShare, CCR / z), and at z <= 1 + delta also at least MaxAllocPrevious; at most the target
+//!   capacity  of the link, higher  what classes above take, input  what arrives for the class [cells/s]    U  target utilisation
+//!   N  VCs that have sent in the interval    MaxAllocPrevious  the largest rate given in the interval before, at least its FairShare
+//! A VC that says less than FairShare gets FairShare at most. All is told, step by step, in `shares`.
+//! Source: Kalyanaraman, Jain, Fahmy, Goyal, Vandalore, The ERICA switch algorithm, IEEE/ACM Trans. Networking 8(1), 2000; ATM Forum 96-1172.
+//! Not said there, chosen here: see `shares`; intervals have a fixed length, whatever arrives; CCR is what RM cells say, not measured.
+//! Limits: a source that sends less than its ACR is given what it does not use; minimum rates are ignored.
+
+use super::shares::{Settings, Shares};
+use super::{FeedbackRule, Marks, Measured, Subscriber};
+use crate::scenario::EricaParams;
+
+/// ERICA for one class queue.
+#[derive(Clone, Debug)]
+pub struct Erica {
+    /// U capacity, cells per second.
+    aim: f64,
+    shares: Shares,
+}
+
+impl Erica {
+    /// For a link of `capacity` cells per second.
+    pub fn new(params: &EricaParams, capacity: f64, subscribers: &[Subscriber]) -> Erica {
+        let aim = params.target.as_f64() * capacity;
+        Erica {
+            aim,
+            shares: Shares::equal(params.into(), subscribers.len(), aim),
+        }
+    }
+}
+
+impl From<&EricaParams> for Settings {
+    fn from(params: &EricaParams) -> Settings {
+        Settings {
+            delta: params.delta,
+            max_alloc_previous: params.max_alloc_previous,
+            load_decay: params.load_decay,
+            active_decay: params.active_decay,
+        }
+    }
+}
+
+impl FeedbackRule for Erica {
+    fn end_of_interval(&mut self, measured: &Measured<'_>) {
+        let target = (self.aim - measured.higher()).max(0.0);
+        self.shares.end_of_interval(measured, target);
+    }
+
+    fn forward(&mut self, vc: usize, ccr: f64) {
+        self.shares.forward(vc, ccr);
+    }
+
+    fn backward(&mut self, vc: usize) -> Marks {
+        Marks::rate(self.shares.explicit_rate(vc))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{Source, assert_near, params, second, settle, subscriber};
+    use super::*;
+    use crate::units::Ratio;
+
+    /// A link of 1000 cells per second, so a target of 900.
+    fn rule(params: &EricaParams, vcs: usize) -> Erica {
+        Erica::new(params, 1000.0, &vec![subscriber(0.0, 1.0); vcs])
+    }
+
+    fn er(rule: &mut Erica, vc: usize) -> f64 {
+        let marks = rule.backward(vc);
+        assert!(!marks.ci && !marks.ni);
+        marks.er
+    }
+
+    fn greedy(rate: f64) -> Source {
+        Source {
+            rate,
+            mcr: 0.0,
+            limit: f64::INFINITY,
+        }
+    }
+
+    #[test]
+    fn before_anything_is_measured_the_target_is_told() {
+        let mut rule = rule(&params(), 3);
+        assert_eq!(er(&mut rule, 0), 900.0);
+        rule.forward(1, 2000.0);
+        assert_eq!(er(&mut rule, 1), 900.0);
+    }
+
+    // 800 + 550 cells on a target of 900: z = 1.5, FairShare 450; CCR / z = 533.3 and 366.7.
+    #[test]
+    fn overload_divides_by_the_load_but_leaves_the_fair_share() {
+        let mut rule = rule(&params(), 2);
+        rule.forward(0, 800.0);
+        rule.forward(1, 550.0);
+        second(&mut rule, &[800, 550], 0, 0);
+        assert_eq!(er(&mut rule, 0), 800.0 / 1.5);
+        assert_eq!(er(&mut rule, 1), 450.0);
+    }
+
+    /// What VC 1, which says `ccr`, is told after these cells, where 800 / 1.5 was the largest rate of the interval before.
+    fn after_largest(params: &EricaParams, cells: [u64; 2], ccr: f64) -> f64 {
+        let mut rule = rule(params, 2);
+        rule.forward(0, 800.0);
+        second(&mut rule, &[800, 550], 0, 0);
+        assert_eq!(er(&mut rule, 0), 800.0 / 1.5);
+        rule.forward(1, ccr);
+        second(&mut rule, &cells, 0, 0);
+        er(&mut rule, 1)
+    }
+
+    // z = 1, or 0.5 so that CCR / z is more; who says less than FairShare is led there first.
+    #[test]
+    fn without_overload_the_largest_rate_of_the_interval_before_is_given() {
+        let mut params = params();
+        assert_eq!(after_largest(&params, [450, 450], 450.0), 800.0 / 1.5);
+        assert_eq!(after_largest(&params, [450, 450], 449.0), 450.0);
+        assert_eq!(after_largest(&params, [225, 225], 450.0), 900.0);
+        params.max_alloc_previous = false;
+        assert_eq!(after_largest(&params, [450, 450], 450.0), 450.0);
+    }
+
+    // 1.1 times 900 is 990.
+    #[test]
+    fn above_delta_the_largest_rate_is_not_given_again() {
+        assert_eq!(after_largest(&params(), [500, 489], 450.0), 800.0 / 1.5);
+        assert_eq!(after_largest(&params(), [500, 491], 450.0), 450.0);
+    }
+
+    #[test]
+    fn within_an_interval_the_first_answer_is_repeated() {
+        let mut rule = rule(&params(), 2);
+        rule.forward(0, 800.0);
+        second(&mut rule, &[800, 550], 0, 0);
+        let first = er(&mut rule, 0);
+        rule.forward(0, 10.0);
+        assert_eq!(er(&mut rule, 0), first);
+        second(&mut rule, &[800, 550], 0, 0);
+        assert_eq!(er(&mut rule, 0), 450.0);
+    }
+
+    #[test]
+    fn higher_classes_leave_the_rest_and_without_a_rest_nothing_is_given() {
+        let mut rule = rule(&params(), 2);
+        rule.forward(0, 300.0);
+        second(&mut rule, &[300, 300], 600, 0);
+        assert_eq!(er(&mut rule, 0), 150.0);
+        for higher in [900, 1000] {
+            rule.forward(0, 300.0);
+            second(&mut rule, &[300, 0], higher, 0);
+            assert_eq!(er(&mut rule, 0), 0.0);
+            assert_eq!(er(&mut rule, 1), 0.0);
+        }
+        second(&mut rule, &[300, 300], 0, 0);
+        assert_eq!(er(&mut rule, 0), 450.0, "it recovers");
+    }
+
+    #[test]
+    fn without_input_the_target_bounds_a_vc() {
+        let mut rule = rule(&params(), 2);
+        second(&mut rule, &[0, 0], 100, 0);
+        assert_eq!(er(&mut rule, 0), 800.0);
+        rule.forward(1, 5000.0);
+        assert_eq!(er(&mut rule, 1), 800.0);
+    }
+
+    #[test]
+    fn a_silent_vc_counts_for_less_and_less_where_told_so() {
+        let mut params = params();
+        params.active_decay = Ratio::new(1, 2);
+        params.max_alloc_previous = false;
+        let mut rule = rule(&params, 2);
+        second(&mut rule, &[450, 450], 0, 0);
+        for n in [1.5, 1.25, 1.125] {
+            second(&mut rule, &[900, 0], 0, 0);
+            assert_eq!(er(&mut rule, 0), 900.0 / n);
+        }
+        second(&mut rule, &[450, 1], 0, 0);
+        assert_eq!(er(&mut rule, 0), 450.0);
+    }
+
+    // Input 900, then 1800, on the same target: averages 900 and 1350, z = 1.5.
+    #[test]
+    fn the_load_is_averaged_where_told_so() {
+        let mut params = params();
+        params.load_decay = Ratio::new(1, 2);
+        let mut rule = rule(&params, 3);
+        rule.forward(0, 900.0);
+        second(&mut rule, &[900, 0, 0], 0, 0);
+        assert_eq!(er(&mut rule, 0), 900.0);
+        second(&mut rule, &[900, 900, 0], 0, 0);
+        assert_eq!(er(&mut rule, 0), 900.0 / 1.5);
+    }
+
+    #[test]
+    fn greedy_sources_come_to_equal_shares_of_the_target() {
+        for start in [[800.0, 100.0], [1000.0, 1000.0], [1.0, 1.0], [900.0, 0.0]] {
+            let mut rule = rule(&params(), 2);
+            let rates = settle(&mut rule, &mut start.map(greedy), 30);
+            assert_near(&rates, &[450.0, 450.0]);
+        }
+    }
+
+    /// Rates of three VCs, the last one held at 100 elsewhere, with this delta.
+    fn one_held_elsewhere(delta: Ratio) -> Vec<f64> {
+        let mut params = params();
+        params.delta = delta;
+        let mut sources = [450.0, 450.0, 100.0].map(greedy);
+        sources[2].limit = 100.0;
+        settle(&mut rule(&params, 3), &mut sources, 60)
+    }
+
+    #[test]
+    fn a_vc_held_elsewhere_leaves_its_share() {
+        let rates = one_held_elsewhere(Ratio::new(0, 10));
+        assert_near(&rates, &[400.0, 400.0, 100.0]);
+    }
+
+    // Equal rates stay as they are while the load is at most 1 + delta.
+    #[test]
+    fn with_a_delta_the_load_may_stay_as_much_above_the_target() {
+        let rates = one_held_elsewhere(Ratio::new(1, 10));
+        assert_eq!(rates[0], rates[1]);
+        let load = rates.iter().sum::<f64>() / 900.0;
+        assert!(load > 1.005 && load <= 1.1, "{rates:?}");
+    }
+}

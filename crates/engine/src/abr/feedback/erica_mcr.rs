@@ -1,0 +1,151 @@
+//! ERICA with minimum rates: each VC has its MCR, and a share, by weight, of what the target leaves above them.
+//!
+//!   target = max(0, U capacity - higher)      share of VC i = MCR_i + w_i (target - sum of MCR_j) / (sum of w_j), over active VCs
+//!   E = target - sum of min(MCR_i, r_i)       X = sum of max(0, r_i - MCR_i)       z = X / E
+//!   backward RM cell:  ER = MCR_i + max(w_i E / (sum of w_j), (CCR_i - MCR_i) / z), and at z <= 1 + delta also at least w_i times the largest
+//!   (ER_j - MCR_j) / w_j that was given in the interval before; at most the target
+//!   r_i  rate of arrival of VC i [cells/s]    w_i  its weight    the rest as in `erica`
+//! A VC that says less than its share gets that at most. All is told, step by step, in `shares`.
+//! Source: Vandalore, Fahmy, Jain, Goyal, Goyal, ATM Forum 98-0408, 1998: general weighted fairness, weighted largest allocation.
+//! Not said there, chosen here: see `shares`; ERICA as a whole works on the rates above MCR, load factor included; what a VC leaves of its MCR
+//! is for all; a share that a VC cannot use is found by z and by the largest allocation, not by activity levels.
+//! Limits: as of ERICA; MCRs together above the target are told all the same, at most the target each.
+
+use super::shares::Shares;
+use super::{FeedbackRule, Marks, Measured, Subscriber};
+use crate::scenario::EricaParams;
+
+/// ERICA with minimum rates for one class queue.
+#[derive(Clone, Debug)]
+pub struct EricaMcr {
+    /// U capacity, cells per second.
+    aim: f64,
+    shares: Shares,
+}
+
+impl EricaMcr {
+    /// For a link of `capacity` cells per second.
+    pub fn new(params: &EricaParams, capacity: f64, subscribers: &[Subscriber]) -> EricaMcr {
+        let aim = params.target.as_f64() * capacity;
+        EricaMcr {
+            aim,
+            shares: Shares::weighted(params.into(), subscribers, aim),
+        }
+    }
+}
+
+impl FeedbackRule for EricaMcr {
+    fn end_of_interval(&mut self, measured: &Measured<'_>) {
+        let target = (self.aim - measured.higher()).max(0.0);
+        self.shares.end_of_interval(measured, target);
+    }
+
+    fn forward(&mut self, vc: usize, ccr: f64) {
+        self.shares.forward(vc, ccr);
+    }
+
+    fn backward(&mut self, vc: usize) -> Marks {
+        Marks::rate(self.shares.explicit_rate(vc))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{Source, assert_near, params, second, settle, subscriber};
+    use super::*;
+    use crate::units::Ratio;
+
+    /// Cells per second of so many Mb/s.
+    fn mbps(rate: f64) -> f64 {
+        rate * 1e6 / 424.0
+    }
+
+    /// Greedy sources with these MCRs and limits [Mb/s] and weights, on a link of 149.76 Mb/s, after 100 s: they have these rates, Mb/s.
+    fn settled(vcs: &[(f64, f64, f64)], wanted: [f64; 3]) {
+        let subscribers: Vec<Subscriber> = vcs
+            .iter()
+            .map(|&(mcr, _, weight)| subscriber(mbps(mcr), weight))
+            .collect();
+        // The load may stay above the target by as much.
+        let mut params = params();
+        params.delta = Ratio::new(0, 1);
+        let mut rule = EricaMcr::new(&params, mbps(149.76), &subscribers);
+        let mut sources: Vec<Source> = vcs
+            .iter()
+            .map(|&(mcr, limit, _)| Source {
+                rate: mbps(limit.min(100.0)),
+                mcr: mbps(mcr),
+                limit: mbps(limit),
+            })
+            .collect();
+        let rates = settle(&mut rule, &mut sources, 100);
+        assert_near(&rates, &wanted.map(mbps));
+    }
+
+    const NONE: f64 = f64::INFINITY;
+    /// U times 149.76 Mb/s.
+    const TARGET: f64 = 134.784;
+
+    #[test]
+    fn what_is_left_above_the_mcrs_is_shared_equally() {
+        let share = (TARGET - 90.0) / 3.0;
+        settled(
+            &[(10.0, NONE, 1.0), (30.0, NONE, 1.0), (50.0, NONE, 1.0)],
+            [10.0 + share, 30.0 + share, 50.0 + share],
+        );
+    }
+
+    #[test]
+    fn what_a_vc_held_elsewhere_leaves_is_shared_equally_above_the_mcrs() {
+        let share = (TARGET - 40.0 - 60.0) / 2.0;
+        settled(
+            &[(10.0, NONE, 1.0), (30.0, 40.0, 1.0), (50.0, NONE, 1.0)],
+            [10.0 + share, 40.0, 50.0 + share],
+        );
+    }
+
+    #[test]
+    fn weights_divide_what_is_left_above_the_mcrs() {
+        let unit = (TARGET - 40.0) / 7.0;
+        settled(
+            &[(10.0, NONE, 1.0), (30.0, NONE, 2.0), (0.0, NONE, 4.0)],
+            [10.0 + unit, 30.0 + 2.0 * unit, 4.0 * unit],
+        );
+    }
+
+    // E = 900 - 300 - 100, X = 500 + 100, z = 1.2, F = 250; 360 / 1.2 = 300; 100 / 1.2 is less than F.
+    #[test]
+    fn one_step_by_hand() {
+        let vcs = [subscriber(300.0, 1.0), subscriber(100.0, 1.0)];
+        let mut rule = EricaMcr::new(&params(), 1000.0, &vcs);
+        assert_eq!(rule.backward(0).er, 900.0, "nothing is measured");
+        rule.forward(0, 660.0);
+        rule.forward(1, 200.0);
+        second(&mut rule, &[800, 200], 0, 0);
+        assert!((rule.backward(0).er - (300.0 + 360.0 / 1.2)).abs() < 1e-9);
+        assert_eq!(rule.backward(1).er, 350.0);
+    }
+
+    // VC 1 sends 60 of its 100: E = 900 - 300 - 60, X = 600, F = 270.
+    #[test]
+    fn what_a_vc_leaves_of_its_mcr_is_for_all() {
+        let vcs = [subscriber(300.0, 1.0), subscriber(100.0, 1.0)];
+        let mut rule = EricaMcr::new(&params(), 1000.0, &vcs);
+        rule.forward(0, 900.0);
+        second(&mut rule, &[900, 60], 0, 0);
+        assert!((rule.backward(0).er - (300.0 + 600.0 * 540.0 / 600.0)).abs() < 1e-9);
+        assert_eq!(rule.backward(1).er, 370.0);
+    }
+
+    #[test]
+    fn mcrs_above_the_target_leave_nothing_to_share() {
+        let vcs = [subscriber(600.0, 1.0), subscriber(400.0, 1.0)];
+        let mut rule = EricaMcr::new(&params(), 1000.0, &vcs);
+        rule.forward(0, 800.0);
+        second(&mut rule, &[800, 400], 0, 0);
+        assert_eq!(rule.backward(0).er, 600.0);
+        assert_eq!(rule.backward(1).er, 400.0);
+        second(&mut rule, &[800, 400], 700, 0);
+        assert_eq!(rule.backward(0).er, 200.0, "the target");
+    }
+}

@@ -1,0 +1,252 @@
+//! What the ERICAs have in common: from a target for the class to a rate for each VC.
+//!
+//! A VC has MCR_i and weight w_i; plain ERICA takes 0 and 1 for all. At the end of an interval, with r_i the cells of VC i over its length:
+//!   E  = target - sum of min(MCR_i, r_i), at least 0         X = sum of max(0, r_i - MCR_i)
+//!   z  = X / E                                               a_i = 1 if VC i has sent in the interval, else a_i active_decay
+//!   F  = E / max(1, sum of w_i a_i)                          P := M, then M := F
+//! A backward RM cell of VC i, the first one in an interval, with e_i = max(0, CCR_i - MCR_i) / w_i:
+//!   A  = max(F, e_i / z), and at z <= 1 + delta also at least P; at most E / w_i
+//!   M := max(M, A); if A > F and e_i < F, A := F
+//!   ER = min(MCR_i + w_i A, target)
+//! The later ones of the interval repeat it. With `load_decay` = d, z is X* / E*, with X* := d X* + (1 - d) X, and E* so as well.
+//!   F  FairShare    e_i / z  VCShare    M, P  MaxAllocCurrent, MaxAllocPrevious    z  load factor, with E the target of plain ERICA
+//! Chosen here, for all: z averages input and target apart, since their quotient may be infinite; E = 0 counts as infinite overload, and
+//! rates fall to MCR_i; no input counts as no load, and a VC is bounded by E alone; an allocation is bounded by E / w_i before it enters M; nothing has been
+//! given before the first interval ends, and its answers are those after an interval without a cell; CCR_i is that of the last forward RM cell
+//! that arrived, 0 before the first.
+
+use super::{Measured, Subscriber};
+use crate::units::Ratio;
+
+/// How shares follow from measurements.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Settings {
+    /// delta.
+    pub delta: Ratio,
+    /// Whether P is looked at.
+    pub max_alloc_previous: bool,
+    /// d.
+    pub load_decay: Ratio,
+    /// What is left of a_i per silent interval.
+    pub active_decay: Ratio,
+}
+
+/// The shares of the VCs of a class queue.
+#[derive(Clone, Debug)]
+pub(super) struct Shares {
+    /// 1 + delta.
+    most_load: f64,
+    max_alloc_previous: bool,
+    load_decay: f64,
+    active_decay: f64,
+    vcs: Vec<Share>,
+    /// Cells per second for all.
+    target: f64,
+    /// E.
+    excess: f64,
+    /// F.
+    fair: f64,
+    /// X* and E*; `None` before the first interval has ended.
+    averages: Option<[f64; 2]>,
+    /// z.
+    load: f64,
+    /// P.
+    previous: f64,
+    /// M.
+    current: f64,
+}
+
+/// One VC.
+#[derive(Clone, Debug)]
+struct Share {
+    mcr: f64,
+    weight: f64,
+    ccr: f64,
+    /// a_i.
+    active: f64,
+    /// The ER given in this interval.
+    given: Option<f64>,
+}
+
+impl Shares {
+    /// Of VCs without minimum rates and weights, before the first interval has ended.
+    pub fn equal(settings: Settings, vcs: usize, target: f64) -> Shares {
+        let alike = (0..vcs).map(|_| (0.0, 1.0));
+        Shares::new(settings, alike, target)
+    }
+
+    /// Of VCs with their minimum rates and weights, before the first interval has ended.
+    pub fn weighted(settings: Settings, subscribers: &[Subscriber], target: f64) -> Shares {
+        let vcs = subscribers.iter().map(|vc| (vc.mcr, vc.weight));
+        Shares::new(settings, vcs, target)
+    }
+
+    fn new(settings: Settings, vcs: impl Iterator<Item = (f64, f64)>, target: f64) -> Shares {
+        let vcs = vcs.map(|(mcr, weight)| Share {
+            mcr,
+            weight,
+            ccr: 0.0,
+            active: 0.0,
+            given: None,
+        });
+        Shares {
+            most_load: 1.0 + settings.delta.as_f64(),
+            max_alloc_previous: settings.max_alloc_previous,
+            load_decay: settings.load_decay.as_f64(),
+            active_decay: settings.active_decay.as_f64(),
+            vcs: vcs.collect(),
+            target,
+            excess: target,
+            fair: target,
+            averages: None,
+            load: 0.0,
+            previous: 0.0,
+            current: 0.0,
+        }
+    }
+
+    /// An interval has ended; the next one has this target, at least 0.
+    pub fn end_of_interval(&mut self, measured: &Measured<'_>, target: f64) {
+        let (mut reserved, mut input, mut weights) = (0.0, 0.0, 0.0);
+        for (vc, &cells) in self.vcs.iter_mut().zip(measured.arrived_cells) {
+            let rate = cells as f64 / measured.interval_s;
+            let kept = rate.min(vc.mcr);
+            reserved += kept;
+            input += rate - kept;
+            vc.active = if cells > 0 {
+                1.0
+            } else {
+                vc.active * self.active_decay
+            };
+            weights += vc.weight * vc.active;
+            vc.given = None;
+        }
+        self.target = target;
+        self.excess = (target - reserved).max(0.0);
+        self.fair = self.excess / weights.max(1.0);
+        self.load = self.load_of(input, self.excess);
+        self.previous = self.current;
+        self.current = self.fair;
+    }
+
+    /// z after an interval with this X and E.
+    fn load_of(&mut self, input: f64, excess: f64) -> f64 {
+        let decay = self.load_decay;
+        let [old_input, old_excess] = self.averages.unwrap_or([input, excess]);
+        let input = decay * old_input + (1.0 - decay) * input;
+        let excess = decay * old_excess + (1.0 - decay) * excess;
+        self.averages = Some([input, excess]);
+        if excess > 0.0 {
+            input / excess
+        } else {
+            f64::INFINITY
+        }
+    }
+
+    /// A forward RM cell of `vc` says `ccr`.
+    pub fn forward(&mut self, vc: usize, ccr: f64) {
+        self.vcs[vc].ccr = ccr;
+    }
+
+    /// The ER of `vc`.
+    pub fn explicit_rate(&mut self, vc: usize) -> f64 {
+        let Share {
+            mcr, weight, ccr, ..
+        } = self.vcs[vc];
+        if let Some(er) = self.vcs[vc].given {
+            return er;
+        }
+        let own = (ccr - mcr).max(0.0) / weight;
+        let amount = self.allocate(own, self.excess / weight);
+        let er = (mcr + weight * amount).min(self.target);
+        self.vcs[vc].given = Some(er);
+        er
+    }
+
+    /// A, for a VC that has `own` = e_i and may have `most`.
+    fn allocate(&mut self, own: f64, most: f64) -> f64 {
+        let by_load = if self.load > 0.0 {
+            own / self.load
+        } else {
+            f64::INFINITY
+        };
+        let mut amount = self.fair.max(by_load);
+        if self.max_alloc_previous && self.load <= self.most_load {
+            amount = amount.max(self.previous);
+        }
+        amount = amount.min(most);
+        self.current = self.current.max(amount);
+        if amount > self.fair && own < self.fair {
+            amount = self.fair;
+        }
+        amount
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::params;
+    use super::*;
+    use proptest::prelude::*;
+
+    /// What happens to each VC in an interval: what its forward RM cell says, how many cells arrive.
+    type Interval = Vec<(f64, u64)>;
+
+    const VCS: usize = 5;
+
+    fn intervals() -> impl Strategy<Value = Vec<Interval>> {
+        let vc = (0.0..2000.0, prop_oneof![Just(0), 0_u64..1000]);
+        proptest::collection::vec(proptest::collection::vec(vc, VCS), 1..8)
+    }
+
+    fn order() -> impl Strategy<Value = Vec<usize>> {
+        Just((0..VCS).collect::<Vec<_>>()).prop_shuffle()
+    }
+
+    fn shares(vcs: &[(f64, f64)], load_decay: u64, active_decay: u64) -> Shares {
+        let mut params = params();
+        params.load_decay = Ratio::new(load_decay, 10);
+        params.active_decay = Ratio::new(active_decay, 10);
+        Shares::new((&params).into(), vcs.iter().copied(), 1500.0)
+    }
+
+    proptest! {
+        #[test]
+        fn the_order_of_backward_cells_within_an_interval_does_not_matter(
+            vcs in proptest::collection::vec((0.0..500.0, 1.0..4.0), VCS),
+            intervals in intervals(),
+            orders in proptest::collection::vec(order(), 8),
+            decays in (0_u64..10, 0_u64..10),
+            target in prop_oneof![Just(0.0), 0.0..2000.0],
+        ) {
+            let mut one = shares(&vcs, decays.0, decays.1);
+            let mut other = one.clone();
+            for (interval, order) in intervals.iter().zip(&orders) {
+                let arrived_cells: Vec<u64> = interval.iter().map(|&(_, cells)| cells).collect();
+                let measured = Measured {
+                    interval_s: 1.0,
+                    higher_cells: 0,
+                    arrived_cells: &arrived_cells,
+                    queue_cells: 0,
+                };
+                let mut told = [[0.0; VCS]; 2];
+                for vc in 0..VCS {
+                    one.forward(vc, interval[vc].0);
+                    other.forward(vc, interval[vc].0);
+                }
+                one.end_of_interval(&measured, target);
+                other.end_of_interval(&measured, target);
+                for &vc in order {
+                    told[1][vc] = other.explicit_rate(vc);
+                }
+                for (vc, told) in told[0].iter_mut().enumerate() {
+                    *told = one.explicit_rate(vc);
+                }
+                prop_assert_eq!(told[0].map(f64::to_bits), told[1].map(f64::to_bits));
+                for er in told[0] {
+                    prop_assert!((0.0..=target).contains(&er), "{} of {}", er, target);
+                }
+            }
+        }
+    }
+}

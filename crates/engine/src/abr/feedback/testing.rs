@@ -1,0 +1,77 @@
+//! What the tests of the rules have in common.
+
+use super::{FeedbackRule, Measured, Subscriber};
+use crate::scenario::EricaParams;
+use crate::units::{Ratio, Span};
+
+/// A VC whose PCR is never reached.
+pub fn subscriber(mcr: f64, weight: f64) -> Subscriber {
+    Subscriber {
+        mcr,
+        pcr: 1e9,
+        weight,
+        fair: 0.0,
+    }
+}
+
+/// U = 0.9, delta = 0.1, no averages.
+pub fn params() -> EricaParams {
+    EricaParams {
+        target: Ratio::new(9, 10),
+        interval: Span::from_milliseconds(1000),
+        delta: Ratio::new(1, 10),
+        max_alloc_previous: true,
+        load_decay: Ratio::new(0, 1),
+        active_decay: Ratio::new(0, 1),
+    }
+}
+
+/// Ends an interval of a second, after which `queue_cells` wait.
+pub fn second(
+    rule: &mut impl FeedbackRule,
+    arrived_cells: &[u64],
+    higher_cells: u64,
+    queue_cells: u64,
+) {
+    rule.end_of_interval(&Measured {
+        interval_s: 1.0,
+        higher_cells,
+        arrived_cells,
+        queue_cells,
+    });
+}
+
+/// A source that sends as fast as it is told.
+#[derive(Clone, Copy, Debug)]
+pub struct Source {
+    /// Cells per second.
+    pub rate: f64,
+    /// Below which it does not go.
+    pub mcr: f64,
+    /// Above which it is not let elsewhere.
+    pub limit: f64,
+}
+
+/// Sources and rule for so many seconds, each with one forward and one backward RM cell per VC; the rates at the end.
+pub fn settle(rule: &mut impl FeedbackRule, sources: &mut [Source], seconds: usize) -> Vec<f64> {
+    for _ in 0..seconds {
+        for (vc, source) in sources.iter().enumerate() {
+            rule.forward(vc, source.rate);
+        }
+        let arrived: Vec<u64> = sources.iter().map(|s| s.rate.round() as u64).collect();
+        second(rule, &arrived, 0, 0);
+        for (vc, source) in sources.iter_mut().enumerate() {
+            let er = rule.backward(vc).er;
+            source.rate = er.min(source.limit).max(source.mcr);
+        }
+    }
+    sources.iter().map(|source| source.rate).collect()
+}
+
+/// Whether each rate is as wanted, within a cell per second, which is what counting cells may hide.
+pub fn assert_near(rates: &[f64], wanted: &[f64]) {
+    for (rate, want) in rates.iter().zip(wanted) {
+        assert!((rate - want).abs() <= 1.0, "{rates:?} {wanted:?}");
+    }
+    assert_eq!(rates.len(), wanted.len());
+}

@@ -1,0 +1,322 @@
+//! What the set-up of ABR VCs settles (model section 12): the terms of their end systems, and which class queues give feedback to whom.
+
+use super::end_system::Terms;
+use super::feedback::Subscriber;
+use super::feedback::fair::{FairVc, fair_rates};
+use crate::class::Class;
+use crate::flow::{FlowId, FlowKind};
+use crate::scenario::{AbrParams, Feedback, Scenario};
+use crate::topology::Topology;
+use crate::units::{BitRate, CELL_BITS, Span};
+
+/// Megabits per second at so many cells per second.
+pub fn mbps(cells_per_second: f64) -> f64 {
+    cells_per_second * (CELL_BITS as f64 * 1e-6)
+}
+
+/// Cells per second at a rate.
+fn cells_per_second(rate: BitRate) -> f64 {
+    rate.0 as f64 / CELL_BITS as f64
+}
+
+/// A class queue that gives feedback.
+#[derive(Clone, Debug)]
+pub struct Site {
+    /// Its port.
+    pub link: usize,
+    /// How.
+    pub feedback: Feedback,
+    /// Cells per second of the link.
+    pub capacity: f64,
+    /// The VCs with ABR end systems that cross it, by VC.
+    pub subscribers: Vec<Subscribed>,
+}
+
+/// A VC with ABR end systems at a class queue that gives feedback.
+#[derive(Clone, Debug)]
+pub struct Subscribed {
+    /// The VC.
+    pub vc: usize,
+    /// Its flows over the link: what its source or its receiver sends, and the RM cells that go the same way.
+    pub flows: [FlowId; 2],
+    /// What the port knows of it.
+    pub terms: Subscriber,
+}
+
+/// All class queues that give feedback, in the order of their links.
+#[derive(Clone, Debug, Default)]
+pub struct Sites {
+    /// They.
+    pub all: Vec<Site>,
+    /// Whether any VC has ABR end systems.
+    pub has_end_systems: bool,
+    /// Per link: its place among them.
+    of_link: Vec<Option<u32>>,
+}
+
+/// A place where a flow of RM cells tells, or is told of, the load: the class queue's place among all, and the VC's number there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct At {
+    /// Place in [`Sites::all`].
+    pub site: u32,
+    /// Place among its subscribers.
+    pub vc: u32,
+}
+
+impl Sites {
+    /// Those of `scenario`.
+    pub fn new(scenario: &Scenario, topology: &Topology) -> Sites {
+        let mut sites = Sites {
+            all: Vec::new(),
+            has_end_systems: scenario.vcs.iter().any(|vc| vc.abr.is_some()),
+            of_link: vec![None; scenario.links.len()],
+        };
+        if !sites.has_end_systems {
+            return sites;
+        }
+        for (link, spec) in scenario.links.iter().enumerate() {
+            if topology.switch_of[link].is_none() {
+                continue;
+            }
+            let queue = topology.queue(scenario, link, Class::Abr);
+            let subscribers = subscribers(scenario, topology, link);
+            let Some(feedback) = queue.feedback.filter(|_| !subscribers.is_empty()) else {
+                continue;
+            };
+            sites.of_link[link] = Some(sites.all.len() as u32);
+            sites.all.push(Site {
+                link,
+                feedback,
+                capacity: cells_per_second(spec.rate),
+                subscribers,
+            });
+        }
+        let asks = |site: &Site| matches!(site.feedback, Feedback::OracleRate { .. });
+        if sites.all.iter().any(asks) {
+            sites.share(scenario, topology);
+        }
+        sites
+    }
+
+    /// Where a cell of `flow` that arrives at place `at` of its path tells the load of its VC: the queue of that port.
+    pub fn told(&self, topology: &Topology, flow: FlowId, at: usize) -> Option<At> {
+        let flow = &topology.flows[flow.index()];
+        self.at(flow.vc, flow.path[at])
+    }
+
+    /// Where a cell of `flow` that arrives at place `at` of its path is told the load of the way there: the queue of the port over which the
+    /// opposite flow leaves the same switch.
+    pub fn tells(&self, topology: &Topology, flow: FlowId, at: usize) -> Option<At> {
+        let flow = &topology.flows[flow.index()];
+        let opposite = if flow.kind.is_forward() {
+            FlowKind::Ack
+        } else {
+            FlowKind::Data
+        };
+        let opposite = &topology.flows[topology.flow(flow.vc, opposite).index()];
+        self.at(flow.vc, opposite.path[opposite.path.len() - at])
+    }
+
+    /// The place of the class queue at the port that `link` is, if it gives feedback.
+    pub fn of_link(&self, link: usize) -> Option<u32> {
+        self.of_link[link]
+    }
+
+    fn at(&self, vc: usize, link: usize) -> Option<At> {
+        let site = self.of_link[link]?;
+        let subscribers = &self.all[site as usize].subscribers;
+        let vc = subscribers.binary_search_by_key(&vc, |s| s.vc).ok()? as u32;
+        Some(At { site, vc })
+    }
+
+    /// Gives every VC its max-min fair rate, were the data of all without end.
+    fn share(&mut self, scenario: &Scenario, topology: &Topology) {
+        let capacities = self.all.iter().map(|site| {
+            let (target, rate) = (target(site.feedback), site.capacity);
+            (target * rate - higher_rate(scenario, topology, site.link)).max(0.0)
+        });
+        let capacities: Vec<f64> = capacities.collect();
+        let mut vcs = Vec::new();
+        let mut fair = Vec::new();
+        for (index, vc) in scenario.vcs.iter().enumerate() {
+            let Some(abr) = &vc.abr else { continue };
+            let path = topology.data_path(index);
+            let terms = subscriber(scenario, vc.weight, abr, path[0]);
+            let links = path.iter().filter_map(|&link| self.of_link[link]);
+            vcs.push(index);
+            fair.push(FairVc {
+                mcr: terms.mcr,
+                pcr: terms.pcr,
+                weight: terms.weight,
+                links: links.map(|site| site as usize).collect(),
+            });
+        }
+        let rates = fair_rates(&fair, &capacities);
+        for site in &mut self.all {
+            for subscribed in &mut site.subscribers {
+                let flow = &topology.flows[subscribed.flows[0].index()];
+                if flow.kind.is_data() {
+                    let place = vcs.binary_search(&subscribed.vc).expect("it is an ABR VC");
+                    subscribed.terms.fair = rates[place];
+                }
+            }
+        }
+    }
+}
+
+/// The part of a link's rate that is aimed at.
+fn target(feedback: Feedback) -> f64 {
+    match feedback {
+        Feedback::Erica(params) | Feedback::EricaMcr(params) => params.target.as_f64(),
+        Feedback::OracleRate { target } => target.as_f64(),
+        Feedback::EricaPlus(_) | Feedback::RelativeRate { .. } | Feedback::Efci { .. } => 1.0,
+    }
+}
+
+/// Mean rate of the classes above ABR on `link`, cells per second.
+fn higher_rate(scenario: &Scenario, topology: &Topology, link: usize) -> f64 {
+    let crossing = topology.crossing[link].iter();
+    let rates = crossing.map(|id| {
+        let flow = &topology.flows[id.index()];
+        let vc = &scenario.vcs[flow.vc];
+        let is_higher = flow.kind.is_data() && vc.class < Class::Abr;
+        let rate = vc.traffic.offered_rate().filter(|_| is_higher);
+        rate.unwrap_or(0.0) / CELL_BITS as f64
+    });
+    rates.sum()
+}
+
+fn subscribers(scenario: &Scenario, topology: &Topology, link: usize) -> Vec<Subscribed> {
+    let mut found = Vec::new();
+    for &id in &topology.crossing[link] {
+        let flow = &topology.flows[id.index()];
+        let vc = &scenario.vcs[flow.vc];
+        let Some(abr) = vc.abr.as_ref().filter(|_| !flow.kind.is_rm()) else {
+            continue;
+        };
+        found.push(Subscribed {
+            vc: flow.vc,
+            flows: [id, topology.flow(flow.vc, flow.kind.rm())],
+            terms: subscriber(scenario, vc.weight, abr, flow.path[0]),
+        });
+    }
+    found
+}
+
+/// What a port knows of a VC whose end system sends on `first`.
+fn subscriber(scenario: &Scenario, weight: u64, abr: &AbrParams, first: usize) -> Subscriber {
+    let pcr = cells_per_second(abr.pcr.unwrap_or(scenario.links[first].rate));
+    Subscriber {
+        mcr: abr.mcr.map_or(0.0, cells_per_second),
+        pcr,
+        weight: weight as f64,
+        fair: pcr,
+    }
+}
+
+/// The terms of the end system that sends `flow`, of a VC with `abr`.
+pub fn terms(scenario: &Scenario, topology: &Topology, abr: &AbrParams, flow: FlowId) -> Terms {
+    let flow = &topology.flows[flow.index()];
+    let pcr = cells_per_second(abr.pcr.unwrap_or(scenario.links[flow.path[0]].rate));
+    let mcr = abr.mcr.map_or(0.0, cells_per_second);
+    let frtt = abr
+        .frtt
+        .unwrap_or_else(|| round_trip(scenario, topology, flow.vc));
+    let first = abr.icr.map_or(pcr, cells_per_second);
+    Terms {
+        pcr,
+        mcr,
+        icr: first.min(abr.tbe as f64 / frtt.as_seconds()).max(mcr),
+        nrm: abr.nrm,
+        trm: abr.trm,
+        rif: abr.rif.as_f64(),
+        rdf: abr.rdf.as_f64(),
+        cdf: abr.cdf.as_f64(),
+        adtf: abr.adtf,
+        crm: abr.crm.unwrap_or(abr.tbe.div_ceil(abr.nrm)),
+        rates: abr.rates,
+        queue: abr.queue,
+    }
+}
+
+/// The round trip of a cell through the empty network: cell times, propagation, and the mean processing of switches, there and back.
+fn round_trip(scenario: &Scenario, topology: &Topology, vc: usize) -> Span {
+    let mut takes = Span::ZERO;
+    for kind in FlowKind::FRAMES {
+        for &link in &topology.flows[topology.flow(vc, kind).index()].path {
+            let spec = &scenario.links[link];
+            takes += spec.rate.cell_time().longest() + spec.delay;
+            let switch = topology.enters[link].and_then(|s| scenario.switches[s].processing);
+            takes += switch.map_or(Span::ZERO, |p| p.mean);
+        }
+    }
+    takes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::read_toml;
+
+    /// The terms of the sender of the only VC of a network, with these end systems; it is 1 Mb/s fast.
+    fn terms_of(abr: &str) -> Terms {
+        let text = format!(
+            r#"
+            name = "one"
+            duration = "1 s"
+            host = [{{ name = "a" }}, {{ name = "b" }}]
+            switch = [{{ name = "s", processing = {{ kind = "latency", per = "cell", mean = "1 ms" }} }}]
+            link = [
+                {{ from = "a", to = "s", rate = "1 Mbps", delay = "10 ms" }},
+                {{ from = "s", to = "b", rate = "1 Mbps", delay = "38.152 ms" }},
+            ]
+            vc = [{{ from = "a", to = "b", route = ["s"], class = "abr", abr = {abr}, traffic = "udp" }}]
+            "#
+        );
+        let scenario = read_toml(&text, "", &[]).expect("it is right");
+        let topology = Topology::new(&scenario).expect("it is right");
+        let abr = scenario.vcs[0].abr.expect("it has end systems");
+        let flow = topology.flow(0, FlowKind::Data);
+        terms(&scenario, &topology, &abr, flow)
+    }
+
+    /// 1 Mb/s.
+    const LINE: f64 = 1e6 / 424.0;
+
+    // There and back two cell times of 0.424 ms, 48.152 ms and 1 ms each: FRTT is 100 ms.
+    #[test]
+    fn icr_is_at_most_tbe_over_frtt_but_at_least_mcr() {
+        let near =
+            |found: f64, wanted: f64| assert!((found / wanted - 1.0).abs() < 1e-9, "{found}");
+        near(terms_of("{ tbe = \"100 cells\" }").icr, 1000.0);
+        near(
+            terms_of("{ tbe = \"100 cells\", frtt = \"200 ms\" }").icr,
+            500.0,
+        );
+        near(terms_of("{ tbe = \"300 cells\" }").icr, LINE);
+        near(
+            terms_of("{ tbe = \"100 cells\", icr = \"0.1 Mbps\" }").icr,
+            0.1 * LINE,
+        );
+        near(
+            terms_of("{ tbe = \"100 cells\", mcr = \"0.5 Mbps\" }").icr,
+            0.5 * LINE,
+        );
+    }
+
+    #[test]
+    fn crm_is_tbe_over_nrm_rounded_up() {
+        assert_eq!(terms_of("{ tbe = \"96 cells\" }").crm, 3);
+        assert_eq!(terms_of("{ tbe = \"97 cells\" }").crm, 4);
+        assert_eq!(terms_of("{ tbe = \"97 cells\", nrm = 16 }").crm, 7);
+        assert_eq!(terms_of("{ tbe = \"97 cells\", crm = 1 }").crm, 1);
+        assert_eq!(terms_of("{}").crm, 524_288);
+    }
+
+    #[test]
+    fn rates_not_told_are_those_of_the_line_and_none() {
+        let terms = terms_of("{}");
+        assert_eq!((terms.pcr, terms.mcr, terms.icr), (LINE, 0.0, LINE));
+        assert_eq!((terms.nrm, terms.trm), (32, Span::from_milliseconds(100)));
+    }
+}

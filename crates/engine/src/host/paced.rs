@@ -1,0 +1,262 @@
+//! ABR end systems at the hosts: frames wait before them, and their cells enter the NIC when they may.
+
+use super::Hosts;
+use super::traffic::{End, FrameSource, Source};
+use crate::abr::{EndSystem, Terms, Turn, mbps};
+use crate::cells::{ENDS_FRAME, RM, Run, TAGGED};
+use crate::event::Kind;
+use crate::fabric::Fabric;
+use crate::flow::FlowId;
+use crate::stop::Overdue;
+use crate::units::{Span, Time};
+use std::collections::VecDeque;
+
+/// A frame that waits, perhaps without its first cells.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    frame: u32,
+    /// Its next cell, and how many it has.
+    next: u32,
+    cells: u32,
+}
+
+/// An end system with what waits before it.
+#[derive(Debug)]
+pub struct Paced {
+    /// It.
+    end: EndSystem,
+    /// The flow of frames that leaves it, and that of its RM cells.
+    flow: FlowId,
+    rm: FlowId,
+    /// What it receives.
+    takes: FlowId,
+    takes_rm: FlowId,
+    /// Whether nobody else uses its NIC.
+    is_alone: bool,
+    frames: VecDeque<Waiting>,
+    /// Their cells.
+    waiting: u64,
+    /// Cells that were sent ahead of their time: when the last of each run goes, their distance, and their number.
+    ahead: VecDeque<(Time, Span, u64)>,
+    /// When it has an event.
+    armed: Time,
+}
+
+impl Paced {
+    /// One that has sent nothing: it sends the first two flows, of frames and of RM cells, and receives the others.
+    pub fn new(
+        terms: Terms,
+        [flow, rm]: [FlowId; 2],
+        [takes, takes_rm]: [FlowId; 2],
+        is_alone: bool,
+    ) -> Paced {
+        Paced {
+            end: EndSystem::new(terms),
+            flow,
+            rm,
+            takes,
+            takes_rm,
+            is_alone,
+            frames: VecDeque::new(),
+            waiting: 0,
+            ahead: VecDeque::new(),
+            armed: Time::NEVER,
+        }
+    }
+
+    /// The flow of frames that leaves it, and the RM cells that reach it.
+    pub fn flows(&self) -> [FlowId; 2] {
+        [self.flow, self.takes_rm]
+    }
+
+    /// The end system.
+    pub fn end(&self) -> &EndSystem {
+        &self.end
+    }
+
+    /// Cells that were sent ahead of their time and have not gone before `now`.
+    fn still_there(&mut self, now: Time) -> u64 {
+        while self.ahead.pop_front_if(|run| run.0 < now).is_some() {}
+        let of_run = |&(last, period, n): &(Time, Span, u64)| {
+            let later = last.since(now).0 / period.0.max(1) + 1;
+            later.min(n)
+        };
+        self.ahead.iter().map(of_run).sum()
+    }
+
+    /// The frames that wait, in order, with how many of their cells do.
+    pub fn queue(&self) -> impl Iterator<Item = (u32, u32)> {
+        let left = |frame: &Waiting| (frame.frame, frame.cells - frame.next);
+        self.frames.iter().map(left)
+    }
+
+    /// Frames of which cells wait.
+    pub fn frames(&self) -> usize {
+        self.frames.len()
+    }
+
+    /// Cells of data that wait.
+    pub fn waiting(&self) -> u64 {
+        self.waiting
+    }
+}
+
+impl Hosts {
+    /// A frame joins those that wait before the end system of its flow.
+    pub(super) fn queue_at_end_system(&mut self, at: usize, frame: u32, cells: u32, now: Time) {
+        let paced = &mut self.paced[at];
+        let waiting = paced.waiting + paced.still_there(now);
+        if !paced.end.queues(waiting, u64::from(cells)) {
+            return;
+        }
+        let ends = &mut self.flows[paced.flow.index()];
+        ends.frames_sent += 1;
+        ends.cells_queued += u64::from(cells);
+        paced.frames.push_back(Waiting {
+            frame,
+            next: 0,
+            cells,
+        });
+        paced.waiting += u64::from(cells);
+        self.arm(at, now);
+    }
+
+    /// Sets the event of an end system, of which something may have changed.
+    fn arm(&mut self, at: usize, now: Time) {
+        let paced = &mut self.paced[at];
+        let ends = &self.flows[paced.flow.index()];
+        if ends.kind.is_data()
+            && let Some(probe) = &mut self.vcs[ends.vc].probe
+        {
+            probe.paced(now, mbps(paced.end.acr()), paced.waiting);
+        }
+        let due = paced.end.due(paced.waiting > 0).max(now);
+        if due < paced.armed && due < self.end {
+            paced.armed = due;
+            self.events.push(due, Kind::Paced, at);
+        }
+    }
+
+    /// An end system may have cells to send.
+    pub(super) fn paced(&mut self, now: Time, at: usize, fabric: &mut Fabric) {
+        let paced = &mut self.paced[at];
+        if paced.armed != now {
+            return;
+        }
+        paced.armed = Time::NEVER;
+        let [frames_from, limit] = self.nothing_before(now, at);
+        let limit = limit.min(self.end);
+        let nic = self.flows[self.paced[at].flow.index()].nic;
+        let paced = &self.paced[at];
+        let mut due = paced.end.due(paced.waiting > 0).max(now);
+        // As long as data wait, others may join them.
+        while due < limit && (self.paced[at].waiting > 0 || due < frames_from) {
+            if self.nics[nic].is_overdue() {
+                return fabric.overdue(Overdue::Nic(nic));
+            }
+            let last = self.send_due(at, due, limit, fabric);
+            let paced = &self.paced[at];
+            due = paced.end.due(paced.waiting > 0).max(last);
+        }
+        self.arm(at, now);
+    }
+
+    /// Times, later than `now`, before which no frame is handed over to an end system, and before which no RM cell comes for it either.
+    fn nothing_before(&self, now: Time, at: usize) -> [Time; 2] {
+        let paced = &self.paced[at];
+        let ends = &self.flows[paced.flow.index()];
+        let vc = &self.vcs[ends.vc];
+        let alone = now + Span(1);
+        let waits_elsewhere =
+            ends.sending.stage.is_some() || self.stages[ends.hosts[0]].iter().any(Option::is_some);
+        if !paced.is_alone || waits_elsewhere || vc.probe.is_some() {
+            return [alone; 2];
+        }
+        let Source::Frames(source) = &vc.source else {
+            return [alone; 2];
+        };
+        let (end, source_at) = match ends.kind.is_data() {
+            true => (End::Sender, vc.source_at),
+            false => (End::Receiver, Time::NEVER),
+        };
+        let [frame, rm] = [paced.takes, paced.takes_rm].map(|flow| {
+            let delivered = &self.flows[flow.index()].delivered;
+            delivered.front().map_or(Time::NEVER, |&(time, _)| time)
+        });
+        let limit = rm.min(self.known_until);
+        let frames_from = frame.min(source.deadline(end)).min(source_at).min(limit);
+        [frames_from.max(alone), limit.max(alone)]
+    }
+
+    /// Sends what is due at `due`, and data behind it before `limit`; returns when the last cell went.
+    fn send_due(&mut self, at: usize, due: Time, limit: Time, fabric: &mut Fabric) -> Time {
+        let paced = &mut self.paced[at];
+        let ends = &mut self.flows[paced.flow.index()];
+        let nic = &mut self.nics[ends.nic];
+        let first = paced.frames.front().copied();
+        let left = first.map_or(0, |frame| u64::from(frame.cells - frame.next));
+        let (mut n, period) = paced.end.data_in_a_row(due, left, limit);
+        let together = nic.cell_time().exact().is_some_and(|c| period >= c) && nic.is_idle_at(due);
+        if !together {
+            n = n.min(1);
+        }
+        if n == 0 {
+            match paced.end.next(due, left > 0) {
+                Turn::Data => n = 1,
+                Turn::Rm { rm, out_of_rate } => {
+                    let (flow, tagged) = (paced.rm, if out_of_rate { TAGGED } else { 0 });
+                    let time = nic.send_cell(due);
+                    let ends = &mut self.flows[flow.index()];
+                    let frame = fabric.logs.send(flow, rm);
+                    ends.frames_sent += 1;
+                    ends.cells_queued += 1;
+                    fabric.depart(Run {
+                        time,
+                        period: Span(1),
+                        n: 1,
+                        frame,
+                        hop: ends.first_hop,
+                        flags: RM | ENDS_FRAME | tagged,
+                        ..Run::default()
+                    });
+                    return due;
+                }
+            }
+        } else {
+            paced.end.sent_data(n, due + period * (n - 1));
+        }
+        let frame = paced.frames.front_mut().expect("data wait");
+        let cell = frame.next;
+        frame.next += n as u32;
+        let ends_frame = frame.next == frame.cells;
+        let number = frame.frame;
+        if ends_frame {
+            paced.frames.pop_front();
+        }
+        paced.waiting -= n;
+        let last = due + period * (n - 1);
+        if limit > due + Span(1) {
+            paced.ahead.push_back((last, period, n));
+        }
+        let time = nic.send_regular(due, n, period);
+        fabric.depart(Run {
+            time,
+            period: if n > 1 { period } else { Span(1) },
+            n: n as u32,
+            frame: number,
+            cell,
+            hop: ends.first_hop,
+            flags: if ends_frame { ENDS_FRAME } else { 0 },
+            ..Run::default()
+        });
+        last
+    }
+
+    /// An RM cell of `flow` reaches its host.
+    pub(super) fn take_rm(&mut self, flow: FlowId, frame: u32, now: Time, fabric: &mut Fabric) {
+        let rm = fabric.logs.deliver(flow, frame);
+        let at = self.flows[flow.index()].paced.expect("an ABR VC") as usize;
+        self.paced[at].end.take(now, rm);
+        self.arm(at, now);
+    }
+}

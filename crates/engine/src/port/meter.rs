@@ -1,0 +1,71 @@
+//! What a port that gives feedback measures: at the end of each averaging interval the differences of counters that are kept anyway.
+
+use super::Kernel;
+use crate::abr::Interval;
+use crate::class::Class;
+use crate::fabric::Fabric;
+use crate::tally::DropReason;
+use crate::units::{Span, Time};
+
+/// The measuring of one class queue.
+#[derive(Debug)]
+pub struct Meter {
+    /// The class queue's place among those that give feedback.
+    site: u32,
+    interval: Span,
+    /// End of the interval that has begun.
+    pub due: Time,
+    /// Per VC with ABR end systems: the hops here of its two flows, and how many cells had arrived when the interval began.
+    vcs: Vec<([u32; 2], u64)>,
+    /// The hops here of the flows of higher classes, and how many of their cells had begun to leave then.
+    higher: Vec<u32>,
+    higher_before: u64,
+}
+
+impl Meter {
+    /// That of the class queue `site`: `vcs` are the hops of the two flows of each VC, `higher` those of all flows of higher classes.
+    pub fn new(site: u32, interval: Span, vcs: Vec<[u32; 2]>, higher: Vec<u32>) -> Meter {
+        Meter {
+            site,
+            interval,
+            due: Time::ZERO + interval,
+            vcs: vcs.into_iter().map(|hops| (hops, 0)).collect(),
+            higher,
+            higher_before: 0,
+        }
+    }
+
+    /// The interval has ended: the port has handled everything before its end, and nothing at it.
+    pub fn end_of_interval(&mut self, kernel: &Kernel, fabric: &mut Fabric) {
+        let end = self.due;
+        let (waiting_higher, queue_cells) = match kernel {
+            Kernel::Arithmetic(kernel) => (0, kernel.waiting_just_before(end)),
+            Kernel::Slotted(kernel) => {
+                let higher = Class::ALL.into_iter().filter(|&c| c < Class::Abr);
+                let waiting = higher.map(|class| kernel.waiting_of(class)).sum();
+                (waiting, kernel.waiting_of(Class::Abr))
+            }
+        };
+        let begun = |&hop: &u32| {
+            let dropped = &fabric.extras[hop as usize].dropped;
+            // What the link loses has left.
+            let here = dropped.total() - dropped[DropReason::Link];
+            fabric.hops[hop as usize].arrived - here
+        };
+        let higher = self.higher.iter().map(begun).sum::<u64>() - waiting_higher;
+        let arrived_cells = self.vcs.iter_mut().map(|(hops, before)| {
+            let arrived = hops.map(|hop| fabric.hops[hop as usize].arrived);
+            let all = arrived[0] + arrived[1];
+            all - std::mem::replace(before, all)
+        });
+        let ended = Interval {
+            end,
+            higher_cells: higher - self.higher_before,
+            queue_cells,
+            arrived_cells: arrived_cells.collect(),
+        };
+        fabric.logs.measured(self.site, ended);
+        self.higher_before = higher;
+        self.due = end + self.interval;
+    }
+}

@@ -1,0 +1,306 @@
+//! Entries of ABR end systems and of the feedback of class queues.
+
+use super::component::Default::{Bool, Decimal, Derived, Integer, Required, Text};
+use super::component::{Component, PLAIN, Parameter, parameter};
+use super::family::Family;
+use super::kind::{
+    ANY_DURATION, ANY_RATE, DECIMALS, Kind, MAX_CELLS, MAX_DURATION, POSITIVE_DURATION, choice,
+    integer,
+};
+use crate::units::Span;
+
+const FACTOR: Kind = Kind::Decimal {
+    min: 0,
+    max: 1,
+    below_max: false,
+    decimals: DECIMALS,
+};
+
+const CELLS: Kind = Kind::Cells {
+    min: 0,
+    max: MAX_CELLS,
+    unlimited: false,
+};
+
+/// Largest TBE: 24 bits.
+const MAX_TBE_CELLS: u64 = 16_777_215;
+
+pub(super) static ABR: &[Component] = &[Component {
+    family: Family::Abr,
+    name: "abr",
+    help: "The end systems of a VC of the class abr: its frames wait at the host and leave at ACR, with RM cells among them.",
+    formula: "ACR := min(ACR + RIF PCR, PCR) or ACR - RDF ACR, then min(ACR, ER), in [MCR, PCR]; ICR <= TBE / FRTT; CRM = TBE / Nrm",
+    source: "ATM Forum, Traffic Management 4.0, section 5.10",
+    parameters: &[
+        parameter(
+            "pcr",
+            ANY_RATE,
+            Derived("the rate of the link that the end system sends on"),
+            "PCR, peak cell rate; at most that.",
+        ),
+        parameter(
+            "mcr",
+            ANY_RATE,
+            Derived("0"),
+            "MCR, minimum cell rate; on each link at most its rate together.",
+        ),
+        parameter(
+            "icr",
+            ANY_RATE,
+            Derived("the pcr"),
+            "ICR, initial cell rate, in [MCR, PCR]; TBE / FRTT limits it further.",
+        ),
+        parameter(
+            "tbe",
+            Kind::Cells {
+                min: 1,
+                max: MAX_TBE_CELLS,
+                unlimited: false,
+            },
+            Text("16777215 cells"),
+            "TBE, transient buffer exposure: cells that may be sent before the first feedback.",
+        ),
+        parameter(
+            "frtt",
+            Kind::Duration {
+                min: Span::from_nanoseconds(1),
+                max: Span::from_milliseconds(16_700),
+            },
+            Derived("the round trip of a cell through the empty network"),
+            "FRTT, fixed round-trip time.",
+        ),
+        parameter(
+            "nrm",
+            integer(2, 256),
+            Integer(32),
+            "Nrm, cells for each forward RM cell, itself included; a power of 2.",
+        ),
+        parameter(
+            "trm",
+            Kind::Duration {
+                min: Span::from_nanoseconds(1),
+                max: Span::from_milliseconds(100_000),
+            },
+            Text("100 ms"),
+            "Trm, longest time between forward RM cells of a source that has sent two cells since.",
+        ),
+        parameter(
+            "rif",
+            FACTOR,
+            Decimal("0.0625"),
+            "RIF, rate increase factor: part of the PCR by which the rate may grow per RM cell.",
+        ),
+        parameter(
+            "rdf",
+            FACTOR,
+            Decimal("0.0625"),
+            "RDF, rate decrease factor: part of ACR by which it falls per RM cell with CI = 1.",
+        ),
+        parameter(
+            "adtf",
+            POSITIVE_DURATION,
+            Text("500 ms"),
+            "ADTF, time without forward RM cells after which ACR falls to ICR.",
+        ),
+        parameter(
+            "cdf",
+            FACTOR,
+            Decimal("0.0625"),
+            "CDF, cutoff decrease factor: part of ACR by which it falls per forward RM cell when CRM are unanswered.",
+        ),
+        parameter(
+            "crm",
+            integer(1, MAX_TBE_CELLS),
+            Derived("tbe / nrm, rounded up"),
+            "CRM, forward RM cells without an answer before ACR is cut.",
+        ),
+        parameter(
+            "rates",
+            Kind::Choice(&[
+                choice("exact", "As they are."),
+                choice("coded", "In the 16 bits of the standard, rounded down."),
+            ]),
+            Text("exact"),
+            "How rates stand in RM cells.",
+        ),
+        parameter(
+            "queue",
+            Kind::Cells {
+                min: 1,
+                max: MAX_CELLS,
+                unlimited: true,
+            },
+            Text("unlimited"),
+            "Cells that may wait before an end system; a frame that does not fit is dropped whole.",
+        ),
+    ],
+    ..PLAIN
+}];
+
+const TARGET: Parameter = parameter(
+    "target",
+    FACTOR,
+    Decimal("0.9"),
+    "U, target utilisation: the part of the link's rate that ABR and the classes above it are to use; above 0.",
+);
+const INTERVAL: Parameter = parameter(
+    "interval",
+    Kind::Duration {
+        min: Span::from_microseconds(1),
+        max: MAX_DURATION,
+    },
+    Text("1 ms"),
+    "Averaging interval; all intervals begin at 0.",
+);
+const DELTA: Parameter = parameter(
+    "delta",
+    FACTOR,
+    Decimal("0.1"),
+    "delta, overload up to which the largest allocation of the interval before may be given again.",
+);
+const MAX_ALLOC_PREVIOUS: Parameter = parameter(
+    "max_alloc_previous",
+    Kind::Bool,
+    Bool(true),
+    "Whether it may be given at all.",
+);
+const LOAD_DECAY: Parameter = parameter(
+    "load_decay",
+    FACTOR,
+    Decimal("0"),
+    "Weight of the older values in exponential averages of input and target, whose quotient is the load factor; below 1.",
+);
+const ACTIVE_DECAY: Parameter = parameter(
+    "active_decay",
+    FACTOR,
+    Decimal("0"),
+    "What is left per interval of a VC that has become silent in the number of active ones; below 1.",
+);
+
+const ERICA: &[Parameter] = &[
+    TARGET,
+    INTERVAL,
+    DELTA,
+    MAX_ALLOC_PREVIOUS,
+    LOAD_DECAY,
+    ACTIVE_DECAY,
+];
+
+pub(super) static FEEDBACK: &[Component] = &[
+    Component {
+        family: Family::Feedback,
+        name: "erica",
+        help: "Explicit rates by ERICA: an equal share of the target capacity, or what keeps the load at it.",
+        formula: "z = input / target; ER = max(target / N, CCR / z), and at z <= 1 + delta at least the largest of the interval before",
+        source: "Kalyanaraman, Jain, Fahmy, Goyal, Vandalore 2000 (ERICA); ATM Forum 96-1172",
+        parameters: ERICA,
+        ..PLAIN
+    },
+    Component {
+        family: Family::Feedback,
+        name: "erica-plus",
+        help: "Explicit rates by ERICA+: as ERICA, with a target that keeps a small queue.",
+        formula: "target = f(q) (rate - higher classes), f from b at an empty queue to 1 at T0 and down to QDLF",
+        source: "Kalyanaraman, Jain, Fahmy, Goyal, Vandalore 2000 (ERICA+)",
+        parameters: &[
+            parameter(
+                "t0",
+                ANY_DURATION,
+                Text("500 us"),
+                "T0, the queueing delay aimed at; above 0.",
+            ),
+            parameter(
+                "a",
+                Kind::Decimal {
+                    min: 1,
+                    max: 1000,
+                    below_max: false,
+                    decimals: DECIMALS,
+                },
+                Decimal("1.15"),
+                "a, curve of the target above T0; above 1.",
+            ),
+            parameter(
+                "b",
+                Kind::Decimal {
+                    min: 1,
+                    max: 1000,
+                    below_max: false,
+                    decimals: DECIMALS,
+                },
+                Decimal("1.05"),
+                "b, curve of the target below T0, where it begins at b times the capacity; above 1.",
+            ),
+            parameter(
+                "qdlf",
+                FACTOR,
+                Decimal("0.5"),
+                "QDLF, the least part of the capacity that is left for new cells.",
+            ),
+            INTERVAL,
+            DELTA,
+            MAX_ALLOC_PREVIOUS,
+            LOAD_DECAY,
+            ACTIVE_DECAY,
+        ],
+        ..PLAIN
+    },
+    Component {
+        family: Family::Feedback,
+        name: "erica-mcr",
+        help: "Explicit rates by ERICA with minimum rates: the MCR and a share, by weight, of what the target leaves above all of them.",
+        formula: "share = MCR + weight (target - sum of MCRs) / sum of weights, over the VCs that send; z = input / target, both above the MCRs",
+        source: "ATM Forum 98-0408 (general weighted fairness)",
+        parameters: ERICA,
+        ..PLAIN
+    },
+    Component {
+        family: Family::Feedback,
+        name: "relative-rate",
+        help: "Relative-rate marking: RM cells that go back say that rates must fall (CI), or must not rise (NI), by the queue.",
+        formula: "CI = 1 <=> X > high at the end of the last interval; NI = 1 <=> X > low",
+        source: "ATM Forum, Traffic Management 4.0, section 5.10.6",
+        parameters: &[
+            INTERVAL,
+            parameter(
+                "high",
+                CELLS,
+                Required,
+                "Waiting cells above which rates must fall.",
+            ),
+            parameter(
+                "low",
+                CELLS,
+                Required,
+                "Waiting cells above which rates must not rise; at most `high`.",
+            ),
+        ],
+        ..PLAIN
+    },
+    Component {
+        family: Family::Feedback,
+        name: "efci",
+        help: "EFCI marking: data cells that pass a long queue say so, and their destination tells the source (CI).",
+        formula: "EFCI = 1 <=> X > threshold at the end of the last interval",
+        source: "ATM Forum, Traffic Management 4.0, sections 5.10.5 and 5.10.6",
+        parameters: &[
+            INTERVAL,
+            parameter(
+                "threshold",
+                CELLS,
+                Required,
+                "Waiting cells above which data cells are marked.",
+            ),
+        ],
+        ..PLAIN
+    },
+    Component {
+        family: Family::Feedback,
+        name: "oracle-rate",
+        help: "Explicit rates known beforehand: the max-min fair ones of greedy sources above their MCRs, from the whole network; to compare with.",
+        formula: "water-filling over all links with feedback, each with target x rate less the mean rate of higher classes",
+        source: "Bertsekas and Gallager, Data Networks, section 6.5.2",
+        parameters: &[TARGET],
+        ..PLAIN
+    },
+];

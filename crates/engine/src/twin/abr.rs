@@ -1,0 +1,257 @@
+//! ABR in the twin (model section 12): cells that leave an end system one by one, and ports that measure and tell.
+
+use super::ends::{Frame, Payload};
+use super::event::Event;
+use super::{Cell, Twin};
+use crate::abr::feedback::{FeedbackRule, Measured, Rule};
+use crate::abr::{At, EndSystem, Site, Terms, Turn};
+use crate::flow::FlowId;
+use crate::units::Time;
+use std::collections::VecDeque;
+
+/// An end system with the frames that wait before it.
+pub(super) struct Paced {
+    pub(super) end: EndSystem,
+    /// Frame, its cells, and the number of the next one.
+    frames: VecDeque<(u32, u32, u32)>,
+    /// When it has an event.
+    armed: Time,
+}
+
+impl Paced {
+    pub(super) fn new(terms: Terms) -> Paced {
+        Paced {
+            end: EndSystem::new(terms),
+            frames: VecDeque::new(),
+            armed: Time::NEVER,
+        }
+    }
+
+    /// Cells of data that wait.
+    pub(super) fn cells(&self) -> u64 {
+        let left = |&(_, cells, next): &(u32, u32, u32)| u64::from(cells - next);
+        self.frames.iter().map(left).sum()
+    }
+}
+
+/// A class queue that gives feedback.
+pub(super) struct Meter {
+    site: Site,
+    rule: Rule,
+    /// Since the end of the last interval: cells by VC, and cells of higher classes begun.
+    arrived: Vec<u64>,
+    higher: u64,
+    /// Forward RM cells that the rule does not know of yet: a backward one of the same instant goes before.
+    forward: Vec<(Time, usize, f64)>,
+}
+
+impl Meter {
+    pub(super) fn new(site: Site) -> Meter {
+        let terms: Vec<_> = site.subscribers.iter().map(|s| s.terms).collect();
+        Meter {
+            rule: Rule::new(&site.feedback, site.capacity, &terms),
+            arrived: vec![0; site.subscribers.len()],
+            higher: 0,
+            forward: Vec::new(),
+            site,
+        }
+    }
+
+    fn tell_before(&mut self, now: Time) {
+        for &(_, vc, ccr) in self.forward.iter().filter(|f| f.0 < now) {
+            self.rule.forward(vc, ccr);
+        }
+        self.forward.retain(|f| f.0 >= now);
+    }
+
+    fn end_of_interval(&mut self, now: Time, queue_cells: u64) -> Option<Time> {
+        let interval = self.site.feedback.interval()?;
+        self.tell_before(now);
+        self.rule.end_of_interval(&Measured {
+            interval_s: interval.as_seconds(),
+            higher_cells: self.higher,
+            arrived_cells: &self.arrived,
+            queue_cells,
+        });
+        self.higher = 0;
+        self.arrived.fill(0);
+        Some(now + interval)
+    }
+
+    /// When the first interval ends.
+    pub(super) fn begins(&self) -> Option<Time> {
+        let interval = self.site.feedback.interval()?;
+        Some(Time::ZERO + interval)
+    }
+}
+
+impl Twin<'_> {
+    /// A frame joins those that wait before the end system of its flow.
+    pub(super) fn queue_at_end_system(&mut self, flow: FlowId, frame: u32, cells: u32) {
+        let paced = self.paced[flow.index()].as_mut().expect("an ABR VC");
+        let waiting = paced.cells();
+        if paced.end.queues(waiting, u64::from(cells)) {
+            paced.frames.push_back((frame, cells, 0));
+            self.count(flow).frames_sent += 1;
+            self.arm(flow);
+        }
+    }
+
+    /// Sets the event of an end system.
+    fn arm(&mut self, flow: FlowId) {
+        let paced = self.paced[flow.index()].as_mut().expect("an ABR VC");
+        let due = paced.end.due(!paced.frames.is_empty()).max(self.now);
+        if due < paced.armed {
+            paced.armed = due;
+            self.agenda.add(due, Event::Paced { flow });
+        }
+    }
+
+    /// An end system may have a cell to send.
+    pub(super) fn paced(&mut self, flow: FlowId) {
+        let now = self.now;
+        let paced = self.paced[flow.index()].as_mut().expect("an ABR VC");
+        if paced.armed != now {
+            return;
+        }
+        paced.armed = Time::NEVER;
+        let data = !paced.frames.is_empty();
+        if paced.end.due(data) > now {
+            return self.arm(flow); // ACR has fallen since.
+        }
+        let is_data = self.kind(flow).is_data();
+        let cell = Cell {
+            flow,
+            is_data,
+            frame: 0,
+            index: 0,
+            eom: true,
+            is_rm: false,
+            tagged: false,
+            left_source: Time::NEVER,
+        };
+        let paced = self.paced[flow.index()].as_mut().expect("an ABR VC");
+        let cell = match paced.end.next(now, data) {
+            Turn::Data => {
+                let first = paced.frames.front_mut().expect("data wait");
+                let (frame, cells, index) = *first;
+                first.2 += 1;
+                let eom = index + 1 == cells;
+                if eom {
+                    paced.frames.pop_front();
+                }
+                Cell {
+                    frame,
+                    index,
+                    eom,
+                    ..cell
+                }
+            }
+            Turn::Rm { rm, out_of_rate } => {
+                let vc = self.vc(flow);
+                let flow = self.topology.flow(vc, self.kind(flow).rm());
+                let frame = self.frames[flow.index()].len() as u32;
+                let payload = Payload::Rm(rm);
+                self.frames[flow.index()].push(Frame { cells: 1, payload });
+                self.outstanding[flow.index()].push(1);
+                self.count(flow).frames_sent += 1;
+                Cell {
+                    flow,
+                    is_data: false,
+                    is_rm: true,
+                    frame,
+                    tagged: out_of_rate,
+                    ..cell
+                }
+            }
+        };
+        self.queue_cell_at_nic(cell);
+        self.arm(flow);
+    }
+
+    /// An RM cell reaches the end system of its VC there.
+    pub(super) fn take_rm(&mut self, flow: FlowId, frame: u32) {
+        let Payload::Rm(rm) = self.frames[flow.index()][frame as usize].payload else {
+            unreachable!("flows of RM cells carry these")
+        };
+        let own = self.opposite(flow);
+        let paced = self.paced[own.index()].as_mut().expect("an ABR VC");
+        paced.end.take(self.now, rm);
+        self.arm(own);
+    }
+
+    /// What the end system that takes the RM cells of `flow` sends.
+    fn opposite(&self, flow: FlowId) -> FlowId {
+        use crate::flow::FlowKind::{Ack, Data};
+        let back = if self.kind(flow).is_forward() {
+            Ack
+        } else {
+            Data
+        };
+        self.topology.flow(self.vc(flow), back)
+    }
+
+    /// A cell arrives at a port, before anything is decided about it: it is measured, tells or is told.
+    pub(super) fn passes(&mut self, link: usize, cell: Cell) {
+        let path = self.path(cell.flow);
+        let at = path.iter().position(|&l| l == link).expect("on its route");
+        if let Some(At { site, vc }) = self.sites.told(&self.topology, cell.flow, at) {
+            self.meters[site as usize].arrived[vc as usize] += 1;
+        }
+        let Payload::Rm(rm) = self.frames[cell.flow.index()][cell.frame as usize].payload else {
+            return;
+        };
+        if !rm.backward {
+            if let Some(At { site, vc }) = self.sites.told(&self.topology, cell.flow, at) {
+                let passing = (self.now, vc as usize, rm.ccr);
+                let meter = &mut self.meters[site as usize];
+                meter.forward.push(passing);
+                if meter.rule.marks_data() {
+                    let rm = rm.marked(f64::INFINITY, true, false);
+                    self.frames[cell.flow.index()][cell.frame as usize].payload = Payload::Rm(rm);
+                }
+            }
+            return;
+        }
+        if let Some(At { site, vc }) = self.sites.tells(&self.topology, cell.flow, at) {
+            let meter = &mut self.meters[site as usize];
+            meter.tell_before(self.now);
+            let marks = meter.rule.backward(vc as usize);
+            let rm = rm.marked(marks.er, marks.ci, marks.ni);
+            self.frames[cell.flow.index()][cell.frame as usize].payload = Payload::Rm(rm);
+        }
+    }
+
+    /// The transmission of a cell of `class` begins at a port.
+    pub(super) fn begins_at(&mut self, link: usize, class: usize) {
+        use crate::scenario::Class;
+        for meter in &mut self.meters {
+            if meter.site.link == link && class < Class::Abr as usize {
+                meter.higher += 1;
+            }
+        }
+    }
+
+    /// An averaging interval ends.
+    pub(super) fn interval_ends(&mut self, site: usize) {
+        let link = self.meters[site].site.link;
+        let port = self.ports[link].as_ref().expect("a port");
+        let queue = port.waiting_of(crate::scenario::Class::Abr as usize);
+        if let Some(next) = self.meters[site].end_of_interval(self.now, queue) {
+            self.agenda.add(next, Event::IntervalEnd { site });
+        }
+    }
+
+    /// A cell goes to its NIC by itself.
+    fn queue_cell_at_nic(&mut self, cell: Cell) {
+        let link = self.path(cell.flow)[0];
+        if self.lines[link].is_free_after(self.nics[link].cells()) > Time::LATEST {
+            return self.is_overdue(crate::stop::Overdue::Nic(link));
+        }
+        self.nics[link].push_cell(cell);
+        if self.lines[link].in_service.is_none() {
+            self.send_next_of_nic(link);
+        }
+        self.watch_nic(link);
+    }
+}

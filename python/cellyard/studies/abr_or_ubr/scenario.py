@@ -1,0 +1,59 @@
+"""A row of a table -> its scenario: n TCPs through two switches, one bottleneck."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import cellyard as cy
+from cellyard.study import Row
+
+
+def scenario(row: Row, shared: Mapping[str, Any]) -> cy.Scenario:
+    """The network of ``row``; what the row does not name is as ``shared`` says."""
+    place = shared["ubr"]
+    queue = cy.Queue(buffer=buffer(row), drop=drop(row, place), rest_of_frame=place["rest_of_frame"])
+    link = {"rate": place["rate"], "delay": shared["delay"]}
+    sources = row.get("sources", shared["sources"])
+    return cy.Scenario(
+        name=f"abr-or-ubr, table {row.table}: " + ", ".join(str(value) for value in row.parameters.values()),
+        duration=place["duration"],
+        measure=cy.Measure(max_goodput=place["max_goodput"]),
+        hosts=[cy.Host(name="source", count=sources), cy.Host(name="sink", count=sources)],
+        switches=[cy.Switch(name="west", ubr=queue), cy.Switch(name="east", ubr=queue)],
+        links=[
+            cy.Link(from_="source", to="west", **link),
+            cy.Link(from_="west", to="east", **link),
+            cy.Link(from_="east", to="sink", **link),
+        ],
+        vcs=[cy.Vc(from_="source", to="sink", traffic=tcp(row, shared, sources))],
+        probes=list(row.get("probes", ())),
+    )
+
+
+def tcp(row: Row, shared: Mapping[str, Any], sources: int) -> cy.Tcp:
+    """The TCP of every source; its initial ssthresh is the receiver window, the default."""
+    return cy.Tcp(
+        recovery=shared["recovery"],
+        mss=f"{shared['mss_bytes']} bytes",
+        rwnd=f"{window(row, shared, sources)} bytes",
+        granularity=f"{row.get('granularity_ms', shared['granularity_ms'])} ms",
+    )
+
+
+def window(row: Row, shared: Mapping[str, Any], sources: int) -> int:
+    """The receiver window in bytes: the row's own, or its share of a round trip of the link's payload over the sources."""
+    if "receiver_window_bytes" in row.parameters:
+        return int(row["receiver_window_bytes"])
+    return round(float(row["window_share"]) * int(shared["ubr"]["round_trip_bytes"]) / sources)
+
+
+def buffer(row: Row) -> str:
+    """K of every port."""
+    cells = row.get("buffer_cells")
+    return "unlimited" if cells is None else f"{cells} cells"
+
+
+def drop(row: Row, place: Mapping[str, Any]) -> cy.Drop:
+    """EPD where the row says so; rows without loss are of plain UBR."""
+    return cy.Epd(reserve=f"{place['epd_reserve_cells']} cells") if row.get("epd") == "yes" else cy.TailDrop()
