@@ -571,8 +571,8 @@ class Erica(Component):
         delta: delta, overload up to which the largest allocation of the interval before may be given again.
             Allowed: a number from 0 to 1 with at most 6 decimals. Default: ``0.1``.
         max_alloc_previous: Whether it may be given at all. Default: ``true``.
-        load_decay: Weight of the older values in an exponential average of the load factor; below 1. Allowed: a
-            number from 0 to 1 with at most 6 decimals. Default: ``0``.
+        load_decay: Weight of the older values in exponential averages of input and target, whose quotient is the
+            load factor; below 1. Allowed: a number from 0 to 1 with at most 6 decimals. Default: ``0``.
         active_decay: What is left per interval of a VC that has become silent in the number of active ones; below
             1. Allowed: a number from 0 to 1 with at most 6 decimals. Default: ``0``.
     """
@@ -600,8 +600,8 @@ class EricaPlus(Component):
             Default: ``500 us``.
         a: a, curve of the target above T0; above 1. Allowed: a number from 1 to 1000 with at most 6 decimals.
             Default: ``1.15``.
-        b: b, curve of the target below T0: it begins at b times the capacity. Allowed: a number from 1 to 1000 with
-            at most 6 decimals. Default: ``1.05``.
+        b: b, curve of the target below T0, where it begins at b times the capacity; above 1. Allowed: a number from
+            1 to 1000 with at most 6 decimals. Default: ``1.05``.
         qdlf: QDLF, the least part of the capacity that is left for new cells. Allowed: a number from 0 to 1 with at
             most 6 decimals. Default: ``0.5``.
         interval: Averaging interval; all intervals begin at 0. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns,
@@ -609,8 +609,8 @@ class EricaPlus(Component):
         delta: delta, overload up to which the largest allocation of the interval before may be given again.
             Allowed: a number from 0 to 1 with at most 6 decimals. Default: ``0.1``.
         max_alloc_previous: Whether it may be given at all. Default: ``true``.
-        load_decay: Weight of the older values in an exponential average of the load factor; below 1. Allowed: a
-            number from 0 to 1 with at most 6 decimals. Default: ``0``.
+        load_decay: Weight of the older values in exponential averages of input and target, whose quotient is the
+            load factor; below 1. Allowed: a number from 0 to 1 with at most 6 decimals. Default: ``0``.
         active_decay: What is left per interval of a VC that has become silent in the number of active ones; below
             1. Allowed: a number from 0 to 1 with at most 6 decimals. Default: ``0``.
     """
@@ -632,7 +632,8 @@ class EricaPlus(Component):
 class EricaMcr(Component):
     """Explicit rates by ERICA with minimum rates: the MCR and a share, by weight, of what the target leaves above all of them.
 
-    Formula: share = MCR + weight (target - sum MCR) / sum of weights
+    Formula: share = MCR + weight (target - sum of MCRs) / sum of weights, over the VCs that send; z = input /
+    target, both above the MCRs
 
     Source: ATM Forum 98-0408 (general weighted fairness).
 
@@ -644,8 +645,8 @@ class EricaMcr(Component):
         delta: delta, overload up to which the largest allocation of the interval before may be given again.
             Allowed: a number from 0 to 1 with at most 6 decimals. Default: ``0.1``.
         max_alloc_previous: Whether it may be given at all. Default: ``true``.
-        load_decay: Weight of the older values in an exponential average of the load factor; below 1. Allowed: a
-            number from 0 to 1 with at most 6 decimals. Default: ``0``.
+        load_decay: Weight of the older values in exponential averages of input and target, whose quotient is the
+            load factor; below 1. Allowed: a number from 0 to 1 with at most 6 decimals. Default: ``0``.
         active_decay: What is left per interval of a VC that has become silent in the number of active ones; below
             1. Allowed: a number from 0 to 1 with at most 6 decimals. Default: ``0``.
     """

@@ -62,7 +62,8 @@ def _port(port: Mapping[str, Any]) -> str:
     if "gr" in chosen:
         scheduler += f" {chosen['gr']['num'] / chosen['gr']['den']:g} for {chosen['class']}"
     size = "unlimited" if queue["buffer"] is None else f"{queue['buffer']} cells"
-    return f"{queue['class']} queue: {size}, {queue['drop']['policy']}; {scheduler}"
+    feedback = f", feedback {queue['feedback']['kind']}" if queue["feedback"] else ""
+    return f"{queue['class']} queue: {size}, {queue['drop']['policy']}{feedback}; {scheduler}"
 
 
 def _some(names: Mapping[str, Any]) -> str:

@@ -204,6 +204,11 @@ impl Simulation {
 
     /// Counts what has gathered, and stops the run when that is too much.
     fn weigh(&mut self) -> Result<(), Stop> {
+        let next = self.hosts.events.next_time().unwrap_or(Time::NEVER);
+        let work = self.work.first().map_or(Time::NEVER, |(time, _)| time);
+        if let Some(before) = next.min(work).min(self.fabric.end).0.checked_sub(1) {
+            self.fabric.logs.settle_until(Time(before));
+        }
         if self.watched {
             (self.gathered.points, self.gathered.drops) = self.recorded();
             if self.gathered.points + self.gathered.drops > MOST_POINTS {
@@ -219,7 +224,8 @@ impl Simulation {
             self.until_count = count_every(self.fabric.feeds.len());
             let feeds = self.fabric.feeds.iter().map(|feed| feed.behind());
             let paced = self.hosts.paced.iter().map(|paced| paced.frames());
-            let frames = feeds.sum::<usize>() + paced.sum::<usize>();
+            let rms = self.fabric.logs.under_way();
+            let frames = feeds.sum::<usize>() + paced.sum::<usize>() + rms;
             self.gathered.frames = (frames + self.hosts.events.pending()) as u64;
         }
         if self.gathered.bytes() > room as f64 {

@@ -425,6 +425,8 @@ pub struct AbrTally {
     pub backward_taken: u64,
     /// RM cells sent out of rate.
     pub out_of_rate: u64,
+    /// Frames that did not fit into its queue.
+    pub refused_frames: u64,
     /// Largest number of its cells that waited just after a frame was handed over.
     pub max_waiting: u64,
     /// ACR at the end, cells per second.

@@ -125,6 +125,7 @@ def _one(run: Mapping[str, Any]) -> str:
     parts = ["  ".join(f"{name} {cell(value)}" for name, value in told.items()), _vcs(run["vcs"])]
     if ports := [port for port in run["ports"] if port["can_queue"]]:
         parts.append(_ports(ports))
+    parts += _end_systems(run["vcs"])
     parts += _drops(run["vcs"])
     if len(run["classes"]) > 1:
         heads = list(map(_head, run["classes"][0]))
@@ -159,6 +160,14 @@ def _drops(vcs: Sequence[Mapping[str, Any]]) -> list[str]:
     lost = sum(row[2] for row in left)
     more = f"{len(left)} more lines with {lost} cells: --out DIR writes all of them to vc_ports.csv"
     return [table(head, rows[:MOST_DROPS], keys=2), *([more] if left else [])]
+
+
+def _end_systems(vcs: Sequence[Mapping[str, Any]]) -> list[str]:
+    """What the ABR end systems that send data did."""
+    senders = [(vc["name"], vc["end_systems"][0]) for vc in vcs if vc["end_systems"]]
+    if not senders:
+        return []
+    return [table(["vc", *senders[0][1]], [[name, *end.values()] for name, end in senders], keys=1)]
 
 
 def _ports(ports: Sequence[Mapping[str, Any]]) -> str:

@@ -6,7 +6,7 @@
 
 use super::rm::Rm;
 use crate::scenario::RmRates;
-use crate::tally::AbrTally;
+use crate::tally::{AbrTally, raise};
 use crate::units::{Span, TICKS_PER_SECOND, Time};
 
 /// Mrm: cells since the last forward RM cell after which one may be due by time (rule 3a).
@@ -41,6 +41,8 @@ pub struct Terms {
     pub crm: u64,
     /// How rates stand in RM cells.
     pub rates: RmRates,
+    /// Cells that may wait before it; `None`: any number.
+    pub queue: Option<u64>,
 }
 
 /// The next cell.
@@ -304,9 +306,16 @@ impl EndSystem {
         self.gap = gap(acr);
     }
 
-    /// So many of its cells wait, just after a frame was handed over.
-    pub fn waits(&mut self, cells: u64) {
-        self.tally.max_waiting = self.tally.max_waiting.max(cells);
+    /// Whether a frame of so many cells, which finds others waiting, fits into the queue; and counts it.
+    pub fn queues(&mut self, waiting: u64, cells: u64) -> bool {
+        let all = waiting + cells;
+        let fits = self.terms.queue.is_none_or(|most| all <= most);
+        if fits {
+            raise(&mut self.tally.max_waiting, all);
+        } else {
+            self.tally.refused_frames += 1;
+        }
+        fits
     }
 
     /// What it has counted by `end`.

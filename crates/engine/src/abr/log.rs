@@ -59,8 +59,9 @@ struct Log {
     interval: Span,
     intervals: VecDeque<Interval>,
     entries: BinaryHeap<Reverse<Entry>>,
-    /// Per VC: the backward cell that was marked last.
+    /// Per VC: the backward cell that was marked last, and the forward one that was heard last.
     marked: Vec<Option<u32>>,
+    heard: Vec<Option<u32>>,
 }
 
 /// RM cells of one flow that are under way: their numbers follow one another up to the next one to be sent.
@@ -84,8 +85,9 @@ pub struct Logs {
     logs: Vec<Log>,
     /// By flow.
     lanes: Vec<Lane>,
-    /// By flow: where its backward cells are told something.
+    /// By flow: where its backward cells are told something, and where the data around its forward ones may be marked.
     tells: Vec<Vec<At>>,
+    marks: Vec<Vec<At>>,
     entries: u64,
 }
 
@@ -100,6 +102,7 @@ impl Logs {
                 intervals: VecDeque::new(),
                 entries: BinaryHeap::new(),
                 marked: vec![None; terms.len()],
+                heard: vec![None; terms.len()],
             }
         };
         let flows = if sites.has_end_systems { flows } else { 0 };
@@ -107,6 +110,7 @@ impl Logs {
             logs: sites.all.iter().map(log).collect(),
             lanes: vec![Lane::default(); flows],
             tells: vec![Vec::new(); flows],
+            marks: vec![Vec::new(); flows],
             entries: 0,
         }
     }
@@ -114,6 +118,11 @@ impl Logs {
     /// Backward cells of `flow` are told something there.
     pub fn expect(&mut self, flow: FlowId, at: At) {
         self.tells[flow.index()].push(at);
+    }
+
+    /// Data around forward cells of `flow` may be marked there.
+    pub fn expect_marks(&mut self, flow: FlowId, at: At) {
+        self.marks[flow.index()].push(at);
     }
 
     /// An RM cell of `flow` is sent; returns its number.
@@ -162,11 +171,10 @@ impl Logs {
     pub fn deliver(&mut self, flow: FlowId, frame: u32) -> Rm {
         let lane = &mut self.lanes[flow.index()];
         let backward = lane.find(frame).is_some_and(|rm| rm.backward);
-        if backward {
-            for i in 0..self.tells[flow.index()].len() {
-                let at = self.tells[flow.index()][i];
-                self.settle(at, frame);
-            }
+        let places = if backward { &self.tells } else { &self.marks };
+        for i in 0..places[flow.index()].len() {
+            let places = if backward { &self.tells } else { &self.marks };
+            self.settle(places[flow.index()][i], frame, backward);
         }
         let lane = &mut self.lanes[flow.index()];
         let from_end = lane.next.wrapping_sub(frame) as usize;
@@ -177,30 +185,62 @@ impl Logs {
         rm.expect("an RM cell that arrives has been sent")
     }
 
-    /// Asks the rule at a place in the order of time, until backward cell `frame` of its VC has been marked.
-    fn settle(&mut self, at: At, frame: u32) {
+    /// Asks the rule at a place in the order of time, until cell `frame` of its VC, backward or forward, has been there.
+    fn settle(&mut self, at: At, frame: u32, backward: bool) {
         let log = &mut self.logs[at.site as usize];
-        let is_marked = |m: u32| m == frame || precedes(frame, m);
-        while !log.marked[at.vc as usize].is_some_and(is_marked) {
+        let is_past = |last: u32| last == frame || precedes(frame, last);
+        loop {
+            let last = if backward { &log.marked } else { &log.heard };
+            if last[at.vc as usize].is_some_and(is_past) {
+                return;
+            }
             let Some(Reverse(entry)) = log.entries.pop() else {
                 unreachable!("a cell that is delivered has passed")
             };
-            log.end_intervals(entry.time);
-            if entry.forward {
-                log.rule
-                    .forward(entry.vc as usize, f64::from_bits(entry.ccr));
-                continue;
-            }
-            let marks = log.rule.backward(entry.vc as usize);
-            log.marked[entry.vc as usize] = Some(entry.frame);
-            if let Some(rm) = self.lanes[entry.flow.index()].find(entry.frame) {
-                *rm = rm.marked(marks.er, marks.ci, marks.ni);
-            }
+            log.ask(entry, &mut self.lanes);
         }
+    }
+
+    /// Asks all rules about everything until `time`, all of which is known: so that what nobody waits for does not gather.
+    pub fn settle_until(&mut self, time: Time) {
+        for log in &mut self.logs {
+            while log.entries.peek().is_some_and(|entry| entry.0.time <= time) {
+                let entry = log.entries.pop();
+                entry
+                    .into_iter()
+                    .for_each(|Reverse(entry)| log.ask(entry, &mut self.lanes));
+            }
+            log.end_intervals(time);
+        }
+    }
+
+    /// How many RM cells are under way, those that were lost since the last one of their flow that arrived included.
+    pub fn under_way(&self) -> usize {
+        self.lanes.iter().map(|lane| lane.cells.len()).sum()
     }
 }
 
 impl Log {
+    /// Asks the rule about an RM cell at its place, the earliest of those that are left.
+    fn ask(&mut self, entry: Entry, lanes: &mut [Lane]) {
+        self.end_intervals(entry.time);
+        let vc = entry.vc as usize;
+        let rm = lanes[entry.flow.index()].find(entry.frame);
+        if !entry.forward {
+            let marks = self.rule.backward(vc);
+            self.marked[vc] = Some(entry.frame);
+            if let Some(rm) = rm {
+                *rm = rm.marked(marks.er, marks.ci, marks.ni);
+            }
+            return;
+        }
+        self.rule.forward(vc, f64::from_bits(entry.ccr));
+        self.heard[vc] = Some(entry.frame);
+        if let Some(rm) = rm.filter(|_| self.rule.marks_data()) {
+            *rm = rm.marked(f64::INFINITY, true, false);
+        }
+    }
+
     /// Tells the rule of the intervals that end at `time` or before.
     fn end_intervals(&mut self, time: Time) {
         while let Some(ended) = self.intervals.pop_front_if(|ended| ended.end <= time) {

@@ -169,7 +169,7 @@ fn target(feedback: Feedback) -> f64 {
     match feedback {
         Feedback::Erica(params) | Feedback::EricaMcr(params) => params.target.as_f64(),
         Feedback::OracleRate { target } => target.as_f64(),
-        Feedback::EricaPlus(_) | Feedback::RelativeRate { .. } => 1.0,
+        Feedback::EricaPlus(_) | Feedback::RelativeRate { .. } | Feedback::Efci { .. } => 1.0,
     }
 }
 
@@ -235,6 +235,7 @@ pub fn terms(scenario: &Scenario, topology: &Topology, abr: &AbrParams, flow: Fl
         adtf: abr.adtf,
         crm: abr.crm.unwrap_or(abr.tbe.div_ceil(abr.nrm)),
         rates: abr.rates,
+        queue: abr.queue,
     }
 }
 

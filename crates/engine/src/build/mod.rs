@@ -12,7 +12,7 @@ mod served;
 pub use roles::queueing_links;
 pub use served::Served;
 
-use crate::abr::{Logs, Sites};
+use crate::abr::{At, Logs, Sites};
 use crate::fabric::Fabric;
 use crate::flow::{FlowId, FlowKind};
 use crate::loss::Losses;
@@ -116,6 +116,14 @@ impl Plan<'_> {
                 for at in 1..flow.path.len() {
                     let told = self.sites.tells(self.topology, FlowId(id), at);
                     told.into_iter().for_each(|at| logs.expect(FlowId(id), at));
+                    let told = self.sites.told(self.topology, FlowId(id), at);
+                    let marks = |at: &At| {
+                        let site = &self.sites.all[at.site as usize];
+                        site.feedback.may_mark_data()
+                    };
+                    told.into_iter()
+                        .filter(marks)
+                        .for_each(|at| logs.expect_marks(FlowId(id), at));
                 }
             }
         }

@@ -99,14 +99,19 @@ impl Hosts {
     /// A frame joins those that wait before the end system of its flow.
     pub(super) fn queue_at_end_system(&mut self, at: usize, frame: u32, cells: u32, now: Time) {
         let paced = &mut self.paced[at];
+        let waiting = paced.waiting + paced.still_there(now);
+        if !paced.end.queues(waiting, u64::from(cells)) {
+            return;
+        }
+        let ends = &mut self.flows[paced.flow.index()];
+        ends.frames_sent += 1;
+        ends.cells_queued += u64::from(cells);
         paced.frames.push_back(Waiting {
             frame,
             next: 0,
             cells,
         });
         paced.waiting += u64::from(cells);
-        let waiting = paced.waiting + paced.still_there(now);
-        paced.end.waits(waiting);
         self.arm(at, now);
     }
 

@@ -50,8 +50,6 @@ impl Hosts {
         }
         let cells = fabric.sinks[flow.index()].cells_of(frame);
         if let Some(paced) = ends.paced {
-            ends.frames_sent += 1;
-            ends.cells_queued += u64::from(cells);
             return self.queue_at_end_system(paced as usize, frame, cells, time);
         }
         if self.nics[ends.nic].is_overdue() {

@@ -4,7 +4,8 @@ use super::component::Default::{Bool, Decimal, Derived, Integer, Required, Text}
 use super::component::{Component, PLAIN, Parameter, parameter};
 use super::family::Family;
 use super::kind::{
-    ANY_DURATION, ANY_RATE, DECIMALS, Kind, MAX_CELLS, POSITIVE_DURATION, choice, integer,
+    ANY_DURATION, ANY_RATE, DECIMALS, Kind, MAX_CELLS, MAX_DURATION, POSITIVE_DURATION, choice,
+    integer,
 };
 use crate::units::Span;
 
@@ -122,6 +123,16 @@ pub(super) static ABR: &[Component] = &[Component {
             Text("exact"),
             "How rates stand in RM cells.",
         ),
+        parameter(
+            "queue",
+            Kind::Cells {
+                min: 1,
+                max: MAX_CELLS,
+                unlimited: true,
+            },
+            Text("unlimited"),
+            "Cells that may wait before an end system; a frame that does not fit is dropped whole.",
+        ),
     ],
     ..PLAIN
 }];
@@ -134,7 +145,10 @@ const TARGET: Parameter = parameter(
 );
 const INTERVAL: Parameter = parameter(
     "interval",
-    POSITIVE_DURATION,
+    Kind::Duration {
+        min: Span::from_microseconds(1),
+        max: MAX_DURATION,
+    },
     Text("1 ms"),
     "Averaging interval; all intervals begin at 0.",
 );
@@ -259,6 +273,23 @@ pub(super) static FEEDBACK: &[Component] = &[
                 CELLS,
                 Required,
                 "Waiting cells above which rates must not rise; at most `high`.",
+            ),
+        ],
+        ..PLAIN
+    },
+    Component {
+        family: Family::Feedback,
+        name: "efci",
+        help: "EFCI marking: data cells that pass a long queue say so, and their destination tells the source (CI).",
+        formula: "EFCI = 1 <=> X > threshold at the end of the last interval",
+        source: "ATM Forum, Traffic Management 4.0, sections 5.10.5 and 5.10.6",
+        parameters: &[
+            INTERVAL,
+            parameter(
+                "threshold",
+                CELLS,
+                Required,
+                "Waiting cells above which data cells are marked.",
             ),
         ],
         ..PLAIN

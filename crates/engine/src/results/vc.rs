@@ -123,6 +123,8 @@ pub struct EndSystemResult {
     pub overwritten_rm_cells: u64,
     /// RM cells that it sent out of rate, with CLP = 1.
     pub out_of_rate_rm_cells: u64,
+    /// Frames that did not fit into the queue before it, and were dropped there.
+    pub refused_frames: u64,
     /// Longest queue of cells before it, just after a frame was handed over.
     pub max_queue_cells: u64,
 }
@@ -171,6 +173,7 @@ fn end_systems(vc: &Vc, tally: &VcTally, duration_s: f64) -> Vec<EndSystemResult
         returned_rm_cells: end.backward_sent,
         overwritten_rm_cells: end.overwritten,
         out_of_rate_rm_cells: end.out_of_rate,
+        refused_frames: end.refused_frames,
         max_queue_cells: end.max_waiting,
     };
     ends.map(result).collect()

@@ -33,6 +33,8 @@ pub struct AbrParams {
     pub crm: Option<u64>,
     /// How rates stand in RM cells.
     pub rates: RmRates,
+    /// Cells that may wait before an end system; unlimited when absent.
+    pub queue: Option<u64>,
 }
 
 /// How rates stand in RM cells.
@@ -63,6 +65,13 @@ pub enum Feedback {
         high: u64,
         /// Waiting cells above which rates must not rise.
         low: u64,
+    },
+    /// `abr::feedback::efci`.
+    Efci {
+        /// Averaging interval.
+        interval: Span,
+        /// Waiting cells above which data cells are marked.
+        threshold: u64,
     },
     /// `abr::feedback::oracle_rate`.
     OracleRate {
@@ -119,8 +128,22 @@ impl Feedback {
         match self {
             Feedback::Erica(params) | Feedback::EricaMcr(params) => Some(params.interval),
             Feedback::EricaPlus(params) => Some(params.interval),
-            Feedback::RelativeRate { interval, .. } => Some(*interval),
+            Feedback::RelativeRate { interval, .. } | Feedback::Efci { interval, .. } => {
+                Some(*interval)
+            }
             Feedback::OracleRate { .. } => None,
+        }
+    }
+
+    /// Whether it marks data cells.
+    pub(crate) fn may_mark_data(&self) -> bool {
+        match self {
+            Feedback::Efci { .. } => true,
+            Feedback::Erica(_)
+            | Feedback::EricaPlus(_)
+            | Feedback::EricaMcr(_)
+            | Feedback::RelativeRate { .. }
+            | Feedback::OracleRate { .. } => false,
         }
     }
 
@@ -131,6 +154,7 @@ impl Feedback {
             Feedback::EricaPlus(_) => "erica-plus",
             Feedback::EricaMcr(_) => "erica-mcr",
             Feedback::RelativeRate { .. } => "relative-rate",
+            Feedback::Efci { .. } => "efci",
             Feedback::OracleRate { .. } => "oracle-rate",
         }
     }

@@ -89,10 +89,12 @@ impl Twin<'_> {
     /// A frame joins those that wait before the end system of its flow.
     pub(super) fn queue_at_end_system(&mut self, flow: FlowId, frame: u32, cells: u32) {
         let paced = self.paced[flow.index()].as_mut().expect("an ABR VC");
-        paced.frames.push_back((frame, cells, 0));
         let waiting = paced.cells();
-        paced.end.waits(waiting);
-        self.arm(flow);
+        if paced.end.queues(waiting, u64::from(cells)) {
+            paced.frames.push_back((frame, cells, 0));
+            self.count(flow).frames_sent += 1;
+            self.arm(flow);
+        }
     }
 
     /// Sets the event of an end system.
@@ -201,7 +203,12 @@ impl Twin<'_> {
         if !rm.backward {
             if let Some(At { site, vc }) = self.sites.told(&self.topology, cell.flow, at) {
                 let passing = (self.now, vc as usize, rm.ccr);
-                self.meters[site as usize].forward.push(passing);
+                let meter = &mut self.meters[site as usize];
+                meter.forward.push(passing);
+                if meter.rule.marks_data() {
+                    let rm = rm.marked(f64::INFINITY, true, false);
+                    self.frames[cell.flow.index()][cell.frame as usize].payload = Payload::Rm(rm);
+                }
             }
             return;
         }

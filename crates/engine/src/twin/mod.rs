@@ -210,11 +210,11 @@ impl<'a> Twin<'a> {
     fn queue_at_nic(&mut self, flow: FlowId, frame: u32) {
         let link = self.path(flow)[0];
         let cells = self.frames[flow.index()][frame as usize].cells;
-        self.count(flow).frames_sent += 1;
         let is_data = self.kind(flow).is_data();
         if self.paced[flow.index()].is_some() {
             return self.queue_at_end_system(flow, frame, cells);
         }
+        self.count(flow).frames_sent += 1;
         if self.lines[link].is_free_after(self.nics[link].cells()) > Time::LATEST {
             return self.is_overdue(Overdue::Nic(link));
         }

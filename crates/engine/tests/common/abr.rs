@@ -23,6 +23,7 @@ pub fn usual() -> AbrParams {
         cdf: Ratio::new(1, 16),
         crm: None,
         rates: RmRates::Exact,
+        queue: None,
     }
 }
 
@@ -91,8 +92,12 @@ pub fn end_systems(base: u64) -> impl Strategy<Value = AbrParams> {
         span(base, 800),
     );
     let factors = (tenths(10), tenths(10), tenths(10));
-    (rates, counts, times, factors, any::<bool>()).prop_map(
-        move |((pcr, icr, mcr), (tbe, nrm, crm), (frtt, trm, adtf), (rif, rdf, cdf), coded)| {
+    let queue = option::weighted(0.2, 1u64..80);
+    let form = (any::<bool>(), queue);
+    (rates, counts, times, factors, form).prop_map(
+        move |(rates, counts, times, factors, (coded, queue))| {
+            let ((pcr, icr, mcr), (tbe, nrm, crm)) = (rates, counts);
+            let ((frtt, trm, adtf), (rif, rdf, cdf)) = (times, factors);
             AbrParams {
                 pcr: pcr.map(part),
                 mcr: mcr.map(part),
@@ -111,6 +116,7 @@ pub fn end_systems(base: u64) -> impl Strategy<Value = AbrParams> {
                 } else {
                     RmRates::Exact
                 },
+                queue,
             }
         },
     )
@@ -148,7 +154,11 @@ pub fn feedback(base: u64) -> impl Strategy<Value = Feedback> {
                 high: low + more,
                 low,
             },
-            3 => Feedback::OracleRate {
+            3 => Feedback::Efci {
+                interval: erica.interval,
+                threshold: low,
+            },
+            4 => Feedback::OracleRate {
                 target: erica.target,
             },
             _ => Feedback::EricaPlus(EricaPlusParams {

@@ -45,6 +45,10 @@ pub fn feedback() -> BoxedStrategy<Feedback> {
                 low,
             }
         }),
+        (1u64..100_000, 0u64..1_000).prop_map(|(interval_us, threshold)| Feedback::Efci {
+            interval: Span::from_microseconds(interval_us),
+            threshold,
+        }),
         (1u64..10).prop_map(|target| Feedback::OracleRate {
             target: Ratio::new(target, 10)
         }),
@@ -64,8 +68,9 @@ pub fn end_systems() -> BoxedStrategy<AbrParams> {
     let counts = (1u64..=16_777_215, 1u32..9, option::of(1u64..1_000));
     let factors = (fraction(), fraction(), fraction());
     let form = prop::sample::select(vec![RmRates::Exact, RmRates::Coded]);
+    let form = (form, option::of(1u64..100_000));
     (rates, times, counts, factors, form)
-        .prop_map(|(of, times, counts, factors, rates)| AbrParams {
+        .prop_map(|(of, times, counts, factors, (rates, queue))| AbrParams {
             pcr: of.0.map(BitRate),
             mcr: of.1.map(BitRate),
             icr: of.2.map(BitRate),
@@ -79,6 +84,7 @@ pub fn end_systems() -> BoxedStrategy<AbrParams> {
             cdf: factors.2,
             crm: counts.2,
             rates,
+            queue,
         })
         .boxed()
 }

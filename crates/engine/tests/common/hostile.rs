@@ -155,6 +155,13 @@ fn feedback(feedback: &mut Feedback, draws: &mut Draws) {
             *high = draws.magnitude(1, 1_000_000_000) - 1;
             *low = draws.magnitude(1, *high + 1) - 1;
         }
+        Feedback::Efci {
+            interval: every,
+            threshold,
+        } => {
+            *every = interval();
+            *threshold = draws.magnitude(1, 1_000_000_000) - 1;
+        }
         Feedback::OracleRate { .. } => {}
     }
 }

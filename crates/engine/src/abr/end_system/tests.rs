@@ -26,6 +26,7 @@ fn terms() -> Terms {
         adtf: ms(1_000_000),
         crm: 1_000_000,
         rates: RmRates::Exact,
+        queue: None,
     }
 }
 

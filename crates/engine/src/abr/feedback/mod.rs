@@ -6,6 +6,7 @@
 //!
 //! Rates are floats, in cells per second. Both engines ask the same code, and sums go by the number of the VC: so they get the same bits.
 
+mod efci;
 mod erica;
 mod erica_mcr;
 mod erica_plus;
@@ -17,6 +18,7 @@ mod shares;
 mod testing;
 
 use crate::scenario::Feedback;
+use efci::Efci;
 use enum_dispatch::enum_dispatch;
 use erica::Erica;
 use erica_mcr::EricaMcr;
@@ -90,6 +92,11 @@ pub trait FeedbackRule {
 
     /// What a backward RM cell of VC number `vc`, which passes the switch now, is to say.
     fn backward(&mut self, vc: usize) -> Marks;
+
+    /// Whether data cells that pass now leave with EFCI = 1.
+    fn marks_data(&self) -> bool {
+        false
+    }
 }
 
 /// The feedback of one class queue.
@@ -104,6 +111,8 @@ pub enum Rule {
     EricaMcr,
     /// CI and NI by the queue.
     RelativeRate,
+    /// EFCI by the queue.
+    Efci,
     /// Rates known beforehand.
     OracleRate,
 }
@@ -116,6 +125,7 @@ impl Rule {
             Feedback::EricaPlus(params) => EricaPlus::new(params, capacity, subscribers).into(),
             Feedback::EricaMcr(params) => EricaMcr::new(params, capacity, subscribers).into(),
             Feedback::RelativeRate { high, low, .. } => RelativeRate::new(*high, *low).into(),
+            Feedback::Efci { threshold, .. } => Efci::new(*threshold).into(),
             Feedback::OracleRate { .. } => OracleRate::new(subscribers).into(),
         }
     }
