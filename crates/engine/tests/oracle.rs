@@ -430,3 +430,39 @@ fn timers_of_one_instant_go_retransmission_first() {
     assert_eq!((acks.frames_sent, acks.cells_sent), (1, 0));
     both_orders_agree(net);
 }
+
+/// A cell that was sent ahead, to go just before nothing more is known, still waits when a frame joins at that instant.
+#[test]
+fn a_cell_sent_ahead_to_the_last_instant_known_waits_until_then() {
+    let mut net = build::network(Span(13_780_000_000));
+    net.hosts = ["a", "b"].map(build::host).into();
+    net.switches = vec![build::switch("s", None, DropPolicy::TailDrop)];
+    let cell = build::OC3.cell_time().longest();
+    net.links = vec![
+        build::link("a", "s", BitRate(155_520_003), cell * 24),
+        build::link("s", "a", BitRate(155_520_001), Span::ZERO),
+        build::link("b", "s", build::OC3, Span::ZERO),
+        build::link("s", "b", BitRate(77_760_000), cell),
+    ];
+    let udp = Traffic::Udp(UdpParams {
+        datagram_size: 245,
+        rate: BitRate(23_328_000),
+        on: None,
+        off: Span::ZERO,
+    });
+    let mut vc = build::vc("v", "a", "b", &["s"], Class::Abr, udp);
+    vc.abr = Some(AbrParams {
+        icr: Some(BitRate(10_368_000)),
+        tbe: 2,
+        nrm: 2,
+        trm: Span(1),
+        rif: Ratio::new(1, 1),
+        rdf: Ratio::new(0, 1),
+        adtf: cell * 16 + Span(1),
+        cdf: Ratio::new(0, 1),
+        ..abr::usual()
+    });
+    net.vcs = vec![vc];
+    assert_eq!(run_twin(&net, None).vcs[0].abr[0].max_waiting, 13);
+    both_orders_agree(net);
+}

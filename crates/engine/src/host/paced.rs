@@ -156,7 +156,7 @@ impl Hosts {
             if self.nics[nic].is_overdue() {
                 return fabric.overdue(Overdue::Nic(nic));
             }
-            let last = self.send_due(at, due, limit, fabric);
+            let last = self.send_due(at, due, [now, limit], fabric);
             let paced = &self.paced[at];
             due = paced.end.due(paced.waiting > 0).max(last);
         }
@@ -190,8 +190,14 @@ impl Hosts {
         [frames_from.max(alone), limit.max(alone)]
     }
 
-    /// Sends what is due at `due`, and data behind it before `limit`; returns when the last cell went.
-    fn send_due(&mut self, at: usize, due: Time, limit: Time, fabric: &mut Fabric) -> Time {
+    /// Sends what is due at `due`, `now` or later, and data behind it before `limit`; returns when the last cell went.
+    fn send_due(
+        &mut self,
+        at: usize,
+        due: Time,
+        [now, limit]: [Time; 2],
+        fabric: &mut Fabric,
+    ) -> Time {
         let paced = &mut self.paced[at];
         let ends = &mut self.flows[paced.flow.index()];
         let nic = &mut self.nics[ends.nic];
@@ -237,7 +243,7 @@ impl Hosts {
         }
         paced.waiting -= n;
         let last = due + period * (n - 1);
-        if limit > due + Span(1) {
+        if last > now {
             paced.ahead.push_back((last, period, n));
         }
         let time = nic.send_regular(due, n, period);

@@ -2,6 +2,7 @@
 
 use super::random::span;
 use cellyard_engine::scenario::*;
+use cellyard_engine::testing::Topology;
 use cellyard_engine::units::{BitRate, Ratio, Span};
 use proptest::option;
 use proptest::prelude::*;
@@ -43,6 +44,28 @@ pub fn tell(net: &mut Scenario, feedback: Feedback) {
     let queues = net.switches.iter_mut().flat_map(|s| &mut s.queues);
     for queue in queues.filter(|queue| queue.class == Class::Abr) {
         queue.feedback = Some(feedback);
+    }
+}
+
+/// Takes feedback from queues where no VC with end systems listens.
+pub fn heard(net: &mut Scenario) {
+    let topology = Topology::new(net).expect("the shape is right");
+    let is_abr = |queue: &ClassQueue| queue.class == Class::Abr;
+    let mut at_switch = vec![false; net.switches.len()];
+    for link in 0..net.links.len() {
+        let mut flows = topology.crossing[link].iter();
+        let listens = flows.any(|id| net.vcs[topology.flows[id.index()].vc].abr.is_some());
+        let queues = &mut net.links[link].queues;
+        if let Some(queue) = queues.iter_mut().find(|queue| is_abr(queue)) {
+            queue.feedback = queue.feedback.filter(|_| listens);
+        } else if let Some(switch) = topology.switch_of[link] {
+            at_switch[switch] |= listens;
+        }
+    }
+    for (switch, listens) in net.switches.iter_mut().zip(at_switch) {
+        for queue in &mut switch.queues {
+            queue.feedback = queue.feedback.filter(|_| listens);
+        }
     }
 }
 

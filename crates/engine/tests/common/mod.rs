@@ -63,6 +63,7 @@ pub fn differences(left: &Tally, right: &Tally) -> String {
             &bytes(r),
         );
         compare(format!("vc {i}, sender"), &l.sender, &r.sender);
+        compare(format!("vc {i}, end systems"), &l.abr, &r.abr);
         compare(format!("vc {i}, delay"), &l.delay, &r.delay);
         if l.bins != r.bins {
             compare(format!("vc {i}, distribution of delays"), &"left", &"right");

@@ -48,6 +48,7 @@ impl Case {
             contract.mfs = contract.mfs.map(|mfs| mfs.max(frame));
             vc.contract = Some(contract);
         }
+        abr::heard(net);
         self
     }
 }
