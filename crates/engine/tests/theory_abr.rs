@@ -66,8 +66,8 @@ fn water_filling(vcs: &[Wants], links: &[f64]) -> Vec<f64> {
             .filter(|&vc| grows[vc])
             .map(|vc| (vcs[vc].pcr - rates[vc]) / vcs[vc].weight);
         let step = at_link.chain(at_pcr).fold(f64::INFINITY, f64::min).max(0.0);
-        for vc in 0..vcs.len() {
-            rates[vc] += growth(vc) * step;
+        for (vc, rate) in rates.iter_mut().enumerate() {
+            *rate += growth(vc) * step;
         }
         let nearly = 1e-9;
         let room = |link: usize| {
