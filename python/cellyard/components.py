@@ -270,6 +270,8 @@ class Abr(Component):
             Default: tbe / nrm, rounded up.
         rates: How rates stand in RM cells. ``exact``: As they are. ``coded``: In the 16 bits of the standard,
             rounded down. Default: ``exact``.
+        queue: Cells that may wait before an end system; a frame that does not fit is dropped whole. Allowed: "1
+            cell" to "1000000000 cells", or "unlimited"; units: cells, cell. Default: ``unlimited``.
     """
 
     pcr: str | None = None
@@ -285,6 +287,7 @@ class Abr(Component):
     cdf: float | str = 0.0625
     crm: int | None = None
     rates: Literal["exact", "coded"] = "exact"
+    queue: str = "unlimited"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -566,7 +569,7 @@ class Erica(Component):
     Fields:
         target: U, target utilisation: the part of the link's rate that ABR and the classes above it are to use;
             above 0. Allowed: a number from 0 to 1 with at most 6 decimals. Default: ``0.9``.
-        interval: Averaging interval; all intervals begin at 0. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns,
+        interval: Averaging interval; all intervals begin at 0. Allowed: "1 us" to "100000 s"; units: s, ms, us, ns,
             ticks. Default: ``1 ms``.
         delta: delta, overload up to which the largest allocation of the interval before may be given again.
             Allowed: a number from 0 to 1 with at most 6 decimals. Default: ``0.1``.
@@ -604,7 +607,7 @@ class EricaPlus(Component):
             1 to 1000 with at most 6 decimals. Default: ``1.05``.
         qdlf: QDLF, the least part of the capacity that is left for new cells. Allowed: a number from 0 to 1 with at
             most 6 decimals. Default: ``0.5``.
-        interval: Averaging interval; all intervals begin at 0. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns,
+        interval: Averaging interval; all intervals begin at 0. Allowed: "1 us" to "100000 s"; units: s, ms, us, ns,
             ticks. Default: ``1 ms``.
         delta: delta, overload up to which the largest allocation of the interval before may be given again.
             Allowed: a number from 0 to 1 with at most 6 decimals. Default: ``0.1``.
@@ -640,7 +643,7 @@ class EricaMcr(Component):
     Fields:
         target: U, target utilisation: the part of the link's rate that ABR and the classes above it are to use;
             above 0. Allowed: a number from 0 to 1 with at most 6 decimals. Default: ``0.9``.
-        interval: Averaging interval; all intervals begin at 0. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns,
+        interval: Averaging interval; all intervals begin at 0. Allowed: "1 us" to "100000 s"; units: s, ms, us, ns,
             ticks. Default: ``1 ms``.
         delta: delta, overload up to which the largest allocation of the interval before may be given again.
             Allowed: a number from 0 to 1 with at most 6 decimals. Default: ``0.1``.
@@ -670,7 +673,7 @@ class RelativeRate(Component):
     Source: ATM Forum, Traffic Management 4.0, section 5.10.6.
 
     Fields:
-        interval: Averaging interval; all intervals begin at 0. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns,
+        interval: Averaging interval; all intervals begin at 0. Allowed: "1 us" to "100000 s"; units: s, ms, us, ns,
             ticks. Default: ``1 ms``.
         high: Waiting cells above which rates must fall. Allowed: "0 cells" to "1000000000 cells"; units: cells,
             cell. Required.
@@ -683,6 +686,27 @@ class RelativeRate(Component):
     interval: str = "1 ms"
     high: str
     low: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Efci(Component):
+    """EFCI marking: data cells that pass a long queue say so, and their destination tells the source (CI).
+
+    Formula: EFCI = 1 <=> X > threshold at the end of the last interval
+
+    Source: ATM Forum, Traffic Management 4.0, sections 5.10.5 and 5.10.6.
+
+    Fields:
+        interval: Averaging interval; all intervals begin at 0. Allowed: "1 us" to "100000 s"; units: s, ms, us, ns,
+            ticks. Default: ``1 ms``.
+        threshold: Waiting cells above which data cells are marked. Allowed: "0 cells" to "1000000000 cells"; units:
+            cells, cell. Required.
+    """
+
+    TAG: ClassVar[Mapping[str, str]] = {"kind": "efci"}
+
+    interval: str = "1 ms"
+    threshold: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1225,6 +1249,7 @@ Feedback: TypeAlias = (
     | EricaPlus
     | EricaMcr
     | RelativeRate
+    | Efci
     | OracleRate
     | Literal["erica", "erica-plus", "erica-mcr", "oracle-rate"]
     | Mapping[str, Any]
@@ -1327,6 +1352,7 @@ __all__ = [
     "Drop",
     "DropFromFront",
     "DropsProbe",
+    "Efci",
     "Ensemble",
     "Epd",
     "Erica",

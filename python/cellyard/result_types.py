@@ -111,6 +111,9 @@ class EndSystemResult(ResultPart):
     #: RM cells that it sent out of rate, with CLP = 1.
     out_of_rate_rm_cells: int
 
+    #: Frames that did not fit into the queue before it, and were dropped there.
+    refused_frames: int
+
     #: Longest queue of cells before it, just after a frame was handed over.
     max_queue_cells: int
 

@@ -243,7 +243,11 @@ impl Log {
 
     /// Tells the rule of the intervals that end at `time` or before.
     fn end_intervals(&mut self, time: Time) {
-        while self.intervals.front().is_some_and(|ended| ended.end <= time) {
+        while self
+            .intervals
+            .front()
+            .is_some_and(|ended| ended.end <= time)
+        {
             let Some(ended) = self.intervals.pop_front() else {
                 return;
             };
