@@ -4,7 +4,7 @@ mod common;
 
 use cellyard_engine::results::Series;
 use cellyard_engine::scenario::*;
-use cellyard_engine::testing::{DropReason, Dropped, FlowKind, Tally};
+use cellyard_engine::testing::{DropReason, Dropped, Tally};
 use cellyard_engine::units::{BitRate, Span, Time};
 use cellyard_engine::{self as simulation, Kernel, Options, Session};
 use common::build::{self, probe};
@@ -40,16 +40,16 @@ fn island(base: Scenario) -> Scenario {
     net
 }
 
-/// The part of `tally` that `links` links and `vcs` VCs at the front of the scenario count.
-fn front(mut tally: Tally, links: usize, vcs: usize) -> Tally {
+/// The part of `tally` that `links` links and `vcs` at the front of the scenario count.
+fn front(mut tally: Tally, links: usize, vcs: &[Vc]) -> Tally {
     tally.link_cells.truncate(links);
     tally.link_data_cells.truncate(links);
     tally.link_lost.truncate(links);
     tally.link_held.truncate(links);
     tally.ports.truncate(links);
     tally.nics.truncate(links);
-    tally.vcs.truncate(vcs);
-    tally.flows.truncate(FlowKind::FRAMES.len() * vcs);
+    tally.vcs.truncate(vcs.len());
+    tally.flows.truncate(common::flows_of(vcs));
     // This one sums over everything.
     tally.digest = None;
     tally
@@ -115,7 +115,7 @@ proptest! {
 
     #[test]
     fn unrelated_components_move_nobodys_draws(case in random::cases(1_500)) {
-        let (links, vcs) = (case.scenario.links.len(), case.scenario.vcs.len());
+        let (links, vcs) = (case.scenario.links.len(), &case.scenario.vcs);
         let more = island(case.scenario.clone());
         for (name, engine) in engines::ALL {
             let differ = common::differences(

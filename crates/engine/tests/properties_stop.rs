@@ -4,16 +4,17 @@ mod common;
 
 use cellyard_engine::Kernel;
 use cellyard_engine::scenario::*;
-use cellyard_engine::testing::{FlowKind, Tally, run_tally};
+use cellyard_engine::testing::{Tally, run_tally};
 use cellyard_engine::units::{BitRate, Ratio, Span};
 use common::{build, engines, random};
 use proptest::prelude::*;
 
 /// What the source of VC number `vc` has offered: single cells handed to the NIC, or segments that had not been sent before.
-fn offered(tally: &Tally, vc: usize, traffic: &Traffic) -> u64 {
+fn offered(tally: &Tally, vc: usize, vcs: &[Vc]) -> u64 {
+    let traffic = &vcs[vc].traffic;
     let sender = &tally.vcs[vc].sender;
     match traffic.carries() {
-        Carries::Cells => tally.flows[FlowKind::FRAMES.len() * vc].frames_sent,
+        Carries::Cells => tally.flows[common::flows_of(&vcs[..vc])].frames_sent,
         Carries::Frames => sender.segments - sender.retransmitted_segments,
     }
 }
@@ -33,10 +34,10 @@ proptest! {
         let mut ended = case.scenario;
         ended.vcs[vc].stop = None;
         ended.duration = ended.duration.min(stop);
-        let traffic = &stopped.vcs[vc].traffic;
+        let vcs = &stopped.vcs;
         for (name, engine) in engines::ALL {
-            let until_stop = offered(&engine(&stopped, case.replication), vc, traffic);
-            let until_end = offered(&engine(&ended, case.replication), vc, traffic);
+            let until_stop = offered(&engine(&stopped, case.replication), vc, vcs);
+            let until_end = offered(&engine(&ended, case.replication), vc, vcs);
             prop_assert_eq!(until_stop, until_end, "{}, VC {}", name, vc);
         }
     }

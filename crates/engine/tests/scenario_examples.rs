@@ -29,6 +29,8 @@ fn every_example_reads_and_says_what_it_shows() {
     assert_eq!(
         seen,
         [
+            "abr-erica",
+            "abr-shares",
             "cbr",
             "come-and-go",
             "gfr-beside-udp",

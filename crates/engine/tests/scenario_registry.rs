@@ -65,9 +65,10 @@ traffic = {traffic}
             text => format!("abr = {{ feedback = {text} }}"),
         },
         abr = match family {
-            // Feedback is for VCs of this class that listen.
-            Family::Feedback => "class = \"abr\"\nabr = {}",
-            _ => "",
+            Family::Abr => format!("class = \"abr\"\nabr = {component}"),
+            // Feedback is for VCs of this class that listen, and some probes are.
+            Family::Feedback | Family::Probe => "class = \"abr\"\nabr = {}".into(),
+            _ => String::new(),
         },
     );
     read_toml(&text, "around.toml", &[])

@@ -10,7 +10,7 @@ pub mod hostile;
 pub mod invariants;
 pub mod random;
 
-use cellyard_engine::testing::Tally;
+use cellyard_engine::testing::{FlowKind, Tally};
 use std::fmt::Write;
 
 /// Number of random cases: the environment variable `CELLYARD_CASES`, or `default`.
@@ -18,6 +18,12 @@ pub fn cases(default: u32) -> u32 {
     std::env::var("CELLYARD_CASES").map_or(default, |text| {
         text.parse().expect("CELLYARD_CASES is a number of cases")
     })
+}
+
+/// How many flows these VCs have.
+pub fn flows_of(vcs: &[cellyard_engine::scenario::Vc]) -> usize {
+    let flows = vcs.iter().map(|vc| FlowKind::of_vc(vc.abr.is_some()).len());
+    flows.sum()
 }
 
 /// The settings of every property here.
