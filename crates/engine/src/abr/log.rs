@@ -243,7 +243,14 @@ impl Log {
 
     /// Tells the rule of the intervals that end at `time` or before.
     fn end_intervals(&mut self, time: Time) {
-        while let Some(ended) = self.intervals.pop_front_if(|ended| ended.end <= time) {
+        while self
+            .intervals
+            .front()
+            .is_some_and(|ended| ended.end <= time)
+        {
+            let Some(ended) = self.intervals.pop_front() else {
+                unreachable!("there is a first one")
+            };
             self.rule.end_of_interval(&Measured {
                 interval_s: self.interval.as_seconds(),
                 higher_cells: ended.higher_cells,

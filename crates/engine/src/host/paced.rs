@@ -76,7 +76,9 @@ impl Paced {
 
     /// Cells that were sent ahead of their time and have not gone before `now`.
     fn still_there(&mut self, now: Time) -> u64 {
-        while self.ahead.pop_front_if(|run| run.0 < now).is_some() {}
+        while self.ahead.front().is_some_and(|run| run.0 < now) {
+            self.ahead.pop_front();
+        }
         let of_run = |&(last, period, n): &(Time, Span, u64)| {
             let later = last.since(now).0 / period.0.max(1) + 1;
             later.min(n)

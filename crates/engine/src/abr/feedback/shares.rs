@@ -230,9 +230,9 @@ mod tests {
                     queue_cells: 0,
                 };
                 let mut told = [[0.0; VCS]; 2];
-                for vc in 0..VCS {
-                    one.forward(vc, interval[vc].0);
-                    other.forward(vc, interval[vc].0);
+                for (vc, &(ccr, _)) in interval.iter().enumerate() {
+                    one.forward(vc, ccr);
+                    other.forward(vc, ccr);
                 }
                 one.end_of_interval(&measured, target);
                 other.end_of_interval(&measured, target);
