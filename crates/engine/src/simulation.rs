@@ -162,9 +162,11 @@ impl Simulation {
                     self.advance(port, time, next);
                 }
                 _ => {
-                    // Before this nothing can reach a host that is not known.
-                    let known = work.map_or(Time::NEVER, |(time, _)| time + self.to_host);
-                    self.hosts.known_until = known.min(next + self.host_to_host);
+                    if !self.hosts.paced.is_empty() {
+                        // Before this nothing can reach a host that is not known.
+                        let known = work.map_or(Time::NEVER, |(time, _)| time + self.to_host);
+                        self.hosts.known_until = known.min(next + self.host_to_host);
+                    }
                     self.hosts.event(&mut self.fabric);
                 }
             }

@@ -315,8 +315,8 @@ fn rates_at_target(random: &Random, target: f64) -> Vec<f64> {
     rates
 }
 
-/// ERICA over random networks: how many VCs there were, and those that are more than 5 % off, as network, VC, rate and fair rate; all are printed
-/// with those of the opposite direction on their way.
+/// ERICA over random networks: how many VCs there were, those that are more than 5 % off, by network and VC, and those of them for which no
+/// cause is known. All are printed with their causes.
 fn off_with_erica(seed: u64, kind: Of) -> (usize, Vec<(u64, usize)>, Vec<String>) {
     let (duration, warm_up) = (Span::from_milliseconds(1_000), Span::from_milliseconds(600));
     let (mut all, mut off, mut without_cause) = (0, Vec::new(), Vec::new());

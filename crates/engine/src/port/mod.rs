@@ -173,26 +173,34 @@ impl Port {
     pub fn advance(&mut self, fabric: &mut Fabric, index: usize, horizon: Time) {
         self.wake(fabric, index);
         let horizon = horizon.min(fabric.end);
-        while let Some(due) = self
-            .meter
-            .as_ref()
-            .map(|m| m.due)
-            .filter(|&due| due < horizon)
-        {
-            fabric.drop_until = due;
-            self.take_before(fabric, due);
-            let meter = self.meter.as_mut().expect("it was just looked at");
-            meter.end_of_interval(&self.kernel, fabric);
+        if self.meter.is_some() {
+            self.take_and_measure_before(fabric, horizon);
+        } else {
+            self.take_before(fabric, horizon);
         }
-        fabric.drop_until = match self.meter {
-            Some(_) => horizon,
-            None => fabric.end,
-        };
-        self.take_before(fabric, horizon);
         self.wake(fabric, index);
     }
 
+    /// The same as `take_before`, with the end of each averaging interval before `horizon`.
+    #[inline(never)]
+    fn take_and_measure_before(&mut self, fabric: &mut Fabric, horizon: Time) {
+        while let Some(meter) = &self.meter
+            && meter.due < horizon
+        {
+            let due = meter.due;
+            fabric.drop_until = due;
+            self.take_before(fabric, due);
+            if let Some(meter) = &mut self.meter {
+                meter.end_of_interval(&self.kernel, fabric);
+            }
+        }
+        fabric.drop_until = horizon;
+        self.take_before(fabric, horizon);
+        fabric.drop_until = fabric.end;
+    }
+
     /// Takes all arrivals before `horizon` of inputs that are awake.
+    #[inline(always)]
     fn take_before(&mut self, fabric: &mut Fabric, horizon: Time) {
         if horizon > self.done {
             let inputs = &mut self.inputs;
