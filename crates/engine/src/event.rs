@@ -108,7 +108,7 @@ impl WorkList {
     }
 
     /// The earliest work and its port; of equal times the port with the smallest index.
-    #[inline]
+    #[inline(always)]
     pub fn first(&mut self) -> Option<(Time, usize)> {
         if self.times.len() > SCANNED {
             while let Some(&Reverse((time, port))) = self.heap.peek() {

@@ -225,9 +225,10 @@ impl Simulation {
 
     /// Counts what has gathered, and stops the run when that is too much.
     fn weigh(&mut self) -> Result<(), Stop> {
-        let next = self.hosts.events.next_time().unwrap_or(Time::NEVER);
-        let work = self.work.first().map_or(Time::NEVER, |(time, _)| time);
-        if let Some(before) = next.min(work).min(self.fabric.end).0.checked_sub(1) {
+        if !self.hosts.paced.is_empty() {
+            let next = self.hosts.events.next_time().unwrap_or(Time::NEVER);
+            let work = self.work.first().map_or(Time::NEVER, |(time, _)| time);
+            let before = next.min(work).min(self.fabric.end).0.saturating_sub(1);
             self.fabric.logs.settle_until(Time(before));
         }
         if self.watched {
