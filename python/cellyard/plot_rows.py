@@ -47,7 +47,14 @@ QUANTITIES: Mapping[str, str] = {
 }
 
 #: The same for narrow panels.
-_SHORT: Mapping[str, str] = {"gr": "GR [fraction of link]", "vbr_period_ms": "VBR on time [ms]"}
+_SHORT: Mapping[str, str] = {
+    "cell_loss_percent": "loss [%]",
+    "delay_ms": "mean delay [ms]",
+    "host_queue_cells": "host queue [cells]",
+    "max_queue_cells": "switch queue [cells]",
+    "gr": "GR [fraction of link]",
+    "vbr_period_ms": "VBR on time [ms]",
+}
 
 #: How a parameter's value is named in titles and legends.
 _VALUES: Mapping[str, str] = {

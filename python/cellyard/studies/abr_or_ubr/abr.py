@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import cellyard as cy
@@ -12,8 +13,9 @@ from cellyard.study import Row
 def scenario(row: Row, shared: Mapping[str, Any]) -> cy.Scenario:
     """The network of ``row``; what the row does not name is as ``shared`` says."""
     place = shared["abr"]
-    cells = row.get("buffer_cells")
-    queue = cy.Queue(buffer="unlimited" if cells is None else f"{cells} cells", feedback=feedback(place))
+    queue = cy.Queue(feedback=feedback(place))
+    if "buffer_cells" in row.parameters:
+        queue = replace(queue, buffer=f"{row['buffer_cells']} cells", rest_of_frame=shared["ubr"]["rest_of_frame"])
     sources, vbr = row["sources"], row.get("vbr", "yes") == "yes"
     access, trunk, exit_ = (
         {"rate": place["rate"], "delay": f"{row.get(name, shared['delay'].split()[0])} ms"}

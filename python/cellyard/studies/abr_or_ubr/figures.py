@@ -146,7 +146,7 @@ def services(rows: Rows) -> plot.Drawn:
             one.tick_params(labelbottom=line is axes[-1])
             if line is axes[0]:
                 one.set_title(plot_rows.named("configuration", configuration))
-        line[0].set_ylabel(plot_rows.quantity(metric).replace(" [", "\n["))
+        line[0].set_ylabel(plot_rows.quantity(metric, short=True).replace(" [", "\n["))
     plot_rows.legend_above(figure, axes[0][0], published=False)
     return plot.Drawn(
         "services",

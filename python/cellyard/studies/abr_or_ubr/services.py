@@ -58,17 +58,19 @@ def queue(row: Row, shared: Mapping[str, Any]) -> cy.Queue:
     """Their queue at every port: of one size in all services."""
     common = shared["services"]
     buffer = f"{common[row['configuration']]['buffer_cells']} cells"
+    rest = shared["ubr"]["rest_of_frame"]
     if row["service"] == "abr":
-        return cy.Queue(buffer=buffer, feedback=abr.feedback(shared["abr"]))
+        return cy.Queue(buffer=buffer, feedback=abr.feedback(shared["abr"]), rest_of_frame=rest)
+    if row["service"] == "gfr":
+        return cy.Queue(buffer=buffer, drop=cy.GcraRoundRobin(threshold=common["gfr_threshold"]))
     policies: dict[str, cy.Drop] = {
         "ubr": cy.TailDrop(),
         "guaranteed-rate": cy.TailDrop(),
         "epd": cy.Epd(reserve=f"{shared['ubr']['epd_reserve_cells']} cells"),
         "selective-drop": cy.SelectiveDrop(r=common["r_fraction"], z=common["z"]),
         "fba": cy.Fba(r=common["r_fraction"], z=common["z"]),
-        "gfr": cy.GcraRoundRobin(threshold=common["gfr_threshold"]),
     }
-    return cy.Queue(buffer=buffer, drop=policies[row["service"]])
+    return cy.Queue(buffer=buffer, drop=policies[row["service"]], rest_of_frame=rest)
 
 
 def member(row: Row, shared: Mapping[str, Any], sources: int) -> dict[str, Any]:
