@@ -21,26 +21,22 @@ def rivals(rows: Rows, metric: str = "efficiency") -> list[tuple[str, Difference
 
 
 def best_rival(rows: Rows) -> tuple[str, Difference]:
-    """The other service that is the most efficient here, and how much more ABR is."""
+    """The other service that is the most efficient here, and how much more ABR is; the interval knows nothing of this choice."""
     return min(rivals(rows), key=lambda found: found[1].mean)
 
 
 @sentence("services")
 def which(rows: Rows) -> str:
-    """Which service, network by network."""
+    """Which service, network by network; both where the 95 % interval of the paired difference holds 0."""
     told = []
     for network in levels(rows.where(table="services"), "configuration"):
         for vbr, beside in BESIDE.items():
             service, by = best_rival(rows.where(table="services", configuration=network, vbr=vbr))
             chosen = {1: "ABR", 0: f"ABR or {named('service', service)}", -1: named("service", service)}[by.sign]
             told.append(
-                f"{named('configuration', network)} {beside} {chosen} ({by} for ABR against {named('service', service)})"
+                f"{named('configuration', network)} {beside} {chosen} ({by} against {named('service', service)})"
             )
-    return (
-        "By efficiency, against the best of the others and with 95 % intervals of the paired difference where there are replications: "
-        + "; ".join(told)
-        + "."
-    )
+    return f"Most efficient, and by how much ABR is ahead of the best other service: {'; '.join(told)}."
 
 
 @sentence("abr-sources", "zero-loss")

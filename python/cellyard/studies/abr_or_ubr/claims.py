@@ -204,8 +204,8 @@ def need(rows: Rows) -> Verdict:
     near, far = delays.where(access_ms=1, exit_ms=9), delays.where(access_ms=9, exit_ms=1)
     short, long = delays.where(access_ms=1, exit_ms=1), delays.where(access_ms=15, exit_ms=15)
     factors = {
-        "feedback delay (18 ms instead of 2 ms, round trip 30 ms)": _factor(near, far),
-        "round trip (70 ms instead of 14 ms)": _factor(short, long),
+        "the feedback delay (18 ms instead of 2 ms, round trip 30 ms)": _factor(near, far),
+        "the round trip (70 ms instead of 14 ms)": _factor(short, long),
         "VBR (yes instead of no)": _factor(sources.where(vbr="no"), sources.where(vbr="yes")),
         "sources (200 instead of 2)": _factor(sources.where(sources=2), sources.where(sources=200)),
     }
@@ -213,7 +213,7 @@ def need(rows: Rows) -> Verdict:
     return Verdict(
         by_sources < 1.5 < max(named),
         "the longest queue in cells is multiplied by "
-        + ", ".join(f"{value:.2g} by the {name}" for name, value in factors.items()),
+        + ", ".join(f"{value:.1f} by {name}" for name, value in factors.items()),
     )
 
 
