@@ -161,3 +161,8 @@ def short(shared: Any) -> dict[str, Any]:
     """The shared values with 50 ms for the LAN of the table services."""
     services = {**shared["services"], "lan": {**shared["services"]["lan"], "duration": "50 ms"}}
     return {**shared, "services": services}
+
+
+def test_where_narrows_the_services_to_ones_own_network() -> None:
+    rows = select(STUDY, ["services"], {"configuration": "wan", "vbr": "yes", "sources": "15"})
+    assert [row["service"] for row in rows] == ["ubr", "epd", "selective-drop", "fba", "guaranteed-rate", "gfr", "abr"]
