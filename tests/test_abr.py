@@ -1,11 +1,14 @@
-"""The fourth study on its published scenarios: UBR's rows against the table, loss by the windows, the same digest under every kernel."""
+"""The fourth study on its published scenarios: rows over UBR and ABR against the tables, loss by the windows, one workload."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
+from typing import Any
 
 import pytest
 from cellyard.agreement import agreement
+from cellyard.paired import paired
 from cellyard.reproduce import Reproduction
 from cellyard.scenario import Scenario
 from cellyard.study import Row, Rows, load, select
@@ -81,3 +84,85 @@ def test_rows_give_one_digest_under_every_kernel(epd: str) -> None:
     assert len({run.digest for run in runs}) == 1 and runs[0].digest is not None
     assert runs[0].totals.cell_loss_ratio > 0
     assert runs[0].data["vcs"] == runs[2].data["vcs"] and runs[0].data["ports"] == runs[2].data["ports"]
+
+
+def test_the_abr_table_is_that_published_and_its_percentages_are_of_what_erica_aims_at() -> None:
+    rows = STUDY.tables["abr"].rows
+    assert [(row["sources"], row["tbe_cells"], row["buffer_cells"]) for row in rows] == [
+        (2, 128, 256), (2, 128, 1024), (2, 512, 1024), (2, 512, 2048), (5, 128, 640), (5, 128, 1280), (5, 512, 2560), (5, 512, 5720),
+    ]  # fmt: skip
+    aimed_at = 149.76 * (0.9 - 0.8 / 2) * 512 / 636 * 31 / 32
+    for row in rows:
+        rates = [printed(row, f"d{n}_mbps") for n in range(1, row["sources"] + 1)]
+        assert printed(row, "throughput_mbps") == pytest.approx(sum(rates), abs=0.25), row.parameters
+        assert printed(row, "percent_of_max") == pytest.approx(
+            100 * printed(row, "throughput_mbps") / aimed_at, abs=0.15
+        )
+
+
+def test_abr_rows_have_about_the_published_throughput_in_the_published_order() -> None:
+    rows = simulated("abr", 4)
+    for row in rows:
+        assert row.simulated["throughput_mbps"] == pytest.approx(printed(row, "throughput_mbps"), abs=3.0), (
+            row.parameters
+        )
+    found = agreement(rows, "throughput_mbps")
+    assert found["mean_abs_error"] < 2 and found["rank_correlation"] > 0.85
+    by_throughput = sorted(rows, key=lambda row: float(row.simulated["throughput_mbps"]))
+    assert [row["buffer_cells"] for row in (by_throughput[0], by_throughput[-1])] == [256, 5720]
+
+
+def test_abr_rows_lose_about_as_many_cells_as_published() -> None:
+    *lossy, free = simulated("abr", 4)
+    assert free.simulated["cell_loss_percent"] == 0 and free.simulated["percent_of_max"] > 95
+    for row in lossy:
+        ratio = row.simulated["cell_loss_percent"] / printed(row, "cell_loss_percent")
+        assert 1 / 3.5 < ratio < 3.5, row.parameters
+
+
+def test_services_carry_one_workload_in_one_network() -> None:
+    for row in STUDY.tables["services"].rows.where(service="ubr"):
+        alike = STUDY.tables["services"].rows.where(**{k: row[k] for k in ("configuration", "vbr", "sources")})
+        assert len(alike) == (7 if row["vbr"] == "yes" else 6)
+        found = [STUDY.scenario(one).to_dict() for one in alike]
+        for one in found:
+            assert [vc["traffic"] for vc in one["vcs"]] == [vc["traffic"] for vc in found[0]["vcs"]]
+            assert [(link["from"], link["to"], link["rate"], link["delay"]) for link in one["links"]] == [
+                (link["from"], link["to"], link["rate"], link["delay"]) for link in found[0]["links"]
+            ]
+            assert (one["duration"], one["measure"]) == (found[0]["duration"], found[0]["measure"])
+
+
+@pytest.mark.parametrize("service", ["abr", "gfr", "guaranteed-rate"])
+def test_rows_of_services_give_one_digest_under_every_kernel(service: str) -> None:
+    row, *_ = select(STUDY, ["services"], [("service", service), ("configuration", "lan"), ("vbr", "yes")])
+    scenario = Scenario.from_toml(STUDY.scenario(row).to_toml(), overrides=[("duration", "60 ms")])
+    runs = [scenario.run(digest=True, kernel=kernel).only for kernel in ("auto", "slotted", "twin")]
+    assert len({run.digest for run in runs}) == 1 and runs[0].digest is not None
+    assert runs[0].data["vcs"] == runs[2].data["vcs"] and runs[0].data["ports"] == runs[2].data["ports"]
+
+
+def test_rows_keep_their_values_by_replication_and_pairs_of_them_draw_alike() -> None:
+    chosen = select(STUDY, ["services"], {"configuration": "lan", "vbr": "yes", "sources": "5"})
+    shortened = replace(STUDY, info={**STUDY.info, "shared": short(STUDY.info["shared"])})
+    reproduction = Reproduction(shortened, chosen.where(service=("ubr", "abr")), replications=3)
+    for _ in reproduction.advance():
+        pass
+    ubr, abr = reproduction.rows
+    assert len(ubr.samples["efficiency"]) == 3 and len(set(ubr.samples["efficiency"])) == 3
+    by = paired([(ubr, abr)], "efficiency")
+    assert by and by.low and by.high and by.low < by.mean < by.high
+    assert by.mean == pytest.approx(abr.simulated["efficiency"] - ubr.simulated["efficiency"])
+    same = paired([(ubr, ubr)], "efficiency")
+    assert same == (0, 0, 0)
+
+
+def short(shared: Any) -> dict[str, Any]:
+    """The shared values with 50 ms for the LAN of the table services."""
+    services = {**shared["services"], "lan": {**shared["services"]["lan"], "duration": "50 ms"}}
+    return {**shared, "services": services}
+
+
+def test_where_narrows_the_services_to_ones_own_network() -> None:
+    rows = select(STUDY, ["services"], {"configuration": "wan", "vbr": "yes", "sources": "15"})
+    assert [row["service"] for row in rows] == ["ubr", "epd", "selective-drop", "fba", "guaranteed-rate", "gfr", "abr"]

@@ -380,6 +380,16 @@ def coarser(loss: float) -> Rule:
     return lambda row: 0.9 - loss * order.index(row["granularity_ms"])
 
 
+def by_buffer(sign: int) -> Rule:
+    """A number that rises or falls with the buffer."""
+    return lambda row: 10.0 + sign * row["buffer_cells"] / 1000
+
+
+def host_queues(**cells: float) -> dict[str, Rule]:
+    """The longest queue of a host by service; that of a switch is 50."""
+    return {"max_queue_cells": always(50), "host_queue_cells": lambda row: cells.get(row["service"], 0)}
+
+
 ABR = [
     holds("zero_loss", "the sum less a round trip", "120000 bytes N = 2: 1685 of 5616", **queued(11021)),
     holds("zero_loss", "all of the sum", "at most 0 cells less", **queued(0)),
@@ -411,6 +421,35 @@ ABR = [
     holds("unfair", "a quarter", "in 2 of 8", fairness=unless(always(0.95), always(0.8), buffer_cells=12000, epd="no"), **lossy(0.8)),
     fails("unfair", "one of eight", "in 1 of 8",
           fairness=unless(always(0.95), always(0.8), buffer_cells=12000, receiver_window_bytes=600000, epd="no"), **lossy(0.8)),
+    holds("four_round_trips", "all fit", "N = 200: 3.9", queue_round_trips=always(3.9)),
+    holds("four_round_trips", "with one TBE", "TBE = 16777215 N = 2: 9.0",
+          queue_round_trips=unless(always(3.9), always(9), tbe_cells=16777215)),
+    holds("four_round_trips", "not without VBR", "N = 200: 3.9", queue_round_trips=unless(always(3.9), always(9), vbr="no")),
+    fails("four_round_trips", "200 sources do not", "N = 200: 4.1", queue_round_trips=unless(always(3.9), always(4.1), sources=200)),
+    holds("three_round_trips", "all fit", "N = 200: 2.9", queue_round_trips=always(2.9)),
+    holds("three_round_trips", "not with VBR", "N = 200: 2.9", queue_round_trips=unless(always(2.9), always(9), vbr="yes")),
+    fails("three_round_trips", "200 sources do not", "N = 200: 3.1", queue_round_trips=unless(always(2.9), always(3.1), sources=200)),
+    holds("one_round_trip", "14 of 44 rows", "in 14 of 44 rows, up to N = 5", queue_round_trips=unless(always(2), always(1), sources=5)),
+    fails("one_round_trip", "4 of 44 rows", "in 4 of 44 rows, up to N = 2", queue_round_trips=unless(always(2), always(1), sources=2)),
+    holds("need", "delays matter", "15.0 by the round trip", max_queue_cells=lambda row: 1000.0 * row.get("access_ms", 5)),
+    holds("need", "VBR matters", "3.0 by VBR", max_queue_cells=lambda row: 3000.0 if row["vbr"] == "yes" else 1000.0),
+    fails("need", "sources matter", "100.0 by sources", max_queue_cells=lambda row: 1000.0 * row["sources"]),
+    fails("need", "nothing matters", "1.0 by the round trip", max_queue_cells=always(1000)),
+    holds("loss_tells_little", "more loss, more throughput", "in 27 of 28 pairs",
+          throughput_mbps=by_buffer(1), cell_loss_percent=by_buffer(1)),
+    fails("loss_tells_little", "more loss, less throughput", "in 0 of 28 pairs",
+          throughput_mbps=by_buffer(1), cell_loss_percent=by_buffer(-1)),
+    holds("loss_and_throughput", "20 times", "at least 20 times", percent_of_max=always(80), cell_loss_percent=always(1)),
+    fails("loss_and_throughput", "5 times", "at least 5 times", percent_of_max=always(95), cell_loss_percent=always(1)),
+    fails("loss_and_throughput", "nothing is lost", "at least 0 times", percent_of_max=always(95), cell_loss_percent=always(0)),
+    holds("abr_is_fair", "all rows", "0.950 to 0.950 without loss", fairness=always(0.95)),
+    fails("abr_is_fair", "one row is not", "0.850 to 0.950 with",
+          fairness=unless(always(0.95), always(0.85), table="abr", buffer_cells=640)),
+    holds("where_it_queues", "as said", "in 12 of 12 rows over ABR, in 0 of 12 over UBR", **host_queues(abr=100, ubr=10)),
+    fails("where_it_queues", "both in hosts", "in 12 of 12 over UBR", **host_queues(abr=100, ubr=100)),
+    fails("where_it_queues", "both in switches", "in 0 of 12 rows over ABR", **host_queues(abr=10, ubr=10)),
+    holds("small_lan", "hardly worse than ABR", "UBR 0.45", efficiency=unless(EVEN, always(0.45), service="ubr")),
+    fails("small_lan", "far worse", "UBR 0.35", efficiency=unless(EVEN, always(0.35), service="ubr")),
 ]  # fmt: skip
 
 

@@ -27,7 +27,9 @@ def summary(study: Study, rows: Rows) -> dict[str, dict[str, Any]]:
 
 
 def told_metrics(study: Study) -> tuple[str, ...]:
-    """What sums a study up: efficiency and fairness where its tables have both, else all that any row has a published value of."""
+    """What sums a study up: its ``told``, else efficiency and fairness where its tables have both, else all published metrics."""
+    if "told" in study.info:
+        return tuple(study.info["told"])
     usual = ("efficiency", "fairness")
     tables = study.tables.values()
     if {metric for table in tables for metric in table.metrics} >= set(usual):

@@ -40,8 +40,9 @@ def agreed(study: Study, rows: Rows, replications: int | None) -> list[str]:
     """How far simulated values are from the published ones, and how many of these are inside their ensemble's range."""
     beside = [name for name, table in study.tables.items() if table.beside]
     judged = Rows(row for row in rows if row.table not in beside)
-    found = {metric: agreement(judged, metric) for metric in told_metrics(study)}
-    if not all(one["rows"] for one in found.values()):
+    of = {metric: agreement(judged, metric) for metric in told_metrics(study)}
+    found = {metric: one for metric, one in of.items() if one["rows"]}
+    if not found:
         return []
     errors = " and ".join(f"{one['mean_abs_error']:.3f} ({_named(metric)})" for metric, one in found.items())
     text = f"Simulated values are {errors} from the published ones on average"

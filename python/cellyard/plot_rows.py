@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 #: Parameters as axis labels: quantity and unit.
 QUANTITIES: Mapping[str, str] = {
     "buffer_cells": "buffer K [cells]",
+    "cell_loss_percent": "cells lost [%]",
     "configuration": "configuration",
+    "delay_ms": "mean cell transfer delay [ms]",
     "drop_policy": "drop policy",
     "efficiency": "efficiency [-]",
     "excess_mbps": "excess over MCR [Mb/s]",
@@ -29,6 +31,9 @@ QUANTITIES: Mapping[str, str] = {
     "gr": "guaranteed rate of UBR [fraction of the link]",
     "granularity_ms": "timer granularity [ms]",
     "r_fraction": "threshold R [K]",
+    "host_queue_cells": "longest queue of a host [cells]",
+    "max_queue_cells": "longest queue of a switch [cells]",
+    "queue_round_trips": "longest queue [round trips]",
     "receiver_window_bytes": "receiver window [bytes]",
     "mcr_mbps": "minimum cell rate MCR [Mb/s]",
     "scheme": "scheme",
@@ -37,11 +42,19 @@ QUANTITIES: Mapping[str, str] = {
     "throughput_mbps": "throughput [Mb/s]",
     "vbr_period_ms": "VBR on and off time [ms]",
     "window_share": "sum of the receiver windows [round trips of the link]",
+    "tbe_cells": "TBE [cells]",
     "z": "cutoff Z [-]",
 }
 
 #: The same for narrow panels.
-_SHORT: Mapping[str, str] = {"gr": "GR [fraction of link]", "vbr_period_ms": "VBR on time [ms]"}
+_SHORT: Mapping[str, str] = {
+    "cell_loss_percent": "loss [%]",
+    "delay_ms": "mean delay [ms]",
+    "host_queue_cells": "host queue [cells]",
+    "max_queue_cells": "switch queue [cells]",
+    "gr": "GR [fraction of link]",
+    "vbr_period_ms": "VBR on time [ms]",
+}
 
 #: How a parameter's value is named in titles and legends.
 _VALUES: Mapping[str, str] = {
@@ -54,22 +67,28 @@ _VALUES: Mapping[str, str] = {
     "scheme": "{}",
     "sources": "N = {}",
     "vbr_buffer": "{} cells",
+    "tbe_cells": "TBE = {} cells",
+    "vbr": "VBR: {}",
     "vbr_period_ms": "{} ms",
     "z": "Z = {}",
 }
 
 #: Names in full.
 _NAMES: Mapping[str, str] = {
+    "abr": "ABR (ERICA)",
     "chapter-8": "scheme of chapter 8",
     "dfba": "DFBA",
     "epd": "EPD",
     "fba": "FBA",
+    "gfr": "GFR",
+    "guaranteed-rate": "UBR with a guaranteed rate",
     "lan": "LAN",
     "reno": "Reno",
     "sack": "SACK",
     "satellite": "satellite",
     "selective-drop": "Selective Drop",
     "tail-drop": "UBR (tail drop)",
+    "ubr": "UBR",
     "vanilla": "Vanilla",
     "wan": "WAN",
     "weighted": "per-VC scheduling",

@@ -92,8 +92,9 @@ class Reproduction:
     def _judge(self, row: Row, runs: Sequence[Mapping[str, Any]]) -> Row:
         """``row`` with what was simulated, from the metrics of its runs."""
         simulated: dict[str, Any] = {}
-        ranges, counts = {}, set()
+        ranges, counts, samples = {}, set(), {}
         for metric in self.study.measures.names:
+            samples[metric] = tuple(run[metric] for run in runs)
             values = [run[metric] for run in runs if run[metric] is not None]
             if values and all(isinstance(value, int) for value in values):
                 counts.add(metric)
@@ -104,7 +105,8 @@ class Reproduction:
         for metric in self.study.measures.vc_names:
             of_vcs = zip(*(run[metric] for run in runs), strict=True)
             simulated[metric] = [self._centre([value for value in values if value is not None]) for values in of_vcs]
-        return replace(row, simulated=simulated, ranges=ranges, counts=frozenset(counts), runs=len(runs))
+        row = replace(row, simulated=simulated, ranges=ranges, samples=samples)
+        return replace(row, counts=frozenset(counts), runs=len(runs))
 
     def _centre(self, values: Sequence[float]) -> float | int | None:
         """The study's centre; whole of whole numbers where it is one."""

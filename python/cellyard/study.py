@@ -40,9 +40,9 @@ class Row:
     """One row of a table: its parameters, what was published, and what was simulated once it has run.
 
     ``simulated`` holds the single run's value, or the study's `Study.centre` of an ensemble of ``runs``, whose ranges
-    (`cellyard.ranges.interval`) are in ``ranges``. ``doubtful`` names metrics whose printed value is in doubt; they are shown and
-    not judged. ``counts`` names metrics that are whole numbers in every run, and were printed as such; others were rounded as
-    ``printed`` says, for all or by metric.
+    (`cellyard.ranges.interval`) are in ``ranges`` and values by replication in ``samples``. ``doubtful``
+    names metrics whose printed value is in doubt; they are shown and not judged. ``counts`` names metrics that are whole
+    numbers in every run, and were printed as such; others were rounded as ``printed`` says, for all or by metric.
     """
 
     table: str
@@ -52,6 +52,7 @@ class Row:
     doubtful: frozenset[str] = frozenset()
     simulated: Mapping[str, Any] = field(default_factory=dict)
     ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    samples: Mapping[str, tuple[float | None, ...]] = field(default_factory=dict)
     counts: frozenset[str] = COUNTS
     runs: int = 1
     printed: float | Mapping[str, float] = PRINTED

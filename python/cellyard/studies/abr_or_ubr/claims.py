@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-from statistics import mean
+from itertools import combinations, pairwise
+from statistics import geometric_mean, mean
 
+from cellyard.plot_rows import named
 from cellyard.study import Rows, Verdict, claim, count
 
 #: Cells of a segment of 512 bytes.
@@ -154,4 +155,158 @@ def unfair(rows: Rows) -> Verdict:
     )
 
 
-CLAIMS = (zero_loss, loss_costs, round_trip_needed, timers, epd_efficiency, epd_fairness, unfair)
+def _needs(rows: Rows, most: float) -> tuple[bool, str]:
+    """Whether with one TBE the queue of no number of sources exceeds ``most`` round trips, and all queues."""
+    held, told = [], []
+    for tbe in dict.fromkeys(row["tbe_cells"] for row in rows):
+        chosen = rows.where(tbe_cells=tbe)
+        held.append(max(chosen.values("queue_round_trips")) <= most)
+        of = ", ".join(f"N = {row['sources']}: {row.simulated['queue_round_trips']:.1f}" for row in chosen)
+        told.append(f"TBE = {tbe} {of}")
+    return any(held), "; ".join(told)
+
+
+@claim(
+    "With buffers of four round trips ABR loses no cell for any number of TCP sources, even with VBR.", "abr-sources"
+)
+def four_round_trips(rows: Rows) -> Verdict:
+    """Observations About ABR, second to fourth points; sources that all start together, the worst of cases."""
+    holds, told = _needs(rows.where(table="abr-sources", vbr="yes"), 4)
+    return Verdict(holds, f"longest queue beside VBR in round trips of 30 ms, with a feedback delay of 10 ms: {told}")
+
+
+@claim("Without VBR buffers of three round trips will do.", "abr-sources")
+def three_round_trips(rows: Rows) -> Verdict:
+    """Observations About ABR, fourth point."""
+    holds, told = _needs(rows.where(table="abr-sources", vbr="no"), 3)
+    return Verdict(holds, f"longest queue without VBR in round trips of 30 ms, with a feedback delay of 10 ms: {told}")
+
+
+@claim("Under many circumstances buffers of one round trip may do.", "abr-sources", "abr-delays")
+def one_round_trip(rows: Rows) -> Verdict:
+    """Observations About ABR, fifth point."""
+    chosen = rows.where(table=("abr-sources", "abr-delays"))
+    enough, of = count(value <= 1 for value in chosen.values("queue_round_trips"))
+    most = max((row["sources"] for row in chosen if row.simulated["queue_round_trips"] <= 1), default=0)
+    return Verdict(
+        4 * enough >= of, f"the longest queue is at most one round trip in {enough} of {of} rows, up to N = {most}"
+    )
+
+
+@claim(
+    "The buffer that ABR needs depends on round trip, feedback delay and VBR, not on the number of sources.",
+    "abr-sources",
+    "abr-delays",
+)
+def need(rows: Rows) -> Verdict:
+    """Observations About ABR, third and sixth points; that UBR's need grows with the sources is Observations about UBR, second point."""
+    delays, sources = rows.where(table="abr-delays"), rows.where(table="abr-sources")
+    near, far = delays.where(access_ms=1, exit_ms=9), delays.where(access_ms=9, exit_ms=1)
+    short, long = delays.where(access_ms=1, exit_ms=1), delays.where(access_ms=15, exit_ms=15)
+    factors = {
+        "the feedback delay (18 ms instead of 2 ms, round trip 30 ms)": _factor(near, far),
+        "the round trip (70 ms instead of 14 ms)": _factor(short, long),
+        "VBR (yes instead of no)": _factor(sources.where(vbr="no"), sources.where(vbr="yes")),
+        "sources (200 instead of 2)": _factor(sources.where(sources=2), sources.where(sources=200)),
+    }
+    *named, by_sources = factors.values()
+    return Verdict(
+        by_sources < 1.5 < max(named),
+        "the longest queue in cells is multiplied by "
+        + ", ".join(f"{value:.1f} by {name}" for name, value in factors.items()),
+    )
+
+
+def _factor(before: Rows, after: Rows) -> float:
+    """By what the longest queue is multiplied, on geometric average."""
+    pairs = zip(before.values("max_queue_cells"), after.values("max_queue_cells"), strict=True)
+    return geometric_mean(b / a for a, b in pairs)
+
+
+@claim(
+    "The cell loss ratio does not reflect performance: a higher one does not necessarily mean lower throughput.", "abr"
+)
+def loss_tells_little(rows: Rows) -> Verdict:
+    """Simulation Results: Summary, second point."""
+    values = [
+        (row.simulated["cell_loss_percent"], row.simulated["throughput_mbps"])
+        for row in _lossy(rows.where(table="abr"))
+    ]
+    both, of = count((a[0] - b[0]) * (a[1] - b[1]) > 0 for a, b in combinations(values, 2))
+    told = ", ".join(f"{loss:.2f} %: {throughput:.1f}" for loss, throughput in sorted(values))
+    return Verdict(
+        of > 0 and 5 * both >= of,
+        f"of two rows with loss the one with more of it has the higher throughput in {both} of {of} pairs; Mb/s by cell loss ratio, {told}",
+    )
+
+
+def _lossy(rows: Rows) -> Rows:
+    return Rows(row for row in rows if row.simulated["cell_loss_percent"] > 0)
+
+
+@claim("Throughput falls with less buffer by far more than cells are lost.", "abr")
+def loss_and_throughput(rows: Rows) -> Verdict:
+    """Simulation Results: Summary, third point: cell loss ratio and throughput are an order of magnitude apart."""
+    lossy = _lossy(rows.where(table="abr"))
+    losses = lossy.values("cell_loss_percent") or [0.0]
+    missing = [100 - value for value in lossy.values("percent_of_max")] or [0.0]
+    ratio = min((lost / loss for lost, loss in zip(missing, losses, strict=True) if loss), default=0)
+    return Verdict(
+        ratio >= 10,
+        f"rows that lose {min(losses):.2f} to {max(losses):.2f} % of their cells miss {min(missing):.0f} to {max(missing):.0f} % of the "
+        f"throughput, at least {ratio:.0f} times as much",
+    )
+
+
+@claim("ABR is fair.", "abr", "abr-sources")
+def abr_is_fair(rows: Rows) -> Verdict:
+    """ABR vs UBR."""
+    lossy, without = (rows.where(table=table).values("fairness") for table in ("abr", "abr-sources"))
+    return Verdict(
+        min(*lossy, *without) >= 0.9,
+        f"fairness {min(lossy):.3f} to {max(lossy):.3f} with the buffers of the slides, {min(without):.3f} to "
+        f"{max(without):.3f} without loss",
+    )
+
+
+@claim("ABR queues in the source, UBR in the network.", "services")
+def where_it_queues(rows: Rows) -> Verdict:
+    """ABR vs UBR."""
+    held = {}
+    for service in ("abr", "ubr"):
+        chosen = rows.where(table="services", service=service)
+        held[service] = count(row.simulated["host_queue_cells"] > row.simulated["max_queue_cells"] for row in chosen)
+    (abr, of), (ubr, of_ubr) = held["abr"], held["ubr"]
+    return Verdict(
+        2 * abr >= of and 6 * ubr <= of_ubr,
+        f"the longest queue of a host is longer than that of the switch in {abr} of {of} rows over ABR, in {ubr} of {of_ubr} over UBR",
+    )
+
+
+@claim("UBR may be OK for a LAN without VBR with a small number of sources.", "services")
+def small_lan(rows: Rows) -> Verdict:
+    """Conclusion on UBR: OK if it is hardly less efficient than ABR there."""
+    chosen = rows.where(table="services", configuration="lan", vbr="no", sources=5)
+    of = {row["service"]: row.simulated["efficiency"] for row in chosen}
+    told = ", ".join(f"{named('service', service)} {value:.2f}" for service, value in of.items())
+    return Verdict(of["ubr"] > of["abr"] - 0.1, f"efficiency with five sources on the LAN without VBR: {told}")
+
+
+CLAIMS = (
+    zero_loss,
+    loss_costs,
+    round_trip_needed,
+    timers,
+    epd_efficiency,
+    epd_fairness,
+    unfair,
+    four_round_trips,
+    three_round_trips,
+    one_round_trip,
+    need,
+    loss_tells_little,
+    loss_and_throughput,
+    abr_is_fair,
+    where_it_queues,
+    small_lan,
+)

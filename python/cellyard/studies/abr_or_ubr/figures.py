@@ -22,6 +22,13 @@ def figures(study: Study, rows: Rows) -> Iterator[plot.Drawn]:
     if rows.where(table="ubr"):
         yield by_buffer(rows.where(table=("ubr", "buffers")))
         yield queue(study)
+    if chosen := rows.where(table="abr"):
+        yield by_abr_buffer(chosen)
+        yield abr_against_ubr(study)
+    if chosen := rows.where(table="abr-sources"):
+        yield by_sources(chosen)
+    if chosen := rows.where(table="services"):
+        yield services(chosen)
     if chosen := rows.where(table="windows"):
         yield by_window(chosen)
     if chosen := rows.where(table="granularity"):
@@ -90,5 +97,88 @@ def queue(study: Study) -> plot.Drawn:
         "The bottleneck's queue without and with EPD",
         "Five sources, K = 12000 cells, windows of 600000 bytes, one run as published. The queue overflows at the end of slow start and "
         "empties while the sources wait for their timers.",
+        figure,
+    )
+
+
+def by_abr_buffer(rows: Rows) -> plot.Drawn:
+    """What the buffer and TBE do over ABR."""
+    return plot.Drawn(
+        "abr",
+        "ABR: throughput and loss against the buffer, by number of sources and TBE",
+        f"{plot_rows.READING} TCPs beside VBR; the buffer alone of the three decides the throughput, and little loss costs much of it.",
+        plot_rows.grid(
+            rows,
+            ("throughput_mbps", "cell_loss_percent"),
+            x="buffer_cells",
+            group="tbe_cells",
+            columns=["sources"],
+        ),
+    )
+
+
+def by_sources(rows: Rows) -> plot.Drawn:
+    """The buffer that no loss needs, by the number of sources."""
+    return plot.Drawn(
+        "abr-sources",
+        "ABR: the longest queue against the number of sources, by TBE, without and with VBR",
+        "Simulated, with unlimited buffers; in round trips of 30 ms of the link. All sources start together.",
+        plot_rows.grid(rows, ["queue_round_trips"], x="sources", group="tbe_cells", columns=["vbr"]),
+    )
+
+
+def services(rows: Rows) -> plot.Drawn:
+    """One workload over all services."""
+    chosen = Rows(replace(row, parameters={**row.parameters, "network": _network(row)}) for row in rows)
+    metrics = ("efficiency", "fairness", "cell_loss_percent", "max_queue_cells", "host_queue_cells", "delay_ms")
+    figure, axes = plot.panels_grid(len(metrics), 3, width=9.6, height=10.5)
+    groups = plot_rows.levels(chosen, "service")
+    configurations = plot_rows.levels(chosen, "configuration")
+    for line, metric in zip(axes, metrics, strict=True):
+        for one, configuration in zip(line, configurations, strict=False):
+            own = chosen.where(configuration=configuration)
+            plot_rows.against(
+                one, own, metric, x="network", group="service", places=plot_rows.levels(own, "network"), groups=groups
+            )
+            lines: list[Any] = [drawn[0] for drawn in one.containers]
+            for drawn in lines:
+                drawn.set_linestyle("")
+            one.tick_params(labelbottom=line is axes[-1])
+            if line is axes[-1]:
+                one.set_xlabel("number of sources N, and what is beside them")
+            if line is axes[0]:
+                one.set_title(plot_rows.named("configuration", configuration))
+        line[0].set_ylabel(plot_rows.quantity(metric, short=True).replace(" [", "\n["))
+    plot_rows.legend_above(figure, axes[0][0], published=False)
+    return plot.Drawn(
+        "services",
+        "One workload over each service: LAN, WAN and satellite path, 5 and 15 TCPs, without and with VBR",
+        "Simulated, with the ensemble's ranges; buffers of one size for all services of a network. Efficiency is of what VBR leaves, "
+        "ERICA's target and RM cells included. Queues: the longest of a switch, and of a host.",
+        figure,
+    )
+
+
+def _network(row: Row) -> str:
+    return f"N = {row['sources']}\n{'VBR' if row['vbr'] == 'yes' else 'alone'}"
+
+
+def abr_against_ubr(study: Study) -> plot.Drawn:
+    """The queue under VBR over ABR and over UBR, one run of each."""
+    figure, axes = plot.panels(2, height=2.7)
+    for one, service in zip(axes, ("abr", "ubr"), strict=True):
+        (row,) = study.tables["services"].rows.where(configuration="wan", vbr="yes", sources=5, service=service)
+        watched = replace(row, parameters={**row.parameters, "probes": [cy.QueueProbe(of=PORT, interval="1 ms")]})
+        run = study.scenario(watched).run().only
+        title = plot_rows.named("service", service)
+        plot.lines(one, {title: run.series[0]})
+        plot.level(one, 12000, "K")
+        one.set(title=title, xlim=(0, 3), ylim=(0, 13500), ylabel="queue [cells]" if service == "abr" else None)
+        for burst in range(15):
+            one.axvspan(0.002 + 0.2 * burst, 0.102 + 0.2 * burst, color="#f0f0f0", zorder=0, linewidth=0)
+    return plot.Drawn(
+        "abr-ubr-queue",
+        "The bottleneck's queue under VBR, over ABR and over UBR",
+        "WAN of the table services, five TCPs, one run as published of each; grey: VBR on.",
         figure,
     )

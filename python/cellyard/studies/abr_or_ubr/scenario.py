@@ -6,11 +6,22 @@ from collections.abc import Mapping
 from typing import Any
 
 import cellyard as cy
+from cellyard.studies.abr_or_ubr import abr, services
 from cellyard.study import Row
+
+#: Tables over ABR.
+ABR = ("abr", "abr-sources", "abr-delays")
 
 
 def scenario(row: Row, shared: Mapping[str, Any]) -> cy.Scenario:
     """The network of ``row``; what the row does not name is as ``shared`` says."""
+    if row.table == "services":
+        return services.scenario(row, shared)
+    return abr.scenario(row, shared) if row.table in ABR else ubr(row, shared)
+
+
+def ubr(row: Row, shared: Mapping[str, Any]) -> cy.Scenario:
+    """The network of a row over UBR."""
     place = shared["ubr"]
     queue = cy.Queue(buffer=buffer(row), drop=drop(row, place), rest_of_frame=place["rest_of_frame"])
     link = {"rate": place["rate"], "delay": shared["delay"]}

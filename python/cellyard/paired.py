@@ -1,0 +1,99 @@
+"""Two rows of a study compared run by run: replications of one number draw alike, so their differences vary less than the rows do."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from statistics import fmean, stdev
+from typing import NamedTuple
+
+from cellyard.study import Row
+
+#: How sure an interval is.
+CONFIDENCE = 0.95
+
+
+class Difference(NamedTuple):
+    """A mean difference with its confidence interval (`CONFIDENCE`); without an interval both ends are ``None``."""
+
+    mean: float
+    low: float | None = None
+    high: float | None = None
+
+    @property
+    def sign(self) -> int:
+        """1 or -1 where the interval leaves out 0, else 0; of a single run that of the difference."""
+        if self.low is None or self.high is None:
+            return (self.mean > 0) - (self.mean < 0)
+        return (self.low > 0) - (self.high < 0)
+
+    def __str__(self) -> str:
+        if self.low is None or self.high is None:
+            return f"{self.mean:+.2f}"
+        return f"{self.mean:+.2f} [{self.low:+.2f}, {self.high:+.2f}]"
+
+
+def differences(a: Row, b: Row, metric: str) -> list[float]:
+    """``metric`` of ``b`` less that of ``a``, replication by replication where both have one; of rows without runs, of their centres.
+
+    >>> one, other = (Row("1", {}, {}, samples={"efficiency": values}) for values in ((0.5, 0.6), (0.7, None)))
+    >>> differences(one, other, "efficiency")
+    [0.19999999999999996]
+    """
+    here, there = a.samples.get(metric), b.samples.get(metric)
+    if here is None or there is None:
+        here, there = (a.simulated.get(metric),), (b.simulated.get(metric),)
+    return [y - x for x, y in zip(here, there, strict=True) if x is not None and y is not None]
+
+
+def paired(pairs: Iterable[tuple[Row, Row]], metric: str) -> Difference | None:
+    """How much higher ``metric`` is in the second row of each pair, on average over the pairs, with an interval over replications.
+
+    Every pair must have as many runs. The interval is Student's: mean +- t s / sqrt(n) of the n replications' means over the pairs.
+    ``None`` where nothing is defined.
+    """
+    found = [differences(a, b, metric) for a, b in pairs]
+    if not found or not all(found) or len({len(one) for one in found}) > 1:
+        return None
+    return of(list(map(fmean, zip(*found, strict=True))))
+
+
+def of(values: Sequence[float]) -> Difference:
+    """Mean and interval of independent values.
+
+    >>> of([1.0, 2.0, 3.0])
+    Difference(mean=2.0, low=-0.48413771..., high=4.48413771...)
+    """
+    mean = fmean(values)
+    if len(values) < 2:
+        return Difference(mean)
+    half = student((1 + CONFIDENCE) / 2, len(values) - 1) * stdev(values) / math.sqrt(len(values))
+    return Difference(mean, mean - half, mean + half)
+
+
+def student(p: float, freedom: int) -> float:
+    """Quantile ``p`` >= 0.5 of Student's law with so many degrees of freedom, from its closed form (Abramowitz and Stegun, 26.7.3 and 4).
+
+    >>> [round(student(0.975, freedom), 3) for freedom in (1, 2, 9, 19, 100)]
+    [12.706, 4.303, 2.262, 2.093, 1.984]
+    """
+    low, high = 0.0, 1.0
+    while _inside(high, freedom) < 2 * p - 1:
+        high *= 2
+    for _ in range(100):
+        middle = (low + high) / 2
+        low, high = (middle, high) if _inside(middle, freedom) < 2 * p - 1 else (low, middle)
+    return (low + high) / 2
+
+
+def _inside(t: float, freedom: int) -> float:
+    """Probability that Student's variable lies between -t and t."""
+    angle = math.atan2(t, math.sqrt(freedom))
+    sine, cosine = math.sin(angle), math.cos(angle)
+    term = total = cosine if freedom % 2 else 1.0
+    for k in range(3 if freedom % 2 else 2, freedom, 2):
+        term *= cosine**2 * (k - 1) / k
+        total += term
+    if freedom % 2:
+        return 2 / math.pi * (angle + (sine * total if freedom > 1 else 0.0))
+    return sine * total
