@@ -135,8 +135,8 @@ def class_source(name: str, types: Types) -> str:
     schema = types.defs[name]
     arrays = any(maker(inner, types) == "array" for _, inner in properties(schema))
     base = "CountPart" if name in COUNTS else "ArrayPart" if arrays else "ResultPart"
-    own = ", eq=False, repr=False" if arrays else ""
-    lines = [f"@dataclass(frozen=True, slots=True, kw_only=True{own})", f"class {type_name(name)}({base}):"]
+    own = ", eq=False" if arrays else ""
+    lines = [f"@dataclass(frozen=True, slots=True, kw_only=True, repr=False{own})", f"class {type_name(name)}({base}):"]
     first, *more = words(schema).split("\n\n")
     filled = [textwrap.fill(one, WIDTH, initial_indent="    ", subsequent_indent="    ") for one in more]
     lines.append('    """' + "\n\n".join([first, *filled]) + ('\n    """' if more else '"""'))

@@ -26,6 +26,7 @@ from cellyard.result_part import CountPart, ResultPart
 from cellyard.results import (
     ClassResult,
     DroppedCells,
+    EndSystemResult,
     PortClassResult,
     PortResult,
     RunResult,
@@ -66,6 +67,7 @@ PARTS: Mapping[type, Mapping[str, Parts]] = {
     },
     VcResult: {
         "port": Parts(VcPortResult, lambda vc: {one.port: one for one in vc.ports}),
+        "end_system": Parts(EndSystemResult, lambda vc: {one.host: one for one in vc.end_systems}),
     },
     VcPortResult: {
         "dropped_cells": Parts(DroppedCells, lambda there: {"": there.dropped_cells}, ONLY),

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class ResultPart:
     """Base of the classes of results."""
 
@@ -28,6 +28,11 @@ class ResultPart:
         values = {cls.NAMES.get(key, key): value for key, value in data.items()}
         return cls(**{name: cls.PARTS[name](value) if name in cls.PARTS else value for name, value in values.items()})
 
+    def __repr__(self) -> str:
+        told = ((field.name, getattr(self, field.name)) for field in fields(self) if field.repr)
+        shown = (f"{name}={value!r}" for name, value in told if value is not None)
+        return f"{type(self).__name__}({', '.join(shown)})"
+
     def _repr_html_(self) -> str:
         from cellyard.notebook import part_html
 
@@ -40,7 +45,7 @@ class ResultPart:
         return {name: kind == "int" for name, kind in kinds.items() if kind in ("int", "float")}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class CountPart(ResultPart):
     """Base of the classes that tell a count part by part."""
 

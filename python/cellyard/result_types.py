@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Totals(ResultPart):
     """The whole network in one run.
 
@@ -83,7 +83,7 @@ ServiceClass: TypeAlias = Literal["cbr", "vbr", "abr", "gfr", "ubr"]
 Carries: TypeAlias = Literal["frames", "cells"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class EndSystemResult(ResultPart):
     """An ABR end system: source of one direction of its VC, destination of the other."""
 
@@ -118,7 +118,7 @@ class EndSystemResult(ResultPart):
     max_queue_cells: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class DroppedCells(CountPart):
     """Cells dropped at a port, by reason."""
 
@@ -141,7 +141,7 @@ class DroppedCells(CountPart):
     link: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class VcPortResult(ResultPart):
     """What a VC lost at one port on its way, or on the link behind it."""
 
@@ -154,7 +154,7 @@ class VcPortResult(ResultPart):
     dropped_cells: DroppedCells
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class VcResult(ResultPart):
     """One VC: counters of its data from start to end, its goodput and delays in the measuring time.
 
@@ -310,7 +310,7 @@ class VcResult(ResultPart):
     ports: tuple[VcPortResult, ...] = field(repr=False)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class PortClassResult(ResultPart):
     """One class queue of a port."""
 
@@ -332,7 +332,7 @@ class PortClassResult(ResultPart):
     max_queue_cells: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class PortResult(ResultPart):
     """One port of a switch, named after its link.
 
@@ -393,7 +393,7 @@ class PortResult(ResultPart):
     classes: tuple[PortClassResult, ...] = field(repr=False)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class ClassResult(ResultPart):
     """One service class over the whole network: the data cells of its VCs, and their transfer delays as for a VC."""
 
@@ -425,7 +425,7 @@ class ClassResult(ResultPart):
     cell_delay_variation_s: float | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class Series(ArrayPart):
     """What a probe recorded."""
 
@@ -466,7 +466,7 @@ FlowKind: TypeAlias = Literal["data", "ack", "rm", "rm-back"]
 DropReason: TypeAlias = Literal["police", "policy", "full", "rest", "front", "link"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class DroppedCell(ResultPart):
     """A dropped cell that a ``trace`` probe saw: when, where, why, and the queue that it found."""
 

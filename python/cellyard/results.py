@@ -17,6 +17,7 @@ from cellyard.result_types import ClassResult as ClassResult
 from cellyard.result_types import DroppedCell as DroppedCell
 from cellyard.result_types import DroppedCells as DroppedCells
 from cellyard.result_types import DropReason as DropReason
+from cellyard.result_types import EndSystemResult as EndSystemResult
 from cellyard.result_types import FlowKind as FlowKind
 from cellyard.result_types import PortClassResult as PortClassResult
 from cellyard.result_types import PortResult as PortResult
