@@ -135,7 +135,10 @@ def test_the_page_has_every_section_and_links_to_each(shown: Page, folder: Path)
     within, files = leads(shown)
     assert within == shown.attributes("h2", "id")
     assert files == [f"{name}.pdf" for name in FIGURES] and all((folder / name).is_file() for name in files)
-    assert "medians of 1 replications of each row" in shown.whole and "Only tables 1, 2-3 of the study." in shown.whole
+    assert (
+        "medians of 1 replications of each row" in shown.whole
+        and "Only the rows that --table 1 --table 2-3 chooses." in shown.whole
+    )
 
 
 @pytest.mark.parametrize("name", TABLES)
@@ -283,7 +286,7 @@ def test_the_page_of_a_whole_study_has_every_table_claim_and_assumption(name: st
     assert len(found.tables["Assumed"]) == 1 + len(study.info["assumed"])
     within, files = leads(found)
     assert within == found.attributes("h2", "id") and files == [f"table-{table}.pdf" for table in study.tables]
-    assert "Only table" not in found.whole
+    assert "Only the rows" not in found.whole
 
 
 MATCHED = {"efficiency": 0.5}, {"efficiency": 0.52}

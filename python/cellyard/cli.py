@@ -396,6 +396,7 @@ def run_study(
 def report(
     name: StudyName,
     table: Tables = None,
+    where: Where = None,
     out: Annotated[
         Path | None, typer.Option(help="Folder of the report; NAME-report by default.", metavar="DIR", parser=_folder)
     ] = None,
@@ -414,6 +415,7 @@ def report(
     return study_report.command(
         name,
         tables=table or [],
+        where=pairs("--where", where),
         out=out or Path(f"{name}-report"),
         overwrite=overwrite,
         replications=replications,

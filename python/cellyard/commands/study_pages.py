@@ -36,7 +36,7 @@ class Columns:
 def page(
     study: Study, rows: Rows, document: Mapping[str, Any], figures: Sequence[Picture], *, chosen: Sequence[str] = ()
 ) -> str:
-    """The whole page, its figures inside it. ``chosen`` names the tables of ``rows`` when they are not all."""
+    """The whole page, its figures inside it. ``chosen`` are the options that chose ``rows`` when they are not all."""
     shared = list(_flat(study.info["shared"]))
     return pages.html("report.html", shared=shared, **_common(study, rows, document, figures, chosen))
 

@@ -20,6 +20,7 @@ def command(
     name: str,
     *,
     tables: Sequence[str],
+    where: Sequence[tuple[str, str]],
     out: Path,
     overwrite: bool,
     replications: int | None,
@@ -29,7 +30,7 @@ def command(
 ) -> int:
     """Run the study, write its page; returns the exit status."""
     study = load(name)
-    rows = select(study, tables)
+    rows = select(study, tables, where)
     origin = provenance.of_command()
     path = out / "index.html"
     with plot.style(), study_files.folder(study, out, origin, overwrite=overwrite) as folder:
@@ -39,7 +40,8 @@ def command(
         if status:
             return status
         document = {**reproduction.to_dict(wall_seconds=seconds), "provenance": origin}
-        chosen = list(dict.fromkeys(tables))
+        chosen = [f"--table {table}" for table in dict.fromkeys(tables)]
+        chosen += [f"--where {key}={value}" for key, value in where]
 
         def add(files: FileSet) -> None:
             study_files.add(files, reproduction, document)
