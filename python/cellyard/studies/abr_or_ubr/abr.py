@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import cellyard as cy
+from cellyard.studies.abr_or_ubr import network
 from cellyard.study import Row
 
 
@@ -16,39 +17,19 @@ def scenario(row: Row, shared: Mapping[str, Any]) -> cy.Scenario:
     queue = cy.Queue(feedback=feedback(place))
     if "buffer_cells" in row.parameters:
         queue = replace(queue, buffer=f"{row['buffer_cells']} cells", rest_of_frame=shared["ubr"]["rest_of_frame"])
-    sources, vbr = row["sources"], row.get("vbr", "yes") == "yes"
-    access, trunk, exit_ = (
-        {"rate": place["rate"], "delay": f"{row.get(name, shared['delay'].split()[0])} ms"}
-        for name in ("access_ms", "trunk_ms", "exit_ms")
-    )
-    return cy.Scenario(
-        name=f"abr-or-ubr, table {row.table}: " + ", ".join(str(value) for value in row.parameters.values()),
+    vbr = row.get("vbr", "yes") == "yes"
+    own = [f"{row[name]} ms" if name in row.parameters else shared["delay"] for name in ("access_ms", "exit_ms")]
+    return network.dumbbell(
+        row,
         duration=place["duration" if row.table == "abr" else "own_duration"],
-        measure=cy.Measure(max_goodput=place["max_goodput_with_vbr" if vbr else "max_goodput"]),
-        hosts=[
-            cy.Host(name="source", count=sources),
-            cy.Host(name="sink", count=sources),
-            *background_hosts(vbr),
-        ],
-        switches=[cy.Switch(name="west", abr=queue), cy.Switch(name="east", abr=queue)],
-        links=[
-            cy.Link(from_="source", to="west", **access),
-            cy.Link(from_="west", to="east", **trunk),
-            cy.Link(from_="east", to="sink", **exit_),
-            *background_links(vbr, place["rate"], shared["delay"]),
-        ],
-        vcs=[
-            cy.Vc(
-                name="tcp",
-                from_="source",
-                to="sink",
-                class_="abr",
-                abr=end_system(row, place),
-                traffic=tcp(shared, place),
-            ),
-            *background(vbr, place),
-        ],
-        probes=list(row.get("probes", ())),
+        max_goodput=place["max_goodput_with_vbr" if vbr else "max_goodput"],
+        rate=place["rate"],
+        delays=(own[0], shared["delay"], own[1]),
+        sources=row["sources"],
+        ports={"abr": queue},
+        member={"name": "tcp", "class_": "abr", "abr": end_system(row, place), "traffic": tcp(shared, place)},
+        vbr=network.vbr(place) if vbr else None,
+        vbr_delay=shared["delay"],
     )
 
 
@@ -70,23 +51,3 @@ def tcp(shared: Mapping[str, Any], place: Mapping[str, Any]) -> cy.Tcp:
         rwnd=f"{place['rwnd_bytes']} bytes",
         granularity=f"{shared['granularity_ms']} ms",
     )
-
-
-def background_hosts(vbr: bool) -> list[cy.Host]:
-    """The ends of the VBR source."""
-    return [cy.Host(name="video"), cy.Host(name="screen")] if vbr else []
-
-
-def background_links(vbr: bool, rate: str, delay: str) -> list[cy.Link]:
-    """Its links."""
-    ends = (("video", "west"), ("east", "screen")) if vbr else ()
-    return [cy.Link(from_=a, to=b, rate=rate, delay=delay) for a, b in ends]
-
-
-def background(vbr: bool, place: Mapping[str, Any]) -> list[cy.Vc]:
-    """The VBR source of the slides: on at 80 % of the link, then off, from 2 ms on."""
-    if not vbr:
-        return []
-    period = f"{place['vbr_period_ms']} ms"
-    traffic = cy.Vbr(amplitude=place["vbr_amplitude"], on=period, off=period)
-    return [cy.Vc(name="vbr", from_="video", to="screen", start=place["vbr_start"], traffic=traffic)]

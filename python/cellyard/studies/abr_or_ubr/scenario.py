@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import cellyard as cy
-from cellyard.studies.abr_or_ubr import abr, services
+from cellyard.studies.abr_or_ubr import abr, network, services
 from cellyard.study import Row
 
 #: Tables over ABR.
@@ -23,22 +23,16 @@ def scenario(row: Row, shared: Mapping[str, Any]) -> cy.Scenario:
 def ubr(row: Row, shared: Mapping[str, Any]) -> cy.Scenario:
     """The network of a row over UBR."""
     place = shared["ubr"]
-    queue = cy.Queue(buffer=buffer(row), drop=drop(row, place), rest_of_frame=place["rest_of_frame"])
-    link = {"rate": place["rate"], "delay": shared["delay"]}
     sources = row.get("sources", shared["sources"])
-    return cy.Scenario(
-        name=f"abr-or-ubr, table {row.table}: " + ", ".join(str(value) for value in row.parameters.values()),
+    return network.dumbbell(
+        row,
         duration=place["duration"],
-        measure=cy.Measure(max_goodput=place["max_goodput"]),
-        hosts=[cy.Host(name="source", count=sources), cy.Host(name="sink", count=sources)],
-        switches=[cy.Switch(name="west", ubr=queue), cy.Switch(name="east", ubr=queue)],
-        links=[
-            cy.Link(from_="source", to="west", **link),
-            cy.Link(from_="west", to="east", **link),
-            cy.Link(from_="east", to="sink", **link),
-        ],
-        vcs=[cy.Vc(from_="source", to="sink", traffic=tcp(row, shared, sources))],
-        probes=list(row.get("probes", ())),
+        max_goodput=place["max_goodput"],
+        rate=place["rate"],
+        delays=(shared["delay"],) * 3,
+        sources=sources,
+        ports={"ubr": cy.Queue(buffer=buffer(row), drop=drop(row, place), rest_of_frame=place["rest_of_frame"])},
+        member={"traffic": tcp(row, shared, sources)},
     )
 
 

@@ -6,46 +6,28 @@ from collections.abc import Mapping
 from typing import Any
 
 import cellyard as cy
-from cellyard.studies.abr_or_ubr import abr
+from cellyard.studies.abr_or_ubr import abr, network
 from cellyard.study import Row
 
 
 def scenario(row: Row, shared: Mapping[str, Any]) -> cy.Scenario:
     """The network of ``row``; what the row does not name is as ``shared`` says."""
     place, common = shared["services"][row["configuration"]], shared["services"]
-    vbr, sources, rate = row["vbr"] == "yes", row["sources"], shared["abr"]["rate"]
-    access = {"rate": rate, "delay": place["delay"]}
-    ports: dict[str, Any] = {kind(row): queue(row, shared)}
+    vbr, sources = row["vbr"] == "yes", row["sources"]
     scheduler: cy.Scheduler = (
         cy.GuaranteedRate(class_="ubr", gr=common["gr"]) if row["service"] == "guaranteed-rate" else "strict-priority"
     )
-    return cy.Scenario(
-        name=f"abr-or-ubr, table {row.table}: " + ", ".join(str(value) for value in row.parameters.values()),
+    return network.dumbbell(
+        row,
         duration=place["duration"],
-        measure=cy.Measure(max_goodput=place["max_goodput_with_vbr" if vbr else "max_goodput"]),
-        hosts=[
-            cy.Host(name="source", count=sources),
-            cy.Host(name="sink", count=sources),
-            *abr.background_hosts(vbr),
-        ],
-        switches=[cy.Switch(name=name, scheduler=scheduler, **ports) for name in ("west", "east")],
-        links=[
-            cy.Link(from_="source", to="west", **access),
-            cy.Link(from_="west", to="east", rate=rate, delay=place["trunk_delay"]),
-            cy.Link(from_="east", to="sink", **access),
-            *abr.background_links(vbr, rate, place["delay"]),
-        ],
-        vcs=[
-            cy.Vc(
-                name="tcp",
-                from_="source",
-                to="sink",
-                **member(row, shared, sources),
-                traffic=abr.tcp({**shared, **place}, place),
-            ),
-            *abr.background(vbr, shared["abr"]),
-        ],
-        probes=list(row.get("probes", ())),
+        max_goodput=place["max_goodput_with_vbr" if vbr else "max_goodput"],
+        rate=shared["abr"]["rate"],
+        delays=(place["delay"], place["trunk_delay"], place["delay"]),
+        sources=sources,
+        ports={"scheduler": scheduler, kind(row): queue(row, shared)},
+        member={"name": "tcp", **member(row, shared, sources), "traffic": abr.tcp({**shared, **place}, place)},
+        vbr=network.vbr(shared["abr"]) if vbr else None,
+        vbr_delay=place["delay"],
     )
 
 
