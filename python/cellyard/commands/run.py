@@ -80,7 +80,7 @@ def command(
             found,
             runs,
             output_format,
-            contracts=any(vc["contract"] for vc in first.to_dict()["vcs"]),
+            scenario=first,
             written=[] if unwritten else [printable(str(target)) for target in (out, plot) if target],
         )
     for told in unwritten:
@@ -96,10 +96,10 @@ def _show(
     runs: Sequence[Mapping[str, Any]],
     output_format: str,
     *,
-    contracts: bool,
+    scenario: Scenario,
     written: Sequence[str],
 ) -> None:
-    """Print the results; a table also says where they were ``written``, and more of VCs with ``contracts``."""
+    """Print the results; a table also says where they were ``written``, and more of VCs with contracts in ``scenario``."""
     if output_format == "json":
         for piece in dump_pieces(found):
             sys.stdout.write(piece)
@@ -107,6 +107,8 @@ def _show(
     elif output_format == "csv":
         print(csv_text(run_files.records(runs, "runs")), end="")
     else:
+        # Only of a single run are VCs shown; and a scenario as data takes its time.
+        contracts = len(runs) == 1 and any(vc["contract"] for vc in scenario.to_dict()["vcs"])
         print(run_text.text(found, contracts=contracts))
         last = f"written to {' and '.join(written)}" if written and runs else run_text.unwritten(runs)
         if last:
