@@ -59,6 +59,25 @@ impl FlowKind {
         }
     }
 
+    /// The kind that the other end sends: acknowledgements for data, RM cells for RM cells.
+    pub fn opposite(self) -> FlowKind {
+        match self {
+            FlowKind::Data => FlowKind::Ack,
+            FlowKind::Ack => FlowKind::Data,
+            FlowKind::Rm => FlowKind::RmBack,
+            FlowKind::RmBack => FlowKind::Rm,
+        }
+    }
+
+    /// The kind of frames that leave the same end system.
+    pub fn frames(self) -> FlowKind {
+        if self.is_forward() {
+            FlowKind::Data
+        } else {
+            FlowKind::Ack
+        }
+    }
+
     /// The kind of RM cells that leave the same end system.
     pub fn rm(self) -> FlowKind {
         if self.is_forward() {

@@ -5,7 +5,7 @@
 //! comes to its delivery, every port has handled all that happens until t (`build/lookahead.rs` sees to it). So whatever passes is logged here,
 //! ports add what they measure, and the rule of a class queue is asked in the order of time when the first cell is delivered that needs it.
 
-use super::feedback::{FeedbackRule, Measured, Rule};
+use super::feedback::{FeedbackRule, Marks, Measured, Rule};
 use super::rm::Rm;
 use super::sites::{At, Sites};
 use crate::cells::precedes;
@@ -59,9 +59,8 @@ struct Log {
     interval: Span,
     intervals: VecDeque<Interval>,
     entries: BinaryHeap<Reverse<Entry>>,
-    /// Per VC: the backward cell that was marked last, and the forward one that was heard last.
-    marked: Vec<Option<u32>>,
-    heard: Vec<Option<u32>>,
+    /// Per VC: the forward and the backward cell that the rule was asked about last.
+    asked: Vec<[Option<u32>; 2]>,
 }
 
 /// RM cells of one flow that are under way: their numbers follow one another up to the next one to be sent.
@@ -85,9 +84,8 @@ pub struct Logs {
     logs: Vec<Log>,
     /// By flow.
     lanes: Vec<Lane>,
-    /// By flow: where its backward cells are told something, and where the data around its forward ones may be marked.
-    tells: Vec<Vec<At>>,
-    marks: Vec<Vec<At>>,
+    /// By flow: where the data around its forward cells may be marked, and where its backward ones are told something.
+    written_at: Vec<[Vec<At>; 2]>,
     entries: u64,
 }
 
@@ -101,28 +99,21 @@ impl Logs {
                 interval: site.feedback.interval().unwrap_or(Span::FOREVER),
                 intervals: VecDeque::new(),
                 entries: BinaryHeap::new(),
-                marked: vec![None; terms.len()],
-                heard: vec![None; terms.len()],
+                asked: vec![[None; 2]; terms.len()],
             }
         };
         let flows = if sites.has_end_systems { flows } else { 0 };
         Logs {
             logs: sites.all.iter().map(log).collect(),
             lanes: vec![Lane::default(); flows],
-            tells: vec![Vec::new(); flows],
-            marks: vec![Vec::new(); flows],
+            written_at: vec![[Vec::new(), Vec::new()]; flows],
             entries: 0,
         }
     }
 
-    /// Backward cells of `flow` are told something there.
-    pub fn expect(&mut self, flow: FlowId, at: At) {
-        self.tells[flow.index()].push(at);
-    }
-
-    /// Data around forward cells of `flow` may be marked there.
-    pub fn expect_marks(&mut self, flow: FlowId, at: At) {
-        self.marks[flow.index()].push(at);
+    /// Forward, or `backward`, cells of `flow` may leave that place with more than they came with.
+    pub fn expect(&mut self, flow: FlowId, backward: bool, at: At) {
+        self.written_at[flow.index()][usize::from(backward)].push(at);
     }
 
     /// An RM cell of `flow` is sent; returns its number.
@@ -171,10 +162,9 @@ impl Logs {
     pub fn deliver(&mut self, flow: FlowId, frame: u32) -> Rm {
         let lane = &mut self.lanes[flow.index()];
         let backward = lane.find(frame).is_some_and(|rm| rm.backward);
-        let places = if backward { &self.tells } else { &self.marks };
-        for i in 0..places[flow.index()].len() {
-            let places = if backward { &self.tells } else { &self.marks };
-            self.settle(places[flow.index()][i], frame, backward);
+        let way = usize::from(backward);
+        for i in 0..self.written_at[flow.index()][way].len() {
+            self.settle(self.written_at[flow.index()][way][i], way, frame);
         }
         let lane = &mut self.lanes[flow.index()];
         let from_end = lane.next.wrapping_sub(frame) as usize;
@@ -185,15 +175,11 @@ impl Logs {
         rm.expect("an RM cell that arrives has been sent")
     }
 
-    /// Asks the rule at a place in the order of time, until cell `frame` of its VC, backward or forward, has been there.
-    fn settle(&mut self, at: At, frame: u32, backward: bool) {
+    /// Asks the rule at a place in the order of time, until it has been asked about cell `frame` of its VC, a forward or a backward one by `way`.
+    fn settle(&mut self, at: At, way: usize, frame: u32) {
         let log = &mut self.logs[at.site as usize];
         let is_past = |last: u32| last == frame || precedes(frame, last);
-        loop {
-            let last = if backward { &log.marked } else { &log.heard };
-            if last[at.vc as usize].is_some_and(is_past) {
-                return;
-            }
+        while !log.asked[at.vc as usize][way].is_some_and(is_past) {
             let Some(Reverse(entry)) = log.entries.pop() else {
                 unreachable!("a cell that is delivered has passed")
             };
@@ -204,11 +190,11 @@ impl Logs {
     /// Asks all rules about everything until `time`, all of which is known: so that what nobody waits for does not gather.
     pub fn settle_until(&mut self, time: Time) {
         for log in &mut self.logs {
-            while log.entries.peek().is_some_and(|entry| entry.0.time <= time) {
-                let entry = log.entries.pop();
-                entry
-                    .into_iter()
-                    .for_each(|Reverse(entry)| log.ask(entry, &mut self.lanes));
+            while let Some(&Reverse(entry)) = log.entries.peek()
+                && entry.time <= time
+            {
+                log.entries.pop();
+                log.ask(entry, &mut self.lanes);
             }
             log.end_intervals(time);
         }
@@ -225,38 +211,33 @@ impl Log {
     fn ask(&mut self, entry: Entry, lanes: &mut [Lane]) {
         self.end_intervals(entry.time);
         let vc = entry.vc as usize;
-        let rm = lanes[entry.flow.index()].find(entry.frame);
-        if !entry.forward {
-            let marks = self.rule.backward(vc);
-            self.marked[vc] = Some(entry.frame);
-            if let Some(rm) = rm {
-                *rm = rm.marked(marks.er, marks.ci, marks.ni);
+        self.asked[vc][usize::from(!entry.forward)] = Some(entry.frame);
+        let marks = if entry.forward {
+            self.rule.forward(vc, f64::from_bits(entry.ccr));
+            Marks {
+                ci: self.rule.marks_data(),
+                ..Marks::NONE
             }
-            return;
-        }
-        self.rule.forward(vc, f64::from_bits(entry.ccr));
-        self.heard[vc] = Some(entry.frame);
-        if let Some(rm) = rm.filter(|_| self.rule.marks_data()) {
-            *rm = rm.marked(f64::INFINITY, true, false);
+        } else {
+            self.rule.backward(vc)
+        };
+        if let Some(rm) = lanes[entry.flow.index()].find(entry.frame) {
+            *rm = rm.marked(marks);
         }
     }
 
     /// Tells the rule of the intervals that end at `time` or before.
     fn end_intervals(&mut self, time: Time) {
-        while self
-            .intervals
-            .front()
-            .is_some_and(|ended| ended.end <= time)
+        while let Some(ended) = self.intervals.front()
+            && ended.end <= time
         {
-            let Some(ended) = self.intervals.pop_front() else {
-                return;
-            };
             self.rule.end_of_interval(&Measured {
                 interval_s: self.interval.as_seconds(),
                 higher_cells: ended.higher_cells,
                 arrived_cells: &ended.arrived_cells,
                 queue_cells: ended.queue_cells,
             });
+            self.intervals.pop_front();
         }
     }
 }

@@ -10,6 +10,8 @@
 //! Chosen here: rates between two codes are rounded down, and those above the largest code become it. Simulated RM cells are passed as [`Rm`], through
 //! a payload at both ends where a scenario asks for it.
 
+use super::feedback::Marks;
+
 /// What an RM cell carries. Rates are in cells per second.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rm {
@@ -51,11 +53,11 @@ const LARGEST: u16 = NONZERO | LARGEST_EXPONENT << MANTISSA_BITS | MANTISSA;
 
 impl Rm {
     /// With what a place that it passes tells: the rate is lowered, marks are added.
-    pub fn marked(self, er: f64, ci: bool, ni: bool) -> Rm {
+    pub fn marked(self, marks: Marks) -> Rm {
         Rm {
-            er: self.er.min(er),
-            ci: self.ci | ci,
-            ni: self.ni | ni,
+            er: self.er.min(marks.er),
+            ci: self.ci | marks.ci,
+            ni: self.ni | marks.ni,
             ..self
         }
     }

@@ -108,12 +108,8 @@ impl Sites {
     /// opposite flow leaves the same switch.
     pub fn tells(&self, topology: &Topology, flow: FlowId, at: usize) -> Option<At> {
         let flow = &topology.flows[flow.index()];
-        let opposite = if flow.kind.is_forward() {
-            FlowKind::Ack
-        } else {
-            FlowKind::Data
-        };
-        let opposite = &topology.flows[topology.flow(flow.vc, opposite).index()];
+        let opposite = topology.flow(flow.vc, flow.kind.opposite());
+        let opposite = &topology.flows[opposite.index()];
         self.at(flow.vc, opposite.path[opposite.path.len() - at])
     }
 
@@ -203,11 +199,17 @@ fn subscribers(scenario: &Scenario, topology: &Topology, link: usize) -> Vec<Sub
     found
 }
 
+/// PCR and MCR of an end system that sends on `first`.
+fn rates(scenario: &Scenario, abr: &AbrParams, first: usize) -> [f64; 2] {
+    let pcr = abr.pcr.unwrap_or(scenario.links[first].rate);
+    [cells_per_second(pcr), abr.mcr.map_or(0.0, cells_per_second)]
+}
+
 /// What a port knows of a VC whose end system sends on `first`.
 fn subscriber(scenario: &Scenario, weight: u64, abr: &AbrParams, first: usize) -> Subscriber {
-    let pcr = cells_per_second(abr.pcr.unwrap_or(scenario.links[first].rate));
+    let [pcr, mcr] = rates(scenario, abr, first);
     Subscriber {
-        mcr: abr.mcr.map_or(0.0, cells_per_second),
+        mcr,
         pcr,
         weight: weight as f64,
         fair: pcr,
@@ -217,8 +219,7 @@ fn subscriber(scenario: &Scenario, weight: u64, abr: &AbrParams, first: usize) -
 /// The terms of the end system that sends `flow`, of a VC with `abr`.
 pub fn terms(scenario: &Scenario, topology: &Topology, abr: &AbrParams, flow: FlowId) -> Terms {
     let flow = &topology.flows[flow.index()];
-    let pcr = cells_per_second(abr.pcr.unwrap_or(scenario.links[flow.path[0]].rate));
-    let mcr = abr.mcr.map_or(0.0, cells_per_second);
+    let [pcr, mcr] = rates(scenario, abr, flow.path[0]);
     let frtt = abr
         .frtt
         .unwrap_or_else(|| round_trip(scenario, topology, flow.vc));

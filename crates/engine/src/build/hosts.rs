@@ -60,10 +60,7 @@ impl Plan<'_> {
         for (flow, id) in self.topology.flows.iter().zip(0..) {
             let abr = self.scenario.vcs[flow.vc].abr.as_ref();
             if let Some(abr) = abr.filter(|_| !flow.kind.is_rm()) {
-                let other = match flow.kind.is_forward() {
-                    true => FlowKind::Ack,
-                    false => FlowKind::Data,
-                };
+                let other = flow.kind.opposite();
                 let own = |kind| self.topology.flow(flow.vc, kind);
                 let sends = [FlowId(id), own(flow.kind.rm())];
                 let takes = [own(other), own(other.rm())];
@@ -93,10 +90,9 @@ impl Plan<'_> {
             ),
         };
         // What answers uses the NIC of the flow back: it must serve nobody else.
-        let other = match flow.kind {
-            FlowKind::Data if vc.traffic.answers() => FlowKind::Ack,
-            FlowKind::Ack if vc.traffic.answers() => FlowKind::Data,
-            own => own,
+        let other = match vc.traffic.answers() {
+            true => flow.kind.opposite(),
+            false => flow.kind,
         };
         let answers_on = topology.flows[topology.flow(flow.vc, other).index()].path[0];
         let at_once = topology.crossing[answers_on].len() == 1

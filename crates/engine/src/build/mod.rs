@@ -116,15 +116,13 @@ impl Plan<'_> {
             if flow.kind.is_rm() {
                 for at in 1..flow.path.len() {
                     let told = self.sites.tells(self.topology, FlowId(id), at);
-                    told.into_iter().for_each(|at| logs.expect(FlowId(id), at));
-                    let told = self.sites.told(self.topology, FlowId(id), at);
-                    let marks = |at: &At| {
-                        let site = &self.sites.all[at.site as usize];
-                        site.feedback.may_mark_data()
-                    };
-                    told.into_iter()
-                        .filter(marks)
-                        .for_each(|at| logs.expect_marks(FlowId(id), at));
+                    let marked = self.sites.told(self.topology, FlowId(id), at);
+                    let may_mark =
+                        |at: &At| self.sites.all[at.site as usize].feedback.may_mark_data();
+                    for (backward, at) in [(true, told), (false, marked.filter(may_mark))] {
+                        at.into_iter()
+                            .for_each(|at| logs.expect(FlowId(id), backward, at));
+                    }
                 }
             }
         }

@@ -192,7 +192,7 @@ impl Hosts {
     /// Hosts of which nothing was sent; `first_events` tells when each source begins, [`Time::NEVER`] for not at all.
     #[allow(clippy::too_many_arguments)] // one for each kind of thing at hosts
     pub fn new(
-        vcs: Vec<Vc>,
+        mut vcs: Vec<Vc>,
         first_events: Vec<Time>,
         flows: Vec<FlowEnds>,
         paced: Vec<Paced>,
@@ -201,7 +201,6 @@ impl Hosts {
         end: Time,
         measured: (Time, Time),
     ) -> Hosts {
-        let mut vcs = vcs;
         let mut events = EventList::default();
         for (index, &time) in first_events.iter().enumerate() {
             vcs[index].source_at = time;

@@ -157,13 +157,8 @@ pub(super) fn all(
         let data = data(i, topology, tally);
         let ports = ports(scenario, topology.data_path(i), tally, data);
         let host = &hosts[topology.data_path(i)[0]];
-        let mut result = of(vc, counted, data, host, ports, measured_s);
-        let duration_s = scenario.duration.as_seconds();
-        result.end_systems = end_systems(vc, counted, duration_s);
-        let first = result.end_systems.first();
-        result.mean_acr_mbps = first.map(|end| end.mean_acr_mbps);
-        result.max_paced_queue_cells = first.map(|end| end.max_queue_cells);
-        result
+        let ends = end_systems(vc, counted, scenario.duration.as_seconds());
+        of(vc, counted, data, host, ends, ports, measured_s)
     })
     .collect()
 }
@@ -229,6 +224,7 @@ fn of(
     tally: &VcTally,
     data: &FlowTally,
     host: &HostLink,
+    end_systems: Vec<EndSystemResult>,
     ports: Vec<VcPortResult>,
     measured_s: f64,
 ) -> VcResult {
@@ -279,9 +275,9 @@ fn of(
         host_queue_cells: host.held,
         max_host_queue_cells: host.counted.max_queue,
         max_host_delay_s: seconds(host.counted.max_delay.0 as f64),
-        mean_acr_mbps: None,
-        max_paced_queue_cells: None,
-        end_systems: Vec::new(),
+        mean_acr_mbps: end_systems.first().map(|end| end.mean_acr_mbps),
+        max_paced_queue_cells: end_systems.first().map(|end| end.max_queue_cells),
+        end_systems,
         ports,
     }
 }

@@ -122,6 +122,20 @@ pub struct EricaPlusParams {
     pub active_decay: Ratio,
 }
 
+impl EricaPlusParams {
+    /// What it shares with ERICA, the target being all that there is.
+    pub(crate) fn of_erica(&self) -> EricaParams {
+        EricaParams {
+            target: Ratio::new(1, 1),
+            interval: self.interval,
+            delta: self.delta,
+            max_alloc_previous: self.max_alloc_previous,
+            load_decay: self.load_decay,
+            active_decay: self.active_decay,
+        }
+    }
+}
+
 impl Feedback {
     /// Its averaging interval; `None` of one that measures nothing.
     pub fn interval(&self) -> Option<Span> {
@@ -144,18 +158,6 @@ impl Feedback {
             | Feedback::EricaMcr(_)
             | Feedback::RelativeRate { .. }
             | Feedback::OracleRate { .. } => false,
-        }
-    }
-
-    /// Its name.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Feedback::Erica(_) => "erica",
-            Feedback::EricaPlus(_) => "erica-plus",
-            Feedback::EricaMcr(_) => "erica-mcr",
-            Feedback::RelativeRate { .. } => "relative-rate",
-            Feedback::Efci { .. } => "efci",
-            Feedback::OracleRate { .. } => "oracle-rate",
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::ends::{Frame, Payload};
 use super::event::Event;
 use super::{Cell, Twin};
-use crate::abr::feedback::{FeedbackRule, Measured, Rule};
+use crate::abr::feedback::{FeedbackRule, Marks, Measured, Rule};
 use crate::abr::{At, EndSystem, Site, Terms, Turn};
 use crate::flow::FlowId;
 use crate::units::Time;
@@ -174,21 +174,11 @@ impl Twin<'_> {
         let Payload::Rm(rm) = self.frames[flow.index()][frame as usize].payload else {
             unreachable!("flows of RM cells carry these")
         };
-        let own = self.opposite(flow);
+        let own = self.kind(flow).opposite().frames();
+        let own = self.topology.flow(self.vc(flow), own);
         let paced = self.paced[own.index()].as_mut().expect("an ABR VC");
         paced.end.take(self.now, rm);
         self.arm(own);
-    }
-
-    /// What the end system that takes the RM cells of `flow` sends.
-    fn opposite(&self, flow: FlowId) -> FlowId {
-        use crate::flow::FlowKind::{Ack, Data};
-        let back = if self.kind(flow).is_forward() {
-            Ack
-        } else {
-            Data
-        };
-        self.topology.flow(self.vc(flow), back)
     }
 
     /// A cell arrives at a port, before anything is decided about it: it is measured, tells or is told.
@@ -207,7 +197,10 @@ impl Twin<'_> {
                 let meter = &mut self.meters[site as usize];
                 meter.forward.push(passing);
                 if meter.rule.marks_data() {
-                    let rm = rm.marked(f64::INFINITY, true, false);
+                    let rm = rm.marked(Marks {
+                        ci: true,
+                        ..Marks::NONE
+                    });
                     self.frames[cell.flow.index()][cell.frame as usize].payload = Payload::Rm(rm);
                 }
             }
@@ -217,7 +210,7 @@ impl Twin<'_> {
             let meter = &mut self.meters[site as usize];
             meter.tell_before(self.now);
             let marks = meter.rule.backward(vc as usize);
-            let rm = rm.marked(marks.er, marks.ci, marks.ni);
+            let rm = rm.marked(marks);
             self.frames[cell.flow.index()][cell.frame as usize].payload = Payload::Rm(rm);
         }
     }

@@ -36,7 +36,7 @@ impl FeedbackRule for Efci {
     fn forward(&mut self, _vc: usize, _ccr: f64) {}
 
     fn backward(&mut self, _vc: usize) -> Marks {
-        Marks::rate(f64::INFINITY)
+        Marks::NONE
     }
 
     fn marks_data(&self) -> bool {
@@ -60,7 +60,7 @@ mod tests {
                 queue_cells,
             });
             assert_eq!(rule.marks_data(), marks, "{queue_cells}");
-            assert_eq!(rule.backward(0), Marks::rate(f64::INFINITY));
+            assert_eq!(rule.backward(0), Marks::NONE);
         }
     }
 }

@@ -9,8 +9,8 @@
 //! Not said there, chosen here: see `shares`; intervals have a fixed length, whatever arrives; CCR is what RM cells say, not measured.
 //! Limits: a source that sends less than its ACR is given what it does not use; minimum rates are ignored.
 
-use super::shares::{Settings, Shares};
-use super::{FeedbackRule, Marks, Measured, Subscriber};
+use super::shares::{ByShares, Shares};
+use super::{Measured, Subscriber};
 use crate::scenario::EricaParams;
 
 /// ERICA for one class queue.
@@ -27,39 +27,24 @@ impl Erica {
         let aim = params.target.as_f64() * capacity;
         Erica {
             aim,
-            shares: Shares::equal(params.into(), subscribers.len(), aim),
+            shares: Shares::equal(params, subscribers.len(), aim),
         }
     }
 }
 
-impl From<&EricaParams> for Settings {
-    fn from(params: &EricaParams) -> Settings {
-        Settings {
-            delta: params.delta,
-            max_alloc_previous: params.max_alloc_previous,
-            load_decay: params.load_decay,
-            active_decay: params.active_decay,
-        }
-    }
-}
-
-impl FeedbackRule for Erica {
-    fn end_of_interval(&mut self, measured: &Measured<'_>) {
-        let target = (self.aim - measured.higher()).max(0.0);
-        self.shares.end_of_interval(measured, target);
+impl ByShares for Erica {
+    fn target(&self, measured: &Measured<'_>) -> f64 {
+        (self.aim - measured.higher()).max(0.0)
     }
 
-    fn forward(&mut self, vc: usize, ccr: f64) {
-        self.shares.forward(vc, ccr);
-    }
-
-    fn backward(&mut self, vc: usize) -> Marks {
-        Marks::rate(self.shares.explicit_rate(vc))
+    fn shares(&mut self) -> &mut Shares {
+        &mut self.shares
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::FeedbackRule;
     use super::super::testing::{Source, assert_near, params, second, settle, subscriber};
     use super::*;
     use crate::units::Ratio;

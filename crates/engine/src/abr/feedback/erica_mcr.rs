@@ -11,8 +11,8 @@
 //! is for all; a share that a VC cannot use is found by z and by the largest allocation, not by activity levels.
 //! Limits: as of ERICA; MCRs together above the target are told all the same, at most the target each.
 
-use super::shares::Shares;
-use super::{FeedbackRule, Marks, Measured, Subscriber};
+use super::shares::{ByShares, Shares};
+use super::{Measured, Subscriber};
 use crate::scenario::EricaParams;
 
 /// ERICA with minimum rates for one class queue.
@@ -29,28 +29,24 @@ impl EricaMcr {
         let aim = params.target.as_f64() * capacity;
         EricaMcr {
             aim,
-            shares: Shares::weighted(params.into(), subscribers, aim),
+            shares: Shares::weighted(params, subscribers, aim),
         }
     }
 }
 
-impl FeedbackRule for EricaMcr {
-    fn end_of_interval(&mut self, measured: &Measured<'_>) {
-        let target = (self.aim - measured.higher()).max(0.0);
-        self.shares.end_of_interval(measured, target);
+impl ByShares for EricaMcr {
+    fn target(&self, measured: &Measured<'_>) -> f64 {
+        (self.aim - measured.higher()).max(0.0)
     }
 
-    fn forward(&mut self, vc: usize, ccr: f64) {
-        self.shares.forward(vc, ccr);
-    }
-
-    fn backward(&mut self, vc: usize) -> Marks {
-        Marks::rate(self.shares.explicit_rate(vc))
+    fn shares(&mut self) -> &mut Shares {
+        &mut self.shares
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::FeedbackRule;
     use super::super::testing::{Source, assert_near, params, second, settle, subscriber};
     use super::*;
     use crate::units::Ratio;

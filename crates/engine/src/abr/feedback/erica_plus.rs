@@ -10,8 +10,8 @@
 //! before the first one has ended it counts as empty.
 //! Limits: as of ERICA; the target may be above the capacity, by b at most.
 
-use super::shares::{Settings, Shares};
-use super::{FeedbackRule, Marks, Measured, Subscriber};
+use super::shares::{ByShares, Shares};
+use super::{Measured, Subscriber};
 use crate::scenario::EricaPlusParams;
 
 /// ERICA+ for one class queue.
@@ -68,40 +68,25 @@ impl EricaPlus {
         EricaPlus {
             capacity,
             curve,
-            shares: Shares::equal(params.into(), subscribers.len(), target),
+            shares: Shares::equal(&params.of_erica(), subscribers.len(), target),
         }
     }
 }
 
-impl From<&EricaPlusParams> for Settings {
-    fn from(params: &EricaPlusParams) -> Settings {
-        Settings {
-            delta: params.delta,
-            max_alloc_previous: params.max_alloc_previous,
-            load_decay: params.load_decay,
-            active_decay: params.active_decay,
-        }
-    }
-}
-
-impl FeedbackRule for EricaPlus {
-    fn end_of_interval(&mut self, measured: &Measured<'_>) {
+impl ByShares for EricaPlus {
+    fn target(&self, measured: &Measured<'_>) -> f64 {
         let total = (self.capacity - measured.higher()).max(0.0);
-        let target = self.curve.target(measured.queue_cells as f64, total);
-        self.shares.end_of_interval(measured, target);
+        self.curve.target(measured.queue_cells as f64, total)
     }
 
-    fn forward(&mut self, vc: usize, ccr: f64) {
-        self.shares.forward(vc, ccr);
-    }
-
-    fn backward(&mut self, vc: usize) -> Marks {
-        Marks::rate(self.shares.explicit_rate(vc))
+    fn shares(&mut self) -> &mut Shares {
+        &mut self.shares
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::FeedbackRule;
     use super::super::testing::{second, subscriber};
     use super::*;
     use crate::units::{Ratio, Span};

@@ -58,8 +58,11 @@ pub struct Marks {
 }
 
 impl Marks {
+    /// Nothing.
+    pub const NONE: Marks = Marks::rate(f64::INFINITY);
+
     /// A rate, and no marks.
-    fn rate(er: f64) -> Marks {
+    const fn rate(er: f64) -> Marks {
         Marks {
             er,
             ci: false,

@@ -15,20 +15,31 @@
 //! given before the first interval ends, and its answers are those after an interval without a cell; CCR_i is that of the last forward RM cell
 //! that arrived, 0 before the first.
 
-use super::{Measured, Subscriber};
-use crate::units::Ratio;
+use super::{FeedbackRule, Marks, Measured, Subscriber};
+use crate::scenario::EricaParams;
 
-/// How shares follow from measurements.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Settings {
-    /// delta.
-    pub delta: Ratio,
-    /// Whether P is looked at.
-    pub max_alloc_previous: bool,
-    /// d.
-    pub load_decay: Ratio,
-    /// What is left of a_i per silent interval.
-    pub active_decay: Ratio,
+/// A rule that tells rates by shares of a target: all of it but the target.
+pub(super) trait ByShares {
+    /// The target after an interval with these measurements, cells per second, at least 0.
+    fn target(&self, measured: &Measured<'_>) -> f64;
+
+    /// The shares.
+    fn shares(&mut self) -> &mut Shares;
+}
+
+impl<T: ByShares> FeedbackRule for T {
+    fn end_of_interval(&mut self, measured: &Measured<'_>) {
+        let target = self.target(measured);
+        self.shares().end_of_interval(measured, target);
+    }
+
+    fn forward(&mut self, vc: usize, ccr: f64) {
+        self.shares().forward(vc, ccr);
+    }
+
+    fn backward(&mut self, vc: usize) -> Marks {
+        Marks::rate(self.shares().explicit_rate(vc))
+    }
 }
 
 /// The shares of the VCs of a class queue.
@@ -70,18 +81,18 @@ struct Share {
 
 impl Shares {
     /// Of VCs without minimum rates and weights, before the first interval has ended.
-    pub fn equal(settings: Settings, vcs: usize, target: f64) -> Shares {
+    pub fn equal(params: &EricaParams, vcs: usize, target: f64) -> Shares {
         let alike = (0..vcs).map(|_| (0.0, 1.0));
-        Shares::new(settings, alike, target)
+        Shares::new(params, alike, target)
     }
 
     /// Of VCs with their minimum rates and weights, before the first interval has ended.
-    pub fn weighted(settings: Settings, subscribers: &[Subscriber], target: f64) -> Shares {
+    pub fn weighted(params: &EricaParams, subscribers: &[Subscriber], target: f64) -> Shares {
         let vcs = subscribers.iter().map(|vc| (vc.mcr, vc.weight));
-        Shares::new(settings, vcs, target)
+        Shares::new(params, vcs, target)
     }
 
-    fn new(settings: Settings, vcs: impl Iterator<Item = (f64, f64)>, target: f64) -> Shares {
+    fn new(params: &EricaParams, vcs: impl Iterator<Item = (f64, f64)>, target: f64) -> Shares {
         let vcs = vcs.map(|(mcr, weight)| Share {
             mcr,
             weight,
@@ -90,10 +101,10 @@ impl Shares {
             given: None,
         });
         Shares {
-            most_load: 1.0 + settings.delta.as_f64(),
-            max_alloc_previous: settings.max_alloc_previous,
-            load_decay: settings.load_decay.as_f64(),
-            active_decay: settings.active_decay.as_f64(),
+            most_load: 1.0 + params.delta.as_f64(),
+            max_alloc_previous: params.max_alloc_previous,
+            load_decay: params.load_decay.as_f64(),
+            active_decay: params.active_decay.as_f64(),
             vcs: vcs.collect(),
             target,
             excess: target,
@@ -187,6 +198,7 @@ impl Shares {
 mod tests {
     use super::super::testing::params;
     use super::*;
+    use crate::units::Ratio;
     use proptest::prelude::*;
 
     /// What happens to each VC in an interval: what its forward RM cell says, how many cells arrive.
@@ -207,7 +219,7 @@ mod tests {
         let mut params = params();
         params.load_decay = Ratio::new(load_decay, 10);
         params.active_decay = Ratio::new(active_decay, 10);
-        Shares::new((&params).into(), vcs.iter().copied(), 1500.0)
+        Shares::new(&params, vcs.iter().copied(), 1500.0)
     }
 
     proptest! {
