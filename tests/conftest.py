@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -24,6 +25,10 @@ link = [
 ]
 vc = [{ from = "source", to = "sink", traffic = { kind = "tcp", recovery = "vanilla" } }]
 """
+
+# Started under nohup, pytest ignores SIGHUP, and so would every command that a test starts.
+if hasattr(signal, "SIGHUP"):
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 Cli = Callable[..., subprocess.CompletedProcess[str]]
 
