@@ -286,6 +286,8 @@ def section(component: dict[str, Any], *, titled: bool) -> str:
         parts.append(f"\n### {component['name']}\n\n{component['help']}\n")
     if component["formula"]:
         parts.append(f"\n```text\n{component['formula']}\n```\n")
+    if component["diagram"]:
+        parts.append(f"\n```text\n{component['diagram']}\n```\n")
     if component["source"]:
         parts.append(f"\nSource: {component['source']}.\n")
     if component["parameters"]:

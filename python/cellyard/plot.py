@@ -47,7 +47,7 @@ MOST_PANELS, MOST_INCHES = 100, 400
 #: More lines of a panel are not named.
 MOST_LABELS = 12
 #: What is watched at ports; everything else is of a VC.
-PORTS = frozenset({"queue", "drops", "link-share", "credit"})
+PORTS = frozenset({"queue", "drops", "link-share", "credit", "average-queue"})
 #: Sums over intervals are told at the interval's end; everything else holds from its time on.
 WHERE: Mapping[str, Literal["pre"]] = {"goodput": "pre", "link-share": "pre", "drops": "pre"}
 

@@ -176,6 +176,16 @@ impl CellTime {
         Time::LATEST.since(time).0 / self.longest().0
     }
 
+    /// How many whole cell times there are in `span`.
+    pub fn fit_in(self, span: Span) -> u64 {
+        if self.part == 0 {
+            return span.0 / self.whole;
+        }
+        // A cell time is (whole of + part) / of ticks.
+        let ticks = u128::from(self.whole) * u128::from(self.of) + u128::from(self.part);
+        (u128::from(span.0) * u128::from(self.of) / ticks) as u64
+    }
+
     /// The cell time when it is a whole number of ticks.
     pub fn exact(self) -> Option<Span> {
         (self.part == 0).then_some(Span(self.whole))

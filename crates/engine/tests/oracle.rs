@@ -2,43 +2,16 @@
 
 mod common;
 
+use cellyard_engine::Kernel;
 use cellyard_engine::scenario::*;
-use cellyard_engine::testing::{Tally, run_tally, run_twin};
+use cellyard_engine::testing::run_twin;
 use cellyard_engine::units::{BitRate, Ratio, Span};
-use cellyard_engine::{Kernel, RunError};
+use common::engines::{agrees, tally};
 use common::random::{self, Case};
 use common::{abr, build};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
-
-/// What `kernel` counts; `None` where it is forced and does not apply.
-fn tally(case: &Case, kernel: Kernel, digest: bool) -> Option<Tally> {
-    match run_tally(&case.scenario, case.replication, kernel, digest) {
-        Ok(tally) => Some(tally),
-        Err(RunError::Kernel { .. }) if kernel == Kernel::Arithmetic => None,
-        Err(error) => panic!("{kernel:?}: {error}"),
-    }
-}
-
-fn agrees(case: &Case) -> Result<(), TestCaseError> {
-    let mut expected = run_twin(&case.scenario, case.replication);
-    for digest in [true, false] {
-        if !digest {
-            expected.digest = None;
-        }
-        for kernel in [Kernel::Auto, Kernel::Arithmetic, Kernel::Slotted] {
-            if let Some(found) = tally(case, kernel, digest) {
-                let differ = common::differences(&found, &expected);
-                prop_assert!(
-                    differ.is_empty(),
-                    "{kernel:?} (left), digest {digest}, is not the twin (right)\n{differ}"
-                );
-            }
-        }
-    }
-    Ok(())
-}
 
 proptest! {
     #![proptest_config(common::config(12_000))]

@@ -103,6 +103,101 @@ fn drop_from_front_keeps_the_youngest_cells() {
     assert!(shorter.abs_diff(K / 2 + 2) <= 1, "{shorter} cell times");
 }
 
+/// RED with the weight and probability of `cell-discard` for the LAN, for segments of 12 cells and a buffer of 2000.
+fn red() -> RedParams {
+    RedParams {
+        w_q: Ratio::new(2, 1000),
+        max_p: Ratio::new(2, 100),
+        min_th: Threshold::Cells(500),
+        max_th: Threshold::Cells(1_500),
+        segment_cells: Some(12),
+        average: RedAverage::Cell,
+        spacing: false,
+    }
+}
+
+/// "The average buffer size stays minimal with RED, while it remains very high with other methods" (`cell-discard`, section 4.1): ten TCPs, room for
+/// 2000 cells. Cell-RED cuts frames that others would lose whole.
+#[test]
+fn red_keeps_the_queue_short_and_atm_red_loses_frames_whole() {
+    let outcome = |drop| {
+        let duration = Span::from_milliseconds(5_000);
+        let net = build::dumbbell(
+            10,
+            Span::from_microseconds(5),
+            duration,
+            Some(2_000),
+            drop,
+            |_| {
+                Traffic::Tcp(Box::new(TcpParams {
+                    recovery: Recovery::Reno,
+                    ..build::tcp()
+                }))
+            },
+        );
+        let tally = engines::engine(&net, None);
+        let link = build::index_of(&net, "s", "t");
+        let port = tally.ports[link].as_ref().expect("it can queue");
+        let queue = port.queue_time as f64 / duration.0 as f64;
+        let data = tally.flows.iter().step_by(2);
+        let damaged: u64 = data.map(|flow| flow.frames_damaged).sum();
+        let dropped = port.dropped();
+        println!("queue {queue:.0}, frames damaged {damaged}, {dropped:?}");
+        (queue, damaged, dropped)
+    };
+    let (epd, _, _) = outcome(DropPolicy::Epd {
+        threshold: None,
+        reserve: 200,
+    });
+    let segment_cells = None;
+    for (policy, whole) in [
+        (DropPolicy::AtmRed(red()), true),
+        (DropPolicy::CellRed(red()), false),
+        (
+            DropPolicy::PacketRed(RedParams {
+                segment_cells,
+                ..red()
+            }),
+            true,
+        ),
+    ] {
+        let (queue, damaged, dropped) = outcome(policy.clone());
+        assert!(queue < 0.75 * epd, "{policy:?}: {queue} cells");
+        assert!(dropped[DropReason::Policy] > 0, "{policy:?}");
+        assert_eq!(dropped.total(), dropped[DropReason::Policy], "{policy:?}");
+        assert_eq!(damaged == 0, whole, "{policy:?}: {damaged}");
+    }
+}
+
+/// Two sources bring two frames of 23 cells in the time of one, room for ten. Whoever drops frames from the front delivers fewer that are cut.
+#[test]
+fn frames_dropped_from_the_front_leave_more_whole_ones() {
+    let outcome = |drop, rest| {
+        let udp = Traffic::Udp(UdpParams {
+            datagram_size: 1024,
+            rate: OC3,
+            on: None,
+            off: Span::ZERO,
+        });
+        let duration = OC3.cell_time().exact().expect("whole ticks") * 50_000;
+        let mut net = build::dumbbell(2, Span::ZERO, duration, Some(230), drop, |_| udp.clone());
+        for queue in &mut net.switches[0].queues {
+            queue.rest_of_frame = rest;
+        }
+        let tally = engines::engine(&net, None);
+        let link = build::index_of(&net, "s", "t");
+        let dropped = tally.ports[link].as_ref().expect("it can queue").dropped();
+        assert!(dropped[DropReason::Front] > 0 && dropped[DropReason::Full] == 0);
+        let data = tally.flows.iter().step_by(2);
+        data.map(|flow| flow.frames_delivered).sum::<u64>()
+    };
+    let by_cell = outcome(DropPolicy::DropFromFront, RestOfFrame::Accept);
+    let by_frame = outcome(DropPolicy::FrameDropFromFront, RestOfFrame::DropButEom);
+    println!("whole frames: {by_cell} by cells, {by_frame} by frames");
+    // The link carries 50 000 / 23.
+    assert!(by_frame > 1_500 && by_frame > 2 * by_cell);
+}
+
 /// A UDP source that shares the link s-t.
 #[derive(Clone, Copy, Debug)]
 struct Sender {

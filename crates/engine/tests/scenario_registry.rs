@@ -18,6 +18,8 @@ fn around(family: Family, component: &str) -> Result<Scenario, Vec<Problem>> {
     };
     let mut queue = vec!["buffer = \"1000 cells\"".to_string()];
     queue.extend([field("police", Family::Police), field("drop", Family::Drop)]);
+    // So can an average queue.
+    queue.extend((family == Family::Probe).then(|| "drop = \"atm-red\"".to_string()));
     queue.retain(|field| !field.is_empty());
     let text = format!(
         r#"

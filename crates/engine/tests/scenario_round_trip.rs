@@ -2,6 +2,8 @@
 
 #[path = "common/available.rs"]
 mod available;
+#[path = "common/red.rs"]
+mod red;
 
 use available::{end_systems, feedback};
 use cellyard_engine::scenario::*;
@@ -43,6 +45,8 @@ fn drop_policy() -> impl Strategy<Value = DropPolicy> {
         (threshold(), fraction(), option::of(10_000u64..20_000))
             .prop_map(|(r, z, k_fba)| DropPolicy::Fba { r, z, k_fba }),
         Just(DropPolicy::DropFromFront),
+        Just(DropPolicy::FrameDropFromFront),
+        red::policy(Some(1_000)),
         (threshold(), any::<bool>()).prop_map(|(threshold, export_tag)| DropPolicy::GcraEpd {
             threshold,
             export_tag
@@ -467,7 +471,11 @@ fn with_fronts(switches: &mut [Switch], links: &mut [Link]) {
     let per_vc: Vec<Class> = per_vc.collect();
     let of_switches = switches.iter_mut().flat_map(|s| &mut s.queues);
     for queue in of_switches.chain(links.iter_mut().flat_map(|l| &mut l.queues)) {
-        if queue.drop == DropPolicy::DropFromFront && per_vc.contains(&queue.class) {
+        let has_front = matches!(
+            queue.drop,
+            DropPolicy::DropFromFront | DropPolicy::FrameDropFromFront
+        );
+        if has_front && per_vc.contains(&queue.class) {
             queue.drop = DropPolicy::Ppd;
         }
     }

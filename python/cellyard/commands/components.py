@@ -50,6 +50,8 @@ def _page(family: dict[str, Any], component: dict[str, Any]) -> str:
     lines = [f"{component['name']}{kind}", *_wrap(component["help"])]
     if component["formula"]:
         lines += ["", *_wrap(component["formula"], "formula   ")]
+    if component["diagram"]:
+        lines += ["", component["diagram"]]
     if component["source"]:
         lines += ["", *_wrap(component["source"], "source    ")]
     for parameter in component["parameters"]:

@@ -1,6 +1,8 @@
 //! What is timed, and how fast it must be.
 
-use crate::networks::{Dumbbell, MIXED_RATES, Place, Scheduler, TWO_HOPS, abr, gfr_chain, read};
+use crate::networks::{
+    Dumbbell, MIXED_RATES, Place, Scheduler, TWO_HOPS, abr, gfr_chain, read, red,
+};
 use cellyard_engine::scenario::Scenario;
 use cellyard_engine::{Options, run};
 use std::sync::atomic::AtomicBool;
@@ -31,7 +33,7 @@ pub fn bottleneck_cells(scenario: &Scenario) -> u64 {
 }
 
 /// The cases, in the order of the table.
-pub const CASES: [Case; 17] = [
+pub const CASES: [Case; 19] = [
     case("lan-2", 60.0, Some(150.0), || loss_free(2)),
     case("lan-5", 60.0, Some(150.0), || loss_free(5)),
     case("lan-15", 60.0, Some(150.0), || loss_free(15)),
@@ -69,6 +71,9 @@ pub const CASES: [Case; 17] = [
     case("abr-vbr-200", 10.0, Some(40.0), || {
         vec![abr(200, "5 ms", true)]
     }),
+    // RED looks at each cell.
+    case("red-lan", 20.0, None, || vec![red(false)]),
+    case("red-access", 20.0, None, || vec![red(true)]),
 ];
 
 const fn case(

@@ -326,3 +326,81 @@ traffic = {{ kind = "tcp", rwnd = "600000 bytes" }}
 {background}"#
     ))
 }
+
+/// TCPs over ATM-RED: on a LAN, ten of them at 149.76 Mb/s, or on an access network: 50 servers at 10 Mb/s over a bottleneck of 33.92 Mb/s, clients with
+/// 2 Mb/s down and 200 kb/s up. Buffers and parameters are those of the study `cell-discard`.
+pub fn red(access: bool) -> Scenario {
+    let [w_q, max_p, min_th, max_th] = if access {
+        ["0.001", "0.1", "1000 cells", "8000 cells"]
+    } else {
+        ["0.002", "0.02", "2000 cells", "6000 cells"]
+    };
+    let drop = format!(
+        r#"{{ policy = "atm-red", w_q = {w_q}, max_p = {max_p}, min_th = "{min_th}", max_th = "{max_th}" }}"#
+    );
+    let (count, delay, source, trunk, down, up, rwnd) = if access {
+        (
+            50,
+            "10 ms",
+            "10 Mbps",
+            "33.92 Mbps",
+            "2 Mbps",
+            "200 kbps",
+            131_072,
+        )
+    } else {
+        let line = "149.76 Mbps";
+        (10, "100 us", line, line, line, line, 65_536)
+    };
+    let duration = if access { "100 s" } else { "20 s" };
+    read(&format!(
+        r#"
+name = "red"
+duration = "{duration}"
+[[host]]
+name = "server"
+count = {count}
+[[host]]
+name = "client"
+count = {count}
+[[switch]]
+name = "west"
+ubr = {{ buffer = "8192 cells", drop = {drop} }}
+[[switch]]
+name = "east"
+ubr = {{ buffer = "8192 cells", drop = {drop} }}
+[[link]]
+from = "server"
+to = "west"
+rate = "{source}"
+delay = "{delay}"
+[[link]]
+from = "west"
+to = "east"
+rate = "{trunk}"
+delay = "{delay}"
+[[link]]
+from = "east"
+to = "client"
+duplex = false
+rate = "{down}"
+delay = "{delay}"
+[[link]]
+from = "client"
+to = "east"
+duplex = false
+rate = "{up}"
+delay = "{delay}"
+[[vc]]
+from = "server"
+to = "client"
+[vc.traffic]
+kind = "tcp"
+recovery = "reno"
+mss = "1460 bytes"
+rwnd = "{rwnd} bytes"
+granularity = "200 ms"
+delayed_ack = "50 ms"
+"#
+    ))
+}

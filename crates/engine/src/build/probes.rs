@@ -100,6 +100,7 @@ impl Plan<'_> {
                     vc: vc.and_then(|vc| self.local(link, vc)),
                 },
                 Observable::Credit => Quantity::Credit,
+                Observable::AverageQueue => Quantity::AverageQueue { class },
                 Observable::Drops => {
                     probe.drops.push(Drops {
                         probe: index,
@@ -187,6 +188,7 @@ impl Plan<'_> {
                 | Observable::LinkShare
                 | Observable::Drops
                 | Observable::Credit
+                | Observable::AverageQueue
                 | Observable::Trace => {}
             }
         }

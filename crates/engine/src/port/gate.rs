@@ -33,6 +33,8 @@ pub enum Verdict {
     Accept,
     /// It is taken; the cell at the front of its class queue is dropped in its favour, for the reason `front`.
     PushOut,
+    /// It is taken; what waits of the frame at the front of its class queue is dropped in its favour, for the reason `front`.
+    PushOutFrame,
     /// It is dropped.
     Refuse(DropReason),
     /// It would wait longer than time is told.
@@ -43,7 +45,7 @@ impl Verdict {
     /// Whether the cell comes in.
     pub fn takes(self) -> bool {
         match self {
-            Verdict::Accept | Verdict::PushOut => true,
+            Verdict::Accept | Verdict::PushOut | Verdict::PushOutFrame => true,
             Verdict::Refuse(_) | Verdict::Overdue => false,
         }
     }
@@ -128,8 +130,42 @@ impl Gate {
         self.full().min(self.policy.smallest_refusal())
     }
 
+    /// Whether every cell is put to the policy, and to nothing before it.
+    pub fn asks_policy_alone(&self) -> bool {
+        self.policy.needs().every_cell && self.policer.is_none()
+    }
+
+    /// The smallest X at which a cell that the policy lets in is refused.
+    pub fn room(&self) -> u64 {
+        self.buffer.min(self.most)
+    }
+
+    /// What the policy alone says about the first cell of `run`, none of whose frame is lost; see [`Gate::judge`]. If that is *accept* and there
+    /// is room, the cell is taken. Otherwise it is to be told to [`Gate::judge_decided`].
+    #[inline]
+    pub fn ask_policy(
+        &mut self,
+        run: &Run,
+        begins: bool,
+        vc: u32,
+        queue: &QueueView,
+        idle_cells: Option<u64>,
+    ) -> Decision {
+        let cell = Arriving {
+            vc,
+            begins,
+            eom: run.first_ends_frame(),
+            tagged: run.flags & TAGGED != 0,
+            lost: false,
+            idle_cells,
+            draws: self.draws,
+        };
+        self.policy.admit(run.time, &cell, queue)
+    }
+
     /// Judges the first cell of `run`, which arrives at `now`, `state` being that of its flow at this port, which is brought up to
-    /// date. `vc` is the flow's number among those of the port, and `idle` tells whether the cell finds the port idle.
+    /// date. `vc` is the flow's number among those of the port; `idle_cells` tells, if the cell finds the port idle, since how many whole cell times,
+    /// any number where no policy asks for every cell.
     pub fn judge(
         &mut self,
         now: Time,
@@ -137,8 +173,24 @@ impl Gate {
         state: &mut FrameState,
         vc: u32,
         queue: &QueueView,
-        idle: bool,
+        idle_cells: Option<u64>,
     ) -> Judgement {
+        self.judge_decided(now, run, state, vc, queue, idle_cells, None)
+    }
+
+    /// The same where the policy has been asked, and has `decided`.
+    #[expect(clippy::too_many_arguments, reason = "what a decision needs")]
+    pub fn judge_decided(
+        &mut self,
+        now: Time,
+        run: &Run,
+        state: &mut FrameState,
+        vc: u32,
+        queue: &QueueView,
+        idle_cells: Option<u64>,
+        decided: Option<Decision>,
+    ) -> Judgement {
+        let idle = idle_cells.is_some();
         let begins = run.is_single() || state.frame != Some(run.frame);
         if begins {
             *state = FrameState::accepted(run.frame);
@@ -150,6 +202,7 @@ impl Gate {
             eom,
             tagged: run.flags & TAGGED != 0,
             lost: false,
+            idle_cells,
             draws: self.draws,
         };
         let is_rm = run.flags & RM != 0;
@@ -163,8 +216,9 @@ impl Gate {
             Ruling::Pass | Ruling::Tag => self.known(state.fate, eom),
         };
         cell.lost = known.is_some();
-        let mut decision = Decision::Accept;
-        if !is_rm && (self.policy.needs().every_cell || (begins && !idle)) {
+        let mut decision = decided.unwrap_or(Decision::Accept);
+        let asks = self.policy.needs().every_cell || (begins && !idle);
+        if decided.is_none() && !is_rm && asks {
             decision = self.policy.admit(now, &cell, queue);
         }
         if let Some(reason) = known {
@@ -183,7 +237,12 @@ impl Gate {
                 state.fate = Fate::Damaged;
                 Verdict::Refuse(reason)
             }
+            Decision::RefuseAlone(reason) => {
+                state.fate = Fate::Damaged;
+                Verdict::Refuse(reason)
+            }
             Decision::PushOut if queue.waiting > 0 => Verdict::PushOut,
+            Decision::PushOutFrame if queue.waiting > 0 => Verdict::PushOutFrame,
             _ if !full && !idle && queue.waiting >= self.most => Verdict::Overdue,
             _ if full => {
                 state.fate = Fate::Damaged;
@@ -225,6 +284,19 @@ impl Gate {
             RestOfFrame::DropButEom => !eom,
             RestOfFrame::Drop => true,
         }
+    }
+
+    /// Whether the EOM of a frame that is pushed out is spared.
+    pub fn spares_eom(&self) -> bool {
+        match self.rest {
+            RestOfFrame::DropButEom => true,
+            RestOfFrame::Accept | RestOfFrame::Drop => false,
+        }
+    }
+
+    /// The average queue that the policy decides by, cells, if it keeps one.
+    pub fn average(&self) -> Option<f64> {
+        self.policy.average()
     }
 
     /// What was allowed, of X or of Y_i, where a cell that found `queue` has just been dropped for `reason`; for traces.
@@ -300,27 +372,27 @@ mod tests {
     #[test]
     fn a_refused_frame_is_dropped_whole_even_when_the_port_is_idle() {
         let (mut gate, mut state) = (epd(RestOfFrame::Accept), FrameState::default());
-        let first = gate.judge(NOW, &run(7, 0, 12), &mut state, 0, &queue(6), false);
+        let first = gate.judge(NOW, &run(7, 0, 12), &mut state, 0, &queue(6), None);
         assert_eq!(first, refused(DropReason::Policy, 12));
-        let later = gate.judge(NOW, &run(7, 4, 8), &mut state, 0, &queue(0), true);
+        let later = gate.judge(NOW, &run(7, 4, 8), &mut state, 0, &queue(0), Some(0));
         assert_eq!(later, refused(DropReason::Policy, 8));
-        let next = gate.judge(NOW, &run(8, 0, 12), &mut state, 0, &queue(5), false);
+        let next = gate.judge(NOW, &run(8, 0, 12), &mut state, 0, &queue(5), None);
         assert_eq!((next, state), (ACCEPT, FrameState::accepted(8)));
     }
 
     #[test]
     fn a_frame_that_finds_the_port_idle_is_never_refused() {
         let (mut gate, mut state) = (epd(RestOfFrame::Accept), FrameState::default());
-        let first = gate.judge(NOW, &run(0, 0, 12), &mut state, 0, &queue(6), true);
+        let first = gate.judge(NOW, &run(0, 0, 12), &mut state, 0, &queue(6), Some(0));
         assert_eq!(first, ACCEPT);
     }
 
     #[test]
     fn the_policy_is_asked_at_the_first_cell_only() {
         let (mut gate, mut state) = (epd(RestOfFrame::Accept), FrameState::accepted(0));
-        let later = gate.judge(NOW, &run(0, 3, 2), &mut state, 0, &queue(9), false);
+        let later = gate.judge(NOW, &run(0, 3, 2), &mut state, 0, &queue(9), None);
         assert_eq!(later, ACCEPT);
-        let full = gate.judge(NOW, &run(0, 4, 2), &mut state, 0, &queue(10), false);
+        let full = gate.judge(NOW, &run(0, 4, 2), &mut state, 0, &queue(10), None);
         assert_eq!(full, refused(DropReason::Full, 1));
         assert_eq!(state.fate, Fate::Damaged);
     }
@@ -347,12 +419,12 @@ mod tests {
             };
             let mut state = damaged();
             assert_eq!(
-                gate.judge(NOW, &run(0, 8, 4), &mut state, 0, &queue(3), false),
+                gate.judge(NOW, &run(0, 8, 4), &mut state, 0, &queue(3), None),
                 with_eom
             );
             let mut state = damaged();
             assert_eq!(
-                gate.judge(NOW, &run(0, 11, 1), &mut state, 0, &queue(3), false),
+                gate.judge(NOW, &run(0, 11, 1), &mut state, 0, &queue(3), None),
                 room
             );
         }
@@ -364,8 +436,15 @@ mod tests {
         let mut gate = Gate::new(None, 6, None, policy, RestOfFrame::Accept, draws());
         assert_eq!((gate.full(), gate.refusal()), (6, 6));
         let mut state = FrameState::default();
-        let mut judge = |waiting, idle| {
-            let judged = gate.judge(NOW, &run(0, 0, 12), &mut state, 0, &queue(waiting), idle);
+        let mut judge = |waiting, idle: bool| {
+            let judged = gate.judge(
+                NOW,
+                &run(0, 0, 12),
+                &mut state,
+                0,
+                &queue(waiting),
+                idle.then_some(0),
+            );
             judged.verdict
         };
         assert_eq!([judge(5, false), judge(6, true)], [Verdict::Accept; 2]);
@@ -379,7 +458,7 @@ mod tests {
             flags: ENDS_FRAME | crate::cells::SINGLE_CELLS,
             ..run(0, 0, 5)
         };
-        let first = gate.judge(NOW, &cells, &mut state, 0, &queue(6), false);
+        let first = gate.judge(NOW, &cells, &mut state, 0, &queue(6), None);
         assert_eq!(first, refused(DropReason::Policy, 1));
     }
 
@@ -407,7 +486,7 @@ mod tests {
             let mut state = FrameState::default();
             for (cell, verdict) in (0..).zip(verdicts) {
                 let run = run(0, cell, 12 - cell);
-                let judged = gate.judge(NOW, &run, &mut state, 0, &queue(3), false);
+                let judged = gate.judge(NOW, &run, &mut state, 0, &queue(3), None);
                 assert_eq!((judged.verdict, judged.cells), (verdict, 1));
                 assert_eq!(judged.tagged, action == PoliceAction::Tag && cell >= 2);
             }
@@ -420,9 +499,9 @@ mod tests {
     fn a_policy_can_push_out_what_waits_but_not_from_an_empty_queue() {
         let mut gate = gate(&DropPolicy::DropFromFront, RestOfFrame::Accept);
         let mut state = FrameState::default();
-        let below = gate.judge(NOW, &run(0, 0, 12), &mut state, 0, &queue(9), false);
+        let below = gate.judge(NOW, &run(0, 0, 12), &mut state, 0, &queue(9), None);
         assert_eq!(below, ACCEPT);
-        let full = gate.judge(NOW, &run(0, 1, 11), &mut state, 0, &queue(10), false);
+        let full = gate.judge(NOW, &run(0, 1, 11), &mut state, 0, &queue(10), None);
         assert_eq!(full.verdict, Verdict::PushOut);
         assert_eq!(state.fate, Fate::Accepted);
         assert_eq!(gate.threshold(DropReason::Front, &queue(10)), Some(10.0));
@@ -438,7 +517,14 @@ mod tests {
         let mut verdicts = Vec::new();
         for cell in 0..12 {
             let run = run(0, cell, 12 - cell);
-            let judged = gate.judge(NOW, &run, &mut state, 0, &queue(1), cell == 0);
+            let judged = gate.judge(
+                NOW,
+                &run,
+                &mut state,
+                0,
+                &queue(1),
+                (cell == 0).then_some(0),
+            );
             assert_eq!(judged.cells, 1);
             verdicts.push(judged.verdict);
         }

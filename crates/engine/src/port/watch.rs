@@ -21,6 +21,11 @@ pub enum Quantity {
     },
     /// Credit of a guaranteed-rate scheduler, slots.
     Credit,
+    /// The average queue that the drop policy of a class decides by (of all, when `None`, the sum), cells.
+    AverageQueue {
+        /// Class index.
+        class: Option<usize>,
+    },
 }
 
 /// When a quantity is recorded.
@@ -106,14 +111,15 @@ pub struct Outcome {
     pub more: bool,
     /// Why it was dropped, if it was.
     pub dropped: Option<DropReason>,
-    /// The cell that was pushed out in its favour, if one was.
-    pub pushed_out: Option<Seen>,
+    /// Whether others were pushed out in its favour.
+    pub pushed_out: bool,
 }
 
 impl Outcome {
     /// Why a cell was dropped, whichever.
     pub fn reason(&self) -> Option<DropReason> {
-        self.dropped.or(self.pushed_out.map(|_| DropReason::Front))
+        self.dropped
+            .or(self.pushed_out.then_some(DropReason::Front))
     }
 }
 
@@ -190,15 +196,13 @@ impl PortProbe {
                 When::Change => watch.out.change(time, look(time, watch.quantity)),
             }
         }
-        self.lost(time, cell, outcome, queue);
+        if let Some(reason) = outcome.dropped {
+            self.lost(time, cell, reason, queue);
+        }
     }
 
-    /// Counts and traces what was dropped, if anything was.
-    fn lost(&mut self, time: Time, cell: Seen, outcome: &Outcome, queue: FoundQueue) {
-        let Some(reason) = outcome.reason() else {
-            return;
-        };
-        let dropped = outcome.pushed_out.unwrap_or(cell);
+    /// Counts and traces `dropped`, which was dropped at `time` for `reason` in favour of what found `queue`, or was that itself.
+    pub fn lost(&mut self, time: Time, dropped: Seen, reason: DropReason, queue: FoundQueue) {
         let of_class = |d: &&mut Drops| d.class.is_none_or(|c| c == dropped.class);
         for drops in self.drops.iter_mut().filter(of_class) {
             drops.sum.add(time, 1.0);

@@ -14,6 +14,8 @@ pub struct Component {
     pub help: &'static str,
     /// Formula with its symbols; empty when there is none.
     pub formula: &'static str,
+    /// Drawing of its states, lines of text; empty when there is none.
+    pub diagram: &'static str,
     /// Paper, RFC or standard it follows; empty for the product's own parts.
     pub source: &'static str,
     /// What can be set.
@@ -58,6 +60,7 @@ pub(super) const PLAIN: Component = Component {
     name: "",
     help: "",
     formula: "",
+    diagram: "",
     source: "",
     parameters: &[],
     implies: &[],

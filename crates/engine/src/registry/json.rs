@@ -7,7 +7,7 @@ use crate::notation::units::QUANTITIES;
 use serde_json::{Value, json};
 
 /// The whole registry:
-/// `{"families": [{"name", "help", "tag", "components": [{"name", "help", "formula", "source", "shorthand",
+/// `{"families": [{"name", "help", "tag", "components": [{"name", "help", "formula", "diagram", "source", "shorthand",
 /// "parameters": [{"name", "help", "kind", "allowed", "required", "default", "default_text", "only_with"}]}]}]}`.
 ///
 /// Beside it `"units": [{"quantity", "units": [{"name", "also"}]}]`, with the other spellings that are read.
@@ -38,6 +38,7 @@ fn component(c: &Component) -> Value {
         "name": c.name,
         "help": c.help,
         "formula": c.formula,
+        "diagram": c.diagram,
         "source": c.source,
         "shorthand": c.has_shorthand(),
         "parameters": c.parameters.iter().map(|p| parameter(c, p)).collect::<Vec<_>>(),

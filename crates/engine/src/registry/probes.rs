@@ -119,4 +119,9 @@ pub(super) static PROBE: &[Component] = &[
         "Every dropped cell of a VC: time, X, Y_i, N_a, threshold, reason; losses on purpose included.",
         &[VC],
     ),
+    probe(
+        "average-queue",
+        "Average queue by which RED decides at a port, cells; of several classes the sum.",
+        &[PORT, CLASS, SAMPLING, EVERY],
+    ),
 ];

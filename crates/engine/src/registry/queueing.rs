@@ -164,6 +164,7 @@ pub(super) static DROP: &[Component] = &[
         source: "`gfr-leaky-bucket`, sections 3.1 and 4.1, figure 4-1 and the appendix",
         implies: DROPS_REST,
         parameters: &[CONGESTION, EXPORT_TAG],
+        ..PLAIN
     },
     Component {
         family: Family::Drop,
@@ -182,6 +183,7 @@ pub(super) static DROP: &[Component] = &[
             ),
             EXPORT_TAG,
         ],
+        ..PLAIN
     },
     Component {
         family: Family::Drop,
@@ -200,6 +202,7 @@ pub(super) static DROP: &[Component] = &[
             CONGESTION,
             EXPORT_TAG,
         ],
+        ..PLAIN
     },
     Component {
         family: Family::Drop,
@@ -230,7 +233,151 @@ pub(super) static DROP: &[Component] = &[
         ],
         ..PLAIN
     },
+    Component {
+        family: Family::Drop,
+        name: "atm-red",
+        help: "Random early detection with two bits for each VC: decides at every cell, and discards the next whole frame.",
+        formula: "avg := (1 - w_q) avg + w_q X; p = 0 if avg < min_th, 1 if avg >= max_th, else max_p / segment_cells \
+                  (avg - min_th) / (max_th - min_th); draw < p sets the mark m of a VC",
+        diagram: ATM_RED,
+        source: "`cell-discard`, section 2.3 and figure 3; Floyd and Jacobson, Random early detection gateways for congestion avoidance, IEEE/ACM ToN 1(4), 1993",
+        parameters: &[
+            W_Q,
+            MAX_P_OF_SEGMENT,
+            MIN_TH,
+            MAX_TH,
+            SEGMENT,
+            AVERAGE,
+            SPACING,
+        ],
+        ..PLAIN
+    },
+    Component {
+        family: Family::Drop,
+        name: "cell-red",
+        help: "Random early detection that drops single cells without regard to frames.",
+        formula: "drop a cell <=> draw < p, with the p of atm-red",
+        source: "Elloumi and Afifi, RED algorithm in ATM networks, IEEE ATM Workshop 1997; `cell-discard`, section 2.3",
+        parameters: &[
+            W_Q,
+            MAX_P_OF_SEGMENT,
+            MIN_TH,
+            MAX_TH,
+            SEGMENT,
+            AVERAGE,
+            SPACING,
+        ],
+        ..PLAIN
+    },
+    Component {
+        family: Family::Drop,
+        name: "packet-red",
+        help: "Random early detection that decides about whole frames, by the share of the queue that their VC holds.",
+        formula: "refuse a frame of VC i <=> draw < p Y_i N_a / X, with the p of atm-red, max_p being for a frame; always where p = 1",
+        source: "Elloumi and Afifi, RED algorithm in ATM networks, IEEE ATM Workshop 1997; `cell-discard`, section 2.3",
+        parameters: &[
+            W_Q,
+            parameter(
+                "max_p",
+                FRACTION,
+                Decimal("0.02"),
+                "max_p, probability just below max_th for a frame of a VC with its share of the queue; above 0.",
+            ),
+            MIN_TH,
+            MAX_TH,
+            AVERAGE,
+            SPACING,
+        ],
+        ..PLAIN
+    },
+    Component {
+        family: Family::Drop,
+        name: "frame-drop-from-front",
+        help: "Takes a cell that finds the buffer full, and drops all that waits of the frame at the front of the queue instead.",
+        formula: "push out the waiting cells of the front cell's frame <=> X >= K; drop-but-eom spares its EOM behind the front",
+        source: "Lakshman, Neidhardt and Ott, The drop from front strategy in TCP and in TCP over ATM, IEEE Infocom 1996; `cell-discard`, section 2",
+        implies: &[("rest_of_frame", "drop-but-eom")],
+        ..PLAIN
+    },
 ];
+
+const ATM_RED: &str = "\
+m: the mark is on, set by draw < p at a cell that arrives in accept-first or accept-cell while it is off
+e: the cell is an EOM     A: it is accepted     D: it is discarded     !: not
+
+          !m e / A                                        !e / A
+         +--------+             !m !e / A              +---------+
+         |        v        --------------------->      |         v
+         +---- accept-first                         accept-cell --+
+  start ---->  |   ^   ^   <---------------------
+               |   |   |    e / A, m stays as it is
+         m e   |   |   +---- m e / D, m := 0 (the same state)
+               |   |
+   m !e / D,   |   |  e / D
+      m := 0   v   |
+             discard-cell --+
+                  ^         | !e / D
+                  +---------+";
+
+const W_Q: Parameter = parameter(
+    "w_q",
+    FRACTION,
+    Decimal("0.002"),
+    "w_q, weight of the newest X in the average; above 0.",
+);
+
+const MAX_P_OF_SEGMENT: Parameter = parameter(
+    "max_p",
+    FRACTION,
+    Decimal("0.02"),
+    "max_p, probability just below max_th, for the cells of a segment together; above 0.",
+);
+
+const MIN_TH: Parameter = parameter(
+    "min_th",
+    Kind::Threshold,
+    Decimal("0.25"),
+    "min_th, average queue from which on something is dropped: cells or a fraction of the buffer; below max_th.",
+);
+
+const MAX_TH: Parameter = parameter(
+    "max_th",
+    Kind::Threshold,
+    Decimal("0.75"),
+    "max_th, average queue from which on everything is: cells or a fraction of the buffer; at most K.",
+);
+
+const SEGMENT: Parameter = parameter(
+    "segment_cells",
+    Kind::Cells {
+        min: 1,
+        max: MAX_CELLS,
+        unlimited: false,
+    },
+    Text("32 cells"),
+    "Cells of a segment, by which max_p is divided: 32 with an MSS of 1460 bytes, 192 with 9140; with 1, max_p is that of a cell.",
+);
+
+const AVERAGE: Parameter = parameter(
+    "average",
+    Kind::Choice(&[
+        choice("cell", "At every cell that arrives."),
+        choice("frame", "At the first cell of each frame."),
+        choice(
+            "idle",
+            "At every cell; one that finds the port idle counts the idle time as so many cells that found nothing.",
+        ),
+    ]),
+    Text("cell"),
+    "When the average is brought up to date.",
+);
+
+const SPACING: Parameter = parameter(
+    "spacing",
+    Kind::Bool,
+    Bool(false),
+    "Whether p / (1 - c p) takes the place of p, c counting since the last mark, which spaces marks evenly.",
+);
 
 const DROPS_REST: &[(&str, &str)] = &[("rest_of_frame", "drop")];
 

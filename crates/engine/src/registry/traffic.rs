@@ -51,6 +51,7 @@ pub(super) static TRAFFIC: &[Component] = &[
             Required,
             "Cell rate; at most that of the host's link.",
         )],
+        ..PLAIN
     },
     Component {
         family: Family::Traffic,
@@ -84,6 +85,7 @@ pub(super) static TRAFFIC: &[Component] = &[
                 "Length of a pause; with the burst, at least the time of the burst's cells at their rate.",
             ),
         ],
+        ..PLAIN
     },
     Component {
         family: Family::Traffic,

@@ -1,9 +1,9 @@
 //! Rules about what flows where: sources against the link of their host, guarantees against the links they cross.
 
 use super::expand::things::{LinkAt, Things, VcAt};
-use super::model::{Scheduler, Traffic};
+use super::model::{DropPolicy, Scheduler, Traffic};
 use super::port;
-use super::record::{Record, complete, entries, fraction, number, text};
+use super::record::{Record, complete, entries, fraction, number, object, text};
 use super::report::Report;
 use crate::class::Class;
 use crate::notation::show::{show_duration, show_rate};
@@ -19,6 +19,8 @@ type Given = Option<Option<Scheduler>>;
 pub(crate) struct Flows<'a> {
     things: &'a Things,
     vcs: Vec<Option<&'a Record>>,
+    links: Vec<Option<&'a Record>>,
+    switches: Vec<Option<&'a Record>>,
     link_rates: Vec<Option<u64>>,
     link_schedulers: Vec<Given>,
     switch_schedulers: Vec<Given>,
@@ -41,6 +43,8 @@ impl<'a> Flows<'a> {
             link_rates: links.iter().map(|l| number(l.as_ref()?, "rate")).collect(),
             link_schedulers: links.iter().map(scheduler).collect(),
             switch_schedulers: switches.iter().map(scheduler).collect(),
+            links,
+            switches,
             traffic: Vec::new(),
             of_vc: Vec::new(),
         };
@@ -80,6 +84,25 @@ impl<'a> Flows<'a> {
         let switch = (link.from >= self.things.hosts).then(|| self.things.nodes[link.from].entry);
         let of_switch = switch.and_then(|entry| self.switch_schedulers[entry].as_ref());
         port::scheduler(own.filter(|_| !link.back), of_switch)?.as_ref()
+    }
+
+    /// Whether the drop policy of `class`, or of any, at the port that a link is keeps an average; `None` where that is not known.
+    pub(crate) fn keeps_average(&self, link: &LinkAt, class: Option<Class>) -> Option<bool> {
+        let own = self.links[link.entry]?;
+        let of_switch =
+            (link.from >= self.things.hosts).then(|| self.things.nodes[link.from].entry);
+        let of_switch = of_switch.and_then(|entry| self.switches[entry]);
+        let mut classes = Class::ALL
+            .into_iter()
+            .filter(|c| class.is_none_or(|class| class == *c));
+        Some(classes.any(|class| {
+            let given = |record: &Record| {
+                let drop = object(record, class.name())?.get("drop")?;
+                Some(complete::<DropPolicy>(drop).is_none_or(|policy| policy.keeps_average()))
+            };
+            let own = if link.back { None } else { given(own) };
+            own.or_else(|| of_switch.and_then(given)).unwrap_or(false)
+        }))
     }
 
     fn link_rate(&self, link: usize) -> Option<u64> {

@@ -5,7 +5,8 @@
 pub use super::abr::{AbrParams, EricaParams, EricaPlusParams, Feedback, RmRates};
 pub use super::contract::{Contract, Terms};
 pub use super::port::{
-    ClassQueue, DropPolicy, GcraForm, Police, PoliceAction, RestOfFrame, Scheduler, Threshold,
+    ClassQueue, DropPolicy, GcraForm, Police, PoliceAction, RedAverage, RedParams, RestOfFrame,
+    Scheduler, Threshold,
 };
 pub use crate::class::Class;
 use crate::units::{BitRate, Ratio, Span};
@@ -391,6 +392,8 @@ pub enum Observable {
     Credit,
     /// Every dropped cell of a VC with the reason.
     Trace,
+    /// The average queue that drop policies at a port decide by.
+    AverageQueue,
 }
 
 impl Observable {
@@ -409,6 +412,7 @@ impl Observable {
             Observable::Drops => ("drops", "cells"),
             Observable::Credit => ("credit", "slots"),
             Observable::Trace => ("trace", "cells"),
+            Observable::AverageQueue => ("average-queue", "cells"),
         }
     }
 }

@@ -106,6 +106,46 @@ pub enum DropPolicy {
         /// alpha.
         alpha: Ratio,
     },
+    /// `port::drop::atm_red`.
+    AtmRed(RedParams),
+    /// `port::drop::cell_red`.
+    CellRed(RedParams),
+    /// `port::drop::packet_red`.
+    PacketRed(RedParams),
+    /// `port::drop::frame_drop_from_front`.
+    FrameDropFromFront,
+}
+
+/// Parameters of the policies of the RED family. See `port::drop::red`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RedParams {
+    /// Weight of the newest queue length in the average, above 0, at most 1.
+    pub w_q: Ratio,
+    /// Probability just below `max_th`, above 0, at most 1: of a frame, or of the cells of a segment together.
+    pub max_p: Ratio,
+    /// Average queue from which on cells are marked; below `max_th`.
+    pub min_th: Threshold,
+    /// Average queue from which on every one is.
+    pub max_th: Threshold,
+    /// Cells of a segment, by which `max_p` is divided; absent where frames are decided on.
+    pub segment_cells: Option<u64>,
+    /// When the average is brought up to date.
+    pub average: RedAverage,
+    /// Whether marks are spaced evenly.
+    pub spacing: bool,
+}
+
+/// When the average queue of RED is brought up to date.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RedAverage {
+    /// At every cell.
+    Cell,
+    /// At the first cell of each frame.
+    Frame,
+    /// At every cell, and for idle times.
+    Idle,
 }
 
 /// A policer. See `port::police`.
@@ -211,8 +251,29 @@ impl DropPolicy {
             | DropPolicy::GcraEpd { .. }
             | DropPolicy::GcraRoundRobin { .. }
             | DropPolicy::GcraTwoThresholds { .. }
-            | DropPolicy::Dfba { .. } => false,
-            DropPolicy::DropFromFront => true,
+            | DropPolicy::Dfba { .. }
+            | DropPolicy::AtmRed(_)
+            | DropPolicy::CellRed(_)
+            | DropPolicy::PacketRed(_) => false,
+            DropPolicy::DropFromFront | DropPolicy::FrameDropFromFront => true,
+        }
+    }
+
+    /// Whether it decides by an average of the queue, which can be recorded.
+    pub(crate) fn keeps_average(&self) -> bool {
+        match self {
+            DropPolicy::AtmRed(_) | DropPolicy::CellRed(_) | DropPolicy::PacketRed(_) => true,
+            DropPolicy::TailDrop
+            | DropPolicy::Ppd
+            | DropPolicy::Epd { .. }
+            | DropPolicy::SelectiveDrop { .. }
+            | DropPolicy::Fba { .. }
+            | DropPolicy::DropFromFront
+            | DropPolicy::GcraEpd { .. }
+            | DropPolicy::GcraRoundRobin { .. }
+            | DropPolicy::GcraTwoThresholds { .. }
+            | DropPolicy::Dfba { .. }
+            | DropPolicy::FrameDropFromFront => false,
         }
     }
 
@@ -233,7 +294,11 @@ impl DropPolicy {
             | DropPolicy::SelectiveDrop { .. }
             | DropPolicy::Fba { .. }
             | DropPolicy::DropFromFront
-            | DropPolicy::Dfba { .. } => None,
+            | DropPolicy::Dfba { .. }
+            | DropPolicy::AtmRed(_)
+            | DropPolicy::CellRed(_)
+            | DropPolicy::PacketRed(_)
+            | DropPolicy::FrameDropFromFront => None,
         }
     }
 
@@ -249,7 +314,11 @@ impl DropPolicy {
             | DropPolicy::SelectiveDrop { .. }
             | DropPolicy::Fba { .. }
             | DropPolicy::DropFromFront
-            | DropPolicy::Dfba { .. } => false,
+            | DropPolicy::Dfba { .. }
+            | DropPolicy::AtmRed(_)
+            | DropPolicy::CellRed(_)
+            | DropPolicy::PacketRed(_)
+            | DropPolicy::FrameDropFromFront => false,
         }
     }
 
@@ -261,7 +330,11 @@ impl DropPolicy {
             | DropPolicy::Epd { .. }
             | DropPolicy::SelectiveDrop { .. }
             | DropPolicy::Fba { .. }
-            | DropPolicy::DropFromFront => None,
+            | DropPolicy::DropFromFront
+            | DropPolicy::AtmRed(_)
+            | DropPolicy::CellRed(_)
+            | DropPolicy::PacketRed(_)
+            | DropPolicy::FrameDropFromFront => None,
             DropPolicy::GcraEpd { .. } => Some("gcra-epd"),
             DropPolicy::GcraRoundRobin { .. } => Some("gcra-round-robin"),
             DropPolicy::GcraTwoThresholds { .. } => Some("gcra-two-thresholds"),

@@ -1,6 +1,6 @@
 //! Rules about probes: what they name exists and has what they record. Those of groups become one for each member.
 
-use super::expand::things::{Names, Things};
+use super::expand::things::{LinkAt, Names, Things};
 use super::flows::Flows;
 use super::model::{Observable, Probe};
 use super::record::{Record, entries, field, number, text};
@@ -115,6 +115,14 @@ impl<'r> Entry<'r> {
         let mut links = members.iter().map(|&link| &things.links[link]);
         if links.clone().any(|link| link.from < things.hosts) {
             report.add(&path, "leaves a host", "a link that leaves a switch", None);
+        }
+        let class = field(self.record, "class");
+        let lacks_average =
+            |link: &LinkAt| flows.keeps_average(link, class).is_some_and(|keeps| !keeps);
+        if self.what == Observable::AverageQueue && links.clone().any(lacks_average) {
+            let allowed = "a port where atm-red, cell-red or packet-red is the drop policy";
+            let message = "has no average: no drop policy there keeps one";
+            report.add(&path, message, allowed, None);
         }
         let lacks_credit = |link| flows.scheduler(link).is_some_and(|s| !s.has_credit());
         if self.what == Observable::Credit && links.any(lacks_credit) {

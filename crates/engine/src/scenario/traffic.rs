@@ -225,7 +225,8 @@ impl Traffic {
             | Observable::Queue
             | Observable::LinkShare
             | Observable::Drops
-            | Observable::Credit => return None,
+            | Observable::Credit
+            | Observable::AverageQueue => return None,
         };
         (!has).then_some(why)
     }

@@ -3,9 +3,10 @@
 
 use super::record::{Record, fraction, is_left_out, join, number, object, text};
 use super::report::Report;
-use crate::notation::show::{show_bytes, show_cells, show_duration, show_rate};
+use crate::notation::show::{show_bytes, show_cells, show_duration, show_rate, show_ratio};
 use crate::registry::{Component, Family, Kind};
 use crate::units::{BitRate, Ratio, Span};
+use serde_json::Value;
 
 /// Checks the rules of `component` for what `record` has of its fields.
 pub(crate) fn component(component: &Component, record: &Record, path: &str, report: &mut Report) {
@@ -17,7 +18,9 @@ pub(crate) fn component(component: &Component, record: &Record, path: &str, repo
             reserve(record, path, report);
             scale(record, path, report);
             lower(record, path, report);
+            averaged(record, path, report);
         }
+        Family::Drop => weights(record, path, report),
         Family::Traffic => {
             frames_only(record, path, report);
             window(record, path, report);
@@ -35,7 +38,6 @@ pub(crate) fn component(component: &Component, record: &Record, path: &str, repo
         | Family::Ensemble
         | Family::Switch
         | Family::Link
-        | Family::Drop
         | Family::Police
         | Family::Scheduler => {}
     }
@@ -339,6 +341,69 @@ fn reserve(record: &Record, path: &str, report: &mut Report) {
             "at most the buffer, or a threshold",
             None,
         );
+    }
+}
+
+/// Weights and probabilities of RED that do something.
+fn weights(record: &Record, path: &str, report: &mut Report) {
+    for (name, message) in [
+        ("w_q", "is 0, so the average would never move"),
+        ("max_p", "is 0, so nothing would be dropped below max_th"),
+    ] {
+        let value = record.get(name).and_then(fraction);
+        if value.is_some_and(|value| value.num == 0) {
+            report.add(&join(path, name), message, "above 0, at most 1", None);
+        }
+    }
+}
+
+/// The thresholds of an average leave a part of the curve between them.
+fn averaged(record: &Record, path: &str, report: &mut Report) {
+    let Some(drop) = object(record, "drop") else {
+        return;
+    };
+    let (Some(min), Some(max)) = (drop.get("min_th"), drop.get("max_th")) else {
+        return;
+    };
+    // In units in which both are known: cells, or parts of the buffer.
+    let cells = |threshold: &Value| {
+        let part = || {
+            let part = fraction(&threshold["fraction"])?;
+            let buffer = number(record, "buffer")?;
+            Some([u128::from(part.num) * u128::from(buffer), part.den.into()])
+        };
+        let whole = threshold["cells"].as_u64().map(|n| [u128::from(n), 1]);
+        whole.or_else(part)
+    };
+    let part = |threshold: &Value| {
+        let part = fraction(&threshold["fraction"])?;
+        Some([part.num.into(), part.den.into()])
+    };
+    let both = cells(min)
+        .zip(cells(max))
+        .or_else(|| part(min).zip(part(max)));
+    if let Some(([min_num, min_den], [max_num, max_den])) = both
+        && min_num * max_den >= max_num * min_den
+    {
+        report.add(
+            &join(path, "drop.min_th"),
+            format!(
+                "is {}, not below max_th = {}",
+                show_threshold(min),
+                show_threshold(max)
+            ),
+            "below max_th",
+            None,
+        );
+    }
+}
+
+/// A threshold as it is written.
+fn show_threshold(threshold: &Value) -> String {
+    match threshold["cells"].as_u64() {
+        Some(cells) => show_cells(cells),
+        None => fraction(&threshold["fraction"])
+            .map_or_else(String::new, |f| format!("{} of the buffer", show_ratio(f))),
     }
 }
 

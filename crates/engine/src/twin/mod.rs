@@ -431,7 +431,7 @@ impl<'a> Twin<'a> {
             Verdict::Dropped(reason) => self.count_drop(&cell, link, reason),
             Verdict::Overdue => self.is_overdue(Overdue::Queue(link)),
         }
-        if let Some(other) = pushed_out {
+        for other in pushed_out {
             self.count_drop(&other, link, DropReason::Front);
         }
     }

@@ -9,7 +9,7 @@ use crate::rng::Stream;
 use crate::scenario::{Class, RestOfFrame, Scenario};
 use crate::tally::{CLASSES, DropReason, PortTally};
 use crate::topology::Topology;
-use crate::units::Time;
+use crate::units::{BitRate, CELL_BITS, TICKS_PER_SECOND, Time};
 use std::collections::{HashMap, HashSet, VecDeque};
 
 /// What happens to a cell that arrives.
@@ -24,10 +24,20 @@ pub(super) enum Verdict {
 
 /// How a cell is taken.
 struct Taken {
-    /// Whether the front of the queue is dropped in its favour.
-    pushes_out: bool,
+    /// What is dropped in its favour.
+    pushes_out: PushesOut,
     /// Whether it goes on with low priority though it came with high.
     tags: bool,
+}
+
+/// What is dropped from the front of a class queue.
+#[derive(Clone, Copy, PartialEq)]
+enum PushesOut {
+    Nothing,
+    /// The cell there.
+    Cell,
+    /// All that waits of its frame.
+    Frame,
 }
 
 /// How a frame fared so far at the port; a frame that the port has not seen is new.
@@ -55,7 +65,10 @@ pub(super) struct Port {
     most_waiting: u64,
     /// The flows that cross it; their places are their local numbers.
     flows: Vec<FlowId>,
+    rate: BitRate,
     busy: bool,
+    /// When the last transmission ended, if none is going on.
+    idle_since: Time,
     arrivals: u64,
     /// Cells whose transmission has begun.
     sent: u64,
@@ -107,7 +120,9 @@ impl Port {
                 scenario.links[link].rate.cell_time().fit_after(end)
             },
             flows,
+            rate: scenario.links[link].rate,
             busy: false,
+            idle_since: Time::ZERO,
             arrivals: 0,
             sent: 0,
             latest: HashMap::new(),
@@ -116,23 +131,27 @@ impl Port {
         }
     }
 
-    /// A cell arrives: what happens to it, the cell that is dropped from the queue in its favour, and whether it goes on with low priority
+    /// A cell arrives: what happens to it, the cells that are dropped from the queue in its favour, and whether it goes on with low priority
     /// though it came with high.
     pub(super) fn arrival(
         &mut self,
         now: Time,
         cell: Cell,
         class: usize,
-    ) -> (Verdict, Option<Cell>, bool) {
+    ) -> (Verdict, Vec<Cell>, bool) {
         self.count_waiting_until(now);
         self.tally.classes[class].arrived += 1;
         self.arrivals += 1;
-        let (mut pushed_out, mut tags) = (None, false);
+        let (mut pushed_out, mut tags) = (Vec::new(), false);
         let x = self.queues[class].cells.len() as u64;
         let verdict = match self.accepts(now, &cell, class) {
             // The buffer would hold it, but the time does not last.
-            Ok(taken) if !taken.pushes_out && self.busy && x >= self.most_waiting => {
-                return (Verdict::Overdue, None, false);
+            Ok(taken)
+                if taken.pushes_out == PushesOut::Nothing
+                    && self.busy
+                    && x >= self.most_waiting =>
+            {
+                return (Verdict::Overdue, Vec::new(), false);
             }
             Err(reason) => {
                 self.tally.classes[class].dropped[reason] += 1;
@@ -146,9 +165,7 @@ impl Port {
             }
             Ok(taken) => {
                 tags = taken.tags;
-                if taken.pushes_out {
-                    pushed_out = Some(self.push_out(class));
-                }
+                pushed_out = self.push_out(class, taken.pushes_out);
                 let tagged = cell.tagged || tags;
                 let cell = Cell { tagged, ..cell };
                 self.queues[class].cells.push_back((self.arrivals, cell));
@@ -198,6 +215,7 @@ impl Port {
             eom: cell.eom,
             tagged: cell.tagged,
             lost: false,
+            idle_cells: (!self.busy).then(|| whole_cell_times(self.rate, self.idle_since, now)),
             draws: queue.draws,
         };
         let policer = queue.policer.as_mut().filter(|_| !is_rm);
@@ -233,29 +251,57 @@ impl Port {
                 };
                 Err(reason)
             }
-            (None, Decision::PushOut) if !queue.cells.is_empty() => Ok(taken(true)),
+            (None, Decision::RefuseAlone(reason)) => {
+                state = FrameState::Damaged;
+                Err(reason)
+            }
+            (None, Decision::PushOut) if !queue.cells.is_empty() => Ok(taken(PushesOut::Cell)),
+            (None, Decision::PushOutFrame) if !queue.cells.is_empty() => {
+                Ok(taken(PushesOut::Frame))
+            }
             _ if full => {
                 state = FrameState::Damaged;
                 Err(DropReason::Full)
             }
-            _ => Ok(taken(false)),
+            _ => Ok(taken(PushesOut::Nothing)),
         };
         self.latest.insert(cell.flow, (cell.frame, state));
         verdict
     }
 
-    /// The cell at the front of a class queue is dropped; its frame is damaged if it still arrives.
-    fn push_out(&mut self, class: usize) -> Cell {
-        let front = self.queues[class].cells.pop_front();
-        let (_, cell) = front.expect("something waits");
-        if let Some((frame, state)) = self.latest.get_mut(&cell.flow)
-            && *frame == cell.frame
-            && *state == FrameState::Accepted
-        {
-            *state = FrameState::Damaged;
+    /// Cells at the front of a class queue are dropped; their frame is damaged if it still arrives.
+    fn push_out(&mut self, class: usize, what: PushesOut) -> Vec<Cell> {
+        let queue = &mut self.queues[class];
+        let dropped: Vec<Cell> = match what {
+            PushesOut::Nothing => Vec::new(),
+            PushesOut::Cell => queue
+                .cells
+                .pop_front()
+                .into_iter()
+                .map(|(_, c)| c)
+                .collect(),
+            PushesOut::Frame => {
+                let front = queue.cells[0].1;
+                let spares_eom = queue.rest_of_frame == RestOfFrame::DropButEom && !front.eom;
+                let (dropped, left): (VecDeque<_>, VecDeque<_>) =
+                    queue.cells.drain(..).partition(|(_, c)| {
+                        let is_of_frame = (c.flow, c.frame) == (front.flow, front.frame);
+                        is_of_frame && !(c.eom && spares_eom)
+                    });
+                queue.cells = left;
+                dropped.into_iter().map(|(_, c)| c).collect()
+            }
+        };
+        for cell in &dropped {
+            if let Some((frame, state)) = self.latest.get_mut(&cell.flow)
+                && *frame == cell.frame
+                && *state == FrameState::Accepted
+            {
+                *state = FrameState::Damaged;
+            }
+            self.tally.classes[class].dropped[DropReason::Front] += 1;
         }
-        self.tally.classes[class].dropped[DropReason::Front] += 1;
-        cell
+        dropped
     }
 
     /// A cell of `class` has left: the next one to be sent.
@@ -264,6 +310,9 @@ impl Port {
         self.tally.classes[class].sent += 1;
         let next = self.take_next();
         self.busy = next.is_some();
+        if !self.busy {
+            self.idle_since = now;
+        }
         self.sent += u64::from(self.busy);
         self.check_conservation();
         next
@@ -350,4 +399,10 @@ impl ClassQueue {
             active_vcs: active.len() as u64,
         }
     }
+}
+
+/// How many whole cell times at `rate` there are between two instants.
+fn whole_cell_times(rate: BitRate, from: Time, to: Time) -> u64 {
+    let cell = u128::from(CELL_BITS) * u128::from(TICKS_PER_SECOND);
+    (u128::from(to.since(from).0) * u128::from(rate.0) / cell) as u64
 }

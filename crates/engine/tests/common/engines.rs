@@ -1,10 +1,10 @@
 //! The engines a test can be given.
 
-use cellyard_engine::Kernel;
+use super::random::Case;
 use cellyard_engine::scenario::Scenario;
-use cellyard_engine::testing::Tally;
-use cellyard_engine::testing::run_tally;
-use cellyard_engine::testing::run_twin;
+use cellyard_engine::testing::{Tally, run_tally, run_twin};
+use cellyard_engine::{Kernel, RunError};
+use proptest::prelude::*;
 
 /// Runs a scenario, as a replication or not.
 pub type Engine = fn(&Scenario, Option<u64>) -> Tally;
@@ -15,4 +15,33 @@ pub const ALL: [(&str, Engine); 2] = [("twin", run_twin), ("engine", engine)];
 /// The fast engine, with the kernels it chooses.
 pub fn engine(scenario: &Scenario, replication: Option<u64>) -> Tally {
     run_tally(scenario, replication, Kernel::Auto, true).expect("a run without errors")
+}
+
+/// What `kernel` counts; `None` where it is forced and does not apply.
+pub fn tally(case: &Case, kernel: Kernel, digest: bool) -> Option<Tally> {
+    match run_tally(&case.scenario, case.replication, kernel, digest) {
+        Ok(tally) => Some(tally),
+        Err(RunError::Kernel { .. }) if kernel == Kernel::Arithmetic => None,
+        Err(error) => panic!("{kernel:?}: {error}"),
+    }
+}
+
+/// Every kernel that applies counts what the twin counts, with the digest and without.
+pub fn agrees(case: &Case) -> Result<(), TestCaseError> {
+    let mut expected = run_twin(&case.scenario, case.replication);
+    for digest in [true, false] {
+        if !digest {
+            expected.digest = None;
+        }
+        for kernel in [Kernel::Auto, Kernel::Arithmetic, Kernel::Slotted] {
+            if let Some(found) = tally(case, kernel, digest) {
+                let differ = super::differences(&found, &expected);
+                prop_assert!(
+                    differ.is_empty(),
+                    "{kernel:?} (left), digest {digest}, is not the twin (right)\n{differ}"
+                );
+            }
+        }
+    }
+    Ok(())
 }

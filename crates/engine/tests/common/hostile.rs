@@ -119,7 +119,16 @@ fn queues(queues: &mut [ClassQueue], draws: &mut Draws) {
                 within(high);
                 *low = *high;
             }
-            DropPolicy::TailDrop | DropPolicy::Ppd | DropPolicy::DropFromFront => {}
+            DropPolicy::AtmRed(red) | DropPolicy::CellRed(red) | DropPolicy::PacketRed(red) => {
+                let max = draws.magnitude(1, most);
+                red.max_th = Threshold::Cells(max);
+                red.min_th = Threshold::Cells(draws.magnitude(1, max) - 1);
+                red.segment_cells = red.segment_cells.map(|_| draws.magnitude(1, 1_000_000_000));
+            }
+            DropPolicy::TailDrop
+            | DropPolicy::Ppd
+            | DropPolicy::DropFromFront
+            | DropPolicy::FrameDropFromFront => {}
         }
     }
 }

@@ -9,6 +9,7 @@ pub mod engines;
 pub mod hostile;
 pub mod invariants;
 pub mod random;
+pub mod red;
 
 use cellyard_engine::testing::{FlowKind, Tally};
 use std::fmt::Write;

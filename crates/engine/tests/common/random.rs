@@ -3,7 +3,7 @@
 //! cells long, with small windows and buffers, so that drops, timeouts, ties and refused frames are common.
 //! All times of a scenario are chosen around the cell time of one base rate.
 
-use super::{abr, build};
+use super::{abr, build, red};
 use cellyard_engine::scenario::*;
 use cellyard_engine::units::{BitRate, Ratio, Span, TICKS_PER_NANOSECOND};
 use proptest::collection::vec;
@@ -123,7 +123,11 @@ fn one_front_per_class(mut net: Scenario) -> Scenario {
     let of_switches = net.switches.iter_mut().flat_map(|s| &mut s.queues);
     let of_links = net.links.iter_mut().flat_map(|l| &mut l.queues);
     for queue in of_switches.chain(of_links) {
-        if queue.drop == DropPolicy::DropFromFront && split.contains(&queue.class) {
+        let has_front = matches!(
+            queue.drop,
+            DropPolicy::DropFromFront | DropPolicy::FrameDropFromFront
+        );
+        if has_front && split.contains(&queue.class) {
             queue.drop = DropPolicy::TailDrop;
         }
     }
@@ -361,6 +365,8 @@ fn class_queue(base: u64, class: Class) -> impl Strategy<Value = ClassQueue> {
             }),
             Just(DropPolicy::DropFromFront),
             rate_policy(buffer),
+            Just(DropPolicy::FrameDropFromFront),
+            red::policy(buffer),
         ];
         let feedback = option::weighted(0.8, abr::feedback(base));
         let parts = (option::weighted(0.12, police()), policy, feedback);

@@ -6,4 +6,5 @@ mod contracts;
 mod fields;
 mod network;
 mod overrides;
+mod red;
 mod spoil;

@@ -79,7 +79,9 @@ impl Arithmetic {
         let idle = self.idle_at(run.time.0 as i64);
         let (local, state) = (hop.local, &mut hop.frame_state);
         let queue = self.view(run.time, local);
-        let judged = self.gate.judge(run.time, &run, state, local, &queue, idle);
+        let judged = self
+            .gate
+            .judge(run.time, &run, state, local, &queue, idle.then_some(0));
         let mut dropped = None;
         let mut n = 1;
         match judged.verdict {
@@ -95,13 +97,15 @@ impl Arithmetic {
                 dropped = Some(reason);
             }
             Verdict::Overdue => fabric.overdue_at(run.hop),
-            Verdict::PushOut => unreachable!("such a queue is served by the slotted kernel"),
+            Verdict::PushOut | Verdict::PushOutFrame => {
+                unreachable!("such a queue is served by the slotted kernel")
+            }
         }
         fabric.hops[run.hop as usize].arrived += u64::from(n);
         Outcome {
             more: fabric.feeds[feed].skip(n),
             dropped,
-            pushed_out: None,
+            pushed_out: false,
         }
     }
 

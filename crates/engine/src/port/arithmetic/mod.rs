@@ -217,7 +217,8 @@ impl Arithmetic {
             } if class != self.class => 0.0,
             Quantity::Queue { vc: Some(vc), .. } => self.view(t, vc).waiting_of_vc as f64,
             Quantity::Queue { .. } => self.waiting(t) as f64,
-            Quantity::Credit => 0.0,
+            // Who keeps an average is asked about every cell, and not served here.
+            Quantity::Credit | Quantity::AverageQueue { .. } => 0.0,
         }
     }
 

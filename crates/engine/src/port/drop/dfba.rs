@@ -138,6 +138,7 @@ mod tests {
             eom: false,
             tagged,
             lost: false,
+            idle_cells: None,
             draws: Stream::new(1, 0, "port", "drop"),
         }
     }

@@ -60,6 +60,7 @@ mod tests {
             eom: false,
             tagged: false,
             lost: false,
+            idle_cells: None,
             draws: Stream::new(1, 0, "", ""),
         };
         let queue = QueueView {

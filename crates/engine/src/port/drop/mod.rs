@@ -4,15 +4,20 @@
 //! from the stream of its queue. To add one: its file here with a [`DropRule`], its line in [`Policy`] and in [`Policy::new`], a
 //! variant in `scenario::DropPolicy` and an entry in the registry.
 
+mod atm_red;
 mod buckets;
+mod cell_red;
 mod dfba;
 mod drop_from_front;
 mod epd;
 mod fba;
+mod frame_drop_from_front;
 mod gcra_epd;
 mod gcra_round_robin;
 mod gcra_two_thresholds;
+mod packet_red;
 mod ppd;
+mod red;
 mod selective_drop;
 mod tail_drop;
 #[cfg(test)]
@@ -24,13 +29,17 @@ use crate::tally::DropReason;
 use crate::units::{Ratio, Time};
 use enum_dispatch::enum_dispatch;
 
+use atm_red::AtmRed;
+use cell_red::CellRed;
 use dfba::Dfba;
 use drop_from_front::DropFromFront;
 use epd::Epd;
 use fba::Fba;
+use frame_drop_from_front::FrameDropFromFront;
 use gcra_epd::GcraEpd;
 use gcra_round_robin::GcraRoundRobin;
 use gcra_two_thresholds::GcraTwoThresholds;
+use packet_red::PacketRed;
 use ppd::Ppd;
 use selective_drop::SelectiveDrop;
 use tail_drop::TailDrop;
@@ -60,6 +69,9 @@ pub struct Arriving {
     /// Whether it is dropped whatever the policy says, with the rest of its frame. Only cells that policies with
     /// [`Needs::every_cell`] are asked about can be.
     pub lost: bool,
+    /// Where it finds the port idle: for how many whole cell times of the port that has been so. Only filled in for policies with
+    /// [`Needs::every_cell`].
+    pub idle_cells: Option<u64>,
     /// The queue's stream for draws, which the policy addresses by number.
     pub draws: Stream,
 }
@@ -83,9 +95,13 @@ pub enum Decision {
     Tag,
     /// It is dropped; at the first cell of a frame: its others too.
     Refuse(DropReason),
+    /// It is dropped alone, at the first cell of a frame too, which is damaged.
+    RefuseAlone(DropReason),
     /// It comes in, and the cell at the front of its queue is dropped in its favour. For policies with [`Needs::every_cell`] only: other
     /// queues may be served by a kernel that stores nothing.
     PushOut,
+    /// The same with all that waits of the frame at the front.
+    PushOutFrame,
 }
 
 impl Decision {
@@ -118,9 +134,14 @@ pub trait DropRule {
         None
     }
 
+    /// The average queue that it decides by, cells; `None` where it keeps none.
+    fn average(&self) -> Option<f64> {
+        None
+    }
+
     /// A true lower bound on the X at which a cell that it is asked about can be refused, as close as can be: kernels take cells
     /// together below it, and ports where nothing ever waits are left out of the run unless it is 0. To say too little costs speed
-    /// only.
+    /// only. A policy with [`Needs::every_cell`] may say 1 if it refuses nothing where nothing has ever waited.
     fn smallest_refusal(&self) -> u64 {
         0
     }
@@ -150,6 +171,14 @@ pub enum Policy {
     GcraTwoThresholds,
     /// Differential Fair Buffer Allocation.
     Dfba,
+    /// ATM-RED.
+    AtmRed,
+    /// RED by single cells.
+    CellRed,
+    /// RED by whole frames.
+    PacketRed,
+    /// Drop from front, by frames.
+    FrameDropFromFront,
     #[cfg(test)]
     EveryThird(testing::EveryThird),
 }
@@ -185,6 +214,10 @@ impl Policy {
                 z,
                 alpha,
             } => Dfba::new([low, high], z, alpha, buffer, contracts).into(),
+            DropPolicy::AtmRed(red) => AtmRed::new(&red, buffer, contracts.len()).into(),
+            DropPolicy::CellRed(red) => CellRed::new(&red, buffer).into(),
+            DropPolicy::PacketRed(red) => PacketRed::new(&red, buffer).into(),
+            DropPolicy::FrameDropFromFront => FrameDropFromFront::new(buffer).into(),
         }
     }
 }

@@ -2,8 +2,8 @@
 
 use super::{Arriving, Decision, DropRule, Needs, Policy, QueueView};
 use crate::rng::Stream;
-use crate::scenario::{DropPolicy, Terms};
-use crate::units::{BitRate, CELL_BITS, Span, TICKS_PER_SECOND, Time};
+use crate::scenario::{DropPolicy, RedAverage, RedParams, Terms, Threshold};
+use crate::units::{BitRate, CELL_BITS, Ratio, Span, TICKS_PER_SECOND, Time};
 
 /// Refuses every third cell that it is asked about.
 #[derive(Clone, Debug, Default)]
@@ -40,6 +40,32 @@ pub fn contract(mcr: u64, mbs: u64) -> Terms {
         sustained: Some(BitRate(mcr)),
         mbs,
         mfs: 4,
+    }
+}
+
+/// A cell of the flow with local number `vc` that finds the port busy.
+pub fn cell(vc: u32, begins: bool, eom: bool) -> Arriving {
+    Arriving {
+        vc,
+        begins,
+        eom,
+        tagged: false,
+        lost: false,
+        idle_cells: None,
+        draws: Stream::new(1, 0, "port", "drop"),
+    }
+}
+
+/// RED with w_q = `num` / `den` between 10 and 30 cells, and max_p = 0.4 for a segment of 8 cells.
+pub fn red(num: u64, den: u64) -> RedParams {
+    RedParams {
+        w_q: Ratio::new(num, den),
+        max_p: Ratio::new(4, 10),
+        min_th: Threshold::Cells(10),
+        max_th: Threshold::Cells(30),
+        segment_cells: Some(8),
+        average: RedAverage::Cell,
+        spacing: false,
     }
 }
 
@@ -81,6 +107,7 @@ impl Cells {
                 eom: i == 3,
                 tagged: self.tagged,
                 lost,
+                idle_cells: None,
                 draws: Stream::new(1, 0, "port", "drop"),
             };
             let queue = QueueView {

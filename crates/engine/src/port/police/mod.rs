@@ -76,6 +76,7 @@ mod testing {
             eom,
             tagged,
             lost: false,
+            idle_cells: None,
             draws: Stream::new(1, 0, "port", "drop"),
         }
     }

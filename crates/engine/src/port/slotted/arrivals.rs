@@ -2,9 +2,10 @@
 
 use super::waiting::{MOST_CELLS, Waiting};
 use super::{Slotted, Within};
-use crate::cells::{Fate, FrameState, Run, SINGLE_CELLS, TAGGED};
+use crate::cells::{Fate, FrameState, RM, Run, SINGLE_CELLS, TAGGED};
 use crate::fabric::Fabric;
 use crate::port::Inputs;
+use crate::port::drop::Decision;
 use crate::port::gate::Verdict;
 use crate::port::watch::{Outcome, PortProbe, Seen, found};
 use crate::tally::{DropReason, raise};
@@ -112,7 +113,17 @@ impl Slotted {
         let reason = outcome.reason();
         let threshold = reason.and_then(|reason| self.gates[class].threshold(reason, &queue));
         let look = |_, quantity| self.look(quantity);
-        probe.handled(run.time, cell, &outcome, found(&queue, threshold), look);
+        let found = found(&queue, threshold);
+        probe.handled(run.time, cell, &outcome, found, look);
+        if outcome.pushed_out {
+            for cells in &self.last_pushed_out {
+                let hop = &fabric.hops[cells.hop as usize];
+                for cell in cells.cell..cells.cell + cells.n() {
+                    let cell = Seen::new(hop, cells.frame, cell);
+                    probe.lost(run.time, cell, DropReason::Front, found);
+                }
+            }
+        }
     }
 
     /// Handles the first cell of `feed`, which arrives now; with it the rest of its frame, if that is lost too and not to be looked at
@@ -129,7 +140,15 @@ impl Slotted {
         let calm = x < queue.full && (!begins || x < queue.refusal);
         let known = !begins && hop.frame_state.fate != Fate::Accepted;
         if !calm || known {
-            return self.arrive_carefully(fabric, feed, one);
+            let room = !self.busy || x < queue.room;
+            if !queue.asks_policy_alone || known || !room || run.flags & RM != 0 {
+                return self.arrive_carefully(fabric, feed, one, None);
+            }
+            let (view, idle) = (self.view(class, local), self.idle_cells(run.time));
+            let decision = self.gates[class].ask_policy(run, begins, local as u32, &view, idle);
+            if decision != Decision::Accept {
+                return self.arrive_carefully(fabric, feed, one, Some(decision));
+            }
         }
         if begins {
             hop.frame_state = FrameState::accepted(run.frame);
@@ -140,23 +159,30 @@ impl Slotted {
         Outcome {
             more: fabric.feeds[feed].skip(1),
             dropped: None,
-            pushed_out: None,
+            pushed_out: false,
         }
     }
 
-    /// The same where the gate has to be asked.
+    /// The same where the gate has to be asked; or the policy has been, and has `decided`.
     #[inline(never)]
-    fn arrive_carefully(&mut self, fabric: &mut Fabric, feed: usize, one: bool) -> Outcome {
+    fn arrive_carefully(
+        &mut self,
+        fabric: &mut Fabric,
+        feed: usize,
+        one: bool,
+        decided: Option<Decision>,
+    ) -> Outcome {
         let mut run = fabric.feeds[feed].head;
         let hop = &mut fabric.hops[run.hop as usize];
         let (class, local) = (hop.class as usize, hop.local);
         let view = self.view(class, local as usize);
-        let (state, idle) = (&mut hop.frame_state, !self.busy);
-        let judged = self.gates[class].judge(run.time, &run, state, local, &view, idle);
+        let (state, idle) = (&mut hop.frame_state, self.idle_cells(run.time));
+        let gate = &mut self.gates[class];
+        let judged = gate.judge_decided(run.time, &run, state, local, &view, idle, decided);
         let mut outcome = Outcome {
             more: true,
             dropped: None,
-            pushed_out: None,
+            pushed_out: false,
         };
         let mut n = 1;
         if judged.tagged && judged.verdict.takes() {
@@ -172,8 +198,10 @@ impl Slotted {
                 outcome.dropped = Some(reason);
             }
             Verdict::Overdue => fabric.overdue_at(run.hop),
-            Verdict::PushOut => {
-                outcome.pushed_out = Some(self.push_out(fabric, class, run.time));
+            Verdict::PushOut | Verdict::PushOutFrame => {
+                let whole = judged.verdict == Verdict::PushOutFrame;
+                self.push_out(fabric, class, whole, run.time);
+                outcome.pushed_out = true;
                 self.accept(fabric, class, local as usize, Waiting::first_of(&run, 1));
             }
             Verdict::Accept => {
@@ -203,27 +231,36 @@ impl Slotted {
         }
     }
 
-    /// Drops the cell at the front of the queue of `class` at `now`. Its frame, if it is still arriving, is damaged.
-    fn push_out(&mut self, fabric: &mut Fabric, class: usize, now: Time) -> Seen {
+    /// Drops the cell at the front of the queue of `class` at `now`, or what waits of its `whole` frame. That, if it is still arriving, is
+    /// damaged.
+    fn push_out(&mut self, fabric: &mut Fabric, class: usize, whole: bool, now: Time) {
         let queue = &mut self.queues[class];
-        let cell = match self.scheduler.within(class) {
-            Within::InOrder => queue.pop_front(self.exact),
+        self.last_pushed_out.clear();
+        match self.scheduler.within(class) {
+            Within::InOrder if whole => {
+                let spares_eom = self.gates[class].spares_eom();
+                queue.take_front_frame(spares_eom, self.exact, &mut self.last_pushed_out);
+            }
+            Within::InOrder => self.last_pushed_out.push(queue.pop_front(self.exact)),
             Within::PerVc(_) => unreachable!("the reader refuses this: which VC's front?"),
-        };
-        let hop = &mut fabric.hops[cell.hop as usize];
-        if hop.frame_state.frame == Some(cell.frame) && hop.frame_state.fate == Fate::Accepted {
-            hop.frame_state.fate = Fate::Damaged;
         }
-        if self.counts[class] {
-            queue.count_out(hop.local as usize, 1);
+        for cells in &self.last_pushed_out {
+            let hop = &mut fabric.hops[cells.hop as usize];
+            if hop.frame_state.frame == Some(cells.frame) && hop.frame_state.fate == Fate::Accepted
+            {
+                hop.frame_state.fate = Fate::Damaged;
+            }
+            let n = u64::from(cells.n());
+            if self.counts[class] {
+                queue.count_out(hop.local as usize, n);
+            }
+            self.waiting[class] -= n;
+            self.total -= n;
+            self.pushed_out += n;
+            let waited = |i| u128::from((now - (cells.arrived + self.exact * i)).0);
+            self.queue_time += (0..n).map(waited).sum::<u128>();
+            fabric.drop_cells(cells.hop, DropReason::Front, cells.n());
         }
-        let seen = Seen::new(hop, cell.frame, cell.cell);
-        self.waiting[class] -= 1;
-        self.total -= 1;
-        self.pushed_out += 1;
-        self.queue_time += u128::from((now - cell.arrived).0);
-        fabric.drop_cells(cell.hop, DropReason::Front, 1);
-        seen
     }
 
     /// Puts cells into their queue.

@@ -67,6 +67,8 @@ pub struct Slotted {
     /// The class whose cells are chosen together, if any; and room for those that leave.
     together: usize,
     leaving: Vec<Run>,
+    /// The cells that were pushed out last.
+    last_pushed_out: Vec<Waiting>,
     /// For the bulk's use: arrivals in each slot from now on.
     arrivals: Vec<u32>,
     /// How far ahead of the next arrival the bulk looks.
@@ -92,6 +94,8 @@ impl Slotted {
             },
             full: gates[class].full(),
             refusal: gates[class].refusal(),
+            asks_policy_alone: gates[class].asks_policy_alone(),
+            room: gates[class].room(),
             ..ClassQueue::default()
         });
         let goes_together = |s: &&PerVc| vcs > FEW_VCS && s.goes_by_cells();
@@ -118,6 +122,7 @@ impl Slotted {
             queue_time: 0,
             together,
             leaving: Vec::new(),
+            last_pushed_out: Vec::new(),
             arrivals: Vec::new(),
             look_ahead: Span::ZERO,
         }
@@ -257,6 +262,12 @@ impl Slotted {
         }
     }
 
+    /// For how many whole cell times the port has been idle at `now`; `None` where it is not.
+    #[inline]
+    fn idle_cells(&self, now: Time) -> Option<u64> {
+        (!self.busy).then(|| self.cell_time.fit_in(now - self.free_at))
+    }
+
     #[inline]
     fn view(&self, class: usize, local: usize) -> QueueView {
         let queue = &self.queues[class];
@@ -300,6 +311,11 @@ impl Slotted {
             } => self.waiting[class] as f64,
             Quantity::Queue { .. } => self.total as f64,
             Quantity::Credit => self.scheduler.credit().unwrap_or(0.0),
+            Quantity::AverageQueue { class } => {
+                let gates = self.gates.iter().enumerate();
+                let wanted = gates.filter(|(i, _)| class.is_none_or(|class| class == *i));
+                wanted.filter_map(|(_, gate)| gate.average()).sum()
+            }
         }
     }
 

@@ -24,6 +24,10 @@ pub struct ClassQueue {
     pub full: u64,
     /// See `full`.
     pub refusal: u64,
+    /// Whether every cell is put to the drop policy, and to no policer; then so many may wait if it lets them.
+    pub asks_policy_alone: bool,
+    /// See `asks_policy_alone`.
+    pub room: u64,
 }
 
 impl ClassQueue {
@@ -67,5 +71,134 @@ impl ClassQueue {
             self.numbers.pop_front();
         }
         cells
+    }
+
+    /// Takes off all cells of the frame that the first cell belongs to, in their order, into `taken`. Its EOM is left where it is
+    /// to be spared and is not the first cell itself.
+    pub fn take_front_frame(&mut self, spares_eom: bool, c: Span, taken: &mut Vec<Waiting>) {
+        let first = *self.cells.front().expect("the class has a cell");
+        if first.is_single() {
+            return taken.push(self.pop_front(c));
+        }
+        let is_of_it = |cells: &Waiting| cells.hop == first.hop && cells.frame == first.frame;
+        // No cell of it stands behind its EOM, or behind a later frame of its flow.
+        let is_last = |cells: &Waiting| {
+            cells.hop == first.hop && (cells.frame != first.frame || cells.ends_frame())
+        };
+        let end = self.cells.iter().position(is_last);
+        let end = end.map_or(self.cells.len(), |last| last + 1);
+        // What stays moves up to what is behind.
+        let mut to = end;
+        for from in (0..end).rev() {
+            let mut cells = self.cells[from];
+            if is_of_it(&cells) {
+                let n = cells.n();
+                if !(spares_eom && cells.ends_frame()) || (from, n) == (0, 1) {
+                    taken.push(cells);
+                    continue;
+                }
+                if n > 1 {
+                    taken.push(cells.split(n - 1, c));
+                }
+            }
+            to -= 1;
+            self.cells[to] = cells;
+            if !self.numbers.is_empty() {
+                self.numbers[to] = self.numbers[from];
+            }
+        }
+        taken.reverse();
+        self.cells.drain(..to);
+        if !self.numbers.is_empty() {
+            self.numbers.drain(..to);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cells::{ENDS_FRAME, Run, SINGLE_CELLS};
+    use crate::units::Time;
+
+    /// A queue of runs of hop, frame, first cell, cells and flags, each numbered.
+    fn queue(runs: &[(u32, u32, u32, u32, u8)]) -> ClassQueue {
+        let mut queue = ClassQueue::default();
+        for (number, &(hop, frame, cell, n, flags)) in (0..).zip(runs) {
+            let run = Run {
+                time: Time(100 * number),
+                hop,
+                frame,
+                cell,
+                n,
+                flags,
+                ..Run::default()
+            };
+            queue.cells.push_back(Waiting::first_of(&run, n));
+            queue.numbers.push_back(number);
+        }
+        queue
+    }
+
+    /// Hop, frame, first cell and cells of what is taken, and of what is left with its numbers.
+    type Found = (
+        Vec<(u32, u32, u32, u32)>,
+        Vec<(u32, u32, u32, u32)>,
+        Vec<u64>,
+    );
+
+    fn take(mut queue: ClassQueue, spares_eom: bool) -> Found {
+        let mut taken = Vec::new();
+        queue.take_front_frame(spares_eom, Span(10), &mut taken);
+        let told = |r: &Waiting| (r.hop, r.frame, r.cell, r.n());
+        let left = queue.cells.iter().map(told).collect();
+        (
+            taken.iter().map(told).collect(),
+            left,
+            queue.numbers.into_iter().collect(),
+        )
+    }
+
+    #[test]
+    fn the_frame_at_the_front_goes_and_the_cells_between_stay() {
+        let runs = [
+            (0, 7, 3, 1, 0),
+            (1, 7, 0, 1, 0),
+            (0, 7, 4, 2, ENDS_FRAME),
+            (1, 7, 1, 1, ENDS_FRAME),
+            (0, 8, 0, 1, 0),
+        ];
+        let (taken, left, numbers) = take(queue(&runs), false);
+        assert_eq!(taken, [(0, 7, 3, 1), (0, 7, 4, 2)]);
+        assert_eq!(left, [(1, 7, 0, 1), (1, 7, 1, 1), (0, 8, 0, 1)]);
+        assert_eq!(numbers, [1, 3, 4]);
+        let (taken, left, numbers) = take(queue(&runs), true);
+        assert_eq!(taken, [(0, 7, 3, 1), (0, 7, 4, 1)]);
+        assert_eq!(
+            left,
+            [(1, 7, 0, 1), (0, 7, 5, 1), (1, 7, 1, 1), (0, 8, 0, 1)]
+        );
+        assert_eq!(numbers, [1, 2, 3, 4]);
+    }
+
+    #[test]
+    fn a_frame_without_an_eom_ends_where_another_begins_or_the_queue_does() {
+        let runs = [(0, 7, 0, 2, 0), (1, 7, 0, 1, 0), (0, 8, 0, 1, ENDS_FRAME)];
+        let (taken, left, _) = take(queue(&runs), true);
+        assert_eq!(taken, [(0, 7, 0, 2)]);
+        assert_eq!(left, [(1, 7, 0, 1), (0, 8, 0, 1)]);
+        let (taken, left, _) = take(queue(&runs[..2]), true);
+        assert_eq!((taken.len(), left), (1, vec![(1, 7, 0, 1)]));
+    }
+
+    #[test]
+    fn an_eom_at_the_front_is_not_spared_and_single_cells_go_alone() {
+        let runs = [(0, 7, 5, 1, ENDS_FRAME), (0, 8, 0, 1, 0)];
+        let (taken, left, numbers) = take(queue(&runs), true);
+        assert_eq!((taken, left), (vec![(0, 7, 5, 1)], vec![(0, 8, 0, 1)]));
+        assert_eq!(numbers, [1]);
+        let single = [(0, 7, 0, 1, ENDS_FRAME | SINGLE_CELLS), (1, 0, 0, 1, 0)];
+        let (taken, left, _) = take(queue(&single), true);
+        assert_eq!((taken, left), (vec![(0, 7, 0, 1)], vec![(1, 0, 0, 1)]));
     }
 }

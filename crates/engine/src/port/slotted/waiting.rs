@@ -57,6 +57,12 @@ impl Waiting {
         self.flags() & SINGLE_CELLS != 0
     }
 
+    /// Whether the last cell is an EOM.
+    #[inline(always)]
+    pub fn ends_frame(&self) -> bool {
+        self.flags() & ENDS_FRAME != 0
+    }
+
     /// Whether it begins a frame of several cells; then it joins nothing.
     #[inline(always)]
     pub fn begins_frame(&self) -> bool {

@@ -1,0 +1,240 @@
+//! ATM-RED: random early detection that decides at every cell and discards the next whole frame.
+//!
+//! m: the mark is on, set by draw < p (`red.rs`) at a cell that arrives in accept-first or accept-cell while it is off
+//! e: the cell is an EOM     A: it is accepted     D: it is discarded     !: not
+//!
+//! ```text
+//!           !m e / A                                        !e / A
+//!          +--------+             !m !e / A              +---------+
+//!          |        v        --------------------->      |         v
+//!          +---- accept-first                         accept-cell --+
+//!   start ---->  |   ^   ^   <---------------------
+//!                |   |   |    e / A, m stays as it is
+//!          m e   |   |   +---- m e / D, m := 0 (the same state)
+//!                |   |
+//!    m !e / D,   |   |  e / D
+//!       m := 0   v   |
+//!              discard-cell --+
+//!                   ^         | !e / D
+//!                   +---------+
+//! ```
+//!
+//! p is that of one cell: `max_p` divided by the cells of one segment.
+//! Source: `cell-discard`, section 2.3 and figure 3. From its text: the three states, the two bits for each VC, that p is evaluated in
+//! accept-first and accept-cell only, that discard-cell lasts until an EOM, that a mark concerns the next frame, and that
+//! the machine hops between accept-first and discard-cell while congestion lasts.
+//! Not said clearly there, chosen here: a mark at the first cell of a frame discards that frame (else no two in a row could be
+//! discarded); a marked EOM is accepted and the next frame discarded, as without its EOM a frame takes the next one with it; only where a frame is one cell is
+//! "the current cell" discarded. The EOM of a discarded frame is discarded. Where an EOM was lost, the first cell of another frame leads to accept-first.
+//! Limits: the frame that is discarded is another one than that of the marked cell, an ACK perhaps, where a VC carries both.
+
+use super::red::Red;
+use super::{Arriving, Decision, DropRule, Needs, QueueView};
+use crate::scenario::RedParams;
+use crate::units::Time;
+
+/// What the next cell of a VC meets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum State {
+    /// The first cell of a frame is to come.
+    #[default]
+    AcceptFirst,
+    /// The frame goes on and is accepted.
+    AcceptCell,
+    /// The frame goes on and is discarded.
+    DiscardCell,
+}
+
+/// The bits of one VC.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Bits {
+    state: State,
+    /// m.
+    mark: bool,
+}
+
+impl Bits {
+    /// A cell arrives, the mark being what it is: whether it is discarded.
+    #[inline]
+    fn step(&mut self, eom: bool) -> bool {
+        let discards = match self.state {
+            State::AcceptFirst => std::mem::take(&mut self.mark),
+            State::AcceptCell => false,
+            State::DiscardCell => true,
+        };
+        self.state = match (eom, discards) {
+            (true, _) => State::AcceptFirst,
+            (false, false) => State::AcceptCell,
+            (false, true) => State::DiscardCell,
+        };
+        discards
+    }
+}
+
+/// ATM-RED for one class queue.
+#[derive(Clone, Debug)]
+pub struct AtmRed {
+    red: Red,
+    /// By local number.
+    vcs: Vec<Bits>,
+}
+
+impl AtmRed {
+    /// With `params`, for a buffer of `buffer` cells and so many flows.
+    pub fn new(params: &RedParams, buffer: Option<u64>, flows: usize) -> AtmRed {
+        AtmRed {
+            red: Red::new(params, buffer),
+            vcs: vec![Bits::default(); flows],
+        }
+    }
+}
+
+impl DropRule for AtmRed {
+    fn needs(&self) -> Needs {
+        Needs {
+            every_cell: true,
+            ..Needs::default()
+        }
+    }
+
+    #[inline]
+    fn admit(&mut self, _now: Time, cell: &Arriving, queue: &QueueView) -> Decision {
+        self.red.sees(cell, queue.waiting);
+        let bits = &mut self.vcs[cell.vc as usize];
+        if cell.begins {
+            bits.state = State::AcceptFirst;
+        }
+        if !bits.mark && bits.state != State::DiscardCell {
+            let p = self.red.probability();
+            bits.mark = self.red.marks(p, cell.draws);
+        }
+        Decision::refuse_if(bits.step(cell.eom))
+    }
+
+    fn average(&self) -> Option<f64> {
+        Some(self.red.average())
+    }
+
+    fn smallest_refusal(&self) -> u64 {
+        self.red.smallest_refusal()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{cell, red};
+    use super::*;
+    use crate::tally::DropReason;
+
+    fn bits(state: State, mark: bool) -> Bits {
+        Bits { state, mark }
+    }
+
+    #[test]
+    fn the_state_machine() {
+        use State::{AcceptCell, AcceptFirst, DiscardCell};
+        // State, m, e: discarded, next state, m.
+        for (state, m, e, discarded, next, mark) in [
+            (AcceptFirst, false, false, false, AcceptCell, false),
+            (AcceptFirst, false, true, false, AcceptFirst, false),
+            (AcceptFirst, true, false, true, DiscardCell, false),
+            (AcceptFirst, true, true, true, AcceptFirst, false),
+            (AcceptCell, false, false, false, AcceptCell, false),
+            (AcceptCell, false, true, false, AcceptFirst, false),
+            (AcceptCell, true, false, false, AcceptCell, true),
+            (AcceptCell, true, true, false, AcceptFirst, true),
+            (DiscardCell, false, false, true, DiscardCell, false),
+            (DiscardCell, false, true, true, AcceptFirst, false),
+        ] {
+            let mut vc = bits(state, m);
+            assert_eq!(vc.step(e), discarded, "{state:?} m {m} e {e}");
+            assert_eq!(vc, bits(next, mark), "{state:?} m {m} e {e}");
+        }
+    }
+
+    /// What becomes of cells of a VC while p is 1 (`!`) or 0: `.` is a first cell, `-` one in the middle, `e` an EOM, `1` a frame of one cell. The answer
+    /// has A and D.
+    fn fates(cells: &str) -> String {
+        let mut policy = AtmRed::new(&red(1, 1), Some(40), 2);
+        let mut chars = cells.chars().peekable();
+        let mut fates = String::new();
+        while let Some(kind) = chars.next() {
+            // w_q = 1: avg is X, above max_th or below min_th.
+            let waiting = if chars.next_if_eq(&'!').is_some() {
+                40
+            } else {
+                0
+            };
+            let (begins, eom) = (".1".contains(kind), "e1".contains(kind));
+            let queue = QueueView {
+                waiting,
+                ..QueueView::default()
+            };
+            let decision = policy.admit(Time::ZERO, &cell(1, begins, eom), &queue);
+            fates.push(match decision {
+                Decision::Accept => 'A',
+                Decision::Refuse(DropReason::Policy) => 'D',
+                other => unreachable!("{other:?}"),
+            });
+        }
+        fates
+    }
+
+    #[test]
+    fn without_a_mark_all_is_accepted() {
+        assert_eq!(fates(".--e.--e1"), "AAAAAAAAA");
+    }
+
+    #[test]
+    fn a_mark_within_a_frame_discards_the_next_one_whole_and_no_other() {
+        assert_eq!(fates(".-!-e.--e.--e"), "AAAADDDDAAAA");
+        assert_eq!(fates(".--!e.--e.--e"), "AAAADDDDAAAA");
+    }
+
+    #[test]
+    fn a_marked_eom_is_accepted_and_the_next_frame_discarded() {
+        assert_eq!(fates(".--e!.--e.--e"), "AAAADDDDAAAA");
+        assert_eq!(fates(".--e!1.e"), "AAAADAA");
+    }
+
+    #[test]
+    fn a_mark_at_a_first_cell_discards_its_frame() {
+        assert_eq!(fates(".!--e.--e"), "DDDDAAAA");
+        assert_eq!(fates("1!.e"), "DAA");
+    }
+
+    #[test]
+    fn while_congestion_lasts_a_series_of_frames_is_discarded() {
+        assert_eq!(fates(".-!--e!.!-!e!.!-!e!.-e"), "AAAAADDDDDDAAA");
+    }
+
+    #[test]
+    fn a_discarded_frame_decides_nothing() {
+        assert_eq!(fates(".!-!-!e!.-e"), "DDDDAAA");
+    }
+
+    #[test]
+    fn without_its_eom_a_frame_ends_where_another_begins() {
+        assert_eq!(fates(".--.-e"), "AAAAAA");
+        assert_eq!(fates(".!--.-e"), "DDDAAA");
+        assert_eq!(fates(".--!.-e.-e"), "AAADDDAAA");
+    }
+
+    #[test]
+    fn each_vc_has_its_own_bits_and_one_average_is_common() {
+        let mut policy = AtmRed::new(&red(1, 1), Some(40), 2);
+        let full = QueueView {
+            waiting: 40,
+            ..QueueView::default()
+        };
+        let none = QueueView::default();
+        let refused = Decision::Refuse(DropReason::Policy);
+        let mut admit =
+            |vc, begins, queue| policy.admit(Time::ZERO, &cell(vc, begins, false), &queue);
+        assert_eq!(admit(0, true, none), Decision::Accept);
+        assert_eq!(admit(1, true, full), refused);
+        assert_eq!(admit(0, false, none), Decision::Accept);
+        assert_eq!(admit(1, false, none), refused);
+        assert_eq!(policy.average(), Some(0.0));
+    }
+}

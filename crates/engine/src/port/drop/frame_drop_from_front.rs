@@ -1,0 +1,72 @@
+//! Drop from front, frame by frame: a cell that finds the buffer full is taken, and what waits of the frame at the front is dropped instead.
+//!
+//! Push out all waiting cells of the front cell's frame  <=>  X >= K
+//!   X  cells waiting in the class queue      K  buffer size [cells]
+//! Decided cell by cell, for every cell. The cells of the frame may stand anywhere in the queue. With `rest_of_frame` =
+//! `drop-but-eom`, its default here, a waiting EOM of the frame is spared, but where it is the front itself. A frame that is
+//! still arriving is damaged: `rest_of_frame` decides about what comes of it.
+//! Source: Lakshman, Neidhardt and Ott, "The drop from front strategy in TCP and in TCP over ATM", IEEE Infocom 1996, for
+//! the place; `cell-discard`, section 2, for variants by cell and by frame.
+//! Not said there, chosen here: what has been sent of the frame stays sent; the EOM is spared so that it ends what was sent, which else takes the
+//! next frame with it in reassembly; the cell that arrives is taken even if it is of the frame that is dropped.
+//! Limits: no protection of one VC against another; one queue per class, not one per VC.
+
+use super::{Arriving, Decision, DropRule, Needs, QueueView};
+use crate::units::Time;
+
+/// Drop from front by frames for one class queue.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FrameDropFromFront {
+    /// K; `None`: unlimited.
+    buffer: Option<u64>,
+}
+
+impl FrameDropFromFront {
+    /// For a buffer of `buffer` cells.
+    pub fn new(buffer: Option<u64>) -> FrameDropFromFront {
+        FrameDropFromFront { buffer }
+    }
+}
+
+impl DropRule for FrameDropFromFront {
+    fn needs(&self) -> Needs {
+        Needs {
+            every_cell: true,
+            ..Needs::default()
+        }
+    }
+
+    /// X >= K.
+    fn admit(&mut self, _now: Time, _cell: &Arriving, queue: &QueueView) -> Decision {
+        if self.buffer.is_some_and(|k| queue.waiting >= k) {
+            Decision::PushOutFrame
+        } else {
+            Decision::Accept
+        }
+    }
+
+    /// Never.
+    fn smallest_refusal(&self) -> u64 {
+        u64::MAX
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::cell;
+    use super::*;
+
+    #[test]
+    fn pushes_out_when_the_buffer_is_full_only() {
+        let admits = |buffer, waiting| {
+            let queue = QueueView {
+                waiting,
+                ..QueueView::default()
+            };
+            FrameDropFromFront::new(buffer).admit(Time::ZERO, &cell(0, false, false), &queue)
+        };
+        assert_eq!(admits(Some(10), 9), Decision::Accept);
+        assert_eq!(admits(Some(10), 10), Decision::PushOutFrame);
+        assert_eq!(admits(None, u64::MAX), Decision::Accept);
+    }
+}

@@ -1,0 +1,335 @@
+//! What the policies of the RED family share: the average queue, the curve, and the draw.
+//!
+//!   avg := (1 - w_q) avg + w_q X     when `average` says so; see [`RedAverage`]
+//!   p = 0                                              avg < min_th
+//!   p = s (avg - min_th), s = P / (max_th - min_th)    min_th <= avg < max_th
+//!   p = 1                                              avg >= max_th
+//!   marked <=> draw < p, with `spacing` draw < p / (1 - c p)
+//!   X     cells waiting in the class queue     w_q  weight of the newest X, in (0, 1]
+//!   P     `max_p`, for one cell divided by the cells of a segment
+//!   c     decisions with p > 0 since the last mark; none while avg < min_th
+//! Source: Floyd and Jacobson, Random early detection gateways for congestion avoidance, IEEE/ACM ToN 1(4), 1993;
+//! `cell-discard`, section 2.3. Figure 2 of the latter shows a first part that `max_p` gives the slope of; what follows it is taken to be the
+//! step to 1 of the former.
+//! Only + - * / and comparison, in the order written here: the same bits on every machine.
+
+use super::{Arriving, resolve};
+use crate::rng::Stream;
+use crate::scenario::{RedAverage, RedParams};
+use crate::units::Ratio;
+
+/// An average below this counts as 0: it would not get there by itself.
+const NOTHING: f64 = 1.0 / (1u128 << 64) as f64;
+
+/// Average, curve and draws of one class queue.
+#[derive(Clone, Debug)]
+pub struct Red {
+    when: RedAverage,
+    w_q: f64,
+    /// 1 - w_q.
+    keep: f64,
+    /// Cells; infinite where it is never reached.
+    min_th: f64,
+    /// See `min_th`.
+    max_th: f64,
+    /// s.
+    slope: f64,
+    spacing: bool,
+    /// avg, cells.
+    average: f64,
+    /// c.
+    count: u64,
+    /// Draws so far.
+    drawn: u64,
+}
+
+impl Red {
+    /// With `params`, for a buffer of `buffer` cells.
+    pub fn new(params: &RedParams, buffer: Option<u64>) -> Red {
+        let cells = |threshold| resolve(threshold, buffer).map_or(f64::INFINITY, Ratio::as_f64);
+        let w_q = params.w_q.as_f64();
+        let (min_th, max_th) = (cells(params.min_th), cells(params.max_th));
+        let max_p = params.max_p.as_f64() / params.segment_cells.unwrap_or(1) as f64;
+        Red {
+            when: params.average,
+            w_q,
+            keep: 1.0 - w_q,
+            min_th,
+            max_th,
+            slope: max_p / (max_th - min_th),
+            spacing: params.spacing,
+            average: 0.0,
+            count: 0,
+            drawn: 0,
+        }
+    }
+
+    /// avg, cells.
+    pub fn average(&self) -> f64 {
+        self.average
+    }
+
+    /// See [`super::DropRule::smallest_refusal`]: where nothing ever waits avg is 0, and so is p, as min_th is below max_th.
+    pub fn smallest_refusal(&self) -> u64 {
+        if self.max_th.max(self.min_th) == f64::INFINITY {
+            u64::MAX
+        } else {
+            1
+        }
+    }
+
+    /// `cell` arrives and finds X = `waiting`.
+    #[inline]
+    pub fn sees(&mut self, cell: &Arriving, waiting: u64) {
+        match (self.when, cell.idle_cells) {
+            (RedAverage::Frame, _) if !cell.begins => return,
+            (RedAverage::Idle, Some(cells)) => self.average *= power(self.keep, cells),
+            (RedAverage::Cell | RedAverage::Frame | RedAverage::Idle, _) => {
+                self.average = self.keep * self.average + self.w_q * waiting as f64;
+            }
+        }
+        if self.average < NOTHING {
+            self.average = 0.0;
+        }
+    }
+
+    /// p for a cell or frame that is to be decided on.
+    #[inline]
+    pub fn probability(&mut self) -> f64 {
+        if self.average < self.min_th {
+            self.count = 0;
+            0.0
+        } else if self.average >= self.max_th {
+            1.0
+        } else {
+            self.slope * (self.average - self.min_th)
+        }
+    }
+
+    /// Whether what is decided on with the probability `p` is marked.
+    #[inline]
+    pub fn marks(&mut self, p: f64, draws: Stream) -> bool {
+        if p <= 0.0 {
+            return false;
+        }
+        if !self.spacing {
+            return p >= 1.0 || self.draw(draws) < p;
+        }
+        let left = 1.0 - self.count as f64 * p;
+        let marks = left <= p || self.draw(draws) < p / left;
+        self.count = if marks { 1 } else { self.count + 1 };
+        marks
+    }
+
+    /// The next number in [0, 1).
+    #[inline]
+    fn draw(&mut self, draws: Stream) -> f64 {
+        self.drawn += 1;
+        draws.unit(self.drawn - 1)
+    }
+}
+
+/// `base` to the power of `n`, made of squares.
+fn power(base: f64, mut n: u64) -> f64 {
+    let (mut result, mut square) = (1.0, base);
+    while n > 0 {
+        if n & 1 == 1 {
+            result *= square;
+        }
+        square *= square;
+        n >>= 1;
+    }
+    result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::port::drop::testing::{cell, red};
+    use crate::scenario::Threshold;
+
+    /// Finds `waiting` at each of so many cells.
+    fn seen(red: &mut Red, cells: usize, waiting: u64) -> f64 {
+        for _ in 0..cells {
+            red.sees(&cell(0, false, false), waiting);
+        }
+        red.average()
+    }
+
+    /// With this average.
+    fn at(params: &RedParams, average: f64) -> Red {
+        Red {
+            average,
+            ..Red::new(params, Some(40))
+        }
+    }
+
+    #[test]
+    fn the_average_is_a_low_pass_of_x_at_every_cell() {
+        let mut average = Red::new(&red(1, 2), Some(40));
+        assert_eq!(seen(&mut average, 1, 8), 4.0);
+        assert_eq!(seen(&mut average, 1, 8), 6.0);
+        assert_eq!(seen(&mut average, 1, 0), 3.0);
+        // The step response: 1 - 0.998^n of the way.
+        let mut slow = Red::new(&red(2, 1000), Some(40));
+        let reached = seen(&mut slow, 500, 1000);
+        assert!((reached - 1000.0 * (1.0 - 0.998f64.powi(500))).abs() < 1e-9);
+    }
+
+    #[test]
+    fn an_average_without_a_queue_ends_at_zero() {
+        let mut average = at(&red(1, 2), 1.0);
+        assert_eq!(seen(&mut average, 64, 0), NOTHING);
+        assert_eq!(seen(&mut average, 1, 0), 0.0);
+    }
+
+    #[test]
+    fn by_frames_only_first_cells_count() {
+        let params = RedParams {
+            average: RedAverage::Frame,
+            ..red(1, 2)
+        };
+        let mut average = Red::new(&params, Some(40));
+        assert_eq!(seen(&mut average, 5, 8), 0.0);
+        average.sees(&cell(0, true, false), 8);
+        assert_eq!(average.average(), 4.0);
+    }
+
+    #[test]
+    fn an_idle_time_counts_as_cells_that_found_nothing() {
+        let params = RedParams {
+            average: RedAverage::Idle,
+            ..red(1, 2)
+        };
+        let idle = |cells| Arriving {
+            idle_cells: Some(cells),
+            ..cell(0, true, false)
+        };
+        for (cells, left) in [(0, 16.0), (1, 8.0), (3, 2.0), (4, 1.0)] {
+            let mut average = at(&params, 16.0);
+            average.sees(&idle(cells), 0);
+            assert_eq!(average.average(), left);
+            assert_eq!(seen(&mut average, 1, 8), left / 2.0 + 4.0);
+        }
+        // Without the correction it is one cell like another.
+        let mut plain = at(&red(1, 2), 16.0);
+        plain.sees(&idle(4), 0);
+        assert_eq!(plain.average(), 8.0);
+    }
+
+    #[test]
+    fn powers_are_made_of_squares() {
+        assert_eq!(power(0.5, 0), 1.0);
+        assert_eq!(power(0.5, 21), 1.0 / f64::from(1 << 21));
+        assert!((power(0.998, 1000) - libm::exp(1000.0 * libm::log(0.998))).abs() < 1e-12);
+        assert_eq!(power(0.998, u64::MAX), 0.0);
+    }
+
+    // min_th = 10, max_th = 30, max_p = 0.4 over 8 cells: 0.05 at the top.
+    #[test]
+    fn the_curve_begins_at_the_lower_threshold_and_steps_at_the_upper() {
+        let params = red(1, 2);
+        for (average, p) in [
+            (0.0, 0.0),
+            (9.99, 0.0),
+            (10.0, 0.0),
+            (20.0, 0.025),
+            (25.0, 0.0375),
+            (30.0, 1.0),
+            (99.0, 1.0),
+        ] {
+            let found = at(&params, average).probability();
+            assert!((found - p).abs() < 1e-15, "{average}: {found}");
+        }
+        let below = at(&params, 29.999_999).probability();
+        assert!(below > 0.0499 && below < 0.05);
+        // Without a segment max_p is for what is decided on.
+        let whole = RedParams {
+            segment_cells: None,
+            ..params
+        };
+        assert_eq!(at(&whole, 20.0).probability(), 0.2);
+    }
+
+    #[test]
+    fn thresholds_of_an_unlimited_buffer_are_never_reached() {
+        let params = RedParams {
+            max_th: Threshold::Fraction(Ratio::new(1, 2)),
+            ..red(1, 2)
+        };
+        let mut never = Red {
+            average: 1e12,
+            ..Red::new(&params, None)
+        };
+        assert_eq!(never.probability(), 0.0);
+        let mut limited = Red {
+            average: 20.0,
+            ..Red::new(&params, Some(40))
+        };
+        assert_eq!(limited.probability(), 1.0);
+    }
+
+    /// Decisions from one mark to the next, with an average at which p is 0.025.
+    fn gaps(spacing: bool) -> Vec<u64> {
+        let params = RedParams {
+            spacing,
+            ..red(1, 2)
+        };
+        let mut red = at(&params, 20.0);
+        let (mut gaps, mut since) = (Vec::new(), 0);
+        while gaps.len() < 4000 {
+            since += 1;
+            let p = red.probability();
+            if red.marks(p, cell(0, false, false).draws) {
+                gaps.push(since);
+                since = 0;
+            }
+        }
+        // The first count begins one lower.
+        gaps.remove(0);
+        gaps
+    }
+
+    // Of the geometric distribution the mean is 1 / p = 40, its standard deviation 39.5; of the uniform one over 1 .. 39 both
+    // are 20 and 11.3. Five of them over the root of 4000: 3.1 and 0.9.
+    #[test]
+    fn spacing_makes_the_gaps_between_marks_uniform() {
+        let mean = |gaps: &[u64]| gaps.iter().sum::<u64>() as f64 / gaps.len() as f64;
+        let (plain, spaced) = (gaps(false), gaps(true));
+        assert!((mean(&plain) - 40.0).abs() < 3.1, "{}", mean(&plain));
+        assert!(plain.iter().any(|&gap| gap > 80));
+        assert!((mean(&spaced) - 20.0).abs() < 0.9, "{}", mean(&spaced));
+        assert_eq!(spaced.iter().max(), Some(&39));
+        assert_eq!(spaced.iter().min(), Some(&1));
+    }
+
+    #[test]
+    fn the_count_begins_anew_below_the_lower_threshold() {
+        let params = RedParams {
+            spacing: true,
+            ..red(1, 2)
+        };
+        let mut red = at(&params, 20.0);
+        red.count = 39;
+        // 1 - 39 x 0.025 = 0.025: certain.
+        let draws = cell(0, false, false).draws;
+        let p = red.probability();
+        assert!(red.marks(p, draws));
+        assert_eq!((red.drawn, red.count), (0, 1));
+        red.count = 39;
+        red.average = 9.0;
+        assert_eq!(red.probability(), 0.0);
+        assert!(!red.marks(0.0, draws));
+        assert_eq!((red.drawn, red.count), (0, 0));
+    }
+
+    #[test]
+    fn what_is_certain_is_not_drawn() {
+        let draws = cell(0, false, false).draws;
+        let mut red = at(&red(1, 2), 20.0);
+        assert!(!red.marks(0.0, draws) && red.marks(1.0, draws));
+        assert_eq!(red.drawn, 0);
+        red.marks(0.5, draws);
+        assert_eq!(red.drawn, 1);
+    }
+}

@@ -1,0 +1,103 @@
+//! Engine against twin where every queue of a random network has a policy of the RED family, or drops frames from the front.
+
+mod common;
+
+use cellyard_engine::scenario::*;
+use cellyard_engine::testing::{DropReason, run_twin};
+use common::engines::agrees;
+use common::random::{self, Case};
+use common::red;
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
+
+/// A random network with `policy` at all its queues, first come first served within each class.
+fn everywhere(policy: impl Strategy<Value = DropPolicy>) -> impl Strategy<Value = Case> {
+    (random::cases(4_000), policy).prop_map(|(mut case, policy)| {
+        let net = &mut case.scenario;
+        let of_switches = net.switches.iter_mut().map(|s| &mut s.queues);
+        for queues in of_switches.chain(net.links.iter_mut().map(|l| &mut l.queues)) {
+            for queue in queues {
+                queue.drop = policy.clone();
+                // What is dropped from the front has a limit.
+                queue.buffer = queue.buffer.or(Some(9));
+            }
+        }
+        let of_switches = net.switches.iter_mut().map(|s| &mut s.scheduler);
+        let of_links = net.links.iter_mut().filter_map(|l| l.scheduler.as_mut());
+        for scheduler in of_switches.chain(of_links) {
+            if let Scheduler::PerVc { .. } = scheduler {
+                *scheduler = Scheduler::Fifo;
+            }
+        }
+        case
+    })
+}
+
+fn atm_red() -> impl Strategy<Value = DropPolicy> {
+    red::params(Some(9), true).prop_map(DropPolicy::AtmRed)
+}
+
+fn cell_red() -> impl Strategy<Value = DropPolicy> {
+    red::params(Some(9), true).prop_map(DropPolicy::CellRed)
+}
+
+fn packet_red() -> impl Strategy<Value = DropPolicy> {
+    red::params(Some(9), false).prop_map(DropPolicy::PacketRed)
+}
+
+fn from_front() -> impl Strategy<Value = DropPolicy> {
+    Just(DropPolicy::FrameDropFromFront)
+}
+
+proptest! {
+    #![proptest_config(common::config(600))]
+
+    #[test]
+    fn engine_agrees_with_the_twin_on_atm_red(case in everywhere(atm_red())) {
+        agrees(&case)?;
+    }
+
+    #[test]
+    fn engine_agrees_with_the_twin_on_cell_red(case in everywhere(cell_red())) {
+        agrees(&case)?;
+    }
+
+    #[test]
+    fn engine_agrees_with_the_twin_on_packet_red(case in everywhere(packet_red())) {
+        agrees(&case)?;
+    }
+
+    #[test]
+    fn engine_agrees_with_the_twin_on_frames_dropped_from_the_front(case in everywhere(from_front())) {
+        agrees(&case)?;
+    }
+}
+
+/// In how many of 60 such networks cells are dropped for `reason`.
+fn bites(policy: impl Strategy<Value = DropPolicy>, reason: DropReason) -> usize {
+    let mut runner = TestRunner::deterministic();
+    let cases = everywhere(policy);
+    let drops = |_: &usize| {
+        let case = cases.new_tree(&mut runner).expect("a case").current();
+        let tally = run_twin(&case.scenario, case.replication);
+        let mut ports = tally.ports.iter().flatten();
+        ports.any(|port| port.dropped()[reason] > 0)
+    };
+    (0..60).filter(drops).count()
+}
+
+#[test]
+fn they_drop_something_in_many_random_networks() {
+    let found = [
+        ("atm-red", bites(atm_red(), DropReason::Policy)),
+        ("cell-red", bites(cell_red(), DropReason::Policy)),
+        ("packet-red", bites(packet_red(), DropReason::Policy)),
+        ("from the front", bites(from_front(), DropReason::Front)),
+    ];
+    println!("of 60 networks: {found:?}");
+    assert!(
+        found.iter().all(|&(_, networks)| networks > 15),
+        "{found:?}"
+    );
+}
