@@ -309,7 +309,7 @@ class Queue(Component):
         rest_of_frame: What happens to the later cells of a frame that lost a cell in the middle. ``accept``: Taken
             while there is room. ``drop-but-eom``: Dropped, except for the EOM, which is taken while there is room.
             ``drop``: Dropped, EOM included. Default: drop-but-eom for ppd, drop for gcra-epd, drop for gcra-round-
-            robin, drop for gcra-two-thresholds, else accept.
+            robin, drop for gcra-two-thresholds, drop-but-eom for frame-drop-from-front, else accept.
     """
 
     buffer: str = "unlimited"
@@ -555,6 +555,133 @@ class Dfba(Component):
     high: str | float = "1000 cells"
     z: float | str = 1
     alpha: float | str = 0.5
+
+
+@dataclass(frozen=True, kw_only=True)
+class AtmRed(Component):
+    """Random early detection with two bits for each VC: decides at every cell, and discards the next whole frame.
+
+    Formula: avg := (1 - w_q) avg + w_q X; p = 0 if avg < min_th, 1 if avg >= max_th, else max_p / segment_cells
+    (avg - min_th) / (max_th - min_th); draw < p sets the mark m of a VC
+
+    Source: `cell-discard`, section 2.3 and figure 3; Floyd and Jacobson, Random early detection gateways for
+    congestion avoidance, IEEE/ACM ToN 1(4), 1993.
+
+    Fields:
+        w_q: w_q, weight of the newest X in the average; above 0. Allowed: a number from 0 to 1 with at most 6
+            decimals. Default: ``0.002``.
+        max_p: max_p, probability just below max_th, for the cells of a segment together; above 0. Allowed: a number
+            from 0 to 1 with at most 6 decimals. Default: ``0.02``.
+        min_th: min_th, average queue from which on something is dropped: cells or a fraction of the buffer; below
+            max_th. Allowed: cells, "800 cells", or a fraction of the buffer from 0 to 1. Default: ``0.25``.
+        max_th: max_th, average queue from which on everything is: cells or a fraction of the buffer; at most K.
+            Allowed: cells, "800 cells", or a fraction of the buffer from 0 to 1. Default: ``0.75``.
+        segment_cells: Cells of a segment, by which max_p is divided: 32 with an MSS of 1460 bytes, 192 with 9140;
+            with 1, max_p is that of a cell. Allowed: "1 cell" to "1000000000 cells"; units: cells, cell. Default:
+            ``32 cells``.
+        average: When the average is brought up to date. ``cell``: At every cell that arrives. ``frame``: At the
+            first cell of each frame. ``idle``: At every cell; one that finds the port idle counts the idle time as
+            so many cells that found nothing. Default: ``cell``.
+        spacing: Whether p / (1 - c p) takes the place of p, c counting since the last mark, which spaces marks
+            evenly. Default: ``false``.
+    """
+
+    TAG: ClassVar[Mapping[str, str]] = {"policy": "atm-red"}
+
+    w_q: float | str = 0.002
+    max_p: float | str = 0.02
+    min_th: str | float = 0.25
+    max_th: str | float = 0.75
+    segment_cells: str = "32 cells"
+    average: Literal["cell", "frame", "idle"] = "cell"
+    spacing: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class CellRed(Component):
+    """Random early detection that drops single cells without regard to frames.
+
+    Formula: drop a cell <=> draw < p, with the p of atm-red
+
+    Source: Elloumi and Afifi, RED algorithm in ATM networks, IEEE ATM Workshop 1997; `cell-discard`, section 2.3.
+
+    Fields:
+        w_q: w_q, weight of the newest X in the average; above 0. Allowed: a number from 0 to 1 with at most 6
+            decimals. Default: ``0.002``.
+        max_p: max_p, probability just below max_th, for the cells of a segment together; above 0. Allowed: a number
+            from 0 to 1 with at most 6 decimals. Default: ``0.02``.
+        min_th: min_th, average queue from which on something is dropped: cells or a fraction of the buffer; below
+            max_th. Allowed: cells, "800 cells", or a fraction of the buffer from 0 to 1. Default: ``0.25``.
+        max_th: max_th, average queue from which on everything is: cells or a fraction of the buffer; at most K.
+            Allowed: cells, "800 cells", or a fraction of the buffer from 0 to 1. Default: ``0.75``.
+        segment_cells: Cells of a segment, by which max_p is divided: 32 with an MSS of 1460 bytes, 192 with 9140;
+            with 1, max_p is that of a cell. Allowed: "1 cell" to "1000000000 cells"; units: cells, cell. Default:
+            ``32 cells``.
+        average: When the average is brought up to date. ``cell``: At every cell that arrives. ``frame``: At the
+            first cell of each frame. ``idle``: At every cell; one that finds the port idle counts the idle time as
+            so many cells that found nothing. Default: ``cell``.
+        spacing: Whether p / (1 - c p) takes the place of p, c counting since the last mark, which spaces marks
+            evenly. Default: ``false``.
+    """
+
+    TAG: ClassVar[Mapping[str, str]] = {"policy": "cell-red"}
+
+    w_q: float | str = 0.002
+    max_p: float | str = 0.02
+    min_th: str | float = 0.25
+    max_th: str | float = 0.75
+    segment_cells: str = "32 cells"
+    average: Literal["cell", "frame", "idle"] = "cell"
+    spacing: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class PacketRed(Component):
+    """Random early detection that decides about whole frames, by the share of the queue that their VC holds.
+
+    Formula: refuse a frame of VC i <=> draw < p Y_i N_a / X, with the p of atm-red, max_p being for a frame; always
+    where p = 1
+
+    Source: Elloumi and Afifi, RED algorithm in ATM networks, IEEE ATM Workshop 1997; `cell-discard`, section 2.3.
+
+    Fields:
+        w_q: w_q, weight of the newest X in the average; above 0. Allowed: a number from 0 to 1 with at most 6
+            decimals. Default: ``0.002``.
+        max_p: max_p, probability just below max_th for a frame of a VC with its share of the queue; above 0.
+            Allowed: a number from 0 to 1 with at most 6 decimals. Default: ``0.02``.
+        min_th: min_th, average queue from which on something is dropped: cells or a fraction of the buffer; below
+            max_th. Allowed: cells, "800 cells", or a fraction of the buffer from 0 to 1. Default: ``0.25``.
+        max_th: max_th, average queue from which on everything is: cells or a fraction of the buffer; at most K.
+            Allowed: cells, "800 cells", or a fraction of the buffer from 0 to 1. Default: ``0.75``.
+        average: When the average is brought up to date. ``cell``: At every cell that arrives. ``frame``: At the
+            first cell of each frame. ``idle``: At every cell; one that finds the port idle counts the idle time as
+            so many cells that found nothing. Default: ``cell``.
+        spacing: Whether p / (1 - c p) takes the place of p, c counting since the last mark, which spaces marks
+            evenly. Default: ``false``.
+    """
+
+    TAG: ClassVar[Mapping[str, str]] = {"policy": "packet-red"}
+
+    w_q: float | str = 0.002
+    max_p: float | str = 0.02
+    min_th: str | float = 0.25
+    max_th: str | float = 0.75
+    average: Literal["cell", "frame", "idle"] = "cell"
+    spacing: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class FrameDropFromFront(Component):
+    """Takes a cell that finds the buffer full, and drops all that waits of the frame at the front of the queue instead.
+
+    Formula: push out the waiting cells of the front cell's frame <=> X >= K; drop-but-eom spares its EOM behind the
+    front
+
+    Source: Lakshman, Neidhardt and Ott, The drop from front strategy in TCP and in TCP over ATM, IEEE Infocom 1996;
+    `cell-discard`, section 2.
+    """
+
+    TAG: ClassVar[Mapping[str, str]] = {"policy": "frame-drop-from-front"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1211,6 +1338,28 @@ class TraceProbe(Component):
     of: str
 
 
+@dataclass(frozen=True, kw_only=True)
+class AverageQueueProbe(Component):
+    """Average queue by which RED decides at a port, cells; of several classes the sum.
+
+    Fields:
+        of: The port: a link that leaves a switch, or a group of them. Allowed: the name of a link. Required.
+        class_: Only this class. ``cbr``: Constant bit rate. ``vbr``: Variable bit rate. ``abr``: Available bit
+            rate. ``gfr``: Guaranteed frame rate. ``ubr``: Unspecified bit rate. Default: all classes.
+        interval: Sampling interval. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks. Default: every
+            change is recorded, from the start to the end of the run.
+        every: Record at every n-th cell that reaches the port, instead of `interval`. Allowed: an integer from 1 to
+            1000000000000. Default: every change is recorded, from the start to the end of the run.
+    """
+
+    TAG: ClassVar[Mapping[str, str]] = {"what": "average-queue"}
+
+    of: str
+    class_: Literal["cbr", "vbr", "abr", "gfr", "ubr"] | None = None
+    interval: str | None = None
+    every: int | None = None
+
+
 #: Policers: what becomes of cells above the contract of their VC, before the drop policy is asked.
 Police: TypeAlias = Gcra | FGcra | Literal["gcra", "f-gcra"] | Mapping[str, Any]
 
@@ -1227,6 +1376,10 @@ Drop: TypeAlias = (
     | GcraRoundRobin
     | GcraTwoThresholds
     | Dfba
+    | AtmRed
+    | CellRed
+    | PacketRed
+    | FrameDropFromFront
     | Literal[
         "tail-drop",
         "ppd",
@@ -1238,6 +1391,10 @@ Drop: TypeAlias = (
         "gcra-round-robin",
         "gcra-two-thresholds",
         "dfba",
+        "atm-red",
+        "cell-red",
+        "packet-red",
+        "frame-drop-from-front",
     ]
     | Mapping[str, Any]
 )
@@ -1284,6 +1441,7 @@ Probe: TypeAlias = (
     | DropsProbe
     | CreditProbe
     | TraceProbe
+    | AverageQueueProbe
     | Mapping[str, Any]
 )
 
@@ -1343,7 +1501,10 @@ SCENARIO_KEYS: Mapping[str, str] = {
 __all__ = [
     "Abr",
     "AcrProbe",
+    "AtmRed",
+    "AverageQueueProbe",
     "Cbr",
+    "CellRed",
     "Contract",
     "CreditProbe",
     "CwndProbe",
@@ -1362,6 +1523,7 @@ __all__ = [
     "Fba",
     "Feedback",
     "Fifo",
+    "FrameDropFromFront",
     "Gcra",
     "GcraEpd",
     "GcraRoundRobin",
@@ -1375,6 +1537,7 @@ __all__ = [
     "LinkShareProbe",
     "Measure",
     "OracleRate",
+    "PacketRed",
     "PerVc",
     "Poisson",
     "Police",

@@ -254,6 +254,20 @@ mod tests {
     }
 
     #[test]
+    fn whole_cell_times_in_a_span() {
+        for rate in [155_520_000, 7_000_003, 1_000_001] {
+            let c = BitRate(rate).cell_time();
+            for cells in [0, 1, 2, 1_000_003] {
+                let all = c.end_of(cells);
+                assert_eq!(c.fit_in(all), cells);
+                if cells > 0 {
+                    assert_eq!(c.fit_in(Span(all.0 - 1)), cells - 1);
+                }
+            }
+        }
+    }
+
+    #[test]
     fn cells_of_an_uneven_rate_do_not_drift() {
         let c = BitRate(7_000_003).cell_time();
         assert!(c.exact().is_none());

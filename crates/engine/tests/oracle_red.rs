@@ -2,14 +2,19 @@
 
 mod common;
 
+use cellyard_engine::results::RunResult;
 use cellyard_engine::scenario::*;
 use cellyard_engine::testing::{DropReason, run_twin};
+use cellyard_engine::units::{BitRate, Ratio, Span};
+use cellyard_engine::{Options, run};
+use common::build;
 use common::engines::agrees;
 use common::random::{self, Case};
 use common::red;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
+use std::sync::atomic::AtomicBool;
 
 /// A random network with `policy` at all its queues, first come first served within each class.
 fn everywhere(policy: impl Strategy<Value = DropPolicy>) -> impl Strategy<Value = Case> {
@@ -71,6 +76,68 @@ proptest! {
     #[test]
     fn engine_agrees_with_the_twin_on_frames_dropped_from_the_front(case in everywhere(from_front())) {
         agrees(&case)?;
+    }
+}
+
+/// What a run with `probes` records.
+fn watch(net: &Scenario, replication: Option<u64>, probes: Vec<Probe>) -> RunResult {
+    let net = Scenario {
+        probes,
+        ..net.clone()
+    };
+    let never = AtomicBool::new(false);
+    run(&net, replication, &Options::default(), &never).expect("a random scenario runs")
+}
+
+proptest! {
+    #![proptest_config(common::config(200))]
+
+    #[test]
+    fn each_cell_pushed_out_with_its_frame_is_traced(case in everywhere(from_front())) {
+        let net = &case.scenario;
+        let probes = net.vcs.iter().map(|vc| build::probe(Observable::Trace, &vc.name, None));
+        let found = watch(net, case.replication, probes.collect());
+        let tally = run_twin(net, case.replication);
+        let ports = tally.ports.iter().flatten();
+        let pushed_out: u64 = ports.map(|port| port.dropped()[DropReason::Front]).sum();
+        let traced = found.trace.iter().filter(|cell| cell.reason == DropReason::Front);
+        prop_assert_eq!(traced.count() as u64, pushed_out);
+    }
+}
+
+/// With w_q = 1 the average is the X that the latest cell found: one less than what waits behind it.
+#[test]
+fn the_average_queue_is_recorded() {
+    let red = RedParams {
+        w_q: Ratio::new(1, 1),
+        max_p: Ratio::new(1, 1),
+        min_th: Threshold::Cells(998),
+        max_th: Threshold::Cells(999),
+        segment_cells: Some(1),
+        average: RedAverage::Cell,
+        spacing: false,
+    };
+    let cells = Traffic::Poisson {
+        rate: BitRate(70_000_000),
+    };
+    let duration = Span::from_milliseconds(20);
+    let net = build::dumbbell(
+        2,
+        Span::ZERO,
+        duration,
+        None,
+        DropPolicy::AtmRed(red),
+        |_| cells.clone(),
+    );
+    let probes = [Observable::Queue, Observable::AverageQueue].map(|what| Probe {
+        every: Some(1),
+        ..build::probe(what, "s-t", None)
+    });
+    let found = watch(&net, None, probes.into());
+    let [waiting, average] = [0, 1].map(|i| found.series[i].value.as_slice());
+    assert!(waiting.len() > 6_000 && waiting.iter().any(|&x| x > 5.0));
+    for (x, avg) in waiting.iter().zip(average) {
+        assert_eq!(*avg, (x - 1.0).max(0.0));
     }
 }
 

@@ -64,6 +64,7 @@ fn probes(scenario: &Scenario) -> Vec<Probe> {
             probe(Observable::Queue, &l.name, None),
             probe(Observable::Queue, &l.name, interval),
             probe(Observable::Queue, &l.name, Some(scenario.duration)),
+            probe(Observable::AverageQueue, &l.name, interval),
             probe(Observable::LinkShare, &l.name, interval),
             probe(Observable::Drops, &l.name, interval),
         ]

@@ -305,19 +305,24 @@ const ATM_RED: &str = "\
 m: the mark is on, set by draw < p at a cell that arrives in accept-first or accept-cell while it is off
 e: the cell is an EOM     A: it is accepted     D: it is discarded     !: not
 
-          !m e / A                                        !e / A
-         +--------+             !m !e / A              +---------+
-         |        v        --------------------->      |         v
-         +---- accept-first                         accept-cell --+
-  start ---->  |   ^   ^   <---------------------
-               |   |   |    e / A, m stays as it is
-         m e   |   |   +---- m e / D, m := 0 (the same state)
-               |   |
-   m !e / D,   |   |  e / D
-      m := 0   v   |
-             discard-cell --+
-                  ^         | !e / D
-                  +---------+";
+                 !m e / A                                 !e / A
+                +--------+                              +--------+
+                |        v                              |        v
+            +----------------+       !m !e / A        +----------------+
+  start --> |  accept-first  | ---------------------> |  accept-cell   |
+            |                | <--------------------- |                |
+            +----------------+   e / A, m unchanged   +----------------+
+              |     ^     |  ^
+              |     |     +--+ m e / D, m := 0
+    m !e / D, |     |
+       m := 0 |     | e / D
+              v     |
+            +----------------+
+            |  discard-cell  |
+            +----------------+
+                |        ^
+                +--------+
+                  !e / D";
 
 const W_Q: Parameter = parameter(
     "w_q",

@@ -1,0 +1,289 @@
+//! Tests of the gate.
+
+use super::*;
+use crate::port::drop::testing;
+use crate::scenario::{DropPolicy, GcraForm, Police, PoliceAction, RedParams, Threshold};
+use crate::units::Span;
+
+const NOW: Time = Time(5);
+
+fn draws() -> Stream {
+    Stream::new(1, 0, "port", "drop")
+}
+
+fn gate(policy: &DropPolicy, rest: RestOfFrame) -> Gate {
+    let buffer = Some(10);
+    let policy = Policy::new(policy, buffer, &[]);
+    Gate::new(buffer, 99, None, policy, rest, draws())
+}
+
+fn epd(rest: RestOfFrame) -> Gate {
+    let threshold = Some(Threshold::Cells(5));
+    gate(
+        &DropPolicy::Epd {
+            threshold,
+            reserve: 0,
+        },
+        rest,
+    )
+}
+
+/// Cells `cell` .. `cell + n` of frame `frame`, which has 12.
+fn run(frame: u32, cell: u32, n: u32) -> Run {
+    Run {
+        time: NOW,
+        period: Span(1),
+        n,
+        frame,
+        cell,
+        flags: if cell + n == 12 { ENDS_FRAME } else { 0 },
+        ..Run::default()
+    }
+}
+
+fn queue(waiting: u64) -> QueueView {
+    QueueView {
+        waiting,
+        ..QueueView::default()
+    }
+}
+
+fn refused(reason: DropReason, cells: u32) -> Judgement {
+    Judgement::new(Verdict::Refuse(reason), cells)
+}
+
+const ACCEPT: Judgement = Judgement {
+    verdict: Verdict::Accept,
+    cells: 1,
+    tagged: false,
+};
+
+#[test]
+fn a_refused_frame_is_dropped_whole_even_when_the_port_is_idle() {
+    let (mut gate, mut state) = (epd(RestOfFrame::Accept), FrameState::default());
+    let first = gate.judge(NOW, &run(7, 0, 12), &mut state, 0, &queue(6), None);
+    assert_eq!(first, refused(DropReason::Policy, 12));
+    let later = gate.judge(NOW, &run(7, 4, 8), &mut state, 0, &queue(0), Some(0));
+    assert_eq!(later, refused(DropReason::Policy, 8));
+    let next = gate.judge(NOW, &run(8, 0, 12), &mut state, 0, &queue(5), None);
+    assert_eq!((next, state), (ACCEPT, FrameState::accepted(8)));
+}
+
+#[test]
+fn a_frame_that_finds_the_port_idle_is_never_refused() {
+    let (mut gate, mut state) = (epd(RestOfFrame::Accept), FrameState::default());
+    let first = gate.judge(NOW, &run(0, 0, 12), &mut state, 0, &queue(6), Some(0));
+    assert_eq!(first, ACCEPT);
+}
+
+#[test]
+fn the_policy_is_asked_at_the_first_cell_only() {
+    let (mut gate, mut state) = (epd(RestOfFrame::Accept), FrameState::accepted(0));
+    let later = gate.judge(NOW, &run(0, 3, 2), &mut state, 0, &queue(9), None);
+    assert_eq!(later, ACCEPT);
+    let full = gate.judge(NOW, &run(0, 4, 2), &mut state, 0, &queue(10), None);
+    assert_eq!(full, refused(DropReason::Full, 1));
+    assert_eq!(state.fate, Fate::Damaged);
+}
+
+#[test]
+fn the_rest_of_a_damaged_frame_goes_as_the_setting_says() {
+    for (rest, with_eom, room) in [
+        (RestOfFrame::Accept, ACCEPT, ACCEPT),
+        (
+            RestOfFrame::DropButEom,
+            refused(DropReason::Rest, 3),
+            ACCEPT,
+        ),
+        (
+            RestOfFrame::Drop,
+            refused(DropReason::Rest, 4),
+            refused(DropReason::Rest, 1),
+        ),
+    ] {
+        let mut gate = epd(rest);
+        let damaged = || FrameState {
+            frame: Some(0),
+            fate: Fate::Damaged,
+        };
+        let mut state = damaged();
+        assert_eq!(
+            gate.judge(NOW, &run(0, 8, 4), &mut state, 0, &queue(3), None),
+            with_eom
+        );
+        let mut state = damaged();
+        assert_eq!(
+            gate.judge(NOW, &run(0, 11, 1), &mut state, 0, &queue(3), None),
+            room
+        );
+    }
+}
+
+#[test]
+fn what_could_never_leave_is_overdue_and_not_merely_full() {
+    let policy = Policy::new(&DropPolicy::TailDrop, None, &[]);
+    let mut gate = Gate::new(None, 6, None, policy, RestOfFrame::Accept, draws());
+    assert_eq!((gate.full(), gate.refusal()), (6, 6));
+    let mut state = FrameState::default();
+    let mut judge = |waiting, idle: bool| {
+        let judged = gate.judge(
+            NOW,
+            &run(0, 0, 12),
+            &mut state,
+            0,
+            &queue(waiting),
+            idle.then_some(0),
+        );
+        judged.verdict
+    };
+    assert_eq!([judge(5, false), judge(6, true)], [Verdict::Accept; 2]);
+    assert_eq!(judge(6, false), Verdict::Overdue);
+}
+
+#[test]
+fn single_cells_are_judged_one_by_one() {
+    let (mut gate, mut state) = (epd(RestOfFrame::Accept), FrameState::default());
+    let cells = Run {
+        flags: ENDS_FRAME | crate::cells::SINGLE_CELLS,
+        ..run(0, 0, 5)
+    };
+    let first = gate.judge(NOW, &cells, &mut state, 0, &queue(6), None);
+    assert_eq!(first, refused(DropReason::Policy, 1));
+}
+
+#[test]
+fn a_policer_comes_before_the_policy_and_is_told_of_every_cell() {
+    let contract = testing::contract(1_000_000, 2);
+    for (action, verdicts) in [
+        (PoliceAction::Tag, [Verdict::Accept; 4]),
+        (
+            PoliceAction::Drop,
+            [
+                Verdict::Accept,
+                Verdict::Accept,
+                Verdict::Refuse(DropReason::Police),
+                Verdict::Refuse(DropReason::Police),
+            ],
+        ),
+    ] {
+        let form = GcraForm::LeakyBucket;
+        let policer = Policer::new(&Police::Gcra { action, form }, &[Some(contract)]);
+        let policy = Policy::new(&DropPolicy::TailDrop, None, &[]);
+        let rest = RestOfFrame::Accept;
+        let mut gate = Gate::new(None, 99, Some(policer), policy, rest, draws());
+        assert_eq!((gate.full(), gate.refusal()), (0, 0));
+        let mut state = FrameState::default();
+        for (cell, verdict) in (0..).zip(verdicts) {
+            let run = run(0, cell, 12 - cell);
+            let judged = gate.judge(NOW, &run, &mut state, 0, &queue(3), None);
+            assert_eq!((judged.verdict, judged.cells), (verdict, 1));
+            assert_eq!(judged.tagged, action == PoliceAction::Tag && cell >= 2);
+        }
+        let damaged = action == PoliceAction::Drop;
+        assert_eq!(state.fate == Fate::Damaged, damaged);
+    }
+}
+
+#[test]
+fn a_policy_can_push_out_what_waits_but_not_from_an_empty_queue() {
+    let mut gate = gate(&DropPolicy::DropFromFront, RestOfFrame::Accept);
+    let mut state = FrameState::default();
+    let below = gate.judge(NOW, &run(0, 0, 12), &mut state, 0, &queue(9), None);
+    assert_eq!(below, ACCEPT);
+    let full = gate.judge(NOW, &run(0, 1, 11), &mut state, 0, &queue(10), None);
+    assert_eq!(full.verdict, Verdict::PushOut);
+    assert_eq!(state.fate, Fate::Accepted);
+    assert_eq!(gate.threshold(DropReason::Front, &queue(10)), Some(10.0));
+}
+
+#[test]
+fn a_frame_can_be_pushed_out_and_only_drop_but_eom_spares_its_last_cell() {
+    for (rest, spares) in [
+        (RestOfFrame::Accept, false),
+        (RestOfFrame::DropButEom, true),
+        (RestOfFrame::Drop, false),
+    ] {
+        let mut gate = gate(&DropPolicy::FrameDropFromFront, rest);
+        assert_eq!(gate.spares_eom(), spares);
+        let mut state = FrameState::default();
+        let mut judge = |waiting| {
+            let judged = gate.judge(NOW, &run(0, 0, 12), &mut state, 0, &queue(waiting), None);
+            judged.verdict
+        };
+        assert_eq!(
+            [judge(9), judge(10)],
+            [Verdict::Accept, Verdict::PushOutFrame]
+        );
+    }
+}
+
+#[test]
+fn a_cell_refused_alone_damages_its_frame_which_goes_on() {
+    // p = 1 at X >= 1.
+    let red = RedParams {
+        min_th: Threshold::Cells(0),
+        max_th: Threshold::Cells(1),
+        ..testing::red(1, 1)
+    };
+    let mut gate = gate(&DropPolicy::CellRed(red), RestOfFrame::Accept);
+    let mut state = FrameState::default();
+    let first = gate.judge(NOW, &run(0, 0, 12), &mut state, 0, &queue(1), None);
+    assert_eq!(first, refused(DropReason::Policy, 1));
+    assert_eq!(state.fate, Fate::Damaged);
+    let later = gate.judge(NOW, &run(0, 1, 11), &mut state, 0, &queue(0), None);
+    assert_eq!(later, ACCEPT);
+}
+
+#[test]
+fn a_policy_that_was_asked_before_is_not_asked_again() {
+    let third = Policy::EveryThird(testing::EveryThird::default());
+    let mut gate = Gate::new(Some(10), 99, None, third, RestOfFrame::Accept, draws());
+    assert!(gate.asks_policy_alone() && gate.room() == 10);
+    let mut state = FrameState::default();
+    for cell in 0..2 {
+        let decision = gate.ask_policy(&run(0, cell, 1), cell == 0, 0, &queue(1), None);
+        assert_eq!(decision, Decision::Accept);
+    }
+    let decided = gate.ask_policy(&run(0, 2, 1), false, 0, &queue(1), None);
+    let (cells, view) = (run(0, 2, 10), queue(1));
+    let judged = gate.judge_decided(NOW, &cells, &mut state, 0, &view, None, Some(decided));
+    // The first cell that the gate has seen itself.
+    assert_eq!(judged, refused(DropReason::Policy, 1));
+    let Policy::EveryThird(rule) = &gate.policy else {
+        unreachable!("it was made of one")
+    };
+    assert_eq!((rule.asked, rule.lost), (3, 0));
+}
+
+#[test]
+fn a_policy_that_looks_at_every_cell_is_told_of_each_and_keeps_state() {
+    // Refuses every third cell that it is asked about.
+    let third = Policy::EveryThird(testing::EveryThird::default());
+    let mut gate = Gate::new(Some(10), 99, None, third, RestOfFrame::DropButEom, draws());
+    assert_eq!((gate.full(), gate.refusal()), (0, 0));
+    let mut state = FrameState::default();
+    let mut verdicts = Vec::new();
+    for cell in 0..12 {
+        let run = run(0, cell, 12 - cell);
+        let judged = gate.judge(
+            NOW,
+            &run,
+            &mut state,
+            0,
+            &queue(1),
+            (cell == 0).then_some(0),
+        );
+        assert_eq!(judged.cells, 1);
+        verdicts.push(judged.verdict);
+    }
+    let rest = Verdict::Refuse(DropReason::Rest);
+    assert_eq!(verdicts[..2], [Verdict::Accept; 2]);
+    assert_eq!(verdicts[2], Verdict::Refuse(DropReason::Policy));
+    assert_eq!(verdicts[3..11], [rest; 8]);
+    // The EOM is spared, but it is the twelfth.
+    assert_eq!(verdicts[11], Verdict::Refuse(DropReason::Policy));
+    let Policy::EveryThird(rule) = &gate.policy else {
+        unreachable!("it was made of one")
+    };
+    assert_eq!((rule.asked, rule.lost), (12, 8));
+}
