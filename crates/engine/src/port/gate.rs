@@ -165,7 +165,7 @@ impl Gate {
 
     /// Judges the first cell of `run`, which arrives at `now`, `state` being that of its flow at this port, which is brought up to
     /// date. `vc` is the flow's number among those of the port; `idle_cells` tells, if the cell finds the port idle, since how many whole cell times,
-    /// any number where no policy asks for every cell.
+    /// or any number where the policy does not ask.
     pub fn judge(
         &mut self,
         now: Time,

@@ -96,10 +96,7 @@ impl AtmRed {
 
 impl DropRule for AtmRed {
     fn needs(&self) -> Needs {
-        Needs {
-            every_cell: true,
-            ..Needs::default()
-        }
+        self.red.needs()
     }
 
     #[inline]

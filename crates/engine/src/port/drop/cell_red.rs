@@ -31,10 +31,7 @@ impl CellRed {
 
 impl DropRule for CellRed {
     fn needs(&self) -> Needs {
-        Needs {
-            every_cell: true,
-            ..Needs::default()
-        }
+        self.red.needs()
     }
 
     fn admit(&mut self, _now: Time, cell: &Arriving, queue: &QueueView) -> Decision {

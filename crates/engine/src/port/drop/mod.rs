@@ -69,8 +69,7 @@ pub struct Arriving {
     /// Whether it is dropped whatever the policy says, with the rest of its frame. Only cells that policies with
     /// [`Needs::every_cell`] are asked about can be.
     pub lost: bool,
-    /// Where it finds the port idle: for how many whole cell times of the port that has been so. Only filled in for policies with
-    /// [`Needs::every_cell`].
+    /// Where it finds the port idle: for how many whole cell times of the port that has been so, or any number without [`Needs::idle_time`].
     pub idle_cells: Option<u64>,
     /// The queue's stream for draws, which the policy addresses by number.
     pub draws: Stream,
@@ -84,6 +83,8 @@ pub struct Needs {
     /// Every cell that arrives, those that find the port idle and those of lost frames too, instead of the first cell of each
     /// frame that finds the port busy.
     pub every_cell: bool,
+    /// How long the port has been idle. For policies with `every_cell` only: other queues may be served by a kernel that does not tell.
+    pub idle_time: bool,
 }
 
 /// An answer.

@@ -48,7 +48,7 @@ impl DropRule for PacketRed {
     fn needs(&self) -> Needs {
         Needs {
             vc_counts: true,
-            every_cell: true,
+            ..self.red.needs()
         }
     }
 

@@ -13,7 +13,7 @@
 //! step to 1 of the former.
 //! Only + - * / and comparison, in the order written here: the same bits on every machine.
 
-use super::{Arriving, resolve};
+use super::{Arriving, Needs, resolve};
 use crate::rng::Stream;
 use crate::scenario::{RedAverage, RedParams};
 use crate::units::Ratio;
@@ -75,6 +75,15 @@ impl Red {
             u64::MAX
         } else {
             1
+        }
+    }
+
+    /// What the average needs.
+    pub fn needs(&self) -> Needs {
+        Needs {
+            every_cell: true,
+            idle_time: self.when == RedAverage::Idle,
+            ..Needs::default()
         }
     }
 

@@ -144,7 +144,7 @@ impl Slotted {
             if !queue.asks_policy_alone || known || !room || run.flags & RM != 0 {
                 return self.arrive_carefully(fabric, feed, one, None);
             }
-            let (view, idle) = (self.view(class, local), self.idle_cells(run.time));
+            let (view, idle) = (self.view(class, local), self.idle_cells(class, run.time));
             let decision = self.gates[class].ask_policy(run, begins, local as u32, &view, idle);
             if decision != Decision::Accept {
                 return self.arrive_carefully(fabric, feed, one, Some(decision));
@@ -176,7 +176,7 @@ impl Slotted {
         let hop = &mut fabric.hops[run.hop as usize];
         let (class, local) = (hop.class as usize, hop.local);
         let view = self.view(class, local as usize);
-        let (state, idle) = (&mut hop.frame_state, self.idle_cells(run.time));
+        let (state, idle) = (&mut hop.frame_state, self.idle_cells(class, run.time));
         let gate = &mut self.gates[class];
         let judged = gate.judge_decided(run.time, &run, state, local, &view, idle, decided);
         let mut outcome = Outcome {

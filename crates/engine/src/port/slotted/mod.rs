@@ -96,6 +96,7 @@ impl Slotted {
             refusal: gates[class].refusal(),
             asks_policy_alone: gates[class].asks_policy_alone(),
             room: gates[class].room(),
+            asks_idle_time: gates[class].needs().idle_time,
             ..ClassQueue::default()
         });
         let goes_together = |s: &&PerVc| vcs > FEW_VCS && s.goes_by_cells();
@@ -262,10 +263,12 @@ impl Slotted {
         }
     }
 
-    /// For how many whole cell times the port has been idle at `now`; `None` where it is not.
+    /// For how many whole cell times the port has been idle at `now`, if the policy of `class` asks; `None` where it is not.
     #[inline]
-    fn idle_cells(&self, now: Time) -> Option<u64> {
-        (!self.busy).then(|| self.cell_time.fit_in(now - self.free_at))
+    fn idle_cells(&self, class: usize, now: Time) -> Option<u64> {
+        let asks = self.queues[class].asks_idle_time;
+        let cells = || self.cell_time.fit_in(now - self.free_at);
+        (!self.busy).then(|| if asks { cells() } else { 0 })
     }
 
     #[inline]

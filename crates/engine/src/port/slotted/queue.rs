@@ -28,6 +28,8 @@ pub struct ClassQueue {
     pub asks_policy_alone: bool,
     /// See `asks_policy_alone`.
     pub room: u64,
+    /// Whether the policy asks how long the port has been idle.
+    pub asks_idle_time: bool,
 }
 
 impl ClassQueue {
