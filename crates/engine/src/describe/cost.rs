@@ -209,8 +209,9 @@ fn demand(scenario: &Scenario, topology: &Topology, index: usize) -> Demand {
     let file = tcp
         .file_size
         .map_or(f64::INFINITY, |bytes| bytes.div_ceil(tcp.mss) as f64);
+    let files = tcp.files.map_or(f64::INFINITY, |files| files as f64);
     // The slowest link lets no more pass.
-    let most = file.min(active * slowest / (CELL_BITS as f64 * cells) + 1.0);
+    let most = (file * files).min(active * slowest / (CELL_BITS as f64 * cells) + 1.0);
     let window = tcp.rwnd.div_ceil(tcp.mss) as f64;
     Demand {
         frames: in_rounds(tcp, window, active / round).min(most),

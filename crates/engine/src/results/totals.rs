@@ -1,5 +1,6 @@
 //! Results of the whole network.
 
+use super::vc::Durations;
 use super::{VcResult, frame_loss, quantile, ratio, seconds};
 use crate::delays::{DelayBins, DelayTally};
 use crate::scenario::{Carries, Class, Scenario};
@@ -43,6 +44,12 @@ pub struct Totals {
     pub timeouts: u64,
     /// TCP fast retransmits.
     pub fast_retransmits: u64,
+    /// Files that were sent and acknowledged, of all VCs.
+    pub finished_transfers: u64,
+    /// Median of the durations of these transfers: half of them took no longer; none without any.
+    pub p50_transfer_s: Option<f64>,
+    /// 95 % quantile of them: the shortest duration that 95 % of them did not exceed.
+    pub p95_transfer_s: Option<f64>,
 }
 
 /// From the counters and the results of the VCs.
@@ -55,6 +62,7 @@ pub(super) fn totals(scenario: &Scenario, tally: &Tally, vcs: &[VcResult]) -> To
     let queues = tally.ports.iter().flatten();
     let queueing = tally.link_data_cells.iter().zip(&tally.ports);
     let (mean, p99) = delays(tally, vcs);
+    let durations = Durations::of(&tally.vcs);
     Totals {
         cells: tally.link_cells.iter().sum(),
         bottleneck_cells: queueing
@@ -75,6 +83,9 @@ pub(super) fn totals(scenario: &Scenario, tally: &Tally, vcs: &[VcResult]) -> To
         retransmitted_segments: sum(|v| v.retransmitted_segments),
         timeouts: sum(|v| v.timeouts),
         fast_retransmits: sum(|v| v.fast_retransmits),
+        finished_transfers: durations.number(),
+        p50_transfer_s: durations.quantile(50),
+        p95_transfer_s: durations.quantile(95),
     }
 }
 

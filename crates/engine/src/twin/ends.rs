@@ -8,7 +8,7 @@ use crate::host::tcp::{Ack, News, Receiver, Segment, Sender};
 use crate::host::traffic::End;
 use crate::rng::Stream;
 use crate::scenario::Traffic;
-use crate::tally::SenderCounters;
+use crate::tally::{SenderCounters, Transfer};
 use crate::units::{CELL_PAYLOAD_BYTES, Span, Time};
 
 /// What a frame carries.
@@ -48,8 +48,8 @@ impl Ends {
     /// Those of `traffic` from `start` until before `stop`, and when they begin, if they do. `phase` is that of a timer, `draws` those of a random source.
     pub(super) fn new(
         traffic: &Traffic,
-        start: Time,
-        stop: Time,
+        [start, stop]: [Time; 2],
+        measured: (Time, Time),
         phase: impl FnOnce(Span) -> Span,
         draws: Stream,
     ) -> (Ends, Option<Time>) {
@@ -60,9 +60,10 @@ impl Ends {
         }
         match traffic {
             Traffic::Tcp(tcp) => {
+                let timers = phase(tcp.granularity);
                 let ends = Ends::Tcp {
-                    sender: Box::new(Sender::new(tcp, phase(tcp.granularity), stop)),
-                    receiver: Box::new(Receiver::new(tcp)),
+                    sender: Box::new(Sender::new(tcp, timers, stop, measured)),
+                    receiver: Box::new(Receiver::new(tcp, timers)),
                 };
                 (ends, (start < stop).then_some(start))
             }
@@ -156,6 +157,14 @@ impl Ends {
         match self {
             Ends::Tcp { sender, .. } => sender.counters(),
             Ends::Udp(..) | Ends::Cells(_) => SenderCounters::default(),
+        }
+    }
+
+    /// The files that were sent, in order.
+    pub(super) fn transfers(&self) -> Vec<Transfer> {
+        match self {
+            Ends::Tcp { sender, .. } => sender.transfers().to_vec(),
+            Ends::Udp(..) | Ends::Cells(_) => Vec::new(),
         }
     }
 }

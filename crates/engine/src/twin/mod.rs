@@ -529,6 +529,7 @@ impl<'a> Twin<'a> {
         }
         for (tally, vc) in self.tally.vcs.iter_mut().zip(&self.vcs) {
             tally.sender = vc.ends.counters();
+            tally.transfers = vc.ends.transfers();
         }
         for ((count, held), flow) in self.tally.flows.iter().zip(held).zip(&self.topology.flows) {
             assert_eq!(

@@ -15,7 +15,7 @@ use crate::flow::FlowKind;
 use crate::host::tcp::Segment;
 use crate::rng::Stream;
 use crate::scenario::Traffic;
-use crate::tally::SenderCounters;
+use crate::tally::{SenderCounters, Transfer};
 use crate::units::{Span, Time};
 use enum_dispatch::enum_dispatch;
 use tcp::Tcp;
@@ -99,6 +99,9 @@ pub trait FrameSource {
 
     /// What it has counted.
     fn counters(&self) -> SenderCounters;
+
+    /// The files that it has sent, in order.
+    fn transfers(&self) -> &[Transfer];
 }
 
 /// A source of frames.
@@ -125,12 +128,12 @@ pub enum Source {
 }
 
 impl Source {
-    /// The source of `traffic`, from `start` until before `stop`. `timer_phase` tells the phase of coarse timers of a granularity, `draws` is for
-    /// what the source draws.
+    /// The source of `traffic`, from `start` until before `stop`, with the measuring time. `timer_phase` tells the phase of coarse timers of a
+    /// granularity, `draws` is for what the source draws.
     pub fn new(
         traffic: &Traffic,
-        start: Time,
-        stop: Time,
+        [start, stop]: [Time; 2],
+        measured: (Time, Time),
         timer_phase: impl FnOnce(Span) -> Span,
         draws: impl FnOnce() -> Stream,
     ) -> Source {
@@ -139,7 +142,7 @@ impl Source {
         }
         match traffic {
             Traffic::Tcp(params) => {
-                let tcp = Tcp::new(params, timer_phase(params.granularity), stop);
+                let tcp = Tcp::new(params, timer_phase(params.granularity), stop, measured);
                 Source::Frames(Box::new(tcp.into()))
             }
             Traffic::Udp(params) => {
