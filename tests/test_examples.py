@@ -253,7 +253,7 @@ def each_file_takes_its_rounds_of_slow_start_and_a_handshake_takes_one_more() ->
     opened = run("file-transfers", vc__0__traffic__handshake="true").vcs["files"]
     opening = (2 + 2 + 2) * cell + 2 * delay
     assert [transfer.duration_s for transfer in opened.transfers] == pytest.approx([opening + rounds] * 12, rel=1e-9)
-    assert opened.segments == files.segments + 2 * 12
+    assert opened.segments == files.segments + 12
     # On one connection each file begins with slow start too: up to the ssthresh that it had, above a file.
     same = run("file-transfers", vc__0__traffic__next_file="same-connection").vcs["files"]
     assert [transfer.duration_s for transfer in same.transfers] == pytest.approx([rounds] * 12, rel=1e-9)

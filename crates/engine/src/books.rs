@@ -175,6 +175,7 @@ impl Simulation {
                 Source::Frames(frames) => VcTally {
                     sender: frames.counters(),
                     transfers: frames.transfers().to_vec(),
+                    back: frames.back(),
                     measured_bytes: vc.measured_bytes,
                     delivered_bytes: vc.delivered_bytes,
                     measured_cells: vc.measured_cells,
@@ -188,6 +189,7 @@ impl Simulation {
                     measured_cells: sink.measured_cells(),
                     sender: SenderCounters::default(),
                     transfers: Vec::new(),
+                    back: None,
                     delay,
                     bins,
                     abr: abr(vc),

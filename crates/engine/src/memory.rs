@@ -6,7 +6,7 @@
 use crate::aal5::cells_of_segment;
 use crate::build::Served;
 use crate::class::Class;
-use crate::flow::FlowKind;
+use crate::flow::{Flow, FlowKind};
 use crate::gathered::{OF_DROP, OF_FRAME, OF_POINT, OF_TRANSFER};
 use crate::options::{Kernel, Options};
 use crate::results::RunResult;
@@ -129,7 +129,8 @@ fn transfers(scenario: &Scenario, topology: &Topology, vc: usize) -> f64 {
         + delays.map(|delay| delay.as_seconds()).sum::<f64>()
         + tcp.file_gap.as_seconds();
     let most = scenario.duration.as_seconds() / takes + 1.0;
-    tcp.files.map_or(most, |files| most.min(files as f64))
+    let ways = if tcp.both_ways { 2.0 } else { 1.0 };
+    ways * tcp.files.map_or(most, |files| most.min(files as f64))
 }
 
 /// Points of probes with an `interval`.
@@ -169,9 +170,10 @@ impl Most {
         let acknowledged = scenario.links[first].rate.0 as f64 * seconds / of_frame;
         let sent = tcp.initial_window as f64 + 2.0 * acknowledged;
         let frames = load.frames.min(sent);
+        let ways = if tcp.both_ways { 2.0 } else { 1.0 };
         Most {
-            frames,
-            sent,
+            frames: ways * frames,
+            sent: ways * sent,
             cells: frames * load.cells / load.frames,
         }
     }
@@ -199,7 +201,11 @@ fn waiting_at(scenario: &Scenario, topology: &Topology, most: &[Most], link: usi
         let flows = topology.crossing[link]
             .iter()
             .map(|id| &topology.flows[id.index()]);
-        flows.filter(|flow| flow.kind.is_data()).map(|flow| flow.vc)
+        let brings = |flow: &&Flow| {
+            let both = || scenario.vcs[flow.vc].traffic.sends_both_ways();
+            flow.kind.is_data() || flow.kind == FlowKind::Ack && both()
+        };
+        flows.filter(brings).map(|flow| flow.vc)
     };
     let offered = |vc: usize| scenario.vcs[vc].traffic.offered_rate().unwrap_or(0.0);
     let above = data().map(offered).sum::<f64>() - scenario.links[link].rate.0 as f64;

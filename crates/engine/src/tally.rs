@@ -262,6 +262,15 @@ pub struct Transfer {
     pub done: Time,
 }
 
+/// What is counted of a TCP whose data go back, from a VC's `to` to its `from`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Back {
+    /// What it counts.
+    pub sender: SenderCounters,
+    /// The files that it has sent, in order.
+    pub transfers: Vec<Transfer>,
+}
+
 /// Counts of one ABR end system.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct AbrTally {
@@ -301,6 +310,8 @@ pub struct VcTally {
     pub sender: SenderCounters,
     /// The files that it has sent, in order.
     pub transfers: Vec<Transfer>,
+    /// The same of the TCP at its other end; none where only one sends.
+    pub back: Option<Back>,
     /// Transfer delays of its data cells within the measuring time.
     pub delay: DelayTally,
     /// Their distribution.

@@ -257,6 +257,7 @@ fn tcp() -> impl Strategy<Value = Traffic> {
             file_gap,
             next_file: [NextFile::NewConnection, NextFile::SameConnection][usize::from(other)],
             handshake: other,
+            both_ways: other,
             processing,
             ..recovery
         }))

@@ -212,6 +212,12 @@ pub(super) const TCP: &[Parameter] = &[
         "Whether each new connection opens with SYN, SYN-ACK and ACK, frames of 2 cells each, and the last segment of a file has a FIN, which is acknowledged at once.",
     ),
     parameter(
+        "both_ways",
+        Kind::Bool,
+        Bool(false),
+        "Whether `to` sends as well, on a connection of its own with these parameters: data of each way share the VC with the ACKs of the other.",
+    ),
+    parameter(
         "sack_blocks",
         integer(1, 4),
         Integer(3),

@@ -4,7 +4,7 @@ use super::{DroppedCells, data, frame_loss, quantile, ratio, seconds, variation}
 use crate::abr::mbps;
 use crate::loss::is_lossy;
 use crate::scenario::{Carries, Class, Scenario, Vc};
-use crate::tally::{AbrTally, FlowTally, NicTally, Tally, VcTally};
+use crate::tally::{AbrTally, Back, FlowTally, NicTally, Tally, Transfer, VcTally};
 use crate::topology::Topology;
 use crate::units::{CELL_BITS, Span, Time};
 use schemars::JsonSchema;
@@ -91,6 +91,9 @@ pub struct VcResult {
     pub max_transfer_s: Option<f64>,
     /// These transfers, in order.
     pub transfers: Vec<TransferResult>,
+    /// What its other end has sent, where both do: one element, else none. Its frames are not counted above: those of a VC's data are all
+    /// that go from `from` to `to`, ACKs of the data back included.
+    pub back: Vec<BackResult>,
     /// Mean transfer delay of its data cells; none when no cell arrived in the measuring time.
     pub mean_cell_transfer_delay_s: Option<f64>,
     /// Median of these delays; quantiles are from bins of at most 1/64 relative width: never too small.
@@ -121,6 +124,33 @@ pub struct VcResult {
     pub end_systems: Vec<EndSystemResult>,
     /// Where its data cells can be dropped, in the order of their way: ports that can queue, and links that lose on purpose.
     pub ports: Vec<VcPortResult>,
+}
+
+/// The TCP at the other end of a VC, whose data go from `to` to `from`.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct BackResult {
+    /// Bytes of data acknowledged to it in the measuring time.
+    pub acknowledged_bytes: u64,
+    /// Segments sent.
+    pub segments: u64,
+    /// Of those, segments with data that had been sent before.
+    pub retransmitted_segments: u64,
+    /// Expiries of its retransmission timer.
+    pub timeouts: u64,
+    /// Fast retransmits.
+    pub fast_retransmits: u64,
+    /// Duplicate ACKs that it received.
+    pub duplicate_acks: u64,
+    /// When the last byte of its last file was acknowledged.
+    pub completed_s: Option<f64>,
+    /// Files that were sent and acknowledged.
+    pub finished_transfers: u64,
+    /// Median of the durations of these transfers.
+    pub p50_transfer_s: Option<f64>,
+    /// 95 % quantile of them.
+    pub p95_transfer_s: Option<f64>,
+    /// The longest of them.
+    pub max_transfer_s: Option<f64>,
 }
 
 /// A file that a TCP sent.
@@ -252,7 +282,7 @@ fn of(
     ports: Vec<VcPortResult>,
     measured_s: f64,
 ) -> VcResult {
-    let durations = Durations::of([tally]);
+    let durations = Durations::of([&tally.transfers]);
     let rate = |count: u64, megabits: f64| match measured_s > 0.0 {
         true => count as f64 * megabits / measured_s,
         false => 0.0,
@@ -296,6 +326,7 @@ fn of(
         p95_transfer_s: durations.quantile(95),
         max_transfer_s: durations.quantile(100),
         transfers: transfers(tally),
+        back: tally.back.iter().map(back).collect(),
         mean_cell_transfer_delay_s: tally.delay.mean().map(seconds),
         p50_cell_transfer_delay_s: quantile(&tally.bins, &tally.delay, 0.5),
         p95_cell_transfer_delay_s: quantile(&tally.bins, &tally.delay, 0.95),
@@ -317,6 +348,23 @@ fn at(time: Time) -> f64 {
     seconds(time.0 as f64)
 }
 
+fn back(counted: &Back) -> BackResult {
+    let durations = Durations::of([&counted.transfers]);
+    BackResult {
+        acknowledged_bytes: counted.sender.acknowledged,
+        segments: counted.sender.segments,
+        retransmitted_segments: counted.sender.retransmitted_segments,
+        timeouts: counted.sender.timeouts,
+        fast_retransmits: counted.sender.fast_retransmits,
+        duplicate_acks: counted.sender.duplicate_acks,
+        completed_s: counted.sender.completed.map(at),
+        finished_transfers: durations.number(),
+        p50_transfer_s: durations.quantile(50),
+        p95_transfer_s: durations.quantile(95),
+        max_transfer_s: durations.quantile(100),
+    }
+}
+
 fn transfers(tally: &VcTally) -> Vec<TransferResult> {
     let numbered = tally.transfers.iter().zip(1..);
     let told = numbered.map(|(transfer, number)| TransferResult {
@@ -331,9 +379,9 @@ fn transfers(tally: &VcTally) -> Vec<TransferResult> {
 pub(super) struct Durations(Vec<Span>);
 
 impl Durations {
-    /// Those of the transfers of some VCs.
-    pub(super) fn of<'a>(vcs: impl IntoIterator<Item = &'a VcTally>) -> Durations {
-        let transfers = vcs.into_iter().flat_map(|vc| &vc.transfers);
+    /// Those of the transfers of some TCPs.
+    pub(super) fn of<'a>(tcps: impl IntoIterator<Item = &'a Vec<Transfer>>) -> Durations {
+        let transfers = tcps.into_iter().flatten();
         let mut found: Vec<Span> = transfers.map(|t| t.done.since(t.began)).collect();
         found.sort_unstable();
         Durations(found)

@@ -288,6 +288,8 @@ pub struct TcpParams {
     pub next_file: NextFile,
     /// Whether connections open with SYN, SYN-ACK and ACK.
     pub handshake: bool,
+    /// Whether the other end sends as well, on a connection of its own.
+    pub both_ways: bool,
     /// Most SACK blocks in one ACK.
     pub sack_blocks: u32,
     /// How a SACK sender counts what is in flight.

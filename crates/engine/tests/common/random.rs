@@ -648,16 +648,17 @@ fn tcp(base: u64) -> impl Strategy<Value = TcpParams> {
     );
     // Handshake, the phase of delayed ACKs and Reno's window as in BSD.
     let bsd = (proptest::bool::weighted(0.3), any::<bool>(), any::<bool>());
+    let both_ways = proptest::bool::weighted(0.2);
     (
         recovery,
         mss,
         timers,
         options,
-        (sizes, bsd),
+        (sizes, bsd, both_ways),
         processing(base, per_frame()),
     )
         .prop_map(
-            |(recovery, mss, timers, options, (sizes, bsd), processing)| {
+            |(recovery, mss, timers, options, (sizes, bsd, both_ways), processing)| {
                 let (tick, min, more, max) = timers;
                 let (estimator, delayed_ack, dupack_threshold, sack_blocks, sack_pipe, reno) =
                     options;
@@ -691,6 +692,7 @@ fn tcp(base: u64) -> impl Strategy<Value = TcpParams> {
                     next_file: [NextFile::NewConnection, NextFile::SameConnection]
                         [usize::from(again)],
                     handshake,
+                    both_ways,
                     reno_window: [RenoWindow::Rfc2001, RenoWindow::BsdLite2][usize::from(lite2)],
                     sack_blocks,
                     sack_pipe,

@@ -66,6 +66,7 @@ const WORDS: &[&str] = &[
     "next_file",
     "same-connection",
     "handshake",
+    "both_ways",
     "reno_window",
     "bsd-lite2",
     "delayed_ack_phase",

@@ -1,8 +1,8 @@
 //! What all recoveries work with: window, timer, round-trip time and counters of a sending end. The rules are those of `sender`.
 
-use super::Segment;
 use super::grid::Grid;
 use super::rtt::Rtt;
+use super::{OPENED, Segment};
 use crate::scenario::model::TcpParams;
 use crate::tally::SenderCounters;
 use crate::units::{Span, Time};
@@ -30,7 +30,7 @@ pub(super) struct Core {
     pub rwnd: u64,
     /// First byte of data of the connection.
     pub first: u64,
-    /// One past the last byte of the file; `u64::MAX` when there is no end.
+    /// One past the last byte of the file; `u64::MAX` when there is no end. As long as the SYN is not acknowledged, its end.
     pub file_end: u64,
     /// One past the last byte that the application hands over: `file_end` until `stop`, then what was sent by then.
     pub data_end: u64,
@@ -103,8 +103,11 @@ impl Core {
         // A SYN takes a number.
         self.first = from + u64::from(params.handshake);
         (self.snd_una, self.snd_nxt, self.snd_max) = (from, from, from);
-        self.file_end = params.file_size.map_or(u64::MAX, |size| self.first + size);
-        self.data_end = self.file_end;
+        if params.handshake {
+            (self.file_end, self.data_end) = (self.first, self.first);
+        } else {
+            self.hand_over(params.file_size);
+        }
         self.cwnd = (self.mss as f64 * params.initial_window as f64).min(MAX_CWND);
         self.ssthresh = params.initial_ssthresh.unwrap_or(params.rwnd) as f64;
         self.rtt = Rtt::new(params, &self.grid);
@@ -112,6 +115,12 @@ impl Core {
         self.dup_acks = 0;
         self.deadline = Time::NEVER;
         self.stop_timing();
+    }
+
+    /// The application hands over a file of so many bytes behind what was sent, or data without end.
+    pub fn hand_over(&mut self, file_size: Option<u64>) {
+        self.file_end = file_size.map_or(u64::MAX, |size| self.snd_max + size);
+        self.data_end = self.file_end;
     }
 
     /// It is `now`.
@@ -256,10 +265,10 @@ impl Core {
         self.timed_seq = NOT_TIMED;
     }
 
-    /// Sends what opens a connection and carries no data: the SYN, or the ACK that follows (number `first`).
-    pub fn transmit_opening(&mut self, now: Time, seq: u64, out: &mut Vec<Segment>) {
-        let is_syn = seq < self.first;
-        let retransmission = is_syn && self.snd_max > seq;
+    /// Sends the SYN, which has the number before the first byte.
+    pub fn transmit_syn(&mut self, now: Time, out: &mut Vec<Segment>) {
+        let seq = self.first - 1;
+        let retransmission = self.snd_max > seq;
         out.push(Segment {
             seq,
             len: 0,
@@ -267,9 +276,6 @@ impl Core {
         });
         self.counters.segments += 1;
         self.counters.retransmitted_segments += u64::from(retransmission);
-        if !is_syn {
-            return;
-        }
         if !retransmission {
             self.time(now, seq);
         }
@@ -277,6 +283,15 @@ impl Core {
         if self.deadline == Time::NEVER {
             self.deadline = self.expiry();
         }
+    }
+
+    /// Sends the ACK that follows a SYN and its ACK; it counts as no segment.
+    pub fn transmit_opened(&mut self, out: &mut Vec<Segment>) {
+        out.push(Segment {
+            seq: OPENED,
+            len: 0,
+            retransmission: false,
+        });
     }
 
     /// Times the round trip of what is sent now from `seq` on.

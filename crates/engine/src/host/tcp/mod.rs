@@ -39,11 +39,14 @@ use crate::units::Time;
 pub struct Segment {
     /// First byte, counted from 0.
     pub seq: u64,
-    /// Bytes of data; none in a SYN, whose number is before the first byte, and in the ACK that follows it.
+    /// Bytes of data; none in a SYN, whose number is before the first byte, and in the ACK that follows it ([`OPENED`]).
     pub len: u32,
     /// Whether any of these bytes was sent before.
     pub retransmission: bool,
 }
+
+/// In place of the first byte, in the ACK with which a connection is open.
+pub const OPENED: u64 = u64::MAX;
 
 /// Half-open byte range [start, end) that the receiver holds beyond the cumulative ACK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]

@@ -14,7 +14,7 @@
 //! reported first in the most recent ACKs, none twice.
 
 use super::grid::Grid;
-use super::{Ack, Deadline, MAX_SACK_BLOCKS, SackBlock};
+use super::{Ack, Deadline, MAX_SACK_BLOCKS, OPENED, SackBlock};
 use crate::scenario::model::{NextFile, TcpParams, TickPhase};
 use crate::units::{Span, Time};
 use std::collections::{BTreeSet, VecDeque};
@@ -96,8 +96,10 @@ impl Receiver {
             file_size: files,
             handshake: params.handshake,
         };
-        // A handshake opens the first connection as well.
-        if !params.handshake {
+        if params.handshake {
+            // Nothing is in order before the SYN.
+            receiver.rcv_nxt = u64::MAX;
+        } else {
             receiver.open(0);
         }
         receiver
@@ -120,11 +122,13 @@ impl Receiver {
     /// Takes what carries no data: a SYN, or the ACK that follows it. Returns whether it calls for an ACK.
     #[cold]
     fn take_opening(&mut self, seq: u64) -> bool {
-        let is_syn = seq != self.first || seq == 0;
-        if is_syn && seq >= self.first {
+        if seq == OPENED {
+            return false;
+        }
+        if seq >= self.first {
             self.open(seq + 1);
         }
-        is_syn && seq + 1 == self.first
+        seq + 1 == self.first
     }
 
     /// Takes a segment of `len` bytes from `seq`, and brings `news` up to date.
@@ -143,7 +147,7 @@ impl Receiver {
     /// The same as [`Receiver::on_segment`], but for the ACK: whether it calls for one now, which [`Receiver::acknowledge`] fills in.
     #[inline(always)]
     pub fn take(&mut self, now: Time, seq: u64, len: u32, news: &mut News) -> bool {
-        if seq == self.rcv_nxt && self.held.is_empty() && len > 0 {
+        if seq == self.rcv_nxt && self.held.is_empty() {
             self.take_next(now, len, news)
         } else {
             self.take_other(now, seq, len, news)

@@ -76,7 +76,7 @@ impl Sender {
         let core = &mut self.core;
         self.opening = core.snd_max < core.first;
         if self.opening {
-            core.transmit_opening(now, core.snd_una, out);
+            core.transmit_syn(now, out);
         } else if core.snd_una >= core.file_end {
             self.file_done(now, out);
         } else {
@@ -118,19 +118,28 @@ impl Sender {
             }
             NextFile::SameConnection => {
                 core.cwnd = params.mss as f64;
-                core.file_end += params.file_size.unwrap_or(0);
-                core.data_end = core.file_end;
+                core.hand_over(params.file_size);
             }
         }
         self.begin(now, out);
     }
 
-    /// The SYN is acknowledged: the connection is open.
+    /// All that was to be sent is acknowledged, the last `acked` bytes by `ack`: the SYN, or a file.
     #[cold]
-    fn opened(&mut self, now: Time, out: &mut Vec<Segment>) {
-        self.opening = false;
-        self.core.transmit_opening(now, self.core.first, out);
-        self.core.send_window(now, out);
+    fn reached_end(&mut self, now: Time, ack: &Ack, acked: u64, out: &mut Vec<Segment>) {
+        let core = &mut self.core;
+        if self.opening {
+            self.opening = false;
+            core.transmit_opened(out);
+            core.hand_over(self.params.file_size);
+            if now >= core.stop {
+                core.data_end = core.snd_max;
+            }
+            core.send_window(now, out);
+        } else {
+            self.recovery.on_new_ack(core, now, ack, acked, out);
+            self.file_done(now, out);
+        }
     }
 
     /// Takes an ACK; appends the segments to send now, in order, to `out`. ACKs below snd_una or
@@ -142,13 +151,10 @@ impl Sender {
         if ack.ack > core.snd_una {
             if ack.ack <= core.snd_max {
                 let acked = core.acknowledge(now, ack.ack);
-                if self.opening {
-                    return self.opened(now, out);
+                if core.snd_una >= core.file_end {
+                    return self.reached_end(now, ack, acked, out);
                 }
                 self.recovery.on_new_ack(core, now, ack, acked, out);
-                if core.snd_una >= core.file_end {
-                    self.file_done(now, out);
-                }
             }
         } else if ack.ack == core.snd_una && core.snd_max > core.snd_una {
             core.counters.duplicate_acks += 1;
@@ -172,7 +178,7 @@ impl Sender {
         let ssthresh = self.recovery.on_timeout(core);
         core.time_out(ssthresh);
         if self.opening {
-            core.transmit_opening(now, core.snd_una, out);
+            core.transmit_syn(now, out);
         } else {
             core.send_window(now, out);
         }

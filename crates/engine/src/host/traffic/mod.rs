@@ -7,6 +7,7 @@
 mod cells;
 mod pace;
 mod tcp;
+mod two_way;
 mod udp;
 
 pub use cells::CellSource;
@@ -15,10 +16,11 @@ use crate::flow::FlowKind;
 use crate::host::tcp::Segment;
 use crate::rng::Stream;
 use crate::scenario::Traffic;
-use crate::tally::{SenderCounters, Transfer};
+use crate::tally::{Back, SenderCounters, Transfer};
 use crate::units::{Span, Time};
 use enum_dispatch::enum_dispatch;
 use tcp::Tcp;
+use two_way::TwoWay;
 use udp::Udp;
 
 /// An end of a VC.
@@ -48,8 +50,13 @@ pub struct Offered {
     pub kind: FlowKind,
     /// Cells.
     pub cells: u32,
-    /// Number of the first byte of data that it carries.
+    /// Number of the first byte of data that it carries, or of an ACK what it acknowledges; see `NO_DATA`.
     pub first_byte: u64,
+}
+
+impl Offered {
+    /// `first_byte` of what is no data and yet in the flow of data.
+    pub const NO_DATA: u64 = u64::MAX;
 }
 
 /// Where sources put what they offer.
@@ -102,6 +109,11 @@ pub trait FrameSource {
 
     /// The files that it has sent, in order.
     fn transfers(&self) -> &[Transfer];
+
+    /// What it has counted of data that go back; `None` where only one end sends.
+    fn back(&self) -> Option<Back> {
+        None
+    }
 }
 
 /// A source of frames.
@@ -114,6 +126,8 @@ pub trait FrameSource {
 pub enum Frames {
     /// A TCP connection.
     Tcp,
+    /// A TCP connection each way.
+    TwoWay,
     /// UDP datagrams.
     Udp,
 }
@@ -142,8 +156,11 @@ impl Source {
         }
         match traffic {
             Traffic::Tcp(params) => {
-                let tcp = Tcp::new(params, timer_phase(params.granularity), stop, measured);
-                Source::Frames(Box::new(tcp.into()))
+                let phase = timer_phase(params.granularity);
+                Source::Frames(Box::new(match params.both_ways {
+                    false => Tcp::new(params, phase, stop, measured).into(),
+                    true => TwoWay::new(params, phase, stop, measured).into(),
+                }))
             }
             Traffic::Udp(params) => {
                 let udp = Udp::new(*params, start, stop);

@@ -40,6 +40,7 @@ impl Reno {
     }
 
     /// The first ACK of new data ends a recovery.
+    #[cold]
     fn leave(&mut self, core: &mut Core) {
         self.recovering = false;
         match self.window {
