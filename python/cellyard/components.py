@@ -799,7 +799,7 @@ class PerVc(Component):
 
 @dataclass(frozen=True, kw_only=True)
 class Tcp(Component):
-    """A TCP connection that always has data, or sends one file; full segments only, except the last of a file.
+    """A TCP connection that always has data, or sends files; full segments only, except the last of a file.
 
     Formula: window = min(cwnd, rwnd); per new ACK cwnd + MSS while cwnd <= ssthresh, then cwnd + MSS^2 / cwnd
 
@@ -848,6 +848,8 @@ class Tcp(Component):
             before, with slow start: cwnd = MSS, all else is kept. Default: ``new-connection``.
         handshake: Whether each new connection opens with SYN, SYN-ACK and ACK, frames of 2 cells each, and the last
             segment of a file has a FIN, which is acknowledged at once. Default: ``false``.
+        both_ways: Whether `to` sends as well, on a connection of its own with these parameters: data of each way
+            share the VC with the ACKs of the other. Default: ``false``.
         sack_blocks: Most SACK blocks in one ACK (RFC 2018, section 3). Allowed: an integer from 1 to 4. Default:
             ``3``. Only with recovery sack.
         sack_pipe: How the sender counts what is in flight during recovery. ``counter``: -1 per duplicate ACK, -2
@@ -884,6 +886,7 @@ class Tcp(Component):
     file_gap: str = "0 s"
     next_file: Literal["new-connection", "same-connection"] = "new-connection"
     handshake: bool = False
+    both_ways: bool = False
     sack_blocks: int = 3
     sack_pipe: Literal["counter", "rfc6675"] = "counter"
     reno_fast_retransmit: Literal["missing-segment", "nothing"] = "missing-segment"

@@ -107,6 +107,44 @@ class TransferResult(ResultPart):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class BackResult(ResultPart):
+    """The TCP at the other end of a VC, whose data go from ``to`` to ``from``."""
+
+    #: Bytes of data acknowledged to it in the measuring time.
+    acknowledged_bytes: int
+
+    #: Segments sent.
+    segments: int
+
+    #: Of those, segments with data that had been sent before.
+    retransmitted_segments: int
+
+    #: Expiries of its retransmission timer.
+    timeouts: int
+
+    #: Fast retransmits.
+    fast_retransmits: int
+
+    #: Duplicate ACKs that it received.
+    duplicate_acks: int
+
+    #: When the last byte of its last file was acknowledged.
+    completed_s: float | None
+
+    #: Files that were sent and acknowledged.
+    finished_transfers: int
+
+    #: Median of the durations of these transfers.
+    p50_transfer_s: float | None
+
+    #: 95 % quantile of them.
+    p95_transfer_s: float | None
+
+    #: The longest of them.
+    max_transfer_s: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class EndSystemResult(ResultPart):
     """An ABR end system: source of one direction of its VC, destination of the other."""
 
@@ -189,6 +227,7 @@ class VcResult(ResultPart):
 
     PARTS: ClassVar[Mapping[str, Callable[[Any], Any]]] = {
         "transfers": each(TransferResult.from_document),
+        "back": each(BackResult.from_document),
         "end_systems": each(EndSystemResult.from_document),
         "ports": each(VcPortResult.from_document),
     }
@@ -306,6 +345,10 @@ class VcResult(ResultPart):
 
     #: These transfers, in order.
     transfers: tuple[TransferResult, ...] = field(repr=False)
+
+    #: What its other end has sent, where both do: one element, else none. Its frames are not counted above: those
+    #: of a VC's data are all that go from ``from`` to ``to``, ACKs of the data back included.
+    back: tuple[BackResult, ...] = field(repr=False)
 
     #: Mean transfer delay of its data cells; none when no cell arrived in the measuring time.
     mean_cell_transfer_delay_s: float | None
@@ -552,6 +595,7 @@ class DroppedCell(ResultPart):
 
 
 __all__ = [
+    "BackResult",
     "Carries",
     "ClassResult",
     "DropReason",

@@ -2,9 +2,10 @@
 //!
 //! A source of *frames* is told when it starts, what frames have arrived at its ends and when its timers expire, and offers frames. A
 //! source of *cells* says when its next cells come. To add a source of frames: its file here with a [`FrameSource`], its line in
-//! [`Frames`] and in [`Source::new`], and what `scenario::Traffic` asks of it.
+//! `Others` and in [`Source::new`], and what `scenario::Traffic` asks of it.
 
 mod cells;
+mod other;
 mod pace;
 mod tcp;
 mod two_way;
@@ -19,6 +20,7 @@ use crate::scenario::Traffic;
 use crate::tally::{Back, SenderCounters, Transfer};
 use crate::units::{Span, Time};
 use enum_dispatch::enum_dispatch;
+use other::{Other, Others};
 use tcp::Tcp;
 use two_way::TwoWay;
 use udp::Udp;
@@ -126,10 +128,8 @@ pub trait FrameSource {
 pub enum Frames {
     /// A TCP connection.
     Tcp,
-    /// A TCP connection each way.
-    TwoWay,
-    /// UDP datagrams.
-    Udp,
+    /// Anything else.
+    Other,
 }
 
 /// What drives a VC.
@@ -159,11 +159,11 @@ impl Source {
                 let phase = timer_phase(params.granularity);
                 Source::Frames(Box::new(match params.both_ways {
                     false => Tcp::new(params, phase, stop, measured).into(),
-                    true => TwoWay::new(params, phase, stop, measured).into(),
+                    true => Other::new(TwoWay::new(params, phase, stop, measured)).into(),
                 }))
             }
             Traffic::Udp(params) => {
-                let udp = Udp::new(*params, start, stop);
+                let udp = Other::new(Udp::new(*params, start, stop));
                 Source::Frames(Box::new(udp.into()))
             }
             Traffic::Cbr { .. } | Traffic::Poisson { .. } | Traffic::Vbr { .. } => {

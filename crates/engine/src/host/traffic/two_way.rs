@@ -132,9 +132,7 @@ impl TwoWay {
     }
 }
 
-// Nothing of it is inlined where sources are called: a plain TCP would pay for its size there.
 impl FrameSource for TwoWay {
-    #[inline(never)]
     fn start(&mut self, now: Time, out: &mut Outbox) -> Time {
         for end in [End::Sender, End::Receiver] {
             self.of(end).0.sender.start(now, &mut out.segments);
@@ -143,7 +141,6 @@ impl FrameSource for TwoWay {
         Time::NEVER
     }
 
-    #[inline(never)]
     fn take(&mut self, kind: FlowKind, frame: u32, now: Time, out: &mut Outbox) -> Delivery {
         let end = End::of_arrivals(kind);
         let carried = match end {
@@ -173,7 +170,6 @@ impl FrameSource for TwoWay {
         }
     }
 
-    #[inline(never)]
     fn on_timer(&mut self, end: End, now: Time, out: &mut Outbox) {
         let (sender, _) = self.at(end);
         if now >= sender.deadline() {
@@ -186,13 +182,11 @@ impl FrameSource for TwoWay {
         }
     }
 
-    #[inline(never)]
     fn deadline(&self, end: End) -> Time {
         let (sender, receiver) = self.at(end);
         sender.deadline().min(receiver.deadline())
     }
 
-    #[inline(never)]
     fn state(&self, what: SourceState) -> Option<u64> {
         Some(match what {
             SourceState::Cwnd => self.there.sender.cwnd(),
@@ -200,17 +194,14 @@ impl FrameSource for TwoWay {
         })
     }
 
-    #[inline(never)]
     fn counters(&self) -> SenderCounters {
         self.there.sender.counters()
     }
 
-    #[inline(never)]
     fn transfers(&self) -> &[Transfer] {
         self.there.sender.transfers()
     }
 
-    #[inline(never)]
     fn back(&self) -> Option<Back> {
         let sender = &self.back.sender;
         Some(Back {
