@@ -58,6 +58,7 @@ TYPES = {
     "cells": "str",
     "bytes": "str",
     "integer": "int",
+    "number": "int | str",
     "decimal": "float | str",
     "threshold": "str | float",
 }

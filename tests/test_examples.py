@@ -234,6 +234,37 @@ def the_tcp_takes_back_what_the_cells_leave_and_completes_what_it_sent() -> None
     assert of_cells.value[20:] == pytest.approx(0.5, abs=2 / slots)
 
 
+@shows("file-transfers")
+def each_file_takes_its_rounds_of_slow_start_and_a_handshake_takes_one_more() -> None:
+    cell, delay = 424 / 42.4e6, 10e-3
+    segment, trip = 12 * cell, (12 + 2) * cell + 2 * delay
+    # Four round trips; in the last, of eight segments, seven wait for the first.
+    rounds = 4 * trip + 7 * segment
+    files = run("file-transfers").vcs["files"]
+    durations = [transfer.duration_s for transfer in files.transfers]
+    assert durations == pytest.approx([rounds] * 12, rel=1e-9)
+    assert [transfer.number for transfer in files.transfers] == list(range(1, 13)) and files.finished_transfers == 12
+    assert (files.p50_transfer_s, files.p95_transfer_s) == pytest.approx((rounds, rounds), rel=1e-9)
+    began = [transfer.began_s for transfer in files.transfers]
+    assert np.diff(began) == pytest.approx(rounds + 5e-3, rel=1e-9) and began[0] == 0
+    assert files.completed_s == pytest.approx(12 * rounds + 11 * 5e-3, rel=1e-9)
+    assert files.acknowledged_bytes == files.delivered_bytes == 12 * 7680
+    # SYN and SYN-ACK, two cells each, cross the network before, and the ACK leaves before the first segment.
+    opened = run("file-transfers", vc__0__traffic__handshake="true").vcs["files"]
+    opening = (2 + 2 + 2) * cell + 2 * delay
+    assert [transfer.duration_s for transfer in opened.transfers] == pytest.approx([opening + rounds] * 12, rel=1e-9)
+    assert opened.segments == files.segments + 12
+    # On one connection each file begins with slow start too: up to the ssthresh that it had, above a file.
+    same = run("file-transfers", vc__0__traffic__next_file="same-connection").vcs["files"]
+    assert [transfer.duration_s for transfer in same.transfers] == pytest.approx([rounds] * 12, rel=1e-9)
+    # Without an end as many are done as there is time for.
+    endless = run("file-transfers", vc__0__traffic__files="unlimited").vcs["files"]
+    assert endless.completed_s is None and endless.finished_transfers == math.floor((2 + 5e-3) / (rounds + 5e-3))
+    # Delayed ACKs: the first segment of each file waits for a tick of 20 ms, and so does the last.
+    delayed = run("file-transfers", vc__0__traffic__delayed_ack="20 ms").vcs["files"]
+    assert all(rounds < transfer.duration_s < rounds + 4 * 20e-3 for transfer in delayed.transfers)
+
+
 @shows("lossy-link")
 def each_recovery_repairs_the_four_losses_in_its_way() -> None:
     resent = {}

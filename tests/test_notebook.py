@@ -126,7 +126,7 @@ def test_help_explains_every_field() -> None:
         "mss: Largest segment, bytes of data;",
         'Allowed: "1 byte" to "65487 bytes"; units: bytes, byte, kB',
         "Default: ``512 bytes``.",
-        "file_size: Bytes to send.",
+        "file_size: Bytes of a file; without it the data have no end.",
         "Default: unlimited.",
     ):
         assert part in text

@@ -926,7 +926,7 @@ class PerVc(Component):
 
 @dataclass(frozen=True, kw_only=True)
 class Tcp(Component):
-    """A TCP connection that always has data, or sends one file; full segments only, except the last of a file.
+    """A TCP connection that always has data, or sends files; full segments only, except the last of a file.
 
     Formula: window = min(cwnd, rwnd); per new ACK cwnd + MSS while cwnd <= ssthresh, then cwnd + MSS^2 / cwnd
 
@@ -947,21 +947,36 @@ class Tcp(Component):
             kB, MB, GB, KiB, MiB, GiB. Default: rwnd.
         granularity: Tick of the coarse timer; the ticks of all hosts fall on `timer_phase` + k granularity.
             Allowed: "1 us" to "100000 s"; units: s, ms, us, ns, ticks. Default: ``100 ms``.
-        min_rto: Smallest retransmission timeout. Allowed: "1 us" to "100000 s"; units: s, ms, us, ns, ticks.
-            Default: 2 x granularity.
+        min_rto: Smallest retransmission timeout, at least one tick. Allowed: "1 us" to "100000 s"; units: s, ms,
+            us, ns, ticks. Default: 2 x granularity.
         initial_rto: Timeout before the first round-trip sample; at most `max_rto`. Allowed: "1 us" to "100000 s";
             units: s, ms, us, ns, ticks. Default: ``3 s``.
         max_rto: Largest retransmission timeout, back-off included. Allowed: "1 us" to "100000 s"; units: s, ms, us,
             ns, ticks. Default: ``64 s``.
         estimator: Round-trip estimator; only new data are timed, one segment at a time (Karn). ``bsd``: Fixed point
-            on whole ticks: srtt scaled by 8, rttvar by 4. ``rfc6298``: On measured times rounded up to the
-            granularity. Default: ``bsd``.
+            on whole ticks: srtt scaled by 8, rttvar by 4. ``bsd-lite2``: `bsd` with what 4.4BSD-Lite2 does without
+            samples: four times `initial_rto` after the first timeout, and srtt forgotten after the fourth in a row.
+            ``rfc6298``: On measured times rounded up to the granularity. Default: ``bsd``.
         delayed_ack: Delay of ACKs. Allowed: "1 us" to "100000 s"; units: s, ms, us, ns, ticks. Default: every
             segment is acknowledged at once.
+        delayed_ack_phase: Where the ticks of delayed ACKs fall. ``zero``: At multiples of `delayed_ack`, whatever
+            the phase of the coarse timer. ``timer``: At `timer_phase` + k `delayed_ack`: the fast and the slow
+            timer of 4.4BSD, which begin together. Default: ``zero``.
         dupack_threshold: Duplicate ACKs that start a fast retransmit. Allowed: an integer from 1 to 1000. Default:
             ``3``. Only with recovery tahoe, reno, new-reno, sack.
-        file_size: Bytes to send. Allowed: "1 byte" to "1000000000000000 bytes"; units: bytes, byte, kB, MB, GB,
-            KiB, MiB, GiB. Default: unlimited.
+        file_size: Bytes of a file; without it the data have no end. Allowed: "1 byte" to "1000000000000000 bytes";
+            units: bytes, byte, kB, MB, GB, KiB, MiB, GiB. Default: unlimited.
+        files: Files of `file_size` to send, each once the one before it is acknowledged; "unlimited" goes on until
+            `stop` or the end of the run. Allowed: an integer from 1 to 1000000000, or "unlimited". Default: ``1``.
+        file_gap: From the acknowledgement of a file's last byte to the beginning of the next file. Allowed: "0 s"
+            to "100000 s"; units: s, ms, us, ns, ticks. Default: ``0 s``.
+        next_file: How each file but the first begins. ``new-connection``: As a connection that has just opened:
+            initial window and ssthresh, no round-trip samples. ``same-connection``: On the connection of the file
+            before, with slow start: cwnd = MSS, all else is kept. Default: ``new-connection``.
+        handshake: Whether each new connection opens with SYN, SYN-ACK and ACK, frames of 2 cells each, and the last
+            segment of a file has a FIN, which is acknowledged at once. Default: ``false``.
+        both_ways: Whether `to` sends as well, on a connection of its own with these parameters: data of each way
+            share the VC with the ACKs of the other. Default: ``false``.
         sack_blocks: Most SACK blocks in one ACK (RFC 2018, section 3). Allowed: an integer from 1 to 4. Default:
             ``3``. Only with recovery sack.
         sack_pipe: How the sender counts what is in flight during recovery. ``counter``: -1 per duplicate ACK, -2
@@ -970,6 +985,10 @@ class Tcp(Component):
         reno_fast_retransmit: What a fast retransmit sends. ``missing-segment``: The missing segment (RFC 2001).
             ``nothing``: Nothing; only the timer repairs the hole. For reproducing one published study. Default:
             ``missing-segment``. Only with recovery reno.
+        reno_window: How Reno's window leaves a recovery. ``rfc2001``: ssthresh is half of the window; the first new
+            ACK sets cwnd = ssthresh. ``bsd-lite2``: ssthresh is whole segments; cwnd = ssthresh after more
+            duplicates than start a recovery only, and the ACK opens the window too. Default: ``rfc2001``. Only with
+            recovery reno.
         processing: Delay of every segment and ACK that the transport of this VC sends or receives. Default: no
             delay.
     """
@@ -985,13 +1004,20 @@ class Tcp(Component):
     min_rto: str | None = None
     initial_rto: str = "3 s"
     max_rto: str = "64 s"
-    estimator: Literal["bsd", "rfc6298"] = "bsd"
+    estimator: Literal["bsd", "bsd-lite2", "rfc6298"] = "bsd"
     delayed_ack: str | None = None
+    delayed_ack_phase: Literal["zero", "timer"] = "zero"
     dupack_threshold: int = 3
     file_size: str | None = None
+    files: int | str = 1
+    file_gap: str = "0 s"
+    next_file: Literal["new-connection", "same-connection"] = "new-connection"
+    handshake: bool = False
+    both_ways: bool = False
     sack_blocks: int = 3
     sack_pipe: Literal["counter", "rfc6675"] = "counter"
     reno_fast_retransmit: Literal["missing-segment", "nothing"] = "missing-segment"
+    reno_window: Literal["rfc2001", "bsd-lite2"] = "rfc2001"
     processing: Processing | None = None
 
 

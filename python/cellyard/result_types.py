@@ -71,6 +71,15 @@ class Totals(ResultPart):
     #: TCP fast retransmits.
     fast_retransmits: int
 
+    #: Files that were sent and acknowledged, of all VCs.
+    finished_transfers: int
+
+    #: Median of the durations of these transfers: half of them took no longer; none without any.
+    p50_transfer_s: float | None
+
+    #: 95 % quantile of them: the shortest duration that 95 % of them did not exceed.
+    p95_transfer_s: float | None
+
 
 #: A service class; the order is the order of strict priority, most urgent first. ``cbr``: Constant bit rate.
 #: ``vbr``: Variable bit rate. ``abr``: Available bit rate. ``gfr``: Guaranteed frame rate. ``ubr``: Unspecified bit
@@ -81,6 +90,58 @@ ServiceClass: TypeAlias = Literal["cbr", "vbr", "abr", "gfr", "ubr"]
 #: What a VC hands to its NIC. ``frames``: AAL5 frames with data of an application: its goodput counts in totals,
 #: efficiency and fairness. ``cells``: Single cells, each for itself.
 Carries: TypeAlias = Literal["frames", "cells"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class TransferResult(ResultPart):
+    """A file that a TCP sent."""
+
+    #: Which file of its VC it is, the first being 1.
+    number: int
+
+    #: When it began: with the SYN where there is a handshake, else with its first segment.
+    began_s: float
+
+    #: From then until its last byte was acknowledged to the sender.
+    duration_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class BackResult(ResultPart):
+    """The TCP at the other end of a VC, whose data go from ``to`` to ``from``."""
+
+    #: Bytes of data acknowledged to it in the measuring time.
+    acknowledged_bytes: int
+
+    #: Segments sent.
+    segments: int
+
+    #: Of those, segments with data that had been sent before.
+    retransmitted_segments: int
+
+    #: Expiries of its retransmission timer.
+    timeouts: int
+
+    #: Fast retransmits.
+    fast_retransmits: int
+
+    #: Duplicate ACKs that it received.
+    duplicate_acks: int
+
+    #: When the last byte of its last file was acknowledged.
+    completed_s: float | None
+
+    #: Files that were sent and acknowledged.
+    finished_transfers: int
+
+    #: Median of the durations of these transfers.
+    p50_transfer_s: float | None
+
+    #: 95 % quantile of them.
+    p95_transfer_s: float | None
+
+    #: The longest of them.
+    max_transfer_s: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -165,6 +226,8 @@ class VcResult(ResultPart):
     NAMES: ClassVar[Mapping[str, str]] = {"from": "source", "to": "destination", "class": "service_class"}
 
     PARTS: ClassVar[Mapping[str, Callable[[Any], Any]]] = {
+        "transfers": each(TransferResult.from_document),
+        "back": each(BackResult.from_document),
         "end_systems": each(EndSystemResult.from_document),
         "ports": each(VcPortResult.from_document),
     }
@@ -249,19 +312,43 @@ class VcResult(ResultPart):
     #: Duplicate ACKs that the TCP sender received.
     duplicate_acks: int
 
-    #: Bytes of the file that its TCP sends; none without a file.
+    #: Bytes of data acknowledged to the TCP sender in the measuring time; none for other traffic. What was
+    #: delivered and not acknowledged by its end is not in it.
+    acknowledged_bytes: int | None
+
+    #: Bytes of a file that its TCP sends; none without a file.
     file_size_bytes: int | None
 
     #: When its TCP opened; none for other traffic, and for one that did not open before the end of the run and its
     #: own ``stop``.
     began_s: float | None
 
-    #: When the last byte of its file was acknowledged, before its ``stop`` or after; none without a file, for one
-    #: that was not complete when the run ended, and for one of which not all was sent before its ``stop``.
+    #: When the last byte of its last file was acknowledged, before its ``stop`` or after; none without a file,
+    #: while one was not complete when the run ended, for one of which not all was sent before its ``stop``, and
+    #: with files without end.
     completed_s: float | None
 
-    #: Bytes of a complete file per time from ``began_s`` to ``completed_s``.
+    #: Bytes of all its files per time from ``began_s`` to ``completed_s``.
     file_goodput_mbps: float | None
+
+    #: Files that were sent and acknowledged, from start to end of the run; 0 without a file.
+    finished_transfers: int
+
+    #: Median of the durations of these transfers: half of them took no longer; none without any.
+    p50_transfer_s: float | None
+
+    #: 95 % quantile of them: the shortest duration that 95 % of them did not exceed.
+    p95_transfer_s: float | None
+
+    #: The longest of them.
+    max_transfer_s: float | None
+
+    #: These transfers, in order.
+    transfers: tuple[TransferResult, ...] = field(repr=False)
+
+    #: What its other end has sent, where both do: one element, else none. Its frames are not counted above: those
+    #: of a VC's data are all that go from ``from`` to ``to``, ACKs of the data back included.
+    back: tuple[BackResult, ...] = field(repr=False)
 
     #: Mean transfer delay of its data cells; none when no cell arrived in the measuring time.
     mean_cell_transfer_delay_s: float | None
@@ -508,6 +595,7 @@ class DroppedCell(ResultPart):
 
 
 __all__ = [
+    "BackResult",
     "Carries",
     "ClassResult",
     "DropReason",
@@ -520,6 +608,7 @@ __all__ = [
     "Series",
     "ServiceClass",
     "Totals",
+    "TransferResult",
     "VcPortResult",
     "VcResult",
 ]

@@ -174,6 +174,8 @@ impl Simulation {
             match &vc.source {
                 Source::Frames(frames) => VcTally {
                     sender: frames.counters(),
+                    transfers: frames.transfers().to_vec(),
+                    back: frames.back(),
                     measured_bytes: vc.measured_bytes,
                     delivered_bytes: vc.delivered_bytes,
                     measured_cells: vc.measured_cells,
@@ -186,6 +188,8 @@ impl Simulation {
                     delivered_bytes: sink.cells * CELL_PAYLOAD_BYTES,
                     measured_cells: sink.measured_cells(),
                     sender: SenderCounters::default(),
+                    transfers: Vec::new(),
+                    back: None,
                     delay,
                     bins,
                     abr: abr(vc),

@@ -3,9 +3,11 @@
 //! Not in it are frames that wait in a NIC because they were sent again, what probes record without `interval`, and traces: they are
 //! counted as they come (`gathered.rs`), and a run whose count takes more than the limit is ended.
 
+use crate::aal5::cells_of_segment;
 use crate::build::Served;
 use crate::class::Class;
-use crate::gathered::{OF_DROP, OF_FRAME, OF_POINT};
+use crate::flow::{Flow, FlowKind};
+use crate::gathered::{OF_DROP, OF_FRAME, OF_POINT, OF_TRANSFER};
 use crate::options::{Kernel, Options};
 use crate::results::RunResult;
 use crate::scenario::{Scenario, Threshold, Traffic};
@@ -46,6 +48,9 @@ pub fn need(scenario: &Scenario, topology: &Topology, options: &Options) -> Need
         .hold
         .map_or(f64::INFINITY, |hold| hold as f64 / OF_POINT);
     let points = points(scenario).min(most_held);
+    let transfers: f64 = (0..scenario.vcs.len())
+        .map(|vc| transfers(scenario, topology, vc))
+        .sum();
     let points_kept = if options.hold.is_some() { 0.0 } else { points };
     let parts = [
         (
@@ -70,13 +75,17 @@ pub fn need(scenario: &Scenario, topology: &Topology, options: &Options) -> Need
             "VCs and the links they take: fewer VCs",
         ),
         (
-            options.kept_runs as f64 * kept(points_kept, links_of_vcs),
-            "the results of other runs, which are kept until the end: fewer replications, or a longer interval of probes",
+            transfers * OF_TRANSFER,
+            "the transfers of all VCs: larger files, fewer of them, a longer file_gap, or a shorter run",
+        ),
+        (
+            options.kept_runs as f64 * (kept(points_kept, links_of_vcs) + transfers * OF_TRANSFER),
+            "the results of other runs, which are kept until the end: fewer replications, fewer transfers, or a longer interval of probes",
         ),
     ];
     let bytes = parts.iter().map(|part| part.0).sum();
     let largest = parts.into_iter().max_by(|a, b| a.0.total_cmp(&b.0));
-    let (largest, cause) = largest.expect("there are five");
+    let (largest, cause) = largest.expect("there are six");
     Need {
         bytes,
         largest,
@@ -94,6 +103,34 @@ pub fn beyond(scenario: &Scenario, result: &RunResult) -> u64 {
     let recorded: usize = result.series.iter().map(|series| series.value.len()).sum();
     let more = (recorded as f64 - points(scenario)).max(0.0);
     (more * OF_KEPT_POINT + result.trace.len() as f64 * OF_DROP) as u64
+}
+
+/// The most files that a VC can send: each takes the time of its cells on the slowest link and a round trip at least.
+fn transfers(scenario: &Scenario, topology: &Topology, vc: usize) -> f64 {
+    let Traffic::Tcp(tcp) = &scenario.vcs[vc].traffic else {
+        return 0.0;
+    };
+    let Some(size) = tcp.file_size else {
+        return 0.0;
+    };
+    let path = topology.data_path(vc);
+    let back = &topology.flows[topology.flow(vc, FlowKind::Ack).index()].path;
+    let delays = path
+        .iter()
+        .chain(back)
+        .map(|&link| scenario.links[link].delay);
+    let slowest = path.iter().map(|&link| scenario.links[link].rate.0).min();
+    let last = match size % tcp.mss {
+        0 => 0,
+        rest => cells_of_segment(rest),
+    };
+    let cells = (size / tcp.mss) as f64 * f64::from(cells_of_segment(tcp.mss)) + f64::from(last);
+    let takes = cells * CELL_BITS as f64 / slowest.unwrap_or(1) as f64
+        + delays.map(|delay| delay.as_seconds()).sum::<f64>()
+        + tcp.file_gap.as_seconds();
+    let most = scenario.duration.as_seconds() / takes + 1.0;
+    let ways = if tcp.both_ways { 2.0 } else { 1.0 };
+    ways * tcp.files.map_or(most, |files| most.min(files as f64))
 }
 
 /// Points of probes with an `interval`.
@@ -133,9 +170,10 @@ impl Most {
         let acknowledged = scenario.links[first].rate.0 as f64 * seconds / of_frame;
         let sent = tcp.initial_window as f64 + 2.0 * acknowledged;
         let frames = load.frames.min(sent);
+        let ways = if tcp.both_ways { 2.0 } else { 1.0 };
         Most {
-            frames,
-            sent,
+            frames: ways * frames,
+            sent: ways * sent,
             cells: frames * load.cells / load.frames,
         }
     }
@@ -163,7 +201,11 @@ fn waiting_at(scenario: &Scenario, topology: &Topology, most: &[Most], link: usi
         let flows = topology.crossing[link]
             .iter()
             .map(|id| &topology.flows[id.index()]);
-        flows.filter(|flow| flow.kind.is_data()).map(|flow| flow.vc)
+        let brings = |flow: &&Flow| {
+            let both = || scenario.vcs[flow.vc].traffic.sends_both_ways();
+            flow.kind.is_data() || flow.kind == FlowKind::Ack && both()
+        };
+        flows.filter(brings).map(|flow| flow.vc)
     };
     let offered = |vc: usize| scenario.vcs[vc].traffic.offered_rate().unwrap_or(0.0);
     let above = data().map(offered).sum::<f64>() - scenario.links[link].rate.0 as f64;
@@ -341,6 +383,35 @@ vc = [{{ from = "a", to = "b", traffic = {{ kind = "poisson", rate = "155.52 Mbp
         assert!(need_of(&net(watched), Kernel::Auto).bytes > 30e9);
         let queue = watched.replace("credit", "queue");
         assert!(need_of(&net(&queue), Kernel::Auto).bytes < 1e6);
+    }
+
+    #[test]
+    fn transfers_count_as_far_as_their_files_and_the_links_let_them_end() {
+        let net = |tcp: &str| {
+            format!(
+                r#"
+duration = "1000 s"
+host = [{{ name = "a" }}, {{ name = "b" }}]
+link = [{{ from = "a", to = "b", rate = "155.52 Mbps" }}]
+vc = [{{ from = "a", to = "b", traffic = {{ kind = "tcp", {tcp} }} }}]
+"#
+            )
+        };
+        let need = |tcp: &str| need_of(&net(tcp), Kernel::Auto);
+        // Two cells of 2.7 us and no delay: 183 million.
+        let small = need("file_size = \"1 byte\", files = \"unlimited\"");
+        assert!(
+            small.bytes > 180e9 && small.cause.contains("transfers"),
+            "{small:?}"
+        );
+        for little in [
+            "file_size = \"1 byte\"",
+            "file_size = \"1 byte\", files = 1000",
+            "file_size = \"1 byte\", files = \"unlimited\", file_gap = \"1 s\"",
+            "file_size = \"10 MB\", files = \"unlimited\"",
+        ] {
+            assert!(need(little).bytes < 3e6, "{little}: {:?}", need(little));
+        }
     }
 
     #[test]

@@ -245,10 +245,30 @@ pub struct SenderCounters {
     pub fast_retransmits: u64,
     /// Duplicate ACKs received.
     pub duplicate_acks: u64,
+    /// Bytes of data acknowledged to it within the measuring time.
+    pub acknowledged: u64,
     /// When it opened.
     pub began: Option<Time>,
-    /// When the last byte of its file was acknowledged; none without a file.
+    /// When the last byte of its last file was acknowledged; none without a file, or with files without end.
     pub completed: Option<Time>,
+}
+
+/// A file that was sent and acknowledged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Transfer {
+    /// When it began.
+    pub began: Time,
+    /// When its last byte was acknowledged.
+    pub done: Time,
+}
+
+/// What is counted of a TCP whose data go back, from a VC's `to` to its `from`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Back {
+    /// What it counts.
+    pub sender: SenderCounters,
+    /// The files that it has sent, in order.
+    pub transfers: Vec<Transfer>,
 }
 
 /// Counts of one ABR end system.
@@ -288,6 +308,10 @@ pub struct VcTally {
     pub measured_cells: u64,
     /// What its source of frames counts.
     pub sender: SenderCounters,
+    /// The files that it has sent, in order.
+    pub transfers: Vec<Transfer>,
+    /// The same of the TCP at its other end; none where only one sends.
+    pub back: Option<Back>,
     /// Transfer delays of its data cells within the measuring time.
     pub delay: DelayTally,
     /// Their distribution.

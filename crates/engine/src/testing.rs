@@ -5,8 +5,8 @@ pub use crate::flow::{FlowId, FlowKind};
 pub use crate::host::tcp::{News, Receiver, Sender};
 pub use crate::rng::{Step, Stream};
 pub use crate::tally::{
-    AbrTally, DropReason, Dropped, FlowTally, LinkDrops, SenderCounters, Tally, VcTally, Where,
-    digest,
+    AbrTally, DropReason, Dropped, FlowTally, LinkDrops, SenderCounters, Tally, Transfer, VcTally,
+    Where, digest,
 };
 pub use crate::topology::Topology;
 

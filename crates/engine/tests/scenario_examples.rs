@@ -33,6 +33,7 @@ fn every_example_reads_and_says_what_it_shows() {
             "abr-shares",
             "cbr",
             "come-and-go",
+            "file-transfers",
             "gfr-beside-udp",
             "lan-5",
             "lossy-link",

@@ -176,10 +176,15 @@ fn processing(
 /// The times that a TCP keeps, in parameters that are else the defaults.
 fn timers() -> impl Strategy<Value = TcpParams> {
     let timer = || span(1_000).prop_map(|t| Span(t.0.max(Span::from_microseconds(1).0)));
-    let estimator = prop_oneof![Just(Estimator::Bsd), Just(Estimator::Rfc6298)];
+    let estimator = prop::sample::select(vec![
+        Estimator::Bsd,
+        Estimator::BsdLite2,
+        Estimator::Rfc6298,
+    ]);
     (timer(), timer(), timer(), option::of(timer()), estimator).prop_map(
         |(granularity, min_rto, initial_rto, delayed_ack, estimator)| TcpParams {
-            granularity,
+            // The smallest RTO is a tick at least.
+            granularity: Span(granularity.0.min(min_rto.0)),
             min_rto,
             initial_rto,
             delayed_ack,
@@ -213,6 +218,7 @@ fn recovery() -> impl Strategy<Value = TcpParams> {
         }
         if recovery == Recovery::Reno && nothing {
             tcp.reno_fast_retransmit = RenoFastRetransmit::Nothing;
+            tcp.reno_window = RenoWindow::BsdLite2;
         }
         tcp
     })
@@ -224,11 +230,21 @@ fn tcp() -> impl Strategy<Value = Traffic> {
         65_487u64..10_000_000,
         1u64..1_000,
         option::of(1u64..1 << 30),
-        option::of(1u64..1 << 40),
+        option::of((
+            1u64..1 << 40,
+            option::of(1u64..=1_000_000_000),
+            span(1_000),
+            any::<bool>(),
+        )),
     );
     let own = processing(Just(ProcessingUnit::Frame));
     (recovery(), timers(), sizes, own).prop_map(|(recovery, timers, sizes, processing)| {
-        let (mss, rwnd, initial_window, initial_ssthresh, file_size) = sizes;
+        let (mss, rwnd, initial_window, initial_ssthresh, files) = sizes;
+        let default = TcpParams::default();
+        let (file_size, files, file_gap, other) = match files {
+            Some((size, files, gap, other)) => (Some(size), files, gap, other),
+            None => (None, default.files, default.file_gap, false),
+        };
         Traffic::Tcp(Box::new(TcpParams {
             mss,
             rwnd,
@@ -239,7 +255,13 @@ fn tcp() -> impl Strategy<Value = Traffic> {
             initial_rto: timers.initial_rto,
             estimator: timers.estimator,
             delayed_ack: timers.delayed_ack,
+            delayed_ack_phase: [TickPhase::Zero, TickPhase::Timer][usize::from(other)],
             file_size,
+            files,
+            file_gap,
+            next_file: [NextFile::NewConnection, NextFile::SameConnection][usize::from(other)],
+            handshake: other,
+            both_ways: other,
             processing,
             ..recovery
         }))

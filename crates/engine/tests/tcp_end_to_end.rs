@@ -336,3 +336,30 @@ fn losses_in_a_window_order_the_recoveries() {
         );
     }
 }
+
+/// Both ends send files over one VC: a frame of each flow for each segment of the one connection and for each ACK of the other.
+#[test]
+fn both_ways_share_the_vc_and_keep_their_own_books() {
+    let own = TcpParams {
+        file_size: Some(SEGMENTS * MSS),
+        files: Some(3),
+        both_ways: true,
+        ..params(Recovery::Reno)
+    };
+    let net = scenario(own, &[], 30);
+    let tally = engines::engine(&net, None);
+    let difference = common::differences(&run_twin(&net, None), &tally);
+    assert!(difference.is_empty(), "{difference}");
+    let vc = &tally.vcs[0];
+    let back = vc.back.as_ref().expect("both ends send");
+    assert_eq!((vc.transfers.len(), back.transfers.len()), (3, 3));
+    let bytes = 3 * SEGMENTS * MSS;
+    assert_eq!(vc.delivered_bytes, bytes, "what goes back is not in it");
+    assert_eq!(
+        (vc.sender.acknowledged, back.sender.acknowledged),
+        (bytes, bytes)
+    );
+    // A segment and an ACK of each way: as many frames in each flow.
+    let frames = [0, 1].map(|flow| tally.flows[flow].frames_sent);
+    assert_eq!(frames, [vc.sender.segments + back.sender.segments; 2]);
+}

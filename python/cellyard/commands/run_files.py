@@ -22,7 +22,7 @@ def add(files: FileSet, document: Mapping[str, Any]) -> None:
     files.add("results.json", itertools.chain(dump_pieces(document), "\n"))
     files.add("scenario.toml", document["provenance"]["scenario"])
     runs = document["runs"]
-    for part in ("runs", "vcs", "vc_ports", "ports", "port_classes", "classes", "trace"):
+    for part in ("runs", "vcs", "vc_ports", "transfers", "back", "ports", "port_classes", "classes", "trace"):
         _add(files, part, csv_pieces(partial(of_part, runs, part)))
     _add(files, "summary", csv_pieces(lambda: summary_records(document["summary"])))
     _add(files, "series", series_pieces(runs))
@@ -40,7 +40,7 @@ def records(runs: Sequence[Mapping[str, Any]], part: str) -> list[dict[str, Any]
 
 
 def of_part(runs: Sequence[Mapping[str, Any]], part: str) -> Iterator[dict[str, Any]]:
-    """A record for each run (its totals), or for each VC, port of a VC, port, class of a port, class or traced drop of each run."""
+    """A record for each run (its totals), or for each VC, port of a VC, transfer, port, class of a port, class or traced drop of it."""
 
     def flat(thing: Mapping[str, Any]) -> dict[str, Any]:
         """Without lists, which have a part of their own; `dropped_cells` by reason becomes a column each."""
@@ -57,6 +57,10 @@ def of_part(runs: Sequence[Mapping[str, Any]], part: str) -> Iterator[dict[str, 
             return [run["totals"]]
         if part == "vc_ports":
             return [{"vc": vc["name"], **there} for vc in run["vcs"] for there in vc["ports"]]
+        if part == "transfers":
+            return [{"vc": vc["name"], **transfer} for vc in run["vcs"] for transfer in vc["transfers"]]
+        if part == "back":
+            return [{"vc": vc["name"], **back} for vc in run["vcs"] for back in vc["back"]]
         if part == "port_classes":
             return [{"port": port["name"], **of_class} for port in run["ports"] for of_class in port["classes"]]
         found: Sequence[Mapping[str, Any]] = run[part]

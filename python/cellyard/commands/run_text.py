@@ -47,6 +47,9 @@ TCP_COLUMNS = {"segments": "segments", "retransmitted": "retransmitted_segments"
 #: What is told of VCs that send a file, where there is one.
 OF_FILES = ("began_s", "completed_s", "file_goodput_mbps")
 
+#: What is told besides where one of them has sent several.
+OF_TRANSFERS = ("finished_transfers", "p50_transfer_s", "p95_transfer_s")
+
 #: Most lines of the table of files of several runs.
 MOST_FILES = 40
 
@@ -101,16 +104,18 @@ def _files(runs: Sequence[Mapping[str, Any]], *, paths: Sequence[str], ranges: s
             found.setdefault(json.dumps([*values, vc["name"]]), ([*values, vc["name"]], []))[1].append(vc)
     if not found:
         return []
-    columns = [column for metric in OF_FILES for column in ([_head(metric), ranges] if ranges else [_head(metric)])]
+    told = _of_files([vc for _, files in found.values() for vc in files])
+    columns = [column for metric in told for column in ([_head(metric), ranges] if ranges else [_head(metric)])]
     rows = []
     for keys, files in found.values():
         if ranges is None:
-            rows.append([*keys, *(_shown(metric, files[0][metric]) for metric in OF_FILES)])
+            rows.append([*keys, *(_shown(metric, files[0][metric]) for metric in told)])
             continue
         complete = [file for file in files if file["completed_s"] is not None]
         row = [*keys, f"{len(complete)} of {len(files)}"]
-        for metric in OF_FILES:
-            numbers = [_shown(metric, file[metric]) for file in complete if file[metric] is not None]
+        for metric in told:
+            judged = files if metric in OF_TRANSFERS else complete
+            numbers = [_shown(metric, file[metric]) for file in judged if file[metric] is not None]
             row += [median(numbers), span(interval(numbers, runs=len(files)))]
         rows.append(row)
     shown = table([*paths, "vc", *(["complete"] if ranges else []), *columns], rows[:MOST_FILES], keys=len(paths) + 1)
@@ -147,14 +152,14 @@ def _one(run: Mapping[str, Any], *, contracts: bool) -> str:
 def _vcs(vcs: Sequence[Mapping[str, Any]], *, contracts: bool) -> str:
     of_tcp = TCP_COLUMNS if any(vc["traffic"] == "tcp" for vc in vcs) else {}
     left = {"not_sent": "cells_not_sent"} if any(map(is_overloaded, vcs)) else {}
-    of_files = {_head(metric): metric for metric in OF_FILES} if any(map(_has_file, vcs)) else {}
+    of_files = {_head(metric): metric for metric in _of_files(vcs)}
     of_frames = FRAME_COLUMNS if any(map(_carries_frames, vcs)) else {}
     columns = {**VC_COLUMNS, **of_frames, **left, **of_tcp, **of_files, **{_head(delay): delay for delay in VC_DELAYS}}
     if not (contracts or any(vc["traffic"] == "udp" for vc in vcs)):
         del columns[ON_THE_LINE]
 
     def value(vc: Mapping[str, Any], key: str) -> Any:
-        return _shown(key, vc[key]) if key not in OF_FILES or _has_file(vc) else None
+        return _shown(key, vc[key]) if key not in of_files.values() or _has_file(vc) else None
 
     return table(list(columns), [[value(vc, key) for key in columns.values()] for vc in vcs], keys=1)
 
@@ -230,6 +235,13 @@ def _ports(ports: Sequence[Mapping[str, Any]]) -> str:
 
 def _has_file(vc: Mapping[str, Any]) -> bool:
     return vc["file_size_bytes"] is not None
+
+
+def _of_files(vcs: Sequence[Mapping[str, Any]]) -> Sequence[str]:
+    """What is told of the files of VCs."""
+    if not any(map(_has_file, vcs)):
+        return ()
+    return (*OF_FILES, *OF_TRANSFERS) if any(vc["finished_transfers"] > 1 for vc in vcs) else OF_FILES
 
 
 def _carries_frames(vc: Mapping[str, Any]) -> bool:

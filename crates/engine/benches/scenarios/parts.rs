@@ -135,8 +135,8 @@ fn lan_tcp() -> TcpParams {
 /// A full window goes round: the oldest segment arrives, its ACK comes back, the sender answers.
 fn tcp_rounds(rounds: u64) -> u64 {
     let params = lan_tcp();
-    let mut sender = Sender::new(&params, Span::ZERO, Time::NEVER);
-    let mut receiver = Receiver::new(&params);
+    let mut sender = Sender::new(&params, Span::ZERO, Time::NEVER, (Time::ZERO, Time::NEVER));
+    let mut receiver = Receiver::new(&params, Span::ZERO);
     let mut flying = std::collections::VecDeque::new();
     let mut sent = Vec::new();
     let mut news = News::default();

@@ -20,7 +20,7 @@ impl Plan<'_> {
             let (start, stop) = (self.draws.start(spec), stop(spec));
             let phase = |granularity| self.draws.timer_phase(granularity);
             let draws = || self.draws.stream(&spec.name, spec.traffic.name());
-            let source = Source::new(&spec.traffic, start, stop, phase, draws);
+            let source = Source::new(&spec.traffic, [start, stop], measured, phase, draws);
             first_events.push(source.first_event(start, stop));
             let probe = probes.remove(&index);
             let probe = probe.map(|specs| self.vc_probe(index, &specs, &source));

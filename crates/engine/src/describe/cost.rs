@@ -89,15 +89,20 @@ pub fn expected(scenario: &Scenario, topology: &Topology) -> Expected {
             demand.frames
         };
         let acks = demand.frames * share * demand.acks;
-        found.frames += sent.max(demand.at_once) + acks;
+        let both = scenario.vcs[vc].traffic.sends_both_ways();
+        let ways = if both { 2.0 } else { 1.0 };
+        found.frames += ways * (sent.max(demand.at_once) + acks);
         hops += there.path.len() + back.path.len();
         let class = scenario.vcs[vc].class;
         let judged = there.path.iter();
         let judged = judged.filter(|&&link| is_judged(scenario, topology, link, class));
         judged_cells += judged.count() as f64 * sent * demand.cells;
+        let of_data = demand.frames * share * demand.cells;
+        let of_acks = acks * f64::from(ACK_CELLS);
+        let with = |other: f64| if both { other } else { 0.0 };
         for (path, cells) in [
-            (&there.path, demand.frames * share * demand.cells),
-            (&back.path, acks * f64::from(ACK_CELLS)),
+            (&there.path, of_data + with(of_acks)),
+            (&back.path, of_acks + with(of_data)),
         ] {
             for &link in path {
                 let most = seconds * scenario.links[link].rate.0 as f64 / CELL_BITS as f64;
@@ -209,8 +214,9 @@ fn demand(scenario: &Scenario, topology: &Topology, index: usize) -> Demand {
     let file = tcp
         .file_size
         .map_or(f64::INFINITY, |bytes| bytes.div_ceil(tcp.mss) as f64);
+    let files = tcp.files.map_or(f64::INFINITY, |files| files as f64);
     // The slowest link lets no more pass.
-    let most = file.min(active * slowest / (CELL_BITS as f64 * cells) + 1.0);
+    let most = (file * files).min(active * slowest / (CELL_BITS as f64 * cells) + 1.0);
     let window = tcp.rwnd.div_ceil(tcp.mss) as f64;
     Demand {
         frames: in_rounds(tcp, window, active / round).min(most),

@@ -268,9 +268,18 @@ impl Hosts {
                     self.events.push(again, Kind::Source, index);
                 }
                 self.acted(index, End::Sender, now, fabric);
+                if again == Time::NEVER {
+                    self.other_end_began(index, now, fabric);
+                }
             }
             Source::Cells(_) => self.emit(now, index, fabric),
         }
+    }
+
+    /// The receiving end of a VC may have begun to send as well, and set its timer.
+    #[inline(never)]
+    fn other_end_began(&mut self, index: usize, now: Time, fabric: &mut Fabric) {
+        self.acted(index, End::Receiver, now, fabric);
     }
 
     /// A timer event of `end` is due.

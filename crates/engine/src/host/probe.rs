@@ -47,7 +47,9 @@ impl VcProbe {
     /// The sending end has acted at `now`, and offers `frames`.
     pub fn acted(&mut self, now: Time, source: &Frames, frames: &[Offered]) {
         for (_, sequence) in &mut self.sequence {
-            let data = frames.iter().filter(|f| f.kind == FlowKind::Data);
+            let is_data =
+                |f: &&Offered| f.kind == FlowKind::Data && f.first_byte != Offered::NO_DATA;
+            let data = frames.iter().filter(is_data);
             let points = data.map(|f| (now, f.first_byte as f64));
             sequence.points.extend(points);
         }

@@ -92,6 +92,9 @@ fn kind(kind: &Kind) -> Value {
         }
         Kind::Bytes { .. } => quantity("bytes"),
         Kind::Integer { min, max } => json!({ "type": "integer", "minimum": min, "maximum": max }),
+        Kind::Number { min, max } => {
+            json!({ "type": "number", "minimum": min, "maximum": max, "unlimited": true })
+        }
         Kind::Decimal {
             min,
             max,

@@ -49,6 +49,13 @@ pub enum Kind {
         /// Largest.
         max: u64,
     },
+    /// A whole number without unit, or "unlimited".
+    Number {
+        /// Smallest.
+        min: u64,
+        /// Largest.
+        max: u64,
+    },
     /// An exact decimal without unit, or a fraction as text ("1/3").
     Decimal {
         /// Smallest.

@@ -88,6 +88,10 @@ fn kind_schema(kind: &Kind) -> Value {
         Kind::Rate { .. } | Kind::Duration { .. } | Kind::Bytes { .. } => quantity(""),
         Kind::Cells { unlimited, .. } => quantity(if *unlimited { "|unlimited" } else { "" }),
         Kind::Integer { min, max } => json!({ "type": "integer", "minimum": min, "maximum": max }),
+        Kind::Number { min, max } => {
+            let number = json!({ "type": "integer", "minimum": min, "maximum": max });
+            json!({ "anyOf": [number, { "const": "unlimited" }] })
+        }
         Kind::Decimal {
             min,
             max,

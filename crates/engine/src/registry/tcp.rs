@@ -1,9 +1,9 @@
 //! Parameters of a TCP, with its recoveries.
 
-use super::component::Default::{Derived, Integer, Multiple, Text};
+use super::component::Default::{Bool, Derived, Integer, Multiple, Text};
 use super::component::{Parameter, parameter};
 use super::family::Family;
-use super::kind::{Choice, Kind, MAX_DURATION, choice, integer};
+use super::kind::{ANY_DURATION, Choice, Kind, MAX_DURATION, choice, integer};
 use crate::units::Span;
 
 /// Timer settings: at least a microsecond.
@@ -40,7 +40,7 @@ const RECOVERIES: &[Choice] = &[
         formula: "third duplicate ACK: halve ssthresh, resend the missing segment, cwnd = ssthresh + 3 MSS, \
                   + MSS per further duplicate; first new ACK: cwnd = ssthresh",
         source: "RFC 2001, sections 3 and 4",
-        options: &["dupack_threshold", "reno_fast_retransmit"],
+        options: &["dupack_threshold", "reno_fast_retransmit", "reno_window"],
     },
     Choice {
         name: "new-reno",
@@ -99,7 +99,7 @@ pub(super) const TCP: &[Parameter] = &[
         "min_rto",
         TIMER,
         Multiple(2, "granularity"),
-        "Smallest retransmission timeout.",
+        "Smallest retransmission timeout, at least one tick.",
     ),
     parameter(
         "initial_rto",
@@ -124,6 +124,14 @@ pub(super) const TCP: &[Parameter] = &[
                 options: &[],
             },
             Choice {
+                name: "bsd-lite2",
+                help: "`bsd` with what 4.4BSD-Lite2 does without samples: four times `initial_rto` after the first timeout, and \
+                       srtt forgotten after the fourth in a row.",
+                formula: "RTO = srtt / 8 + rttvar, in ticks; at first srtt = 0, rttvar = 2 initial_rto",
+                source: "4.4BSD-Lite2, tcp_newtcpcb, tcp_timers, tcp_xmit_timer",
+                options: &[],
+            },
+            Choice {
                 name: "rfc6298",
                 help: "On measured times rounded up to the granularity.",
                 formula: "RTO = SRTT + max(granularity, 4 RTTVAR)",
@@ -141,6 +149,21 @@ pub(super) const TCP: &[Parameter] = &[
         "Delay of ACKs.",
     ),
     parameter(
+        "delayed_ack_phase",
+        Kind::Choice(&[
+            choice(
+                "zero",
+                "At multiples of `delayed_ack`, whatever the phase of the coarse timer.",
+            ),
+            choice(
+                "timer",
+                "At `timer_phase` + k `delayed_ack`: the fast and the slow timer of 4.4BSD, which begin together.",
+            ),
+        ]),
+        Text("zero"),
+        "Where the ticks of delayed ACKs fall.",
+    ),
+    parameter(
         "dupack_threshold",
         integer(1, 1000),
         Integer(3),
@@ -150,7 +173,49 @@ pub(super) const TCP: &[Parameter] = &[
         "file_size",
         bytes(1, 1_000_000_000_000_000),
         Derived("unlimited"),
-        "Bytes to send.",
+        "Bytes of a file; without it the data have no end.",
+    ),
+    parameter(
+        "files",
+        Kind::Number {
+            min: 1,
+            max: 1_000_000_000,
+        },
+        Integer(1),
+        "Files of `file_size` to send, each once the one before it is acknowledged; \"unlimited\" goes on until `stop` or the end of the run.",
+    ),
+    parameter(
+        "file_gap",
+        ANY_DURATION,
+        Text("0 s"),
+        "From the acknowledgement of a file's last byte to the beginning of the next file.",
+    ),
+    parameter(
+        "next_file",
+        Kind::Choice(&[
+            choice(
+                "new-connection",
+                "As a connection that has just opened: initial window and ssthresh, no round-trip samples.",
+            ),
+            choice(
+                "same-connection",
+                "On the connection of the file before, with slow start: cwnd = MSS, all else is kept.",
+            ),
+        ]),
+        Text("new-connection"),
+        "How each file but the first begins.",
+    ),
+    parameter(
+        "handshake",
+        Kind::Bool,
+        Bool(false),
+        "Whether each new connection opens with SYN, SYN-ACK and ACK, frames of 2 cells each, and the last segment of a file has a FIN, which is acknowledged at once.",
+    ),
+    parameter(
+        "both_ways",
+        Kind::Bool,
+        Bool(false),
+        "Whether `to` sends as well, on a connection of its own with these parameters: data of each way share the VC with the ACKs of the other.",
     ),
     parameter(
         "sack_blocks",
@@ -184,6 +249,21 @@ pub(super) const TCP: &[Parameter] = &[
         ]),
         Text("missing-segment"),
         "What a fast retransmit sends.",
+    ),
+    parameter(
+        "reno_window",
+        Kind::Choice(&[
+            choice(
+                "rfc2001",
+                "ssthresh is half of the window; the first new ACK sets cwnd = ssthresh.",
+            ),
+            choice(
+                "bsd-lite2",
+                "ssthresh is whole segments; cwnd = ssthresh after more duplicates than start a recovery only, and the ACK opens the window too.",
+            ),
+        ]),
+        Text("rfc2001"),
+        "How Reno's window leaves a recovery.",
     ),
     parameter(
         "processing",

@@ -32,7 +32,7 @@ pub(super) static TRAFFIC: &[Component] = &[
     Component {
         family: Family::Traffic,
         name: "tcp",
-        help: "A TCP connection that always has data, or sends one file; full segments only, except the last of a file.",
+        help: "A TCP connection that always has data, or sends files; full segments only, except the last of a file.",
         formula: "window = min(cwnd, rwnd); per new ACK cwnd + MSS while cwnd <= ssthresh, then cwnd + MSS^2 / cwnd",
         source: "`ubr-plus`, section 2; RFC 2001, sections 1 and 2",
         parameters: TCP,

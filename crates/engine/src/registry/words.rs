@@ -53,6 +53,9 @@ impl Kind {
                 self.quantity(if *unlimited { ", or \"unlimited\"" } else { "" })
             }
             Kind::Integer { min, max } => format!("an integer from {min} to {max}"),
+            Kind::Number { min, max } => {
+                format!("an integer from {min} to {max}, or \"unlimited\"")
+            }
             Kind::Decimal {
                 min,
                 max,

@@ -11,7 +11,7 @@ mod vc;
 pub use class::ClassResult;
 pub use port::{DroppedCells, PortClassResult, PortResult};
 pub use totals::Totals;
-pub use vc::{EndSystemResult, VcPortResult, VcResult};
+pub use vc::{BackResult, EndSystemResult, TransferResult, VcPortResult, VcResult};
 
 use crate::delays::{DelayBins, DelayTally};
 use crate::flow::FlowKind;

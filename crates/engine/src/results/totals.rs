@@ -1,6 +1,7 @@
 //! Results of the whole network.
 
-use super::{VcResult, frame_loss, quantile, ratio, seconds};
+use super::vc::Durations;
+use super::{BackResult, VcResult, frame_loss, quantile, ratio, seconds};
 use crate::delays::{DelayBins, DelayTally};
 use crate::scenario::{Carries, Class, Scenario};
 use crate::tally::Tally;
@@ -43,6 +44,12 @@ pub struct Totals {
     pub timeouts: u64,
     /// TCP fast retransmits.
     pub fast_retransmits: u64,
+    /// Files that were sent and acknowledged, of all VCs.
+    pub finished_transfers: u64,
+    /// Median of the durations of these transfers: half of them took no longer; none without any.
+    pub p50_transfer_s: Option<f64>,
+    /// 95 % quantile of them: the shortest duration that 95 % of them did not exceed.
+    pub p95_transfer_s: Option<f64>,
 }
 
 /// From the counters and the results of the VCs.
@@ -55,6 +62,13 @@ pub(super) fn totals(scenario: &Scenario, tally: &Tally, vcs: &[VcResult]) -> To
     let queues = tally.ports.iter().flatten();
     let queueing = tally.link_data_cells.iter().zip(&tally.ports);
     let (mean, p99) = delays(tally, vcs);
+    let backs = tally.vcs.iter().filter_map(|vc| vc.back.as_ref());
+    let transfers = tally.vcs.iter().map(|vc| &vc.transfers);
+    let durations = Durations::of(transfers.chain(backs.map(|back| &back.transfers)));
+    let both = |there: fn(&VcResult) -> u64, back: fn(&BackResult) -> u64| {
+        let of_vc = |vc: &VcResult| there(vc) + vc.back.iter().map(back).sum::<u64>();
+        vcs.iter().map(of_vc).sum::<u64>()
+    };
     Totals {
         cells: tally.link_cells.iter().sum(),
         bottleneck_cells: queueing
@@ -71,10 +85,13 @@ pub(super) fn totals(scenario: &Scenario, tally: &Tally, vcs: &[VcResult]) -> To
         max_queue_cells: queues.map(|port| port.max_queue).max().unwrap_or(0),
         mean_cell_transfer_delay_s: mean,
         p99_cell_transfer_delay_s: p99,
-        segments: sum(|v| v.segments),
-        retransmitted_segments: sum(|v| v.retransmitted_segments),
-        timeouts: sum(|v| v.timeouts),
-        fast_retransmits: sum(|v| v.fast_retransmits),
+        segments: both(|v| v.segments, |b| b.segments),
+        retransmitted_segments: both(|v| v.retransmitted_segments, |b| b.retransmitted_segments),
+        timeouts: both(|v| v.timeouts, |b| b.timeouts),
+        fast_retransmits: both(|v| v.fast_retransmits, |b| b.fast_retransmits),
+        finished_transfers: durations.number(),
+        p50_transfer_s: durations.quantile(50),
+        p95_transfer_s: durations.quantile(95),
     }
 }
 

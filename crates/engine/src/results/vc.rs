@@ -4,7 +4,7 @@ use super::{DroppedCells, data, frame_loss, quantile, ratio, seconds, variation}
 use crate::abr::mbps;
 use crate::loss::is_lossy;
 use crate::scenario::{Carries, Class, Scenario, Vc};
-use crate::tally::{AbrTally, FlowTally, NicTally, Tally, VcTally};
+use crate::tally::{AbrTally, Back, FlowTally, NicTally, Tally, Transfer, VcTally};
 use crate::topology::Topology;
 use crate::units::{CELL_BITS, Span, Time};
 use schemars::JsonSchema;
@@ -69,15 +69,31 @@ pub struct VcResult {
     pub fast_retransmits: u64,
     /// Duplicate ACKs that the TCP sender received.
     pub duplicate_acks: u64,
-    /// Bytes of the file that its TCP sends; none without a file.
+    /// Bytes of data acknowledged to the TCP sender in the measuring time; none for other traffic. What was delivered and not acknowledged by
+    /// its end is not in it.
+    pub acknowledged_bytes: Option<u64>,
+    /// Bytes of a file that its TCP sends; none without a file.
     pub file_size_bytes: Option<u64>,
     /// When its TCP opened; none for other traffic, and for one that did not open before the end of the run and its own `stop`.
     pub began_s: Option<f64>,
-    /// When the last byte of its file was acknowledged, before its `stop` or after; none without a file, for one that was not complete
-    /// when the run ended, and for one of which not all was sent before its `stop`.
+    /// When the last byte of its last file was acknowledged, before its `stop` or after; none without a file, while one was not complete
+    /// when the run ended, for one of which not all was sent before its `stop`, and with files without end.
     pub completed_s: Option<f64>,
-    /// Bytes of a complete file per time from `began_s` to `completed_s`.
+    /// Bytes of all its files per time from `began_s` to `completed_s`.
     pub file_goodput_mbps: Option<f64>,
+    /// Files that were sent and acknowledged, from start to end of the run; 0 without a file.
+    pub finished_transfers: u64,
+    /// Median of the durations of these transfers: half of them took no longer; none without any.
+    pub p50_transfer_s: Option<f64>,
+    /// 95 % quantile of them: the shortest duration that 95 % of them did not exceed.
+    pub p95_transfer_s: Option<f64>,
+    /// The longest of them.
+    pub max_transfer_s: Option<f64>,
+    /// These transfers, in order.
+    pub transfers: Vec<TransferResult>,
+    /// What its other end has sent, where both do: one element, else none. Its frames are not counted above: those of a VC's data are all
+    /// that go from `from` to `to`, ACKs of the data back included.
+    pub back: Vec<BackResult>,
     /// Mean transfer delay of its data cells; none when no cell arrived in the measuring time.
     pub mean_cell_transfer_delay_s: Option<f64>,
     /// Median of these delays; quantiles are from bins of at most 1/64 relative width: never too small.
@@ -108,6 +124,44 @@ pub struct VcResult {
     pub end_systems: Vec<EndSystemResult>,
     /// Where its data cells can be dropped, in the order of their way: ports that can queue, and links that lose on purpose.
     pub ports: Vec<VcPortResult>,
+}
+
+/// The TCP at the other end of a VC, whose data go from `to` to `from`.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct BackResult {
+    /// Bytes of data acknowledged to it in the measuring time.
+    pub acknowledged_bytes: u64,
+    /// Segments sent.
+    pub segments: u64,
+    /// Of those, segments with data that had been sent before.
+    pub retransmitted_segments: u64,
+    /// Expiries of its retransmission timer.
+    pub timeouts: u64,
+    /// Fast retransmits.
+    pub fast_retransmits: u64,
+    /// Duplicate ACKs that it received.
+    pub duplicate_acks: u64,
+    /// When the last byte of its last file was acknowledged.
+    pub completed_s: Option<f64>,
+    /// Files that were sent and acknowledged.
+    pub finished_transfers: u64,
+    /// Median of the durations of these transfers.
+    pub p50_transfer_s: Option<f64>,
+    /// 95 % quantile of them.
+    pub p95_transfer_s: Option<f64>,
+    /// The longest of them.
+    pub max_transfer_s: Option<f64>,
+}
+
+/// A file that a TCP sent.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct TransferResult {
+    /// Which file of its VC it is, the first being 1.
+    pub number: u64,
+    /// When it began: with the SYN where there is a handshake, else with its first segment.
+    pub began_s: f64,
+    /// From then until its last byte was acknowledged to the sender.
+    pub duration_s: f64,
 }
 
 /// An ABR end system: source of one direction of its VC, destination of the other.
@@ -228,6 +282,7 @@ fn of(
     ports: Vec<VcPortResult>,
     measured_s: f64,
 ) -> VcResult {
+    let durations = Durations::of([&tally.transfers]);
     let rate = |count: u64, megabits: f64| match measured_s > 0.0 {
         true => count as f64 * megabits / measured_s,
         false => 0.0,
@@ -261,10 +316,17 @@ fn of(
         timeouts: tally.sender.timeouts,
         fast_retransmits: tally.sender.fast_retransmits,
         duplicate_acks: tally.sender.duplicate_acks,
+        acknowledged_bytes: vc.traffic.tcp().map(|_| tally.sender.acknowledged),
         file_size_bytes: vc.traffic.file_size(),
         began_s: tally.sender.began.map(at),
         completed_s: tally.sender.completed.map(at),
         file_goodput_mbps: file_goodput(tally),
+        finished_transfers: durations.number(),
+        p50_transfer_s: durations.quantile(50),
+        p95_transfer_s: durations.quantile(95),
+        max_transfer_s: durations.quantile(100),
+        transfers: transfers(tally),
+        back: tally.back.iter().map(back).collect(),
         mean_cell_transfer_delay_s: tally.delay.mean().map(seconds),
         p50_cell_transfer_delay_s: quantile(&tally.bins, &tally.delay, 0.5),
         p95_cell_transfer_delay_s: quantile(&tally.bins, &tally.delay, 0.95),
@@ -284,6 +346,58 @@ fn of(
 
 fn at(time: Time) -> f64 {
     seconds(time.0 as f64)
+}
+
+fn back(counted: &Back) -> BackResult {
+    let durations = Durations::of([&counted.transfers]);
+    BackResult {
+        acknowledged_bytes: counted.sender.acknowledged,
+        segments: counted.sender.segments,
+        retransmitted_segments: counted.sender.retransmitted_segments,
+        timeouts: counted.sender.timeouts,
+        fast_retransmits: counted.sender.fast_retransmits,
+        duplicate_acks: counted.sender.duplicate_acks,
+        completed_s: counted.sender.completed.map(at),
+        finished_transfers: durations.number(),
+        p50_transfer_s: durations.quantile(50),
+        p95_transfer_s: durations.quantile(95),
+        max_transfer_s: durations.quantile(100),
+    }
+}
+
+fn transfers(tally: &VcTally) -> Vec<TransferResult> {
+    let numbered = tally.transfers.iter().zip(1..);
+    let told = numbered.map(|(transfer, number)| TransferResult {
+        number,
+        began_s: at(transfer.began),
+        duration_s: seconds(transfer.done.since(transfer.began).0 as f64),
+    });
+    told.collect()
+}
+
+/// How long transfers took, the shortest first.
+pub(super) struct Durations(Vec<Span>);
+
+impl Durations {
+    /// Those of the transfers of some TCPs.
+    pub(super) fn of<'a>(tcps: impl IntoIterator<Item = &'a Vec<Transfer>>) -> Durations {
+        let transfers = tcps.into_iter().flatten();
+        let mut found: Vec<Span> = transfers.map(|t| t.done.since(t.began)).collect();
+        found.sort_unstable();
+        Durations(found)
+    }
+
+    /// How many there are.
+    pub(super) fn number(&self) -> u64 {
+        self.0.len() as u64
+    }
+
+    /// The shortest that so many per cent of all do not exceed, in seconds; `None` without any.
+    pub(super) fn quantile(&self, percent: usize) -> Option<f64> {
+        let rank = (self.0.len() * percent).div_ceil(100);
+        let found = self.0.get(rank.checked_sub(1)?)?;
+        Some(seconds(found.0 as f64))
+    }
 }
 
 /// `None` as well for a file without bytes, which takes no time.

@@ -275,10 +275,22 @@ pub struct TcpParams {
     pub estimator: Estimator,
     /// Delay of ACKs; immediate when absent.
     pub delayed_ack: Option<Span>,
+    /// Where the ticks of delayed ACKs fall.
+    pub delayed_ack_phase: TickPhase,
     /// Duplicate ACKs that start a fast retransmit.
     pub dupack_threshold: u32,
-    /// Bytes to send; unlimited when absent.
+    /// Bytes of a file; without end when absent.
     pub file_size: Option<u64>,
+    /// Files to send, one after the other; as many as there is time for when absent.
+    pub files: Option<u64>,
+    /// From the end of a file to the beginning of the next.
+    pub file_gap: Span,
+    /// How each file but the first begins.
+    pub next_file: NextFile,
+    /// Whether connections open with SYN, SYN-ACK and ACK.
+    pub handshake: bool,
+    /// Whether the other end sends as well, on a connection of its own.
+    pub both_ways: bool,
     /// Most SACK blocks in one ACK.
     pub sack_blocks: u32,
     /// How a SACK sender counts what is in flight.
@@ -286,8 +298,40 @@ pub struct TcpParams {
     /// Whether the fast retransmit of Reno really resends the missing segment. `nothing` is for
     /// reproducing one published study, never a default.
     pub reno_fast_retransmit: RenoFastRetransmit,
+    /// The congestion window of Reno around a recovery.
+    pub reno_window: RenoWindow,
     /// Delay of every segment sent and received by the transport of this VC.
     pub processing: Option<Processing>,
+}
+
+/// How a file begins that follows another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum NextFile {
+    /// As the data of a connection that has just opened.
+    NewConnection,
+    /// With slow start; all else is kept.
+    SameConnection,
+}
+
+/// Where the ticks of a timer fall.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TickPhase {
+    /// At multiples of the granularity.
+    Zero,
+    /// From the first tick of the coarse timers on.
+    Timer,
+}
+
+/// The congestion window of Reno around a recovery.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RenoWindow {
+    /// As RFC 2001 says.
+    Rfc2001,
+    /// As 4.4BSD-Lite2 has it.
+    BsdLite2,
 }
 
 /// Loss recovery of a TCP sender. See `host::tcp`.
@@ -322,6 +366,8 @@ impl Recovery {
 pub enum Estimator {
     /// BSD fixed point on whole ticks.
     Bsd,
+    /// The same with what 4.4BSD-Lite2 does without samples.
+    BsdLite2,
     /// RFC 6298, on measured times rounded up to the granularity.
     Rfc6298,
 }

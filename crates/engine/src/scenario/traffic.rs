@@ -117,6 +117,11 @@ impl Traffic {
         self.tcp()?.file_size
     }
 
+    /// Whether both ends send data.
+    pub(crate) fn sends_both_ways(&self) -> bool {
+        self.tcp().is_some_and(|tcp| tcp.both_ways)
+    }
+
     /// Whether the receiving end answers, so that something flows back.
     pub fn answers(&self) -> bool {
         match self {

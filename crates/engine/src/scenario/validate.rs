@@ -25,6 +25,7 @@ pub(crate) fn component(component: &Component, record: &Record, path: &str, repo
             frames_only(record, path, report);
             window(record, path, report);
             timeouts(record, path, report);
+            files(record, path, report);
             amplitude(record, path, report);
             pause(record, path, report);
         }
@@ -257,6 +258,16 @@ fn window(record: &Record, path: &str, report: &mut Report) {
 }
 
 fn timeouts(record: &Record, path: &str, report: &mut Report) {
+    if let (Some(rto), Some(tick)) = (number(record, "min_rto"), number(record, "granularity"))
+        && rto < tick
+    {
+        report.add(
+            &join(path, "min_rto"),
+            format!("is {}, below one tick of the timer", show(rto)),
+            format!("at least {}, the granularity", show(tick)),
+            None,
+        );
+    }
     for name in ["min_rto", "initial_rto"] {
         if let (Some(rto), Some(max)) = (number(record, name), number(record, "max_rto"))
             && rto > max
@@ -265,6 +276,25 @@ fn timeouts(record: &Record, path: &str, report: &mut Report) {
                 &join(path, name),
                 format!("is {}, above max_rto", show(rto)),
                 format!("at most {}", show(max)),
+                None,
+            );
+        }
+    }
+}
+
+/// What is said of files is of some.
+fn files(record: &Record, path: &str, report: &mut Report) {
+    if !is_left_out(record, "file_size") {
+        return;
+    }
+    let gap = number(record, "file_gap").is_some_and(|gap| gap > 0);
+    let several = is_left_out(record, "files") || number(record, "files").is_some_and(|n| n > 1);
+    for (name, given) in [("files", several), ("file_gap", gap)] {
+        if given {
+            report.add(
+                &join(path, name),
+                "says how files follow each other, and there is none: `file_size` is not given",
+                "with `file_size`",
                 None,
             );
         }

@@ -30,6 +30,7 @@ pub(crate) fn scalar(kind: &Kind, node: &Node) -> Result<Json, Fault> {
         (Kind::Cells { unlimited, .. }, Value::Text(t)) if *unlimited && t == "unlimited" => {
             Ok(Json::Null)
         }
+        (Kind::Number { .. }, Value::Text(t)) if t == "unlimited" => Ok(Json::Null),
         (&Kind::Cells { min, max, .. }, _) => {
             let cells = quantity(node, units::CELLS, Part::Refuse)?;
             in_range(cells, min, max, show_cells)
@@ -38,8 +39,12 @@ pub(crate) fn scalar(kind: &Kind, node: &Node) -> Result<Json, Fault> {
             let bytes = quantity(node, units::BYTES, Part::Refuse)?;
             in_range(bytes, min, max, show_bytes)
         }
-        (&Kind::Integer { min, max }, &Value::Integer(i)) => integer(i, min, max),
-        (&Kind::Integer { min, max }, Value::Decimal(text)) if !node.place.in_text() => {
+        (&(Kind::Integer { min, max } | Kind::Number { min, max }), &Value::Integer(i)) => {
+            integer(i, min, max)
+        }
+        (&(Kind::Integer { min, max } | Kind::Number { min, max }), Value::Decimal(text))
+            if !node.place.in_text() =>
+        {
             integer(parse::whole(text)?, min, max)
         }
         (

@@ -166,6 +166,7 @@ fn toml(kind: &Kind, value: &Json) -> Option<String> {
         Kind::Cells {
             unlimited: true, ..
         } if value.is_null() => quoted("unlimited".into()),
+        Kind::Number { .. } if value.is_null() => quoted("unlimited".into()),
         _ if value.is_null() => return None,
         Kind::Rate { .. } => quoted(show_rate(BitRate(value.as_u64()?))),
         Kind::Duration { .. } => quoted(show_duration(Span(value.as_u64()?))),
@@ -178,7 +179,7 @@ fn toml(kind: &Kind, value: &Json) -> Option<String> {
         },
         // JSON's escapes are TOML's; names and texts have no control characters.
         Kind::Text | Kind::Name | Kind::Choice(_) | Kind::Reference(_) => value.to_string(),
-        Kind::Bool | Kind::Integer { .. } => value.to_string(),
+        Kind::Bool | Kind::Integer { .. } | Kind::Number { .. } => value.to_string(),
         Kind::List(Kind::One(_)) => return None,
         Kind::List(item) => {
             let items = value.as_array()?.iter().filter_map(|v| toml(item, v));

@@ -133,12 +133,16 @@ impl<'a> Twin<'a> {
 /// The VCs, and when their sources begin.
 fn vcs(draws: Draws<'_>) -> (Vec<Vc>, Agenda) {
     let mut agenda = Agenda::new(draws.scenario.arrival_first);
+    let measure = &draws.scenario.measure;
+    let from = Time::ZERO + measure.warm_up;
+    let measured = (from, measure.window.map_or(Time::NEVER, |w| from + w));
     let mut vcs = Vec::new();
     for (v, vc) in draws.scenario.vcs.iter().enumerate() {
         let own = draws.stream(&vc.name, vc.traffic.name());
         let phase = |granularity| draws.timer_phase(granularity);
         let stop = vc.stop.map_or(Time::NEVER, |stop| Time::ZERO + stop);
-        let (ends, begins) = Ends::new(&vc.traffic, draws.start(vc), stop, phase, own);
+        let active = [draws.start(vc), stop];
+        let (ends, begins) = Ends::new(&vc.traffic, active, measured, phase, own);
         if let Some(begins) = begins {
             agenda.add(begins, Event::Source { vc: v });
         }

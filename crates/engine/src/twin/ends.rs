@@ -8,7 +8,7 @@ use crate::host::tcp::{Ack, News, Receiver, Segment, Sender};
 use crate::host::traffic::End;
 use crate::rng::Stream;
 use crate::scenario::Traffic;
-use crate::tally::SenderCounters;
+use crate::tally::{Back, SenderCounters, Transfer};
 use crate::units::{CELL_PAYLOAD_BYTES, Span, Time};
 
 /// What a frame carries.
@@ -39,6 +39,11 @@ pub(super) enum Ends {
         sender: Box<Sender>,
         receiver: Box<Receiver>,
     },
+    /// Sender and receiver of the connection whose data go from `from` to `to`, and of the one back.
+    TwoWay {
+        there: Box<(Sender, Receiver)>,
+        back: Box<(Sender, Receiver)>,
+    },
     /// A UDP source, which sends the same frame again and again.
     Udp(Frame, Emissions),
     Cells(Emissions),
@@ -48,8 +53,8 @@ impl Ends {
     /// Those of `traffic` from `start` until before `stop`, and when they begin, if they do. `phase` is that of a timer, `draws` those of a random source.
     pub(super) fn new(
         traffic: &Traffic,
-        start: Time,
-        stop: Time,
+        [start, stop]: [Time; 2],
+        measured: (Time, Time),
         phase: impl FnOnce(Span) -> Span,
         draws: Stream,
     ) -> (Ends, Option<Time>) {
@@ -60,9 +65,18 @@ impl Ends {
         }
         match traffic {
             Traffic::Tcp(tcp) => {
-                let ends = Ends::Tcp {
-                    sender: Box::new(Sender::new(tcp, phase(tcp.granularity), stop)),
-                    receiver: Box::new(Receiver::new(tcp)),
+                let timers = phase(tcp.granularity);
+                let sender = || Sender::new(tcp, timers, stop, measured);
+                let receiver = || Receiver::new(tcp, timers);
+                let ends = match tcp.both_ways {
+                    false => Ends::Tcp {
+                        sender: Box::new(sender()),
+                        receiver: Box::new(receiver()),
+                    },
+                    true => Ends::TwoWay {
+                        there: Box::new((sender(), receiver())),
+                        back: Box::new((sender(), receiver())),
+                    },
                 };
                 (ends, (start < stop).then_some(start))
             }
@@ -84,7 +98,7 @@ impl Ends {
     /// Whether what is sent and received passes the processing of hosts.
     pub(super) fn are_processed(&self) -> bool {
         match self {
-            Ends::Tcp { .. } | Ends::Udp(..) => true,
+            Ends::Tcp { .. } | Ends::TwoWay { .. } | Ends::Udp(..) => true,
             Ends::Cells(_) => false, // They emit straight into the NIC.
         }
     }
@@ -95,7 +109,18 @@ impl Ends {
             Ends::Tcp { sender, .. } => {
                 let mut segments = Vec::new();
                 sender.start(now, &mut segments);
-                (framed(segments), None)
+                (framed(FlowKind::Data, segments), None)
+            }
+            Ends::TwoWay { there, back } => {
+                let mut sent = Vec::new();
+                for (kind, (sender, _)) in
+                    [(FlowKind::Data, &mut **there), (FlowKind::Ack, &mut **back)]
+                {
+                    let mut segments = Vec::new();
+                    sender.start(now, &mut segments);
+                    sent.extend(framed(kind, segments));
+                }
+                (sent, None)
             }
             Ends::Udp(frame, emissions) => (vec![(FlowKind::Data, *frame)], emissions.next()),
             Ends::Cells(emissions) => {
@@ -110,33 +135,55 @@ impl Ends {
 
     /// The timer of `end` expires.
     pub(super) fn timer(&mut self, end: End, now: Time) -> Vec<Sent> {
-        let Ends::Tcp { sender, receiver } = self else {
-            unreachable!("only TCP sets timers")
-        };
         let mut segments = Vec::new();
-        match end {
-            End::Sender => sender.on_timer(now, &mut segments),
-            End::Receiver => return acknowledged(receiver.on_timer(now)),
+        match (self, end) {
+            (Ends::Tcp { sender, .. }, End::Sender) => {
+                sender.on_timer(now, &mut segments);
+                framed(FlowKind::Data, segments)
+            }
+            (Ends::Tcp { receiver, .. }, End::Receiver) => {
+                acknowledged(FlowKind::Ack, receiver.on_timer(now))
+            }
+            // A sender or a receiver whose time has not come does nothing.
+            (Ends::TwoWay { there, back }, End::Sender) => {
+                there.0.on_timer(now, &mut segments);
+                let mut sent = framed(FlowKind::Data, segments);
+                sent.extend(acknowledged(FlowKind::Data, back.1.on_timer(now)));
+                sent
+            }
+            (Ends::TwoWay { there, back }, End::Receiver) => {
+                back.0.on_timer(now, &mut segments);
+                let mut sent = framed(FlowKind::Ack, segments);
+                sent.extend(acknowledged(FlowKind::Ack, there.1.on_timer(now)));
+                sent
+            }
+            (Ends::Udp(..) | Ends::Cells(_), _) => unreachable!("only TCP sets timers"),
         }
-        framed(segments)
     }
 
-    /// A good frame has arrived: what is sent then, and what it brings.
-    pub(super) fn take(&mut self, payload: Payload, now: Time) -> (Vec<Sent>, News) {
+    /// A good frame of a flow of this kind has arrived: what is sent then, and what it brings.
+    pub(super) fn take(
+        &mut self,
+        kind: FlowKind,
+        payload: Payload,
+        now: Time,
+    ) -> (Vec<Sent>, News) {
         let all = |delivered| News {
             delivered,
             is_new: true,
         };
+        let answer = kind.opposite();
         match (payload, self) {
-            (Payload::Segment(s), Ends::Tcp { receiver, .. }) => {
-                let mut news = News::default();
-                let ack = receiver.on_segment(now, s.seq, s.len, &mut news);
-                (acknowledged(ack), news)
+            (Payload::Segment(s), Ends::Tcp { receiver, .. }) => receives(receiver, s, now, answer),
+            (Payload::Ack(ack), Ends::Tcp { sender, .. }) => acts_on(sender, &ack, now, answer),
+            (Payload::Segment(s), Ends::TwoWay { there, back }) => {
+                let connection = if kind.is_data() { there } else { back };
+                receives(&mut connection.1, s, now, answer)
             }
-            (Payload::Ack(ack), Ends::Tcp { sender, .. }) => {
-                let mut segments = Vec::new();
-                sender.on_ack(now, &ack, &mut segments);
-                (framed(segments), News::default())
+            (Payload::Ack(ack), Ends::TwoWay { there, back }) => {
+                // What acknowledges data goes the other way.
+                let connection = if kind.is_data() { back } else { there };
+                acts_on(&mut connection.0, &ack, now, answer)
             }
             (Payload::Datagram(bytes), Ends::Udp(..)) => (Vec::new(), all(bytes)),
             (Payload::Cell, Ends::Cells(_)) => (Vec::new(), all(CELL_PAYLOAD_BYTES)),
@@ -148,6 +195,10 @@ impl Ends {
     pub(super) fn deadlines(&self) -> [Time; 2] {
         match self {
             Ends::Tcp { sender, receiver } => [sender.deadline(), receiver.deadline()],
+            Ends::TwoWay { there, back } => [
+                there.0.deadline().min(back.1.deadline()),
+                back.0.deadline().min(there.1.deadline()),
+            ],
             Ends::Udp(..) | Ends::Cells(_) => [Time::NEVER; 2],
         }
     }
@@ -155,26 +206,59 @@ impl Ends {
     pub(super) fn counters(&self) -> SenderCounters {
         match self {
             Ends::Tcp { sender, .. } => sender.counters(),
+            Ends::TwoWay { there, .. } => there.0.counters(),
             Ends::Udp(..) | Ends::Cells(_) => SenderCounters::default(),
+        }
+    }
+
+    /// The files that were sent, in order.
+    pub(super) fn transfers(&self) -> Vec<Transfer> {
+        match self {
+            Ends::Tcp { sender, .. } => sender.transfers().to_vec(),
+            Ends::TwoWay { there, .. } => there.0.transfers().to_vec(),
+            Ends::Udp(..) | Ends::Cells(_) => Vec::new(),
+        }
+    }
+
+    /// What is counted of data that go back.
+    pub(super) fn back(&self) -> Option<Back> {
+        match self {
+            Ends::TwoWay { back, .. } => Some(Back {
+                sender: back.0.counters(),
+                transfers: back.0.transfers().to_vec(),
+            }),
+            Ends::Tcp { .. } | Ends::Udp(..) | Ends::Cells(_) => None,
         }
     }
 }
 
-fn framed(segments: Vec<Segment>) -> Vec<Sent> {
+/// A receiver takes a segment, and answers on the flow of kind `answer`.
+fn receives(receiver: &mut Receiver, s: Segment, now: Time, answer: FlowKind) -> (Vec<Sent>, News) {
+    let mut news = News::default();
+    let ack = receiver.on_segment(now, s.seq, s.len, &mut news);
+    (acknowledged(answer, ack), news)
+}
+
+/// A sender takes an ACK, and sends on the flow of kind `answer`.
+fn acts_on(sender: &mut Sender, ack: &Ack, now: Time, answer: FlowKind) -> (Vec<Sent>, News) {
+    let mut segments = Vec::new();
+    sender.on_ack(now, ack, &mut segments);
+    (framed(answer, segments), News::default())
+}
+
+fn framed(kind: FlowKind, segments: Vec<Segment>) -> Vec<Sent> {
     let frame = |segment: Segment| Frame {
         cells: cells_of_segment(u64::from(segment.len)),
         payload: Payload::Segment(segment),
     };
-    let sent = segments.into_iter().map(|s| (FlowKind::Data, frame(s)));
+    let sent = segments.into_iter().map(|s| (kind, frame(s)));
     sent.collect()
 }
 
-fn acknowledged(ack: Option<Ack>) -> Vec<Sent> {
+fn acknowledged(kind: FlowKind, ack: Option<Ack>) -> Vec<Sent> {
     let frame = |ack| Frame {
         cells: ACK_CELLS,
         payload: Payload::Ack(ack),
     };
-    ack.map(|ack| (FlowKind::Ack, frame(ack)))
-        .into_iter()
-        .collect()
+    ack.map(|ack| (kind, frame(ack))).into_iter().collect()
 }

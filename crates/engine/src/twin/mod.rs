@@ -290,11 +290,15 @@ impl<'a> Twin<'a> {
     fn take(&mut self, flow: FlowId, frame: u32) {
         let vc = self.vc(flow);
         let Frame { payload, cells } = self.frames[flow.index()][frame as usize];
-        let (sent, news) = self.vcs[vc].ends.take(payload, self.now);
+        let kind = self.kind(flow);
+        let (sent, news) = self.vcs[vc].ends.take(kind, payload, self.now);
         let measuring = self.measuring();
         let tally = &mut self.tally.vcs[vc];
-        tally.delivered_bytes += news.delivered;
-        if measuring {
+        // What comes back is counted by its sender alone.
+        if kind.is_data() {
+            tally.delivered_bytes += news.delivered;
+        }
+        if measuring && kind.is_data() {
             tally.measured_bytes += news.delivered;
             tally.measured_cells += u64::from(if news.is_new { cells } else { 0 });
         }
@@ -529,6 +533,8 @@ impl<'a> Twin<'a> {
         }
         for (tally, vc) in self.tally.vcs.iter_mut().zip(&self.vcs) {
             tally.sender = vc.ends.counters();
+            tally.transfers = vc.ends.transfers();
+            tally.back = vc.ends.back();
         }
         for ((count, held), flow) in self.tally.flows.iter().zip(held).zip(&self.topology.flows) {
             assert_eq!(

@@ -214,11 +214,13 @@ fn traffic(traffic: &mut Traffic, line: u64, draws: &mut Draws) {
             tcp.file_size = tcp
                 .file_size
                 .map(|_| draws.magnitude(1, 1_000_000_000_000_000));
+            tcp.file_gap = Span(draws.magnitude(1, 100 * SECOND) - 1);
             tcp.dupack_threshold = draws.magnitude(1, 1_000) as u32;
             let mut timer = || draws.magnitude(MICROSECOND, 100 * SECOND);
             let mut rtos = [timer(), timer(), timer()];
             rtos.sort_unstable();
-            tcp.granularity = Span(timer());
+            // A tick is no longer than the shortest of them.
+            tcp.granularity = Span(timer().min(rtos[0]));
             tcp.min_rto = Span(rtos[0]);
             tcp.initial_rto = Span(rtos[1]);
             tcp.max_rto = Span(rtos[2]);

@@ -616,7 +616,11 @@ fn tcp(base: u64) -> impl Strategy<Value = TcpParams> {
     ];
     let timers = (tick, 1u64..4, 0u64..4, 1u64..60);
     let options = (
-        prop_oneof![4 => Just(Estimator::Bsd), 1 => Just(Estimator::Rfc6298)],
+        prop_oneof![
+            4 => Just(Estimator::Bsd),
+            1 => Just(Estimator::BsdLite2),
+            1 => Just(Estimator::Rfc6298)
+        ],
         option::weighted(0.3, (1u64..100).prop_map(move |n| Span(n * cell))),
         prop_oneof![3 => Just(3u32), 1 => 1u32..6],
         1u32..=4,
@@ -637,42 +641,71 @@ fn tcp(base: u64) -> impl Strategy<Value = TcpParams> {
         0u64..500,
         1u64..5,
         option::weighted(0.4, 0u64..40),
-        option::weighted(0.3, 1u64..60_000),
+        option::weighted(
+            0.5,
+            (
+                // Some of a few segments, which are done many times.
+                prop_oneof![1u64..60_000, 1u64..6_000],
+                prop_oneof![Just(Some(1)), Just(None), (2u64..20).prop_map(Some)],
+                prop_oneof![2 => Just(Span::ZERO), 1 => span(base, 400)],
+                any::<bool>(),
+            ),
+        ),
     );
+    // Handshake, the phase of delayed ACKs and Reno's window as in BSD.
+    let bsd = (proptest::bool::weighted(0.3), any::<bool>(), any::<bool>());
+    let both_ways = proptest::bool::weighted(0.2);
     (
         recovery,
         mss,
         timers,
         options,
-        sizes,
+        (sizes, bsd, both_ways),
         processing(base, per_frame()),
     )
-        .prop_map(|(recovery, mss, timers, options, sizes, processing)| {
-            let (tick, min, more, max) = timers;
-            let (estimator, delayed_ack, dupack_threshold, sack_blocks, sack_pipe, reno) = options;
-            let (window, odd, initial_window, ssthresh, file_size) = sizes;
-            let timers = TcpParams {
-                granularity: Span(tick),
-                min_rto: Span(min * tick),
-                initial_rto: Span((min + more) * tick),
-                max_rto: Span((min + more + max) * tick),
-                estimator,
-                delayed_ack,
-                ..TcpParams::default()
-            };
-            TcpParams {
-                recovery,
-                mss,
-                rwnd: window * mss + odd % mss,
-                initial_window,
-                initial_ssthresh: ssthresh.map(|segments| (segments + 2) * mss),
-                dupack_threshold,
-                file_size,
-                sack_blocks,
-                sack_pipe,
-                reno_fast_retransmit: reno,
-                processing,
-                ..timers
-            }
-        })
+        .prop_map(
+            |(recovery, mss, timers, options, (sizes, bsd, both_ways), processing)| {
+                let (tick, min, more, max) = timers;
+                let (estimator, delayed_ack, dupack_threshold, sack_blocks, sack_pipe, reno) =
+                    options;
+                let (window, odd, initial_window, ssthresh, files) = sizes;
+                let (handshake, fast_phase, lite2) = bsd;
+                let own = TcpParams::default();
+                let (file_size, files, file_gap, again) = match files {
+                    Some((size, files, gap, again)) => (Some(size), files, gap, again),
+                    None => (None, own.files, own.file_gap, false),
+                };
+                let timers = TcpParams {
+                    granularity: Span(tick),
+                    min_rto: Span(min * tick),
+                    initial_rto: Span((min + more) * tick),
+                    max_rto: Span((min + more + max) * tick),
+                    estimator,
+                    delayed_ack,
+                    delayed_ack_phase: [TickPhase::Zero, TickPhase::Timer][usize::from(fast_phase)],
+                    ..own
+                };
+                TcpParams {
+                    recovery,
+                    mss,
+                    rwnd: window * mss + odd % mss,
+                    initial_window,
+                    initial_ssthresh: ssthresh.map(|segments| (segments + 2) * mss),
+                    dupack_threshold,
+                    file_size,
+                    files,
+                    file_gap,
+                    next_file: [NextFile::NewConnection, NextFile::SameConnection]
+                        [usize::from(again)],
+                    handshake,
+                    both_ways,
+                    reno_window: [RenoWindow::Rfc2001, RenoWindow::BsdLite2][usize::from(lite2)],
+                    sack_blocks,
+                    sack_pipe,
+                    reno_fast_retransmit: reno,
+                    processing,
+                    ..timers
+                }
+            },
+        )
 }

@@ -4,6 +4,7 @@ mod abr;
 mod any_value;
 mod contracts;
 mod fields;
+mod files;
 mod network;
 mod overrides;
 mod red;

@@ -1,8 +1,8 @@
 //! What all recoveries work with: window, timer, round-trip time and counters of a sending end. The rules are those of `sender`.
 
-use super::Segment;
 use super::grid::Grid;
 use super::rtt::Rtt;
+use super::{OPENED, Segment};
 use crate::scenario::model::TcpParams;
 use crate::tally::SenderCounters;
 use crate::units::{Span, Time};
@@ -28,12 +28,21 @@ pub(super) struct Core {
     pub mss: u64,
     /// Receiver window, bytes.
     pub rwnd: u64,
-    /// One past the last byte of the file; `u64::MAX` when there is no end.
+    /// First byte of data of the connection.
+    pub first: u64,
+    /// One past the last byte of the file; `u64::MAX` when there is no end. As long as the SYN is not acknowledged, its end.
     pub file_end: u64,
     /// One past the last byte that the application hands over: `file_end` until `stop`, then what was sent by then.
     pub data_end: u64,
     /// When the application stops.
     pub stop: Time,
+    /// The next of those instants at which something has to be noted: the stop, and begin and end of the measuring time.
+    mark: Time,
+    /// The measuring time, and bytes acknowledged before its begin and end, once these have passed.
+    measured: (Time, Time),
+    acked_at: [Option<u64>; 2],
+    /// Bytes of data acknowledged on earlier connections.
+    acked_before: u64,
     /// Duplicate ACKs in a row that count towards a fast retransmit.
     pub dup_acks: u32,
     /// Duplicate ACKs that start a fast retransmit.
@@ -54,22 +63,25 @@ pub(super) struct Core {
 
 impl Core {
     /// Of a connection that has not started; see [`super::Sender::new`].
-    pub fn new(params: &TcpParams, timer_phase: Span, stop: Time) -> Core {
+    pub fn new(params: &TcpParams, timer_phase: Span, stop: Time, measured: (Time, Time)) -> Core {
         let grid = Grid::new(params.granularity, timer_phase);
         let rtt = Rtt::new(params, &grid);
-        let mss = params.mss as f64;
-        let file_end = params.file_size.unwrap_or(u64::MAX);
-        Core {
+        let mut core = Core {
             snd_una: 0,
             snd_nxt: 0,
             snd_max: 0,
-            cwnd: (mss * params.initial_window as f64).min(MAX_CWND),
-            ssthresh: params.initial_ssthresh.unwrap_or(params.rwnd) as f64,
+            cwnd: 0.0,
+            ssthresh: 0.0,
             mss: params.mss,
             rwnd: params.rwnd,
-            file_end,
-            data_end: file_end,
+            first: 0,
+            file_end: 0,
+            data_end: 0,
             stop,
+            mark: Time::ZERO,
+            measured,
+            acked_at: [None; 2],
+            acked_before: 0,
             deadline: Time::NEVER,
             beyond_next: grid.beyond_next(rtt.rto()),
             grid,
@@ -80,15 +92,76 @@ impl Core {
             dup_acks: 0,
             dupack_threshold: params.dupack_threshold,
             counters: SenderCounters::default(),
-        }
+        };
+        core.open(params, 0);
+        core
     }
 
-    /// It is `now`. Once the application has stopped, what was not sent by then has not been handed over.
+    /// Becomes that of a connection that has not started: what it sends is numbered from `from` on.
+    pub fn open(&mut self, params: &TcpParams, from: u64) {
+        self.acked_before = self.acknowledged();
+        // A SYN takes a number.
+        self.first = from + u64::from(params.handshake);
+        (self.snd_una, self.snd_nxt, self.snd_max) = (from, from, from);
+        if params.handshake {
+            (self.file_end, self.data_end) = (self.first, self.first);
+        } else {
+            self.hand_over(params.file_size);
+        }
+        self.cwnd = (self.mss as f64 * params.initial_window as f64).min(MAX_CWND);
+        self.ssthresh = params.initial_ssthresh.unwrap_or(params.rwnd) as f64;
+        self.rtt = Rtt::new(params, &self.grid);
+        self.beyond_next = self.grid.beyond_next(self.rtt.rto());
+        self.dup_acks = 0;
+        self.deadline = Time::NEVER;
+        self.stop_timing();
+    }
+
+    /// The application hands over a file of so many bytes behind what was sent, or data without end.
+    pub fn hand_over(&mut self, file_size: Option<u64>) {
+        self.file_end = file_size.map_or(u64::MAX, |size| self.snd_max + size);
+        self.data_end = self.file_end;
+    }
+
+    /// It is `now`.
     #[inline(always)]
     pub fn advance(&mut self, now: Time) {
         self.grid.advance(now);
+        if now >= self.mark {
+            self.pass_marks(now);
+        }
+    }
+
+    /// Notes what is acknowledged at the ends of the measuring time. Once the application has stopped, what was not sent by then has not
+    /// been handed over.
+    #[cold]
+    fn pass_marks(&mut self, now: Time) {
+        let acked = self.acknowledged();
+        let ends = [self.measured.0, self.measured.1];
+        for (at, end) in self.acked_at.iter_mut().zip(ends) {
+            if now >= end {
+                at.get_or_insert(acked);
+            }
+        }
         if now >= self.stop {
             self.data_end = self.snd_max;
+        }
+        let ahead = ends.into_iter().chain([self.stop]).filter(|&t| t > now);
+        self.mark = ahead.min().unwrap_or(Time::NEVER);
+    }
+
+    /// Bytes of data acknowledged so far.
+    fn acknowledged(&self) -> u64 {
+        self.acked_before + self.snd_una.saturating_sub(self.first)
+    }
+
+    /// What was counted so far.
+    pub fn counted(&self) -> SenderCounters {
+        let acked = self.acknowledged();
+        let [from, to] = self.acked_at.map(|at| at.unwrap_or(acked));
+        SenderCounters {
+            acknowledged: to - from,
+            ..self.counters
         }
     }
 
@@ -98,7 +171,6 @@ impl Core {
         let acked = ack - self.snd_una;
         self.snd_una = ack;
         self.snd_nxt = self.snd_nxt.max(ack);
-        self.note_completion(now);
         if ack > self.timed_seq {
             let ticks = self.grid.passed() - self.timed_tick;
             self.rtt.sample(ticks, now.since(self.timed_at), &self.grid);
@@ -108,14 +180,6 @@ impl Core {
         self.dup_acks = 0;
         self.restart_timer();
         acked
-    }
-
-    /// Notes when nothing of the file is left to be acknowledged.
-    #[inline]
-    pub fn note_completion(&mut self, now: Time) {
-        if self.snd_una >= self.file_end && self.counters.completed.is_none() {
-            self.counters.completed = Some(now);
-        }
     }
 
     /// Slow start or congestion avoidance for one ACK of new data.
@@ -201,6 +265,43 @@ impl Core {
         self.timed_seq = NOT_TIMED;
     }
 
+    /// Sends the SYN, which has the number before the first byte.
+    pub fn transmit_syn(&mut self, now: Time, out: &mut Vec<Segment>) {
+        let seq = self.first - 1;
+        let retransmission = self.snd_max > seq;
+        out.push(Segment {
+            seq,
+            len: 0,
+            retransmission,
+        });
+        self.counters.segments += 1;
+        self.counters.retransmitted_segments += u64::from(retransmission);
+        if !retransmission {
+            self.time(now, seq);
+        }
+        (self.snd_nxt, self.snd_max) = (self.first, self.first);
+        if self.deadline == Time::NEVER {
+            self.deadline = self.expiry();
+        }
+    }
+
+    /// Sends the ACK that follows a SYN and its ACK; it counts as no segment.
+    pub fn transmit_opened(&mut self, out: &mut Vec<Segment>) {
+        out.push(Segment {
+            seq: OPENED,
+            len: 0,
+            retransmission: false,
+        });
+    }
+
+    /// Times the round trip of what is sent now from `seq` on.
+    #[inline]
+    fn time(&mut self, now: Time, seq: u64) {
+        self.timed_seq = seq;
+        self.timed_at = now;
+        self.timed_tick = self.grid.passed();
+    }
+
     #[inline]
     fn transmit(&mut self, now: Time, seq: u64, len: u64, out: &mut Vec<Segment>) {
         let retransmission = seq < self.snd_max;
@@ -214,9 +315,7 @@ impl Core {
             self.counters.retransmitted_segments += 1;
         } else {
             if self.timed_seq == NOT_TIMED {
-                self.timed_seq = seq;
-                self.timed_at = now;
-                self.timed_tick = self.grid.passed();
+                self.time(now, seq);
             }
             self.snd_max = seq + len;
         }

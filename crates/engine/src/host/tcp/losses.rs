@@ -2,10 +2,12 @@
 //! comparisons of Tahoe, Reno, and SACK TCP", CCR 26(3), 1996, section 6, and two bursts. One link of
 //! 800 kb/s and 100 ms, window 28 segments of 1000 bytes, 10 ms per segment; ACKs take 100 ms.
 
-use super::testing::{MSS, params};
+use super::testing::{ALWAYS, MSS, params};
 use super::{Ack, News, Receiver, Segment, Sender};
-use crate::scenario::model::{Estimator, Recovery, RenoFastRetransmit, SackPipe, TcpParams};
-use crate::tally::SenderCounters;
+use crate::scenario::model::{
+    Estimator, NextFile, Recovery, RenoFastRetransmit, SackPipe, TcpParams,
+};
+use crate::tally::{SenderCounters, Transfer};
 use crate::units::{Span, Time};
 use proptest::prelude::*;
 use std::collections::VecDeque;
@@ -28,6 +30,7 @@ struct Run {
     /// When each segment was sent, and its number.
     sent: Vec<(Time, Segment)>,
     counters: SenderCounters,
+    transfers: Vec<Transfer>,
     done: Time,
 }
 
@@ -48,8 +51,8 @@ impl Run {
 }
 
 fn transfer(params: &TcpParams, mut lost: impl FnMut(u64) -> bool) -> Run {
-    let mut sender = Sender::new(params, Span::ZERO, Time::NEVER);
-    let mut receiver = Receiver::new(params);
+    let mut sender = Sender::new(params, Span::ZERO, Time::NEVER, ALWAYS);
+    let mut receiver = Receiver::new(params, Span::ZERO);
     let mut frames: VecDeque<(Time, Segment)> = VecDeque::new();
     let mut acks: VecDeque<(Time, Ack)> = VecDeque::new();
     let (mut sent, mut out) = (vec![], vec![]);
@@ -88,10 +91,15 @@ fn transfer(params: &TcpParams, mut lost: impl FnMut(u64) -> bool) -> Run {
         };
         acks.extend(reply.map(|ack| (now + DELAY, ack)));
     }
-    assert_eq!(Some(news.delivered), params.file_size);
+    let bytes = params.file_size.zip(params.files);
+    assert_eq!(
+        Some(news.delivered),
+        bytes.map(|(size, files)| size * files)
+    );
     Run {
         sent,
         counters: sender.counters(),
+        transfers: sender.transfers().to_vec(),
         done: now,
     }
 }
@@ -287,5 +295,37 @@ proptest! {
         prop_assert_eq!(highest, file);
         prop_assert_eq!(run.counters.segments, run.sent.len() as u64);
         prop_assert_eq!(run.counters.retransmitted_segments, run.resent().len() as u64);
+    }
+
+    /// Whatever is lost, all files arrive once and in order, one after the other, and each takes a round trip at least.
+    #[test]
+    fn files_follow_each_other_until_all_are_done(
+        params in any_params(),
+        several in (1u64..6, 1u64..20_000, 0u64..2_000, any::<[bool; 2]>()),
+        losses in proptest::collection::vec(any::<u8>(), 0..400),
+        percent in 0u8..40,
+    ) {
+        let (files, size, gap, [same, handshake]) = several;
+        let params = TcpParams {
+            file_size: Some(size),
+            files: Some(files),
+            file_gap: Span::from_milliseconds(gap),
+            next_file: [NextFile::NewConnection, NextFile::SameConnection][usize::from(same)],
+            handshake,
+            ..params
+        };
+        let lost = |frame: u64| {
+            losses.get(frame as usize).is_some_and(|draw| u32::from(*draw) * 100 < u32::from(percent) * 256)
+        };
+        let run = transfer(&params, lost);
+        prop_assert_eq!(run.transfers.len() as u64, files);
+        prop_assert_eq!(run.counters.acknowledged, files * size);
+        prop_assert_eq!(run.counters.completed, Some(run.done));
+        let mut next = Time::ZERO;
+        for transfer in &run.transfers {
+            prop_assert_eq!(transfer.began, next);
+            prop_assert!(transfer.done.since(transfer.began) >= ROUND_TRIP);
+            next = transfer.done + params.file_gap;
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! TCP as a pure state machine: told the time and what arrived, it says what to send and when it
-//! wants to be called again. It owns no clock, queue or random stream, and connections open
-//! without a handshake: sequence numbers are byte offsets from 0.
+//! wants to be called again. It owns no clock, queue or random stream. Sequence numbers are byte
+//! offsets from 0; a SYN and the end of a connection that another follows take one each.
 //!
 //! | file | content |
 //! |---|---|
@@ -15,6 +15,8 @@
 //! in `scenario::model::Recovery`.
 
 mod core;
+#[cfg(test)]
+mod files;
 mod grid;
 mod loss_recovery;
 #[cfg(test)]
@@ -37,11 +39,14 @@ use crate::units::Time;
 pub struct Segment {
     /// First byte, counted from 0.
     pub seq: u64,
-    /// Bytes of data.
+    /// Bytes of data; none in a SYN, whose number is before the first byte, and in the ACK that follows it ([`OPENED`]).
     pub len: u32,
     /// Whether any of these bytes was sent before.
     pub retransmission: bool,
 }
+
+/// In place of the first byte, in the ACK with which a connection is open.
+pub const OPENED: u64 = u64::MAX;
 
 /// Half-open byte range [start, end) that the receiver holds beyond the cumulative ACK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]

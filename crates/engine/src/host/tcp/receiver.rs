@@ -3,16 +3,19 @@
 //! Data out of order are kept; the buffer never limits (a sender keeps to rwnd by itself).
 //! Every segment is acknowledged at once, unless `delayed_ack` = D is given: then in-order data
 //! are acknowledged when two full segments wait (RFC 1122 section 4.2.3.2), otherwise at the next
-//! tick of a grid of multiples of D (the fast timer of 4.4BSD); what is out of order, fills a gap or
+//! tick of a grid of multiples of D, or of `timer_phase` + k D (the fast timer of 4.4BSD); what is out of order, fills a gap or
 //! is a duplicate is acknowledged at once (RFC 5681 section 4.2).
+//!
+//! Each file may come on a connection of its own: one opens with its SYN, or, without a handshake, with the first segment beyond the
+//! end of the last. What then comes of an earlier one is dropped without an answer.
 //!
 //! SACK blocks (RFC 2018 section 4), at most `sack_blocks`: first the block that holds the segment
 //! that triggered the ACK, unless it moved the cumulative ACK past itself; then the blocks
 //! reported first in the most recent ACKs, none twice.
 
 use super::grid::Grid;
-use super::{Ack, Deadline, MAX_SACK_BLOCKS, SackBlock};
-use crate::scenario::model::TcpParams;
+use super::{Ack, Deadline, MAX_SACK_BLOCKS, OPENED, SackBlock};
+use crate::scenario::model::{NextFile, TcpParams, TickPhase};
 use crate::units::{Span, Time};
 use std::collections::{BTreeSet, VecDeque};
 
@@ -31,6 +34,13 @@ pub struct Receiver {
     sack_blocks: usize,
     delayed: Option<Delayed>,
     deadline: Time,
+    /// First byte of the connection, and one past the last of its file; `u64::MAX` where all is one connection.
+    first: u64,
+    end: u64,
+    /// Bytes of a file that has a connection of its own.
+    file_size: Option<u64>,
+    /// Whether connections open with a SYN.
+    handshake: bool,
 }
 
 /// What segments bring.
@@ -49,12 +59,23 @@ struct Delayed {
     enough: u64,
     /// Bytes in order that wait for an ACK.
     waiting: u64,
+    /// One past the byte with which a FIN comes, which is acknowledged at once; `u64::MAX` without one.
+    fin: u64,
 }
 
 impl Receiver {
-    /// A receiver that expects byte 0. Blocks are sent if the connection's recovery is SACK.
-    pub fn new(params: &TcpParams) -> Receiver {
-        Receiver {
+    /// A receiver that expects the first byte, or a SYN. Blocks are sent if the connection's recovery is SACK. `timer_phase` is the first
+    /// tick of the coarse timer.
+    pub fn new(params: &TcpParams, timer_phase: Span) -> Receiver {
+        let files = match params.next_file {
+            NextFile::NewConnection => params.file_size,
+            NextFile::SameConnection => None,
+        };
+        let fast_phase = match params.delayed_ack_phase {
+            TickPhase::Zero => Span::ZERO,
+            TickPhase::Timer => timer_phase,
+        };
+        let mut receiver = Receiver {
             rcv_nxt: 0,
             held: VecDeque::new(),
             recent: Vec::new(),
@@ -64,12 +85,50 @@ impl Receiver {
                 0
             },
             delayed: params.delayed_ack.map(|tick| Delayed {
-                grid: Grid::new(tick, Span::ZERO),
+                grid: Grid::new(tick, fast_phase),
                 enough: 2 * params.mss,
                 waiting: 0,
+                fin: u64::MAX,
             }),
             deadline: Time::NEVER,
+            first: 0,
+            end: u64::MAX,
+            file_size: files,
+            handshake: params.handshake,
+        };
+        if params.handshake {
+            // Nothing is in order before the SYN.
+            receiver.rcv_nxt = u64::MAX;
+        } else {
+            receiver.open(0);
         }
+        receiver
+    }
+
+    /// A connection opens whose data begin with byte `first`.
+    fn open(&mut self, first: u64) {
+        self.first = first;
+        self.rcv_nxt = first;
+        self.end = self.file_size.map_or(u64::MAX, |size| first + size);
+        self.deadline = Time::NEVER;
+        if let Some(delayed) = &mut self.delayed {
+            delayed.waiting = 0;
+            if self.handshake {
+                delayed.fin = self.end;
+            }
+        }
+    }
+
+    /// Takes what carries no data: a SYN, or the ACK that follows it. Returns whether it calls for an ACK.
+    #[cold]
+    fn take_opening(&mut self, seq: u64) -> bool {
+        if seq == OPENED {
+            return false;
+        }
+        if seq >= self.first {
+            self.open(seq + 1);
+        }
+        seq + 1 == self.first
     }
 
     /// Takes a segment of `len` bytes from `seq`, and brings `news` up to date.
@@ -88,16 +147,41 @@ impl Receiver {
     /// The same as [`Receiver::on_segment`], but for the ACK: whether it calls for one now, which [`Receiver::acknowledge`] fills in.
     #[inline(always)]
     pub fn take(&mut self, now: Time, seq: u64, len: u32, news: &mut News) -> bool {
-        let end = seq + u64::from(len);
         if seq == self.rcv_nxt && self.held.is_empty() {
-            self.rcv_nxt = end;
-            news.delivered += u64::from(len);
-            news.is_new = true;
-            !self.delay(now, u64::from(len))
+            self.take_next(now, len, news)
         } else {
-            self.place(SackBlock { start: seq, end }, news);
-            true
+            self.take_other(now, seq, len, news)
         }
+    }
+
+    /// Takes a segment with the bytes that come next; returns whether it calls for an ACK now.
+    #[inline(always)]
+    fn take_next(&mut self, now: Time, len: u32, news: &mut News) -> bool {
+        self.rcv_nxt += u64::from(len);
+        news.delivered += u64::from(len);
+        news.is_new = true;
+        !self.delay(now, u64::from(len))
+    }
+
+    /// Takes any other segment.
+    #[inline(never)]
+    fn take_other(&mut self, now: Time, seq: u64, len: u32, news: &mut News) -> bool {
+        if len == 0 {
+            return self.take_opening(seq);
+        }
+        if seq > self.end {
+            self.open(self.end + 1);
+            if seq == self.rcv_nxt {
+                return self.take_next(now, len, news);
+            }
+        }
+        if seq < self.first {
+            news.is_new = false;
+            return false;
+        }
+        let end = seq + u64::from(len);
+        self.place(SackBlock { start: seq, end }, news);
+        true
     }
 
     /// Fills in the ACK to send now. Blocks beyond those that it carries are left as they are.
@@ -142,7 +226,7 @@ impl Receiver {
             return false;
         };
         delayed.waiting += len;
-        if delayed.waiting >= delayed.enough {
+        if delayed.waiting >= delayed.enough || self.rcv_nxt >= delayed.fin {
             return false;
         }
         if self.deadline == Time::NEVER {
@@ -266,10 +350,13 @@ mod tests {
     }
 
     fn receiver(recovery: Recovery, delayed_ack: Option<Span>) -> Receiver {
-        Receiver::new(&TcpParams {
-            delayed_ack,
-            ..params(recovery)
-        })
+        Receiver::new(
+            &TcpParams {
+                delayed_ack,
+                ..params(recovery)
+            },
+            Span::ZERO,
+        )
     }
 
     /// Segment number `number` arrives; the ACK in segment numbers, blocks as [first, last].
@@ -447,7 +534,7 @@ mod tests {
             segments in proptest::collection::vec((0usize..60, 1usize..8), 1..150),
             sack_blocks in 1u32..=4,
         ) {
-            let mut r = Receiver::new(&TcpParams { sack_blocks, ..params(Recovery::Sack) });
+            let mut r = Receiver::new(&TcpParams { sack_blocks, ..params(Recovery::Sack) }, Span::ZERO);
             let mut naive = Naive {
                 have: vec![false; 80],
                 history: vec![],

@@ -12,12 +12,16 @@
 //!   later:        RTTVAR = 0.75 RTTVAR + 0.25 |SRTT - R|, then SRTT = 0.875 SRTT + 0.125 R
 //!   estimate = ceil(SRTT + max(1, 4 RTTVAR))
 //!
-//! RTO = min(max_rto, 2^b max(min_rto, estimate)); before the first sample RTO = min(max_rto, 2^b
+//! `bsd-lite2`, as `bsd`, and as 4.4BSD-Lite2 (`tcp_newtcpcb`, `tcp_timers`) without samples:
+//!   at first:     srtt8 = 0, rttvar4 = 2 initial_rto
+//!   from the fourth timeout in a row on: rttvar4 += srtt8 >> 3, srtt8 = 0, and the next sample is a first one
+//!   RTO = min(max_rto, max(min_rto, 2^b estimate)), but initial_rto as long as there is neither sample nor timeout
+//!
+//! Else RTO = min(max_rto, 2^b max(min_rto, estimate)); before the first sample RTO = min(max_rto, 2^b
 //! initial_rto). b grows by 1 per timeout up to 6 (factor 64, `tcp_backoff` of 4.4BSD) and becomes 0
 //! with a sample (Karn and Partridge, SIGCOMM 1987; RFC 6298 section 5). Limits that are no whole
 //! number of ticks are rounded up.
-//! Not taken over from 4.4BSD: folding srtt into rttvar after four timeouts, and giving up after
-//! twelve.
+//! Not taken over from 4.4BSD: giving up after twelve timeouts.
 
 use super::grid::Grid;
 use crate::scenario::model::{Estimator, TcpParams};
@@ -25,6 +29,8 @@ use crate::units::Span;
 
 /// Largest number of doublings.
 const MAX_BACK_OFF: u32 = 6;
+/// Timeouts in a row after which 4.4BSD-Lite2 forgets srtt.
+const MANY_TIMEOUTS: u32 = 4;
 
 /// Estimator and back-off of one connection.
 #[derive(Clone, Copy, Debug)]
@@ -32,6 +38,8 @@ pub(super) struct Rtt {
     estimate: Estimate,
     sampled: bool,
     back_off: u32,
+    /// Whether all is as in 4.4BSD-Lite2.
+    lite2: bool,
     /// RTO without back-off.
     base: u64,
     min: u64,
@@ -48,11 +56,16 @@ impl Rtt {
     /// An estimator without samples.
     pub fn new(params: &TcpParams, grid: &Grid) -> Rtt {
         let min = grid.ticks_of(params.min_rto).max(1);
+        let initial = grid.ticks_of(params.initial_rto).max(1);
         Rtt {
             estimate: match params.estimator {
                 Estimator::Bsd => Estimate::Bsd {
                     srtt8: 0,
                     rttvar4: 0,
+                },
+                Estimator::BsdLite2 => Estimate::Bsd {
+                    srtt8: 0,
+                    rttvar4: (2 * initial) as i64,
                 },
                 Estimator::Rfc6298 => Estimate::Rfc6298 {
                     srtt: 0.0,
@@ -61,7 +74,8 @@ impl Rtt {
             },
             sampled: false,
             back_off: 0,
-            base: grid.ticks_of(params.initial_rto).max(1),
+            lite2: params.estimator == Estimator::BsdLite2,
+            base: initial,
             min,
             max: grid.ticks_of(params.max_rto).max(min),
         }
@@ -96,17 +110,33 @@ impl Rtt {
         };
         self.sampled = true;
         self.back_off = 0;
-        self.base = estimate.max(self.min);
+        self.base = if self.lite2 {
+            estimate
+        } else {
+            estimate.max(self.min)
+        };
     }
 
     /// Doubles the RTO after a timeout.
     pub fn back_off(&mut self) {
         self.back_off = (self.back_off + 1).min(MAX_BACK_OFF);
+        if self.lite2
+            && let Estimate::Bsd { srtt8, rttvar4 } = &mut self.estimate
+        {
+            self.base = ((*srtt8 >> 3) + *rttvar4) as u64;
+            if self.back_off >= MANY_TIMEOUTS {
+                *rttvar4 += *srtt8 >> 3;
+                *srtt8 = 0;
+                self.sampled = false;
+            }
+        }
     }
 
     /// RTO in ticks, at least 1.
     pub fn rto(&self) -> u64 {
-        self.base.saturating_mul(1 << self.back_off).min(self.max)
+        let least = if self.lite2 { self.min } else { 1 };
+        let backed_off = self.base.saturating_mul(1 << self.back_off);
+        backed_off.max(least).min(self.max)
     }
 }
 
@@ -213,6 +243,61 @@ mod tests {
         assert_eq!(seen, [3, 6, 12, 24, 48, 96, 192, 192]);
         rtt.sample(0, Span::ZERO, &grid);
         assert_eq!(rtt.rto(), 3);
+    }
+
+    /// 4.4BSD's timer: ticks of 500 ms, 1 s at least, 6 s at first, 64 s at most.
+    fn lite2() -> (Rtt, Grid) {
+        let params = TcpParams {
+            estimator: Estimator::BsdLite2,
+            granularity: Span::from_milliseconds(500),
+            min_rto: Span::from_milliseconds(1_000),
+            initial_rto: Span::from_milliseconds(6_000),
+            max_rto: Span::from_milliseconds(64_000),
+            ..params(Recovery::Reno)
+        };
+        let grid = Grid::new(params.granularity, Span::ZERO);
+        (Rtt::new(&params, &grid), grid)
+    }
+
+    #[test]
+    fn lite2_without_samples_waits_6_24_48_and_64_seconds() {
+        let (mut rtt, grid) = lite2();
+        let mut seen = vec![];
+        for _ in 0..5 {
+            seen.push(rtt.rto());
+            rtt.back_off();
+        }
+        assert_eq!(seen, [12, 48, 96, 128, 128]);
+        // A first sample of one tick: 1 + 2.
+        rtt.sample(0, Span::ZERO, &grid);
+        assert_eq!(rtt.rto(), 3);
+    }
+
+    #[test]
+    fn lite2_forgets_srtt_after_four_timeouts_in_a_row() {
+        // m = 5 and then m = 1: srtt8 = 35, rttvar4 = 10 + 5 - 2; or a first sample, (8, 2).
+        for (timeouts, then) in [(3, 4 + 13), (4, 1 + 2)] {
+            let (mut rtt, grid) = lite2();
+            rtt.sample(4, Span::ZERO, &grid);
+            for back_off in 1..=timeouts {
+                rtt.back_off();
+                assert_eq!(rtt.rto(), (15 << back_off).min(128));
+            }
+            rtt.sample(0, Span::ZERO, &grid);
+            assert_eq!(rtt.rto(), then);
+        }
+    }
+
+    #[test]
+    fn lite2_limits_the_product() {
+        let (mut rtt, grid) = lite2();
+        rtt.min = 10;
+        rtt.sample(0, Span::ZERO, &grid);
+        assert_eq!(rtt.rto(), 10);
+        rtt.back_off();
+        assert_eq!(rtt.rto(), 10, "twice 3 is below");
+        rtt.back_off();
+        assert_eq!(rtt.rto(), 12);
     }
 
     #[test]

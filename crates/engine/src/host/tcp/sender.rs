@@ -12,42 +12,134 @@
 //! outstanding. See `grid` for when it expires and `rtt` for its length.
 //! Round-trip time: one segment is timed at a time, only at its first transmission; any
 //! retransmission cancels the timing (Karn; 4.4BSD `t_rtt`).
+//! Files: when the last byte of one is acknowledged, the next begins, on a new connection or the same, at once or after a gap. Until
+//! then the deadline is that beginning.
+//! Handshake: a SYN takes the number before the first byte, is timed and sent again as a segment; its ACK is answered, and then data go.
 //! Stop: from then on the data end at snd_max; what was sent is completed by the same rules.
-//! Not modelled: handshake, window updates, persist timer, restart after idle (sources are never
-//! idle), giving up.
+//! Not modelled: window updates, persist timer, restart after idle (sources are idle between files only), giving up.
 
 use super::core::Core;
 use super::loss_recovery::LossRecovery;
 use super::recovery::State;
 use super::{Ack, Deadline, Segment};
-use crate::scenario::model::TcpParams;
-use crate::tally::SenderCounters;
+use crate::scenario::model::{NextFile, TcpParams};
+use crate::tally::{SenderCounters, Transfer};
 use crate::units::{Span, Time};
 
-/// The sending end of a connection.
+/// The sending end of a connection, or of several one after the other.
 #[derive(Clone, Debug)]
 pub struct Sender {
     core: Core,
     recovery: State,
+    /// Whether a SYN is not acknowledged yet.
+    opening: bool,
+    /// Whether the deadline is the beginning of the next file.
+    pauses: bool,
+    /// What follows from the end of a file, and from the SYN.
+    params: Box<TcpParams>,
+    /// When the present file began.
+    began: Time,
+    transfers: Vec<Transfer>,
 }
 
 impl Sender {
     /// A sender that has not started. `params` must satisfy 1 <= MSS <= rwnd and MSS < 2^32;
-    /// `timer_phase` is the first tick of the coarse timer. At `stop` and later nothing is sent that was not sent before.
-    pub fn new(params: &TcpParams, timer_phase: Span, stop: Time) -> Sender {
+    /// `timer_phase` is the first tick of the coarse timer. At `stop` and later nothing is sent that was not sent before. `measured` is the
+    /// measuring time, from and to.
+    pub fn new(
+        params: &TcpParams,
+        timer_phase: Span,
+        stop: Time,
+        measured: (Time, Time),
+    ) -> Sender {
         Sender {
-            core: Core::new(params, timer_phase, stop),
+            core: Core::new(params, timer_phase, stop, measured),
             recovery: State::new(params),
+            opening: false,
+            pauses: false,
+            params: Box::new(params.clone()),
+            began: Time::ZERO,
+            transfers: Vec::new(),
         }
     }
 
     /// The application opens: sends the initial window.
     pub fn start(&mut self, now: Time, out: &mut Vec<Segment>) {
+        self.core.advance(now);
+        self.core.counters.began = Some(now);
+        self.begin(now, out);
+    }
+
+    /// A file begins, or data without end, on a connection that is open or has not started.
+    fn begin(&mut self, now: Time, out: &mut Vec<Segment>) {
+        self.began = now;
         let core = &mut self.core;
-        core.advance(now);
-        core.counters.began = Some(now);
-        core.note_completion(now);
-        core.send_window(now, out);
+        self.opening = core.snd_max < core.first;
+        if self.opening {
+            core.transmit_syn(now, out);
+        } else if core.snd_una >= core.file_end {
+            self.file_done(now, out);
+        } else {
+            core.send_window(now, out);
+        }
+    }
+
+    /// The last byte of the file is acknowledged.
+    #[cold]
+    fn file_done(&mut self, now: Time, out: &mut Vec<Segment>) {
+        let began = self.began;
+        self.transfers.push(Transfer { began, done: now });
+        let sent = self.transfers.len() as u64;
+        let core = &mut self.core;
+        if self.params.files.is_some_and(|files| sent >= files) {
+            core.counters.completed = Some(now);
+            return;
+        }
+        let next = now + self.params.file_gap;
+        if next >= core.stop {
+            return;
+        }
+        if next > now {
+            self.pauses = true;
+            core.deadline = next;
+        } else {
+            self.next_file(now, out);
+        }
+    }
+
+    /// The next file begins.
+    fn next_file(&mut self, now: Time, out: &mut Vec<Segment>) {
+        let (core, params) = (&mut self.core, &self.params);
+        match params.next_file {
+            NextFile::NewConnection => {
+                // The end of the last connection took a number.
+                core.open(params, core.file_end + 1);
+                self.recovery = State::new(params);
+            }
+            NextFile::SameConnection => {
+                core.cwnd = params.mss as f64;
+                core.hand_over(params.file_size);
+            }
+        }
+        self.begin(now, out);
+    }
+
+    /// All that was to be sent is acknowledged, the last `acked` bytes by `ack`: the SYN, or a file.
+    #[cold]
+    fn reached_end(&mut self, now: Time, ack: &Ack, acked: u64, out: &mut Vec<Segment>) {
+        let core = &mut self.core;
+        if self.opening {
+            self.opening = false;
+            core.transmit_opened(out);
+            core.hand_over(self.params.file_size);
+            if now >= core.stop {
+                core.data_end = core.snd_max;
+            }
+            core.send_window(now, out);
+        } else {
+            self.recovery.on_new_ack(core, now, ack, acked, out);
+            self.file_done(now, out);
+        }
     }
 
     /// Takes an ACK; appends the segments to send now, in order, to `out`. ACKs below snd_una or
@@ -59,6 +151,9 @@ impl Sender {
         if ack.ack > core.snd_una {
             if ack.ack <= core.snd_max {
                 let acked = core.acknowledge(now, ack.ack);
+                if core.snd_una >= core.file_end {
+                    return self.reached_end(now, ack, acked, out);
+                }
                 self.recovery.on_new_ack(core, now, ack, acked, out);
             }
         } else if ack.ack == core.snd_una && core.snd_max > core.snd_una {
@@ -67,7 +162,7 @@ impl Sender {
         }
     }
 
-    /// To be called at the deadline: the retransmission timer expired. A call before it does
+    /// To be called at the deadline: the retransmission timer expired, or the next file begins. A call before it does
     /// nothing.
     pub fn on_timer(&mut self, now: Time, out: &mut Vec<Segment>) {
         let core = &mut self.core;
@@ -75,12 +170,21 @@ impl Sender {
             return;
         }
         core.advance(now);
+        if self.pauses {
+            self.pauses = false;
+            core.deadline = Time::NEVER;
+            return self.next_file(now, out);
+        }
         let ssthresh = self.recovery.on_timeout(core);
         core.time_out(ssthresh);
-        core.send_window(now, out);
+        if self.opening {
+            core.transmit_syn(now, out);
+        } else {
+            core.send_window(now, out);
+        }
     }
 
-    /// When the retransmission timer expires; `Time::NEVER` when none runs.
+    /// When the retransmission timer expires or the next file begins; `Time::NEVER` when neither is to be.
     #[inline]
     pub fn deadline(&self) -> Deadline {
         self.core.deadline
@@ -98,19 +202,24 @@ impl Sender {
 
     /// What was counted since the start.
     pub fn counters(&self) -> SenderCounters {
-        self.core.counters
+        self.core.counted()
     }
 
-    /// Whether a file was sent and fully acknowledged.
+    /// The files that were sent and acknowledged, in order.
+    pub fn transfers(&self) -> &[Transfer] {
+        &self.transfers
+    }
+
+    /// Whether all files were sent and fully acknowledged.
     #[cfg(test)]
     pub fn is_done(&self) -> bool {
-        self.core.snd_una >= self.core.file_end
+        self.core.counters.completed.is_some()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{MSS, NOTHING, Peer, RWND, ack_of, numbers, params};
+    use super::super::testing::{ALWAYS, MSS, NOTHING, Peer, RWND, ack_of, numbers, params};
     use super::*;
     use crate::scenario::model::Recovery;
 
@@ -121,7 +230,7 @@ mod tests {
     fn sender(change: impl FnOnce(&mut TcpParams)) -> Sender {
         let mut p = params(Recovery::Vanilla);
         change(&mut p);
-        Sender::new(&p, Span::ZERO, Time::NEVER)
+        Sender::new(&p, Span::ZERO, Time::NEVER, ALWAYS)
     }
 
     /// Segment numbers sent by `f`.
@@ -218,7 +327,7 @@ mod tests {
     #[test]
     fn stopped_new_acks_open_the_window_and_send_nothing_new() {
         let stop = ms(20);
-        let mut s = Sender::new(&params(Recovery::Vanilla), Span::ZERO, stop);
+        let mut s = Sender::new(&params(Recovery::Vanilla), Span::ZERO, stop, ALWAYS);
         assert_eq!(sent(|out| s.start(ms(0), out)), [0]);
         assert_eq!(sent(|out| s.on_ack(ms(19), &ack_of(1), out)), [1, 2]);
         assert_eq!(sent(|out| s.on_ack(stop, &ack_of(2), out)), NOTHING);
@@ -240,7 +349,7 @@ mod tests {
                 initial_window: 3,
                 ..params(Recovery::Vanilla)
             };
-            let mut s = Sender::new(&p, Span::ZERO, ms(20));
+            let mut s = Sender::new(&p, Span::ZERO, ms(20), ALWAYS);
             assert_eq!(sent(|out| s.start(ms(0), out)), [0, 1, 2]);
             let all = Ack {
                 ack: (3 * MSS).min(segments * MSS - 1),

@@ -8,6 +8,8 @@ use crate::units::{Span, Time};
 pub const MSS: u64 = 1000;
 /// No segment sent.
 pub const NOTHING: [u64; 0] = [];
+/// A measuring time that never ends.
+pub const ALWAYS: (Time, Time) = (Time::ZERO, Time::NEVER);
 /// Receiver window in the tests.
 pub const RWND: u64 = 100 * MSS;
 
@@ -63,7 +65,7 @@ impl Peer {
     /// As `established`, with these parameters.
     pub fn with(params: TcpParams, window: u64) -> Peer {
         let mut peer = Peer {
-            sender: Sender::new(&params, Span::ZERO, Time::NEVER),
+            sender: Sender::new(&params, Span::ZERO, Time::NEVER, ALWAYS),
             now: Time::ZERO,
             una: 0,
         };

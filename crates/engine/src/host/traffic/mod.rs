@@ -2,11 +2,13 @@
 //!
 //! A source of *frames* is told when it starts, what frames have arrived at its ends and when its timers expire, and offers frames. A
 //! source of *cells* says when its next cells come. To add a source of frames: its file here with a [`FrameSource`], its line in
-//! [`Frames`] and in [`Source::new`], and what `scenario::Traffic` asks of it.
+//! `Others` and in [`Source::new`], and what `scenario::Traffic` asks of it.
 
 mod cells;
+mod other;
 mod pace;
 mod tcp;
+mod two_way;
 mod udp;
 
 pub use cells::CellSource;
@@ -15,10 +17,12 @@ use crate::flow::FlowKind;
 use crate::host::tcp::Segment;
 use crate::rng::Stream;
 use crate::scenario::Traffic;
-use crate::tally::SenderCounters;
+use crate::tally::{Back, SenderCounters, Transfer};
 use crate::units::{Span, Time};
 use enum_dispatch::enum_dispatch;
+use other::{Other, Others};
 use tcp::Tcp;
+use two_way::TwoWay;
 use udp::Udp;
 
 /// An end of a VC.
@@ -48,8 +52,13 @@ pub struct Offered {
     pub kind: FlowKind,
     /// Cells.
     pub cells: u32,
-    /// Number of the first byte of data that it carries.
+    /// Number of the first byte of data that it carries, or of an ACK what it acknowledges; see `NO_DATA`.
     pub first_byte: u64,
+}
+
+impl Offered {
+    /// `first_byte` of what is no data and yet in the flow of data.
+    pub const NO_DATA: u64 = u64::MAX;
 }
 
 /// Where sources put what they offer.
@@ -99,6 +108,14 @@ pub trait FrameSource {
 
     /// What it has counted.
     fn counters(&self) -> SenderCounters;
+
+    /// The files that it has sent, in order.
+    fn transfers(&self) -> &[Transfer];
+
+    /// What it has counted of data that go back; `None` where only one end sends.
+    fn back(&self) -> Option<Back> {
+        None
+    }
 }
 
 /// A source of frames.
@@ -111,8 +128,8 @@ pub trait FrameSource {
 pub enum Frames {
     /// A TCP connection.
     Tcp,
-    /// UDP datagrams.
-    Udp,
+    /// Anything else.
+    Other,
 }
 
 /// What drives a VC.
@@ -125,12 +142,12 @@ pub enum Source {
 }
 
 impl Source {
-    /// The source of `traffic`, from `start` until before `stop`. `timer_phase` tells the phase of coarse timers of a granularity, `draws` is for
-    /// what the source draws.
+    /// The source of `traffic`, from `start` until before `stop`, with the measuring time. `timer_phase` tells the phase of coarse timers of a
+    /// granularity, `draws` is for what the source draws.
     pub fn new(
         traffic: &Traffic,
-        start: Time,
-        stop: Time,
+        [start, stop]: [Time; 2],
+        measured: (Time, Time),
         timer_phase: impl FnOnce(Span) -> Span,
         draws: impl FnOnce() -> Stream,
     ) -> Source {
@@ -139,11 +156,14 @@ impl Source {
         }
         match traffic {
             Traffic::Tcp(params) => {
-                let tcp = Tcp::new(params, timer_phase(params.granularity), stop);
-                Source::Frames(Box::new(tcp.into()))
+                let phase = timer_phase(params.granularity);
+                Source::Frames(Box::new(match params.both_ways {
+                    false => Tcp::new(params, phase, stop, measured).into(),
+                    true => Other::new(TwoWay::new(params, phase, stop, measured)).into(),
+                }))
             }
             Traffic::Udp(params) => {
-                let udp = Udp::new(*params, start, stop);
+                let udp = Other::new(Udp::new(*params, start, stop));
                 Source::Frames(Box::new(udp.into()))
             }
             Traffic::Cbr { .. } | Traffic::Poisson { .. } | Traffic::Vbr { .. } => {

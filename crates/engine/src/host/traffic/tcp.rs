@@ -6,7 +6,7 @@ use crate::cells::precedes;
 use crate::flow::FlowKind;
 use crate::host::tcp::{Ack, MAX_SACK_BLOCKS, News, Receiver, SackBlock, Sender};
 use crate::scenario::TcpParams;
-use crate::tally::SenderCounters;
+use crate::tally::{SenderCounters, Transfer};
 use crate::units::{Span, Time};
 use std::collections::VecDeque;
 
@@ -33,11 +33,12 @@ pub struct Tcp {
 }
 
 impl Tcp {
-    /// A connection about to start; `timer_phase` is the first tick of its timers. Its application stops at `stop`.
-    pub fn new(params: &TcpParams, timer_phase: Span, stop: Time) -> Tcp {
+    /// A connection about to start; `timer_phase` is the first tick of its timers. Its application stops at `stop`; the measuring time is
+    /// `measured`, from and to.
+    pub fn new(params: &TcpParams, timer_phase: Span, stop: Time, measured: (Time, Time)) -> Tcp {
         Tcp {
-            sender: Sender::new(params, timer_phase, stop),
-            receiver: Receiver::new(params),
+            sender: Sender::new(params, timer_phase, stop, measured),
+            receiver: Receiver::new(params, timer_phase),
             data: VecDeque::new(),
             acks: VecDeque::new(),
             sacks: VecDeque::new(),
@@ -255,6 +256,10 @@ impl FrameSource for Tcp {
 
     fn counters(&self) -> SenderCounters {
         self.sender.counters()
+    }
+
+    fn transfers(&self) -> &[Transfer] {
+        self.sender.transfers()
     }
 }
 

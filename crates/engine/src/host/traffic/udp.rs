@@ -4,7 +4,7 @@ use super::pace::Pace;
 use super::{Delivery, End, FrameSource, Offered, Outbox, SourceState};
 use crate::flow::FlowKind;
 use crate::scenario::UdpParams;
-use crate::tally::SenderCounters;
+use crate::tally::{SenderCounters, Transfer};
 use crate::units::Time;
 
 /// A UDP source and the end that it sends to.
@@ -66,6 +66,10 @@ impl FrameSource for Udp {
 
     fn counters(&self) -> SenderCounters {
         SenderCounters::default()
+    }
+
+    fn transfers(&self) -> &[Transfer] {
+        &[]
     }
 }
 

@@ -5,8 +5,9 @@
 //! sent as the window allows. The first ACK of new data ends recovery with cwnd = ssthresh.
 //! Source: RFC 2001 sections 3 and 4; 4.4BSD-Lite2 `tcp_input`.
 //! Taken over from BSD: no guard, so duplicates caused by go-back-N after a timeout can start a
-//! (false) fast retransmit. Not taken over: Lite2 leaves cwnd inflated when exactly the threshold of
-//! duplicates came.
+//! (false) fast retransmit.
+//! Option `reno_window = bsd-lite2`: ssthresh, also after a timeout, is a whole number of segments; cwnd stays inflated when exactly
+//! the threshold of duplicates came; and the ACK that ends recovery opens the window as any other.
 //! Option `reno_fast_retransmit = nothing`: all the same, but the segment is not sent again and the
 //! timer runs on; it reproduces published tables in which fast retransmit cannot have repaired the
 //! hole.
@@ -14,7 +15,7 @@
 use crate::host::tcp::core::Core;
 use crate::host::tcp::loss_recovery::LossRecovery;
 use crate::host::tcp::{Ack, Segment};
-use crate::scenario::model::{RenoFastRetransmit, TcpParams};
+use crate::scenario::model::{RenoFastRetransmit, RenoWindow, TcpParams};
 use crate::units::Time;
 
 /// Where a Reno sender stands.
@@ -22,6 +23,9 @@ use crate::units::Time;
 pub(in crate::host::tcp) struct Reno {
     recovering: bool,
     resend: RenoFastRetransmit,
+    window: RenoWindow,
+    /// Whether more duplicates came than start a recovery.
+    more: bool,
 }
 
 impl Reno {
@@ -30,6 +34,35 @@ impl Reno {
         Reno {
             recovering: false,
             resend: params.reno_fast_retransmit,
+            window: params.reno_window,
+            more: false,
+        }
+    }
+
+    /// The first ACK of new data ends a recovery.
+    #[cold]
+    fn leave(&mut self, core: &mut Core) {
+        self.recovering = false;
+        match self.window {
+            RenoWindow::Rfc2001 => core.cwnd = core.ssthresh,
+            RenoWindow::BsdLite2 => {
+                if self.more {
+                    core.cwnd = core.cwnd.min(core.ssthresh);
+                }
+                core.open_window();
+            }
+        }
+    }
+
+    /// ssthresh after a loss, bytes.
+    fn half(&self, core: &Core) -> f64 {
+        let half = core.half_window();
+        match self.window {
+            RenoWindow::Rfc2001 => half,
+            RenoWindow::BsdLite2 => {
+                let mss = core.mss as f64;
+                (half / mss).floor() * mss
+            }
         }
     }
 }
@@ -45,8 +78,7 @@ impl LossRecovery for Reno {
         out: &mut Vec<Segment>,
     ) {
         if self.recovering {
-            self.recovering = false;
-            core.cwnd = core.ssthresh;
+            self.leave(core);
         } else {
             core.open_window();
         }
@@ -56,12 +88,13 @@ impl LossRecovery for Reno {
     fn on_duplicate_ack(&mut self, core: &mut Core, now: Time, _: &Ack, out: &mut Vec<Segment>) {
         core.dup_acks += 1;
         if self.recovering {
+            self.more = true;
             core.cwnd += core.mss as f64;
             core.send_window(now, out);
         } else if core.dup_acks == core.dupack_threshold {
-            self.recovering = true;
+            (self.recovering, self.more) = (true, false);
             core.counters.fast_retransmits += 1;
-            core.ssthresh = core.half_window();
+            core.ssthresh = self.half(core);
             core.cwnd = core.ssthresh + 3.0 * core.mss as f64;
             match self.resend {
                 RenoFastRetransmit::MissingSegment => core.fast_retransmit(now, out),
@@ -72,7 +105,7 @@ impl LossRecovery for Reno {
 
     fn on_timeout(&mut self, core: &Core) -> f64 {
         self.recovering = false;
-        core.half_window()
+        self.half(core)
     }
 }
 
@@ -201,5 +234,49 @@ mod tests {
         assert_eq!(peer.dup(), [una + 8]);
         assert_eq!(peer.sender.deadline(), deadline, "the timer runs on");
         assert_eq!(peer.expire(), [una]);
+    }
+
+    fn lite2(window: u64) -> Peer {
+        let params = TcpParams {
+            reno_window: RenoWindow::BsdLite2,
+            ..params(Recovery::Reno)
+        };
+        Peer::with(params, window)
+    }
+
+    // 4.4BSD-Lite2 `tcp_input`: the window shrinks if t_dupacks > tcprexmtthresh, and then opens.
+    #[test]
+    fn lite2_leaves_the_window_inflated_after_exactly_the_threshold() {
+        for (duplicates, cwnd) in [(3, 7.0 + 1.0 / 7.0), (4, 5.0), (5, 5.0)] {
+            let mut peer = lite2(8);
+            let una = peer.una();
+            for _ in 0..duplicates {
+                peer.dup();
+            }
+            peer.ack(una + 8);
+            assert_eq!(
+                peer.sender.cwnd(),
+                (cwnd * MSS as f64) as u64,
+                "{duplicates}"
+            );
+        }
+    }
+
+    // 4.4BSD-Lite2 `tcp_input` and `tcp_timers`: win = min(snd_wnd, snd_cwnd) / 2 / t_maxseg.
+    #[test]
+    fn lite2_ssthresh_is_whole_segments() {
+        let mut peer = lite2(9);
+        for _ in 0..3 {
+            peer.dup();
+        }
+        assert_eq!(
+            (peer.sender.ssthresh(), peer.sender.cwnd()),
+            (4 * MSS, 7 * MSS)
+        );
+        let mut peer = lite2(9);
+        peer.expire();
+        assert_eq!(peer.sender.ssthresh(), 4 * MSS);
+        peer.expire();
+        assert_eq!(peer.sender.ssthresh(), 2 * MSS, "at least two");
     }
 }

@@ -1,0 +1,72 @@
+//! Sources of frames that are no plain TCP.
+//!
+//! They stand behind a pointer of their own, and nothing of them is inlined where sources are called: one comparison tells a TCP there,
+//! which is what almost all frames are of.
+
+use super::two_way::TwoWay;
+use super::udp::Udp;
+use super::{Delivery, End, FrameSource, Outbox, SourceState};
+use crate::flow::FlowKind;
+use crate::tally::{Back, SenderCounters, Transfer};
+use crate::units::Time;
+use enum_dispatch::enum_dispatch;
+
+/// A source that is no plain TCP.
+#[derive(Debug)]
+pub struct Other(Box<Others>);
+
+/// Which one.
+#[enum_dispatch(FrameSource)]
+#[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "each is boxed")]
+pub enum Others {
+    /// A TCP connection each way.
+    TwoWay,
+    /// UDP datagrams.
+    Udp,
+}
+
+impl Other {
+    /// Of one of them.
+    pub fn new(source: impl Into<Others>) -> Other {
+        Other(Box::new(source.into()))
+    }
+}
+
+impl FrameSource for Other {
+    #[inline(never)]
+    fn start(&mut self, now: Time, out: &mut Outbox) -> Time {
+        self.0.start(now, out)
+    }
+
+    #[inline(never)]
+    fn take(&mut self, kind: FlowKind, frame: u32, now: Time, out: &mut Outbox) -> Delivery {
+        self.0.take(kind, frame, now, out)
+    }
+
+    #[inline(never)]
+    fn on_timer(&mut self, end: End, now: Time, out: &mut Outbox) {
+        self.0.on_timer(end, now, out);
+    }
+
+    #[inline(never)]
+    fn deadline(&self, end: End) -> Time {
+        self.0.deadline(end)
+    }
+
+    fn state(&self, what: SourceState) -> Option<u64> {
+        self.0.state(what)
+    }
+
+    fn counters(&self) -> SenderCounters {
+        self.0.counters()
+    }
+
+    fn transfers(&self) -> &[Transfer] {
+        self.0.transfers()
+    }
+
+    fn back(&self) -> Option<Back> {
+        self.0.back()
+    }
+}
