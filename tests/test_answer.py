@@ -16,6 +16,8 @@ STUDIES = sorted(studies())
 
 #: Metrics that sentences ask for beside efficiency and fairness.
 OTHERS = {
+    "goodput": 0.5,
+    "mean_queue_cells": 4000.0,
     "vbr_max_queue_cells": 7000,
     "vbr_cell_delay_variation_s": 0.25,
     "throughput_mbps": 20.0,
@@ -208,3 +210,34 @@ def test_a_difference_that_runs_do_not_show_is_left_open() -> None:
     assert "LAN without VBR ABR (+0.10 [+0.08, +0.12] against EPD)" in of_services(1, 0.01)[0]
     assert "LAN without VBR ABR or EPD (+0.10 [-0.15, +0.35] against EPD)" in of_services(1, 0.1)[0]
     assert "LAN without VBR UBR (-0.20 [-0.22, -0.18] against UBR)" in of_services(-1, 0.01)[0]
+
+
+def of_discard(sign: int) -> list[str]:
+    """The answer of the fifth study where policies matter on the access network and FBA is fair, or the other way round."""
+    found = []
+    for table in load("cell-discard").tables.values():
+        for row in table.rows:
+            access, policy = row["environment"] == "access", row["drop_policy"]
+            better = sign * {"epd": 0.1, "fba": 0.1, "red": 0.2}.get(policy, 0.0)
+            values = {
+                "goodput": 0.7 + better * access - 0.1 * sign * (access and row["mss_bytes"] == 9140),
+                "fairness": 0.7 + sign * {"fba": 0.2}.get(policy, 0.0),
+                "mean_queue_cells": 5000 - sign * 2000 * (policy == "red"),
+            }
+            found.append(replace(row, simulated=values))
+    return answer(load("cell-discard"), Rows(found), None)
+
+
+def test_the_answer_of_cell_discard_turns_round_with_its_rows() -> None:
+    good, bad = of_discard(1), of_discard(-1)
+    assert "a LAN the discard policy hardly matters for the goodput" in good[0]
+    assert "access network the discard policy decides the goodput" in good[1]
+    assert good[1].endswith("segment sizes: RED (0.85), EPD (0.75), FBA (0.75), UBR (tail drop) (0.65).")
+    assert bad[1].endswith("segment sizes: UBR (tail drop) (0.75), EPD (0.65), FBA (0.65), RED (0.55).")
+    assert "FBA on the LAN (0.90; tail drop 0.70) and FBA on the access network (0.90; tail drop 0.70)" in good[2]
+    assert "FBA" not in bad[2]
+    assert (
+        "access network falls by 0.10; the queue is shortest with RED (3000 cells on average, with tail drop 5000)"
+        in good[3]
+    )
+    assert "access network rises by 0.10; the queue is shortest with UBR (tail drop) (5000" in bad[3]

@@ -45,6 +45,9 @@ NEUTRAL = {
     "vbr_cell_delay_variation_s": 0,
     "max_queue_cells": 0,
     "cell_loss_ratio": 0,
+    "goodput": 0.5,
+    "mean_queue_cells": 0,
+    "unfinished_sources": 0,
 }
 
 
@@ -453,7 +456,83 @@ ABR = [
 ]  # fmt: skip
 
 
-KNOWN = {"ubr-plus": UBR_PLUS, "guaranteed-rate": GUARANTEED_RATE, "gfr-leaky-bucket": GFR, "abr-or-ubr": ABR}
+# The fifth study.
+
+
+def by_policy(tail: float = 0, epd: float = 0, fba: float = 0, red: float = 0, **where: Any) -> Rule:
+    """0.5 and what each policy adds in rows as ``where`` says."""
+    more = {"tail-drop": tail, "epd": epd, "fba": fba, "red": red}
+    return lambda row: 0.5 + (more.get(row["drop_policy"], 0) if row.matches(where) else 0)
+
+
+def starved(slow: float) -> Rule:
+    """Goodputs of fifty VCs, the slower half with a part of the rest's."""
+    return lambda _: [0.68] * 25 + [0.68 * slow] * 25  # type: ignore[return-value]
+
+
+def by_parameters(best: Mapping[str, str], more: float) -> Rule:
+    """``more`` for the parameters of each policy that are named."""
+    return lambda row: 0.5 + (more if row["parameters"] == best.get(row["drop_policy"]) else 0)
+
+
+OTHER_PARAMETERS = {
+    "red": "w_q=0.0005 max_p=0.1 min_th=500 max_th=2000",
+    "fba": "K=8000 R=2000 Z=0.5",
+    "epd": "threshold=50%",
+}
+
+CELL_DISCARD = [
+    holds("lan_goodput", "all alike", "MSS 9140: UBR (tail drop) 0.500", goodput=EVEN),
+    holds("lan_goodput", "a little apart", goodput=by_policy(red=0.02)),
+    fails("lan_goodput", "apart", "EPD 0.550", goodput=by_policy(epd=0.05)),
+    holds("lan_goodput", "the access network is not judged", goodput=by_policy(epd=0.05, environment="access")),
+    holds("fifty_sources", "better than UBR", "gain +0.000 and +0.050",
+          goodput=by_policy(epd=0.05, fba=0.05, red=0.05, sources=50)),
+    fails("fifty_sources", "no more than with ten", "gain +0.050 and +0.050", goodput=by_policy(epd=0.05, fba=0.05, red=0.05)),
+    fails("fifty_sources", "hardly", "and +0.020", goodput=by_policy(epd=0.02, fba=0.02, red=0.02, sources=50)),
+    holds("lan_fairness", "FBA", "MSS 1460: FBA 0.60", fairness=by_policy(fba=0.1)),
+    fails("lan_fairness", "not with large segments", "MSS 9140: RED 0.70",
+          fairness=lambda row: 0.5 + {("fba", 1460): 0.1, ("red", 9140): 0.2}.get((row["drop_policy"], row["mss_bytes"]), 0)),
+    holds("lan_queue", "RED's is short", "RED 3000", mean_queue_cells=unless(always(6000), always(3000), drop_policy="red")),
+    fails("lan_queue", "a little shorter", "RED 5000", mean_queue_cells=unless(always(6000), always(5000), drop_policy="red")),
+    fails("lan_queue", "FBA's is shorter", "FBA 1000",
+          mean_queue_cells=unless(unless(always(6000), always(3000), drop_policy="red"), always(1000), drop_policy="fba")),
+    holds("access_goodput", "all beat UBR", "UBR (tail drop) 0.40", goodput=by_policy(tail=-0.1)),
+    fails("access_goodput", "FBA does not", "FBA 0.42",
+          goodput=lambda row: 0.5 + {("tail-drop"): -0.1, "fba": -0.08}.get(row["drop_policy"], 0)),
+    holds("access_fairness", "FBA", "FBA 0.60", fairness=by_policy(fba=0.1, mss_bytes=1460)),
+    fails("access_fairness", "EPD", "EPD 0.70", fairness=by_policy(fba=0.1, epd=0.2)),
+    holds("access_price", "less than RED", "FBA 0.480", goodput=by_policy(fba=-0.02)),
+    fails("access_price", "as much", "FBA 0.500", goodput=EVEN),
+    holds("large_segments", "less", "EPD 0.10", goodput=added(mss_bytes={9140: -0.1})),
+    fails("large_segments", "more with one policy", "RED -0.10",
+          goodput=unless(added(mss_bytes={9140: -0.1}), always(0.6), drop_policy="red", mss_bytes=9140)),
+    holds("collapse", "half starve", "the faster half gets 680 kb/s each, the slower 2",
+          fairness=always(0.1), unfinished_sources=always(23), vc_goodput_mbps=starved(0.003)),
+    fails("collapse", "all finish", "0 of 50 sources", fairness=always(0.1), unfinished_sources=always(0), vc_goodput_mbps=starved(0.5)),
+    fails("collapse", "fair", "fairness 0.50", fairness=always(0.5), unfinished_sources=always(23), vc_goodput_mbps=starved(0.5)),
+    holds("epd_is_good", "never far behind", "at most 0.050 of goodput", goodput=by_policy(red=0.05), fairness=by_policy(epd=0.1)),
+    fails("epd_is_good", "far behind", "at most 0.150", goodput=by_policy(red=0.15), fairness=by_policy(epd=0.1)),
+    fails("epd_is_good", "less fair than UBR", "by -0.10", goodput=EVEN, fairness=by_policy(epd=-0.1)),
+    holds("red_on_the_lan", "high thresholds", "of 2000 or 4000 1.000",
+          goodput=lambda row: 0.6 if row["parameters"].endswith(("6000", "8000")) else 0.5),
+    fails("red_on_the_lan", "low thresholds", "of 2000 or 4000 1.100",
+          goodput=lambda row: 0.5 if row["parameters"].endswith(("6000", "8000")) else 0.6),
+    holds("best_parameters", "all alike", "0.000 behind", goodput=EVEN),
+    holds("best_parameters", "others a little better", "0.050 behind threshold=50%", goodput=by_parameters(OTHER_PARAMETERS, 0.05)),
+    fails("best_parameters", "others far better", "0.100 behind threshold=50%", goodput=by_parameters(OTHER_PARAMETERS, 0.1)),
+    holds("acks_marked", "RED loses", "RED 0.050", goodput=by_policy(red=-0.05, two_way="yes")),
+    fails("acks_marked", "as much as the others", "RED 0.050", goodput=by_policy(epd=-0.05, fba=-0.05, red=-0.05, two_way="yes")),
+]  # fmt: skip
+
+
+KNOWN = {
+    "ubr-plus": UBR_PLUS,
+    "guaranteed-rate": GUARANTEED_RATE,
+    "gfr-leaky-bucket": GFR,
+    "abr-or-ubr": ABR,
+    "cell-discard": CELL_DISCARD,
+}
 CASES = [(study, case) for study, cases in KNOWN.items() for case in cases]
 
 

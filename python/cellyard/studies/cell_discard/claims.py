@@ -1,0 +1,232 @@
+"""What the text says, judged on simulated rows."""
+
+from __future__ import annotations
+
+from statistics import mean
+
+from cellyard.answer import apart, means
+from cellyard.plot_rows import named
+from cellyard.study import Row, Rows, Verdict, claim
+
+#: The policies of tables 1 and 2, and those that are more than tail drop.
+POLICIES = ("tail-drop", "epd", "fba", "red")
+BETTER = POLICIES[1:]
+
+#: Segment sizes.
+SIZES = (1460, 9140)
+
+#: Means of goodput or fairness that lie closer together are held for equal.
+EQUAL = 0.03
+
+
+def of(rows: Rows, metric: str) -> dict[str, float]:
+    """A metric by drop policy, where each has one row."""
+    return {row["drop_policy"]: float(row.simulated[metric]) for row in rows if row.simulated[metric] is not None}
+
+
+def told(values: dict[str, float], digits: int = 2) -> str:
+    """Values by policy, the largest first."""
+    order = sorted(values, key=lambda policy: -values[policy])
+    return ", ".join(f"{named('drop_policy', policy)} {values[policy]:.{digits}f}" for policy in order)
+
+
+def _by_size(rows: Rows, environment: str, metric: str) -> dict[int, dict[str, float]]:
+    chosen = rows.where(table="1-2", environment=environment)
+    return {size: of(chosen.where(mss_bytes=size), metric) for size in SIZES}
+
+
+def _sizes(values: dict[int, dict[str, float]], digits: int = 2) -> str:
+    return "; ".join(f"MSS {size}: {told(values[size], digits)}" for size in SIZES)
+
+
+@claim("On the LAN the discard policy hardly matters for goodput.", "1-2")
+def lan_goodput(rows: Rows) -> Verdict:
+    """Section 4.1, table 1."""
+    goodput = _by_size(rows, "lan", "goodput")
+    return Verdict(all(apart(values) < EQUAL for values in goodput.values()), _sizes(goodput, 3))
+
+
+@claim("With fifty sources on the LAN it does matter.", "sources")
+def fifty_sources(rows: Rows) -> Verdict:
+    """Section 4.1, last paragraph: the benefit of a strategy is more obvious; judged by the gain over tail drop."""
+    parts, gains = [], {}
+    for sources in (10, 50):
+        chosen = rows.where(table="sources", sources=sources)
+        by_policy = means(chosen, "drop_policy", "goodput")
+        gains[sources] = mean(by_policy[policy] for policy in BETTER) - by_policy["tail-drop"]
+        parts.append(f"{sources} sources: {told(by_policy, 3)}")
+    return Verdict(
+        gains[50] > EQUAL and gains[50] > gains[10],
+        f"mean goodput over both segment sizes, {'; '.join(parts)}; EPD, FBA and RED gain {gains[10]:+.3f} and {gains[50]:+.3f}",
+    )
+
+
+@claim("FBA is the fairest on the LAN.", "1-2")
+def lan_fairness(rows: Rows) -> Verdict:
+    """Section 4.1, table 1."""
+    return _fairest(_by_size(rows, "lan", "fairness"), "fba")
+
+
+def _fairest(fairness: dict[int, dict[str, float]], policy: str) -> Verdict:
+    holds = all(max(values, key=lambda each: values[each]) == policy for values in fairness.values())
+    return Verdict(holds, "fairness, " + "; ".join(f"MSS {size}: {told(of)}" for size, of in fairness.items()))
+
+
+@claim("On the LAN the queue is shortest with RED and remains long with the others.", "1-2")
+def lan_queue(rows: Rows) -> Verdict:
+    """Section 4.1: about 2800 and 4000 cells against 5500 and 6200."""
+    queue = _by_size(rows, "lan", "mean_queue_cells")
+    lowest = all(min(values, key=lambda policy: values[policy]) == "red" for values in queue.values())
+    less = all(values["red"] < 0.75 * mean(values[each] for each in POLICIES[:3]) for values in queue.values())
+    return Verdict(
+        lowest and less, f"mean queue in cells, {_sizes(queue, 0)} (text: RED 2800 and 4000, others 5500 and 6200)"
+    )
+
+
+@claim("On the access network EPD, FBA and RED carry clearly more than UBR.", "1-2")
+def access_goodput(rows: Rows) -> Verdict:
+    """Section 4.2, table 2."""
+    goodput = _by_size(rows, "access", "goodput")
+    holds = all(values[policy] > values["tail-drop"] + EQUAL for values in goodput.values() for policy in BETTER)
+    return Verdict(holds, f"goodput, {_sizes(goodput)}")
+
+
+@claim("On the access network FBA is the fairest with an MSS of 1460 bytes.", "1-2")
+def access_fairness(rows: Rows) -> Verdict:
+    """Section 4.2, table 2."""
+    return _fairest({1460: _by_size(rows, "access", "fairness")[1460]}, "fba")
+
+
+@claim("There FBA pays for its fairness with goodput.", "1-2")
+def access_price(rows: Rows) -> Verdict:
+    """Section 4.2; against EPD and RED, with an MSS of 1460 bytes."""
+    goodput = _by_size(rows, "access", "goodput")[1460]
+    return Verdict(
+        goodput["fba"] < max(goodput["epd"], goodput["red"]) - EQUAL / 3, f"goodput, MSS 1460: {told(goodput, 3)}"
+    )
+
+
+@claim("On the access network an MSS of 9140 bytes always carries less than one of 1460.", "1-2")
+def large_segments(rows: Rows) -> Verdict:
+    """Section 4.2."""
+    goodput = _by_size(rows, "access", "goodput")
+    loss = {policy: goodput[1460][policy] - goodput[9140][policy] for policy in POLICIES}
+    return Verdict(min(loss.values()) > 0, f"goodput lost with the larger MSS: {told(loss)}")
+
+
+@claim("UBR with an MSS of 9140 bytes collapses on the access network: some sources never finish a file.", "1-2")
+def collapse(rows: Rows) -> Verdict:
+    """Section 4.2, figure 6: 27 sources at 680 kb/s, 23 at 2 kb/s; judged by fairness below 0.3 and files never finished."""
+    (row,) = rows.where(table="1-2", environment="access", mss_bytes=9140, drop_policy="tail-drop")
+    starved, rates = row.simulated["unfinished_sources"], sorted(_rates_kbps(row), reverse=True)
+    half = len(rates) // 2
+    return Verdict(
+        row.simulated["fairness"] < 0.3 and starved > 0,
+        f"fairness {row.simulated['fairness']:.2f}, goodput {row.simulated['goodput']:.2f}; {starved:.0f} of {len(rates)} sources "
+        f"finish no file; the faster half gets {mean(rates[:half]):.0f} kb/s each, the slower {mean(rates[half:]):.0f}",
+    )
+
+
+def _rates_kbps(row: Row) -> list[float]:
+    return [1000 * float(rate) for rate in row.simulated["vc_goodput_mbps"]]
+
+
+@claim("EPD does well by every criterion.", "1-2")
+def epd_is_good(rows: Rows) -> Verdict:
+    """Section 4.2: satisfactory everywhere; judged as never far behind the best of the others in goodput, and always fairer than UBR."""
+    behind, fairer = {}, []
+    for environment in ("lan", "access"):
+        for size in SIZES:
+            goodput, fairness = (_by_size(rows, environment, metric)[size] for metric in ("goodput", "fairness"))
+            behind[environment, size] = max(goodput.values()) - goodput["epd"]
+            fairer.append(fairness["epd"] - fairness["tail-drop"])
+    return Verdict(
+        max(behind.values()) < 0.1 and min(fairer) > 0,
+        f"at most {max(behind.values()):.3f} of goodput behind the best; fairness beyond that of UBR by "
+        f"{min(fairer):+.2f} to {max(fairer):+.2f}",
+    )
+
+
+def score(row: Row) -> float:
+    """Goodput and fairness as one number."""
+    return float(row.simulated["goodput"]) + float(row.simulated["fairness"])
+
+
+def ranked_parameters(rows: Rows) -> list[tuple[str, float]]:
+    """Parameters by their mean score over the segment sizes, the best first."""
+    scores = {
+        given: mean(score(row) for row in rows.where(parameters=given))
+        for given in dict.fromkeys(row["parameters"] for row in rows)
+    }
+    return sorted(scores.items(), key=lambda each: -each[1])
+
+
+@claim("On the LAN RED is best with an upper threshold near the buffer, against its own idea.", "red")
+def red_on_the_lan(rows: Rows) -> Verdict:
+    """Section 4.1, last paragraph; by goodput plus fairness, averaged over the segment sizes."""
+    ranked = ranked_parameters(rows.where(table="red", environment="lan"))
+    low, high = (
+        [value for given, value in ranked if given.endswith(ends)] for ends in (("=2000", "=4000"), ("=6000", "=8000"))
+    )
+    return Verdict(
+        mean(high) > mean(low),
+        f"best: {ranked[0][0]} ({ranked[0][1]:.3f}), worst: {ranked[-1][0]} ({ranked[-1][1]:.3f}); mean with max_th of 6000 or 8000 cells "
+        f"{mean(high):.3f}, of 2000 or 4000 {mean(low):.3f}",
+    )
+
+
+PUBLISHED = {
+    ("lan", "red"): "w_q=0.002 max_p=0.02 min_th=2000 max_th=6000",
+    ("access", "red"): "w_q=0.001 max_p=0.1 min_th=1000 max_th=8000",
+    ("lan", "fba"): "K=8000 R=6000 Z=0.9",
+    ("access", "fba"): "K=8000 R=4000 Z=0.75",
+    ("lan", "epd"): "threshold=90%",
+    ("access", "epd"): "threshold=90%",
+}
+
+
+@claim("The parameters that the tables print are the best of their kind.", "red", "fba", "epd")
+def best_parameters(rows: Rows) -> Verdict:
+    """Section 3.2; by goodput plus fairness, averaged over the segment sizes, among the parameters tried here."""
+    parts, short = [], []
+    for (environment, policy), given in PUBLISHED.items():
+        ranked = ranked_parameters(rows.where(table=policy, environment=environment))
+        values = dict(ranked)
+        short.append(ranked[0][1] - values[given])
+        place = list(values).index(given) + 1
+        parts.append(
+            f"{environment} {named('drop_policy', policy)}: place {place} of {len(ranked)}, {short[-1]:.3f} behind {ranked[0][0]}"
+        )
+    return Verdict(max(short) < 2 * EQUAL, "; ".join(parts))
+
+
+@claim("Where data and ACKs share a VC, a mark on data can discard an ACK, and RED suffers.", "two-way")
+def acks_marked(rows: Rows) -> Verdict:
+    """Section 2.3, drawbacks of ATM-RED; judged by what two-way files cost RED beyond what they cost FBA and EPD."""
+    costs = {}
+    for environment in ("lan", "access"):
+        chosen = rows.where(table="two-way", environment=environment)
+        one, both = (of(chosen.where(two_way=way), "goodput") for way in ("no", "yes"))
+        costs[environment] = {policy: one[policy] - both[policy] for policy in BETTER}
+    return Verdict(
+        all(cost["red"] > max(cost["epd"], cost["fba"]) + EQUAL / 3 for cost in costs.values()),
+        "goodput lost where both ends send files, "
+        + "; ".join(f"{environment}: {told(cost, 3)}" for environment, cost in costs.items()),
+    )
+
+
+CLAIMS = (
+    lan_goodput,
+    fifty_sources,
+    lan_fairness,
+    lan_queue,
+    access_goodput,
+    access_fairness,
+    access_price,
+    large_segments,
+    collapse,
+    epd_is_good,
+    red_on_the_lan,
+    best_parameters,
+    acks_marked,
+)

@@ -1,0 +1,235 @@
+"""The study's figures: what the policies decide, the tables beside the published values, the collapse, the queue, and the parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import cellyard as cy
+from cellyard import plot, plot_rows
+from cellyard.studies.cell_discard.scenario import PORT, parameters
+from cellyard.study import Row, Rows, Study
+
+ENVIRONMENTS = {"lan": "LAN", "access": "access network"}
+
+#: What figures 1 and 2 of the text show of each environment: its parameters in tables 1 and 2.
+SHOWN = (("lan", "solid"), ("access", "dashed"))
+
+
+def figures(study: Study, rows: Rows) -> Iterator[plot.Drawn]:
+    """All figures whose tables were run."""
+    yield functions(study)
+    if chosen := rows.where(table="1-2"):
+        yield tables(chosen)
+        yield transfers(chosen)
+        yield collapse(study)
+        yield queues(study)
+    if chosen := rows.where(table="sources"):
+        yield sources(chosen)
+    if chosen := rows.where(table=("1-2", "red", "fba", "epd")):
+        yield trade(chosen)
+    if chosen := rows.where(table="others"):
+        yield others(chosen, rows.where(table="1-2"))
+
+
+def functions(study: Study) -> plot.Drawn:
+    """Figures 1 and 2 of the text."""
+    figure, (of_fba, of_red) = plot.panels(2, height=2.8)
+    for environment, style in SHOWN:
+        rows = study.tables["1-2"].rows.where(environment=environment, mss_bytes=1460)
+        fba, red = (parameters(rows.where(drop_policy=policy)[0]["parameters"]) for policy in ("fba", "red"))
+        look: dict[str, Any] = {"linestyle": style, "color": plot.COLOURS[0], "label": ENVIRONMENTS[environment]}
+        queue = range(int(_number(fba, "R")) + 1, int(_number(fba, "K")) + 1, 10)
+        of_fba.plot(queue, [rejection(x, fba) for x in queue], **look)
+        average = range(0, 8193, 16)
+        of_red.plot(average, [marking(x, red) for x in average], **look)
+    of_fba.set(
+        xlim=(0, 8192),
+        ylim=(0, 4),
+        xlabel="waiting cells X",
+        ylabel="most cells of a VC, in equal parts of X",
+        title="FBA",
+    )
+    of_red.set(
+        xlim=(0, 8192),
+        ylim=(0, 0.12),
+        xlabel="average queue [cells]",
+        ylabel="probability of a mark, per frame",
+        title="RED",
+    )
+    for axes in (of_fba, of_red):
+        plot.legend(axes, fontsize=7.5)
+    return plot.Drawn(
+        "functions",
+        "Figures 1 and 2: rejection function of FBA and marking probability of RED",
+        "With the parameters of tables 1 and 2. Left: frames of a VC with more cells than that are refused. Right: beyond the "
+        "upper threshold every frame is marked; per cell the probability is the fraction of a frame's cells.",
+        figure,
+    )
+
+
+def _number(given: Mapping[str, float | str], name: str) -> float:
+    return float(given[name])
+
+
+def rejection(waiting: float, given: Mapping[str, float | str]) -> float:
+    """Z (1 + (K - X) / (X - R)): how much of its equal part of X a VC may hold."""
+    k, r, z = (_number(given, name) for name in "KRZ")
+    return z * (1 + (k - waiting) / (waiting - r))
+
+
+def marking(average: float, given: Mapping[str, float | str]) -> float:
+    """Probability that a frame is marked: linear between the thresholds, 1 above."""
+    low, high = _number(given, "min_th"), _number(given, "max_th")
+    if average < low:
+        return 0.0
+    return 1.0 if average >= high else _number(given, "max_p") * (average - low) / (high - low)
+
+
+def tables(rows: Rows) -> plot.Drawn:
+    """The study's question: goodput, fairness and queue by policy."""
+    return plot.Drawn(
+        "tables",
+        "Goodput, fairness and queue by discard policy",
+        f"{plot_rows.READING} Goodput is relative to the ideal of the framing.",
+        plot_rows.grid(
+            rows,
+            ("goodput", "fairness", "mean_queue_cells"),
+            x="drop_policy",
+            group="mss_bytes",
+            columns=["environment"],
+        ),
+    )
+
+
+def transfers(rows: Rows) -> plot.Drawn:
+    """What a user of files sees."""
+    return plot.Drawn(
+        "transfers",
+        "How long a file takes, and what the bottleneck sends in vain",
+        "Simulated, with the ensemble's ranges: median and 95 % quantile over all files of a run, and the part of the "
+        "bottleneck's cells that belong to frames not delivered or delivered before.",
+        plot_rows.grid(
+            rows,
+            ("median_transfer_s", "p95_transfer_s", "wasted_percent"),
+            x="drop_policy",
+            group="mss_bytes",
+            columns=["environment"],
+            apart=["environment"],
+        ),
+    )
+
+
+def sources(rows: Rows) -> plot.Drawn:
+    """Ten and fifty sources on the LAN."""
+    return plot.Drawn(
+        "sources",
+        "The LAN with ten and with fifty sources",
+        "Simulated, with the ensemble's ranges.",
+        plot_rows.grid(rows, ("goodput", "fairness"), x="drop_policy", group="mss_bytes", columns=["sources"]),
+    )
+
+
+def watched(study: Study, row: Row, *probes: Any) -> cy.RunResult:
+    """The run of a row once as stated, with ``probes``."""
+    return study.scenario(replace(row, parameters={**row.parameters, "probes": probes})).run().only
+
+
+def collapse(study: Study) -> plot.Drawn:
+    """Figure 6 of the text: who gets what over UBR with large segments."""
+    figure, axes = plot.panels(2, height=2.7)
+    for one, size in zip(axes, (1460, 9140), strict=True):
+        (row,) = study.tables["1-2"].rows.where(environment="access", mss_bytes=size, drop_policy="tail-drop")
+        rates = sorted((1000 * vc.goodput_mbps for vc in watched(study, row).vcs.values()), reverse=True)
+        one.bar(range(1, len(rates) + 1), rates, color=plot.COLOURS[0], width=0.8)
+        one.set(title=f"MSS {size} bytes", xlabel="source, by rank", xlim=(0.4, len(rates) + 0.6))
+    axes[0].set_ylabel("goodput [kb/s]")
+    plot_rows.share_scale(axes)
+    return plot.Drawn(
+        "figure-6",
+        "Figure 6: goodput of each source of the access network over UBR",
+        "One run each as published. The text has 27 sources at about 680 kb/s and 23 at about 2 kb/s with 9140 bytes.",
+        figure,
+    )
+
+
+def queues(study: Study) -> plot.Drawn:
+    """The queue of the bottleneck over time, by policy."""
+    policies = ("tail-drop", "epd", "fba", "red")
+    figure, axes = plot.panels_grid(len(policies), 2, width=7.2, height=6.4)
+    for line, policy in zip(axes, policies, strict=True):
+        for one, (environment, title) in zip(line, ENVIRONMENTS.items(), strict=True):
+            (row,) = study.tables["1-2"].rows.where(environment=environment, mss_bytes=1460, drop_policy=policy)
+            run = watched(study, row, cy.QueueProbe(of=PORT, interval="20 ms"))
+            one.plot(run.series[0].time_s, run.series[0].value, linewidth=0.5, color=plot.COLOURS[0])
+            one.set(xlim=(0, 20), ylim=(0, 8600))
+            one.tick_params(labelbottom=line is axes[-1], labelleft=one is line[0])
+            if line is axes[0]:
+                one.set_title(title)
+            if line is axes[-1]:
+                one.set_xlabel("time [s]")
+        line[0].set_ylabel(f"{plot_rows.named('drop_policy', policy)}\nqueue [cells]", fontsize=8)
+    return plot.Drawn(
+        "queues",
+        "The bottleneck's queue over time, by policy",
+        "MSS 1460 bytes, parameters of tables 1 and 2, the first 20 s of one run each; a point every 20 ms.",
+        figure,
+    )
+
+
+def trade(rows: Rows) -> plot.Drawn:
+    """Where the published parameters lie among those tried."""
+    figure, axes = plot.panels_grid(2, 2, width=7.2, height=5.6)
+    policies = ("tail-drop", "epd", "fba", "red")
+    for line, size in zip(axes, (1460, 9140), strict=True):
+        for one, (environment, title) in zip(line, ENVIRONMENTS.items(), strict=True):
+            here = rows.where(environment=environment, mss_bytes=size)
+            for number, policy in enumerate(policies):
+                colour, marker = plot.COLOURS[number], plot.MARKERS[number]
+                for table, markersize in ((policy, 3.5), ("1-2", 8.0)):
+                    chosen = here.where(table=table, drop_policy=policy)
+                    printed = table == "1-2"
+                    one.plot(
+                        chosen.values("goodput"), chosen.values("fairness"), linestyle="", marker=marker, markersize=markersize,
+                        color=colour, markerfacecolor="none" if printed else colour, zorder=4 if printed else 3,
+                        label=plot_rows.named("drop_policy", policy) if printed else None,
+                    )  # fmt: skip
+            one.set_title(f"{title}, MSS {size}", fontsize=9)
+            if line is axes[-1]:
+                one.set_xlabel("goodput")
+        line[0].set_ylabel("fairness")
+    plot.legend(axes[0][0], fontsize=7)
+    return plot.Drawn(
+        "parameters",
+        "Goodput and fairness over all parameters tried",
+        "Simulated centres. Large and hollow: the parameters of tables 1 and 2; small: the others of the tables red, fba and epd.",
+        figure,
+    )
+
+
+def others(rows: Rows, printed: Rows) -> plot.Drawn:
+    """Every policy on both networks."""
+    chosen = Rows([*printed, *rows])
+    return plot.Drawn(
+        "others",
+        "Every discard policy on both networks",
+        f"{plot_rows.READING}",
+        plot_rows.grid(
+            Rows(
+                replace(
+                    row,
+                    parameters={
+                        **row.parameters,
+                        "drop_policy": plot_rows.named("drop_policy", row["drop_policy"]).replace(" ", "\n"),
+                    },
+                )
+                for row in chosen
+            ),
+            ("goodput", "fairness", "mean_queue_cells"),
+            x="drop_policy",
+            group="mss_bytes",
+            columns=["environment"],
+            width=11.0,
+        ),
+    )

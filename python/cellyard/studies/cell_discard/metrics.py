@@ -1,0 +1,41 @@
+"""What no path of study.toml can say: the text's own goodput and fairness, what transfers take, and cells sent in vain."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import mean
+
+import cellyard as cy
+from cellyard.studies.cell_discard.scenario import PORT
+from cellyard.study import Row
+
+#: Bits of a cell on the line.
+CELL_BITS = 424
+
+
+def metrics(run: cy.RunResult, row: Row) -> dict[str, float | None]:
+    """Numbers of the data of all VCs; where both ends send files, of those that servers send."""
+    vcs = list(run.vcs.values())
+    port = run.ports[PORT]
+    sent_mbit = port.sent_cells * CELL_BITS / 1e6
+    useful_mbit = sum(vc.throughput_mbps for vc in vcs) * run.measured_s
+    return {
+        "goodput": run.totals.efficiency,
+        "fairness": fairness([vc.goodput_mbps for vc in vcs]),
+        "mean_queue_cells": port.mean_queue_cells,
+        "median_transfer_s": run.totals.median_transfer_s,
+        "p95_transfer_s": run.totals.p95_transfer_s,
+        "unfinished_sources": float(sum(vc.transfers == 0 for vc in vcs)),
+        "wasted_percent": 100 * (1 - useful_mbit / sent_mbit) if sent_mbit else None,
+        "cell_loss_percent": 100 * run.totals.cell_loss_ratio,
+    }
+
+
+def fairness(goodputs: Sequence[float]) -> float | None:
+    """The text's index (equations 2 and 3): 1 less the mean distance from the mean, relative to it; below 0 where few get nearly all.
+
+    >>> fairness([2, 2, 2, 2]), fairness([4, 4, 0, 0])
+    (1.0, 0.0)
+    """
+    middle = mean(goodputs)
+    return 1 - mean(abs(each - middle) for each in goodputs) / middle if middle else None
