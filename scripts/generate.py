@@ -1,4 +1,4 @@
-"""Write what follows from the engine's registry and its result structs: Python classes, JSON Schemas, reference pages.
+"""Write what follows from the engine's registry, its result structs and the studies: Python classes, JSON Schemas, reference pages.
 
 ``--check`` writes nothing and fails when a file is stale.
 """
@@ -16,6 +16,7 @@ from typing import Any
 
 import result_classes
 import result_page
+import study_table
 from cellyard import _engine
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -355,6 +356,7 @@ def generated() -> dict[Path, str]:
         ROOT / "python/cellyard/result_types.py": formatted(result_classes.module(results)),
         ROOT / "docs/results.schema.json": json_text(results),
         ROOT / "docs/results.md": result_page.page(results),
+        ROOT / "README.md": study_table.into((ROOT / "README.md").read_text(encoding="utf-8")),
     }
 
 

@@ -362,3 +362,12 @@ def test_shipped_rows_give_one_digest_under_every_kernel(name: str, where: dict[
         scenario = Scenario.from_toml(study.scenario(row).to_toml(), overrides=[("duration", "0.7 s")])
         digests = {scenario.run(digest=True, kernel=kernel).only.digest for kernel in kernels}
         assert len(digests) == 1 and None not in digests, row.parameters
+
+
+@pytest.mark.parametrize("name", sorted(studies()))
+def test_every_study_asks_a_question_and_its_stored_summary_answers(name: str) -> None:
+    study = load(name)
+    summary = (study.folder / "README.md").read_text(encoding="utf-8")
+    lines = summary.partition("## Answer\n\n")[2].partition("\n\n")[0].split("\n")
+    assert len(lines) == len(study.answer) + 1
+    assert study.question.endswith("?") and study.in_short in lines

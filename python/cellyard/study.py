@@ -189,6 +189,21 @@ class Study:
         return str(self.info["citation"]["title"])
 
     @property
+    def question(self) -> str:
+        """What the study asks, in a sentence."""
+        return str(self.info["question"])
+
+    @property
+    def in_short(self) -> str:
+        """The sentence that answers it best, from the stored summary beside its tables; empty where there is none."""
+        try:
+            summary = (self.folder / "README.md").read_text(encoding="utf-8")
+        except OSError:
+            return ""
+        lines = summary.partition("\n## Answer\n\n")[2].split("\n")
+        return lines[self.answer.index(self.part("answer").IN_SHORT)]
+
+    @property
     def group_by(self) -> tuple[str, ...]:
         """Parameters by which agreement is also summed up group by group."""
         return tuple(self.info.get("group_by", ()))

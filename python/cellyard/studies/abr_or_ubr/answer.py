@@ -95,3 +95,6 @@ def guarantee(rows: Rows) -> str:
 
 
 ANSWER = (which, buffers, what_it_gives, guarantee)
+
+#: The sentence that stands for all of them where there is room for one.
+IN_SHORT = which

@@ -58,3 +58,6 @@ def segments_and_delay(rows: Rows) -> str:
 
 
 ANSWER = (on_the_lan, on_the_access_network, fairness, segments_and_delay)
+
+#: The sentence that stands for all of them where there is room for one.
+IN_SHORT = on_the_access_network

@@ -77,3 +77,6 @@ def choice(rows: Rows) -> str:
 
 
 ANSWER = (guarantee, excess, ideal, choice)
+
+#: The sentence that stands for all of them where there is room for one.
+IN_SHORT = excess

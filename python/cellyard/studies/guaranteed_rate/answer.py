@@ -57,3 +57,6 @@ def guarantee(rows: Rows) -> str:
 
 
 ANSWER = (on_the_lan, on_the_wan, on_the_satellite_path, guarantee)
+
+#: The sentence that stands for all of them where there is room for one.
+IN_SHORT = guarantee

@@ -58,3 +58,6 @@ def buffers(rows: Rows) -> str:
 
 
 ANSWER = (on_the_lan, on_the_wan, fairness, buffers)
+
+#: The sentence that stands for all of them where there is room for one.
+IN_SHORT = on_the_lan
