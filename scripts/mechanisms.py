@@ -80,7 +80,7 @@ MECHANISMS = (
     Mechanism("tail drop", "-"),
     Mechanism("PPD", "1 bit", cy.Ppd()),
     Mechanism("drop from front", "1 bit", cy.DropFromFront()),
-    Mechanism("drop from front, frames", "1 bit", cy.DropFromFront(per="frame")),
+    Mechanism("drop from front, frames", "1 bit", cy.FrameDropFromFront()),
     Mechanism("EPD", "1 bit", cy.Epd(threshold=0.9)),
     Mechanism("Selective Drop", "count", cy.SelectiveDrop(r=0.9, z=0.8)),
     Mechanism("FBA", "count", cy.Fba(r=0.9, z=0.8)),
@@ -125,10 +125,16 @@ def on(network: Network, mechanism: Mechanism) -> cy.Scenario:
 
 def drop_policy(mechanism: Mechanism, mss_bytes: int) -> Any:
     """Its drop policy; those of the RED family have one set of parameters for all networks."""
-    red = {"cell-red": cy.CellRed, "packet-red": cy.PacketRed, "atm-red": cy.AtmRed}
-    if mechanism.drop not in red:
-        return mechanism.drop
-    return red[mechanism.drop](**RED, segment_cells=-(-(mss_bytes + 56) // 48))
+    segment = f"{-(-(mss_bytes + 56) // 48)} cells"
+    match mechanism.drop:
+        case "cell-red":
+            return cy.CellRed(**RED, segment_cells=segment)
+        case "packet-red":
+            return cy.PacketRed(**RED)
+        case "atm-red":
+            return cy.AtmRed(**RED, segment_cells=segment)
+        case other:
+            return other
 
 
 def measured(scenario: cy.Scenario, replications: int) -> dict[str, float]:

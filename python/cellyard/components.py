@@ -1487,8 +1487,11 @@ class ScenarioFields(TypedDict, total=False):
     tie_offset: int
     #: Whether an arrival is handled before a departure at the same instant and port. Default: true.
     arrival_first: bool
-    #: Instant of the first tick of every coarse TCP timer, common to all hosts. Default: 0 s.
+    #: Instant of the first tick of every coarse TCP timer, common to all hosts unless `timers` says otherwise.
+    #: Default: 0 s.
     timer_phase: str
+    #: Whether the coarse TCP timers of all hosts tick together. Default: common.
+    timers: Literal["common", "own"]
     #: What each replication draws. Default: the defaults of `ensemble`.
     ensemble: Ensemble
     #: What is measured. Default: the defaults of `measure`.
@@ -1514,6 +1517,7 @@ SCENARIO_KEYS: Mapping[str, str] = {
     "tie_offset": "tie_offset",
     "arrival_first": "arrival_first",
     "timer_phase": "timer_phase",
+    "timers": "timers",
     "ensemble": "ensemble",
     "measure": "measure",
     "hosts": "host",

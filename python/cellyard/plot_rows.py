@@ -30,7 +30,7 @@ QUANTITIES: Mapping[str, str] = {
     "fairness": "fairness [-]",
     "goodput": "goodput [of the ideal]",
     "mean_queue_cells": "mean queue [cells]",
-    "median_transfer_s": "median transfer time [s]",
+    "p50_transfer_s": "median transfer time [s]",
     "p95_transfer_s": "95 % of transfers within [s]",
     "wasted_percent": "cells sent in vain [%]",
     "gr": "guaranteed rate of UBR [fraction of the link]",

@@ -14,8 +14,12 @@ TEXT = """\
         tie_offset: Offset of the rotating tie order. Allowed: an integer from 0 to 4294967295. Default: ``0``.
         arrival_first: Whether an arrival is handled before a departure at the same instant and port. Default:
             ``true``.
-        timer_phase: Instant of the first tick of every coarse TCP timer, common to all hosts. Allowed: "0 s" to
-            "100000 s"; units: s, ms, us, ns, ticks. Default: ``0 s``.
+        timer_phase: Instant of the first tick of every coarse TCP timer, common to all hosts unless `timers` says
+            otherwise. Allowed: "0 s" to "100000 s"; units: s, ms, us, ns, ticks. Default: ``0 s``.
+        timers: Whether the coarse TCP timers of all hosts tick together. ``common``: The ticks of all hosts fall
+            together, as in a simulator that starts them all at once. ``own``: Those of each host are later by a
+            draw of its own, uniform over one tick, as those of machines that were switched on at any time. Default:
+            ``common``.
         ensemble: What each replication draws. Default: the defaults of `ensemble`.
         measure: What is measured. Default: the defaults of `measure`.
         hosts: End systems. Allowed: a list, each a table: name, count, processing. Default: ``none``.

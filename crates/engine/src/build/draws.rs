@@ -1,7 +1,7 @@
 //! What a replication draws, applied to a scenario (model section 9), and the streams of its parts.
 
 use crate::rng::{Circle, Step, Stream};
-use crate::scenario::{Scenario, Vc};
+use crate::scenario::{Scenario, Timers, Vc};
 use crate::units::{Span, Time};
 
 /// The draws of one run.
@@ -40,8 +40,22 @@ impl<'a> Draws<'a> {
         }
     }
 
-    /// First tick of coarse timers of such a granularity.
-    pub fn timer_phase(&self, granularity: Span) -> Span {
+    /// First tick of coarse timers of such a granularity at `host`.
+    pub fn timer_phase(&self, host: &str, granularity: Span) -> Span {
+        let common = self.common_phase(granularity);
+        match self.scenario.timers {
+            Timers::Common => common,
+            Timers::Own => common + self.own_phase(host, granularity),
+        }
+    }
+
+    /// By how much the ticks of `host` are later, where hosts have phases of their own.
+    fn own_phase(&self, host: &str, granularity: Span) -> Span {
+        Span(self.stream(host, "timer-phase").below(0, granularity.0))
+    }
+
+    /// First tick of those that all hosts have in common.
+    fn common_phase(&self, granularity: Span) -> Span {
         if self.replication.is_some() && self.scenario.ensemble.timer_phase {
             Span(
                 self.spread("", "timer-phase", Step::Golden)

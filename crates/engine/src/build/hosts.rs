@@ -18,7 +18,7 @@ impl Plan<'_> {
         let mut first_events = Vec::new();
         let vcs = scenario.vcs.iter().enumerate().map(|(index, spec)| {
             let (start, stop) = (self.draws.start(spec), stop(spec));
-            let phase = |granularity| self.draws.timer_phase(granularity);
+            let phase = |granularity| self.draws.timer_phase(&spec.from, granularity);
             let draws = || self.draws.stream(&spec.name, spec.traffic.name());
             let source = Source::new(&spec.traffic, [start, stop], measured, phase, draws);
             first_events.push(source.first_event(start, stop));

@@ -60,7 +60,22 @@ pub(super) static SCENARIO: &[Component] = &[Component {
             "timer_phase",
             ANY_DURATION,
             Text("0 s"),
-            "Instant of the first tick of every coarse TCP timer, common to all hosts.",
+            "Instant of the first tick of every coarse TCP timer, common to all hosts unless `timers` says otherwise.",
+        ),
+        parameter(
+            "timers",
+            Kind::Choice(&[
+                choice(
+                    "common",
+                    "The ticks of all hosts fall together, as in a simulator that starts them all at once.",
+                ),
+                choice(
+                    "own",
+                    "Those of each host are later by a draw of its own, uniform over one tick, as those of machines that were switched on at any time.",
+                ),
+            ]),
+            Text("common"),
+            "Whether the coarse TCP timers of all hosts tick together.",
         ),
         parameter(
             "ensemble",

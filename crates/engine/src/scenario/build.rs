@@ -27,6 +27,7 @@ pub(crate) fn scenario(
         tie_offset: field(record, "tie_offset"),
         arrival_first: field(record, "arrival_first"),
         timer_phase: field(record, "timer_phase"),
+        timers: field(record, "timers"),
         ensemble: field(record, "ensemble"),
         measure: field(record, "measure"),
         hosts: self::hosts(record, hosts),

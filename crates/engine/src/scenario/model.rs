@@ -37,8 +37,10 @@ pub struct Scenario {
     pub tie_offset: u64,
     /// Whether an arrival is handled before a departure at the same instant and port.
     pub arrival_first: bool,
-    /// Instant of the first tick of every coarse TCP timer, common to all hosts.
+    /// Instant of the first tick of every coarse TCP timer, common to all hosts unless `timers` says otherwise.
     pub timer_phase: Span,
+    /// Whether they tick together.
+    pub timers: Timers,
     /// What a replication draws.
     pub ensemble: Ensemble,
     /// What is measured.
@@ -65,6 +67,16 @@ pub enum TieOrder {
     Rotating,
     /// A seeded random order, drawn anew for each instant and port.
     Random,
+}
+
+/// Whether the coarse TCP timers of all hosts tick together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Timers {
+    /// At `timer_phase` and every granularity from there on.
+    Common,
+    /// Those of each host later by a draw of its own, uniform over one tick.
+    Own,
 }
 
 /// What a replication draws; a run that is not a replication draws nothing of this.

@@ -54,6 +54,7 @@ fn alone(scenario: &Scenario) -> Scenario {
         tie_offset: scenario.tie_offset,
         arrival_first: scenario.arrival_first,
         timer_phase: scenario.timer_phase,
+        timers: scenario.timers,
         ensemble: scenario.ensemble.clone(),
         measure: scenario.measure.clone(),
         hosts: Vec::new(),

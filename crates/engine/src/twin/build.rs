@@ -13,7 +13,7 @@ use super::{Twin, Vc};
 use crate::abr::{Sites, terms};
 use crate::flow::FlowId;
 use crate::rng::{Step, Stream};
-use crate::scenario::Scenario;
+use crate::scenario::{Scenario, Timers};
 use crate::tally::{FlowTally, NicTally, Tally, VcTally};
 use crate::topology::Topology;
 use crate::units::{Span, Time};
@@ -39,7 +39,15 @@ impl Draws<'_> {
         Span(point.below(span.0))
     }
 
-    fn timer_phase(self, granularity: Span) -> Span {
+    fn timer_phase(self, host: &str, granularity: Span) -> Span {
+        let own = self.stream(host, "timer-phase").below(0, granularity.0);
+        match self.scenario.timers {
+            Timers::Common => self.common_phase(granularity),
+            Timers::Own => self.common_phase(granularity) + Span(own),
+        }
+    }
+
+    fn common_phase(self, granularity: Span) -> Span {
         if self.replication.is_some() && self.scenario.ensemble.timer_phase {
             self.spread("", "timer-phase", Step::Golden, granularity)
         } else {
@@ -139,7 +147,7 @@ fn vcs(draws: Draws<'_>) -> (Vec<Vc>, Agenda) {
     let mut vcs = Vec::new();
     for (v, vc) in draws.scenario.vcs.iter().enumerate() {
         let own = draws.stream(&vc.name, vc.traffic.name());
-        let phase = |granularity| draws.timer_phase(granularity);
+        let phase = |granularity| draws.timer_phase(&vc.from, granularity);
         let stop = vc.stop.map_or(Time::NEVER, |stop| Time::ZERO + stop);
         let active = [draws.start(vc), stop];
         let (ends, begins) = Ends::new(&vc.traffic, active, measured, phase, own);

@@ -112,7 +112,7 @@ def transfers(rows: Rows) -> plot.Drawn:
         "bottleneck's cells that belong to frames not delivered or delivered before.",
         plot_rows.grid(
             rows,
-            ("median_transfer_s", "p95_transfer_s", "wasted_percent"),
+            ("p50_transfer_s", "p95_transfer_s", "wasted_percent"),
             x="drop_policy",
             group="mss_bytes",
             columns=["environment"],

@@ -23,9 +23,9 @@ def metrics(run: cy.RunResult, row: Row) -> dict[str, float | None]:
         "goodput": run.totals.efficiency,
         "fairness": fairness([vc.goodput_mbps for vc in vcs]),
         "mean_queue_cells": port.mean_queue_cells,
-        "median_transfer_s": run.totals.median_transfer_s,
+        "p50_transfer_s": run.totals.p50_transfer_s,
         "p95_transfer_s": run.totals.p95_transfer_s,
-        "unfinished_sources": float(sum(vc.transfers == 0 for vc in vcs)),
+        "unfinished_sources": float(sum(vc.finished_transfers == 0 for vc in vcs)),
         "wasted_percent": 100 * (1 - useful_mbit / sent_mbit) if sent_mbit else None,
         "cell_loss_percent": 100 * run.totals.cell_loss_ratio,
     }

@@ -53,8 +53,8 @@ def tcp(row: Row, shared: Mapping[str, Any], place: Mapping[str, Any]) -> cy.Tcp
         delayed_ack=shared["delayed_ack"],
         initial_rto=shared["initial_rto"],
         file_size=f"{place['file_bytes']} bytes",
-        files="endless",
-        both_ways=row.get("two_way") == "yes",
+        files="unlimited",
+        next_file=shared["next_file"],
     )
 
 
@@ -76,7 +76,7 @@ def drop(row: Row) -> cy.Drop:
         case "drop-from-front":
             return cy.DropFromFront()
         case "drop-from-front-frames":
-            return cy.DropFromFront(per="frame")
+            return cy.FrameDropFromFront()
         case name:
             return red(name, row["mss_bytes"], given, cells)
 
@@ -84,9 +84,13 @@ def drop(row: Row) -> cy.Drop:
 def red(name: str, mss_bytes: int, given: Mapping[str, Any], cells: Mapping[str, str]) -> cy.Drop:
     """ATM-RED, or one of the proposals before it."""
     curve = {"w_q": given["w_q"], "max_p": given["max_p"], "min_th": cells["min_th"], "max_th": cells["max_th"]}
-    segment = segment_cells(mss_bytes)
-    policies: Mapping[str, Any] = {"red": cy.AtmRed, "cell-red": cy.CellRed, "packet-red": cy.PacketRed}
-    return policies[name](**curve, segment_cells=segment)
+    segment = f"{segment_cells(mss_bytes)} cells"
+    if name == "cell-red":
+        return cy.CellRed(**curve, segment_cells=segment)
+    if name == "packet-red":
+        return cy.PacketRed(**curve)
+    average, spacing = given.get("average", "cell"), given.get("spacing", "no") == "yes"
+    return cy.AtmRed(**curve, segment_cells=segment, average=average, spacing=spacing)
 
 
 def parameters(text: str) -> dict[str, float | str]:
