@@ -11,6 +11,9 @@ from cellyard.study import Row
 #: The congested port.
 PORT = "west->east"
 
+#: Policies that send what is left of a damaged frame, as they know nothing of frames.
+PLAIN = ("tail-drop", "cell-red", "drop-from-front")
+
 #: TCP and IP headers, and with LLC/SNAP and the AAL5 trailer, in bytes.
 HEADER_BYTES, OVERHEAD_BYTES = 40, 56
 
@@ -22,7 +25,8 @@ def scenario(row: Row, shared: Mapping[str, Any]) -> cy.Scenario:
     """The network of ``row``; what the row does not name is as ``shared`` says."""
     place = shared[row["environment"]]
     sources = row.get("sources", place["sources"])
-    queue = cy.Queue(buffer=f"{shared['buffer_cells']} cells", drop=drop(row))
+    rest = shared["rest_of_frame"] if row["drop_policy"] not in PLAIN else "accept"
+    queue = cy.Queue(buffer=f"{shared['buffer_cells']} cells", drop=drop(row), rest_of_frame=rest)
     feed = None if place["feed"] == "cells" else ethernet(row["mss_bytes"])
     delay = place["delay"]
     return cy.Scenario(
@@ -55,6 +59,7 @@ def tcp(row: Row, shared: Mapping[str, Any], place: Mapping[str, Any]) -> cy.Tcp
         file_size=f"{place['file_bytes']} bytes",
         files="unlimited",
         next_file=shared["next_file"],
+        both_ways=row.get("two_way") == "yes",
     )
 
 
