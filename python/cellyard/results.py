@@ -12,6 +12,7 @@ from cellyard.errors import UnknownNameError, UsageError, unknown
 from cellyard.notebook import listed, parts_html, table_html
 from cellyard.ranges import has_quantiles, interval, median
 from cellyard.result_part import ResultPart
+from cellyard.result_types import BackResult as BackResult
 from cellyard.result_types import Carries as Carries
 from cellyard.result_types import ClassResult as ClassResult
 from cellyard.result_types import DroppedCell as DroppedCell
@@ -24,6 +25,7 @@ from cellyard.result_types import PortResult as PortResult
 from cellyard.result_types import Series as Series
 from cellyard.result_types import ServiceClass as ServiceClass
 from cellyard.result_types import Totals as Totals
+from cellyard.result_types import TransferResult as TransferResult
 from cellyard.result_types import VcPortResult as VcPortResult
 from cellyard.result_types import VcResult as VcResult
 from cellyard.text import cell

@@ -214,7 +214,9 @@ fn traffic(traffic: &mut Traffic, line: u64, draws: &mut Draws) {
             tcp.file_size = tcp
                 .file_size
                 .map(|_| draws.magnitude(1, 1_000_000_000_000_000));
-            tcp.file_gap = Span(draws.magnitude(1, 100 * SECOND) - 1);
+            if tcp.file_size.is_some() {
+                tcp.file_gap = Span(draws.magnitude(1, 100 * SECOND) - 1);
+            }
             tcp.dupack_threshold = draws.magnitude(1, 1_000) as u32;
             let mut timer = || draws.magnitude(MICROSECOND, 100 * SECOND);
             let mut rtos = [timer(), timer(), timer()];

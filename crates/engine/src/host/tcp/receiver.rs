@@ -150,7 +150,10 @@ impl Receiver {
         if seq == self.rcv_nxt && self.held.is_empty() {
             self.take_next(now, len, news)
         } else {
-            self.take_other(now, seq, len, news)
+            let (calls, brought) = self.take_other(now, seq, len);
+            news.delivered += brought.delivered;
+            news.is_new = brought.is_new;
+            calls
         }
     }
 
@@ -163,25 +166,25 @@ impl Receiver {
         !self.delay(now, u64::from(len))
     }
 
-    /// Takes any other segment.
+    /// Takes any other segment: whether it calls for an ACK now, and what it brings.
     #[inline(never)]
-    fn take_other(&mut self, now: Time, seq: u64, len: u32, news: &mut News) -> bool {
+    fn take_other(&mut self, now: Time, seq: u64, len: u32) -> (bool, News) {
+        let mut news = News::default();
         if len == 0 {
-            return self.take_opening(seq);
+            return (self.take_opening(seq), news);
         }
         if seq > self.end {
             self.open(self.end + 1);
             if seq == self.rcv_nxt {
-                return self.take_next(now, len, news);
+                return (self.take_next(now, len, &mut news), news);
             }
         }
         if seq < self.first {
-            news.is_new = false;
-            return false;
+            return (false, news);
         }
         let end = seq + u64::from(len);
-        self.place(SackBlock { start: seq, end }, news);
-        true
+        self.place(SackBlock { start: seq, end }, &mut news);
+        (true, news)
     }
 
     /// Fills in the ACK to send now. Blocks beyond those that it carries are left as they are.
