@@ -22,7 +22,7 @@ macro_rules! case {
     };
 }
 
-/// One for each kind of load; each takes some 100 million instructions.
+/// One for each kind of load.
 const CASES: [Case; 8] = [
     case!("lan-5", "4 s"),
     case!("zero-loss", "1 s"),
