@@ -20,12 +20,12 @@ pub fn write_toml(scenario: &Scenario) -> String {
         out += &format!("\n[{}]\n", family.name());
         fields(&family.components()[0], &value, &mut out);
     }
-    alike(&scenario.hosts, |host| written_host(host), &mut out);
+    alike(&scenario.hosts, written_host, &mut out);
     for switch in &scenario.switches {
         let value = with_queues(record(switch), &switch.queues);
         entry(Family::Switch, &value, &mut out);
     }
-    alike(&scenario.links, |link| written_link(link), &mut out);
+    alike(&scenario.links, written_link, &mut out);
     let mut traffic = LastTraffic::default();
     alike(&scenario.vcs, |vc| written_vc(vc, &mut traffic), &mut out);
     for probe in &scenario.probes {
