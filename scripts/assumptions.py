@@ -101,10 +101,12 @@ def figures(rows: Rows, base: Rows, metrics: Sequence[str]) -> Iterator[Any]:
     """Error, change, mean and rank correlation of each metric."""
     for metric in metrics:
         judged: Mapping[str, Any] = agreement(rows, metric)
-        here, there = rows.values(metric), base.values(metric)
+        both = [(row.simulated[metric], other.simulated[metric]) for row, other in zip(rows, base, strict=True)]
+        # What an alternative leaves undefined, as the fairness of nothing, is not counted.
+        told = [(here, there) for here, there in both if here is not None and there is not None]
         yield judged["mean_abs_error"]
-        yield sum(abs(a - b) for a, b in zip(here, there, strict=True)) / len(here)
-        yield sum(here) / len(here)
+        yield sum(abs(here - there) for here, there in told) / len(told)
+        yield sum(here for here, _ in told) / len(told)
         yield judged["rank_correlation"]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import importlib
 import json
 import os
@@ -48,6 +47,8 @@ class Job:
     @cached_property
     def identity(self) -> str:
         """Hash of all that decides what is kept: scenario (seed included), replication, engine down to its sources, `Keep`."""
+        import hashlib  # not where nothing is kept
+
         from cellyard import _engine
 
         kept = f"\n{self.keep.identity}" if self.keep else ""

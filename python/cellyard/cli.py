@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import functools
 import sys
 from collections.abc import Callable, Iterable
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, NoReturn, ParamSpec
+from typing import Annotated, NoReturn, TypeVar
 
-import typer
-
-from cellyard import signals, terminal
+from cellyard import declare, signals, terminal
 from cellyard.commands import FAILED, INTERRUPTED, USAGE
 from cellyard.limits import MOST_JOBS, MOST_REPLICATIONS, MOST_SEED
 
-P = ParamSpec("P")
+F = TypeVar("F", bound=Callable[..., int | None])
 
-app = typer.Typer(
+app = declare.Group(
     context_settings={"help_option_names": ["-h", "--help"]},
     no_args_is_help=True,
     rich_markup_mode=None,
@@ -25,13 +22,13 @@ app = typer.Typer(
     help="A laboratory for TCP over cell-switched (ATM) networks, simulated cell by cell.",
     epilog="Example: cellyard study run ubr-plus --table 2-3",
 )
-study_app = typer.Typer(
+study_app = declare.Group(
     no_args_is_help=True,
     rich_markup_mode=None,
     help="Published studies, simulated beside what was printed.",
     epilog="Example: cellyard study list",
 )
-app.add_typer(study_app, name="study")
+app.add_group(study_app, name="study")
 
 
 class Format(StrEnum):
@@ -78,26 +75,28 @@ def _studies() -> Iterable[str]:
 
 
 ScenarioFile = Annotated[
-    Path, typer.Argument(help="Scenario in TOML; - reads standard input.", metavar="SCENARIO.toml")
+    Path, declare.Argument(help="Scenario in TOML; - reads standard input.", metavar="SCENARIO.toml")
 ]
 Overrides = Annotated[
     list[str] | None,
-    typer.Option("--set", help="Replace a value, or `default` to take it away; may be repeated.", metavar="PATH=VALUE"),
+    declare.Option(
+        "--set", help="Replace a value, or `default` to take it away; may be repeated.", metavar="PATH=VALUE"
+    ),
 ]
 Grid = Annotated[
     list[str] | None,
-    typer.Option(help="Run with each of these values; several make a grid.", metavar="PATH=a,b,c"),
+    declare.Option(help="Run with each of these values; several make a grid.", metavar="PATH=a,b,c"),
 ]
 StudyName = Annotated[
     str,
-    typer.Argument(
+    declare.Argument(
         help="Name of the study; see `cellyard study list`.", metavar="NAME", autocompletion=_beginning(_studies)
     ),
 ]
-Tables = Annotated[list[str] | None, typer.Option("--table", help="Only this table; may be repeated.", metavar="T")]
+Tables = Annotated[list[str] | None, declare.Option("--table", help="Only this table; may be repeated.", metavar="T")]
 Where = Annotated[
     list[str] | None,
-    typer.Option(
+    declare.Option(
         help="Only rows with this value of a parameter (a column of the table); may be repeated, also for more values of one.",
         metavar="KEY=VALUE",
     ),
@@ -113,7 +112,7 @@ def _whole(least: int, most: int) -> Callable[[str], int]:
         except ValueError:
             value = least - 1
         if not least <= value <= most:
-            raise typer.BadParameter(f"'{str(text)[:60]}' must be a whole number from {least} to {most}")
+            raise declare.BadParameter(f"'{str(text)[:60]}' must be a whole number from {least} to {most}")
         return value
 
     return number
@@ -121,7 +120,7 @@ def _whole(least: int, most: int) -> Callable[[str], int]:
 
 Replications = Annotated[
     int | None,
-    typer.Option(
+    declare.Option(
         parser=_whole(1, MOST_REPLICATIONS),
         metavar="N",
         help="Runs of an ensemble, each with its own draws; without it one run as stated.",
@@ -129,7 +128,7 @@ Replications = Annotated[
 ]
 Draws = Annotated[
     int,
-    typer.Option(
+    declare.Option(
         "--replications",
         parser=_whole(1, MOST_REPLICATIONS),
         metavar="N",
@@ -137,11 +136,11 @@ Draws = Annotated[
     ),
 ]
 Seed = Annotated[
-    int | None, typer.Option(parser=_whole(0, MOST_SEED), metavar="S", help="Seed of every random stream.")
+    int | None, declare.Option(parser=_whole(0, MOST_SEED), metavar="S", help="Seed of every random stream.")
 ]
 Jobs = Annotated[
     int | None,
-    typer.Option(
+    declare.Option(
         parser=_whole(1, MOST_JOBS), metavar="J", help="Threads; all cores by default. Changes only the time taken."
     ),
 ]
@@ -149,7 +148,7 @@ Jobs = Annotated[
 
 Memory = Annotated[
     str | None,
-    typer.Option(
+    declare.Option(
         help="What the runs and their results may need together, as 4GB. Default: half of the machine's memory.",
         metavar="SIZE",
     ),
@@ -159,32 +158,23 @@ Memory = Annotated[
 def _folder(text: str) -> Path:
     """A folder that is named; the empty name of an unset shell variable would be the current one."""
     if not text.strip():
-        raise typer.BadParameter("an empty name; . is the current folder")
+        raise declare.BadParameter("an empty name; . is the current folder")
     return Path(text)
 
 
 Out = Annotated[
     Path | None,
-    typer.Option(
+    declare.Option(
         help="Folder for results; runs that it already holds are not run again.", metavar="DIR", parser=_folder
     ),
 ]
-Overwrite = Annotated[bool, typer.Option("--overwrite", help="Write into --out even if it holds something else.")]
-OutputFormat = Annotated[Format, typer.Option("--format", help="What to print on standard output.")]
+Overwrite = Annotated[bool, declare.Option("--overwrite", help="Write into --out even if it holds something else.")]
+OutputFormat = Annotated[Format, declare.Option("--format", help="What to print on standard output.")]
 
 
-def command(into: typer.Typer, name: str, example: str) -> Callable[[Callable[P, int | None]], Callable[P, None]]:
-    """Register a command that returns its exit status; errors become one line each on standard error."""
-
-    def register(function: Callable[P, int | None]) -> Callable[P, None]:
-        @functools.wraps(function)
-        def wrapped(*args: P.args, **kwargs: P.kwargs) -> None:
-            raise typer.Exit(_guarded(lambda: function(*args, **kwargs)))
-
-        into.command(name, epilog=f"Example: {example}")(wrapped)
-        return wrapped
-
-    return register
+def command(into: declare.Group, name: str, example: str) -> Callable[[F], F]:
+    """Declare a command that returns its exit status; errors become one line each on standard error."""
+    return into.command(name, epilog=f"Example: {example}")
 
 
 def _guarded(call: Callable[[], int | None]) -> int:
@@ -231,6 +221,8 @@ def pairs(option: str, texts: list[str] | None) -> list[tuple[str, str]]:
 
 def _version(wanted: bool) -> None:
     if wanted:
+        import typer
+
         from cellyard import _engine
 
         print(f"cellyard {_engine.version()}")
@@ -240,7 +232,7 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def root(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+        bool, declare.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
     """A laboratory for TCP over cell-switched (ATM) networks, simulated cell by cell."""
@@ -259,7 +251,7 @@ def run(
     output_format: OutputFormat = Format.table,
     kernel: Annotated[
         Kernel,
-        typer.Option(
+        declare.Option(
             help="Force the kernel of all ports: arithmetic (one class), slotted, or twin, the reference engine (no series). "
             "Changes no number."
         ),
@@ -267,14 +259,16 @@ def run(
     memory: Memory = None,
     plot: Annotated[
         Path | None,
-        typer.Option(help="Draw the series of the probes of a single run into a PNG, SVG or PDF file.", metavar="FILE"),
+        declare.Option(
+            help="Draw the series of the probes of a single run into a PNG, SVG or PDF file.", metavar="FILE"
+        ),
     ] = None,
     plot_from: Annotated[
         str | None,
-        typer.Option(help="Draw from this time on, as in '0.5 s'; the beginning by default.", metavar="TIME"),
+        declare.Option(help="Draw from this time on, as in '0.5 s'; the beginning by default.", metavar="TIME"),
     ] = None,
     plot_to: Annotated[
-        str | None, typer.Option(help="Draw up to this time; the end by default.", metavar="TIME")
+        str | None, declare.Option(help="Draw up to this time; the end by default.", metavar="TIME")
     ] = None,
 ) -> int:
     """Simulate a scenario: what each VC, port and class got."""
@@ -306,7 +300,7 @@ def check(
     replications: Replications = None,
     brief: Annotated[
         bool,
-        typer.Option("--brief", help="Leave out the resolved scenario, and print the rest on standard output."),
+        declare.Option("--brief", help="Leave out the resolved scenario, and print the rest on standard output."),
     ] = False,
 ) -> None:
     """Validate a scenario and draw it; run nothing.
@@ -329,7 +323,7 @@ def check(
 def components(
     name: Annotated[
         str | None,
-        typer.Argument(help="A component or a family.", metavar="NAME", autocompletion=_beginning(_components)),
+        declare.Argument(help="A component or a family.", metavar="NAME", autocompletion=_beginning(_components)),
     ] = None,
 ) -> None:
     """List components, or show one.
@@ -345,7 +339,7 @@ def components(
 def example(
     name: Annotated[
         str | None,
-        typer.Argument(help="Which scenario to print.", metavar="NAME", autocompletion=_beginning(_examples)),
+        declare.Argument(help="Which scenario to print.", metavar="NAME", autocompletion=_beginning(_examples)),
     ] = None,
 ) -> None:
     """List ready scenarios, or print one."""
@@ -398,7 +392,7 @@ def report(
     table: Tables = None,
     where: Where = None,
     out: Annotated[
-        Path | None, typer.Option(help="Folder of the report; NAME-report by default.", metavar="DIR", parser=_folder)
+        Path | None, declare.Option(help="Folder of the report; NAME-report by default.", metavar="DIR", parser=_folder)
     ] = None,
     overwrite: Overwrite = False,
     replications: Draws = 20,
@@ -438,11 +432,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
 
 def _app(arguments: list[str] | None) -> int:
     """The exit status of the parser and of the command that it calls, after all that was printed has gone out."""
-    status = 0
-    try:
-        app(args=arguments, prog_name="cellyard")
-    except SystemExit as ended:
-        status = ended.code if isinstance(ended.code, int) else FAILED if ended.code else 0
+    status = declare.run(app, sys.argv[1:] if arguments is None else arguments, name="cellyard", call=_guarded)
     if status == 0:
         sys.stdout.flush()
     return status

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import statistics
+import math
 from collections.abc import Sequence
 
 
@@ -30,7 +30,7 @@ def mean(values: Sequence[float]) -> float | None:
     >>> mean([3.0, 1.0, 2.0])
     2.0
     """
-    return statistics.fmean(values) if values else None
+    return math.fsum(values) / len(values) if values else None
 
 
 def interval(values: Sequence[float], *, runs: int | None = None) -> tuple[float, float] | None:

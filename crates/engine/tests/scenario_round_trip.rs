@@ -465,6 +465,7 @@ fn general() -> impl Strategy<Value = Scenario> {
             ensemble: Ensemble {
                 start_jitter,
                 timer_phase: phase,
+                timers: [Timers::Common, Timers::Own][seed as usize % 2],
                 tie_offset: offset,
                 vbr_phase,
             },

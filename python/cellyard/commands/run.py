@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import cellyard
-from cellyard import grid_notes, provenance
+from cellyard import grid_notes
 from cellyard.batch import Job, run_jobs
-from cellyard.commands import FAILED, INTERRUPTED, run_files, run_text
+from cellyard.commands import FAILED, INTERRUPTED, run_text
 from cellyard.errors import RunError, UsageError
-from cellyard.files import write_whole
-from cellyard.folder import ResultFolder
 from cellyard.grid import Point, expand
 from cellyard.overview import TICKS_PER_SECOND
 from cellyard.progress import Progress
 from cellyard.ranges import interval, median, whole_count
-from cellyard.results import Totals
 from cellyard.scenario import Scenario
 from cellyard.spool import Spool, SpoolError
 from cellyard.terminal import printable
 from cellyard.text import csv_text, dump_pieces
+
+if TYPE_CHECKING:
+    from cellyard.folder import ResultFolder
 
 #: The first and the last second drawn.
 Window = tuple[float | None, float | None]
@@ -59,10 +58,9 @@ def command(
     _tell(grid_notes.before(points, overrides=overrides, grid=grid))
     _tell(note for point in points for note in point.scenario.notes())
     first = points[0].scenario
-    # The scenario as text takes as long as reading it, and a table does not tell it.
+    # What a table does not tell is not made: the scenario as text takes as long as reading it.
     is_told = out is not None or output_format == "json"
-    of_scenario = provenance.of_scenario(first, overrides=overrides, grid=grid, seed=seed) if is_told else {}
-    origin = provenance.of_command() | of_scenario
+    origin = _origin(first, overrides=overrides, grid=grid, seed=seed) if is_told else {}
     with ExitStack() as until_shown:
         with _folder(out, first, origin, overwrite=overwrite) as folder:
             spool = until_shown.enter_context(Spool(folder.path)) if folder else None
@@ -71,7 +69,8 @@ def command(
             )
             complete = len(runs) == len(work)
             found = document(first, runs, replications=replications, complete=complete, timing=timing, origin=origin)
-            unwritten = [folder.publish(lambda files: run_files.add(files, found))] if folder and runs else []
+            found["summary"] = summary(runs) if is_told or len(runs) > 1 else []
+            unwritten = [_publish(folder, found)] if folder and runs else []
         _tell(grid_notes.after(runs))
         if plot and runs:
             unwritten.append(_plot(plot, runs[0], window))
@@ -105,10 +104,12 @@ def _show(
             sys.stdout.write(piece)
         print()
     elif output_format == "csv":
+        from cellyard.commands import run_files
+
         print(csv_text(run_files.records(runs, "runs")), end="")
     else:
-        # Only of a single run are VCs shown; and a scenario as data takes its time.
-        contracts = len(runs) == 1 and any(vc["contract"] for vc in scenario.to_dict()["vcs"])
+        # No text in it has such quotes, and as data it takes its time.
+        contracts = len(runs) == 1 and '"contract":{' in scenario.canonical
         print(run_text.text(found, contracts=contracts))
         last = f"written to {' and '.join(written)}" if written and runs else run_text.unwritten(runs)
         if last:
@@ -127,10 +128,30 @@ def _folder(
     """The folder of ``--out``, if any. It goes on holding the same while the scenario's file does, whatever is set beside it."""
     if out is None:
         return nullcontext()
+    import hashlib
+
+    from cellyard.folder import ResultFolder
+
     content = hashlib.sha256(f"run {first.source}".encode()).hexdigest()[:32]
     return ResultFolder(
         out, holds=f"the scenario {first.name}", content=content, provenance=origin, overwrite=overwrite
     )
+
+
+def _origin(
+    scenario: Scenario, *, overrides: Sequence[tuple[str, str]], grid: Sequence[tuple[str, str]], seed: int | None
+) -> dict[str, Any]:
+    """Where the results come from: the command, and the scenario as it was read."""
+    from cellyard import provenance
+
+    return provenance.of_command() | provenance.of_scenario(scenario, overrides=overrides, grid=grid, seed=seed)
+
+
+def _publish(folder: ResultFolder, found: Mapping[str, Any]) -> str:
+    """Write the files of results; what could not be written, if so."""
+    from cellyard.commands import run_files
+
+    return folder.publish(lambda files: run_files.add(files, found))
 
 
 def _simulate(
@@ -184,7 +205,7 @@ def document(
         "replications": replications,
         "complete": complete,
         "runs": runs,
-        "summary": summary(runs),
+        "summary": [],
         "cells": sum(run["totals"]["cells"] for run in runs),
         "bottleneck_cells": sum(run["totals"]["bottleneck_cells"] for run in runs),
         "timing": timing,
@@ -194,6 +215,8 @@ def document(
 
 def summary(runs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Median and range of the totals over the runs of each point."""
+    from cellyard.results import Totals
+
     points: dict[str, list[Mapping[str, Any]]] = {}
     for run in runs:
         points.setdefault(json.dumps(run.get("set", {})), []).append(run)
@@ -251,6 +274,7 @@ def _seconds(option: str, text: str | None) -> float | None:
 def _plot(path: Path, run: Mapping[str, Any], window: Window) -> str:
     """Draw the series of a run into a file; why it could not be written, if so."""
     from cellyard import plot
+    from cellyard.files import write_whole
     from cellyard.results import RunResult
 
     with plot.style():

@@ -10,9 +10,13 @@ pub(crate) fn list<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
 /// Longest value or name in a message, in characters.
 const LONGEST: usize = 60;
 
+/// A character as messages have it: on one line.
+fn clean(c: char) -> char {
+    if c.is_control() { ' ' } else { c }
+}
+
 /// `text` on one line and cut to some 60 characters, the middle left out.
 pub(crate) fn shorten(text: &str) -> String {
-    let clean = |c: char| if c.is_control() { ' ' } else { c };
     let head: String = text.chars().take(LONGEST + 1).map(clean).collect();
     if head.chars().count() <= LONGEST {
         return head;
@@ -38,12 +42,12 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .map(|(_, c)| c)
 }
 
-/// What [`nearest`] finds, in backticks.
+/// What [`nearest`] finds, in backticks and on one line: an override can have made a field of any name.
 pub(crate) fn meant<'a>(
     word: &str,
     candidates: impl IntoIterator<Item = &'a str>,
 ) -> Option<String> {
-    nearest(word, candidates).map(|n| format!("`{n}`"))
+    nearest(word, candidates).map(|n| format!("`{}`", n.chars().map(clean).collect::<String>()))
 }
 
 #[cfg(test)]
@@ -59,6 +63,12 @@ mod tests {
         assert_eq!(nearest("threshold", names), None);
         assert_eq!(nearest("x", ["r", "z"]), None);
         assert_eq!(nearest("ab", ["ad", "ac"]), Some("ac"));
+    }
+
+    #[test]
+    fn what_was_meant_has_no_control_characters() {
+        let names = ["link", "switch\u{11}"];
+        assert_eq!(meant("switch", names), Some("`switch `".to_string()));
     }
 
     #[test]

@@ -33,7 +33,10 @@ pub(super) fn apply(
             file: "override".into(),
             line: 0,
             column: 0,
-            path: shorten(path),
+            path: match path {
+                "" => "\"\"".into(), // a place all the same
+                _ => shorten(path),
+            },
             value: shorten(text),
             message,
             allowed,

@@ -1,45 +1,35 @@
 //! A scenario as TOML with nothing left to defaults or groups; reads back as the same scenario.
 
-use super::model::{Class, ClassQueue, Scenario, Traffic, Vc};
+use super::model::{Class, ClassQueue, Host, Link, Scenario, Traffic, Vc};
 use super::record::{Record, fraction};
 use crate::notation::show::{show_bytes, show_cells, show_duration, show_rate, show_ratio};
 use crate::registry::{Component, Family, Kind};
 use crate::units::{BitRate, Span};
 use serde::Serialize;
 use serde_json::{Value as Json, json};
-use std::borrow::Cow;
 
 /// Writes `scenario` as TOML.
 pub fn write_toml(scenario: &Scenario) -> String {
     let mut out = String::new();
     let top = Family::Scenario.components();
-    fields(&top[0], &record(&alone(scenario)), None, &mut out);
+    fields(&top[0], &record(&alone(scenario)), &mut out);
     for (family, value) in [
         (Family::Ensemble, record(&scenario.ensemble)),
         (Family::Measure, record(&scenario.measure)),
     ] {
         out += &format!("\n[{}]\n", family.name());
-        fields(&family.components()[0], &value, None, &mut out);
+        fields(&family.components()[0], &value, &mut out);
     }
-    for host in &scenario.hosts {
-        entry(Family::Host, &record(host), None, &mut out);
-    }
+    alike(&scenario.hosts, written_host, &mut out);
     for switch in &scenario.switches {
-        entry(
-            Family::Switch,
-            &with_queues(record(switch), &switch.queues),
-            None,
-            &mut out,
-        );
+        let value = with_queues(record(switch), &switch.queues);
+        entry(Family::Switch, &value, &mut out);
     }
-    for link in &scenario.links {
-        let mut value = with_queues(record(link), &link.queues);
-        value.insert("duplex".into(), json!(false));
-        entry(Family::Link, &value, None, &mut out);
-    }
-    vcs(&scenario.vcs, &mut out);
+    alike(&scenario.links, written_link, &mut out);
+    let mut traffic = LastTraffic::default();
+    alike(&scenario.vcs, |vc| written_vc(vc, &mut traffic), &mut out);
     for probe in &scenario.probes {
-        entry(Family::Probe, &record(probe), None, &mut out);
+        entry(Family::Probe, &record(probe), &mut out);
     }
     out
 }
@@ -65,34 +55,144 @@ fn alone(scenario: &Scenario) -> Scenario {
     }
 }
 
-/// The VCs. What they carry is most of it, and often the same of many in a row: then it is made once.
-fn vcs(vcs: &[Vc], out: &mut String) {
-    const FIELD: &str = "traffic";
-    let parameters = Family::Vc.components()[0].parameters;
-    let kind = parameters.iter().find(|p| p.name == FIELD).map(|p| &p.kind);
-    let mut last: Option<(&Traffic, Option<String>)> = None;
-    for vc in vcs {
-        if last
-            .as_ref()
-            .is_none_or(|(traffic, _)| **traffic != vc.traffic)
-        {
-            let value = json!(vc.traffic);
-            last = Some((&vc.traffic, kind.and_then(|kind| toml(kind, &value))));
-        }
-        let text = last.as_ref().and_then(|(_, text)| text.as_deref());
-        // Its own text is there already: anything small will do in its place.
-        let traffic = Traffic::Cbr { rate: BitRate(1) };
-        let rest = Vc {
-            traffic,
-            ..vc.clone()
-        };
-        entry(
-            Family::Vc,
-            &record(&rest),
-            text.map(|text| (FIELD, text)),
-            out,
-        );
+/// Fields as TOML.
+type Written = Vec<(&'static str, String)>;
+
+/// Something of which there may be thousands that differ in few texts.
+trait Alike {
+    const FAMILY: Family;
+
+    /// Whether all but the [`Alike::own`] fields is the same.
+    fn is_like(&self, other: &Self) -> bool;
+
+    /// A text that each may have for itself, and always has.
+    fn own(&self, field: &str) -> Option<&str>;
+}
+
+impl Alike for Host {
+    const FAMILY: Family = Family::Host;
+
+    fn is_like(&self, other: &Host) -> bool {
+        let Host {
+            name: _,
+            processing,
+        } = self;
+        *processing == other.processing
     }
+
+    fn own(&self, field: &str) -> Option<&str> {
+        (field == "name").then_some(&self.name)
+    }
+}
+
+impl Alike for Link {
+    const FAMILY: Family = Family::Link;
+
+    fn is_like(&self, other: &Link) -> bool {
+        let Link {
+            name: _,
+            from: _,
+            to: _,
+            rate,
+            delay,
+            lose_frames,
+            lose_probability,
+            scheduler,
+            queues,
+        } = self;
+        (rate, delay) == (&other.rate, &other.delay)
+            && (lose_frames, lose_probability) == (&other.lose_frames, &other.lose_probability)
+            && (scheduler, queues) == (&other.scheduler, &other.queues)
+    }
+
+    fn own(&self, field: &str) -> Option<&str> {
+        let texts = [("name", &self.name), ("from", &self.from), ("to", &self.to)];
+        texts
+            .into_iter()
+            .find(|(name, _)| *name == field)
+            .map(|(_, text)| text.as_str())
+    }
+}
+
+impl Alike for Vc {
+    const FAMILY: Family = Family::Vc;
+
+    fn is_like(&self, other: &Vc) -> bool {
+        let Vc {
+            name: _,
+            from: _,
+            to: _,
+            route,
+            class,
+            weight,
+            guarantee,
+            start,
+            stop,
+            contract,
+            abr,
+            traffic,
+        } = self;
+        (route, class, weight) == (&other.route, &other.class, &other.weight)
+            && (guarantee, start, stop) == (&other.guarantee, &other.start, &other.stop)
+            && (contract, abr, traffic) == (&other.contract, &other.abr, &other.traffic)
+    }
+
+    fn own(&self, field: &str) -> Option<&str> {
+        let texts = [("name", &self.name), ("from", &self.from), ("to", &self.to)];
+        texts
+            .into_iter()
+            .find(|(name, _)| *name == field)
+            .map(|(_, text)| text.as_str())
+    }
+}
+
+/// Entries, of which several in a row that are alike are made by `written` once.
+fn alike<'s, T: Alike>(all: &'s [T], mut written: impl FnMut(&'s T) -> Written, out: &mut String) {
+    let mut last: Option<(&T, Written)> = None;
+    for one in all {
+        if !last.as_ref().is_some_and(|(like, _)| one.is_like(like)) {
+            last = Some((one, written(one)));
+        }
+        head(T::FAMILY, out);
+        for (field, text) in last.iter().flat_map(|(_, fields)| fields) {
+            match one.own(field) {
+                Some(own) => line(field, &quoted(own), out),
+                None => line(field, text, out),
+            }
+        }
+    }
+}
+
+fn written_host(host: &Host) -> Written {
+    written(&Family::Host.components()[0], &record(host), None)
+}
+
+fn written_link(link: &Link) -> Written {
+    let mut value = with_queues(record(link), &link.queues);
+    value.insert("duplex".into(), json!(false));
+    written(&Family::Link.components()[0], &value, None)
+}
+
+/// The last traffic that was written. It is most of a VC, and often that of many whose starts differ.
+#[derive(Default)]
+struct LastTraffic<'s>(Option<(&'s Traffic, String)>);
+
+fn written_vc<'s>(vc: &'s Vc, last: &mut LastTraffic<'s>) -> Written {
+    const FIELD: &str = "traffic";
+    let component = &Family::Vc.components()[0];
+    if last.0.as_ref().is_none_or(|(t, _)| **t != vc.traffic) {
+        let parameter = component.parameters.iter().find(|p| p.name == FIELD);
+        let text = parameter.and_then(|p| toml(&p.kind, &json!(vc.traffic)));
+        last.0 = text.map(|text| (&vc.traffic, text));
+    }
+    // Its own text is there already: anything small will do in its place.
+    let traffic = Traffic::Cbr { rate: BitRate(1) };
+    let rest = Vc {
+        traffic,
+        ..vc.clone()
+    };
+    let ready = last.0.as_ref().map(|(_, text)| (FIELD, text.as_str()));
+    written(component, &record(&rest), ready)
 }
 
 fn record(value: &impl Serialize) -> Record {
@@ -115,9 +215,17 @@ fn with_queues(mut record: Record, queues: &[ClassQueue]) -> Record {
 /// A field whose text is there already.
 type Ready<'a> = Option<(&'static str, &'a str)>;
 
-fn entry(family: Family, record: &Record, ready: Ready<'_>, out: &mut String) {
+fn entry(family: Family, record: &Record, out: &mut String) {
+    head(family, out);
+    fields(component(family, record), record, out);
+}
+
+fn head(family: Family, out: &mut String) {
     out.extend(["\n[[", family.name(), "]]\n"]);
-    fields(component(family, record), record, ready, out);
+}
+
+fn line(field: &str, text: &str, out: &mut String) {
+    out.extend([field, " = ", text, "\n"]);
 }
 
 /// Which component of `family` the record is.
@@ -129,22 +237,18 @@ fn component(family: Family, record: &Record) -> &'static Component {
 }
 
 /// One line per field.
-fn fields(component: &Component, record: &Record, ready: Ready<'_>, out: &mut String) {
-    for (name, value) in written(component, record, ready) {
-        out.extend([name, " = ", &value, "\n"]);
+fn fields(component: &Component, record: &Record, out: &mut String) {
+    for (name, value) in written(component, record, None) {
+        line(name, &value, out);
     }
 }
 
 /// The fields of `record` that have a value, as TOML.
-fn written<'a>(
-    component: &Component,
-    record: &Record,
-    ready: Ready<'a>,
-) -> Vec<(&'static str, Cow<'a, str>)> {
+fn written(component: &Component, record: &Record, ready: Ready<'_>) -> Written {
     let tag = component
         .family
         .tag()
-        .map(|tag| (tag, json!(component.name).to_string().into()));
+        .map(|tag| (tag, quoted(component.name)));
     let given = component.parameters.iter().filter_map(|parameter| {
         if let Some((other, choices)) = component.only_with(parameter.name)
             && !choices.contains(&record.get(other)?.as_str()?)
@@ -152,33 +256,37 @@ fn written<'a>(
             return None;
         }
         let text = match ready.filter(|(name, _)| *name == parameter.name) {
-            Some((_, text)) => text.into(),
-            None => toml(&parameter.kind, record.get(parameter.name)?)?.into(),
+            Some((_, text)) => text.to_string(),
+            None => toml(&parameter.kind, record.get(parameter.name)?)?,
         };
         Some((parameter.name, text))
     });
     tag.into_iter().chain(given).collect()
 }
 
+/// A text as TOML, of which JSON's escapes are some; names and texts have no control characters.
+fn quoted(text: &str) -> String {
+    json!(text).to_string()
+}
+
 /// `value` as TOML; `None` when it is left out.
 fn toml(kind: &Kind, value: &Json) -> Option<String> {
-    let quoted = |text: String| format!("\"{text}\"");
+    let plain = |text: String| format!("\"{text}\"");
     Some(match kind {
         Kind::Cells {
             unlimited: true, ..
-        } if value.is_null() => quoted("unlimited".into()),
-        Kind::Number { .. } if value.is_null() => quoted("unlimited".into()),
+        } if value.is_null() => plain("unlimited".into()),
+        Kind::Number { .. } if value.is_null() => plain("unlimited".into()),
         _ if value.is_null() => return None,
-        Kind::Rate { .. } => quoted(show_rate(BitRate(value.as_u64()?))),
-        Kind::Duration { .. } => quoted(show_duration(Span(value.as_u64()?))),
-        Kind::Cells { .. } => quoted(show_cells(value.as_u64()?)),
-        Kind::Bytes { .. } => quoted(show_bytes(value.as_u64()?)),
+        Kind::Rate { .. } => plain(show_rate(BitRate(value.as_u64()?))),
+        Kind::Duration { .. } => plain(show_duration(Span(value.as_u64()?))),
+        Kind::Cells { .. } => plain(show_cells(value.as_u64()?)),
+        Kind::Bytes { .. } => plain(show_bytes(value.as_u64()?)),
         Kind::Decimal { .. } => show_ratio(fraction(value)?),
         Kind::Threshold => match value["cells"].as_u64() {
-            Some(cells) => quoted(show_cells(cells)),
+            Some(cells) => plain(show_cells(cells)),
             None => show_ratio(fraction(&value["fraction"])?),
         },
-        // JSON's escapes are TOML's; names and texts have no control characters.
         Kind::Text | Kind::Name | Kind::Choice(_) | Kind::Reference(_) => value.to_string(),
         Kind::Bool | Kind::Integer { .. } | Kind::Number { .. } => value.to_string(),
         Kind::List(Kind::One(_)) => return None,

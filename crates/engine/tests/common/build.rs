@@ -16,6 +16,7 @@ pub fn network(duration: Span) -> Scenario {
         tie_offset: 0,
         arrival_first: true,
         timer_phase: Span::ZERO,
+        timers: Timers::Common,
         ensemble: Ensemble {
             start_jitter: Span::ZERO,
             timer_phase: false,

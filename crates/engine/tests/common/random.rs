@@ -199,6 +199,7 @@ fn settings(base: u64, length: u64) -> impl Strategy<Value = Scenario> {
                     tie_offset,
                     arrival_first,
                     timer_phase: phase,
+                    timers: [Timers::Common, Timers::Own][seed as usize % 2],
                     ensemble: Ensemble {
                         start_jitter: e.0,
                         timer_phase: e.1,

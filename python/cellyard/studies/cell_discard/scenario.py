@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 import cellyard as cy
 from cellyard.study import Row
@@ -25,7 +25,8 @@ def scenario(row: Row, shared: Mapping[str, Any]) -> cy.Scenario:
     """The network of ``row``; what the row does not name is as ``shared`` says."""
     place = shared[row["environment"]]
     sources = row.get("sources", place["sources"])
-    rest = shared["rest_of_frame"] if row["drop_policy"] not in PLAIN else "accept"
+    plain = row["drop_policy"] in PLAIN
+    rest: Literal["accept", "drop-but-eom"] = "accept" if plain else "drop-but-eom"
     queue = cy.Queue(buffer=f"{shared['buffer_cells']} cells", drop=drop(row), rest_of_frame=rest)
     feed = None if place["feed"] == "cells" else ethernet(row["mss_bytes"])
     delay = place["delay"]

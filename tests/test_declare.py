@@ -1,0 +1,148 @@
+"""A command line is read here or by typer, and is the same to both."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import pytest
+from cellyard import cli, declare
+from conftest import ROOT
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+Called = tuple[str, dict[str, Any]]
+
+#: Commands and options as they are and as they are not, and values that are and are not of any option.
+COMMANDS = ["run", "check", "components", "example", "study", "list", "report", "lost", "--version"]
+OPTIONS = sorted(
+    {f"--{name.replace('_', '-')}" for name in ("set", "grid", "table", "where", "out", "plot", "plot_from", "brief")}
+    | {
+        "--replications",
+        "--seed",
+        "--jobs",
+        "--memory",
+        "--overwrite",
+        "--format",
+        "--kernel",
+        "--help",
+        "-h",
+        "--se",
+        "--",
+    }
+)
+VALUES = [
+    "lan.toml",
+    "-",
+    "a=b",
+    "json",
+    "twin",
+    "JSON",
+    "3",
+    "0",
+    "-1",
+    "",
+    " ",
+    "x",
+    "ubr-plus",
+    "--seed=4",
+    "--format=csv",
+    "--out=",
+]
+
+
+def by_typer(words: list[str]) -> Called | None:
+    """What typer calls with the line, or ``None`` when it calls nothing."""
+    called: list[Called] = []
+
+    def call(function: Callable[[], int | None]) -> int:
+        """Instead of the command, its name and what it would be called with."""
+        values = dict(
+            zip(function.__code__.co_freevars, (c.cell_contents for c in function.__closure__ or ()), strict=True)
+        )
+        called.append((values["_function"].__name__, values["values"]))
+        return 0
+
+    with pytest.raises(SystemExit):
+        cli.app.for_typer(call)(args=words, prog_name="cellyard")
+    return called[0] if called else None
+
+
+@pytest.mark.parametrize(
+    ("line", "name", "expected"),
+    [
+        ("run lan.toml", "run", {"scenario": Path("lan.toml"), "overrides": None, "output_format": cli.Format.table}),
+        ("run --seed 3 - --set a=b --set=c=d", "run", {"scenario": Path("-"), "seed": 3, "overrides": ["a=b", "c=d"]}),
+        ("run --overwrite --out=there x --kernel twin", "run", {"overwrite": True, "out": Path("there"), "kernel": cli.Kernel.twin}),
+        ("check x --brief --replications 5", "check", {"brief": True, "replications": 5}),
+        ("components", "components", {"name": None}),
+        ("study list", "list_studies", {}),
+        ("study report ubr-plus --table 2 --table 3", "report", {"name": "ubr-plus", "table": ["2", "3"], "replications": 20}),
+    ],
+)  # fmt: skip
+def test_a_plain_line_is_read_without_typer_and_as_typer_reads_it(
+    line: str, name: str, expected: dict[str, Any]
+) -> None:
+    found = declare.read(cli.app, line.split())
+    assert found
+    function, values = found
+    assert (function.__name__, {key: values[key] for key in expected}) == (name, expected)
+    assert (name, values) == by_typer(line.split())
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.lists(st.sampled_from(COMMANDS), max_size=2), st.lists(st.sampled_from(OPTIONS + 2 * VALUES), max_size=6))
+def test_what_is_read_without_typer_is_read_by_typer_alike(commands: list[str], rest: list[str]) -> None:
+    found = declare.read(cli.app, [*commands, *rest])
+    if found:
+        function, values = found
+        assert (function.__name__, values) == by_typer([*commands, *rest])
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "", "run", "run x --help", "run x --sed 3", "run x --seed -1", "run x --seed 1 --seed 2", "lost x", "run x y",
+        "run x --format yaml", "run -- x", "run x --overwrite=1", "run x --out", "run ''",
+    ],
+)  # fmt: skip
+def test_any_other_line_is_left_to_typer(line: str) -> None:
+    assert declare.read(cli.app, [word.strip("'") for word in line.split()]) is None
+
+
+def test_a_shell_that_completes_asks_typer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("_CELLYARD_COMPLETE", "complete_bash")
+    assert declare.read(cli.app, ["run", "x"]) is None
+
+
+def test_a_setting_that_only_typer_knows_leaves_its_command_to_typer() -> None:
+    assert declare._kind(cli.Seed) is not None
+    bounded = declare.Option(min=1)
+    assert declare._kind(Annotated[str, bounded]) is None
+
+
+@pytest.mark.parametrize("command", ["check", "run"])
+def test_a_scenario_is_checked_and_run_without_heavy_modules(command: str) -> None:
+    heavy = (
+        "typer",
+        "click",
+        "pydantic",
+        "rich",
+        "numpy",
+        "jinja2",
+        "matplotlib",
+        "html",
+        "hashlib",
+        "cellyard.result_types",
+    )
+    code = (
+        "import sys, cellyard.cli as c\n"
+        f"try: c.main(['{command}', '{ROOT / 'examples/lan-5.toml'}', '--set', 'duration=1 ms'])\n"
+        "except SystemExit as ended: assert not ended.code\n"
+        f"print([m for m in {heavy} if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"

@@ -1,0 +1,36 @@
+"""What `make instructions` lets pass."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+from conftest import ROOT
+
+sys.path.insert(0, str(ROOT / "scripts"))
+import instructions
+
+NOTE = "## 0.1.0\n\n* Instructions: lan-5 110 million, because every cell is put to a bucket.\n"
+
+
+@pytest.mark.parametrize(
+    ("count", "changelog", "passes"),
+    [
+        (100_000_000, "", True),
+        (50_000_000, "", True),
+        (103_000_000, "", True),
+        (103_100_000, "", False),
+        (110_000_000, NOTE, True),
+        (110_900_000, NOTE, True),
+        (115_000_000, NOTE, False),
+        (110_000_000, NOTE.replace("lan-5", "lan-50"), False),
+        (110_000_000, NOTE.replace(", because every cell is put to a bucket", ""), False),
+    ],
+)
+def test_more_instructions_need_a_note_that_is_right(count: int, changelog: str, passes: bool) -> None:
+    told = instructions.too_many({"lan-5": count}, {"lan-5": 100_000_000}, changelog)
+    assert (told == []) is passes
+
+
+def test_a_case_that_nobody_stored_fails() -> None:
+    assert instructions.too_many({"new": 1}, {}, "") == ["new: not stored"]
