@@ -458,6 +458,7 @@ fn general() -> impl Strategy<Value = Scenario> {
             name,
             seed,
             duration: Span::from_milliseconds(3_000),
+            timers: [Timers::Common, Timers::Own][seed as usize % 2],
             tie_order,
             tie_offset: tie_offset.into(),
             arrival_first,
@@ -465,7 +466,6 @@ fn general() -> impl Strategy<Value = Scenario> {
             ensemble: Ensemble {
                 start_jitter,
                 timer_phase: phase,
-                timers: [Timers::Common, Timers::Own][seed as usize % 2],
                 tie_offset: offset,
                 vbr_phase,
             },

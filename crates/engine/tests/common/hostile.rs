@@ -327,7 +327,11 @@ fn times(net: &mut Scenario, draws: &mut Draws) {
         false => Span::ZERO,
     };
     net.timer_phase = within(50);
-    net.timers = if within(50) == Span::ZERO { Timers::Common } else { Timers::Own };
+    net.timers = if within(50) == Span::ZERO {
+        Timers::Common
+    } else {
+        Timers::Own
+    };
     net.ensemble.start_jitter = within(50);
     net.measure.warm_up = within(50);
     net.measure.window = net
