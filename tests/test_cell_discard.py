@@ -1,0 +1,64 @@
+"""The fifth study: its tables, its networks, and the collapse in a short run."""
+
+from __future__ import annotations
+
+from statistics import mean
+
+import pytest
+from cellyard.scenario import Scenario
+from cellyard.study import Row, load
+
+STUDY = load("cell-discard")
+scenario = STUDY.part("scenario")
+metrics = STUDY.part("metrics")
+
+
+def test_the_table_is_that_published() -> None:
+    rows = STUDY.tables["1-2"].rows
+    published = [(row.published["goodput"] or 0, row.published["fairness"] or 0) for row in rows]
+    assert len(rows) == 16 and round(sum(g for g, _ in published), 3) == 14.629
+    assert min(f for _, f in published) == 0.085
+
+
+def test_ideal_goodputs_are_those_of_the_text() -> None:
+    ideal = {key: scenario.ideal_bps(STUDY.info["shared"][key]["rate"], sources, mss) / 1e3
+             for key, sources in (("lan", 10), ("access", 50)) for mss in (1460,)}  # fmt: skip
+    assert round(ideal["lan"] / 1e3, 1) == 12.9 and round(ideal["access"]) == 584
+    assert round(scenario.ideal_bps("149.76 Mbps", 10, 9140) / 1e6, 1) == 13.5
+    assert round(scenario.ideal_bps("33.92 Mbps", 50, 9140) / 1e3) == 609
+
+
+@pytest.mark.parametrize("table", sorted(STUDY.tables))
+def test_a_row_is_what_is_simulated(table: str) -> None:
+    names = {"red": "atm-red", "drop-from-front-frames": "frame-drop-from-front"}
+    for row in STUDY.tables[table].rows:
+        found = STUDY.scenario(row).to_dict()
+        (queue,) = found["switches"][0]["queues"]
+        assert queue["drop"]["policy"] == names.get(row["drop_policy"], row["drop_policy"]) and queue["buffer"] == 8192
+        tcps = [vc["traffic"] for vc in found["vcs"]]
+        assert len(tcps) == row.get("sources", 10 if row["environment"] == "lan" else 50)
+        assert {tcp["mss"] for tcp in tcps} == {row["mss_bytes"]}
+        assert {tcp["both_ways"] for tcp in tcps} == {row.get("two_way") == "yes"}
+        if row["drop_policy"] == "red":
+            given = scenario.parameters(row["parameters"])
+            assert queue["drop"]["min_th"] == {"cells": given["min_th"]}
+            assert queue["drop"]["segment_cells"] == {1460: 32, 9140: 192}[row["mss_bytes"]]
+
+
+def measured(policy: str, mss_bytes: int) -> dict[str, float]:
+    """Means of two short runs of the access network."""
+    (row,) = STUDY.tables["1-2"].rows.where(environment="access", mss_bytes=mss_bytes, drop_policy=policy)
+    runs = list(short(row).run(replications=2))
+    each = [metrics.metrics(run, row) for run in runs]
+    return {key: mean(one[key] or 0.0 for one in each) for key in each[0]}
+
+
+def short(row: Row) -> Scenario:
+    return STUDY.scenario(row).with_values({"duration": "40 s"})
+
+
+def test_ubr_collapses_with_large_segments_and_not_with_small_ones() -> None:
+    large, small, epd = measured("tail-drop", 9140), measured("tail-drop", 1460), measured("epd", 1460)
+    assert large["fairness"] < 0.5 < 0.7 < small["fairness"]
+    assert large["unfinished_sources"] >= 5 and small["unfinished_sources"] == 0
+    assert epd["goodput"] > small["goodput"] + 0.05 and epd["wasted_percent"] < small["wasted_percent"]
