@@ -327,7 +327,6 @@ fn times(net: &mut Scenario, draws: &mut Draws) {
         false => Span::ZERO,
     };
     net.timer_phase = within(50);
-    net.timers = if within(50) == Span::ZERO {
         Timers::Common
     } else {
         Timers::Own
