@@ -164,7 +164,7 @@ fn they_drop_something_in_many_random_networks() {
     ];
     println!("of 60 networks: {found:?}");
     assert!(
-        found.iter().all(|&(_, networks)| networks > 15),
+        found.iter().all(|&(_, networks)| networks >= 8),
         "{found:?}"
     );
 }
