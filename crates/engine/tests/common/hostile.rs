@@ -327,10 +327,6 @@ fn times(net: &mut Scenario, draws: &mut Draws) {
         false => Span::ZERO,
     };
     net.timer_phase = within(50);
-        Timers::Common
-    } else {
-        Timers::Own
-    };
     net.ensemble.start_jitter = within(50);
     net.measure.warm_up = within(50);
     net.measure.window = net
