@@ -354,20 +354,18 @@ fn class_queue(base: u64, class: Class) -> impl Strategy<Value = ClassQueue> {
     (buffers, rest).prop_flat_map(move |(buffer, rest_of_frame)| {
         let k_fba = option::of(1u64..100);
         let policy = prop_oneof![
-            Just(DropPolicy::TailDrop),
-            Just(DropPolicy::Ppd),
-            (option::of(threshold(buffer)), 0u64..30)
+            2 => Just(DropPolicy::TailDrop),
+            2 => Just(DropPolicy::Ppd),
+            2 => (option::of(threshold(buffer)), 0u64..30)
                 .prop_map(|(threshold, reserve)| DropPolicy::Epd { threshold, reserve }),
-            (threshold(buffer), decimal()).prop_map(|(r, z)| DropPolicy::SelectiveDrop { r, z }),
-            (threshold(buffer), decimal(), k_fba).prop_map(|(r, z, k_fba)| DropPolicy::Fba {
-                r,
-                z,
-                k_fba
-            }),
-            Just(DropPolicy::DropFromFront),
-            rate_policy(buffer),
-            Just(DropPolicy::FrameDropFromFront),
-            red::policy(buffer),
+            2 => (threshold(buffer), decimal())
+                .prop_map(|(r, z)| DropPolicy::SelectiveDrop { r, z }),
+            2 => (threshold(buffer), decimal(), k_fba)
+                .prop_map(|(r, z, k_fba)| DropPolicy::Fba { r, z, k_fba }),
+            3 => Just(DropPolicy::DropFromFront),
+            2 => rate_policy(buffer),
+            3 => Just(DropPolicy::FrameDropFromFront),
+            2 => red::policy(buffer),
         ];
         let feedback = option::weighted(0.8, abr::feedback(base));
         let parts = (option::weighted(0.12, police()), policy, feedback);
