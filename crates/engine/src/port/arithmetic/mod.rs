@@ -95,6 +95,11 @@ impl Arithmetic {
         Time(self.start as u64)
     }
 
+    /// No cell that is accepted from now on starts before this.
+    pub fn next_start(&self) -> Time {
+        Time((self.start + self.cell_time.0 as i64).max(0) as u64)
+    }
+
     /// Whether the port is busy at `t` with a busy period that began before.
     pub fn is_steady_at(&self, t: Time) -> bool {
         let t = t.0 as i64;
