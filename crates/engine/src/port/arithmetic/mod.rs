@@ -16,6 +16,7 @@
 mod arrivals;
 mod counts;
 mod rounds;
+mod series;
 
 use super::drop::QueueView;
 use super::gate::Gate;
