@@ -185,7 +185,10 @@ impl Simulation {
             return port.done.max(time);
         }
         let own = port.next_work().min(next + port.ahead.from_hosts);
-        let from = |&(p, takes): &(u32, Span)| self.ports[p as usize].done.max(time) + takes;
+        let from = |&(p, takes): &(u32, Span)| {
+            let port = &self.ports[p as usize];
+            port.starts_from(port.done.max(time)) + takes
+        };
         let others = port.ahead.from_ports.iter().map(from).min();
         own.min(others.unwrap_or(Time::NEVER))
             .max(port.done)
@@ -197,7 +200,8 @@ impl Simulation {
         let Port { ahead, steps, .. } = &self.ports[index];
         let mut horizon = (next + ahead.from_hosts).min(time + steps.longest);
         for &(port, takes) in &ahead.from_ports {
-            horizon = horizon.min(self.unhandled(port as usize, time, next) + takes);
+            let unhandled = self.unhandled(port as usize, time, next);
+            horizon = horizon.min(self.ports[port as usize].starts_from(unhandled) + takes);
         }
         let port = &mut self.ports[index];
         if horizon > time + port.steps.short {

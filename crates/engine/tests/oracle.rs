@@ -328,6 +328,43 @@ fn a_faster_link_brings_the_next_run_early() {
     both_orders_agree(net);
 }
 
+/// Cells of one run that come closer together, or farther apart, than the port sends them, up to its limits and until it is idle.
+#[test]
+fn runs_at_other_distances_than_the_cell_time_wait_as_the_model_says() {
+    let burst = Traffic::Vbr {
+        rate: BitRate(100_000_000),
+        on: Span::from_microseconds(300),
+        off: Span::from_milliseconds(3),
+    };
+    let epd = DropPolicy::Epd {
+        threshold: None,
+        reserve: 30,
+    };
+    for (buffer, drop) in [
+        (None, DropPolicy::TailDrop),
+        (Some(23), DropPolicy::TailDrop),
+        (Some(60), epd),
+    ] {
+        let mut net = build::network(Span::from_milliseconds(30));
+        net.hosts = ["a", "b", "c", "d"].map(build::host).into();
+        net.switches = vec![build::switch("s", buffer, drop)];
+        let delay = Span::from_microseconds(50);
+        for (host, rate) in [("a", 155_520_000), ("b", 10_000_000), ("c", 155_520_000)] {
+            net.links
+                .extend(build::links(host, "s", BitRate(rate), delay));
+        }
+        net.links
+            .extend(build::links("s", "d", BitRate(33_920_000), delay));
+        net.vcs = vec![
+            build::vc("v0", "a", "d", &["s"], Class::Ubr, tcp(build::tcp())),
+            build::vc("v1", "b", "d", &["s"], Class::Ubr, tcp(build::tcp())),
+            build::vc("v2", "c", "d", &["s"], Class::Ubr, burst.clone()),
+        ];
+        net.measure.warm_up = Span::from_milliseconds(2);
+        both_orders_agree(net);
+    }
+}
+
 /// So many VCs that the cells of several are taken off their queues before the first of them goes.
 #[test]
 fn many_vcs_take_turns_as_the_model_says() {

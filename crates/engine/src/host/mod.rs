@@ -73,6 +73,8 @@ pub struct FlowEnds {
     /// Whether what follows from its frames concerns nobody else, so that one may be handled before its time has come: the NIC that
     /// answers, or without answers its own, serves this flow only, and nothing waits in a processing stage.
     pub at_once: bool,
+    /// Whether no processing stage is on its way to the NIC.
+    is_direct: bool,
     /// Frames delivered to the host, not yet handled: time and number.
     delivered: VecDeque<(Time, u32)>,
     /// The ABR end system that it leaves, or, of RM cells, that they reach.
@@ -110,6 +112,7 @@ impl FlowEnds {
             frames_sent: 0,
             cells_queued: 0,
             at_once,
+            is_direct: false,
             paced,
             sending,
             receiving,
@@ -194,7 +197,7 @@ impl Hosts {
     pub fn new(
         mut vcs: Vec<Vc>,
         first_events: Vec<Time>,
-        flows: Vec<FlowEnds>,
+        mut flows: Vec<FlowEnds>,
         paced: Vec<Paced>,
         nics: Vec<Nic>,
         stages: Vec<[Option<Box<FrameStage>>; 2]>,
@@ -207,6 +210,10 @@ impl Hosts {
             if time != Time::NEVER {
                 events.push(time, Kind::Source, index);
             }
+        }
+        for ends in &mut flows {
+            let stage = &stages[ends.hosts[0]][Way::Send as usize];
+            ends.is_direct = ends.sending.stage.is_none() && stage.is_none();
         }
         Hosts {
             events,

@@ -16,6 +16,9 @@ impl Hosts {
         let frame = ends.next_frame;
         ends.next_frame = frame.wrapping_add(1);
         fabric.sinks[flow.index()].expect(frame, cells);
+        if ends.is_direct {
+            return self.queue_frame(flow, frame, cells, now, fabric);
+        }
         if let Some(stage) = &mut ends.sending.stage {
             let Some(time) = stage.leaves(now, ends.sending.draws, frame) else {
                 return fabric.overdue(Overdue::Transport(ends.vc));
@@ -41,14 +44,26 @@ impl Hosts {
         self.nic_send(flow, frame, now, fabric);
     }
 
-    /// A frame is queued at its NIC.
-    #[inline]
+    /// A frame reaches its NIC.
     pub(super) fn nic_send(&mut self, flow: FlowId, frame: u32, time: Time, fabric: &mut Fabric) {
+        let cells = fabric.sinks[flow.index()].cells_of(frame);
+        self.queue_frame(flow, frame, cells, time, fabric);
+    }
+
+    /// A frame of so many cells is queued at its NIC, or at the end system before it.
+    #[inline(always)]
+    fn queue_frame(
+        &mut self,
+        flow: FlowId,
+        frame: u32,
+        cells: u32,
+        time: Time,
+        fabric: &mut Fabric,
+    ) {
         let ends = &mut self.flows[flow.index()];
         if time >= self.end {
             return;
         }
-        let cells = fabric.sinks[flow.index()].cells_of(frame);
         if let Some(paced) = ends.paced {
             return self.queue_at_end_system(paced as usize, frame, cells, time);
         }

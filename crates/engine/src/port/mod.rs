@@ -235,6 +235,15 @@ impl Port {
             .map_or(work, |meter| work.min(meter.due))
     }
 
+    /// No cell that arrives at `time` or later starts before this. What waits at the slotted kernel has not left, so nothing more is known of it.
+    #[inline]
+    pub fn starts_from(&self, time: Time) -> Time {
+        match &self.kernel {
+            Kernel::Arithmetic(k) => k.next_start().max(time),
+            Kernel::Slotted(_) => time,
+        }
+    }
+
     /// Records what is due until `end`, the end of the run.
     pub fn finish_probe(&mut self, end: Time) {
         let Some(probe) = &mut self.probe else {

@@ -2,16 +2,29 @@
 //!
 //! The inputs that have cells stand in a list sorted by (next arrival, input). An input that goes on is inserted from the nearer
 //! end: its place is a few steps from the back when all inputs are active, from the front when few are. No heap.
+//!
+//! Among many inputs at rates of their own it is many steps from either end. As soon as one has been, only the earliest stand in the list,
+//! and the others wait in a heap until the list runs out.
 
 use crate::cells::Feed;
 use crate::units::{Span, Time};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
-/// The inputs with cells to come, in the order in which those arrive: a ring sorted by (time, input).
+/// After so many steps to a place in the list, all but the earliest inputs go to the heap.
+const MANY: usize = 64;
+
+/// So many stay then, and so many come from the heap when the list has run out.
+const FEW: usize = 16;
+
+/// The inputs with cells to come, in the order in which those arrive: a ring sorted by (time, input), at least two as long as there are
+/// so many, and a heap of those that come after all of the ring.
 #[derive(Debug)]
 pub struct Order {
     ring: Box<[(Time, u32)]>,
     first: usize,
     len: usize,
+    far: BinaryHeap<Reverse<(Time, u32)>>,
 }
 
 impl Default for Order {
@@ -20,6 +33,7 @@ impl Default for Order {
             ring: vec![(Time::ZERO, 0); 8].into_boxed_slice(),
             first: 0,
             len: 0,
+            far: BinaryHeap::new(),
         }
     }
 }
@@ -33,10 +47,13 @@ impl Order {
     /// Adds an input.
     #[inline(always)]
     pub fn insert(&mut self, time: Time, input: u32) {
+        let entry = (time, input);
+        if !self.far.is_empty() {
+            return self.insert_among_many(entry);
+        }
         if self.len == self.ring.len() {
             self.grow();
         }
-        let entry = (time, input);
         if self.is_near_front(entry) {
             self.first = self.at(self.ring.len() - 1);
             self.len += 1;
@@ -69,6 +86,9 @@ impl Order {
         }
         let to = self.at(i);
         self.ring[to] = entry;
+        if self.len > i + MANY {
+            self.spill();
+        }
     }
 
     /// Puts `entry` where it belongs; the first place is free.
@@ -86,6 +106,9 @@ impl Order {
         }
         let to = self.at(i - 1);
         self.ring[to] = entry;
+        if i > MANY {
+            self.spill();
+        }
     }
 
     #[cold]
@@ -94,11 +117,57 @@ impl Order {
         for (i, entry) in ring.iter_mut().enumerate().take(self.len) {
             *entry = self.ring[self.at(i)];
         }
-        *self = Order {
-            ring: ring.into_boxed_slice(),
-            first: 0,
-            len: self.len,
-        };
+        self.ring = ring.into_boxed_slice();
+        self.first = 0;
+    }
+
+    /// Puts `entry` where it belongs when some are in the heap.
+    #[inline(never)]
+    fn insert_among_many(&mut self, entry: (Time, u32)) {
+        if self.far.peek().is_some_and(|first| first.0 < entry) {
+            self.far.push(Reverse(entry));
+        } else {
+            if self.len == self.ring.len() {
+                self.grow();
+            }
+            self.insert_from_back(entry);
+        }
+        self.fill();
+    }
+
+    /// All but the earliest go to the heap.
+    #[cold]
+    #[inline(never)]
+    fn spill(&mut self) {
+        for i in FEW..self.len {
+            let entry = self.ring[self.at(i)];
+            self.far.push(Reverse(entry));
+        }
+        self.len = FEW;
+    }
+
+    /// Brings inputs from the heap when the ring has fewer than two.
+    #[inline(always)]
+    fn fill(&mut self) {
+        if self.len < 2 && !self.far.is_empty() {
+            self.bring(FEW);
+        }
+    }
+
+    /// Brings the next `n` inputs from the heap.
+    #[inline(never)]
+    fn bring(&mut self, n: usize) {
+        for _ in 0..n {
+            let Some(Reverse(entry)) = self.far.pop() else {
+                return;
+            };
+            if self.len == self.ring.len() {
+                self.grow();
+            }
+            let to = self.at(self.len);
+            self.ring[to] = entry;
+            self.len += 1;
+        }
     }
 
     /// The next arrival and its input.
@@ -109,7 +178,10 @@ impl Order {
 
     /// The arrival that is number `i` from now, and its input.
     #[inline(always)]
-    pub fn get(&self, i: usize) -> Option<(Time, u32)> {
+    pub fn get(&mut self, i: usize) -> Option<(Time, u32)> {
+        if i >= self.len && !self.far.is_empty() {
+            self.bring(i + 1 - self.len);
+        }
         (i < self.len).then(|| self.ring[self.at(i)])
     }
 
@@ -130,6 +202,10 @@ impl Order {
         let entry = (time, self.ring[at].1);
         if self.len == 1 || entry < self.ring[self.at(1)] {
             self.ring[at] = entry;
+        } else if !self.far.is_empty() {
+            self.first = self.at(1);
+            self.len -= 1;
+            self.insert_among_many(entry);
         } else if self.is_near_front(entry) {
             self.sink_first(entry);
         } else {
@@ -143,6 +219,7 @@ impl Order {
     pub fn pop(&mut self) {
         self.first = self.at(1);
         self.len -= 1;
+        self.fill();
     }
 
     /// Takes off all inputs whose next cell arrives at `time`, in order of input, into `group`.
@@ -198,7 +275,7 @@ mod tests {
         }
 
         #[test]
-        fn inputs_that_go_on_stay_in_order(inputs in 1u32..40, steps in proptest::collection::vec((0u64..100, any::<bool>()), 0..300)) {
+        fn inputs_that_go_on_stay_in_order(inputs in 1u32..400, steps in proptest::collection::vec((0u64..100, any::<bool>()), 0..300)) {
             let mut order = Order::default();
             let mut sorted: Vec<(u64, u32)> = Vec::new();
             for input in 0..inputs {
@@ -210,6 +287,10 @@ mod tests {
                 let (time, input) = sorted[0];
                 prop_assert_eq!(order.first(), Some((Time(time), input)));
                 prop_assert_eq!(order.second_time(), sorted.get(1).map_or(Time::NEVER, |e| Time(e.0)));
+                if later % 8 == 0 {
+                    let i = later as usize % sorted.len();
+                    prop_assert_eq!(order.get(i), Some((Time(sorted[i].0), sorted[i].1)));
+                }
                 if in_place {
                     order.postpone_first(Time(time + later));
                 } else {

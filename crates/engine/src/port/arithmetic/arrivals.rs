@@ -1,6 +1,6 @@
 //! What the arithmetic kernel does with cells that arrive: as many together as meet the same fate, or watched.
 
-use super::{Arithmetic, rounds};
+use super::{Arithmetic, rounds, series};
 use crate::cells::{Fate, FrameState};
 use crate::fabric::Fabric;
 use crate::port::Inputs;
@@ -57,8 +57,13 @@ impl Arithmetic {
         let ahead = self.ahead(self.start, t);
         let calm = idle || (ahead < self.full && (!begins || ahead < self.refusal));
         let known = !begins && hop.frame_state.fate != Fate::Accepted;
-        if !calm || known {
-            return self.take_carefully(fabric, feed, false).more;
+        let is_series = run.period != self.cell_time
+            && !idle
+            && run.n > 1
+            && run.time + run.period < limit
+            && series::applies(hop);
+        if !calm || known || is_series {
+            return self.take_otherwise(fabric, feed, limit, calm && !known);
         }
         if begins {
             hop.frame_state = FrameState::accepted(run.frame);
@@ -69,6 +74,21 @@ impl Arithmetic {
         let departing = self.accept(&run, n, hop.local, fabric.end);
         fabric.depart(departing);
         fabric.feeds[feed].skip(n)
+    }
+
+    /// The same for cells near a limit, of a frame that is lost, or that may be a series; `accepted` tells that the first is accepted.
+    #[inline(never)]
+    fn take_otherwise(
+        &mut self,
+        fabric: &mut Fabric,
+        feed: usize,
+        limit: Time,
+        accepted: bool,
+    ) -> bool {
+        if accepted && let Some(more) = series::take(self, fabric, feed, limit) {
+            return more;
+        }
+        self.take_carefully(fabric, feed, false).more
     }
 
     /// The same for one cell near a limit, or for the rest of a frame that is lost (for one cell of it when `one`).

@@ -16,6 +16,7 @@
 mod arrivals;
 mod counts;
 mod rounds;
+mod series;
 
 use super::drop::QueueView;
 use super::gate::Gate;
@@ -93,6 +94,11 @@ impl Arithmetic {
     /// Start of the last accepted cell; not before the first.
     pub fn last_start(&self) -> Time {
         Time(self.start as u64)
+    }
+
+    /// No cell that is accepted from now on starts before this.
+    pub fn next_start(&self) -> Time {
+        Time((self.start + self.cell_time.0 as i64).max(0) as u64)
     }
 
     /// Whether the port is busy at `t` with a busy period that began before.

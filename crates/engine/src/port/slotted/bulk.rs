@@ -72,7 +72,7 @@ impl Slotted {
     fn bulk_limit(
         &self,
         scheduler: &PerVc,
-        inputs: &Inputs,
+        inputs: &mut Inputs,
         fabric: &Fabric,
         horizon: Time,
     ) -> Time {

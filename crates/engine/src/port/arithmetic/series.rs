@@ -1,0 +1,138 @@
+//! A shortcut of the arithmetic kernel: cells of one run that come closer together, or farther apart, than one per cell time.
+//!
+//! Where a fast link leads to a slow one, each cell of a frame waits longer than the one before, by the cell time without the distance of the
+//! cells; from a slow link each waits shorter, until the port is idle. While no other input brings any, all meet the same fate until X reaches
+//! a limit. Waits, ages and starts are then arithmetic series, and everything is brought up to date once for all cells.
+//!
+//! Conditions: the port is busy; the cells go on to their host without another station, where they arrive within the measuring time; X
+//! stays below the buffer, and below the policy's smallest refusal if each cell is a frame.
+
+use super::Arithmetic;
+use crate::cells::{Arrival, ENDS_FRAME, FrameState, Run};
+use crate::fabric::{Fabric, Hop, Next};
+use crate::tally::raise;
+use crate::units::{Span, Time};
+
+/// Whether the cells of a hop go on to their host without another station.
+#[inline(always)]
+pub fn applies(hop: &Hop) -> bool {
+    hop.next == Next::Host && !hop.one_by_one
+}
+
+/// Takes the cells at the head of `feed` that come before `limit`, as many as meet the fate of the first, which is accepted. Whether the
+/// feed has more; `None` if these conditions do not hold for two cells, and then nothing has happened.
+pub fn take(
+    kernel: &mut Arithmetic,
+    fabric: &mut Fabric,
+    feed: usize,
+    limit: Time,
+) -> Option<bool> {
+    let run = &{ fabric.feeds[feed].head };
+    let hop = &mut fabric.hops[run.hop as usize];
+    let c = kernel.cell_time;
+    let latency = hop.latency;
+    let first = Time(kernel.start as u64) + c * 2 + latency;
+    let (from, to) = (fabric.measured.0, fabric.measured.1.min(fabric.end));
+    if !applies(hop) || first < from || first >= to {
+        return None;
+    }
+    let in_time = (to - first).0.div_ceil(c.0).min(u64::from(run.n)) as u32;
+    let n = kernel.alike(run, run.before(limit).min(in_time));
+    if n < 2 {
+        return None;
+    }
+    let cells = u64::from(n);
+    hop.frame_state = FrameState::accepted(run.frame);
+    hop.arrived += cells;
+    hop.sent += cells;
+    let (flow, local, is_data) = (hop.flow, hop.local, hop.is_data);
+    let waits = kernel.accept_series(run, n, local);
+    let sink = &mut fabric.sinks[flow.index()];
+    sink.cells += cells;
+    if is_data {
+        let beyond = run.age + c + latency;
+        let sum = waits.sum + u128::from(beyond.0) * u128::from(cells);
+        let ages = [waits.least, waits.most].map(|wait| beyond + wait);
+        sink.delay.add_series(sum, ages[0], ages[1]);
+        sink.bins.add_series(ages[0], waits.step, cells);
+    }
+    if run.is_single() {
+        sink.count_frames(cells);
+    } else if sink.take(run.frame, n, run.flags_of_first(n) & ENDS_FRAME != 0) {
+        fabric.arrivals.push(Arrival {
+            flow,
+            frame: run.frame,
+            time: first + c * (cells - 1),
+        });
+    }
+    Some(fabric.feeds[feed].skip(n))
+}
+
+/// How long the cells of a series wait: each by `step` more or less than the one before.
+struct Waits {
+    least: Span,
+    most: Span,
+    step: Span,
+    sum: u128,
+}
+
+impl Arithmetic {
+    /// How many of the first `n` cells of `run`, the first of which is accepted at a busy port, are accepted and find it busy.
+    fn alike(&self, run: &Run, n: u32) -> u32 {
+        let (c, p) = (self.cell_time.0 as i64, run.period.0 as i64);
+        let t = run.time.0 as i64;
+        if t == self.busy_since {
+            return 1;
+        }
+        let n = i64::from(n);
+        let alike = if p < c {
+            // Each finds c - p more ahead of it than the one before.
+            let limit = if run.is_single() {
+                self.full.min(self.refusal)
+            } else {
+                self.full
+            };
+            let left = limit.saturating_sub(1).saturating_sub(self.start - t);
+            if (n - 1).saturating_mul(c - p) <= left {
+                n
+            } else {
+                left / (c - p) + 1
+            }
+        } else {
+            // Each finds the port busy for p - c less.
+            let busy = self.start + c - t - i64::from(!self.arrival_first);
+            if (n - 1).saturating_mul(p - c) <= busy {
+                n
+            } else {
+                busy / (p - c) + 1
+            }
+        };
+        alike as u32
+    }
+
+    /// Takes the first `n` cells of `run`, at least two and [`Arithmetic::alike`], whose last one starts before the end of the run.
+    fn accept_series(&mut self, run: &Run, n: u32, vc: u32) -> Waits {
+        let (c, p) = (self.cell_time, run.period);
+        let more = u64::from(n - 1);
+        let start = Time(self.start as u64) + c;
+        let last_start = start + c * more;
+        let first_wait = start - run.time;
+        let last_wait = last_start - (run.time + p * more);
+        let (least, most) = (first_wait.min(last_wait), first_wait.max(last_wait));
+        let sum = u128::from(least.0 + most.0) * u128::from(n) / 2;
+        self.accepted += u64::from(n);
+        raise(&mut self.longest, most.0 as i64);
+        self.forget_the_gone(run.time);
+        if let Some(counts) = &mut self.counts {
+            counts.add(vc, n);
+        }
+        self.start = last_start.0 as i64;
+        self.queue_time += sum;
+        Waits {
+            least,
+            most,
+            step: if p < c { c - p } else { p - c },
+            sum,
+        }
+    }
+}
