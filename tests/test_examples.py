@@ -265,6 +265,26 @@ def each_file_takes_its_rounds_of_slow_start_and_a_handshake_takes_one_more() ->
     assert all(rounds < transfer.duration_s < rounds + 4 * 20e-3 for transfer in delayed.transfers)
 
 
+@shows("access-red")
+def red_keeps_the_queue_short_and_loses_frames_as_its_curve_says() -> None:
+    red = run("access-red")
+    port, (average,) = red.ports["west->east"], red.series
+    # Frames are discarded whole, by the policy alone: the buffer of 4000 cells is never full.
+    assert port.dropped_cells.total == port.dropped_cells.policy and port.max_queue_cells < 4000
+    sent, lost = (sum(getattr(vc, of) for vc in red.vcs.values()) for of in ("frames_sent", "frames_lost"))
+    assert port.dropped_cells.policy == pytest.approx(32 * lost, rel=0.01)
+    # Once slow start is over the average stays below the upper threshold, and frames are lost as often as the curve says on average.
+    settled = average.value[average.time_s >= 10]
+    assert 400 < settled.mean() < 1000 and settled.max() < 2000
+    curve = np.clip(0.1 * (settled - 400) / (2000 - 400), 0, None).mean()
+    assert lost / sent == pytest.approx(curve, rel=0.15)
+    # Tail drop lets the queue stand twice as long, carries less, and files take longer.
+    plain = run("access-red", switch__west__ubr__drop="tail-drop", probe="[]")
+    assert plain.ports["west->east"].mean_queue_cells > 1.8 * port.mean_queue_cells
+    assert (plain.totals.efficiency or 0) + 0.1 < (red.totals.efficiency or 0)
+    assert (plain.totals.p95_transfer_s or 0) > (red.totals.p95_transfer_s or 0)
+
+
 @shows("lossy-link")
 def each_recovery_repairs_the_four_losses_in_its_way() -> None:
     resent = {}
