@@ -162,9 +162,9 @@ def test_a_disk_that_is_full_before_a_run_ends_is_told_once_and_what_had_finishe
     told = [line for line in done.stderr.splitlines() if " of 3 runs, " not in line]
     assert told == [
         "out: what probes record cannot be written: File too large; the result files are as they were before this command, "
-        "and 2 finished runs are kept in out/runs.jsonl"
+        "and 2 finished runs are kept in out/runs.sqlite"
     ]
-    assert {path.name for path in (tmp_path / "out").iterdir()} == {"runs.jsonl", "provenance.json"}
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {"runs.sqlite", "provenance.json"}
 
 
 def test_where_the_disk_is_full_few_points_stay_in_memory_and_are_printed(tmp_path: Path) -> None:

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import functools
 import sys
 from collections.abc import Callable, Iterable
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, NoReturn, ParamSpec
+from typing import Annotated, NoReturn
 
 import typer
 
-from cellyard import signals, terminal
-from cellyard.commands import FAILED, INTERRUPTED, USAGE
+from cellyard import cli_store, signals, terminal
+from cellyard.cli_command import command, guarded
+from cellyard.cli_store import StoreFile
+from cellyard.commands import FAILED
 from cellyard.limits import MOST_JOBS, MOST_REPLICATIONS, MOST_SEED
-
-P = ParamSpec("P")
 
 app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -32,6 +31,7 @@ study_app = typer.Typer(
     epilog="Example: cellyard study list",
 )
 app.add_typer(study_app, name="study")
+app.add_typer(cli_store.app, name="store")
 
 
 class Format(StrEnum):
@@ -173,49 +173,6 @@ Overwrite = Annotated[bool, typer.Option("--overwrite", help="Write into --out e
 OutputFormat = Annotated[Format, typer.Option("--format", help="What to print on standard output.")]
 
 
-def command(into: typer.Typer, name: str, example: str) -> Callable[[Callable[P, int | None]], Callable[P, None]]:
-    """Register a command that returns its exit status; errors become one line each on standard error."""
-
-    def register(function: Callable[P, int | None]) -> Callable[P, None]:
-        @functools.wraps(function)
-        def wrapped(*args: P.args, **kwargs: P.kwargs) -> None:
-            raise typer.Exit(_guarded(lambda: function(*args, **kwargs)))
-
-        into.command(name, epilog=f"Example: {example}")(wrapped)
-        return wrapped
-
-    return register
-
-
-def _guarded(call: Callable[[], int | None]) -> int:
-    from cellyard.errors import RunError, ScenarioError, UsageError
-
-    try:
-        return call() or 0
-    except ScenarioError as error:
-        print(error, file=sys.stderr)
-        return USAGE
-    except UsageError as error:
-        _told(str(error))
-        return USAGE
-    except RunError as error:
-        _told(str(error))
-        return FAILED
-    except KeyboardInterrupt as ended:
-        _told(": ".join(["interrupted", *map(str, ended.args)]))
-        return INTERRUPTED
-    except BrokenPipeError:  # the reader of our output went away
-        return FAILED
-    except OSError as error:
-        _told(f"{error.filename or 'system'}: {error.strerror or error}")
-        return FAILED
-
-
-def _told(message: str) -> None:
-    """A message is one line, whatever the names in it."""
-    print(terminal.printable(message), file=sys.stderr)
-
-
 def pairs(option: str, texts: list[str] | None) -> list[tuple[str, str]]:
     """Options like ``KEY=VALUE``, split at the first equals sign."""
     from cellyard.errors import UsageError
@@ -256,6 +213,7 @@ def run(
     jobs: Jobs = None,
     out: Out = None,
     overwrite: Overwrite = False,
+    store: StoreFile = None,
     output_format: OutputFormat = Format.table,
     kernel: Annotated[
         Kernel,
@@ -289,6 +247,7 @@ def run(
         jobs=jobs,
         out=out,
         overwrite=overwrite,
+        store=store,
         output_format=output_format.value,
         kernel=kernel.value,
         memory=memory,
@@ -373,6 +332,7 @@ def run_study(
     memory: Memory = None,
     out: Out = None,
     overwrite: Overwrite = False,
+    store: StoreFile = None,
     output_format: OutputFormat = Format.table,
 ) -> int:
     """Simulate rows beside their published values."""
@@ -388,6 +348,7 @@ def run_study(
         memory=memory,
         out=out,
         overwrite=overwrite,
+        store=store,
         output_format=output_format.value,
     )
 
@@ -401,6 +362,7 @@ def report(
         Path | None, typer.Option(help="Folder of the report; NAME-report by default.", metavar="DIR", parser=_folder)
     ] = None,
     overwrite: Overwrite = False,
+    store: StoreFile = None,
     replications: Draws = 20,
     seed: Seed = None,
     jobs: Jobs = None,
@@ -418,6 +380,7 @@ def report(
         where=pairs("--where", where),
         out=out or Path(f"{name}-report"),
         overwrite=overwrite,
+        store=store,
         replications=replications,
         seed=seed,
         jobs=jobs,
@@ -430,7 +393,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     if arguments is not None:
         sys.argv[1:] = arguments  # results tell how they were asked for
     with terminal.streams(), signals.heard() as asked:
-        status = _guarded(lambda: _app(arguments))
+        status = guarded(lambda: _app(arguments))
         if asked:
             terminal.show_cursor()
     sys.exit(signals.BASE + asked[-1] if asked else status)

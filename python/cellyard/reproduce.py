@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cellyard.agreement import summary
 from cellyard.answer import answer
@@ -12,8 +12,10 @@ from cellyard.batch import Job, run_jobs
 from cellyard.limits import MOST_REPLICATIONS, whole
 from cellyard.metrics import RowMetrics
 from cellyard.ranges import interval, mean, median, whole_count
-from cellyard.store import Store
 from cellyard.study import Row, Rows, Study
+
+if TYPE_CHECKING:
+    from cellyard.store import Store
 
 
 class Reproduction:
@@ -46,7 +48,8 @@ class Reproduction:
             self._places.append((numbers.setdefault(scenario.canonical, len(numbers)), len(own)))
             own.append(row)
         for text, own in alike.items():
-            self._jobs.extend(Job(text, draw, RowMetrics(measures, tuple(own))) for draw in draws)
+            keep = RowMetrics(measures, tuple(own))
+            self._jobs.extend(Job(text, draw, keep) for draw in draws)
         self._draws = len(draws)
         self._kept: dict[int, Mapping[str, Any]] = {}
 

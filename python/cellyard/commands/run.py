@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import cellyard
 from cellyard import grid_notes, provenance
@@ -17,7 +17,7 @@ from cellyard.batch import Job, run_jobs
 from cellyard.commands import FAILED, INTERRUPTED, run_files, run_text
 from cellyard.errors import RunError, UsageError
 from cellyard.files import write_whole
-from cellyard.folder import ResultFolder
+from cellyard.folder import ResultFolder, open_store, untold
 from cellyard.grid import Point, expand
 from cellyard.overview import TICKS_PER_SECOND
 from cellyard.progress import Progress
@@ -27,6 +27,9 @@ from cellyard.scenario import Scenario
 from cellyard.spool import Spool, SpoolError
 from cellyard.terminal import printable
 from cellyard.text import csv_text, dump_pieces
+
+if TYPE_CHECKING:
+    from cellyard.store import Store
 
 #: The first and the last second drawn.
 Window = tuple[float | None, float | None]
@@ -42,6 +45,7 @@ def command(
     jobs: int | None,
     out: Path | None,
     overwrite: bool,
+    store: Path | None,
     output_format: str,
     kernel: str,
     memory: str | None,
@@ -65,13 +69,14 @@ def command(
     origin = provenance.of_command() | of_scenario
     with ExitStack() as until_shown:
         with _folder(out, first, origin, overwrite=overwrite) as folder:
+            kept = open_store(folder, store)
             spool = until_shown.enter_context(Spool(folder.path)) if folder else None
             runs, timing, interrupted = _simulate(
-                work, jobs=jobs, folder=folder, spool=spool, kernel=kernel, memory=memory
+                work, jobs=jobs, folder=folder, store=kept, spool=spool, kernel=kernel, memory=memory
             )
             complete = len(runs) == len(work)
             found = document(first, runs, replications=replications, complete=complete, timing=timing, origin=origin)
-            unwritten = [folder.publish(lambda files: run_files.add(files, found))] if folder and runs else []
+            unwritten = [folder.publish(lambda files: run_files.add(files, found)) if folder and runs else untold(kept)]
         _tell(grid_notes.after(runs))
         if plot and runs:
             unwritten.append(_plot(plot, runs[0], window))
@@ -138,6 +143,7 @@ def _simulate(
     *,
     jobs: int | None,
     folder: ResultFolder | None,
+    store: Store | None,
     spool: Spool | None,
     kernel: str,
     memory: str | None,
@@ -148,7 +154,7 @@ def _simulate(
     progress = Progress(work[0][0].scenario.name, len(work))
     interrupted = False
     try:
-        with folder.store() if folder else nullcontext() as store, progress:
+        with store or nullcontext(), progress:
             _tell([store.note] if store and store.note else [])
             wanted = [job for _, job in work]
             tell = progress.update

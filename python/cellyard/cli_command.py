@@ -1,0 +1,59 @@
+"""How a function becomes a command: it returns its exit status, and its errors become one line each."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable
+from typing import ParamSpec
+
+import typer
+
+from cellyard import terminal
+from cellyard.commands import FAILED, INTERRUPTED, USAGE
+
+P = ParamSpec("P")
+
+
+def command(into: typer.Typer, name: str, example: str) -> Callable[[Callable[P, int | None]], Callable[P, None]]:
+    """Register a command that returns its exit status; errors become one line each on standard error."""
+
+    def register(function: Callable[P, int | None]) -> Callable[P, None]:
+        @functools.wraps(function)
+        def wrapped(*args: P.args, **kwargs: P.kwargs) -> None:
+            raise typer.Exit(guarded(lambda: function(*args, **kwargs)))
+
+        into.command(name, epilog=f"Example: {example}")(wrapped)
+        return wrapped
+
+    return register
+
+
+def guarded(call: Callable[[], int | None]) -> int:
+    """Exit status of a call; what is wrong is told on standard error."""
+    from cellyard.errors import RunError, ScenarioError, UsageError
+
+    try:
+        return call() or 0
+    except ScenarioError as error:
+        print(error, file=sys.stderr)
+        return USAGE
+    except UsageError as error:
+        told(str(error))
+        return USAGE
+    except RunError as error:
+        told(str(error))
+        return FAILED
+    except KeyboardInterrupt as ended:
+        told(": ".join(["interrupted", *map(str, ended.args)]))
+        return INTERRUPTED
+    except BrokenPipeError:  # the reader of our output went away
+        return FAILED
+    except OSError as error:
+        told(f"{error.filename or 'system'}: {error.strerror or error}")
+        return FAILED
+
+
+def told(message: str) -> None:
+    """A message is one line, whatever the names in it."""
+    print(terminal.printable(message), file=sys.stderr)

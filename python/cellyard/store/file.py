@@ -1,0 +1,221 @@
+"""The store of finished runs: found by their content, added as they finish, by several processes at a time."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from cellyard.errors import UsageError
+from cellyard.identity import WHOLE, Identity
+from cellyard.store import schema
+from cellyard.store.content import DamageError, Packed, Piece, packed, packed_part, piece_seal, seal, unpacked
+
+#: The store in a folder of results.
+NAME = "runs.sqlite"
+
+#: At most so often what was added is brought to the disk, beside the end.
+DISK_SECONDS = 1.0
+
+#: A larger document is not stored beside what is kept of it.
+WHOLE_BYTES = 1 << 20
+
+
+class Store(AbstractContextManager["Store"]):
+    """Finished runs in one SQLite file, made if need be unless ``create`` is false; closed at the end of the ``with`` block.
+
+    A run is there as soon as `add` returns, whatever happens to the process; the disk has it within `DISK_SECONDS`, or at the end. Every
+    result carries a checksum, which is checked when it is read. What cannot be written is no error: `failure` is the first one,
+    and the runs go on. Raises `UsageError` when the file is no store, of a newer version, or cannot be read and written.
+    """
+
+    def __init__(self, path: Path | str, *, create: bool = True) -> None:
+        self.path = Path(path)
+        #: What is to be told of the file, if anything.
+        self.note = ""
+        #: The first error of writing.
+        self.failure: OSError | None = None
+        self._kept: set[Identity] = set()
+        self.connection = schema.connect(self.path, create=create)
+        self._was = self.path.stat()
+        self._on_disk = time.monotonic()
+        self._dirty = False
+
+    def get(self, identity: Identity) -> dict[str, Any] | None:
+        """Result of the run if it was finished before; raises `UsageError` when it is not as it was written."""
+        try:
+            found = schema.patiently(lambda: self._found(identity))
+        except DamageError:
+            raise UsageError(_damaged(self.path, identity)) from None
+        except sqlite3.Error as error:
+            raise UsageError(f"{self.path}: cannot be read: {schema.told(error).strerror}") from None
+        if found is not None:
+            self._kept.add(identity)
+        return found
+
+    def _found(self, identity: Identity) -> dict[str, Any] | None:
+        row = self.connection.execute(
+            "SELECT run, seal, recorded, content FROM result WHERE run = (SELECT id FROM run WHERE hash = ?) AND keep = ?",
+            (identity.run, identity.keep_hash),
+        ).fetchone()
+        if row is None:
+            return None
+        run, sealed, recorded, content = row
+        if seal(identity.run, identity.keep_hash, recorded, content) != sealed:
+            raise DamageError("its checksum does not match")
+        return unpacked(content, recorded, self.pieces(run, identity.run) if recorded is not None else ())
+
+    def pieces(self, number: int, run: bytes) -> Iterator[Piece]:
+        """The pieces of the run with that number in the file and that hash, in order; raises `DamageError`."""
+        rows = self.connection.execute(
+            "SELECT series, place, content, seal FROM piece WHERE run = ? ORDER BY series, place", (number,)
+        )
+        for series, place, content, sealed in rows:
+            piece = Piece(series, place, content)
+            if piece_seal(run, piece) != sealed:
+                raise DamageError("the checksum of some points does not match")
+            yield piece
+
+    def add(
+        self,
+        identity: Identity,
+        result: Mapping[str, Any],
+        *,
+        replication: int | None = None,
+        text: str | None = None,
+        cpu_seconds: float = 0.0,
+    ) -> None:
+        """Keep a finished run; a process that is killed after this returns has kept it.
+
+        ``result`` is what is kept of it, ``text`` the engine's document without what probes recorded, if that is at hand: where
+        nothing was recorded, it is stored too, so that whatever else is asked of the run later is answered from it. ``cpu_seconds`` is what
+        it cost. ``replication`` is that of ``identity``. A run that is there already stays as it is.
+        """
+        parts = {identity.keep_hash: packed_part(result)} if identity.keep else {WHOLE: packed(result, text)}
+        if identity.keep and text is not None and len(text) <= WHOLE_BYTES:
+            parts[WHOLE] = packed({}, text)
+        try:
+            try:
+                self._add(identity, parts, cpu_seconds)
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode & 0xFF not in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
+                    raise
+                # The log takes room too, until all of it is in the file.
+                self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+                self._add(identity, parts, cpu_seconds)
+        except (sqlite3.Error, OSError) as error:
+            self._fails(error)
+        else:
+            self._kept.add(identity)
+
+    def _add(self, identity: Identity, parts: Mapping[bytes, Packed], cpu_seconds: float) -> None:
+        to_disk = time.monotonic() - self._on_disk >= DISK_SECONDS
+        if to_disk:
+            self.connection.execute("PRAGMA synchronous = FULL")
+        self._dirty = True
+        try:
+            with schema.transaction(self.connection):
+                run = self._run(identity, cpu_seconds)
+                for keep, part in parts.items():
+                    self._put(identity, run, keep, part)
+        finally:
+            if to_disk:
+                self.connection.execute("PRAGMA synchronous = NORMAL")
+                self._on_disk = time.monotonic()
+
+    def _run(self, identity: Identity, cpu_seconds: float) -> int:
+        """Number of the run in the file."""
+        found = self.connection.execute("SELECT id FROM run WHERE hash = ?", (identity.run,)).fetchone()
+        if found:
+            return int(found[0])
+        row = {
+            "hash": identity.run,
+            "scenario": self.number("scenario", "hash", identity.scenario_hash, lambda: self._scenario(identity)),
+            "replication": identity.replication,
+            "engine": self.number("engine", "build", identity.engine, dict),
+            "finished_s": int(time.time()),
+            "cpu_s": cpu_seconds,
+            "bytes": 0,
+        }
+        return self.insert("run", row)
+
+    def _scenario(self, identity: Identity) -> dict[str, Any]:
+        """A scenario's row."""
+        from cellyard import _engine
+
+        name, seed = _engine.heading(identity.scenario)
+        return {"name": name, "seed": seed, "canonical": zlib.compress(identity.scenario.encode())}
+
+    def number(self, table: str, column: str, value: bytes | str, others: Callable[[], Mapping[str, Any]]) -> int:
+        """Number of the row of a table with that value; it is made with the ``others`` if need be."""
+        row = self.connection.execute(f"SELECT id FROM {table} WHERE {column} = ?", (value,)).fetchone()
+        return int(row[0]) if row else self.insert(table, {column: value, **others()})
+
+    def insert(self, table: str, values: Mapping[str, Any]) -> int:
+        """Add a row; its number."""
+        marks = ", ".join("?" * len(values))
+        statement = f"INSERT INTO {table} ({', '.join(values)}) VALUES ({marks})"
+        return int(self.connection.execute(statement, tuple(values.values())).lastrowid or 0)
+
+    def _put(self, identity: Identity, run: int, keep: bytes, part: Packed) -> None:
+        """Store a result unless it is there."""
+        values = (run, keep, seal(identity.run, keep, part.recorded, part.content), part.recorded, part.content)
+        cursor = self.connection.execute(
+            "INSERT OR IGNORE INTO result (run, keep, seal, recorded, content) VALUES (?, ?, ?, ?, ?)", values
+        )
+        if not cursor.rowcount:
+            return
+        size = len(part.content)
+        for piece in part.pieces():
+            sealed = piece_seal(identity.run, piece)
+            row = {"run": run, "series": piece.series, "place": piece.place, "seal": sealed, "content": piece.content}
+            self.insert("piece", row)
+            size += len(piece.content)
+        self.connection.execute("UPDATE run SET bytes = bytes + ? WHERE id = ?", (size, run))
+
+    def _fails(self, error: Exception) -> None:
+        self.failure = self.failure or schema.told(error, self.path)
+
+    @property
+    def kept(self) -> int:
+        """Number of runs that were asked for or added and are in the file, which is 0 when it is no longer there."""
+        try:
+            return len(self._kept) if os.path.samestat(self._was, self.path.stat()) else 0
+        except OSError:
+            return 0
+
+    def close(self) -> None:
+        """Bring all to the disk and close the file; more than once does no harm."""
+        try:
+            if self._dirty:
+                # What the log has goes into the file, and both to the disk; the last process to close it removes the log.
+                self.connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
+                self._dirty = False
+        except sqlite3.ProgrammingError:  # closed already
+            return
+        except sqlite3.Error as error:
+            self._fails(error)
+        with suppress(sqlite3.Error):
+            self.connection.close()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _damaged(path: Path, identity: Identity) -> str:
+    from cellyard import _engine
+
+    name, seed = _engine.heading(identity.scenario)
+    draw = "" if identity.replication is None else f", replication {identity.replication}"
+    return (
+        f"{path}: the run of {name}, seed {seed}{draw} is not as it was written: its checksum does not match; "
+        f"`cellyard store prune {path} --damaged` removes what is damaged, and it is simulated again"
+    )
