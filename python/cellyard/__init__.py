@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from cellyard.results import RunResult as RunResult
     from cellyard.results import Series as Series
     from cellyard.scenario import Scenario as Scenario
+    from cellyard.store import open_store as open_store
 
     __version__: str
 
@@ -45,6 +46,7 @@ _HOME = {
     "Series": "results",
     "UnknownNameError": "errors",
     "UsageError": "errors",
+    "open_store": "store",
     "version": "_engine",
 }
 _MODULES = ("components", "errors", "networks", "plot", "ready", "reproduce", "results", "study")

@@ -11,7 +11,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from cellyard import cli_store, signals, terminal
-from cellyard.cli_command import command, guarded
+from cellyard.cli_command import Format, command, guarded
 from cellyard.cli_store import StoreFile
 from cellyard.commands import FAILED
 from cellyard.limits import MOST_JOBS, MOST_REPLICATIONS, MOST_SEED
@@ -32,14 +32,6 @@ study_app = typer.Typer(
 )
 app.add_typer(study_app, name="study")
 app.add_typer(cli_store.app, name="store")
-
-
-class Format(StrEnum):
-    """How results are printed on standard output."""
-
-    table = "table"
-    json = "json"
-    csv = "csv"
 
 
 class Kernel(StrEnum):

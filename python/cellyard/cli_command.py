@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Callable
+from enum import StrEnum
 from typing import ParamSpec
 
 import typer
@@ -13,6 +14,14 @@ from cellyard import terminal
 from cellyard.commands import FAILED, INTERRUPTED, USAGE
 
 P = ParamSpec("P")
+
+
+class Format(StrEnum):
+    """How results are printed on standard output."""
+
+    table = "table"
+    json = "json"
+    csv = "csv"
 
 
 def command(into: typer.Typer, name: str, example: str) -> Callable[[Callable[P, int | None]], Callable[P, None]]:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from cellyard.cli_command import Format, command
 
 #: Names the store that commands share.
 VARIABLE = "CELLYARD_STORE"
@@ -16,6 +19,13 @@ app = typer.Typer(
     help="Stores of finished runs: what is in them, tables, upkeep.",
     epilog="Example: cellyard store show runs.sqlite",
 )
+
+
+class FileFormat(StrEnum):
+    """What tables are written as."""
+
+    parquet = "parquet"
+    csv = "csv"
 
 
 def named(text: str) -> Path:
@@ -35,3 +45,125 @@ StoreFile = Annotated[
         envvar=VARIABLE,
     ),
 ]
+
+StorePath = Annotated[
+    Path, typer.Argument(help="A store, or a folder of --out.", metavar="FILE", parser=named, envvar=VARIABLE)
+]
+TableFormat = Annotated[Format, typer.Option("--format", help="What to print on standard output.")]
+ScenarioName = Annotated[
+    str | None, typer.Option("--scenario", help="Only runs of scenarios of this name.", metavar="NAME")
+]
+EngineBuild = Annotated[
+    str | None, typer.Option("--engine", help="Only runs of this build of the engine.", metavar="BUILD")
+]
+
+
+@command(app, "show", "cellyard store show runs.sqlite")
+def show(path: StorePath, output_format: TableFormat = Format.table) -> int:
+    """Tell what is in a store: runs by scenario and engine, dates, size."""
+    from cellyard.commands import store_show
+
+    return store_show.command(path, output_format=output_format.value)
+
+
+@command(app, "query", "cellyard store query runs.sqlite 'SELECT scenario_name, avg(fairness) FROM runs GROUP BY ALL'")
+def query(
+    path: Annotated[Path, typer.Argument(help="A store, or a folder of --out.", metavar="FILE", parser=named)],
+    sql: Annotated[str, typer.Argument(help="A statement of DuckDB.", metavar="SQL")],
+    output_format: TableFormat = Format.table,
+) -> int:
+    """Ask in SQL.
+
+    Tables: runs (totals), vcs, vc_ports, ports, port_classes, classes, kept, scenarios, series, trace. Needs the extra `data`.
+    """
+    from cellyard.commands import store_query
+
+    return store_query.command(path, sql, output_format=output_format.value)
+
+
+@command(app, "export", "cellyard store export runs.sqlite --out tables --format csv")
+def export(
+    path: StorePath,
+    out: Annotated[Path, typer.Option(help="Folder for the tables.", metavar="DIR", parser=named)],
+    table: Annotated[
+        list[str] | None, typer.Option("--table", help="Only this table; may be repeated.", metavar="T")
+    ] = None,
+    file_format: Annotated[FileFormat, typer.Option("--format", help="Kind of file.")] = FileFormat.parquet,
+    scenario: ScenarioName = None,
+    engine: EngineBuild = None,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Write into --out even if it holds something else.")
+    ] = False,
+) -> int:
+    """Write tables of the stored runs as Parquet or CSV.
+
+    All tables but the points of probes, which `--table series` and `--table trace` ask for. Needs the extra `data`.
+    """
+    from cellyard.commands import store_export
+
+    return store_export.command(
+        path,
+        out=out,
+        tables=table or [],
+        file_format=file_format.value,
+        scenario=scenario,
+        engine=engine,
+        overwrite=overwrite,
+    )
+
+
+@command(app, "merge", "cellyard store merge all.sqlite one.sqlite other.sqlite")
+def merge(
+    path: Annotated[
+        Path, typer.Argument(help="The store that gets the runs; made if need be.", metavar="FILE", parser=named)
+    ],
+    others: Annotated[list[Path], typer.Argument(help="Stores to take them from.", metavar="OTHER...", parser=named)],
+) -> int:
+    """Add the runs of other stores."""
+    from cellyard.commands import store_merge
+
+    return store_merge.command(path, others)
+
+
+@command(app, "prune", "cellyard store prune runs.sqlite --older-engines --dry-run")
+def prune(
+    path: StorePath,
+    older_engines: Annotated[
+        bool,
+        typer.Option(
+            "--older-engines", help="Runs of all builds but this engine's, or but the last where that has none."
+        ),
+    ] = False,
+    engine: EngineBuild = None,
+    scenario: ScenarioName = None,
+    damaged: Annotated[bool, typer.Option("--damaged", help="Runs that are not as they were written.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Tell what would be removed, and remove nothing.")] = False,
+) -> int:
+    """Remove runs, those for which all holds that is asked for."""
+    from cellyard.commands import store_prune
+
+    return store_prune.command(
+        path, older_engines=older_engines, engine=engine, scenario=scenario, only_damaged=damaged, dry_run=dry_run
+    )
+
+
+@command(app, "diff", "cellyard store diff runs.sqlite")
+def diff(
+    path: StorePath,
+    before: Annotated[
+        str | None,
+        typer.Option(
+            "--from", help="The earlier build, or its beginning; the last but one by default.", metavar="BUILD"
+        ),
+    ] = None,
+    after: Annotated[
+        str | None,
+        typer.Option("--to", help="The later build, or its beginning; the last by default.", metavar="BUILD"),
+    ] = None,
+    scenario: ScenarioName = None,
+    output_format: TableFormat = Format.table,
+) -> int:
+    """Compare the same runs by two builds of the engine: which numbers moved, and by how much."""
+    from cellyard.commands import store_diff
+
+    return store_diff.command(path, before=before, after=after, scenario=scenario, output_format=output_format.value)

@@ -6,3 +6,4 @@
 
 from cellyard.store.file import NAME as NAME
 from cellyard.store.file import Store as Store
+from cellyard.store.file import open_store as open_store

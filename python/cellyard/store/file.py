@@ -10,12 +10,16 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cellyard.errors import UsageError
 from cellyard.identity import WHOLE, Identity
-from cellyard.store import schema
+from cellyard.store import contents, schema
 from cellyard.store.content import DamageError, Packed, Piece, packed, packed_part, piece_seal, seal, unpacked
+
+if TYPE_CHECKING:
+    from cellyard.results import RunResult
+    from cellyard.store.contents import StoredRun
 
 #: The store in a folder of results.
 NAME = "runs.sqlite"
@@ -50,7 +54,7 @@ class Store(AbstractContextManager["Store"]):
     def get(self, identity: Identity) -> dict[str, Any] | None:
         """Result of the run if it was finished before; raises `UsageError` when it is not as it was written."""
         try:
-            found = schema.patiently(lambda: self._found(identity))
+            found = self.read(identity.run, identity.keep_hash)
         except DamageError:
             raise UsageError(_damaged(self.path, identity)) from None
         except sqlite3.Error as error:
@@ -59,17 +63,21 @@ class Store(AbstractContextManager["Store"]):
             self._kept.add(identity)
         return found
 
-    def _found(self, identity: Identity) -> dict[str, Any] | None:
+    def read(self, run: bytes, keep: bytes = WHOLE) -> dict[str, Any] | None:
+        """What is stored of the run of that hash: all, or what was kept; raises `DamageError` and the errors of SQLite."""
+        return schema.patiently(lambda: self._read(run, keep))
+
+    def _read(self, run: bytes, keep: bytes) -> dict[str, Any] | None:
         row = self.connection.execute(
             "SELECT run, seal, recorded, content FROM result WHERE run = (SELECT id FROM run WHERE hash = ?) AND keep = ?",
-            (identity.run, identity.keep_hash),
+            (run, keep),
         ).fetchone()
         if row is None:
             return None
-        run, sealed, recorded, content = row
-        if seal(identity.run, identity.keep_hash, recorded, content) != sealed:
+        number, sealed, recorded, content = row
+        if seal(run, keep, recorded, content) != sealed:
             raise DamageError("its checksum does not match")
-        return unpacked(content, recorded, self.pieces(run, identity.run) if recorded is not None else ())
+        return unpacked(content, recorded, self.pieces(number, run) if recorded is not None else ())
 
     def pieces(self, number: int, run: bytes) -> Iterator[Piece]:
         """The pieces of the run with that number in the file and that hash, in order; raises `DamageError`."""
@@ -190,6 +198,29 @@ class Store(AbstractContextManager["Store"]):
         except OSError:
             return 0
 
+    def runs(self, *, name: str | None = None, engine: str | None = None) -> Iterator[StoredRun]:
+        """What is there, in order of being added: of the scenarios of that ``name`` and of that build of the ``engine``, all by default."""
+        return contents.runs(self, name=name, engine=engine)
+
+    def result(self, run: StoredRun) -> RunResult | None:
+        """Result of a run, ``None`` where only a part of it is stored; raises `UsageError` when it is not as it was written."""
+        from cellyard.results import RunResult
+
+        found = contents.result(self, run)
+        return RunResult(found) if found is not None else None
+
+    def to_frame(
+        self, part: str = "runs", *, library: str = "polars", name: str | None = None, engine: str | None = None
+    ) -> Any:
+        """A table of the stored runs as a frame of polars, or of ``pandas``; needs the extra ``data``, or pandas.
+
+        ``part`` is ``runs`` (their totals), ``vcs``, ``vc_ports``, ``ports``, ``port_classes``, ``classes``, ``kept`` (numbers of runs
+        of which only a part is stored), ``scenarios``, ``series`` or ``trace``. Names end in their unit. Runs are chosen as by `runs`.
+        """
+        from cellyard.store import frames
+
+        return frames.frame(self, part, library=library, name=name, engine=engine)
+
     def close(self) -> None:
         """Bring all to the disk and close the file; more than once does no harm."""
         try:
@@ -208,6 +239,15 @@ class Store(AbstractContextManager["Store"]):
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def open_store(path: Path | str, *, create: bool = False) -> Store:
+    """The store in a file, or in a folder of ``--out``; raises `cellyard.UsageError` when there is none, unless ``create``.
+
+    Use it in a ``with`` block, or `Store.close` it.
+    """
+    found = Path(path)
+    return Store(found / NAME if found.is_dir() else found, create=create)
 
 
 def _damaged(path: Path, identity: Identity) -> str:
