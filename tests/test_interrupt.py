@@ -81,7 +81,7 @@ def test_interrupt_keeps_finished_runs(lan: Path, tmp_path: Path, arguments: lis
         assert len(document["runs"]) == stored(store)
 
 
-@pytest.mark.parametrize("place", ["store.Store.add", "store.Store.__exit__", "progress.Progress.__exit__"])
+@pytest.mark.parametrize("place", ["store.Store.add_all", "store.Store.__exit__", "progress.Progress.__exit__"])
 def test_an_interrupt_after_the_last_run_keeps_and_writes_all(lan: Path, tmp_path: Path, place: str) -> None:
     """The signal comes when what ends the second of two runs, or is done after it, has been done."""
     module, kind, name = place.split(".")
@@ -92,17 +92,31 @@ def test_an_interrupt_after_the_last_run_keeps_and_writes_all(lan: Path, tmp_pat
         "def ends(*arguments, **options):\n"
         "    global calls\n"
         "    found, calls = done(*arguments, **options), calls + 1\n"
-        f"    if calls == {2 if name == 'add' else 1}: os.kill(os.getpid(), signal.SIGINT)\n"
+        f"    if calls == {2 if name == 'add_all' else 1}: os.kill(os.getpid(), signal.SIGINT)\n"
         "    return found\n"
         f"{kind}.{name} = ends\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "from cellyard.__main__ import main\n"
         "main()\n"
     )
-    arguments = ["run", str(lan), "--replications", "2", "--jobs", "1", "--out", "out", "--format", "json"]
+    # Long enough not to finish together.
+    arguments = [
+        "run",
+        str(lan),
+        "--set",
+        "duration=20 s",
+        "--replications",
+        "2",
+        "--jobs",
+        "1",
+        "--out",
+        "out",
+        "--format",
+        "json",
+    ]
     done = subprocess.run([sys.executable, "-c", code, *arguments], cwd=tmp_path, capture_output=True, text=True)
     # The run whose line was being added counts as not yet finished.
-    finished = 1 if name == "add" else 2
+    finished = 1 if name == "add_all" else 2
     assert (done.returncode, done.stderr) == (130, f"interrupted: {finished} of 2 runs finished\n")
     kept = json.loads((tmp_path / "out/results.json").read_text())
     assert kept == json.loads(done.stdout) and len(kept["runs"]) == finished

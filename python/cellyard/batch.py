@@ -5,20 +5,21 @@ from __future__ import annotations
 import importlib
 import json
 import os
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
-from cellyard.errors import RunError, UsageError, unknown
+from cellyard.errors import CellyardError, RunError, UsageError, unknown
 from cellyard.identity import Identity
 from cellyard.limits import MOST_JOBS, memory_bytes, whole
-from cellyard.spool import in_memory
+from cellyard.spool import SpoolError, in_memory
 
 if TYPE_CHECKING:
     from cellyard.spool import Recorded, Spool
     from cellyard.store import Store
+    from cellyard.store.file import Added
 
     #: A run's JSON without what its probes recorded, that as far as no part had it, and the words of its traced drops.
     Document = tuple[str, Recorded, Sequence[str]]
@@ -131,15 +132,37 @@ def run_jobs(
             if spool:
                 for place, recorded in news.parts:
                     spool.add(places[place][0], recorded)
-            # Whatever has finished is kept before what failed is told.
-            for run in sorted(news.runs, key=lambda run: run.document is None):
-                job = todo[run.place]
-                result = _result(job, run, places[run.place][0], spool)
-                if store:
-                    text = run.document[0] if run.document and (not job.keep or not _records(job)) else None
-                    store.add(job.identity, result, text=text, cpu_seconds=run.cpu_seconds)
+            done, failed = _results(news.runs, todo, places, spool)
+            if store and done:
+                # In one go, before any of them is told.
+                store.add_all([_added(todo[run.place], result, run) for run, result in done])
+            for run, result in done:
                 for index in places[run.place]:
                     yield Finished(index, result, run.cpu_seconds if index == places[run.place][0] else 0.0)
+            if failed:
+                raise failed
+
+
+def _results(
+    runs: Sequence[Ran], jobs: Sequence[Job], places: Sequence[Sequence[int]], spool: Spool | None
+) -> tuple[list[tuple[Ran, dict[str, Any]]], CellyardError | SpoolError | None]:
+    """The results of runs, and the first error: whatever has finished is kept before that is raised."""
+    done = []
+    failed: CellyardError | SpoolError | None = None
+    for run in runs:
+        try:
+            done.append((run, _result(jobs[run.place], run, places[run.place][0], spool)))
+        except (CellyardError, SpoolError) as error:
+            failed = failed or error
+    return done, failed
+
+
+def _added(job: Job, result: Mapping[str, Any], run: Ran) -> Added:
+    """What a store keeps of a run."""
+    from cellyard.store.file import Added
+
+    text = run.document[0] if run.document and (not job.keep or not _records(job)) else None
+    return Added(job.identity, result, text, run.cpu_seconds)
 
 
 def _known(store: Store, job: Job) -> dict[str, Any] | None:

@@ -18,6 +18,12 @@ from cellyard.text import json_text
 #: More is not worth its time.
 _LEVEL = 1
 
+#: A shorter document is stored as it is.
+SHORT_BYTES = 512
+
+#: How compressed bytes begin, which no JSON does.
+_COMPRESSED = b"\x78"
+
 #: Points of a series, or traced drops, in one piece.
 PIECE_NUMBERS = 1 << 16
 
@@ -71,7 +77,12 @@ def packed_part(kept: Mapping[str, Any]) -> Packed:
 
 
 def _pressed(text: str) -> bytes:
-    return zlib.compress(text.encode(), _LEVEL)
+    raw = text.encode()
+    return zlib.compress(raw, _LEVEL) if len(raw) > SHORT_BYTES else raw
+
+
+def _unpressed(content: bytes) -> bytes:
+    return zlib.decompress(content) if content.startswith(_COMPRESSED) else content
 
 
 def _pieces(series: Iterable[Mapping[str, Any]], drops: Drops | None) -> Iterator[Piece]:
@@ -97,7 +108,7 @@ def _little() -> Any:
 def unpacked(content: bytes, recorded: str | None, pieces: Iterable[Piece]) -> dict[str, Any]:
     """The result; raises `DamageError` unless all of its pieces are there."""
     try:
-        result = json.loads(zlib.decompress(content))
+        result = json.loads(_unpressed(content))
         if recorded is None:
             return with_arrays(result)
         return _with_pieces(result, json.loads(recorded), pieces)

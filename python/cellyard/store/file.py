@@ -6,8 +6,9 @@ import os
 import sqlite3
 import time
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -29,6 +30,32 @@ DISK_SECONDS = 1.0
 
 #: A larger document is not stored beside what is kept of it.
 WHOLE_BYTES = 1 << 20
+
+
+@dataclass(frozen=True)
+class Added:
+    """A finished run to be kept; see `Store.add`."""
+
+    identity: Identity
+    result: Mapping[str, Any]
+    text: str | None = None
+    cpu_seconds: float = 0.0
+
+    def parts(self) -> dict[bytes, Packed]:
+        """What is stored of it."""
+        if not self.identity.keep:
+            return {WHOLE: packed(self.result, self.text)}
+        parts = {self.identity.keep_hash: packed_part(self.result)}
+        if self.text is not None and len(self.text) <= WHOLE_BYTES:
+            parts[WHOLE] = packed({}, self.text)
+        return parts
+
+    def scenario(self) -> dict[str, Any]:
+        """The row of its scenario."""
+        from cellyard import _engine
+
+        name, seed = _engine.heading(self.identity.scenario)
+        return {"name": name, "seed": seed, "canonical": zlib.compress(self.identity.scenario.encode())}
 
 
 class Store(AbstractContextManager["Store"]):
@@ -105,60 +132,75 @@ class Store(AbstractContextManager["Store"]):
         nothing was recorded, it is stored too, so that whatever else is asked of the run later is answered from it. ``cpu_seconds`` is what
         it cost. ``replication`` is that of ``identity``. A run that is there already stays as it is.
         """
-        parts = {identity.keep_hash: packed_part(result)} if identity.keep else {WHOLE: packed(result, text)}
-        if identity.keep and text is not None and len(text) <= WHOLE_BYTES:
-            parts[WHOLE] = packed({}, text)
-        try:
-            try:
-                self._add(identity, parts, cpu_seconds)
-            except sqlite3.OperationalError as error:
-                if error.sqlite_errorcode & 0xFF not in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
-                    raise
-                # The log takes room too, until all of it is in the file.
-                self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-                self._add(identity, parts, cpu_seconds)
-        except (sqlite3.Error, OSError) as error:
-            self._fails(error)
-        else:
-            self._kept.add(identity)
+        self.add_all([Added(identity, result, text, cpu_seconds)])
 
-    def _add(self, identity: Identity, parts: Mapping[bytes, Packed], cpu_seconds: float) -> None:
+    def add_all(self, runs: Sequence[Added]) -> None:
+        """Keep finished runs as `add` does, in one transaction; where that fails, as many of them as can be kept."""
+        packs = [(run, run.parts()) for run in runs]
+        try:
+            self._add(packs)
+        except (sqlite3.Error, OSError) as error:
+            with suppress(sqlite3.Error):  # the log takes room too, until all of it is in the file
+                self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            if schema.is_busy(error):
+                self._fails(error)
+                return
+            for one in packs:
+                try:
+                    self._add([one])
+                except (sqlite3.Error, OSError) as its:
+                    self._fails(its)
+
+    def _add(self, packs: Sequence[tuple[Added, Mapping[bytes, Packed]]]) -> None:
         to_disk = time.monotonic() - self._on_disk >= DISK_SECONDS
         if to_disk:
             self.connection.execute("PRAGMA synchronous = FULL")
         self._dirty = True
         try:
             with schema.transaction(self.connection):
-                run = self._run(identity, cpu_seconds)
-                for keep, part in parts.items():
-                    self._put(identity, run, keep, part)
+                #: Numbers of scenarios and engines, which nobody else can change meanwhile.
+                numbers: dict[bytes | str, int] = {}
+                for run, parts in packs:
+                    self._add_run(run, parts, numbers)
         finally:
             if to_disk:
                 self.connection.execute("PRAGMA synchronous = NORMAL")
                 self._on_disk = time.monotonic()
+        self._kept.update(run.identity for run, _ in packs)
 
-    def _run(self, identity: Identity, cpu_seconds: float) -> int:
-        """Number of the run in the file."""
+    def _add_run(self, run: Added, parts: Mapping[bytes, Packed], numbers: dict[bytes | str, int]) -> None:
+        """Store a run, and of its results those that are not there."""
+        identity = run.identity
         found = self.connection.execute("SELECT id FROM run WHERE hash = ?", (identity.run,)).fetchone()
+        size = sum(len(part.content) for part in parts.values())
         if found:
-            return int(found[0])
-        row = {
-            "hash": identity.run,
-            "scenario": self.number("scenario", "hash", identity.scenario_hash, lambda: self._scenario(identity)),
-            "replication": identity.replication,
-            "engine": self.number("engine", "build", identity.engine, dict),
-            "finished_s": int(time.time()),
-            "cpu_s": cpu_seconds,
-            "bytes": 0,
-        }
-        return self.insert("run", row)
+            number, size = int(found[0]), 0
+        else:
+            row = {
+                "hash": identity.run,
+                "scenario": self._number("scenario", "hash", identity.scenario_hash, run.scenario, numbers),
+                "replication": identity.replication,
+                "engine": self._number("engine", "build", identity.engine, dict, numbers),
+                "finished_s": int(time.time()),
+                "cpu_s": run.cpu_seconds,
+                "bytes": size,
+            }
+            number = self.insert("run", row)
+        more = sum(self._put(identity, number, keep, part) for keep, part in parts.items()) - size
+        if more:
+            self.connection.execute("UPDATE run SET bytes = bytes + ? WHERE id = ?", (more, number))
 
-    def _scenario(self, identity: Identity) -> dict[str, Any]:
-        """A scenario's row."""
-        from cellyard import _engine
-
-        name, seed = _engine.heading(identity.scenario)
-        return {"name": name, "seed": seed, "canonical": zlib.compress(identity.scenario.encode())}
+    def _number(
+        self,
+        table: str,
+        column: str,
+        value: bytes | str,
+        others: Callable[[], Mapping[str, Any]],
+        numbers: dict[bytes | str, int],
+    ) -> int:
+        if value not in numbers:
+            numbers[value] = self.number(table, column, value, others)
+        return numbers[value]
 
     def number(self, table: str, column: str, value: bytes | str, others: Callable[[], Mapping[str, Any]]) -> int:
         """Number of the row of a table with that value; it is made with the ``others`` if need be."""
@@ -171,21 +213,21 @@ class Store(AbstractContextManager["Store"]):
         statement = f"INSERT INTO {table} ({', '.join(values)}) VALUES ({marks})"
         return int(self.connection.execute(statement, tuple(values.values())).lastrowid or 0)
 
-    def _put(self, identity: Identity, run: int, keep: bytes, part: Packed) -> None:
-        """Store a result unless it is there."""
+    def _put(self, identity: Identity, run: int, keep: bytes, part: Packed) -> int:
+        """Store a result unless it is there; the bytes that were added."""
         values = (run, keep, seal(identity.run, keep, part.recorded, part.content), part.recorded, part.content)
         cursor = self.connection.execute(
             "INSERT OR IGNORE INTO result (run, keep, seal, recorded, content) VALUES (?, ?, ?, ?, ?)", values
         )
         if not cursor.rowcount:
-            return
+            return 0
         size = len(part.content)
         for piece in part.pieces():
             sealed = piece_seal(identity.run, piece)
             row = {"run": run, "series": piece.series, "place": piece.place, "seal": sealed, "content": piece.content}
             self.insert("piece", row)
             size += len(piece.content)
-        self.connection.execute("UPDATE run SET bytes = bytes + ? WHERE id = ?", (size, run))
+        return size
 
     def _fails(self, error: Exception) -> None:
         self.failure = self.failure or schema.told(error, self.path)

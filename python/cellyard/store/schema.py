@@ -62,10 +62,13 @@ def patiently(call: Callable[[], T]) -> T:
         try:
             return call()
         except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode & 0xFF not in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+            if not is_busy(error) or time.monotonic() > until:
                 raise
-            if time.monotonic() > until:
-                raise
+
+
+def is_busy(error: Exception) -> bool:
+    """Whether another process was writing."""
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 
 
 @contextmanager
