@@ -6,56 +6,29 @@ import importlib
 import json
 import os
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
+from cellyard.cluster import Workers
 from cellyard.errors import CellyardError, RunError, UsageError, unknown
 from cellyard.identity import Identity
 from cellyard.limits import MOST_JOBS, memory_bytes, whole
 from cellyard.spool import SpoolError, in_memory
+from cellyard.work import Job as Job
+from cellyard.work import Keep as Keep
+from cellyard.work import News, Ran, label, records
 
 if TYPE_CHECKING:
-    from cellyard.spool import Recorded, Spool
+    from cellyard.spool import Spool
     from cellyard.store import Store
     from cellyard.store.file import Added
-
-    #: A run's JSON without what its probes recorded, that as far as no part had it, and the words of its traced drops.
-    Document = tuple[str, Recorded, Sequence[str]]
 
 #: What can be forced on all ports.
 KERNELS = ("auto", "arithmetic", "slotted", "twin")
 
 #: How often waiting for a run looks up for an interrupt and tells the progress, in seconds.
 POLL_SECONDS = 0.1
-
-
-class Keep(Protocol):
-    """Picks what is stored and yielded of a result."""
-
-    @property
-    def identity(self) -> str:
-        """Text that is another one when something else would be kept of the same run."""
-
-    def __call__(self, result: dict[str, Any]) -> dict[str, Any]:
-        """What is kept of the engine's document of a run."""
-
-
-@dataclass(frozen=True)
-class Job:
-    """One run: a scenario in the engine's canonical JSON, the replication that it is, if any, and what is kept (all by default)."""
-
-    scenario: str
-    replication: int | None = None
-    keep: Keep | None = None
-
-    @cached_property
-    def identity(self) -> Identity:
-        """All that decides what is kept: scenario (seed included), replication, engine down to its sources, `Keep`."""
-        from cellyard import _engine
-
-        return Identity(self.scenario, self.replication, _engine.build(), self.keep.identity if self.keep else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +58,8 @@ def run_jobs(
     digest: bool = False,
     kernel: str = "auto",
     memory: str | int | None = None,
+    on: str | Workers | None = None,
+    workers: int | None = None,
 ) -> Iterator[Finished]:
     """Run ``jobs`` and yield each as it finishes, in any order; closing the iterator cancels the rest.
 
@@ -94,9 +69,11 @@ def run_jobs(
     is told several times a second how many runs are done, those under way with the share of their simulated time that has passed.
     ``kernel`` forces the kernel of all ports (``auto``, ``arithmetic``, ``slotted``, or ``twin`` for the reference engine); it changes no
     number. ``memory`` is what the runs under way may need together by prediction, as bytes or ``"4 GB"``; half of the machine's by default.
-    Raises `RunError` when a run fails, and `UsageError` when an argument is out of bounds, the forced kernel cannot
-    serve a port, the probes record too much, a run may need too much memory, or more waits somewhere than
-    could leave in the time that a run can tell; `cellyard.spool.SpoolError` when ``spool`` cannot be written.
+    With ``on`` the runs go to a Dask cluster: that at an address as ``"tcp://HOST:8786"``, or a `cellyard.cluster.Workers`, which several
+    batches may share; with ``workers`` they go to so many processes of this machine. Raises `RunError` when a run fails, and `UsageError`
+    when an argument is out of bounds, the forced kernel cannot serve a port, the probes record too much, a run may need too much memory,
+    more waits somewhere than could leave in the time that a run can tell, or a cluster cannot be used; `cellyard.spool.SpoolError` when
+    ``spool`` cannot be written.
     """
     threads = whole("jobs", threads, most=MOST_JOBS)
     limit = memory_bytes(memory)
@@ -119,13 +96,19 @@ def run_jobs(
     if not places:
         return
     todo = [jobs[first] for first, *_ in places]
-    if any(map(_records, todo)):
+    if any(map(records, todo)):
         # The engine hands points over as arrays of numpy, and must not be interrupted while it imports that.
         importlib.import_module("numpy")
     hold = spool.hold_bytes if spool else None
-    source = on_threads(todo, threads or all_cores(), digest=digest, kernel=kernel, memory=limit, hold=hold)
     before = len(jobs) - sum(map(len, places))
-    with closing(source):
+    with ExitStack() as until_done:
+        if on is None and workers is None:
+            source = on_threads(todo, threads or all_cores(), digest=digest, kernel=kernel, memory=limit, hold=hold)
+        else:
+            cluster = on if isinstance(on, Workers) else until_done.enter_context(Workers(on, workers))
+            asked = None if memory is None else limit
+            source = cluster.run(todo, digest=digest, kernel=kernel, memory=asked)
+        until_done.enter_context(closing(source))
         for news in source:
             if on_progress:
                 on_progress(before + news.progress * (len(jobs) - before) / len(todo))
@@ -161,7 +144,7 @@ def _added(job: Job, result: Mapping[str, Any], run: Ran) -> Added:
     """What a store keeps of a run."""
     from cellyard.store.file import Added
 
-    text = run.document[0] if run.document and (not job.keep or not _records(job)) else None
+    text = run.document[0] if run.document and (not job.keep or not records(job)) else None
     return Added(job.identity, result, text, run.cpu_seconds)
 
 
@@ -174,44 +157,15 @@ def _known(store: Store, job: Job) -> dict[str, Any] | None:
     return found
 
 
-def _records(job: Job) -> bool:
-    """Whether there are probes, which record points or traced drops."""
-    return '"probes":[]' not in job.scenario
-
-
 def _result(job: Job, run: Ran, index: int, spool: Spool | None) -> dict[str, Any]:
     """What is kept of a run; raises `RunError` or `UsageError` when it has failed."""
     if run.document is None:
         kind, message = run.error or ("run", "no result")
-        raise (UsageError if kind == "usage" else RunError)(f"{_label(job)}: {message}")
+        raise (UsageError if kind == "usage" else RunError)(f"{label(job)}: {message}")
     text, recorded, words = run.document
     result = json.loads(text)
     result = spool.finished(index, result, recorded, words) if spool else in_memory(result, recorded, words)
     return job.keep(result) if job.keep else result
-
-
-def _label(job: Job) -> str:
-    name = json.loads(job.scenario).get("name", "run")
-    return name if job.replication is None else f"{name}, replication {job.replication}"
-
-
-@dataclass(frozen=True, slots=True)
-class Ran:
-    """A run as the engine hands it over: its place, its document or why there is none, and the CPU time that it took."""
-
-    place: int
-    document: Document | None
-    error: tuple[str, str] | None
-    cpu_seconds: float
-
-
-@dataclass(frozen=True, slots=True)
-class News:
-    """What has happened since the last time: runs done so far with the share of those under way, parts recorded, runs finished."""
-
-    progress: float
-    parts: Sequence[tuple[int, Recorded]]
-    runs: Sequence[Ran]
 
 
 def on_threads(

@@ -14,7 +14,7 @@ from cellyard import cli_store, signals, terminal
 from cellyard.cli_command import Format, command, guarded
 from cellyard.cli_store import StoreFile
 from cellyard.commands import FAILED
-from cellyard.limits import MOST_JOBS, MOST_REPLICATIONS, MOST_SEED
+from cellyard.limits import MOST_JOBS, MOST_REPLICATIONS, MOST_SEED, MOST_WORKERS
 
 app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -139,6 +139,21 @@ Jobs = Annotated[
 ]
 
 
+OnCluster = Annotated[
+    str | None,
+    typer.Option(
+        "--on", help="Run on the Dask cluster with this scheduler; needs the extra `dask`.", metavar="tcp://HOST:PORT"
+    ),
+]
+LocalWorkers = Annotated[
+    int | None,
+    typer.Option(
+        "--workers",
+        parser=_whole(1, MOST_WORKERS),
+        metavar="N",
+        help="Run on a Dask cluster of N processes of this machine.",
+    ),
+]
 Memory = Annotated[
     str | None,
     typer.Option(
@@ -206,6 +221,8 @@ def run(
     out: Out = None,
     overwrite: Overwrite = False,
     store: StoreFile = None,
+    on: OnCluster = None,
+    workers: LocalWorkers = None,
     output_format: OutputFormat = Format.table,
     kernel: Annotated[
         Kernel,
@@ -240,6 +257,8 @@ def run(
         out=out,
         overwrite=overwrite,
         store=store,
+        on=on,
+        workers=workers,
         output_format=output_format.value,
         kernel=kernel.value,
         memory=memory,
@@ -325,6 +344,8 @@ def run_study(
     out: Out = None,
     overwrite: Overwrite = False,
     store: StoreFile = None,
+    on: OnCluster = None,
+    workers: LocalWorkers = None,
     output_format: OutputFormat = Format.table,
 ) -> int:
     """Simulate rows beside their published values."""
@@ -341,6 +362,8 @@ def run_study(
         out=out,
         overwrite=overwrite,
         store=store,
+        on=on,
+        workers=workers,
         output_format=output_format.value,
     )
 
@@ -355,6 +378,8 @@ def report(
     ] = None,
     overwrite: Overwrite = False,
     store: StoreFile = None,
+    on: OnCluster = None,
+    workers: LocalWorkers = None,
     replications: Draws = 20,
     seed: Seed = None,
     jobs: Jobs = None,
@@ -373,6 +398,8 @@ def report(
         out=out or Path(f"{name}-report"),
         overwrite=overwrite,
         store=store,
+        on=on,
+        workers=workers,
         replications=replications,
         seed=seed,
         jobs=jobs,

@@ -15,6 +15,7 @@ from cellyard.ranges import interval, mean, median, whole_count
 from cellyard.study import Row, Rows, Study
 
 if TYPE_CHECKING:
+    from cellyard.cluster import Workers
     from cellyard.store import Store
 
 
@@ -64,13 +65,14 @@ class Reproduction:
         threads: int | None = None,
         store: Store | None = None,
         memory: str | int | None = None,
+        on: str | Workers | None = None,
         on_progress: Callable[[float], None] | None = None,
     ) -> Iterator[int]:
         """Simulate; yields the number of finished runs after each. Close the iterator to stop: what was finished stays.
 
-        ``memory`` and ``on_progress`` as in `run_jobs`.
+        ``memory``, ``on`` and ``on_progress`` as in `run_jobs`.
         """
-        done = run_jobs(self._jobs, threads=threads, store=store, memory=memory, on_progress=on_progress)
+        done = run_jobs(self._jobs, threads=threads, store=store, memory=memory, on=on, on_progress=on_progress)
         for finished in done:
             self._kept[finished.index] = finished.result
             self.cpu_seconds += finished.cpu_seconds

@@ -36,6 +36,7 @@ from cellyard.values import overrides as pairs
 from cellyard.values import plain, shown, unicode
 
 if TYPE_CHECKING:
+    from cellyard.cluster import Workers
     from cellyard.components import ScenarioFields
     from cellyard.results import Results
     from cellyard.store import Store
@@ -179,6 +180,8 @@ class Scenario:
         kernel: str = "auto",
         memory: str | int | None = None,
         store: Store | None = None,
+        on: str | Workers | None = None,
+        workers: int | None = None,
     ) -> Results:
         """Simulate: once as stated, or ``replications`` times with each replication's own draws.
 
@@ -186,7 +189,8 @@ class Scenario:
         asks for the digest over every cell transmission, ``kernel`` forces the kernel of all ports (``auto``,
         ``arithmetic``, ``slotted``, or ``twin`` for the reference engine, which records no series). ``memory`` is
         what the runs under way may need together by prediction, as bytes or ``"4 GB"``; half of the machine's by default. Runs that
-        ``store`` (`cellyard.open_store`) holds are taken from there, and what finishes is added. Raises
+        ``store`` (`cellyard.open_store`) holds are taken from there, and what finishes is added. With ``on``, the
+        address of its scheduler, the runs go to a Dask cluster, with ``workers`` to so many processes of this machine. Raises
         `cellyard.RunError` when a run fails, and `cellyard.UsageError` when an argument is out of bounds, a run may need more memory
         or records too much, more waits somewhere than could leave in the time that a run can tell, or the forced kernel cannot
         serve a port.
@@ -198,7 +202,9 @@ class Scenario:
         text = self._canonical if seed is None else self.with_seed(seed)._canonical
         draws: Sequence[int | None] = [None] if replications is None else range(replications)
         wanted = [Job(text, draw) for draw in draws]
-        finished = run_jobs(wanted, threads=jobs, digest=bool(digest), kernel=kernel, memory=memory, store=store)
+        finished = run_jobs(
+            wanted, threads=jobs, digest=bool(digest), kernel=kernel, memory=memory, store=store, on=on, workers=workers
+        )
         results = [RunResult(f.result) for f in sorted(finished, key=lambda f: f.index)]
         if store and store.failure:
             raise store.failure

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import cellyard
 from cellyard import grid_notes, provenance
 from cellyard.batch import Job, run_jobs
+from cellyard.cluster import Workers, asked
 from cellyard.commands import FAILED, INTERRUPTED, run_files, run_text
 from cellyard.errors import RunError, UsageError
 from cellyard.files import write_whole
@@ -46,6 +47,8 @@ def command(
     out: Path | None,
     overwrite: bool,
     store: Path | None,
+    on: str | None,
+    workers: int | None,
     output_format: str,
     kernel: str,
     memory: str | None,
@@ -68,11 +71,12 @@ def command(
     of_scenario = provenance.of_scenario(first, overrides=overrides, grid=grid, seed=seed) if is_told else {}
     origin = provenance.of_command() | of_scenario
     with ExitStack() as until_shown:
+        cluster = until_shown.enter_context(asked(on, workers, jobs))
         with _folder(out, first, origin, overwrite=overwrite) as folder:
             kept = open_store(folder, store)
             spool = until_shown.enter_context(Spool(folder.path)) if folder else None
             runs, timing, interrupted = _simulate(
-                work, jobs=jobs, folder=folder, store=kept, spool=spool, kernel=kernel, memory=memory
+                work, jobs=jobs, folder=folder, store=kept, spool=spool, kernel=kernel, memory=memory, cluster=cluster
             )
             complete = len(runs) == len(work)
             found = document(first, runs, replications=replications, complete=complete, timing=timing, origin=origin)
@@ -147,6 +151,7 @@ def _simulate(
     spool: Spool | None,
     kernel: str,
     memory: str | None,
+    cluster: Workers | None,
 ) -> tuple[list[dict[str, Any]], dict[str, float], bool]:
     """The runs in order, those that have finished when interrupted, the time that they took, and whether it was interrupted."""
     runs: dict[int, dict[str, Any]] = {}
@@ -159,7 +164,14 @@ def _simulate(
             wanted = [job for _, job in work]
             tell = progress.update
             done = run_jobs(
-                wanted, threads=jobs, store=store, spool=spool, on_progress=tell, kernel=kernel, memory=memory
+                wanted,
+                threads=jobs,
+                store=store,
+                spool=spool,
+                on_progress=tell,
+                kernel=kernel,
+                memory=memory,
+                on=cluster,
             )
             for finished in done:
                 values = dict(work[finished.index][0].values)

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from cellyard import plot, provenance
+from cellyard.cluster import asked
 from cellyard.commands import FAILED, study_files, study_text
 from cellyard.commands.study_pages import Picture, page, summary
 from cellyard.commands.study_run import reproduce
@@ -25,6 +26,8 @@ def command(
     out: Path,
     overwrite: bool,
     store: Path | None,
+    on: str | None,
+    workers: int | None,
     replications: int | None,
     seed: int | None,
     jobs: int | None,
@@ -35,10 +38,14 @@ def command(
     rows = select(study, tables, where)
     origin = provenance.of_command()
     path = out / "index.html"
-    with plot.style(), study_files.folder(study, out, origin, overwrite=overwrite) as folder:
+    with (
+        asked(on, workers, jobs) as cluster,
+        plot.style(),
+        study_files.folder(study, out, origin, overwrite=overwrite) as folder,
+    ):
         kept = open_store(folder, store)
         reproduction, status, seconds = reproduce(
-            study, rows, replications=replications, seed=seed, jobs=jobs, memory=memory, store=kept
+            study, rows, replications=replications, seed=seed, jobs=jobs, memory=memory, store=kept, cluster=cluster
         )
         if status:
             return status

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cellyard import overview, provenance
+from cellyard.cluster import Workers, asked
 from cellyard.commands import FAILED, INTERRUPTED, study_files, study_text
 from cellyard.errors import UsageError
 from cellyard.folder import open_store, untold
@@ -38,16 +39,21 @@ def command(
     out: Path | None,
     overwrite: bool,
     store: Path | None,
+    on: str | None,
+    workers: int | None,
     output_format: str,
 ) -> int:
     """Simulate, print, write; returns the exit status."""
     study = load(name)
     rows = select(study, tables, where)
     origin = provenance.of_command()
-    with study_files.folder(study, out, origin, overwrite=overwrite) if out else nullcontext() as folder:
+    with (
+        asked(on, workers, jobs) as cluster,
+        study_files.folder(study, out, origin, overwrite=overwrite) if out else nullcontext() as folder,
+    ):
         kept = open_store(folder, store)
         reproduction, status, seconds = reproduce(
-            study, rows, replications=replications, seed=seed, jobs=jobs, memory=memory, store=kept
+            study, rows, replications=replications, seed=seed, jobs=jobs, memory=memory, store=kept, cluster=cluster
         )
         document = {**reproduction.to_dict(wall_seconds=seconds), "provenance": origin}
         unwritten = untold(kept)
@@ -101,6 +107,7 @@ def reproduce(
     jobs: int | None,
     memory: str | None,
     store: Store | None,
+    cluster: Workers | None,
 ) -> tuple[Reproduction, int, float]:
     """Simulate rows with progress on standard error; what was done, the exit status, wall seconds."""
     if len(rows) * (replications or 1) > MOST_RUNS:
@@ -115,7 +122,9 @@ def reproduce(
         if store and store.note:
             print(f"note: {store.note}", file=sys.stderr)
         try:
-            for _ in reproduction.advance(threads=jobs, memory=memory, store=store, on_progress=progress.update):
+            for _ in reproduction.advance(
+                threads=jobs, memory=memory, store=store, on=cluster, on_progress=progress.update
+            ):
                 pass
         except KeyboardInterrupt:
             status = INTERRUPTED
