@@ -19,7 +19,7 @@ from cellyard.components import Tcp
 from cellyard.files import writable_folder
 from cellyard.reproduce import Reproduction
 from cellyard.scenario import Scenario
-from cellyard.store import Store
+from cellyard.store import NAME, Store
 from cellyard.study import Row, Rows, Study, load, select
 from cellyard.text import table
 
@@ -79,7 +79,7 @@ def main() -> int:
     metrics = told_metrics(study)
     body = []
     base: Rows | None = None
-    with Store(writable_folder(options.out) / "runs.jsonl") if options.out else nullcontext() as store:
+    with Store(writable_folder(options.out) / NAME) if options.out else nullcontext() as store:
         for name, overrides in alternatives(study):
             if base is not None and options.only not in name:
                 continue

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
@@ -50,6 +51,19 @@ def lan(tmp_path: Path) -> Path:
     path = tmp_path / "lan.toml"
     path.write_text(LAN)
     return path
+
+
+def stored(path: Path) -> int:
+    """Number of runs in a store, also while a command writes it."""
+    if not path.exists():
+        return 0
+    connection = sqlite3.connect(path.absolute().as_uri() + "?mode=ro", uri=True)
+    try:
+        return int(connection.execute("SELECT count(*) FROM run").fetchone()[0])
+    except sqlite3.OperationalError:  # it is being made
+        return 0
+    finally:
+        connection.close()
 
 
 def shown_until_the_end(terminal: int) -> bytes:

@@ -110,12 +110,13 @@ def test_a_folder_without_a_name(cli: Cli, lan: Path, tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["lan.toml"]
 
 
-def test_folder_with_something_else_in_runs(cli: Cli, lan: Path, tmp_path: Path) -> None:
+def test_folder_with_something_else_in_the_place_of_its_store(cli: Cli, lan: Path, tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
-    for line in ('{"a": 1}', "[1]", "5", "garbage", '{"identity": 1, "result": {}}'):
-        (tmp_path / "out/runs.jsonl").write_text(line + "\n")
-        refused(cli("run", lan, "--out", "out", "--overwrite"), "runs.jsonl:1: not a finished run")
-        assert (tmp_path / "out/runs.jsonl").read_text() == line + "\n"
+    for content in (b"garbage", b"SQLite format 3\0" + b"garbage" * 100, b"\0" * 5000):
+        (tmp_path / "out/runs.sqlite").write_bytes(content)
+        refused(cli("run", lan, "--out", "out", "--overwrite"), "out/runs.sqlite: is no store of runs")
+        assert (tmp_path / "out/runs.sqlite").read_bytes() == content
+        assert not [path.name for path in (tmp_path / "out").iterdir() if path.name.startswith("runs.sqlite-")]
 
 
 def test_plot_without_anything_to_draw(cli: Cli, lan: Path) -> None:

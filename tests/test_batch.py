@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import cellyard as cy
 import numpy as np
 import pytest
-from cellyard import _engine, cli, progress
+from cellyard import _engine, cli, cli_command, progress
 from cellyard.batch import KERNELS, Job, run_jobs
 from conftest import LAN
 
@@ -33,7 +33,7 @@ def test_a_failed_run_ends_the_command_with_status_1(capsys: pytest.CaptureFixtu
     def fail() -> int:
         raise cy.RunError("a run failed")
 
-    assert cli._guarded(fail) == 1
+    assert cli_command.guarded(fail) == 1
     assert capsys.readouterr().err == "a run failed\n"
 
 

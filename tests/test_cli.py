@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from cellyard.progress import Progress
 from cellyard.scenario import Scenario
-from conftest import EXAMPLES, Cli
+from conftest import EXAMPLES, Cli, stored
 
 COMMANDS = [
     [],
@@ -192,7 +192,7 @@ def test_out_holds_results_and_series(cli: Cli, lan: Path, tmp_path: Path) -> No
     assert cli("run", lan, "--out", "deep/results").returncode == 0
     folder = tmp_path / "deep/results"
     assert {p.name for p in folder.iterdir()} == {
-        "provenance.json", "scenario.toml", "runs.jsonl", "results.json", "SHA256SUMS",
+        "provenance.json", "scenario.toml", "runs.sqlite", "results.json", "SHA256SUMS",
         "runs.csv", "summary.csv", "vcs.csv", "vc_ports.csv", "ports.csv", "port_classes.csv", "classes.csv", "series.csv",
     }  # fmt: skip
     series = list(csv.DictReader((folder / "series.csv").open()))
@@ -220,16 +220,15 @@ def test_a_value_set_twice_is_refused(cli: Cli, lan: Path) -> None:
 
 def test_rerun_takes_finished_runs_from_the_folder(cli: Cli, lan: Path, tmp_path: Path) -> None:
     first = json.loads(cli("run", lan, "--replications", 2, "--out", "out", "--format", "json").stdout)
-    store = tmp_path / "out/runs.jsonl"
-    kept = store.read_text()
+    store = tmp_path / "out/runs.sqlite"
+    assert stored(store) == 2
     again = json.loads(cli("run", lan, "--replications", 3, "--out", "out", "--format", "json").stdout)
     assert again["runs"][:2] == first["runs"]
-    assert store.read_text().startswith(kept) and len(store.read_text().splitlines()) == 3
-    store.write_text(kept[:-20])  # killed while it wrote
-    torn = json.loads(cli("run", lan, "--replications", 3, "--out", "out", "--format", "json").stdout)
-    assert torn["runs"] == again["runs"]
+    assert stored(store) == 3
+    found = json.loads(cli("run", lan, "--replications", 3, "--out", "out", "--format", "json").stdout)
+    assert found["runs"] == again["runs"] and found["timing"]["cpu_seconds"] == 0
     assert cli("run", lan, "--replications", 3, "--out", "out", "--seed", 5).returncode == 0
-    assert len(store.read_text().splitlines()) == 6
+    assert stored(store) == 6
 
 
 def test_progress_goes_to_standard_error_as_plain_lines(lan: Path) -> None:

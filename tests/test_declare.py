@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import pytest
-from cellyard import cli, declare
+from cellyard import cli, cli_command, declare
 from conftest import ROOT
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -74,7 +74,7 @@ def by_typer(words: list[str]) -> Called | None:
 @pytest.mark.parametrize(
     ("line", "name", "expected"),
     [
-        ("run lan.toml", "run", {"scenario": Path("lan.toml"), "overrides": None, "output_format": cli.Format.table}),
+        ("run lan.toml", "run", {"scenario": Path("lan.toml"), "overrides": None, "output_format": cli_command.Format.table}),
         ("run --seed 3 - --set a=b --set=c=d", "run", {"scenario": Path("-"), "seed": 3, "overrides": ["a=b", "c=d"]}),
         ("run --overwrite --out=there x --kernel twin", "run", {"overwrite": True, "out": Path("there"), "kernel": cli.Kernel.twin}),
         ("check x --brief --replications 5", "check", {"brief": True, "replications": 5}),

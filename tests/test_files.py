@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import errno
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -14,19 +12,22 @@ from typing import Any
 
 import pytest
 from cellyard import files
+from cellyard.batch import Job
 from cellyard.errors import UsageError
 from cellyard.files import FileSet, digest, sealed, settle, sums, unsealed, write_whole
 from cellyard.folder import ResultFolder
+from cellyard.scenario import Scenario
 from cellyard.store import Store
-from conftest import Cli
+from conftest import LAN, Cli, stored
 
+RUNS = [Job(Scenario.from_toml(LAN).canonical, replication).identity for replication in range(3)]
 OLD = {"a.csv": "old a", "b.csv": "old b", "gone.csv": "old"}
 NEW = {"a.csv": "new a", "b.csv": "new b", "more.csv": "new"}
 
 
 def contents(folder: Path) -> dict[str, str]:
     """What is there to be read."""
-    return {path.name: path.read_text() for path in folder.iterdir() if not path.name.startswith(".")}
+    return {path.name: path.read_text() for path in folder.iterdir() if not path.name.startswith((".", "runs.sqlite"))}
 
 
 def put(folder: Path, found: dict[str, str]) -> None:
@@ -54,6 +55,7 @@ def test_a_set_replaces_the_one_before_and_its_checksums_are_those_of_sha256sum(
 CRASH = """
 import os, sys, pathlib
 from cellyard import files
+from cellyard.batch import Job
 left = int(sys.argv[1])
 
 def counted(call):
@@ -187,8 +189,8 @@ def during(lan: Path, what: str) -> subprocess.CompletedProcess[str]:
     process = subprocess.Popen(
         command, cwd=lan.parent, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, bufsize=-1
     )
-    runs = lan.parent / "out/runs.jsonl"
-    while not (runs.exists() and runs.stat().st_size):
+    runs = lan.parent / "out/runs.sqlite"
+    while not stored(runs):
         assert process.poll() is None
         time.sleep(0.005)
     subprocess.run(what, shell=True, check=True, cwd=lan.parent)
@@ -206,7 +208,7 @@ def test_a_folder_that_is_taken_away_gets_one_message_and_the_results_are_printe
     told = [line for line in done.stderr.splitlines() if " of 30 runs, " not in line]
     assert told == [
         "out: cannot be written: the folder was removed, moved or replaced while the command ran; the result files are as they "
-        "were before this command, and 0 finished runs are kept in out/runs.jsonl"
+        "were before this command, and 0 finished runs are kept in out/runs.sqlite"
     ]
     assert not (lan.parent / "out").is_dir() or contents(lan.parent / "out") == {}
 
@@ -214,7 +216,7 @@ def test_a_folder_that_is_taken_away_gets_one_message_and_the_results_are_printe
 def limited(lan: Path, size: int, *options: str) -> subprocess.CompletedProcess[str]:
     """The command where no file may have more than ``size`` bytes, as on a full disk."""
     resource = pytest.importorskip("resource")
-    command = [sys.executable, "-m", "cellyard", "run", str(lan), "--replications", "5", "--out", "out", *options]
+    command = [sys.executable, "-m", "cellyard", "run", str(lan), "--replications", "40", "--out", "out", *options]
     limits = (size, resource.getrlimit(resource.RLIMIT_FSIZE)[1])
     return subprocess.run(
         command,
@@ -225,50 +227,44 @@ def limited(lan: Path, size: int, *options: str) -> subprocess.CompletedProcess[
     )
 
 
-@pytest.mark.parametrize(("runs", "file"), [(2.5, "runs.jsonl"), (5.5, "results.json")])
-def test_a_full_disk_gets_one_message_and_keeps_what_fits(cli: Cli, lan: Path, runs: float, file: str) -> None:
+@pytest.mark.parametrize(("size", "file"), [(80_000, "runs.sqlite"), (180_000, "results.json")])
+def test_a_full_disk_gets_one_message_and_keeps_what_fits(cli: Cli, lan: Path, size: int, file: str) -> None:
     out = lan.parent / "out"
     assert cli("run", lan, "--replications", 1, "--out", "out").returncode == 0
     before = contents(out)
-    size = int(runs * len(before["runs.jsonl"]))
     done = limited(lan, size, "--format", "json")
     assert done.returncode == 1
-    assert len(json.loads(done.stdout)["runs"]) == 5
-    kept = (out / "runs.jsonl").read_text().splitlines()
-    assert done.stderr == (
-        f"out/{file}: cannot be written: File too large; the result files are as they were before this command, "
-        f"and {len(kept)} finished runs are kept in out/runs.jsonl\n"
+    assert len(json.loads(done.stdout)["runs"]) == 40
+    kept = stored(out / "runs.sqlite")
+    assert done.stderr.startswith(f"out/{file}: cannot be written: ") and done.stderr.count("\n") == 1
+    assert done.stderr.endswith(
+        f"; the result files are as they were before this command, and {kept} finished runs are kept in out/runs.sqlite\n"
     )
-    assert 1 < len(kept) < 5 if file == "runs.jsonl" else len(kept) == 5
-    assert contents(out) == {**before, "runs.jsonl": "".join(f"{line}\n" for line in kept)}
-    again = cli("run", lan, "--replications", 5, "--out", "out", "--format", "json")
+    assert 1 < kept < 40 if file == "runs.sqlite" else kept == 40
+    assert contents(out) == before
+    again = cli("run", lan, "--replications", 40, "--out", "out", "--format", "json")
     assert (again.returncode, again.stderr) == (0, "")
     assert json.loads(again.stdout)["runs"] == json.loads(done.stdout)["runs"]
-    assert len((out / "runs.jsonl").read_text().splitlines()) == 5
+    assert stored(out / "runs.sqlite") == 40
 
 
-def test_runs_that_cannot_be_kept_do_not_keep_the_result_files_from_being_written(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def full(handle: int, content: bytes) -> int:
-        os.ftruncate(handle, os.fstat(handle).st_size + 10)  # some of it was written
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
+def test_runs_that_cannot_be_kept_do_not_keep_the_result_files_from_being_written(tmp_path: Path) -> None:
     with ResultFolder(tmp_path, holds="a", content="a", provenance={}) as folder:
         with folder.store() as store:
-            store.add("1", {"n": 1}, replication=None)
-            with monkeypatch.context() as patched:
-                patched.setattr("cellyard.store.os.write", full)
-                store.add("2", {"n": 2}, replication=None)
-            store.add("3", {"n": 3}, replication=None)
+            store.add(RUNS[0], {"n": 1})
+            (pages,) = store.connection.execute("PRAGMA page_count").fetchone()
+            store.connection.execute(f"PRAGMA max_page_count = {pages}")
+            store.add(RUNS[1], {"n": 2, "much": list(range(100_000))})
+            store.connection.execute("PRAGMA max_page_count = 1000000")
+            store.add(RUNS[2], {"n": 3})
         told = folder.publish(lambda made: made.add("a.csv", "a"))
     assert told == (
-        f"{tmp_path}/runs.jsonl: cannot be written: No space left on device; the other files are all there, and 2 finished runs "
-        f"are kept in {tmp_path}/runs.jsonl"
+        f"{tmp_path}/runs.sqlite: cannot be written: No space left on device; the other files are all there, and 2 finished runs "
+        f"are kept in {tmp_path}/runs.sqlite"
     )
     assert (tmp_path / "a.csv").read_text() == "a"
-    with Store(tmp_path / "runs.jsonl") as store:
-        assert [store.get(identity) for identity in "123"] == [{"n": 1}, None, {"n": 3}] and not store.note
+    with Store(tmp_path / "runs.sqlite") as store:
+        assert [store.get(run) for run in RUNS] == [{"n": 1}, None, {"n": 3}] and not store.note
 
 
 def test_a_plot_that_cannot_be_written_gets_one_message_after_the_results(lan: Path) -> None:

@@ -17,12 +17,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cellyard.batch import Job
 from cellyard.errors import UsageError
 from cellyard.files import LIST, NEW, SUMS, TRIAL, digest, settle, sums
+from cellyard.scenario import Scenario
 from cellyard.store import Store
-from conftest import LAN, Cli
+from cellyard.store.content import seal, unpacked
+from conftest import LAN, Cli, stored
 
-KILLS = int(os.environ.get("CELLYARD_KILLS", "20"))
+KILLS = int(os.environ.get("CELLYARD_KILLS", "50"))
 FLIPS = int(os.environ.get("CELLYARD_FLIPS", "100"))
 SEED = int(os.environ.get("CELLYARD_SEED", "20251122"))
 
@@ -43,11 +46,15 @@ def without_cost(text: str) -> dict[str, Any]:
     return {key: value for key, value in json.loads(text).items() if key not in ("timing", "provenance")}
 
 
-def whole_lines(folder: Path) -> set[str]:
-    """Lines of finished runs that have their end."""
-    path = folder / "runs.jsonl"
-    text = path.read_text() if path.exists() else ""
-    return {line for line in text.splitlines(keepends=True) if line.endswith("\n")}
+def kept_runs(path: Path) -> dict[str, str]:
+    """Every run of a store as text by its hash; raises where one is damaged."""
+    if not path.exists():
+        return {}
+    with Store(path) as store:
+        rows = store.connection.execute("SELECT hash FROM run").fetchall()
+        parts = store.connection.execute("SELECT count(*), count(DISTINCT run) FROM result").fetchone()
+        assert parts == (len(rows), len(rows)), "a run without its result, or with two"
+        return {raw.hex(): json.dumps(read(store, raw), default=list) for (raw,) in rows}
 
 
 def look(folder: Path) -> str:
@@ -58,20 +65,16 @@ def look(folder: Path) -> str:
     names = [path.name for path in folder.iterdir()]
     assert not [name for name in names if name.startswith(".")]
     of_set = sums(folder)
-    alone = set(names) - set(of_set) - {"runs.jsonl", SUMS}
+    alone = {name for name in names if not name.startswith("runs.sqlite")} - set(of_set) - {SUMS}
     assert alone <= {"provenance.json"}, alone
-    for name, seal in of_set.items():
-        assert digest((folder / name).read_bytes()) == seal, name
+    for name, checksum in of_set.items():
+        assert digest((folder / name).read_bytes()) == checksum, name
     if of_set:
         document = json.loads((folder / "results.json").read_text())
         mark = json.loads((folder / "provenance.json").read_text())
         assert document["complete"] and document["provenance"]["date"] == mark["date"]
         assert document["provenance"]["command"] == mark["command"]
         assert ("series.csv" in of_set) == (document["seed"] == 2)
-    for line in whole_lines(folder):
-        json.loads(line)
-    with Store(folder / "runs.jsonl"):  # raises where a line is damaged
-        pass
     return found
 
 
@@ -90,7 +93,7 @@ def test_kills_at_random_moments_lose_nothing(tmp_path: Path) -> None:
     killed = 0
     while killed < KILLS:
         kind = KINDS[draw.randrange(2)]
-        before = whole_lines(out) if out.exists() else set()
+        before = kept_runs(out / "runs.sqlite")
         process = subprocess.Popen(command(*kind), cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
         time.sleep(draw.uniform(0.05, 1.0) * longest)
         process.kill()
@@ -98,8 +101,10 @@ def test_kills_at_random_moments_lose_nothing(tmp_path: Path) -> None:
         seen["ended first" if process.returncode == 0 else "killed"] += 1
         assert process.returncode in (0, -9), err
         killed += process.returncode != 0
+        log = (out / "runs.sqlite-wal").exists()
         if out.exists():
-            assert before <= whole_lines(out)
+            assert before.items() <= kept_runs(out / "runs.sqlite").items()
+            seen["runs left in the log"] += log
             seen[look(out)] += 1
         if draw.random() < 0.15:  # to the end, and anew
             for kind, whole in zip(KINDS, expected, strict=True):
@@ -111,46 +116,79 @@ def test_kills_at_random_moments_lose_nothing(tmp_path: Path) -> None:
     for kind, whole in zip(KINDS, expected, strict=True):
         subprocess.run(command(*kind), cwd=tmp_path, check=True, capture_output=True)
         assert without_cost((out / "results.json").read_text()) == whole
-    assert len(whole_lines(out)) == 2 * REPLICATIONS
+    assert len(kept_runs(out / "runs.sqlite")) == 2 * REPLICATIONS
+    assert not [path.name for path in out.iterdir() if path.name.startswith("runs.sqlite-")]
     print(f"{killed} kills: {dict(seen)}")
+
+
+def read(store: Store, run: bytes) -> Any:
+    """The whole result of a run, known by its hash alone."""
+    ((number, sealed, recorded, content),) = store.connection.execute(
+        "SELECT run, seal, recorded, content FROM result WHERE run = (SELECT id FROM run WHERE hash = ?)", (run,)
+    )
+    assert seal(run, b"", recorded, content) == sealed
+    return unpacked(content, recorded, store.pieces(number, run) if recorded else ())
+
+
+def test_two_commands_write_one_store_while_both_are_killed(tmp_path: Path) -> None:
+    """Finished runs are there as soon as another process can read them, and stay, whoever is killed."""
+    draw = random.Random(SEED)
+    (tmp_path / "lan.toml").write_text(LAN)
+    store = tmp_path / "shared.sqlite"
+    arguments = ["run", "lan.toml", "--replications", "40", "--store", str(store), "--jobs", "1", "--format", "json"]
+    command = [sys.executable, "-m", "cellyard", *arguments]
+    seen = 0
+    for _ in range(max(KILLS // 10, 2)):
+        pair = [
+            subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) for _ in "ab"
+        ]
+        while stored(store) <= seen and any(process.poll() is None for process in pair):
+            time.sleep(0.005)
+        time.sleep(draw.uniform(0, 0.1))
+        before = kept_runs(store)
+        for process in pair:
+            process.kill()
+            _, err = process.communicate()
+            assert process.returncode in (0, -9), err
+        after = kept_runs(store)
+        assert before.items() <= after.items()
+        seen = max(seen, len(after))
+    both = [subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in "ab"]
+    texts = [process.communicate(timeout=120) for process in both]
+    assert [(process.returncode, err) for process, (_, err) in zip(both, texts, strict=True)] == [(0, b"")] * 2
+    alone = subprocess.run([*command[:7], "--format", "json"], cwd=tmp_path, check=True, capture_output=True)
+    for out, _ in texts:
+        assert without_cost(out.decode()) == without_cost(alone.stdout.decode())
+    assert len(kept_runs(store)) == 40 and seen > 0
 
 
 def test_damaged_bits_change_no_result_in_silence(cli: Cli, lan: Path, tmp_path: Path) -> None:
     draw = random.Random(SEED)
     options = ("run", lan, "--replications", 3, "--out", "out", "--set", 'probe=[{ what = "cwnd", of = "vc1" }]')
     assert cli(*options).returncode == 0
-    path = tmp_path / "out/runs.jsonl"
+    path = tmp_path / "out/runs.sqlite"
     whole = path.read_bytes()
+    scenario = Scenario.read(lan, overrides=[("probe", '[{ what = "cwnd", of = "vc1" }]')]).canonical
+    jobs = [Job(scenario, replication) for replication in range(3)]
     with Store(path) as store:
-        known = {identity: json.dumps(store.get(identity), default=list) for identity in _identities(whole)}
+        known = [json.dumps(store.get(job.identity), default=list) for job in jobs]
+    assert "null" not in known
     seen: Counter[str] = Counter()
-    # Every bit of the ends of lines and some of each line's head are among them, the rest is drawn.
-    ends = [(place, bit) for place, letter in enumerate(whole) if letter == 10 for bit in range(8)]
-    drawn = [(draw.randrange(len(whole)), draw.randrange(8)) for _ in range(max(FLIPS - len(ends), 0))]
-    for place, bit in [*ends, *drawn][:FLIPS]:
-        damaged = whole[:place] + bytes([whole[place] ^ 1 << bit]) + whole[place + 1 :]
-        path.write_bytes(damaged)
-        number = whole[:place].count(b"\n") + 1
+    for _ in range(FLIPS):
+        place, bit = draw.randrange(len(whole)), draw.randrange(8)
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 1 << bit]) + whole[place + 1 :])
         try:
             with Store(path) as store:
-                told = store.note
-                kept = {identity: store.get(identity) for identity in known}
+                found = [json.dumps(store.get(job.identity), default=list) for job in jobs]
         except UsageError as error:
-            assert f"runs.jsonl:{number}: not a finished run" in str(error)
-            assert path.read_bytes() == damaged
-            seen["refused with its line"] += 1
+            assert str(error).startswith(f"{path}: ")
+            seen["refused"] += 1
             continue
-        # Only the end of the last line can be taken for the trace of a kill; that run is simulated again.
-        assert place == len(whole) - 1 and told
-        assert all(run is None or json.dumps(run, default=list) == known[name] for name, run in kept.items())
-        assert sum(run is None for run in kept.values()) == 1
-        seen["last line left out"] += 1
-    assert sum(seen.values()) == FLIPS
+        # What the damage hides is simulated again; nothing is another result.
+        assert all(run in (before, "null") for run, before in zip(found, known, strict=True))
+        seen["the same" if found == known else "simulated again"] += 1
+    assert sum(seen.values()) == FLIPS and seen["refused"] > FLIPS / 10
     print(f"{FLIPS} flips: {dict(seen)}")
-
-
-def _identities(whole: bytes) -> list[str]:
-    return [json.loads(line)["identity"] for line in whole.splitlines()]
 
 
 @pytest.mark.parametrize("name", ["results.json", "runs.csv", "provenance.json"])

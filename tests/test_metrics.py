@@ -248,30 +248,33 @@ def test_a_studys_own_function_must_give_the_numbers_that_are_declared(
         done(mine(f"own = {names}", OWN % value))
 
 
-def test_a_stored_run_is_used_again_only_for_the_same_metrics(mine: Make, tmp_path: Path) -> None:
-    def runs(metrics: str = "", own: str = "") -> int:
-        """How many of the two runs were made, not taken from the store."""
-        study = mine(metrics, own)
+def test_a_stored_run_answers_for_any_metrics_as_a_fresh_one_would(mine: Make, tmp_path: Path) -> None:
+    def measured(study: Study, store: Store | None = None) -> tuple[list[dict[str, Any]], float]:
         reproduction = Reproduction(study, study.tables["t"].rows)
-        before = len(path.read_text().splitlines()) if path.exists() else 0
-        with Store(path) as store:
-            list(reproduction.advance(store=store))
-        assert [list(row.simulated) for row in reproduction.rows] == 2 * [
-            [*study.measures.names, *study.measures.vc_names]
-        ]
-        return len(path.read_text().splitlines()) - before
+        list(reproduction.advance(store=store))
+        return [dict(row.simulated) for row in reproduction.rows], reproduction.cpu_seconds
 
-    path = tmp_path / "runs.jsonl"
-    assert runs() == 2
-    assert runs() == 0
-    assert runs('x = "totals.segments"') == 2
-    assert runs('x = "totals.timeouts"') == 2
-    assert runs('x = "totals.segments"') == 0
-    assert runs('totals = ["efficiency"]') == 2
-    assert runs('vcs = ["segments"]') == 2
-    assert runs('own = ["frames", "per_source"]', OWN % "1.0") == 2
-    assert runs('own = ["frames", "per_source"]', OWN % "2.0") == 2
-    assert runs('own = ["frames", "per_source"]', OWN % "1.0") == 0
+    asked = [
+        ("", ""),
+        ("", ""),
+        ('x = "totals.segments"', ""),
+        ('x = "totals.timeouts"', ""),
+        ('x = "totals.segments"', ""),
+        ('totals = ["efficiency"]', ""),
+        ('vcs = ["segments"]', ""),
+        ('own = ["frames", "per_source"]', OWN % "1.0"),
+        ('own = ["frames", "per_source"]', OWN % "2.0"),
+        ('own = ["frames", "per_source"]', OWN % "1.0"),
+    ]
+    seen = []
+    for place, (metrics, own) in enumerate(asked):
+        study = mine(metrics, own)
+        with Store(tmp_path / "runs.sqlite") as store:
+            found, cpu_seconds = measured(study, store)
+        assert (cpu_seconds > 0) is (place == 0), "only the first asks for runs"
+        assert found == measured(study)[0]
+        seen.append(found)
+    assert seen[2] == seen[4] != seen[3] and seen[7] == seen[9] != seen[8]
 
 
 @pytest.mark.parametrize(("counts", "inside"), [({"frames"}, True), (set(), False)])

@@ -111,7 +111,7 @@ FIGURES = ("policies", "table-2-3", "figure-1", "figure-3")
 
 def test_the_folder_has_pages_results_and_figures(folder: Path) -> None:
     of_study = {f"ubr-plus{end}" for end in (".json", ".csv", "-vcs.csv", "-scenarios.jsonl")}
-    files = {"index.html", "README.md", "provenance.json", "runs.jsonl", "SHA256SUMS", *of_study}
+    files = {"index.html", "README.md", "provenance.json", "runs.sqlite", "SHA256SUMS", *of_study}
     assert {path.name for path in folder.iterdir()} == files | {
         f"{name}.{kind}" for name in FIGURES for kind in ("png", "pdf")
     }

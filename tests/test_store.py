@@ -3,79 +3,332 @@
 from __future__ import annotations
 
 import json
+import os
+import sqlite3
+import subprocess
+import sys
+import threading
 from pathlib import Path
+from typing import Any
 
 import cellyard as cy
 import numpy as np
 import pytest
+from cellyard import _engine
 from cellyard.batch import Job, run_jobs
+from cellyard.drops import Drops
 from cellyard.files import writable_folder
+from cellyard.identity import Identity
+from cellyard.store import Store, schema
+from cellyard.store.content import PIECE_NUMBERS
+from conftest import LAN, Cli, stored
+
+SHORT = cy.Scenario.from_toml(LAN, overrides=[("duration", "5 ms")])
+CANONICAL = SHORT.canonical
+
+
+class Efficiency:
+    """Keeps one number, and counts how often it was asked."""
+
+    identity = "efficiency"
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def __call__(self, result: dict[str, Any]) -> dict[str, Any]:
+        self.asked += 1
+        return {"efficiency": result["totals"]["efficiency"]}
+
+
+def runs(jobs: list[Job], path: Path, **options: Any) -> tuple[list[dict[str, Any]], int]:
+    """Results in order, and how many runs were made."""
+    with Store(path) as store:
+        found = sorted(run_jobs(jobs, store=store, **options), key=lambda one: one.index)
+        assert store.failure is None
+    return [one.result for one in found], sum(one.cpu_seconds > 0 for one in found)
+
+
+def test_what_is_stored_is_found_and_not_run_again(tmp_path: Path) -> None:
+    path = tmp_path / "runs.sqlite"
+    jobs = [Job(CANONICAL, replication) for replication in range(4)]
+    assert runs(jobs[:2], path)[1] == 2
+    fresh = [one.result for one in sorted(run_jobs(jobs), key=lambda one: one.index)]
+    assert runs(jobs, path) == (fresh, 2)
+    assert runs(jobs, path) == (fresh, 0)
+    assert runs([Job(SHORT.with_seed(2).canonical, 0), Job(CANONICAL)], path)[1] == 2
+    assert [file.name for file in tmp_path.iterdir()] == ["runs.sqlite"]
+
+
+def test_jobs_that_are_one_run_are_run_once(tmp_path: Path) -> None:
+    jobs = [Job(CANONICAL, 1), Job(CANONICAL, 0), Job(CANONICAL, 1)]
+    told: list[float] = []
+    found, made = runs(jobs, tmp_path / "runs.sqlite", on_progress=told.append)
+    assert made == 2 and found[0] == found[2] != found[1] and told[-1] == 3
+
+
+def test_a_whole_result_answers_for_whatever_is_kept_of_it_and_what_was_kept_is_found_by_itself(tmp_path: Path) -> None:
+    keep = Efficiency()
+    plain = [Job(CANONICAL, replication) for replication in range(3)]
+    some = [Job(CANONICAL, replication, keep) for replication in range(3)]
+    whole, _ = runs(plain, tmp_path / "a.sqlite")
+    found, made = runs(some, tmp_path / "a.sqlite")
+    assert made == 0 and keep.asked == 3
+    assert found == [{"efficiency": one["totals"]["efficiency"]} for one in whole]
+    assert runs(some, tmp_path / "a.sqlite") == (found, 0) and keep.asked == 3, "it is stored as well"
+    # And the other way round: the run of which something was kept is stored whole too.
+    assert runs(some, tmp_path / "b.sqlite") == (found, 3)
+    assert runs(plain, tmp_path / "b.sqlite") == (whole, 0)
+
+
+def test_of_a_run_with_probes_that_keeps_a_part_only_that_part_is_stored(tmp_path: Path) -> None:
+    watched = SHORT.with_values({"probe": [cy.CwndProbe(of="vc1")]}).canonical
+    found, made = runs([Job(watched, None, Efficiency())], tmp_path / "runs.sqlite")
+    assert made == 1 and runs([Job(watched, None, Efficiency())], tmp_path / "runs.sqlite") == (found, 0)
+    (whole,), made = runs([Job(watched)], tmp_path / "runs.sqlite")
+    assert made == 1 and len(whole["series"][0]["value"]) > 1
+    assert runs([Job(watched)], tmp_path / "runs.sqlite")[1] == 0
+
+
+@pytest.mark.parametrize("options", [{"kernel": "slotted"}, {"digest": True}])
+def test_runs_that_are_asked_for_otherwise_leave_the_store_alone(tmp_path: Path, options: dict[str, Any]) -> None:
+    jobs = [Job(CANONICAL)]
+    assert runs(jobs, tmp_path / "runs.sqlite", **options)[1] == 1
+    assert runs(jobs, tmp_path / "runs.sqlite", **options)[1] == 1
+    assert stored(tmp_path / "runs.sqlite") == 0
+
+
+def test_results_of_another_engine_are_another_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "runs.sqlite"
+    assert runs([Job(CANONICAL)], path)[1] == 1
+    monkeypatch.setattr(_engine, "build", lambda: "next")
+    assert runs([Job(CANONICAL)], path)[1] == 1 and runs([Job(CANONICAL)], path)[1] == 0
+    assert stored(path) == 2
+
+
+def test_stored_series_and_drops_come_back_as_they_were(tmp_path: Path) -> None:
+    probes = [cy.CwndProbe(of="vc1"), cy.QueueProbe(of="west->east", interval="500 ns"), cy.TraceProbe(of="vc1")]
+    watched = SHORT.with_values({"probe": probes, "duration": "40 ms"})
+    jobs = [Job(watched.canonical, replication) for replication in range(2)]
+    (ran, made), (loaded, none) = runs(jobs, tmp_path / "runs.sqlite"), runs(jobs, tmp_path / "runs.sqlite")
+    assert (made, none) == (2, 0)
+    for one, other in zip(map(cy.RunResult, ran), map(cy.RunResult, loaded), strict=True):
+        assert one == other and json.dumps(one.to_dict()) == json.dumps(other.to_dict())
+        cwnd, queue = other.series
+        assert len(queue.value) > PIECE_NUMBERS and len(cwnd.value) > 5
+        assert isinstance(queue.value, np.ndarray) and queue.value.dtype == float
+        assert isinstance(other.data["trace"], Drops) and len(other.data["trace"]) > 10
+    assert cy.RunResult(ran[0]) != cy.RunResult(loaded[1])
+
+
+def tampered(path: Path, statement: str) -> None:
+    connection = sqlite3.connect(path)
+    assert connection.execute(statement).rowcount > 0
+    connection.commit()
+    connection.close()
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE result SET content = (SELECT content FROM result WHERE run = 1) WHERE run = 2",
+        "UPDATE result SET recorded = '{}' WHERE run = 2",
+        "UPDATE result SET seal = x'00' WHERE run = 2",
+        "UPDATE piece SET content = substr(content, 1, 20) WHERE run = 2",
+        "UPDATE piece SET run = 3 - run",
+        "DELETE FROM piece WHERE run = 2",
+    ],
+)
+def test_a_result_that_is_not_as_it_was_written_is_refused_by_its_name(tmp_path: Path, statement: str) -> None:
+    path = tmp_path / "runs.sqlite"
+    jobs = [Job(SHORT.with_values({"probe": [cy.CwndProbe(of="vc1")]}).canonical, n) for n in range(2)]
+    runs(jobs[:1], path)
+    runs(jobs[1:], path)
+    if "3 - run" in statement:  # without meeting itself on the way
+        tampered(path, "UPDATE piece SET run = run + 10")
+        statement = "UPDATE piece SET run = 13 - run"
+    tampered(path, statement)
+    told = r"runs\.sqlite: the run of two TCPs, seed 1, replication 1 is not as it was written: its checksum does not match"
+    with Store(path) as store, pytest.raises(cy.UsageError, match=told):
+        store.get(jobs[1].identity)
+
+
+def refused(path: Path) -> str:
+    def there() -> dict[str, bytes]:
+        return {str(file): file.read_bytes() for file in path.parent.rglob("*") if file.is_file()}
+
+    before = there()
+    with pytest.raises(cy.UsageError) as caught:
+        Store(path)
+    assert there() == before
+    return str(caught.value)
+
+
+def test_what_is_no_store_is_refused_and_nothing_is_left_behind(tmp_path: Path) -> None:
+    folder, text, other = tmp_path / "folder", tmp_path / "text", tmp_path / "other.sqlite"
+    folder.mkdir()
+    text.write_text("my thesis\n" * 100)
+    tampered_other = sqlite3.connect(other)
+    tampered_other.execute("CREATE TABLE mine (a)")
+    tampered_other.close()
+    assert refused(folder) == f"{folder}: is a folder; must be a file, in which finished runs are kept"
+    assert refused(text) == f"{text}: is no store of runs; a new name makes a new one"
+    assert "is an SQLite file of something else" in refused(other)
+    assert refused(tmp_path / "none/a.sqlite").endswith(
+        f"a.sqlite: cannot be made: there is no folder {tmp_path / 'none'}"
+    )
+    with pytest.raises(cy.UsageError, match="there is no such store"):
+        Store(tmp_path / "a", create=False)
+    assert not (tmp_path / "a").exists()
+
+
+def test_a_store_of_a_newer_version_is_refused_and_left_as_it_is(tmp_path: Path) -> None:
+    with Store(tmp_path / "runs.sqlite") as store:
+        store.connection.execute("PRAGMA user_version = 7")
+    told = refused(tmp_path / "runs.sqlite")
+    assert "is a store of version 7, which a newer Cellyard made; this one knows up to 1" in told
+
+
+def test_a_store_of_an_older_version_is_brought_up_to_date(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "runs.sqlite"
+    (found,), _ = runs([Job(CANONICAL)], path)
+    later = [*schema.MIGRATIONS, ("ALTER TABLE run ADD COLUMN note TEXT", "CREATE INDEX later ON run (note)")]
+    monkeypatch.setattr(schema, "MIGRATIONS", later)
+    assert runs([Job(CANONICAL)], path) == ([found], 0)
+    with Store(path) as store:
+        assert store.connection.execute("PRAGMA user_version").fetchone() == (2,)
+        assert store.connection.execute("SELECT note FROM run").fetchall() == [(None,)]
+    monkeypatch.undo()
+    assert "version 2" in refused(path)
+
+
+def test_a_store_whose_making_was_cut_short_is_made_to_the_end(tmp_path: Path) -> None:
+    (tmp_path / "empty.sqlite").touch()
+    begun = sqlite3.connect(tmp_path / "begun.sqlite")
+    begun.execute("PRAGMA journal_mode = WAL")
+    begun.close()
+    for name in ("empty.sqlite", "begun.sqlite"):
+        assert runs([Job(CANONICAL)], tmp_path / name)[1] == 1
+
+
+READ_ONLY = """
+import os, sys
+from cellyard.errors import UsageError
 from cellyard.store import Store
-from conftest import LAN
+if os.getuid() == 0:
+    os.setuid(65534)
+try:
+    Store(sys.argv[1])
+except UsageError as error:
+    print(error)
+"""
 
 
-def test_store_forgets_a_torn_line_and_keeps_the_rest(tmp_path: Path) -> None:
-    path = tmp_path / "runs.jsonl"
-    names = ["a", "b", "c"]
+@pytest.mark.skipif(sys.platform == "win32", reason="permissions are others there")
+@pytest.mark.parametrize("name", ["runs.sqlite", "new.sqlite"])
+def test_a_store_in_a_folder_that_cannot_be_written_is_refused(tmp_path: Path, name: str) -> None:
+    runs([Job(CANONICAL)], tmp_path / "runs.sqlite")
+    for folder in tmp_path.parents:
+        if folder.owner() == tmp_path.owner() and os.getuid() == 0 and folder != Path("/"):
+            folder.chmod(folder.stat().st_mode | 0o055)
+    (tmp_path / "runs.sqlite").chmod(0o666)
+    tmp_path.chmod(0o555)
+    try:
+        done = subprocess.run(
+            [sys.executable, "-c", READ_ONLY, str(tmp_path / name)], capture_output=True, text=True, check=True
+        )
+    finally:
+        tmp_path.chmod(0o755)
+    assert done.stdout == (
+        f"{tmp_path / name}: cannot be read and written: the folder cannot be written, Permission denied\n"
+    )
+    assert [file.name for file in tmp_path.iterdir()] == ["runs.sqlite"]
+
+
+def test_several_threads_with_connections_of_their_own_double_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "runs.sqlite"
+    jobs = [Job(CANONICAL, replication) for replication in range(100)]
+    failures = []
+
+    def write() -> None:
+        with Store(path) as store:
+            for job in jobs:
+                store.add(job.identity, {"replication": job.replication})
+            failures.append(store.failure)
+
+    threads = [threading.Thread(target=write) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == [None] * 4 and stored(path) == 100
     with Store(path) as store:
-        for number, name in enumerate(names):
-            store.add(name, {"n": number, "text": "µ"}, replication=number)
-    path.write_bytes(path.read_bytes()[:-9])
-    with Store(path) as store:
-        assert store.note == f"{path}: the last line had no end, and is left out: that run is simulated again"
-        assert [store.get(name) for name in names] == [{"n": 0, "text": "µ"}, {"n": 1, "text": "µ"}, None]
-        store.add("c", {"n": 2}, replication=2)
-    assert [json.loads(line)["result"]["n"] for line in path.read_text().splitlines()] == [0, 1, 2]
+        assert [store.get(job.identity) for job in jobs] == [{"replication": n} for n in range(100)]
 
 
-def test_a_line_that_is_not_as_it_was_written_is_refused_with_its_number_and_kept(tmp_path: Path) -> None:
-    path = tmp_path / "runs.jsonl"
-    with Store(path) as store:
-        for number, name in enumerate("abc"):
-            store.add(name, {"n": number, "text": "µ"}, replication=number)
-    first, second, third = path.read_bytes().splitlines(keepends=True)
-    without = json.dumps({key: value for key, value in json.loads(second).items() if key != "sha256"}).encode() + b"\n"
-    for damaged in (
-        b"",
-        b"\n",
-        without,
-        second.replace(b'"n": 1', b'"n": 7'),
-        second.replace(b" 1,", b"\r1,"),
-        second[:-1],
-    ):
-        whole = first + damaged + third
-        path.write_bytes(whole)
-        if damaged:
-            with pytest.raises(
-                cy.UsageError, match=r"runs\.jsonl:2: not a finished run .* checksum .* remove the line"
-            ):
-                Store(path)
-            assert path.read_bytes() == whole
-        else:
-            with Store(path) as store:
-                assert [store.get(name) is not None for name in "abc"] == [True, False, True] and not store.note
+def test_a_writer_waits_for_another_and_tells_when_that_takes_too_long(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(schema, "BUSY_SECONDS", 0.3)
+    identity = Identity(CANONICAL, 0, "build")
+    with Store(tmp_path / "runs.sqlite") as store, Store(tmp_path / "runs.sqlite") as other:
+        with schema.transaction(other.connection):
+            store.add(identity, {"n": 1})
+        assert store.failure and "others have been writing" in str(store.failure)
+        assert other.get(identity) is None
+        store.add(identity, {"n": 1})
+        assert other.get(identity) == {"n": 1}
 
 
-def test_no_file_in_the_place_of_the_file(tmp_path: Path) -> None:
-    (tmp_path / "runs.jsonl").mkdir()
-    with pytest.raises(cy.UsageError, match="must be a file"):
-        Store(tmp_path / "runs.jsonl")
+def test_commands_share_a_store(cli: Cli, lan: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    options = ("run", lan, "--set", "duration=20 ms", "--format", "json")
+    first = json.loads(cli(*options, "--replications", 2, "--store", "shared.sqlite").stdout)
+    monkeypatch.setenv("CELLYARD_STORE", str(tmp_path / "shared.sqlite"))
+    again = json.loads(cli(*options, "--replications", 2, "--out", "out").stdout)
+    assert again["runs"] == first["runs"] and again["timing"]["cpu_seconds"] == 0 < first["timing"]["cpu_seconds"]
+    assert not (tmp_path / "out/runs.sqlite").exists() and stored(tmp_path / "shared.sqlite") == 2
+    grid = json.loads(cli(*options, "--replications", 3, "--grid", "switch.west.ubr.drop=epd,fba").stdout)
+    assert stored(tmp_path / "shared.sqlite") == 6 and [run["vcs"] for run in grid["runs"][:2]] == [
+        run["vcs"] for run in first["runs"]
+    ]
+    study = (
+        "study",
+        "run",
+        "ubr-plus",
+        "--table",
+        "1",
+        "--where",
+        "configuration=lan",
+        "--where",
+        "sources=5",
+        "--format",
+        "json",
+    )
+    rows = [json.loads(cli(*study).stdout) for _ in range(2)]
+    assert rows[0]["rows"] == rows[1]["rows"] and rows[1]["timing"]["cpu_seconds"] == 0
+    assert stored(tmp_path / "shared.sqlite") == 7
 
 
-def test_stored_series_come_back_as_arrays_of_the_same_points(tmp_path: Path) -> None:
-    probe = cy.CwndProbe(of="vc1")
-    jobs = [Job(cy.Scenario.from_toml(LAN).with_values({"probe": [probe]}).canonical, n) for n in range(2)]
-    results = []
-    for _ in range(2):
-        with Store(tmp_path / "runs.jsonl") as store:
-            finished = sorted(run_jobs(jobs, store=store), key=lambda one: one.index)
-            results.append([cy.RunResult(one.result) for one in finished])
-    ran, loaded = results
-    assert ran == loaded and ran[0] != loaded[1]
-    (one,), (other,) = ran[0].series, loaded[0].series
-    assert isinstance(loaded[0].data["series"][0]["value"], np.ndarray)
-    assert len(one.value) > 10 and np.array_equal(one.time_s, other.time_s) and np.array_equal(one.value, other.value)
-    assert len((tmp_path / "runs.jsonl").read_text().splitlines()) == 2
+def test_a_shared_store_that_cannot_be_used_ends_the_command_before_anything_runs(
+    cli: Cli, lan: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "text").write_text("my thesis")
+    for command in (("run", lan), ("study", "run", "ubr-plus", "--table", "1")):
+        done = cli(*command, "--store", "text")
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr.splitlines()[-1] == "text: is no store of runs; a new name makes a new one"
+    assert (tmp_path / "text").read_text() == "my thesis"
+    assert cli("run", lan, "--store", "").returncode == 2
+
+
+def test_finished_runs_of_an_earlier_version_are_told_of(cli: Cli, lan: Path, tmp_path: Path) -> None:
+    options = ("run", lan, "--set", "duration=5 ms", "--out", "out")
+    assert cli(*options).returncode == 0
+    (tmp_path / "out/runs.jsonl").write_text("{}\n")
+    done = cli(*options)
+    assert done.returncode == 0
+    assert done.stderr == (
+        "note: out/runs.jsonl: finished runs of an earlier version, which are not looked at; remove the file\n"
+    )
 
 
 def test_writable_folder_makes_parents_and_leaves_no_trace(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import cellyard as cy
 import pytest
 from cellyard.scenario import Scenario
 from cellyard.terminal import printable
-from conftest import LAN, Cli, shown_until_the_end
+from conftest import LAN, Cli, shown_until_the_end, stored
 
 COMMAND = [sys.executable, "-m", "cellyard"]
 FULL = Path("/dev/full")
@@ -144,7 +144,7 @@ def test_closed_streams_are_no_error(lan: Path) -> None:
     for closed in (">&-", "<&- >&- 2>&-"):
         done = in_shell(f"CY run lan.toml --set duration='20 ms' --out out {closed}", lan.parent)
         assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-    assert len((lan.parent / "out/runs.jsonl").read_text().splitlines()) == 2
+    assert stored(lan.parent / "out/runs.sqlite") == 2
     done = in_shell("CY run - <&-", lan.parent)
     assert (done.returncode, done.stderr) == (2, "-: cannot read: standard input is closed\n")
     assert in_shell("CY nope 2>&-", lan.parent).returncode == 2

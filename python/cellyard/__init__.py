@@ -1,8 +1,8 @@
 """A laboratory for TCP over cell-switched (ATM) networks: a cell-by-cell engine with typed scenarios and results.
 
 Everything here is imported when first used, so that ``import cellyard`` costs nothing. Beside the classes there are the modules
-``networks`` (networks made by functions), ``plot`` (figures, which need the extra ``plot``), ``ready`` (ready scenarios), ``study`` and
-``reproduce`` (published studies).
+``cluster`` (runs on many machines, which need the extra ``dask``), ``networks`` (networks made by functions), ``plot`` (figures,
+which need the extra ``plot``), ``ready`` (ready scenarios), ``study`` and ``reproduce`` (published studies).
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from cellyard import cluster as cluster
     from cellyard import components as components
     from cellyard import errors as errors
     from cellyard import networks as networks
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from cellyard.results import RunResult as RunResult
     from cellyard.results import Series as Series
     from cellyard.scenario import Scenario as Scenario
+    from cellyard.store import open_store as open_store
 
     __version__: str
 
@@ -45,9 +47,10 @@ _HOME = {
     "Series": "results",
     "UnknownNameError": "errors",
     "UsageError": "errors",
+    "open_store": "store",
     "version": "_engine",
 }
-_MODULES = ("components", "errors", "networks", "plot", "ready", "reproduce", "results", "study")
+_MODULES = ("cluster", "components", "errors", "networks", "plot", "ready", "reproduce", "results", "study")
 
 
 def __getattr__(name: str) -> Any:

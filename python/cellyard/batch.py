@@ -1,59 +1,34 @@
-"""Many runs on all cores."""
+"""Many runs, on all cores or on a cluster."""
 
 from __future__ import annotations
 
 import importlib
 import json
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
-from cellyard.errors import RunError, UsageError, unknown
+from cellyard.errors import CellyardError, RunError, UsageError, unknown
+from cellyard.identity import Identity
 from cellyard.limits import MOST_JOBS, memory_bytes, whole
-from cellyard.spool import in_memory
+from cellyard.spool import SpoolError, in_memory
+from cellyard.work import Job as Job
+from cellyard.work import Keep as Keep
+from cellyard.work import News, Ran, label, records
 
 if TYPE_CHECKING:
+    from cellyard.cluster import Workers
     from cellyard.spool import Spool
     from cellyard.store import Store
+    from cellyard.store.file import Added
 
 #: What can be forced on all ports.
 KERNELS = ("auto", "arithmetic", "slotted", "twin")
 
 #: How often waiting for a run looks up for an interrupt and tells the progress, in seconds.
 POLL_SECONDS = 0.1
-
-
-class Keep(Protocol):
-    """Picks what is stored and yielded of a result."""
-
-    @property
-    def identity(self) -> str:
-        """Text that is another one when something else would be kept of the same run."""
-
-    def __call__(self, result: dict[str, Any]) -> dict[str, Any]:
-        """What is kept of the engine's document of a run."""
-
-
-@dataclass(frozen=True)
-class Job:
-    """One run: a scenario in the engine's canonical JSON, the replication that it is, if any, and what is kept (all by default)."""
-
-    scenario: str
-    replication: int | None = None
-    keep: Keep | None = None
-
-    @cached_property
-    def identity(self) -> str:
-        """Hash of all that decides what is kept: scenario (seed included), replication, engine down to its sources, `Keep`."""
-        import hashlib  # not where nothing is kept
-
-        from cellyard import _engine
-
-        kept = f"\n{self.keep.identity}" if self.keep else ""
-        text = f"{self.scenario}\n{self.replication}\n{_engine.build()}{kept}"
-        return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,68 +58,130 @@ def run_jobs(
     digest: bool = False,
     kernel: str = "auto",
     memory: str | int | None = None,
+    on: str | Workers | None = None,
+    workers: int | None = None,
 ) -> Iterator[Finished]:
     """Run ``jobs`` and yield each as it finishes, in any order; closing the iterator cancels the rest.
 
-    ``threads`` defaults to all cores. What ``store`` holds is yielded first and not run again; what
-    finishes is appended to it; with a forced kernel, whose point is to run, it is left alone. What probes record goes to ``spool``
-    while the runs go on, and is read from there; without one it is held in memory. ``on_progress`` is told several
-    times a second how many runs are done, those under way with the share of their simulated time that has passed. ``kernel``
-    forces the kernel of all ports (``auto``, ``arithmetic``, ``slotted``, or ``twin`` for the reference engine); it changes no
+    ``threads`` defaults to all cores. What ``store`` holds is yielded first and not run again, and jobs that are the same run once; what
+    finishes is added to it; with a forced kernel, whose point is to run, and with a digest, which is not stored, it is left alone. What
+    probes record goes to ``spool`` while the runs go on, and is read from there; without one it is held in memory. ``on_progress``
+    is told several times a second how many runs are done, those under way with the share of their simulated time that has passed.
+    ``kernel`` forces the kernel of all ports (``auto``, ``arithmetic``, ``slotted``, or ``twin`` for the reference engine); it changes no
     number. ``memory`` is what the runs under way may need together by prediction, as bytes or ``"4 GB"``; half of the machine's by default.
-    Raises `RunError` when a run fails, and `UsageError` when an argument is out of bounds, the forced kernel cannot
-    serve a port, the probes record too much, a run may need too much memory, or more waits somewhere than
-    could leave in the time that a run can tell; `cellyard.spool.SpoolError` when ``spool`` cannot be written.
+    With ``on`` the runs go to a Dask cluster: that at an address as ``"tcp://HOST:8786"``, or a `cellyard.cluster.Workers`, which several
+    batches may share; with ``workers`` they go to so many processes of this machine. Raises `RunError` when a run fails, and `UsageError`
+    when an argument is out of bounds, the forced kernel cannot serve a port, the probes record too much, a run may need too much memory,
+    more waits somewhere than could leave in the time that a run can tell, or a cluster cannot be used; `cellyard.spool.SpoolError` when
+    ``spool`` cannot be written.
     """
-    from cellyard._engine import Batch
-
     threads = whole("jobs", threads, most=MOST_JOBS)
     limit = memory_bytes(memory)
     if not isinstance(kernel, str) or kernel not in KERNELS:
         raise unknown("kernel", kernel, KERNELS)
-    if kernel != "auto":
+    if kernel != "auto" or digest:
         store = None
-    todo = []
+    #: Of each run that is to be made, the places in the batch where it is wanted.
+    places: list[list[int]] = []
+    wanted: dict[Identity, list[int]] = {}
     for index, job in enumerate(jobs):
-        known = store.get(job.identity) if store else None
-        if known is None:
-            todo.append(index)
-        else:
+        if store and job.identity in wanted:
+            wanted[job.identity].append(index)
+        elif store and (known := _known(store, job)) is not None:
             yield Finished(index, known, 0.0)
-    if not todo:
+        else:
+            places.append([index])
+            if store:
+                wanted[job.identity] = places[-1]
+    if not places:
         return
-    if any('"probes":[]' not in jobs[index].scenario for index in todo):
+    todo = [jobs[first] for first, *_ in places]
+    if any(map(records, todo)):
         # The engine hands points over as arrays of numpy, and must not be interrupted while it imports that.
         importlib.import_module("numpy")
-    work = [(jobs[index].scenario, jobs[index].replication) for index in todo]
-    kept = any(jobs[index].keep is None for index in todo)
     hold = spool.hold_bytes if spool else None
-    batch = Batch(work, threads or all_cores(), digest=digest, kernel=kernel, memory=limit, kept=kept, hold=hold)
+    before = len(jobs) - sum(map(len, places))
+    with ExitStack() as until_done:
+        if on is None and workers is None:
+            source = on_threads(todo, threads or all_cores(), digest=digest, kernel=kernel, memory=limit, hold=hold)
+        else:
+            from cellyard.cluster import Workers
+
+            cluster = on if isinstance(on, Workers) else until_done.enter_context(Workers(on, workers))
+            asked = None if memory is None else limit
+            source = cluster.run(todo, digest=digest, kernel=kernel, memory=asked)
+        until_done.enter_context(closing(source))
+        for news in source:
+            if on_progress:
+                on_progress(before + news.progress * (len(jobs) - before) / len(todo))
+            if spool:
+                for place, recorded in news.parts:
+                    spool.add(places[place][0], recorded)
+            done, failed = _results(news.runs, todo, places, spool)
+            if store and done:
+                # In one go, before any of them is told.
+                store.add_all([_added(todo[run.place], result, run) for run, result in done])
+            for run, result in done:
+                for index in places[run.place]:
+                    yield Finished(index, result, run.cpu_seconds if index == places[run.place][0] else 0.0)
+            if failed:
+                raise failed
+
+
+def _results(
+    runs: Sequence[Ran], jobs: Sequence[Job], places: Sequence[Sequence[int]], spool: Spool | None
+) -> tuple[list[tuple[Ran, dict[str, Any]]], CellyardError | SpoolError | None]:
+    """The results of runs, and the first error: whatever has finished is kept before that is raised."""
+    done = []
+    failed: CellyardError | SpoolError | None = None
+    for run in runs:
+        try:
+            done.append((run, _result(jobs[run.place], run, places[run.place][0], spool)))
+        except (CellyardError, SpoolError) as error:
+            failed = failed or error
+    return done, failed
+
+
+def _added(job: Job, result: Mapping[str, Any], run: Ran) -> Added:
+    """What a store keeps of a run."""
+    from cellyard.store.file import Added
+
+    text = run.document[0] if run.document and (not job.keep or not records(job)) else None
+    return Added(job.identity, result, text, run.cpu_seconds)
+
+
+def _known(store: Store, job: Job) -> dict[str, Any] | None:
+    """What the store has of a job. What is to be kept of a run that is stored whole is made of that, as of a run that was just made."""
+    found = store.get(job.identity)
+    if found is None and job.keep and (all_of_it := store.get(job.identity.whole)) is not None:
+        found = job.keep(all_of_it)
+        store.add(job.identity, found)
+    return found
+
+
+def _result(job: Job, run: Ran, index: int, spool: Spool | None) -> dict[str, Any]:
+    """What is kept of a run; raises `RunError` or `UsageError` when it has failed."""
+    if run.document is None:
+        kind, message = run.error or ("run", "no result")
+        raise (UsageError if kind == "usage" else RunError)(f"{label(job)}: {message}")
+    text, recorded, words = run.document
+    result = json.loads(text)
+    result = spool.finished(index, result, recorded, words) if spool else in_memory(result, recorded, words)
+    return job.keep(result) if job.keep else result
+
+
+def on_threads(
+    jobs: Sequence[Job], threads: int, *, digest: bool, kernel: str, memory: int | None, hold: int | None
+) -> Generator[News]:
+    """Run ``jobs`` on threads of this process; closing the iterator cancels what has not finished."""
+    from cellyard._engine import Batch
+
+    work = [(job.scenario, job.replication) for job in jobs]
+    kept = any(job.keep is None for job in jobs)
+    batch = Batch(work, threads, digest=digest, kernel=kernel, memory=memory, kept=kept, hold=hold)
     try:
         while batch.remaining:
             parts, finished = batch.wait(POLL_SECONDS)
-            if on_progress:
-                on_progress(len(jobs) - len(todo) + batch.progress)
-            if spool:
-                for place, recorded in parts:
-                    spool.add(todo[place], recorded)
-            for place, document, error, cpu_seconds in finished:
-                index = todo[place]
-                if document is None:
-                    kind, message = error or ("run", "no result")
-                    raise (UsageError if kind == "usage" else RunError)(f"{_label(jobs[index])}: {message}")
-                text, recorded, words = document
-                result = json.loads(text)
-                result = spool.finished(index, result, recorded, words) if spool else in_memory(result, recorded, words)
-                if keep := jobs[index].keep:
-                    result = keep(result)
-                if store:
-                    store.add(jobs[index].identity, result, replication=jobs[index].replication)
-                yield Finished(index, result, cpu_seconds)
+            yield News(batch.progress, parts, [Ran(*run) for run in finished])
     finally:
         batch.cancel()
-
-
-def _label(job: Job) -> str:
-    name = json.loads(job.scenario).get("name", "run")
-    return name if job.replication is None else f"{name}, replication {job.replication}"

@@ -6,13 +6,12 @@ import sys
 from collections.abc import Callable, Iterable
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, NoReturn, TypeVar
+from typing import Annotated, NoReturn
 
-from cellyard import declare, signals, terminal
-from cellyard.commands import FAILED, INTERRUPTED, USAGE
-from cellyard.limits import MOST_JOBS, MOST_REPLICATIONS, MOST_SEED
-
-F = TypeVar("F", bound=Callable[..., int | None])
+from cellyard import cli_store, declare, signals, terminal
+from cellyard.cli_command import Format, command, guarded
+from cellyard.cli_store import StoreFile
+from cellyard.limits import MOST_JOBS, MOST_REPLICATIONS, MOST_SEED, MOST_WORKERS
 
 app = declare.Group(
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -29,14 +28,7 @@ study_app = declare.Group(
     epilog="Example: cellyard study list",
 )
 app.add_group(study_app, name="study")
-
-
-class Format(StrEnum):
-    """How results are printed on standard output."""
-
-    table = "table"
-    json = "json"
-    csv = "csv"
+app.add_group(cli_store.app, name="store")
 
 
 class Kernel(StrEnum):
@@ -146,6 +138,21 @@ Jobs = Annotated[
 ]
 
 
+OnCluster = Annotated[
+    str | None,
+    declare.Option(
+        "--on", help="Run on the Dask cluster with this scheduler; needs the extra `dask`.", metavar="tcp://HOST:PORT"
+    ),
+]
+LocalWorkers = Annotated[
+    int | None,
+    declare.Option(
+        "--workers",
+        parser=_whole(1, MOST_WORKERS),
+        metavar="N",
+        help="Run on a Dask cluster of N processes of this machine.",
+    ),
+]
 Memory = Annotated[
     str | None,
     declare.Option(
@@ -170,40 +177,6 @@ Out = Annotated[
 ]
 Overwrite = Annotated[bool, declare.Option("--overwrite", help="Write into --out even if it holds something else.")]
 OutputFormat = Annotated[Format, declare.Option("--format", help="What to print on standard output.")]
-
-
-def command(into: declare.Group, name: str, example: str) -> Callable[[F], F]:
-    """Declare a command that returns its exit status; errors become one line each on standard error."""
-    return into.command(name, epilog=f"Example: {example}")
-
-
-def _guarded(call: Callable[[], int | None]) -> int:
-    from cellyard.errors import RunError, ScenarioError, UsageError
-
-    try:
-        return call() or 0
-    except ScenarioError as error:
-        print(error, file=sys.stderr)
-        return USAGE
-    except UsageError as error:
-        _told(str(error))
-        return USAGE
-    except RunError as error:
-        _told(str(error))
-        return FAILED
-    except KeyboardInterrupt as ended:
-        _told(": ".join(["interrupted", *map(str, ended.args)]))
-        return INTERRUPTED
-    except BrokenPipeError:  # the reader of our output went away
-        return FAILED
-    except OSError as error:
-        _told(f"{error.filename or 'system'}: {error.strerror or error}")
-        return FAILED
-
-
-def _told(message: str) -> None:
-    """A message is one line, whatever the names in it."""
-    print(terminal.printable(message), file=sys.stderr)
 
 
 def pairs(option: str, texts: list[str] | None) -> list[tuple[str, str]]:
@@ -248,6 +221,9 @@ def run(
     jobs: Jobs = None,
     out: Out = None,
     overwrite: Overwrite = False,
+    store: StoreFile = None,
+    on: OnCluster = None,
+    workers: LocalWorkers = None,
     output_format: OutputFormat = Format.table,
     kernel: Annotated[
         Kernel,
@@ -283,6 +259,9 @@ def run(
         jobs=jobs,
         out=out,
         overwrite=overwrite,
+        store=store,
+        on=on,
+        workers=workers,
         output_format=output_format.value,
         kernel=kernel.value,
         memory=memory,
@@ -367,6 +346,9 @@ def run_study(
     memory: Memory = None,
     out: Out = None,
     overwrite: Overwrite = False,
+    store: StoreFile = None,
+    on: OnCluster = None,
+    workers: LocalWorkers = None,
     output_format: OutputFormat = Format.table,
 ) -> int:
     """Simulate rows beside their published values."""
@@ -382,6 +364,9 @@ def run_study(
         memory=memory,
         out=out,
         overwrite=overwrite,
+        store=store,
+        on=on,
+        workers=workers,
         output_format=output_format.value,
     )
 
@@ -395,6 +380,9 @@ def report(
         Path | None, declare.Option(help="Folder of the report; NAME-report by default.", metavar="DIR", parser=_folder)
     ] = None,
     overwrite: Overwrite = False,
+    store: StoreFile = None,
+    on: OnCluster = None,
+    workers: LocalWorkers = None,
     replications: Draws = 20,
     seed: Seed = None,
     jobs: Jobs = None,
@@ -412,6 +400,9 @@ def report(
         where=pairs("--where", where),
         out=out or Path(f"{name}-report"),
         overwrite=overwrite,
+        store=store,
+        on=on,
+        workers=workers,
         replications=replications,
         seed=seed,
         jobs=jobs,
@@ -424,7 +415,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     if arguments is not None:
         sys.argv[1:] = arguments  # results tell how they were asked for
     with terminal.streams(), signals.heard() as asked:
-        status = _guarded(lambda: _app(arguments))
+        status = _app(arguments)
         if asked:
             terminal.show_cursor()
     sys.exit(signals.BASE + asked[-1] if asked else status)
@@ -432,7 +423,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
 
 def _app(arguments: list[str] | None) -> int:
     """The exit status of the parser and of the command that it calls, after all that was printed has gone out."""
-    status = declare.run(app, sys.argv[1:] if arguments is None else arguments, name="cellyard", call=_guarded)
+    status = declare.run(app, sys.argv[1:] if arguments is None else arguments, name="cellyard", call=guarded)
     if status == 0:
         sys.stdout.flush()
     return status

@@ -25,8 +25,9 @@ Function = Callable[..., int | None]
 Call = Callable[[Callable[[], int | None]], int]
 F = TypeVar("F", bound=Callable[..., Any])
 
-#: Settings of arguments and options that the reader here knows, or that change help and completion alone.
-PLAIN = frozenset({"autocompletion", "help", "metavar", "parser"})
+#: Settings of arguments and options that the reader here knows, or that change help and completion alone. `envvar` is a variable that stands
+#: in for what is not given.
+PLAIN = frozenset({"autocompletion", "envvar", "help", "metavar", "parser"})
 
 
 class BadParameter(ValueError):  # noqa: N818  (typer's word)
@@ -205,6 +206,10 @@ def _values(function: Function, words: Sequence[str]) -> dict[str, Any] | None:
     given = _given(words, kinds, options, places)
     if given is None:
         return None
+    for name, kind in kinds.items():
+        variable = kind.declared.settings.get("envvar")
+        if name not in given and variable and (text := os.environ.get(variable)):
+            given[name] = [text]
     for name, texts in given.items():
         kind = kinds[name]
         try:

@@ -46,6 +46,16 @@ class Drops(Sequence[dict[str, Any]]):
         self._records = records
         self._words = tuple(words)
 
+    @property
+    def records(self) -> Records:
+        """The numbers of all."""
+        return self._records
+
+    @property
+    def words(self) -> list[str]:
+        """What records name by number."""
+        return list(self._words)
+
     def __len__(self) -> int:
         return len(self._records)
 

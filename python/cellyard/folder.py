@@ -7,16 +7,21 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cellyard.errors import UsageError
 from cellyard.files import FileSet, sealed, settle, sums, unsealed, writable_folder, write_whole
 from cellyard.lock import FolderLock
-from cellyard.store import Store
 from cellyard.terminal import printable
+
+if TYPE_CHECKING:
+    from cellyard.store import Store
 
 #: File that says what a folder holds and where that came from. It is there before the first run.
 MARK = "provenance.json"
+
+#: Where an earlier version kept finished runs, under names from which nobody can tell what they are of.
+OLD_RUNS = "runs.jsonl"
 
 
 class ResultFolder(AbstractContextManager["ResultFolder"]):
@@ -52,9 +57,13 @@ class ResultFolder(AbstractContextManager["ResultFolder"]):
             self._lock.release()
             raise
 
-    def store(self) -> Store:
-        """The finished runs of the folder."""
-        self._store = Store(self.path / "runs.jsonl")
+    def store(self, path: Path | None = None) -> Store:
+        """The store of the folder, or that at ``path``, which `publish` tells of."""
+        from cellyard.store import NAME, Store
+
+        self._store = Store(path or self.path / NAME)
+        if path is None and (old := self.path / OLD_RUNS).exists():
+            self._store.note = f"{old}: finished runs of an earlier version, which are not looked at; remove the file"
         return self._store
 
     def publish(self, add: Callable[[FileSet], None]) -> str:
@@ -83,8 +92,7 @@ class ResultFolder(AbstractContextManager["ResultFolder"]):
         return printable(f"{failure.filename or self.path}: {what}cannot be written: {why}; {rest}, and {self._kept()}")
 
     def _kept(self) -> str:
-        kept = self._store.kept if self._store else 0
-        return f"{kept} finished run{'s are' if kept != 1 else ' is'} kept in {self.path / 'runs.jsonl'}"
+        return _kept_in(self._store)
 
     def _is_there(self) -> None:
         if not self._lock.is_of(self.path):
@@ -95,6 +103,31 @@ class ResultFolder(AbstractContextManager["ResultFolder"]):
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._lock.release()
+
+
+def open_store(folder: ResultFolder | None, path: Path | None) -> Store | None:
+    """The store that a command takes runs from and adds them to: that at ``path``, or the one of its folder, if any."""
+    if folder:
+        return folder.store(path)
+    if path:
+        from cellyard.store import Store
+
+        return Store(path)
+    return None
+
+
+def untold(store: Store | None) -> str:
+    """Why runs could not be kept in a store that no folder tells of, in words, if so."""
+    if not store or not store.failure:
+        return ""
+    why = store.failure.strerror or store.failure
+    return printable(f"{store.path}: cannot be written: {why}; {_kept_in(store)}")
+
+
+def _kept_in(store: Store | None) -> str:
+    kept = store.kept if store else 0
+    where = f" in {store.path}" if store else ""
+    return f"{kept} finished run{'s are' if kept != 1 else ' is'} kept{where}"
 
 
 def _marked(path: Path) -> Mapping[str, Any] | None:

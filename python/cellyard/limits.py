@@ -16,6 +16,8 @@ from cellyard.values import own, shown
 MOST_REPLICATIONS = 100_000
 #: Threads.
 MOST_JOBS = 1024
+#: Workers of a cluster on one machine.
+MOST_WORKERS = 1024
 #: Runs of one grid or study, refused before memory is taken.
 MOST_RUNS = 1_000_000
 #: Seeds are below.

@@ -102,7 +102,7 @@ class RowMetrics:
     measures: Measures
     rows: tuple[Row, ...]
 
-    @property
+    @cached_property
     def identity(self) -> str:
         """Text that is another one when something else would be kept of the same run."""
         own = [[row.table, dict(row.parameters)] for row in self.rows]

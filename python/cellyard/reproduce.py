@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cellyard.agreement import summary
 from cellyard.answer import answer
@@ -12,8 +12,11 @@ from cellyard.batch import Job, run_jobs
 from cellyard.limits import MOST_REPLICATIONS, whole
 from cellyard.metrics import RowMetrics
 from cellyard.ranges import interval, mean, median, whole_count
-from cellyard.store import Store
 from cellyard.study import Row, Rows, Study
+
+if TYPE_CHECKING:
+    from cellyard.cluster import Workers
+    from cellyard.store import Store
 
 
 class Reproduction:
@@ -46,7 +49,8 @@ class Reproduction:
             self._places.append((numbers.setdefault(scenario.canonical, len(numbers)), len(own)))
             own.append(row)
         for text, own in alike.items():
-            self._jobs.extend(Job(text, draw, RowMetrics(measures, tuple(own))) for draw in draws)
+            keep = RowMetrics(measures, tuple(own))
+            self._jobs.extend(Job(text, draw, keep) for draw in draws)
         self._draws = len(draws)
         self._kept: dict[int, Mapping[str, Any]] = {}
 
@@ -61,13 +65,14 @@ class Reproduction:
         threads: int | None = None,
         store: Store | None = None,
         memory: str | int | None = None,
+        on: str | Workers | None = None,
         on_progress: Callable[[float], None] | None = None,
     ) -> Iterator[int]:
         """Simulate; yields the number of finished runs after each. Close the iterator to stop: what was finished stays.
 
-        ``memory`` and ``on_progress`` as in `run_jobs`.
+        ``memory``, ``on`` and ``on_progress`` as in `run_jobs`.
         """
-        done = run_jobs(self._jobs, threads=threads, store=store, memory=memory, on_progress=on_progress)
+        done = run_jobs(self._jobs, threads=threads, store=store, memory=memory, on=on, on_progress=on_progress)
         for finished in done:
             self._kept[finished.index] = finished.result
             self.cpu_seconds += finished.cpu_seconds

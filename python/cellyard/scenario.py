@@ -36,8 +36,10 @@ from cellyard.values import overrides as pairs
 from cellyard.values import plain, shown, unicode
 
 if TYPE_CHECKING:
+    from cellyard.cluster import Workers
     from cellyard.components import ScenarioFields
     from cellyard.results import Results
+    from cellyard.store import Store
 
 #: What is set beside a scenario: values by their dotted paths, or pairs of both.
 Overrides: TypeAlias = Mapping[str, object] | Iterable[tuple[str, object]]
@@ -177,13 +179,18 @@ class Scenario:
         digest: bool = False,
         kernel: str = "auto",
         memory: str | int | None = None,
+        store: Store | None = None,
+        on: str | Workers | None = None,
+        workers: int | None = None,
     ) -> Results:
         """Simulate: once as stated, or ``replications`` times with each replication's own draws.
 
         ``jobs`` is the number of threads, all cores by default; it changes nothing but the time. ``digest``
         asks for the digest over every cell transmission, ``kernel`` forces the kernel of all ports (``auto``,
         ``arithmetic``, ``slotted``, or ``twin`` for the reference engine, which records no series). ``memory`` is
-        what the runs under way may need together by prediction, as bytes or ``"4 GB"``; half of the machine's by default. Raises
+        what the runs under way may need together by prediction, as bytes or ``"4 GB"``; half of the machine's by default. Runs that
+        ``store`` (`cellyard.open_store`) holds are taken from there, and what finishes is added. With ``on``, the
+        address of its scheduler, the runs go to a Dask cluster, with ``workers`` to so many processes of this machine. Raises
         `cellyard.RunError` when a run fails, and `cellyard.UsageError` when an argument is out of bounds, a run may need more memory
         or records too much, more waits somewhere than could leave in the time that a run can tell, or the forced kernel cannot
         serve a port.
@@ -195,8 +202,13 @@ class Scenario:
         text = self._canonical if seed is None else self.with_seed(seed)._canonical
         draws: Sequence[int | None] = [None] if replications is None else range(replications)
         wanted = [Job(text, draw) for draw in draws]
-        finished = run_jobs(wanted, threads=jobs, digest=bool(digest), kernel=kernel, memory=memory)
-        return Results([RunResult(f.result) for f in sorted(finished, key=lambda f: f.index)])
+        finished = run_jobs(
+            wanted, threads=jobs, digest=bool(digest), kernel=kernel, memory=memory, store=store, on=on, workers=workers
+        )
+        results = [RunResult(f.result) for f in sorted(finished, key=lambda f: f.index)]
+        if store and store.failure:
+            raise store.failure
+        return Results(results)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Scenario) and self._canonical == other._canonical

@@ -25,7 +25,9 @@ from cellyard.terminal import printable
 from cellyard.text import csv_text, dump_pieces
 
 if TYPE_CHECKING:
+    from cellyard.cluster import Workers
     from cellyard.folder import ResultFolder
+    from cellyard.store import Store
 
 #: The first and the last second drawn.
 Window = tuple[float | None, float | None]
@@ -41,6 +43,9 @@ def command(
     jobs: int | None,
     out: Path | None,
     overwrite: bool,
+    store: Path | None,
+    on: str | None,
+    workers: int | None,
     output_format: str,
     kernel: str,
     memory: str | None,
@@ -62,15 +67,17 @@ def command(
     is_told = out is not None or output_format == "json"
     origin = _origin(first, overrides=overrides, grid=grid, seed=seed) if is_told else {}
     with ExitStack() as until_shown:
+        cluster = until_shown.enter_context(_cluster(on, workers, jobs))
         with _folder(out, first, origin, overwrite=overwrite) as folder:
+            kept = _store(folder, store)
             spool = until_shown.enter_context(Spool(folder.path)) if folder else None
             runs, timing, interrupted = _simulate(
-                work, jobs=jobs, folder=folder, spool=spool, kernel=kernel, memory=memory
+                work, jobs=jobs, folder=folder, store=kept, spool=spool, kernel=kernel, memory=memory, cluster=cluster
             )
             complete = len(runs) == len(work)
             found = document(first, runs, replications=replications, complete=complete, timing=timing, origin=origin)
             found["summary"] = summary(runs) if is_told or len(runs) > 1 else []
-            unwritten = [_publish(folder, found)] if folder and runs else []
+            unwritten = [_publish(folder, found) if folder and runs else _untold(kept)]
         _tell(grid_notes.after(runs))
         if plot and runs:
             unwritten.append(_plot(plot, runs[0], window))
@@ -138,6 +145,33 @@ def _folder(
     )
 
 
+def _cluster(on: str | None, workers: int | None, jobs: int | None) -> AbstractContextManager[Workers | None]:
+    """The machines that were asked for, if any."""
+    if on is None and workers is None:
+        return nullcontext()
+    from cellyard.cluster import asked
+
+    return asked(on, workers, jobs)
+
+
+def _store(folder: ResultFolder | None, path: Path | None) -> Store | None:
+    """The store of ``--store``, or that of the folder, if any."""
+    if folder is None and path is None:
+        return None
+    from cellyard.folder import open_store
+
+    return open_store(folder, path)
+
+
+def _untold(store: Store | None) -> str:
+    """What could not be stored, if so."""
+    if store is None:
+        return ""
+    from cellyard.folder import untold
+
+    return untold(store)
+
+
 def _origin(
     scenario: Scenario, *, overrides: Sequence[tuple[str, str]], grid: Sequence[tuple[str, str]], seed: int | None
 ) -> dict[str, Any]:
@@ -159,9 +193,11 @@ def _simulate(
     *,
     jobs: int | None,
     folder: ResultFolder | None,
+    store: Store | None,
     spool: Spool | None,
     kernel: str,
     memory: str | None,
+    cluster: Workers | None,
 ) -> tuple[list[dict[str, Any]], dict[str, float], bool]:
     """The runs in order, those that have finished when interrupted, the time that they took, and whether it was interrupted."""
     runs: dict[int, dict[str, Any]] = {}
@@ -169,12 +205,19 @@ def _simulate(
     progress = Progress(work[0][0].scenario.name, len(work))
     interrupted = False
     try:
-        with folder.store() if folder else nullcontext() as store, progress:
+        with store or nullcontext(), progress:
             _tell([store.note] if store and store.note else [])
             wanted = [job for _, job in work]
             tell = progress.update
             done = run_jobs(
-                wanted, threads=jobs, store=store, spool=spool, on_progress=tell, kernel=kernel, memory=memory
+                wanted,
+                threads=jobs,
+                store=store,
+                spool=spool,
+                on_progress=tell,
+                kernel=kernel,
+                memory=memory,
+                on=cluster,
             )
             for finished in done:
                 values = dict(work[finished.index][0].values)

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from cellyard import tables
 from cellyard.files import FileSet
 from cellyard.grid_columns import as_columns
 from cellyard.text import PIECE, csv_pieces, dump_pieces
@@ -22,7 +23,7 @@ def add(files: FileSet, document: Mapping[str, Any]) -> None:
     files.add("results.json", itertools.chain(dump_pieces(document), "\n"))
     files.add("scenario.toml", document["provenance"]["scenario"])
     runs = document["runs"]
-    for part in ("runs", "vcs", "vc_ports", "transfers", "back", "ports", "port_classes", "classes", "trace"):
+    for part in tables.PARTS:
         _add(files, part, csv_pieces(partial(of_part, runs, part)))
     _add(files, "summary", csv_pieces(lambda: summary_records(document["summary"])))
     _add(files, "series", series_pieces(runs))
@@ -41,34 +42,9 @@ def records(runs: Sequence[Mapping[str, Any]], part: str) -> list[dict[str, Any]
 
 def of_part(runs: Sequence[Mapping[str, Any]], part: str) -> Iterator[dict[str, Any]]:
     """A record for each run (its totals), or for each VC, port of a VC, transfer, port, class of a port, class or traced drop of it."""
-
-    def flat(thing: Mapping[str, Any]) -> dict[str, Any]:
-        """Without lists, which have a part of their own; `dropped_cells` by reason becomes a column each."""
-        record: dict[str, Any] = {}
-        for key, value in thing.items():
-            if isinstance(value, dict):
-                record |= {f"{key}_{name}": inner for name, inner in value.items()}
-            elif not isinstance(value, list):
-                record[key] = value
-        return record
-
-    def things(run: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
-        if part == "runs":
-            return [run["totals"]]
-        if part == "vc_ports":
-            return [{"vc": vc["name"], **there} for vc in run["vcs"] for there in vc["ports"]]
-        if part == "transfers":
-            return [{"vc": vc["name"], **transfer} for vc in run["vcs"] for transfer in vc["transfers"]]
-        if part == "back":
-            return [{"vc": vc["name"], **back} for vc in run["vcs"] for back in vc["back"]]
-        if part == "port_classes":
-            return [{"port": port["name"], **of_class} for port in run["ports"] for of_class in port["classes"]]
-        found: Sequence[Mapping[str, Any]] = run[part]
-        return found
-
     for head, run in zip(_heads(runs), runs, strict=True):
-        for thing in things(run):
-            yield {**head, **flat(thing)}
+        for record in tables.records(run, part):
+            yield {**head, **record}
 
 
 def _heads(runs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

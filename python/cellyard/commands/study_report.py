@@ -8,10 +8,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from cellyard import plot, provenance
+from cellyard.cluster import asked
 from cellyard.commands import FAILED, study_files, study_text
 from cellyard.commands.study_pages import Picture, page, summary
 from cellyard.commands.study_run import reproduce
 from cellyard.files import FileSet
+from cellyard.folder import open_store
 from cellyard.study import Rows, Study, load, select
 from cellyard.terminal import printable
 
@@ -23,6 +25,9 @@ def command(
     where: Sequence[tuple[str, str]],
     out: Path,
     overwrite: bool,
+    store: Path | None,
+    on: str | None,
+    workers: int | None,
     replications: int | None,
     seed: int | None,
     jobs: int | None,
@@ -33,9 +38,14 @@ def command(
     rows = select(study, tables, where)
     origin = provenance.of_command()
     path = out / "index.html"
-    with plot.style(), study_files.folder(study, out, origin, overwrite=overwrite) as folder:
+    with (
+        asked(on, workers, jobs) as cluster,
+        plot.style(),
+        study_files.folder(study, out, origin, overwrite=overwrite) as folder,
+    ):
+        kept = open_store(folder, store)
         reproduction, status, seconds = reproduce(
-            study, rows, replications=replications, seed=seed, jobs=jobs, memory=memory, folder=folder
+            study, rows, replications=replications, seed=seed, jobs=jobs, memory=memory, store=kept, cluster=cluster
         )
         if status:
             return status

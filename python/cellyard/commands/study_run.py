@@ -7,16 +7,21 @@ import sys
 from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from cellyard import overview, provenance
+from cellyard.cluster import Workers, asked
 from cellyard.commands import FAILED, INTERRUPTED, study_files, study_text
 from cellyard.errors import UsageError
-from cellyard.folder import ResultFolder
+from cellyard.folder import open_store, untold
 from cellyard.limits import MOST_RUNS
 from cellyard.progress import Progress
 from cellyard.reproduce import Reproduction
 from cellyard.study import Rows, Study, load, select
 from cellyard.text import csv_text, dump
+
+if TYPE_CHECKING:
+    from cellyard.store import Store
 
 #: Work that takes longer is announced.
 LONG_SECONDS = 10.0
@@ -33,18 +38,25 @@ def command(
     memory: str | None,
     out: Path | None,
     overwrite: bool,
+    store: Path | None,
+    on: str | None,
+    workers: int | None,
     output_format: str,
 ) -> int:
     """Simulate, print, write; returns the exit status."""
     study = load(name)
     rows = select(study, tables, where)
     origin = provenance.of_command()
-    with study_files.folder(study, out, origin, overwrite=overwrite) if out else nullcontext() as folder:
+    with (
+        asked(on, workers, jobs) as cluster,
+        study_files.folder(study, out, origin, overwrite=overwrite) if out else nullcontext() as folder,
+    ):
+        kept = open_store(folder, store)
         reproduction, status, seconds = reproduce(
-            study, rows, replications=replications, seed=seed, jobs=jobs, memory=memory, folder=folder
+            study, rows, replications=replications, seed=seed, jobs=jobs, memory=memory, store=kept, cluster=cluster
         )
         document = {**reproduction.to_dict(wall_seconds=seconds), "provenance": origin}
-        unwritten = ""
+        unwritten = untold(kept)
         if folder and document["rows"]:
             unwritten = folder.publish(lambda files: study_files.add(files, reproduction, document))
     if output_format == "json":
@@ -94,7 +106,8 @@ def reproduce(
     seed: int | None,
     jobs: int | None,
     memory: str | None,
-    folder: ResultFolder | None,
+    store: Store | None,
+    cluster: Workers | None,
 ) -> tuple[Reproduction, int, float]:
     """Simulate rows with progress on standard error; what was done, the exit status, wall seconds."""
     if len(rows) * (replications or 1) > MOST_RUNS:
@@ -103,13 +116,15 @@ def reproduce(
     expect(study, reproduction, jobs)
     status = 0
     with (
-        folder.store() if folder else nullcontext() as store,
+        store or nullcontext(),
         Progress(study.name, reproduction.total) as progress,
     ):
         if store and store.note:
             print(f"note: {store.note}", file=sys.stderr)
         try:
-            for _ in reproduction.advance(threads=jobs, memory=memory, store=store, on_progress=progress.update):
+            for _ in reproduction.advance(
+                threads=jobs, memory=memory, store=store, on=cluster, on_progress=progress.update
+            ):
                 pass
         except KeyboardInterrupt:
             status = INTERRUPTED

@@ -1,0 +1,65 @@
+"""What moved between two engines: the command ``cellyard store diff``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from cellyard.store import open_store
+from cellyard.store.compare import Comparison, Moved, builds, moved
+from cellyard.terminal import printable
+from cellyard.text import csv_text, dump, table
+
+
+def command(path: Path, *, before: str | None, after: str | None, scenario: str | None, output_format: str) -> int:
+    """Print which numbers are others in the later build, and by how much."""
+    with open_store(path) as store:
+        comparison = Comparison(*builds(store, before, after))
+        found = list(moved(store, comparison, name=scenario))
+    if output_format == "csv":
+        print(csv_text([_record(one) for one in found]), end="")
+    elif output_format == "json":
+        print(dump({**asdict(comparison), "moved": [_record(one) for one in found]}))
+    else:
+        print(_text(comparison, found))
+    return 0
+
+
+def _record(one: Moved) -> dict[str, object]:
+    head = one.run.columns()
+    return {key: head[key] for key in ("scenario", "scenario_name", "seed", "replication")} | {
+        "path": one.path,
+        "before": one.before,
+        "after": one.after,
+    }
+
+
+def _text(comparison: Comparison, found: Sequence[Moved]) -> str:
+    runs = len({one.run.hash for one in found})
+    lines = [
+        f"{comparison.before} -> {comparison.after}: {comparison.both} runs of both, {comparison.numbers} numbers compared",
+        f"{len(found)} numbers moved, in {runs} runs" if found else "no number moved",
+    ]
+    for build, count in ((comparison.before, comparison.only_before), (comparison.after, comparison.only_after)):
+        lines += [f"{count} runs of {build} alone are not compared"] if count else []
+    lines += [f"{comparison.apart} runs have no result of the same kind in both"] if comparison.apart else []
+    kinds: dict[str, list[Moved]] = {}
+    for one in found:
+        kinds.setdefault(one.kind, []).append(one)
+    head = ["number", "moved", "runs", "most", "from", "to", "relative", "of"]
+    body = [_line(kind, members) for kind, members in kinds.items()]
+    return "\n".join(lines) + (f"\n\n{table(head, body)}" if body else "")
+
+
+def _line(kind: str, members: Sequence[Moved]) -> list[object]:
+    """A line of the table: how many numbers moved in how many runs, and the one that moved most for its size."""
+    most = max(members, key=lambda one: (abs(one.relative), abs(one.change)))
+    run = most.run
+    draw = "" if run.replication is None else f", replication {run.replication}"
+    come_or_gone = most.before is None or most.after is None
+    numbers = (
+        [None, most.before, most.after, None] if come_or_gone else [most.change, most.before, most.after, most.relative]
+    )
+    of = printable(f"{run.name}, seed {run.seed}{draw}: {most.path}")
+    return [kind, len(members), len({one.run.hash for one in members}), *numbers, of]

@@ -1,0 +1,31 @@
+"""The runs of stores put into one: the command ``cellyard store merge``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from cellyard.commands import FAILED
+from cellyard.errors import UsageError
+from cellyard.store import open_store
+from cellyard.store.upkeep import merge
+from cellyard.terminal import printable
+
+
+def command(path: Path, others: Sequence[Path]) -> int:
+    """Add the runs of ``others`` to the store ``path``; status 1 when some could not be taken."""
+    status = 0
+    for other in others:
+        with open_store(other) as source:
+            if path.exists() and source.path.samefile(path):
+                raise UsageError(f"{other}: is the store that it would be added to")
+            with open_store(path, create=True) as store:
+                done = merge(store, source)
+        parts = [f"{done.added} runs added", f"{done.known} were there"]
+        parts += [f"{done.completed} of these got results that they lacked"] if done.completed else []
+        print(printable(f"{other}: {', '.join(parts)}"))
+        for told in done.left_out:
+            print(printable(f"left out: {told}"), file=sys.stderr)
+            status = FAILED
+    return status

@@ -1,0 +1,47 @@
+"""SQL over the runs of a store: the command ``cellyard store query``."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from pathlib import Path
+
+from cellyard.errors import UsageError
+from cellyard.store import open_store
+from cellyard.store.frames import PARTS, needed
+from cellyard.text import csv_text, dump, table
+
+
+def command(path: Path, sql: str, *, output_format: str) -> int:
+    """Make the tables that ``sql`` names, and print what it gives."""
+    duckdb = needed("duckdb")
+    needed("polars")
+    named = [part for part in PARTS if re.search(rf"\b{part}\b", sql, re.IGNORECASE)]
+    with tempfile.TemporaryDirectory(prefix="cellyard-") as folder, duckdb.connect() as connection:
+        with open_store(path) as store:
+            for part in named:
+                frame = store.to_frame(part)
+                if len(frame):
+                    file = Path(folder) / f"{part}.parquet"
+                    frame.write_parquet(file)
+                    connection.execute(f"CREATE VIEW {part} AS SELECT * FROM read_parquet('{file}')")
+        try:
+            found = connection.execute(sql)
+            columns = [column[0] for column in found.description or ()]
+            rows = found.fetchall() if columns else []
+        except duckdb.Error as error:
+            words = " ".join(str(error).split("\n\n")[0].split())
+            raise UsageError(f"SQL: {words}; tables: {', '.join(PARTS)}") from None
+    if output_format == "table":
+        print(table(columns, rows))
+    else:
+        plain = [{name: _plain(value) for name, value in zip(columns, row, strict=True)} for row in rows]
+        print(
+            dump({"rows": plain}) if output_format == "json" else csv_text(plain), end="\n" * (output_format == "json")
+        )
+    return 0
+
+
+def _plain(value: object) -> object:
+    """What JSON has, and anything else as text: dates above all."""
+    return value if value is None or isinstance(value, (bool, int, float, str, list, dict)) else str(value)

@@ -1,0 +1,23 @@
+"""The numbers of a result by their paths."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+
+def numbers(value: Any, path: str = "") -> Iterator[tuple[str, float | int]]:
+    """Every number in a document with its path; things in a list go by their name if they have one, by their place otherwise.
+
+    >>> list(numbers({"totals": {"cells": 5, "fairness": None}, "vcs": [{"name": "vc1", "segments": 2}], "of": [7, "a"]}))
+    [('totals.cells', 5), ('vcs.vc1.segments', 2), ('of.0', 7)]
+    """
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from numbers(inner, f"{path}.{key}" if path else str(key))
+    elif isinstance(value, list):
+        for place, inner in enumerate(value):
+            name = inner.get("name") or inner.get("class") if isinstance(inner, dict) else None
+            yield from numbers(inner, f"{path}.{name if isinstance(name, str) else place}")
+    elif isinstance(value, (int, float)) and not isinstance(value, bool):
+        yield path, value

@@ -1,0 +1,113 @@
+"""What moved between two builds of the engine: the numbers of the same runs beside each other."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cellyard.errors import UsageError
+from cellyard.identity import run_hash
+from cellyard.numbers import numbers
+from cellyard.store.contents import StoredRun, engines, keeps, result
+
+if TYPE_CHECKING:
+    from cellyard.store.file import Store
+
+#: Of a path, what names one of many things of a kind.
+_NAMED = re.compile(r"^(vcs|ports|classes)\.[^.]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """A number of a run that is another one in the later build; ``None`` where it is not there."""
+
+    run: StoredRun
+    path: str
+    before: float | None
+    after: float | None
+
+    @property
+    def kind(self) -> str:
+        """The path without the name of the VC, port or class."""
+        return _NAMED.sub(r"\1.*", self.path)
+
+    @property
+    def change(self) -> float:
+        """By how much it moved; infinite where it came or went."""
+        return float("inf") if self.before is None or self.after is None else self.after - self.before
+
+    @property
+    def relative(self) -> float:
+        """The change over the larger of both."""
+        if self.before is None or self.after is None:
+            return float("inf")
+        return self.change / max(abs(self.before), abs(self.after))
+
+
+@dataclass
+class Comparison:
+    """Two builds: runs that both have, runs that only one has, runs with nothing in common, and how many numbers were compared."""
+
+    before: str
+    after: str
+    both: int = 0
+    only_before: int = 0
+    only_after: int = 0
+    apart: int = 0
+    numbers: int = 0
+
+
+def builds(store: Store, before: str | None, after: str | None) -> tuple[str, str]:
+    """The builds to compare: named by their beginnings, or the last two of the store; raises `UsageError` where that leaves none."""
+    there = list(engines(store))
+    listed = ", ".join(there) or "none"
+
+    def named(option: str, text: str) -> str:
+        found = [build for build in there if build.startswith(text)]
+        if len(found) != 1:
+            many = "several builds begin so" if found else "no run is of this build"
+            raise UsageError(f"{option} {text}: {many}; there are: {listed}")
+        return found[0]
+
+    later = named("--to", after) if after else None
+    earlier = named("--from", before) if before else None
+    rest = [build for build in there if build not in (later, earlier)]
+    later = later or (rest.pop() if rest else None)
+    earlier = earlier or (rest.pop() if rest else None)
+    if earlier is None or later is None or earlier == later:
+        raise UsageError(
+            f"{store.path}: has runs of one build of the engine or of none, and two are compared; there are: {listed}"
+        )
+    return earlier, later
+
+
+def moved(store: Store, comparison: Comparison, *, name: str | None = None) -> Iterator[Moved]:
+    """Every number that differs between the builds of a comparison, which counts while this goes on."""
+    there = {run.hash: run for run in store.runs(name=name, engine=comparison.after)}
+    comparison.only_after = len(there)
+    for run in store.runs(name=name, engine=comparison.before):
+        other = there.get(run_hash(run.scenario, run.replication, comparison.after))
+        if other is None:
+            comparison.only_before += 1
+            continue
+        comparison.only_after -= 1
+        comparison.both += 1
+        # The whole result where both have it, otherwise what was kept of both.
+        for keep in sorted(keeps(store, run)):
+            one, its = result(store, run, keep), result(store, other, keep)
+            if one is not None and its is not None:
+                yield from _differences(run, dict(numbers(one)), dict(numbers(its)), comparison)
+                break
+        else:
+            comparison.apart += 1
+
+
+def _differences(
+    run: StoredRun, before: dict[str, float], after: dict[str, float], comparison: Comparison
+) -> Iterator[Moved]:
+    for path in dict.fromkeys([*before, *after]):
+        comparison.numbers += 1
+        if before.get(path) != after.get(path):
+            yield Moved(run, path, before.get(path), after.get(path))

@@ -1,0 +1,160 @@
+"""A result as bytes, and back: compressed JSON, points and traced drops apart in compressed pieces, all with checksums."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from cellyard.drops import RECORD, Drops
+from cellyard.identity import HASH_BYTES
+from cellyard.results import with_arrays
+from cellyard.text import json_text
+
+#: More is not worth its time.
+_LEVEL = 1
+
+#: A shorter document is stored as it is.
+SHORT_BYTES = 512
+
+#: How compressed bytes begin, which no JSON does.
+_COMPRESSED = b"\x78"
+
+#: Points of a series, or traced drops, in one piece.
+PIECE_NUMBERS = 1 << 16
+
+#: The number of traced drops where a series has its own.
+DROPS = -1
+
+
+class DamageError(ValueError):
+    """What was read is not what was written."""
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Some points of a series, or some traced drops (`DROPS`), in order of ``place``."""
+
+    series: int
+    place: int
+    content: bytes
+
+
+@dataclass(frozen=True)
+class Packed:
+    """A result: its document, what of it is in pieces as JSON, and what makes these, one by one."""
+
+    content: bytes
+    recorded: str | None = None
+    pieces: Callable[[], Iterable[Piece]] = tuple
+
+
+def packed(result: Mapping[str, Any], text: str | None = None) -> Packed:
+    """A whole result. ``text`` is its document without points and traced drops, if that is there as text already."""
+    series = result.get("series") or ()
+    drops = result.get("trace")
+    traced = drops if isinstance(drops, Drops) else None
+    if not series and traced is None:
+        return Packed(_pressed(text or json_text(result)))
+    recorded = {
+        "points": [len(one["time_s"]) for one in series],
+        "drops": len(traced) if traced is not None else None,
+        "words": traced.words if traced is not None else [],
+    }
+    if text is None:
+        bare = {**result, "series": [{**one, "time_s": [], "value": []} for one in series]}
+        text = json_text(bare | ({"trace": []} if traced is not None else {}))
+    return Packed(_pressed(text), json.dumps(recorded), partial(_pieces, series, traced))
+
+
+def packed_part(kept: Mapping[str, Any]) -> Packed:
+    """What was kept of a result, all in one."""
+    return Packed(_pressed(json_text(kept)))
+
+
+def _pressed(text: str) -> bytes:
+    raw = text.encode()
+    return zlib.compress(raw, _LEVEL) if len(raw) > SHORT_BYTES else raw
+
+
+def _unpressed(content: bytes) -> bytes:
+    return zlib.decompress(content) if content.startswith(_COMPRESSED) else content
+
+
+def _pieces(series: Iterable[Mapping[str, Any]], drops: Drops | None) -> Iterator[Piece]:
+    import numpy as np
+
+    for number, one in enumerate(series):
+        for place, start in enumerate(range(0, len(one["time_s"]), PIECE_NUMBERS)):
+            some = slice(start, start + PIECE_NUMBERS)
+            columns = (np.asarray(one[name][some], "<f8").tobytes() for name in ("time_s", "value"))
+            yield Piece(number, place, zlib.compress(b"".join(columns), _LEVEL))
+    for place, start in enumerate(range(0, len(drops) if drops is not None else 0, PIECE_NUMBERS)):
+        records = drops.records[start : start + PIECE_NUMBERS]  # type: ignore[union-attr]
+        yield Piece(DROPS, place, zlib.compress(records.astype(_little()).tobytes(), _LEVEL))
+
+
+def _little() -> Any:
+    """A record of a traced drop with the least byte first, as it is stored."""
+    import numpy as np
+
+    return np.dtype(list(RECORD)).newbyteorder("<")
+
+
+def unpacked(content: bytes, recorded: str | None, pieces: Iterable[Piece]) -> dict[str, Any]:
+    """The result; raises `DamageError` unless all of its pieces are there."""
+    try:
+        result = json.loads(_unpressed(content))
+        if recorded is None:
+            return with_arrays(result)
+        return _with_pieces(result, json.loads(recorded), pieces)
+    except (ValueError, TypeError, KeyError, AttributeError, zlib.error) as error:
+        raise DamageError(str(error)) from None
+
+
+def _with_pieces(result: dict[str, Any], recorded: Mapping[str, Any], pieces: Iterable[Piece]) -> dict[str, Any]:
+    import numpy as np
+
+    found: dict[int, list[Piece]] = {}
+    for piece in pieces:
+        found.setdefault(piece.series, []).append(piece)
+
+    def numbers(series: int, columns: int) -> list[bytes]:
+        """The bytes of each column of a series."""
+        parts: list[list[bytes]] = [[] for _ in range(columns)]
+        for piece in found.get(series, ()):
+            raw = zlib.decompress(piece.content)
+            size = len(raw) // columns
+            for column in range(columns):
+                parts[column].append(raw[column * size : (column + 1) * size])
+        return [b"".join(some) for some in parts]
+
+    for number, (series, count) in enumerate(zip(result["series"], recorded["points"], strict=True)):
+        columns = [np.frombuffer(raw, "<f8").astype(float) for raw in numbers(number, 2)]
+        if [len(column) for column in columns] != [count, count]:
+            raise DamageError("points are missing")
+        series |= dict(zip(("time_s", "value"), columns, strict=True))
+    if recorded["drops"] is not None:
+        records = np.frombuffer(numbers(DROPS, 1)[0], _little()).astype(list(RECORD))
+        if len(records) != recorded["drops"]:
+            raise DamageError("traced drops are missing")
+        result["trace"] = Drops(records, recorded["words"])
+    return result
+
+
+def seal(run: bytes, keep: bytes, recorded: str | None, content: bytes) -> bytes:
+    """Checksum of a result with the run that it is of."""
+    return _sum(run + keep + (recorded or "").encode() + b"\n" + content)
+
+
+def piece_seal(run: bytes, piece: Piece) -> bytes:
+    """Checksum of a piece with its place."""
+    return _sum(run + f"{piece.series} {piece.place}\n".encode() + piece.content)
+
+
+def _sum(content: bytes) -> bytes:
+    return hashlib.sha256(content).digest()[:HASH_BYTES]

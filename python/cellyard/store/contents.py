@@ -1,0 +1,148 @@
+"""What is in a store: its runs, by scenario and engine, and which of them are damaged."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from cellyard.errors import UsageError
+from cellyard.identity import WHOLE, run_hash
+from cellyard.store.content import DamageError
+
+if TYPE_CHECKING:
+    from cellyard.store.file import Store
+
+#: Runs that are looked at in one go.
+PAGE = 1000
+
+_RUNS = """
+SELECT run.id, run.hash, scenario.hash, scenario.name, scenario.seed, run.replication, engine.build, run.finished_s, run.cpu_s, run.bytes
+FROM run LEFT JOIN scenario ON scenario.id = run.scenario LEFT JOIN engine ON engine.id = run.engine
+WHERE run.id > ? AND (? IS NULL OR scenario.name = ?) AND (? IS NULL OR engine.build = ?) ORDER BY run.id LIMIT ?
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRun:
+    """A stored run: its number in the file, what it is known by, when it was added (seconds since 1970), its CPU time, and its size."""
+
+    number: int
+    hash: bytes
+    scenario: bytes
+    name: str
+    seed: int
+    replication: int | None
+    engine: str
+    finished_s: int
+    cpu_s: float
+    bytes: int
+
+    @property
+    def label(self) -> str:
+        """The run in words."""
+        draw = "" if self.replication is None else f", replication {self.replication}"
+        return f"the run of {self.name}, seed {self.seed}{draw}"
+
+    @property
+    def is_consistent(self) -> bool:
+        """Whether its hash is that of what it is known by."""
+        return isinstance(self.engine, str) and self.hash == run_hash(
+            self.scenario or b"", self.replication, self.engine
+        )
+
+    def columns(self) -> dict[str, Any]:
+        """What says in a table which run it is."""
+        return {
+            "run": self.hash.hex(),
+            "scenario": self.scenario.hex(),
+            "scenario_name": self.name,
+            "seed": self.seed,
+            "replication": self.replication,
+            "engine_build": self.engine,
+            "finished_utc": date(self.finished_s).removesuffix("+00:00"),
+            "cpu_s": self.cpu_s,
+        }
+
+
+def date(seconds: int) -> str:
+    """A moment in UTC."""
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
+
+
+def runs(store: Store, *, name: str | None = None, engine: str | None = None) -> Iterator[StoredRun]:
+    """All runs in order of being added, or those of scenarios of that name and of that engine."""
+    last = 0
+    while True:
+        rows = store.connection.execute(_RUNS, (last, name, name, engine, engine, PAGE)).fetchall()
+        if not rows:
+            return
+        for row in rows:
+            yield StoredRun(*row)
+        last = rows[-1][0]
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The runs of one scenario name by one engine."""
+
+    name: str
+    engine: str
+    scenarios: int
+    runs: int
+    first_s: int
+    last_s: int
+    cpu_s: float
+    bytes: int
+
+
+def groups(store: Store) -> list[Group]:
+    """How many runs there are of which scenario by which engine, by name and date."""
+    rows = store.connection.execute(
+        """SELECT scenario.name, engine.build, count(DISTINCT run.scenario), count(*), min(finished_s), max(finished_s),
+            sum(cpu_s), sum(bytes)
+        FROM run JOIN scenario ON scenario.id = run.scenario JOIN engine ON engine.id = run.engine
+        GROUP BY scenario.name, engine.build ORDER BY scenario.name, min(finished_s), engine.build"""
+    )
+    return [Group(*row) for row in rows]
+
+
+def engines(store: Store) -> dict[str, int]:
+    """Builds of the engine and how many runs each has, the oldest first."""
+    rows = store.connection.execute(
+        """SELECT engine.build, count(run.id) FROM engine JOIN run ON run.engine = engine.id
+        GROUP BY engine.build ORDER BY max(finished_s), max(run.id)"""
+    )
+    return dict(rows.fetchall())
+
+
+def keeps(store: Store, run: StoredRun) -> list[bytes]:
+    """What is stored of a run: hashes of what was kept, empty for the whole result."""
+    rows = store.connection.execute("SELECT keep FROM result WHERE run = ? ORDER BY id", (run.number,))
+    return [keep for (keep,) in rows]
+
+
+def result(store: Store, run: StoredRun, keep: bytes = WHOLE) -> dict[str, Any] | None:
+    """What is stored of a run, if it is; raises `UsageError` when it is not as it was written."""
+    try:
+        if not run.is_consistent:
+            raise DamageError("it is not known by what it is")
+        return store.read(run.hash, keep)
+    except (DamageError, sqlite3.DatabaseError) as error:
+        raise UsageError(
+            f"{store.path}: {run.label} is not as it was written: {error}; `cellyard store prune {store.path} --damaged` removes what "
+            "is damaged"
+        ) from None
+
+
+def damaged(store: Store, run: StoredRun) -> str:
+    """Why a run cannot be used, if so."""
+    if not run.is_consistent:
+        return "it is not known by what it is"
+    try:
+        found = [store.read(run.hash, keep) for keep in keeps(store, run)]
+    except (DamageError, sqlite3.DatabaseError) as error:
+        return str(error)
+    return "" if found else "it has no result"

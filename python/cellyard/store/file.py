@@ -1,0 +1,303 @@
+"""The store of finished runs: found by their content, added as they finish, by several processes at a time."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from cellyard.errors import UsageError
+from cellyard.identity import WHOLE, Identity
+from cellyard.store import contents, schema
+from cellyard.store.content import DamageError, Packed, Piece, packed, packed_part, piece_seal, seal, unpacked
+
+if TYPE_CHECKING:
+    from cellyard.results import RunResult
+    from cellyard.store.contents import StoredRun
+
+#: The store in a folder of results.
+NAME = "runs.sqlite"
+
+#: At most so often what was added is brought to the disk, beside the end.
+DISK_SECONDS = 1.0
+
+#: A larger document is not stored beside what is kept of it.
+WHOLE_BYTES = 1 << 20
+
+
+@dataclass(frozen=True)
+class Added:
+    """A finished run to be kept; see `Store.add`."""
+
+    identity: Identity
+    result: Mapping[str, Any]
+    text: str | None = None
+    cpu_seconds: float = 0.0
+
+    def parts(self) -> dict[bytes, Packed]:
+        """What is stored of it."""
+        if not self.identity.keep:
+            return {WHOLE: packed(self.result, self.text)}
+        parts = {self.identity.keep_hash: packed_part(self.result)}
+        if self.text is not None and len(self.text) <= WHOLE_BYTES:
+            parts[WHOLE] = packed({}, self.text)
+        return parts
+
+    def scenario(self) -> dict[str, Any]:
+        """The row of its scenario."""
+        from cellyard import _engine
+
+        name, seed = _engine.heading(self.identity.scenario)
+        return {"name": name, "seed": seed, "canonical": zlib.compress(self.identity.scenario.encode())}
+
+
+class Store(AbstractContextManager["Store"]):
+    """Finished runs in one SQLite file, made if need be unless ``create`` is false; closed at the end of the ``with`` block.
+
+    A run is there as soon as `add` returns, whatever happens to the process; the disk has it within `DISK_SECONDS`, or at the end. Every
+    result carries a checksum, which is checked when it is read. What cannot be written is no error: `failure` is the first one,
+    and the runs go on. Raises `UsageError` when the file is no store, of a newer version, or cannot be read and written.
+    """
+
+    def __init__(self, path: Path | str, *, create: bool = True) -> None:
+        self.path = Path(path)
+        #: What is to be told of the file, if anything.
+        self.note = ""
+        #: The first error of writing.
+        self.failure: OSError | None = None
+        self._kept: set[Identity] = set()
+        self.connection = schema.connect(self.path, create=create)
+        self._was = self.path.stat()
+        self._on_disk = time.monotonic()
+        self._dirty = False
+
+    def get(self, identity: Identity) -> dict[str, Any] | None:
+        """Result of the run if it was finished before; raises `UsageError` when it is not as it was written."""
+        try:
+            found = self.read(identity.run, identity.keep_hash)
+        except DamageError:
+            raise UsageError(_damaged(self.path, identity)) from None
+        except sqlite3.Error as error:
+            raise UsageError(f"{self.path}: cannot be read: {schema.told(error).strerror}") from None
+        if found is not None:
+            self._kept.add(identity)
+        return found
+
+    def read(self, run: bytes, keep: bytes = WHOLE) -> dict[str, Any] | None:
+        """What is stored of the run of that hash: all, or what was kept; raises `DamageError` and the errors of SQLite."""
+        return schema.patiently(lambda: self._read(run, keep))
+
+    def _read(self, run: bytes, keep: bytes) -> dict[str, Any] | None:
+        row = self.connection.execute(
+            "SELECT run, seal, recorded, content FROM result WHERE run = (SELECT id FROM run WHERE hash = ?) AND keep = ?",
+            (run, keep),
+        ).fetchone()
+        if row is None:
+            return None
+        number, sealed, recorded, content = row
+        if seal(run, keep, recorded, content) != sealed:
+            raise DamageError("its checksum does not match")
+        return unpacked(content, recorded, self.pieces(number, run) if recorded is not None else ())
+
+    def pieces(self, number: int, run: bytes) -> Iterator[Piece]:
+        """The pieces of the run with that number in the file and that hash, in order; raises `DamageError`."""
+        rows = self.connection.execute(
+            "SELECT series, place, content, seal FROM piece WHERE run = ? ORDER BY series, place", (number,)
+        )
+        for series, place, content, sealed in rows:
+            piece = Piece(series, place, content)
+            if piece_seal(run, piece) != sealed:
+                raise DamageError("the checksum of some points does not match")
+            yield piece
+
+    def add(
+        self,
+        identity: Identity,
+        result: Mapping[str, Any],
+        *,
+        replication: int | None = None,
+        text: str | None = None,
+        cpu_seconds: float = 0.0,
+    ) -> None:
+        """Keep a finished run; a process that is killed after this returns has kept it.
+
+        ``result`` is what is kept of it, ``text`` the engine's document without what probes recorded, if that is at hand: where
+        nothing was recorded, it is stored too, so that whatever else is asked of the run later is answered from it. ``cpu_seconds`` is what
+        it cost. ``replication`` is that of ``identity``. A run that is there already stays as it is.
+        """
+        self.add_all([Added(identity, result, text, cpu_seconds)])
+
+    def add_all(self, runs: Sequence[Added]) -> None:
+        """Keep finished runs as `add` does, in one transaction; where that fails, as many of them as can be kept."""
+        packs = [(run, run.parts()) for run in runs]
+        try:
+            self._add(packs)
+        except (sqlite3.Error, OSError) as error:
+            with suppress(sqlite3.Error):  # the log takes room too, until all of it is in the file
+                self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            if schema.is_busy(error):
+                self._fails(error)
+                return
+            for one in packs:
+                try:
+                    self._add([one])
+                except (sqlite3.Error, OSError) as its:
+                    self._fails(its)
+
+    def _add(self, packs: Sequence[tuple[Added, Mapping[bytes, Packed]]]) -> None:
+        to_disk = time.monotonic() - self._on_disk >= DISK_SECONDS
+        if to_disk:
+            self.connection.execute("PRAGMA synchronous = FULL")
+        self._dirty = True
+        try:
+            with schema.transaction(self.connection):
+                #: Numbers of scenarios and engines, which nobody else can change meanwhile.
+                numbers: dict[bytes | str, int] = {}
+                for run, parts in packs:
+                    self._add_run(run, parts, numbers)
+        finally:
+            if to_disk:
+                self.connection.execute("PRAGMA synchronous = NORMAL")
+                self._on_disk = time.monotonic()
+        self._kept.update(run.identity for run, _ in packs)
+
+    def _add_run(self, run: Added, parts: Mapping[bytes, Packed], numbers: dict[bytes | str, int]) -> None:
+        """Store a run, and of its results those that are not there."""
+        identity = run.identity
+        found = self.connection.execute("SELECT id FROM run WHERE hash = ?", (identity.run,)).fetchone()
+        size = sum(len(part.content) for part in parts.values())
+        if found:
+            number, size = int(found[0]), 0
+        else:
+            row = {
+                "hash": identity.run,
+                "scenario": self._number("scenario", "hash", identity.scenario_hash, run.scenario, numbers),
+                "replication": identity.replication,
+                "engine": self._number("engine", "build", identity.engine, dict, numbers),
+                "finished_s": int(time.time()),
+                "cpu_s": run.cpu_seconds,
+                "bytes": size,
+            }
+            number = self.insert("run", row)
+        more = sum(self._put(identity, number, keep, part) for keep, part in parts.items()) - size
+        if more:
+            self.connection.execute("UPDATE run SET bytes = bytes + ? WHERE id = ?", (more, number))
+
+    def _number(
+        self,
+        table: str,
+        column: str,
+        value: bytes | str,
+        others: Callable[[], Mapping[str, Any]],
+        numbers: dict[bytes | str, int],
+    ) -> int:
+        if value not in numbers:
+            numbers[value] = self.number(table, column, value, others)
+        return numbers[value]
+
+    def number(self, table: str, column: str, value: bytes | str, others: Callable[[], Mapping[str, Any]]) -> int:
+        """Number of the row of a table with that value; it is made with the ``others`` if need be."""
+        row = self.connection.execute(f"SELECT id FROM {table} WHERE {column} = ?", (value,)).fetchone()
+        return int(row[0]) if row else self.insert(table, {column: value, **others()})
+
+    def insert(self, table: str, values: Mapping[str, Any]) -> int:
+        """Add a row; its number."""
+        marks = ", ".join("?" * len(values))
+        statement = f"INSERT INTO {table} ({', '.join(values)}) VALUES ({marks})"
+        return int(self.connection.execute(statement, tuple(values.values())).lastrowid or 0)
+
+    def _put(self, identity: Identity, run: int, keep: bytes, part: Packed) -> int:
+        """Store a result unless it is there; the bytes that were added."""
+        values = (run, keep, seal(identity.run, keep, part.recorded, part.content), part.recorded, part.content)
+        cursor = self.connection.execute(
+            "INSERT OR IGNORE INTO result (run, keep, seal, recorded, content) VALUES (?, ?, ?, ?, ?)", values
+        )
+        if not cursor.rowcount:
+            return 0
+        size = len(part.content)
+        for piece in part.pieces():
+            sealed = piece_seal(identity.run, piece)
+            row = {"run": run, "series": piece.series, "place": piece.place, "seal": sealed, "content": piece.content}
+            self.insert("piece", row)
+            size += len(piece.content)
+        return size
+
+    def _fails(self, error: Exception) -> None:
+        self.failure = self.failure or schema.told(error, self.path)
+
+    @property
+    def kept(self) -> int:
+        """Number of runs that were asked for or added and are in the file, which is 0 when it is no longer there."""
+        try:
+            return len(self._kept) if os.path.samestat(self._was, self.path.stat()) else 0
+        except OSError:
+            return 0
+
+    def runs(self, *, name: str | None = None, engine: str | None = None) -> Iterator[StoredRun]:
+        """What is there, in order of being added: of the scenarios of that ``name`` and of that build of the ``engine``, all by default."""
+        return contents.runs(self, name=name, engine=engine)
+
+    def result(self, run: StoredRun) -> RunResult | None:
+        """Result of a run, ``None`` where only a part of it is stored; raises `UsageError` when it is not as it was written."""
+        from cellyard.results import RunResult
+
+        found = contents.result(self, run)
+        return RunResult(found) if found is not None else None
+
+    def to_frame(
+        self, part: str = "runs", *, library: str = "polars", name: str | None = None, engine: str | None = None
+    ) -> Any:
+        """A table of the stored runs as a frame of polars, or of ``pandas``; needs the extra ``data``, or pandas.
+
+        ``part`` is ``runs`` (their totals), ``vcs``, ``vc_ports``, ``ports``, ``port_classes``, ``classes``, ``kept`` (numbers of runs
+        of which only a part is stored), ``scenarios``, ``series`` or ``trace``. Names end in their unit. Runs are chosen as by `runs`.
+        """
+        from cellyard.store import frames
+
+        return frames.frame(self, part, library=library, name=name, engine=engine)
+
+    def close(self) -> None:
+        """Bring all to the disk and close the file; more than once does no harm."""
+        try:
+            if self._dirty:
+                # What the log has goes into the file, and both to the disk; the last process to close it removes the log.
+                self.connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
+                self._dirty = False
+        except sqlite3.ProgrammingError:  # closed already
+            return
+        except sqlite3.Error as error:
+            self._fails(error)
+        with suppress(sqlite3.Error):
+            self.connection.close()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def open_store(path: Path | str, *, create: bool = False) -> Store:
+    """The store in a file, or in a folder of ``--out``; raises `cellyard.UsageError` when there is none, unless ``create``.
+
+    Use it in a ``with`` block, or `Store.close` it.
+    """
+    found = Path(path)
+    return Store(found / NAME if found.is_dir() else found, create=create)
+
+
+def _damaged(path: Path, identity: Identity) -> str:
+    from cellyard import _engine
+
+    name, seed = _engine.heading(identity.scenario)
+    draw = "" if identity.replication is None else f", replication {identity.replication}"
+    return (
+        f"{path}: the run of {name}, seed {seed}{draw} is not as it was written: its checksum does not match; "
+        f"`cellyard store prune {path} --damaged` removes what is damaged, and it is simulated again"
+    )

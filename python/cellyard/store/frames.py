@@ -1,0 +1,121 @@
+"""Stored runs as frames of polars or pandas: a line for each run, VC, port, and so on, behind what says which run it is."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import sqlite3
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from cellyard import tables
+from cellyard.errors import UsageError, unknown
+from cellyard.identity import WHOLE
+from cellyard.numbers import numbers
+from cellyard.store.contents import StoredRun, keeps, result
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from cellyard.store.file import Store
+
+#: Tables of a store. Points take much room: they are made when they are asked for by name.
+PARTS = (*(part for part in tables.PARTS if part != "trace"), "kept", "scenarios", "series", "trace")
+LARGE = ("series", "trace")
+
+LIBRARIES = ("polars", "pandas")
+
+#: Lines that are made a frame at once.
+_AT_ONCE = 20_000
+
+#: What names a series.
+_SERIES = ("what", "of", "class", "vc", "unit")
+
+
+def needed(module: str, extra: str = "data") -> Any:
+    """A module of an extra; raises `UsageError` that says how to get it."""
+    import importlib
+
+    try:
+        return importlib.import_module(module)
+    except ImportError:
+        raise UsageError(f"this needs {module}: pip install 'cellyard[{extra}]'") from None
+
+
+def frame(
+    store: Store, part: str, *, library: str = "polars", name: str | None = None, engine: str | None = None
+) -> Any:
+    """A table of the stored runs of a scenario name and a build of the engine, or of all; see `Store.to_frame`."""
+    if part not in PARTS:
+        raise unknown("table", part, PARTS)
+    if library not in LIBRARIES:
+        raise unknown("library", library, LIBRARIES)
+    made = needed(library)
+    chosen = store.runs(name=name, engine=engine)
+    lines = records(store, part, chosen) if part != "series" else _points(store, chosen)
+    if library == "pandas":
+        return made.DataFrame(list(lines))
+    return polars_frame(lines)
+
+
+def polars_frame(lines: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
+    """The lines as one frame with the columns of all."""
+    needed("polars")
+    import polars as pl
+
+    rest = iter(lines)
+    frames = []
+    while some := list(itertools.islice(rest, _AT_ONCE)):
+        frames.append(pl.DataFrame(some, infer_schema_length=None))
+    found = pl.concat(frames, how="diagonal_relaxed") if frames else pl.DataFrame()
+    if "finished_utc" in found.columns:
+        found = found.with_columns(pl.col("finished_utc").str.to_datetime())
+    return found
+
+
+def records(store: Store, part: str, runs: Iterable[StoredRun]) -> Iterator[dict[str, Any]]:
+    """The lines of a table; raises `UsageError` where something is damaged."""
+    if part == "scenarios":
+        yield from _scenarios(store, runs)
+        return
+    for run in runs:
+        head = run.columns()
+        if part == "kept":
+            for keep in keeps(store, run):
+                if keep != WHOLE:
+                    for path, value in numbers(result(store, run, keep)):
+                        yield {**head, "keep": keep.hex(), "path": path, "value": float(value)}
+            continue
+        found = result(store, run)
+        if found is not None:
+            for record in tables.records(found, part):
+                yield {**head, **record}
+
+
+def _points(store: Store, runs: Iterable[StoredRun]) -> Iterator[dict[str, Any]]:
+    for run in runs:
+        head = run.columns()
+        for series in (result(store, run) or {"series": ()})["series"]:
+            names = {key: series[key] for key in _SERIES}
+            for time_s, value in zip(series["time_s"].tolist(), series["value"].tolist(), strict=True):
+                yield {**head, **names, "time_s": time_s, "value": value}
+
+
+def _scenarios(store: Store, runs: Iterable[StoredRun]) -> Iterator[dict[str, Any]]:
+    """Each scenario once, with its canonical JSON: times in ticks, rates in bit/s."""
+    seen = set()
+    read: Callable[..., sqlite3.Cursor] = store.connection.execute
+    for run in runs:
+        if run.scenario not in seen:
+            seen.add(run.scenario)
+            (canonical,) = read("SELECT canonical FROM scenario WHERE hash = ?", (run.scenario,)).fetchone()
+            text = zlib.decompress(canonical).decode()
+            duration = json.loads(text).get("duration")
+            yield {
+                "scenario": run.scenario.hex(),
+                "scenario_name": run.name,
+                "seed": run.seed,
+                "duration_ticks": duration,
+                "canonical": text,
+            }

@@ -1,0 +1,189 @@
+"""The SQLite file of a store: its tables, their version, and how a file is opened or refused."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sqlite3
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TypeVar
+
+from cellyard.errors import UsageError
+
+T = TypeVar("T")
+
+#: Marks an SQLite file as a store: the letters "Cyrd".
+APPLICATION = 0x43797264
+
+#: What makes each version of the tables from the one before; the version is their number. Hashes and seals are bytes.
+#:
+#: `result.keep` is the hash of what is kept, empty for the whole document; `recorded` says in JSON what of the document is in `piece`.
+#: A whole result may have points and traced drops, in pieces: those of series 0, 1, ... and of drops, -1.
+MIGRATIONS: list[tuple[str, ...]] = [
+    (
+        "CREATE TABLE engine (id INTEGER PRIMARY KEY, build TEXT NOT NULL UNIQUE)",
+        """CREATE TABLE scenario (
+            id INTEGER PRIMARY KEY, hash BLOB NOT NULL UNIQUE, name TEXT NOT NULL, seed INTEGER NOT NULL, canonical BLOB NOT NULL
+        )""",
+        """CREATE TABLE run (
+            id INTEGER PRIMARY KEY, hash BLOB NOT NULL UNIQUE, scenario INTEGER NOT NULL REFERENCES scenario, replication INTEGER,
+            engine INTEGER NOT NULL REFERENCES engine, finished_s INTEGER NOT NULL, cpu_s REAL NOT NULL, bytes INTEGER NOT NULL
+        )""",
+        """CREATE TABLE result (
+            id INTEGER PRIMARY KEY, run INTEGER NOT NULL REFERENCES run, keep BLOB NOT NULL, seal BLOB NOT NULL, recorded TEXT,
+            content BLOB NOT NULL, UNIQUE (run, keep)
+        )""",
+        """CREATE TABLE piece (
+            id INTEGER PRIMARY KEY, run INTEGER NOT NULL REFERENCES run, series INTEGER NOT NULL, place INTEGER NOT NULL,
+            seal BLOB NOT NULL, content BLOB NOT NULL, UNIQUE (run, series, place)
+        )""",
+    ),
+]
+
+#: A writer waits so long for others, whose transactions are short.
+BUSY_SECONDS = 30.0
+
+#: SQLite itself waits so long before an interrupt is looked for.
+_LOOK_MILLISECONDS = 200
+
+#: Of SQLite's own memory.
+_CACHE_KIB = 32 << 10
+
+_NEW_STORE = "a new name makes a new one"
+
+
+def patiently(call: Callable[[], T]) -> T:
+    """What ``call`` returns, tried again while another process writes; then SQLite's error."""
+    until = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            return call()
+        except sqlite3.OperationalError as error:
+            if not is_busy(error) or time.monotonic() > until:
+                raise
+
+
+def is_busy(error: Exception) -> bool:
+    """Whether another process was writing."""
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+
+
+@contextmanager
+def transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """All that is written in the block counts when it ends, or nothing."""
+    patiently(lambda: connection.execute("BEGIN IMMEDIATE"))
+    try:
+        yield
+        patiently(lambda: connection.execute("COMMIT"))
+    except BaseException:
+        with suppress(sqlite3.Error):
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+        raise
+
+
+def connect(path: Path, *, create: bool) -> sqlite3.Connection:
+    """The store in the file ``path``, made if need be when ``create`` says so.
+
+    Raises `UsageError` for what is no store, one of a newer version, and one that cannot be read and written; nothing is left behind then.
+    """
+    there = _is_file(path, create=create)
+    connection: sqlite3.Connection | None = None
+    try:
+        if there and not os.access(path, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        if not os.access(path.parent, os.W_OK):
+            raise PermissionError(errno.EACCES, f"the folder cannot be written, {os.strerror(errno.EACCES)}")
+        uri = f"{path.absolute().as_uri()}?mode={'rwc' if create else 'rw'}"
+        connection = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False)
+        _prepare(connection, path)
+    except (sqlite3.Error, OSError) as error:
+        _leave(connection, path, there)
+        raise UsageError(_refusal(path, error)) from None
+    except BaseException:
+        _leave(connection, path, there)
+        raise
+    return connection
+
+
+def _is_file(path: Path, *, create: bool) -> bool:
+    """Whether the file is there; raises `UsageError` when it is none, or it should be there and is not."""
+    try:
+        if path.is_dir():
+            raise UsageError(f"{path}: is a folder; must be a file, in which finished runs are kept")
+        if path.exists():
+            return True
+        if not create:
+            raise UsageError(f"{path}: there is no such store; allowed: a file that --store made, or a folder of --out")
+        if not path.parent.is_dir():
+            raise UsageError(f"{path}: cannot be made: there is no folder {path.parent}")
+    except OSError as error:  # a name that is none
+        raise UsageError(_refusal(path, error)) from None
+    return False
+
+
+def _prepare(connection: sqlite3.Connection, path: Path) -> None:
+    """Make sure that the tables are there, in their newest form."""
+    connection.execute(f"PRAGMA busy_timeout = {_LOOK_MILLISECONDS}")
+    version = patiently(lambda: _version(connection, path))
+    if version == 0:
+        connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
+    patiently(lambda: connection.execute("PRAGMA journal_mode = WAL"))
+    # Commits go to the file's log; the log goes to the disk when `Store` says so, and before it is put into the file.
+    connection.execute("PRAGMA synchronous = NORMAL")
+    connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
+    if version < len(MIGRATIONS):
+        with transaction(connection):
+            for step in MIGRATIONS[_version(connection, path) :]:
+                for statement in step:
+                    connection.execute(statement)
+            connection.execute(f"PRAGMA application_id = {APPLICATION}")
+            connection.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
+
+
+def _version(connection: sqlite3.Connection, path: Path) -> int:
+    """Version of the tables, 0 where none have been made; raises `UsageError` for another file and for a newer version."""
+    (application,) = connection.execute("PRAGMA application_id").fetchone()
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    if application != APPLICATION and (application or version or tables):
+        raise UsageError(f"{path}: is an SQLite file of something else, and no store of runs; {_NEW_STORE}")
+    if version > len(MIGRATIONS):
+        raise UsageError(
+            f"{path}: is a store of version {version}, which a newer Cellyard made; this one knows up to {len(MIGRATIONS)}; "
+            f"{_NEW_STORE}"
+        )
+    return int(version)
+
+
+def _leave(connection: sqlite3.Connection | None, path: Path, there: bool) -> None:
+    """Close, and remove the empty file that was made."""
+    if connection is not None:
+        connection.close()
+    with suppress(OSError):
+        if not there and path.stat().st_size == 0:
+            path.unlink()
+
+
+def _refusal(path: Path, error: Exception) -> str:
+    if isinstance(error, sqlite3.Error) and getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_NOTADB:
+        return f"{path}: is no store of runs; {_NEW_STORE}"
+    return f"{path}: cannot be read and written: {told(error).strerror}"
+
+
+def told(error: Exception, path: Path | None = None) -> OSError:
+    """An error of SQLite in the words and the number of the system."""
+    if isinstance(error, OSError):
+        return OSError(error.errno, error.strerror or str(error), str(path or ""))
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    number, words = {
+        sqlite3.SQLITE_FULL: (errno.ENOSPC, os.strerror(errno.ENOSPC)),
+        sqlite3.SQLITE_READONLY: (errno.EROFS, "it, or its folder, is read-only"),
+        sqlite3.SQLITE_CANTOPEN: (errno.EACCES, "it, or a file beside it, cannot be opened"),
+        sqlite3.SQLITE_BUSY: (errno.EAGAIN, f"others have been writing for {BUSY_SECONDS:.0f} s"),
+        sqlite3.SQLITE_CORRUPT: (errno.EIO, f"it is damaged ({error})"),
+    }.get(code, (errno.EIO, str(error)))
+    return OSError(number, words, str(path or ""))

@@ -1,0 +1,128 @@
+"""Merging stores, and removing what is no longer wanted."""
+
+from __future__ import annotations
+
+import sqlite3
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from cellyard.errors import UsageError
+from cellyard.store import contents, schema
+from cellyard.store.content import Piece, piece_seal
+
+if TYPE_CHECKING:
+    from cellyard.store.contents import StoredRun
+    from cellyard.store.file import Store
+
+#: Runs in one transaction: others can write between two.
+AT_ONCE = 200
+
+
+@dataclass
+class Merged:
+    """What came of a merge: runs added, runs that were there, results added to them, and what was left out, in words."""
+
+    added: int = 0
+    known: int = 0
+    completed: int = 0
+    left_out: list[str] = field(default_factory=list)
+
+
+def merge(store: Store, other: Store) -> Merged:
+    """Add the runs of ``other`` that ``store`` does not have, and the results that it does not have of its runs.
+
+    What is damaged is left out. Of a result that both have, that of ``store`` stays; if they differ, that is told. Raises `UsageError` when
+    ``store`` cannot be written.
+    """
+    done = Merged()
+    try:
+        for some in _some(other.runs()):
+            whole = [(run, why) for run in some for why in [contents.damaged(other, run)]]
+            done.left_out += [f"{other.path}: {run.label} is damaged: {why}" for run, why in whole if why]
+            with schema.transaction(store.connection):
+                for run in (run for run, why in whole if not why):
+                    _merge_run(store, other, run, done)
+    except sqlite3.Error as error:
+        raise UsageError(f"{store.path}: cannot be written: {schema.told(error).strerror}") from None
+    return done
+
+
+def _some(runs: Iterable[StoredRun]) -> Iterator[Sequence[StoredRun]]:
+    rest = iter(runs)
+    while some := list(islice(rest, AT_ONCE)):
+        yield some
+
+
+def _merge_run(store: Store, other: Store, run: StoredRun, done: Merged) -> None:
+    mine = store.connection.execute("SELECT id FROM run WHERE hash = ?", (run.hash,)).fetchone()
+    number = int(mine[0]) if mine else _add_run(store, other, run)
+    done.added += not mine
+    done.known += bool(mine)
+    completed = 0
+    rows = other.connection.execute("SELECT keep, seal, recorded, content FROM result WHERE run = ?", (run.number,))
+    for keep, seal, recorded, content in rows.fetchall():
+        there = store.connection.execute(
+            "SELECT seal FROM result WHERE run = ? AND keep = ?", (number, keep)
+        ).fetchone()
+        if there:
+            if there[0] != seal and store.read(run.hash, keep) != other.read(run.hash, keep):
+                done.left_out.append(f"{other.path}: {run.label} is another one in {store.path}, which keeps its own")
+            continue
+        row = {"run": number, "keep": keep, "seal": seal, "recorded": recorded, "content": content}
+        store.insert("result", row)
+        size = len(content)
+        if recorded is not None:
+            size += _copy_pieces(store, number, other.pieces(run.number, run.hash), run.hash)
+        store.connection.execute("UPDATE run SET bytes = bytes + ? WHERE id = ?", (size, number))
+        completed = 1
+    done.completed += completed if mine else 0
+
+
+def _copy_pieces(store: Store, number: int, pieces: Iterable[Piece], run: bytes) -> int:
+    """Add the pieces of a run; their bytes."""
+    size = 0
+    for piece in pieces:
+        seal = piece_seal(run, piece)
+        row: dict[str, Any] = {"run": number, "series": piece.series, "place": piece.place, "seal": seal}
+        store.insert("piece", {**row, "content": piece.content})
+        size += len(piece.content)
+    return size
+
+
+def _add_run(store: Store, other: Store, run: StoredRun) -> int:
+    def scenario() -> dict[str, Any]:
+        query = "SELECT canonical FROM scenario WHERE hash = ?"
+        (canonical,) = other.connection.execute(query, (run.scenario,)).fetchone()
+        return {"name": run.name, "seed": run.seed, "canonical": zlib.compress(zlib.decompress(canonical))}
+
+    row = {
+        "hash": run.hash,
+        "scenario": store.number("scenario", "hash", run.scenario, scenario),
+        "replication": run.replication,
+        "engine": store.number("engine", "build", run.engine, dict),
+        "finished_s": run.finished_s,
+        "cpu_s": run.cpu_s,
+        "bytes": 0,
+    }
+    return store.insert("run", row)
+
+
+def remove(store: Store, runs: Sequence[StoredRun]) -> None:
+    """Remove runs and give their room back; raises `UsageError` when the file cannot be written."""
+    connection = store.connection
+    try:
+        for some in _some(runs):
+            numbers = [(run.number,) for run in some]
+            with schema.transaction(connection):
+                for table, column in (("piece", "run"), ("result", "run"), ("run", "id")):
+                    connection.executemany(f"DELETE FROM {table} WHERE {column} = ?", numbers)
+        with schema.transaction(connection):
+            for table in ("scenario", "engine"):
+                connection.execute(f"DELETE FROM {table} WHERE id NOT IN (SELECT {table} FROM run)")
+        schema.patiently(lambda: connection.execute("PRAGMA incremental_vacuum").fetchall())
+        schema.patiently(lambda: connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall())
+    except sqlite3.Error as error:
+        raise UsageError(f"{store.path}: cannot be written: {schema.told(error).strerror}") from None

@@ -1,0 +1,229 @@
+"""Runs on a Dask cluster: the same results, whatever happens to workers, and one sentence where it cannot be used."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import cellyard as cy
+import pytest
+from cellyard import _engine, cluster
+from cellyard.batch import Finished, Job, run_jobs
+from cellyard.cluster import Workers
+from cellyard.store import Store
+from conftest import LAN, Cli, stored
+
+distributed = pytest.importorskip("distributed")
+psutil = pytest.importorskip("psutil")
+
+PLAIN = cy.Scenario.from_toml(LAN, overrides=[("duration", "1 s")])
+LONGER = cy.Scenario.from_toml(LAN, overrides=[("duration", "20 s")])
+ENDLESS = cy.Scenario.from_toml(LAN, overrides=[("duration", "100000 s")])
+
+
+@pytest.fixture(scope="module")
+def pool() -> Iterator[Workers]:
+    """Two workers."""
+    with Workers(number=2) as found:
+        yield found
+
+
+def in_order(found: Iterator[Finished]) -> list[dict[str, Any]]:
+    return [one.result for one in sorted(found, key=lambda one: one.index)]
+
+
+def test_results_are_those_of_threads(pool: Workers) -> None:
+    probes = [cy.CwndProbe(of="vc1"), cy.TraceProbe(of="vc2")]
+    jobs = [Job(PLAIN.canonical, n) for n in range(30)]
+    jobs += [Job(PLAIN.with_values({"probe": probes}).canonical, n) for n in range(3)]
+    there, here = in_order(run_jobs(jobs, on=pool)), in_order(run_jobs(jobs))
+    assert [json.dumps(cy.RunResult(one).to_dict()) for one in there] == [
+        json.dumps(cy.RunResult(one).to_dict()) for one in here
+    ]
+    with_digest = in_order(run_jobs(jobs[:2], on=pool, digest=True, kernel="slotted"))
+    assert with_digest == in_order(run_jobs(jobs[:2], digest=True)) and with_digest[0]["digest"]
+
+
+def test_what_is_stored_is_not_sent_and_what_finishes_is_kept_by_the_client(pool: Workers, tmp_path: Path) -> None:
+    jobs = [Job(PLAIN.canonical, n) for n in range(20)]
+    told: list[float] = []
+    with Store(tmp_path / "runs.sqlite") as store:
+        list(run_jobs(jobs[:5], store=store))
+        found = list(run_jobs(jobs, store=store, on=pool, on_progress=told.append))
+        assert sum(one.cpu_seconds > 0 for one in found) == 15 and store.kept == 20
+        assert in_order(run_jobs(jobs, store=store)) == in_order(iter(found))
+    assert told == sorted(told) and told[-1] == 20
+
+
+def test_a_failing_run_is_an_error_of_that_run(pool: Workers) -> None:
+    with pytest.raises(cy.RunError, match="missing field"):
+        list(run_jobs([Job(PLAIN.canonical, 1), Job("{}"), Job(PLAIN.canonical, 2)], on=pool))
+
+
+def test_runs_of_a_worker_that_is_killed_go_to_others(pool: Workers, tmp_path: Path) -> None:
+    jobs = [Job(LONGER.canonical, n) for n in range(60)]
+    victims = list(pool.client.run(os.getpid).values())
+    with Store(tmp_path / "runs.sqlite") as store:
+        found = []
+        for one in run_jobs(jobs, on=pool, store=store):
+            found.append(one)
+            if victims and stored(store.path) >= 3:
+                os.kill(victims.pop(), signal.SIGKILL)
+    assert not victims, "both were killed while runs were under way"
+    assert sorted(one.index for one in found) == list(range(60)) and stored(tmp_path / "runs.sqlite") == 60
+    assert in_order(iter(found)) == in_order(run_jobs(jobs))
+
+
+def test_a_run_that_kills_its_workers_is_named_and_set_aside_after_three_times(
+    pool: Workers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = tmp_path / "deaths"
+
+    def deadly(build: str, runs: Any, options: dict[str, Any]) -> Any:
+        import os
+
+        from cellyard.cluster import run_task
+
+        if any('"name":"deadly"' in scenario for scenario, _ in runs):
+            with open(log, "a") as file:  # noqa: PTH123
+                file.write(f"{len(runs)}\n")
+            os._exit(1)
+        return run_task(build, runs, options)
+
+    monkeypatch.setattr(cluster, "run_task", deadly)
+    name = PLAIN.with_values({"name": "deadly"}).canonical
+    jobs = [
+        *(Job(PLAIN.canonical, n) for n in range(12)),
+        Job(name, 7),
+        *(Job(PLAIN.canonical, n) for n in range(12, 20)),
+    ]
+    with Store(tmp_path / "runs.sqlite") as store:
+        told = r"^deadly, replication 7: set aside: workers were lost each time that it was under way, 3 times or more$"
+        with pytest.raises(cy.RunError, match=told):
+            list(run_jobs(jobs, on=pool, store=store))
+    assert stored(tmp_path / "runs.sqlite") == 20
+    deaths = [int(line) for line in log.read_text().splitlines()]
+    assert len(deaths) == 3 and deaths[1:] == [1, 1]
+
+
+def test_giving_up_frees_the_workers(pool: Workers) -> None:
+    under_way = run_jobs([Job(PLAIN.canonical, 0), *(Job(ENDLESS.canonical, n) for n in range(4))], on=pool)
+    next(under_way)
+    time.sleep(0.5)
+    under_way.close()  # type: ignore[attr-defined]
+    started = time.monotonic()
+    assert len(list(run_jobs([Job(PLAIN.canonical, n) for n in range(4)], on=pool))) == 4
+    assert time.monotonic() - started < 30, "the others would take minutes"
+
+
+def address(pool: Workers) -> str:
+    return str(pool.client.scheduler.address)
+
+
+def test_an_existing_cluster_is_used_and_left_as_it_was(pool: Workers, cli: Cli, lan: Path) -> None:
+    options = ("run", lan, "--replications", 3, "--format", "json")
+    done = cli(*options, "--on", address(pool))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout)["runs"] == json.loads(cli(*options).stdout)["runs"]
+    study = (
+        "study",
+        "run",
+        "ubr-plus",
+        "--table",
+        "1",
+        "--where",
+        "configuration=lan",
+        "--where",
+        "sources=5",
+        "--format",
+        "json",
+    )
+    done = cli(*study, "--on", address(pool))
+    assert json.loads(done.stdout)["rows"] == json.loads(cli(*study).stdout)["rows"]
+    assert len(pool.client.scheduler_info()["workers"]) == 2
+
+
+def test_another_engine_is_refused_in_one_sentence(pool: Workers, monkeypatch: pytest.MonkeyPatch) -> None:
+    there = _engine.build()
+    told = f"has engine {there.replace('+', '.')}, and this is other: install the same Cellyard on all workers"
+    monkeypatch.setattr(_engine, "build", lambda: "other")
+    with pytest.raises(cy.UsageError, match=rf"^tcp://127\.0\.0\.1:\d+: {told}$"):
+        Workers(address(pool))
+    with pytest.raises(cy.UsageError, match=rf"^a worker: {told}$"):  # it came later
+        list(run_jobs([Job(PLAIN.canonical)], on=pool))
+
+
+def test_what_is_no_cluster_is_one_error(cli: Cli, lan: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster, "ANSWER_SECONDS", 1.0)
+    started = time.monotonic()
+    with pytest.raises(cy.UsageError, match=r"^tcp://127\.0\.0\.1:1: no cluster answers within 1 s$"):
+        list(run_jobs([Job(PLAIN.canonical)], on="tcp://127.0.0.1:1"))
+    assert time.monotonic() - started < 8
+    with (
+        distributed.LocalCluster(n_workers=0, dashboard_address=":0", host="127.0.0.1") as empty,
+        pytest.raises(cy.UsageError, match="the cluster has no workers"),
+    ):
+        Workers(empty.scheduler_address)
+    for options, told in (
+        (["--on", "somewhere"], "on = 'somewhere': must be the address of a Dask scheduler, as tcp://HOST:8786\n"),
+        (["--on", "tcp://host"], "tcp://host: missing port number in address 'host'\n"),
+        (
+            ["--on", "tcp://a:1", "--workers", 2],
+            "--on and --workers exclude each other: a cluster that is there, or one to be started\n",
+        ),
+        (
+            ["--jobs", 2, "--workers", 2],
+            "--jobs are threads of this process: with --on and --workers none of them runs anything\n",
+        ),
+    ):
+        done = cli("run", lan, *options, "--out", "out", "--store", "new.sqlite")
+        assert (done.returncode, done.stdout, done.stderr) == (2, "", told)
+    assert [path.name for path in tmp_path.iterdir()] == ["lan.toml"]
+
+
+def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(cy.UsageError, match=r"a cluster needs distributed: pip install 'cellyard\[dask\]'"):
+        Workers(number=2)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are others there")
+def test_an_interrupt_keeps_what_is_finished_and_ends_the_workers(lan: Path, tmp_path: Path) -> None:
+    arguments = [
+        "run",
+        str(lan),
+        "--set",
+        "duration=20 s",
+        "--replications",
+        "5000",
+        "--workers",
+        "2",
+        "--format",
+        "json",
+    ]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "cellyard", *arguments, "--store", "runs.sqlite"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL) and None,
+    )
+    while stored(tmp_path / "runs.sqlite") < 3:
+        assert process.poll() is None
+        time.sleep(0.05)
+    workers = psutil.Process(process.pid).children(recursive=True)
+    assert len(workers) >= 2
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 130 and "Traceback" not in err, err
+    document = json.loads(out)
+    assert document["complete"] is False and 3 <= len(document["runs"]) <= stored(tmp_path / "runs.sqlite")
+    assert not psutil.wait_procs(workers, timeout=20)[1]

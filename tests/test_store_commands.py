@@ -1,0 +1,254 @@
+"""``cellyard store``: what is in a store, tables, upkeep, two engines beside each other; and the same from Python."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sqlite3
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import cellyard as cy
+import pytest
+from cellyard import _engine
+from cellyard.batch import Job, run_jobs
+from cellyard.store import Store
+from cellyard.store.upkeep import merge
+from conftest import LAN, Cli, stored
+
+SHORT = cy.Scenario.from_toml(LAN, overrides=[("duration", "5 ms")])
+PROBED = SHORT.with_values({"name": "probed", "probe": [cy.CwndProbe(of="vc1")]})
+
+
+class Goodput:
+    """Keeps one number."""
+
+    identity = "goodput"
+
+    def __call__(self, result: Mapping[str, Any]) -> dict[str, Any]:
+        return {"goodput_mbps": result["totals"]["goodput_mbps"]}
+
+
+def filled(path: Path, *jobs: Job) -> list[dict[str, Any]]:
+    """Results of jobs, which are in the store then."""
+    with Store(path) as store:
+        return [one.result for one in sorted(run_jobs(jobs, store=store), key=lambda one: one.index)]
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """A store of two replications, a run with a probe, and another of which one number was kept."""
+    found = tmp_path / "runs.sqlite"
+    plain = [Job(SHORT.canonical, replication) for replication in range(2)]
+    filled(found, *plain, Job(PROBED.canonical), Job(PROBED.with_seed(2).canonical, None, Goodput()))
+    return found
+
+
+def test_show_tells_what_is_there(cli: Cli, path: Path) -> None:
+    done = cli("store", "show", path)
+    assert done.returncode == 0 and done.stdout.startswith(f"{path}: 4 runs, ")
+    groups = json.loads(cli("store", "show", path, "--format", "json").stdout)["groups"]
+    assert [(one["scenario_name"], one["scenarios"], one["runs"]) for one in groups] == [
+        ("probed", 2, 2),
+        ("two TCPs", 1, 2),
+    ]
+    assert all(one["engine_build"] == _engine.build() and one["bytes"] > 0 for one in groups)
+    folder = cli("store", "show", path.parent)  # as a folder of --out
+    assert folder.stdout == done.stdout
+    assert [file.name for file in path.parent.iterdir()] == ["runs.sqlite"]
+
+
+def test_export_has_the_numbers_of_the_runs_beside_what_says_which_they_are(
+    cli: Cli, path: Path, tmp_path: Path
+) -> None:
+    pl = pytest.importorskip("polars")
+    results = filled(path, *(Job(SHORT.canonical, replication) for replication in range(2)), Job(PROBED.canonical))
+    assert cli("store", "export", path, "--out", "csv", "--format", "csv").returncode == 0
+    assert cli("store", "export", path, "--out", "parquet", "--table", "series", "--table", "runs").returncode == 0
+    lines = list(csv.DictReader((tmp_path / "csv/runs.csv").open()))
+    assert [line["scenario_name"] for line in lines] == ["two TCPs", "two TCPs", "probed"]
+    assert [line["replication"] for line in lines] == ["0", "1", ""]
+    for line, result in zip(lines, results, strict=True):
+        for name, value in result["totals"].items():
+            assert float(line[name]) == value
+    vcs = pl.read_csv(tmp_path / "csv/vcs.csv")
+    assert len(vcs) == 6 and set(vcs["name"]) == {"vc1", "vc2"}
+    assert vcs["goodput_mbps"].to_list() == [vc["goodput_mbps"] for result in results for vc in result["vcs"]]
+    assert {file.name for file in (tmp_path / "parquet").iterdir()} == {
+        "runs.parquet", "series.parquet", "provenance.json", "SHA256SUMS",
+    }  # fmt: skip
+    assert pl.read_parquet(tmp_path / "parquet/runs.parquet")["finished_utc"].dtype == pl.Datetime("us")
+    series = pl.read_parquet(tmp_path / "parquet/series.parquet")
+    assert series["value"].to_list() == results[2]["series"][0]["value"].tolist()
+    kept = list(csv.DictReader((tmp_path / "csv/kept.csv").open()))
+    assert [(line["seed"], line["path"]) for line in kept] == [("2", "goodput_mbps")]
+    scenarios = list(csv.DictReader((tmp_path / "csv/scenarios.csv").open()))
+    assert SHORT.canonical in [line["canonical"] for line in scenarios] and len(scenarios) == 3
+
+
+def test_query_answers_in_sql(cli: Cli, path: Path) -> None:
+    pytest.importorskip("duckdb")
+    sql = "SELECT scenario_name, count(*) AS n, max(finished_utc) AS last FROM runs GROUP BY ALL ORDER BY n DESC"
+    assert "two TCPs       2" in cli("store", "query", path, sql).stdout
+    rows = json.loads(cli("store", "query", path, sql, "--format", "json").stdout)["rows"]
+    assert [(row["scenario_name"], row["n"]) for row in rows] == [("two TCPs", 2), ("probed", 1)]
+    joined = "SELECT sum(v.segments) AS s FROM vcs v JOIN runs r USING (run) WHERE r.scenario_name = 'two TCPs'"
+    (found,) = csv.DictReader(cli("store", "query", path, joined, "--format", "csv").stdout.splitlines())
+    assert int(float(found["s"])) == sum(
+        vc["segments"]
+        for result in filled(path, Job(SHORT.canonical, 0), Job(SHORT.canonical, 1))
+        for vc in result["vcs"]
+    )
+    for wrong in ("SELECT nothing FROM runs", "nonsense"):
+        done = cli("store", "query", path, wrong)
+        assert (
+            (done.returncode, done.stdout) == (2, "")
+            and done.stderr.startswith("SQL: ")
+            and done.stderr.count("\n") == 1
+        )
+
+
+@pytest.mark.parametrize("module", ["polars", "duckdb"])
+def test_a_missing_extra_is_named_in_one_sentence(
+    path: Path, module: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from cellyard.cli_command import guarded
+    from cellyard.commands import store_query
+
+    monkeypatch.setitem(__import__("sys").modules, module, None)
+    assert guarded(lambda: store_query.command(path, "SELECT 1", output_format="table")) == 2
+    assert capsys.readouterr().err == f"this needs {module}: pip install 'cellyard[data]'\n"
+
+
+def test_merge_adds_what_is_missing_and_doubles_nothing(cli: Cli, path: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other.sqlite"
+    filled(other, Job(SHORT.canonical, 1), Job(SHORT.canonical, 2), Job(PROBED.with_seed(2).canonical))
+    done = cli("store", "merge", "all.sqlite", path, other)
+    assert done.stdout.splitlines() == [
+        f"{path}: 4 runs added, 0 were there",
+        f"{other}: 1 runs added, 2 were there, 1 of these got results that they lacked",
+    ]
+    assert cli("store", "merge", "all.sqlite", path, other).stdout.count(" 0 runs added") == 2
+    jobs = [*(Job(SHORT.canonical, n) for n in range(3)), Job(PROBED.canonical), Job(PROBED.with_seed(2).canonical)]
+    with Store(tmp_path / "all.sqlite") as store:
+        found = list(run_jobs(jobs, store=store))
+        assert [one.cpu_seconds for one in found] == [0.0] * 5
+        fresh = sorted(run_jobs(jobs), key=lambda one: one.index)
+        assert [cy.RunResult(one.result) for one in found] == [cy.RunResult(one.result) for one in fresh]
+    done = cli("store", "merge", path, path)
+    assert done.returncode == 2 and "is the store that it would be added to" in done.stderr
+
+
+def test_merge_leaves_out_what_is_damaged_and_tells(cli: Cli, path: Path) -> None:
+    _damage(path)
+    done = cli("store", "merge", "new.sqlite", path)
+    assert done.returncode == 1 and done.stdout == f"{path}: 3 runs added, 0 were there\n"
+    assert done.stderr.startswith(f"left out: {path}: the run of two TCPs, seed 1, replication 1 is damaged")
+
+
+def _damage(path: Path) -> None:
+    connection = sqlite3.connect(path)
+    connection.execute("UPDATE result SET content = x'00' WHERE run = (SELECT id FROM run WHERE replication = 1)")
+    connection.commit()
+    connection.close()
+
+
+def test_what_differs_in_two_stores_is_told_when_they_are_merged(path: Path, tmp_path: Path) -> None:
+    job = Job(SHORT.canonical, 0)
+    with Store(tmp_path / "other.sqlite") as other, Store(path) as store:
+        other.add(job.identity, {"totals": {}})
+        done = merge(store, other)
+        assert done.left_out == [
+            f"{other.path}: the run of two TCPs, seed 1, replication 0 is another one in {path}, which keeps its own"
+        ]
+        assert store.get(job.identity) != {"totals": {}}
+
+
+def test_prune_removes_what_is_asked_for_and_nothing_else(
+    cli: Cli, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_engine, "build", lambda: "older")
+    filled(path, Job(SHORT.canonical, 0))
+    monkeypatch.undo()
+    assert cli("store", "prune", path).returncode == 2
+    size = path.stat().st_size
+    dry = cli("store", "prune", path, "--older-engines", "--dry-run")
+    assert "would remove 1 run, " in dry.stdout and dry.stdout.endswith("; 5 runs are there\n") and stored(path) == 5
+    assert "removed 1 run, " in cli("store", "prune", path, "--older-engines").stdout and stored(path) == 4
+    _damage(path)
+    assert "removed 1 run, " in cli("store", "prune", path, "--damaged").stdout
+    assert "removed 2 runs, " in cli("store", "prune", path, "--scenario", "probed").stdout
+    with Store(path) as store:
+        assert [(run.name, run.replication) for run in store.runs()] == [("two TCPs", 0)]
+        for table, count in (("scenario", 1), ("engine", 1), ("result", 1), ("piece", 0)):
+            assert store.connection.execute(f"SELECT count(*) FROM {table}").fetchone() == (count,)
+    assert path.stat().st_size < size
+    done = cli("store", "prune", path, "--engine", "none")
+    assert done.returncode == 2 and "no run is of this build" in done.stderr
+
+
+def test_diff_tells_which_numbers_moved_and_by_how_much(cli: Cli, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    done = cli("store", "diff", path)
+    assert done.returncode == 2 and "runs of one build of the engine" in done.stderr
+    before = filled(path, Job(SHORT.canonical, 0), Job(SHORT.canonical, 1))
+    monkeypatch.setattr(_engine, "build", lambda: "later")
+    with Store(path) as store:
+        for replication, result in enumerate(before):
+            changed = json.loads(json.dumps(result))
+            if replication == 1:
+                changed["totals"]["segments"] += 6
+                changed["vcs"][0]["segments"] *= 2
+            store.add(Job(SHORT.canonical, replication).identity, changed)
+        store.add(Job(SHORT.canonical, 9).identity, before[0])
+    monkeypatch.undo()
+    found = json.loads(cli("store", "diff", path, "--format", "json").stdout)
+    assert (found["before"], found["after"]) == (_engine.build(), "later")
+    assert (found["both"], found["only_before"], found["only_after"]) == (2, 2, 1)
+    segments = before[1]["totals"]["segments"], before[1]["vcs"][0]["segments"]
+    assert [(one["replication"], one["path"], one["before"], one["after"]) for one in found["moved"]] == [
+        (1, "totals.segments", segments[0], segments[0] + 6),
+        (1, "vcs.vc1.segments", segments[1], 2 * segments[1]),
+    ]
+    text = cli("store", "diff", path, "--from", _engine.build()[:7], "--to", "lat").stdout
+    assert (
+        "2 numbers moved, in 1 runs" in text and "vcs.*.segments" in text and "replication 1: vcs.vc1.segments" in text
+    )
+    assert "0.500" in text  # of twice as many
+    same = cli("store", "diff", path, "--scenario", "probed").stdout
+    assert "0 runs of both" in same and "no number moved" in same
+    assert "no run is of this build" in cli("store", "diff", path, "--from", "x").stderr
+
+
+def test_frames_from_python(path: Path) -> None:
+    pytest.importorskip("polars")
+    pytest.importorskip("pandas")
+    with cy.open_store(path.parent) as store:
+        one, other = store.to_frame("runs"), store.to_frame("runs", library="pandas")
+        assert one["fairness"].to_list() == other["fairness"].to_list() and len(one) == 3
+        assert len(store.to_frame("ports", name="probed")) == len(PROBED.run().ports)
+        first = next(store.runs())
+        assert store.result(first) == SHORT.run(replications=1)[0]
+        with pytest.raises(cy.UsageError, match="table 'run'"):
+            store.to_frame("run")
+        with pytest.raises(cy.UsageError, match="library"):
+            store.to_frame(library="numpy")
+    with pytest.raises(cy.UsageError, match="there is no such store"):
+        cy.open_store(path.parent / "none.sqlite")
+
+
+def test_runs_from_python_share_a_store(tmp_path: Path) -> None:
+    with cy.open_store(tmp_path / "new.sqlite", create=True) as store:
+        first = SHORT.run(replications=2, store=store)
+        assert SHORT.run(replications=2, store=store) == first == SHORT.run(replications=2)
+    assert stored(tmp_path / "new.sqlite") == 2
+
+
+@pytest.mark.parametrize("command", ["show", "export", "diff", "prune", "query", "merge"])
+def test_a_store_that_is_not_there_is_one_error_and_is_not_made(cli: Cli, tmp_path: Path, command: str) -> None:
+    options: dict[str, list[object]] = {"export": ["--out", "tables"], "prune": ["--damaged"], "query": ["SELECT 1"]}
+    names = ["all.sqlite", "none.sqlite"] if command == "merge" else ["none.sqlite"]
+    done = cli("store", command, *names, *options.get(command, []))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("none.sqlite: there is no such store; ") and done.stderr.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
