@@ -25,8 +25,8 @@ Function = Callable[..., int | None]
 Call = Callable[[Callable[[], int | None]], int]
 F = TypeVar("F", bound=Callable[..., Any])
 
-#: Settings of arguments and options that the reader here knows, or that change help and completion alone. `envvar` is a variable that stands
-#: in for what is not given.
+#: Settings of arguments and options that the reader here knows, or that change help and completion alone. `envvar` is a variable that
+#: stands in for what is not given.
 PLAIN = frozenset({"autocompletion", "envvar", "help", "metavar", "parser"})
 
 
