@@ -31,6 +31,7 @@ fn every_example_reads_and_says_what_it_shows() {
         [
             "abr-erica",
             "abr-shares",
+            "access-red",
             "cbr",
             "come-and-go",
             "file-transfers",
