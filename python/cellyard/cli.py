@@ -29,6 +29,13 @@ study_app = declare.Group(
     epilog="Example: cellyard study list",
 )
 app.add_group(study_app, name="study")
+experiment_app = declare.Group(
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="Experiments: many runs from one file, and the answer to its question.",
+    epilog="Example: cellyard example --experiments buffer > buffer.toml",
+)
+app.add_group(experiment_app, name="experiment")
 
 
 class Format(StrEnum):
@@ -178,11 +185,11 @@ def command(into: declare.Group, name: str, example: str) -> Callable[[F], F]:
 
 
 def _guarded(call: Callable[[], int | None]) -> int:
-    from cellyard.errors import RunError, ScenarioError, UsageError
+    from cellyard.errors import ProblemsError, RunError, UsageError
 
     try:
         return call() or 0
-    except ScenarioError as error:
+    except ProblemsError as error:
         print(error, file=sys.stderr)
         return USAGE
     except UsageError as error:
@@ -339,13 +346,14 @@ def components(
 def example(
     name: Annotated[
         str | None,
-        declare.Argument(help="Which scenario to print.", metavar="NAME", autocompletion=_beginning(_examples)),
+        declare.Argument(help="Which one to print.", metavar="NAME", autocompletion=_beginning(_examples)),
     ] = None,
+    experiments: Annotated[bool, declare.Option("--experiments", help="Experiments instead of scenarios.")] = False,
 ) -> None:
-    """List ready scenarios, or print one."""
+    """List ready scenarios or experiments, or print one."""
     from cellyard.commands import example
 
-    print(example.text(name) if name else example.overview(), end="" if name else "\n")
+    print(example.text(name, experiments) if name else example.overview(experiments), end="" if name else "\n")
 
 
 @command(study_app, "list", "cellyard study list")
@@ -417,6 +425,52 @@ def report(
         jobs=jobs,
         memory=memory,
     )
+
+
+ExperimentFile = Annotated[
+    Path, declare.Argument(help="Experiment in TOML; - reads standard input.", metavar="EXPERIMENT.toml")
+]
+
+
+@command(experiment_app, "run", "cellyard experiment run buffer.toml --out results/buffer")
+def run_experiment(
+    experiment: ExperimentFile,
+    jobs: Jobs = None,
+    memory: Memory = None,
+    out: Out = None,
+    overwrite: Overwrite = False,
+    output_format: OutputFormat = Format.table,
+) -> int:
+    """Run an experiment and answer its question."""
+    from cellyard.commands import experiment_run
+
+    return experiment_run.command(
+        experiment, jobs=jobs, memory=memory, out=out, overwrite=overwrite, output_format=output_format.value
+    )
+
+
+@command(experiment_app, "check", "cellyard experiment check buffer.toml")
+def check_experiment(experiment: ExperimentFile) -> None:
+    """Validate an experiment and tell what it would take; run nothing."""
+    from cellyard.commands import experiment_check
+
+    experiment_check.command(experiment)
+
+
+@command(experiment_app, "report", "cellyard experiment report buffer.toml --out results/buffer")
+def report_experiment(
+    experiment: ExperimentFile,
+    out: Annotated[
+        Path | None, declare.Option(help="Folder of the report; NAME-report by default.", metavar="DIR", parser=_folder)
+    ] = None,
+    overwrite: Overwrite = False,
+    jobs: Jobs = None,
+    memory: Memory = None,
+) -> int:
+    """Run an experiment and write a page of its answer, tables and figures."""
+    from cellyard.commands import experiment_report
+
+    return experiment_report.command(experiment, out=out, overwrite=overwrite, jobs=jobs, memory=memory)
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:
