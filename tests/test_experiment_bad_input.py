@@ -182,3 +182,21 @@ def test_a_missing_library_is_named_with_the_way_to_have_it(monkeypatch: pytest.
         design.scipy("designs")
     with pytest.raises(UsageError, match=r"needs optuna: pip install 'cellyard\[experiment\]'"):
         optimise.load()
+
+
+def test_a_sampler_whose_library_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    import optuna
+
+    def none(**_: object) -> None:
+        raise ModuleNotFoundError("No module named 'torch'", name="torch")
+
+    monkeypatch.setattr(optuna.samplers, "GPSampler", none)
+    experiment = ex.Experiment(
+        name="gp",
+        base=ready.scenario("lan-5"),
+        axes=[ex.Axis("switch.west.ubr.buffer", ["500 cells", "900 cells"])],
+        metrics=["efficiency"],
+        question=ex.Optimise({"efficiency": "highest"}, sampler="gp"),
+    )
+    with pytest.raises(UsageError, match="the sampler gp needs torch, which is not installed"):
+        experiment.run()

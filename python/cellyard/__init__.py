@@ -1,8 +1,8 @@
 """A laboratory for TCP over cell-switched (ATM) networks: a cell-by-cell engine with typed scenarios and results.
 
 Everything here is imported when first used, so that ``import cellyard`` costs nothing. Beside the classes there are the modules
-``networks`` (networks made by functions), ``plot`` (figures, which need the extra ``plot``), ``ready`` (ready scenarios), ``study`` and
-``reproduce`` (published studies).
+``experiment`` (many runs and one question), ``networks`` (networks made by functions), ``plot`` (figures, which need the extra
+``plot``), ``ready`` (ready scenarios), ``study`` and ``reproduce`` (published studies).
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from cellyard import components as components
     from cellyard import errors as errors
+    from cellyard import experiment as experiment
     from cellyard import networks as networks
     from cellyard import plot as plot
     from cellyard import ready as ready
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from cellyard._engine import version as version
     from cellyard.components import *  # noqa: F403
     from cellyard.errors import CellyardError as CellyardError
+    from cellyard.errors import ExperimentError as ExperimentError
     from cellyard.errors import Problem as Problem
     from cellyard.errors import RunError as RunError
     from cellyard.errors import ScenarioError as ScenarioError
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
 
 _HOME = {
     "CellyardError": "errors",
+    "ExperimentError": "errors",
     "Problem": "errors",
     "Results": "results",
     "RunError": "errors",
@@ -47,7 +50,7 @@ _HOME = {
     "UsageError": "errors",
     "version": "_engine",
 }
-_MODULES = ("components", "errors", "networks", "plot", "ready", "reproduce", "results", "study")
+_MODULES = ("components", "errors", "experiment", "networks", "plot", "ready", "reproduce", "results", "study")
 
 
 def __getattr__(name: str) -> Any:

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from cellyard import frame
 from cellyard.errors import ScenarioError, UsageError
-from cellyard.experiment import frame, reading
+from cellyard.experiment import reading, records
 from cellyard.experiment.axes import Axis, Range
 from cellyard.experiment.compare import Compare
 from cellyard.experiment.design import Design, Point
@@ -240,7 +241,7 @@ class Outcome:
 
     def records(self, form: str = "wide") -> Iterator[dict[str, Any]]:
         """A record for each run, or for each metric of each run; see `to_frame`."""
-        return frame.of_runs(self._columns(), list(self._begun.values()), form)
+        return records.of_runs(self._columns(), list(self._begun.values()), form)
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON document."""

@@ -220,7 +220,7 @@ def _spread(first: int, last: int, count: int) -> list[int]:
     """Some places from ``first`` to ``last``, evenly apart and within.
 
     >>> _spread(0, 10, 3), _spread(0, 1, 3), _spread(5, 4, 3)
-    ([2, 5, 8], [0, 1], [])
+    ([1, 5, 9], [0, 1], [])
     """
     many = last - first + 1
     if many <= count:

@@ -83,7 +83,12 @@ class Optimise:
 
     def _study(self, optuna: Any) -> Any:
         optuna.logging.set_verbosity(optuna.logging.ERROR)
-        sampler = getattr(optuna.samplers, SAMPLERS[self.sampler])(seed=self.seed)
+        try:
+            sampler = getattr(optuna.samplers, SAMPLERS[self.sampler])(seed=self.seed)
+        except ImportError as error:  # some need more than Optuna does
+            raise UsageError(
+                f"the sampler {self.sampler} needs {error.name or 'a library'}, which is not installed"
+            ) from None
         directions = ["maximize" if way == "highest" else "minimize" for way in self.goals.values()]
         return optuna.create_study(
             directions=directions, sampler=sampler, pruner=getattr(optuna.pruners, PRUNERS[self.pruner])()

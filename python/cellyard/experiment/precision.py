@@ -56,7 +56,7 @@ class Precision:
             for metric in self.within:
                 found = self.interval(defined(samples, metric), plan.replications)
                 asked = self._half(metric, found.mean) if found else 0.0
-                reached = reached and (found is None or found.half <= asked)
+                reached = reached and found is not None and found.half <= asked
                 record |= {
                     f"{metric}.mean": found and found.mean,
                     f"{metric}.low": found and found.low,
