@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import datetime
+import random
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +13,9 @@ import pytest
 from cellyard import experiment as ex
 from cellyard import ready
 from cellyard.errors import ExperimentError, UsageError
-from cellyard.experiment.problems import dotted
+from cellyard.experiment import reading
+from cellyard.experiment import ready as experiments
+from cellyard.experiment.problems import Problems, dotted
 from cellyard.experiment.toml_lines import places
 from conftest import Cli
 from hypothesis import given, settings
@@ -200,3 +205,42 @@ def test_a_sampler_whose_library_is_missing_is_named(monkeypatch: pytest.MonkeyP
     )
     with pytest.raises(UsageError, match="the sampler gp needs torch, which is not installed"):
         experiment.run()
+
+
+WEIRD: list[Any] = [
+    None, True, -1, 0, 3, 1e308, float("nan"), float("inf"), "", " ", "x", "\x00", "\ud800", "1 cells", "0 cells", "sobol", "*",
+    [], [[]], {}, {"": 1}, {"kind": []}, ["a", 1], [None], {"a": {"b": [datetime.date(1996, 1, 1)]}}, datetime.date(1996, 1, 1),
+    10**40, ["efficiency"], {"efficiency": "efficiency"}, "max(port.*.max_queue_cells)", {"from": 1, "to": 2}, "efficiency < 1",
+]  # fmt: skip
+
+
+def paths_of(data: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    yield path
+    for step, inner in data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ():
+        yield from paths_of(inner, (*path, step))
+
+
+def replaced(data: Any, path: tuple[Any, ...], value: Any) -> Any:
+    if not path:
+        return value
+    if isinstance(data, dict):
+        return {**data, path[0]: replaced(data[path[0]], path[1:], value)}
+    return [replaced(one, path[1:], value) if place == path[0] else one for place, one in enumerate(data)]
+
+
+@pytest.mark.parametrize("name", ["buffer", "minimum-rate", "policies", "precise", "threshold", "what-matters"])
+def test_any_value_anywhere_is_read_or_refused(name: str) -> None:
+    """Odd values in the place of any field of a description of each question; 40 of them, chosen by a fixed seed."""
+    data = tomllib.loads(experiments.text(name))
+    data["base"] = {"example": "lan-5"}
+    data["set"] = {"switch.west.ubr.drop": "fba", "duration": "1 s"}
+    data["constraints"] = ["1 < 2"]
+    cases = [(path, value) for path in paths_of(data) if path for value in WEIRD]
+    refused = 0
+    for path, value in random.Random(1996).sample(cases, 40):
+        try:
+            reading.read(replaced(data, path, value), Problems(), Path())
+        except ExperimentError as error:
+            refused += 1
+            assert error.problems
+    assert refused > 10

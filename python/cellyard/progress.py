@@ -52,12 +52,6 @@ class Progress(AbstractContextManager["Progress"]):
             self._bar.start()
         return self
 
-    def expect(self, runs: int) -> None:
-        """There are so many runs in all after all."""
-        self._total = runs
-        if self._bar and self._task is not None:
-            self._bar.update(self._task, total=runs)
-
     def update(self, done: float, points: int | None = None) -> None:
         """So many runs have finished, with the share of each that is under way, and so many points have all their runs."""
         self._first = done if self._first is None else self._first

@@ -8,6 +8,7 @@ from typing import Any
 
 from cellyard.experiment.problems import Problems
 from cellyard.experiment.toml_lines import Path
+from cellyard.terminal import printable
 
 
 class Fields:
@@ -52,7 +53,7 @@ class Fields:
                 self.missing(key, needed)
             return default
         value = self._table[key]
-        if not isinstance(value, str) or not value.strip():
+        if not isinstance(value, str) or not value.strip() or printable(value) != value:
             self.wrong(key, needed or "a text in quotes", "is no text")
             return default
         return value

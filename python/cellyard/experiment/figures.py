@@ -96,7 +96,7 @@ def _found(document: Mapping[str, Any], axis: str) -> list[float]:
     """Where a search ended, as numbers of the axis."""
     if document["question"]["kind"] != "find":
         return []
-    labels = {one.get(document["question"]["axis"]) for one in document.get("found", [])}
+    labels = dict.fromkeys(one.get(document["question"]["axis"]) for one in document.get("found", []))
     return [value for label in labels if label and isinstance(value := _as_column(document, axis, label), (int, float))]
 
 

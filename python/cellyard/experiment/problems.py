@@ -33,9 +33,9 @@ class Problems:
         """The value at ``path`` is wrong; the suggestion is the nearest of the names ``near``."""
         from cellyard._engine import nearest
 
-        names = list(near)
+        names = [printable(name) for name in near]
         # Of a value that is no text there is no name that is near; of an unknown key it is the key.
-        word = value if isinstance(value, str) else str(path[-1]) if path else ""
+        word = printable(value if isinstance(value, str) else str(path[-1]) if path else "")
         suggestion = nearest(word, names) if names and word else None
         if suggestion is None and len(word) >= LEAST_PART:
             suggestion = next((name for name in names if word in name), None)
@@ -46,7 +46,7 @@ class Problems:
         from cellyard._engine import nearest
 
         names = list(fields)
-        near = nearest(str(path[-1]), names)
+        near = nearest(printable(str(path[-1])), names)
         self._add(path, shown(value), "is an unknown field", ", ".join(names), near)
 
     def of_scenario(self, path: Path, problem: Problem) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from cellyard.errors import ScenarioError, UsageError
+from cellyard.errors import Problem, ScenarioError, UsageError
 from cellyard.experiment import base as bases
 from cellyard.experiment import compare, design, find, measure, optimise, precision, sensitivity, table
 from cellyard.experiment.axes import SCALES, Axis, Range, default_name, parts
@@ -25,6 +25,7 @@ from cellyard.experiment.toml_lines import places
 from cellyard.limits import MOST_REPLICATIONS, MOST_SEED
 from cellyard.scenario import Scenario
 from cellyard.terminal import printable
+from cellyard.values import plain
 
 #: Fields of a description.
 FIELDS = (
@@ -213,13 +214,13 @@ def _axis(entry: Any, place: int, problems: Problems) -> Axis | None:
         fields.wrong("values", "one value or more", "is an empty list: an axis needs values")
     else:
         for number, value in enumerate(values):
-            if isinstance(value, (list, tuple)) or not isinstance(value, (str, int, float, bool, Mapping)):
-                problems.add(
-                    (*fields.at("values"), number),
-                    value,
-                    "is no value",
-                    allowed="a text, a number, a truth value or a table",
-                )
+            try:
+                if value is None or isinstance(value, (list, tuple)):
+                    raise UsageError("no single value")
+                plain(value, "value")
+            except UsageError:
+                allowed = "a text, a number, a truth value or a table"
+                problems.add((*fields.at("values"), number), value, "is no value", allowed=allowed)
     return Axis(paths, values, name, together) if problems.count == before else None
 
 
@@ -299,7 +300,7 @@ def _question(stated: Any, plan: Plan, problems: Problems) -> Any:
         )
         return table.Table()
     kind = stated["kind"]
-    if kind not in QUESTIONS:
+    if not isinstance(kind, str) or kind not in QUESTIONS:
         problems.add(("question", "kind"), kind, "is no question", near=QUESTIONS)
         return table.Table()
     module: Any = QUESTIONS[kind]
@@ -428,6 +429,8 @@ def _problems(make: Callable[[], Any]) -> list[Any]:
         make()
     except ScenarioError as error:
         return list(error.problems)
+    except UsageError as error:  # what no text can say
+        return [Problem(str(error), None, None, "", "", str(error), "", None)]
     return []
 
 

@@ -38,9 +38,6 @@ class Runner(Protocol):
 class Teller(Protocol):
     """Is told how far the work is."""
 
-    def expect(self, runs: int) -> None:
-        """There are so many runs in all."""
-
     def update(self, done: float, points: int | None = None) -> None:
         """So many runs and so many points have finished."""
 
