@@ -114,7 +114,7 @@ def test_an_interrupt_keeps_what_is_finished_and_the_next_run_goes_on(lan: Path,
     command = [sys.executable, "-c", INTERRUPTED, "experiment", "run", str(path), "--out", "results"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
     assert done.returncode == 130, done.stderr
-    assert "interrupted: 19 of 120 runs finished" in done.stderr  # the last one was kept and not yet told
+    assert "interrupted: 19 of 120 runs finished" in done.stderr
     assert "Not answered: it was interrupted." in done.stdout
     document = json.loads((tmp_path / "results/results.json").read_text())
     assert (document["complete"], document["runs"], document["answer"]) == (False, 19, [])
@@ -129,17 +129,17 @@ def test_an_interrupt_keeps_what_is_finished_and_the_next_run_goes_on(lan: Path,
     assert 0 < told["timing"]["cpu_seconds"] < fresh["timing"]["cpu_seconds"]
 
 
-#: The command line, interrupted when 20 runs are kept.
+#: The command line, interrupted while it looks at the 20th finished run.
 INTERRUPTED = """
 import os, signal, sys
-from cellyard import store
-add, kept = store.Store.add, []
-def until(self, *arguments, **named):
-    add(self, *arguments, **named)
-    kept.append(1)
-    if len(kept) == 20:
+from cellyard.experiment import runner
+result, seen = runner.RunResult, []
+def until(document):
+    seen.append(1)
+    if len(seen) == 20:
         os.kill(os.getpid(), signal.SIGINT)
-store.Store.add = until
+    return result(document)
+runner.RunResult = until
 sys.argv[0] = "cellyard"
 from cellyard.__main__ import main
 main()
