@@ -251,8 +251,8 @@ def test_plain_lines_of_progress_tell_how_long_the_rest_takes(
             progress.update(done)
     assert capsys.readouterr().err.splitlines() == [
         "sweep: 4.00 of 10 runs, 10 s",
-        "sweep: 6.00 of 10 runs, 10 s, some 20 s left",
-        "sweep: 10.00 of 10 runs, 10 s, some 0 s left",
+        "sweep: 6.00 of 10 runs, 10 s, 0.2 runs/s, some 20 s left",
+        "sweep: 10.00 of 10 runs, 10 s, 0.6 runs/s, some 0 s left",
     ]
 
 

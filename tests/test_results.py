@@ -358,3 +358,21 @@ def test_a_file_has_a_duration_and_a_goodput_of_its_own(kernel: str) -> None:
         assert vcs[name].began_s == pytest.approx(began)
         assert vcs[name].completed_s is None
         assert vcs[name].file_goodput_mbps is None
+
+
+def test_frames_have_a_line_for_each_run_vc_port_and_point_of_all_runs() -> None:
+    scenario = cy.ready.scenario("lan-5", overrides={"duration": "100 ms"})
+    runs = scenario.with_values({"probe": [{"what": "queue", "of": "west->east", "interval": "10 ms"}]}).run(
+        replications=2
+    )
+    totals = runs.to_frame()
+    assert totals["efficiency"].to_list() == runs.values("efficiency")
+    vcs = runs.to_frame("pandas", of="vcs")
+    assert len(vcs) == 10
+    assert vcs[vcs["vc"] == "vc2"]["goodput_mbps"].tolist() == [run.vcs["vc2"].goodput_mbps for run in runs]
+    assert runs.to_frame(of="ports")["port"].to_list() == 2 * list(runs[0].ports)
+    points = runs.to_frame(of="series")
+    assert points["value"].to_list() == [value for run in runs for value in run.series[0].value.tolist()]
+    assert set(points["unit"]) == {"cells"}
+    with pytest.raises(cy.UsageError, match="did you mean 'ports'"):
+        runs.to_frame(of="port")

@@ -1,8 +1,9 @@
 """A laboratory for TCP over cell-switched (ATM) networks: a cell-by-cell engine with typed scenarios and results.
 
 Everything here is imported when first used, so that ``import cellyard`` costs nothing. Beside the classes there are the modules
-``cluster`` (runs on many machines, which need the extra ``dask``), ``networks`` (networks made by functions), ``plot`` (figures,
-which need the extra ``plot``), ``ready`` (ready scenarios), ``study`` and ``reproduce`` (published studies).
+``cluster`` (runs on many machines, which need the extra ``dask``), ``experiment`` (many runs and one question), ``networks`` (networks
+made by functions), ``plot`` (figures, which need the extra ``plot``), ``ready`` (ready scenarios), ``study`` and ``reproduce``
+(published studies).
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from cellyard import cluster as cluster
     from cellyard import components as components
     from cellyard import errors as errors
+    from cellyard import experiment as experiment
     from cellyard import networks as networks
     from cellyard import plot as plot
     from cellyard import ready as ready
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from cellyard._engine import version as version
     from cellyard.components import *  # noqa: F403
     from cellyard.errors import CellyardError as CellyardError
+    from cellyard.errors import ExperimentError as ExperimentError
     from cellyard.errors import Problem as Problem
     from cellyard.errors import RunError as RunError
     from cellyard.errors import ScenarioError as ScenarioError
@@ -38,6 +41,7 @@ if TYPE_CHECKING:
 
 _HOME = {
     "CellyardError": "errors",
+    "ExperimentError": "errors",
     "Problem": "errors",
     "Results": "results",
     "RunError": "errors",
@@ -50,7 +54,18 @@ _HOME = {
     "open_store": "store",
     "version": "_engine",
 }
-_MODULES = ("cluster", "components", "errors", "networks", "plot", "ready", "reproduce", "results", "study")
+_MODULES = (
+    "cluster",
+    "components",
+    "errors",
+    "experiment",
+    "networks",
+    "plot",
+    "ready",
+    "reproduce",
+    "results",
+    "study",
+)
 
 
 def __getattr__(name: str) -> Any:

@@ -29,6 +29,13 @@ study_app = declare.Group(
 )
 app.add_group(study_app, name="study")
 app.add_group(cli_store.app, name="store")
+experiment_app = declare.Group(
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="Experiments: many runs from one file, and the answer to its question.",
+    epilog="Example: cellyard example --experiments buffer > buffer.toml",
+)
+app.add_group(experiment_app, name="experiment")
 
 
 class Kernel(StrEnum):
@@ -318,13 +325,14 @@ def components(
 def example(
     name: Annotated[
         str | None,
-        declare.Argument(help="Which scenario to print.", metavar="NAME", autocompletion=_beginning(_examples)),
+        declare.Argument(help="Which one to print.", metavar="NAME", autocompletion=_beginning(_examples)),
     ] = None,
+    experiments: Annotated[bool, declare.Option("--experiments", help="Experiments instead of scenarios.")] = False,
 ) -> None:
-    """List ready scenarios, or print one."""
+    """List ready scenarios or experiments, or print one."""
     from cellyard.commands import example
 
-    print(example.text(name) if name else example.overview(), end="" if name else "\n")
+    print(example.text(name, experiments) if name else example.overview(experiments), end="" if name else "\n")
 
 
 @command(study_app, "list", "cellyard study list")
@@ -405,6 +413,75 @@ def report(
         workers=workers,
         replications=replications,
         seed=seed,
+        jobs=jobs,
+        memory=memory,
+    )
+
+
+ExperimentFile = Annotated[
+    Path, declare.Argument(help="Experiment in TOML; - reads standard input.", metavar="EXPERIMENT.toml")
+]
+
+
+@command(experiment_app, "run", "cellyard experiment run buffer.toml --out results/buffer")
+def run_experiment(
+    experiment: ExperimentFile,
+    jobs: Jobs = None,
+    memory: Memory = None,
+    out: Out = None,
+    overwrite: Overwrite = False,
+    store: StoreFile = None,
+    on: OnCluster = None,
+    workers: LocalWorkers = None,
+    output_format: OutputFormat = Format.table,
+) -> int:
+    """Run an experiment and answer its question."""
+    from cellyard.commands import experiment_run
+
+    return experiment_run.command(
+        experiment,
+        jobs=jobs,
+        memory=memory,
+        out=out,
+        overwrite=overwrite,
+        store=store,
+        on=on,
+        workers=workers,
+        output_format=output_format.value,
+    )
+
+
+@command(experiment_app, "check", "cellyard experiment check buffer.toml")
+def check_experiment(experiment: ExperimentFile) -> None:
+    """Validate an experiment and tell what it would take; run nothing."""
+    from cellyard.commands import experiment_check
+
+    experiment_check.command(experiment)
+
+
+@command(experiment_app, "report", "cellyard experiment report buffer.toml --out results/buffer")
+def report_experiment(
+    experiment: ExperimentFile,
+    out: Annotated[
+        Path | None, declare.Option(help="Folder of the report; NAME-report by default.", metavar="DIR", parser=_folder)
+    ] = None,
+    overwrite: Overwrite = False,
+    store: StoreFile = None,
+    on: OnCluster = None,
+    workers: LocalWorkers = None,
+    jobs: Jobs = None,
+    memory: Memory = None,
+) -> int:
+    """Run an experiment and write a page of its answer, tables and figures."""
+    from cellyard.commands import experiment_report
+
+    return experiment_report.command(
+        experiment,
+        out=out,
+        overwrite=overwrite,
+        store=store,
+        on=on,
+        workers=workers,
         jobs=jobs,
         memory=memory,
     )

@@ -28,11 +28,11 @@ def command(into: declare.Group, name: str, example: str) -> Callable[[F], F]:
 
 def guarded(call: Callable[[], int | None]) -> int:
     """Exit status of a call; what is wrong is told on standard error."""
-    from cellyard.errors import RunError, ScenarioError, UsageError
+    from cellyard.errors import ProblemsError, RunError, UsageError
 
     try:
         return call() or 0
-    except ScenarioError as error:
+    except ProblemsError as error:
         print(error, file=sys.stderr)
         return USAGE
     except UsageError as error:

@@ -32,7 +32,7 @@ class RunError(CellyardError):
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing that is wrong with a scenario.
+    """One thing that is wrong with a scenario or an experiment.
 
     ``text`` is all of it in words, with controls and marks of direction as their numbers. ``line`` and ``column`` count from 1 and are
     0 or ``None`` where there is no text (data from Python).
@@ -54,8 +54,8 @@ class Problem:
         return self.text
 
 
-class ScenarioError(CellyardError, ValueError):
-    """A scenario that cannot be simulated, with everything that is wrong with it in ``problems``.
+class ProblemsError(CellyardError, ValueError):
+    """A description that cannot be used, with everything that is wrong with it in ``problems``. The command line ends with status 2.
 
     Of more than 50 problems these are the first, and a last one that says how many more there are.
     """
@@ -67,6 +67,14 @@ class ScenarioError(CellyardError, ValueError):
     def __reduce__(self) -> tuple[object, ...]:
         # An exception is made again from `args`, which are its text; a pool of processes hands errors over so.
         return type(self), (self.problems,), {**vars(self), "problems": self.problems}
+
+
+class ScenarioError(ProblemsError):
+    """A scenario that cannot be simulated."""
+
+
+class ExperimentError(ProblemsError):
+    """The description of an experiment that cannot be run."""
 
 
 def unknown(kind: str, name: str, known: Iterable[str]) -> UsageError:

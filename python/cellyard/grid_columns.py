@@ -61,7 +61,7 @@ def as_columns(points: Sequence[Mapping[str, str]]) -> list[dict[str, Any]]:
 
 def _column(path: str, texts: set[str]) -> tuple[str, Mapping[str, Any]]:
     """Name of a column, and what each text is there."""
-    found = {text: _quantity(text) for text in texts}
+    found = {text: quantity(text) for text in texts}
     units = {quantity[0] for quantity in found.values() if quantity and quantity[0] is not None}
     plain = any(quantity and quantity[0] is None for quantity in found.values())
     known = all(quantity or text.strip("\"'") == "unlimited" for text, quantity in found.items())
@@ -71,7 +71,7 @@ def _column(path: str, texts: set[str]) -> tuple[str, Mapping[str, Any]]:
     return name, {text: quantity[1] if quantity else float("inf") for text, quantity in found.items()}
 
 
-def _quantity(text: str) -> tuple[str | None, float | int] | None:
+def quantity(text: str) -> tuple[str | None, float | int] | None:
     """Unit of the column and number there; ``None`` for what is no quantity."""
     match = _QUANTITY.match(text)
     if not match:

@@ -78,16 +78,16 @@ def student(p: float, freedom: int) -> float:
     [12.706, 4.303, 2.262, 2.093, 1.984]
     """
     low, high = 0.0, 1.0
-    while _inside(high, freedom) < 2 * p - 1:
+    while inside(high, freedom) < 2 * p - 1:
         high *= 2
     for _ in range(100):
         middle = (low + high) / 2
-        low, high = (middle, high) if _inside(middle, freedom) < 2 * p - 1 else (low, middle)
+        low, high = (middle, high) if inside(middle, freedom) < 2 * p - 1 else (low, middle)
     return (low + high) / 2
 
 
-def _inside(t: float, freedom: int) -> float:
-    """Probability that Student's variable lies between -t and t."""
+def inside(t: float, freedom: int) -> float:
+    """Probability that Student's variable with so many degrees of freedom lies between -t and t."""
     angle = math.atan2(t, math.sqrt(freedom))
     sine, cosine = math.sin(angle), math.cos(angle)
     term = total = cosine if freedom % 2 else 1.0

@@ -17,11 +17,18 @@ LINE_SECONDS = 5.0
 
 
 class Progress(AbstractContextManager["Progress"]):
-    """Shows how many of ``total`` runs are done, parts of runs counted."""
+    """Shows how many of ``total`` runs are done, parts of runs counted, how fast that goes and how long the rest will take.
 
-    def __init__(self, what: str, total: int) -> None:
+    Of a single run it shows how much of ``simulated_seconds`` has passed, of ``points`` how many have all their runs.
+    """
+
+    def __init__(
+        self, what: str, total: int, *, points: int | None = None, simulated_seconds: float | None = None
+    ) -> None:
         self._what = what
         self._total = total
+        self._points = points
+        self._simulated_seconds = simulated_seconds if total == 1 else None
         self._started = self._told = time.monotonic()
         self._first: float | None = None
         self._bar: Bar | None = None
@@ -30,36 +37,47 @@ class Progress(AbstractContextManager["Progress"]):
     def __enter__(self) -> Progress:
         if sys.stderr and sys.stderr.isatty():
             from rich.console import Console
-            from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
+            from rich.progress import BarColumn, TextColumn
             from rich.progress import Progress as Bar
 
             from cellyard.terminal import printable, with_controls
 
-            counted = TextColumn("{task.completed:.2f} of {task.total} runs")
-            columns = (TextColumn("{task.description}", markup=False), BarColumn(), counted, TimeRemainingColumn())
+            columns = (
+                TextColumn("{task.description}", markup=False),
+                BarColumn(),
+                TextColumn("{task.fields[far]}", markup=False),
+            )
             self._bar = Bar(*columns, console=Console(file=with_controls()), transient=True)
-            self._task = self._bar.add_task(printable(self._what), total=self._total)
+            self._task = self._bar.add_task(printable(self._what), total=self._total, far=self._far(0.0, None))
             self._bar.start()
         return self
 
-    def update(self, done: float) -> None:
-        """So many runs have finished, with the share of each that is under way."""
+    def update(self, done: float, points: int | None = None) -> None:
+        """So many runs have finished, with the share of each that is under way, and so many points have all their runs."""
         self._first = done if self._first is None else self._first
         if self._bar and self._task is not None:
-            self._bar.update(self._task, completed=done)
+            self._bar.update(self._task, completed=done, far=self._far(done, points) + self._pace(done))
         elif time.monotonic() - self._told >= LINE_SECONDS:
             self._told = time.monotonic()
-            print(
-                f"{self._what}: {done:.2f} of {self._total} runs, {self.seconds:.0f} s{self._left(done)}",
-                file=sys.stderr,
-            )
+            print(f"{self._what}: {self._far(done, points)}, {self.seconds:.0f} s{self._pace(done)}", file=sys.stderr)
 
-    def _left(self, done: float) -> str:
-        """How long the rest will take if it goes on as since the first update: runs found in a folder took no time."""
+    def _far(self, done: float, points: int | None) -> str:
+        """How far it is, in words."""
+        if self._simulated_seconds is not None:
+            far = f"{done * self._simulated_seconds:.3g} of {self._simulated_seconds:g} s simulated"
+        else:
+            far = f"{done:.2f} of {self._total} runs"
+            if points is not None and self._points:
+                far = f"{points} of {self._points} points, {far}"
+        return far
+
+    def _pace(self, done: float) -> str:
+        """How fast it goes, and how long the rest will take if it goes on so: runs found in a folder took no time."""
         if self._first is None or done <= self._first:
             return ""
-        seconds = self.seconds * (self._total - done) / (done - self._first)
-        return f", some {seconds:.0f} s left"
+        rate = (done - self._first) / max(self.seconds, 1e-9)
+        pace = f", {rate:.3g} runs/s" if self._total > 1 else ""
+        return f"{pace}, some {max(self._total - done, 0) / rate:.0f} s left"
 
     @property
     def seconds(self) -> float:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
+from cellyard import frame
 from cellyard.errors import UnknownNameError, UsageError, unknown
 from cellyard.notebook import listed, parts_html, table_html
 from cellyard.ranges import has_quantiles, interval, median
@@ -298,9 +299,46 @@ class Results(Sequence[RunResult]):
         """Range of a metric of `Totals`: from the 5 % to the 95 % quantile, of fewer than 10 runs from the smallest to the largest."""
         return interval(self.values(metric), runs=len(self.runs))
 
+    def to_frame(self, kind: Literal["polars", "pandas"] = "polars", *, of: str = "totals") -> Any:
+        """The numbers of every run as a frame of polars or pandas, units in the names of the columns.
+
+        ``of`` is ``totals`` (a line for each run), ``vcs``, ``ports`` or ``classes`` (a line for each of them in each run, with its
+        name), or ``series`` (a line for each point). Raises `cellyard.UsageError` for anything else, and when the library is missing.
+        """
+        if of not in _FRAMES:
+            raise unknown("frame of", str(of), _FRAMES)
+        found = (
+            {"run": number, "replication": run.replication, **record}
+            for number, run in enumerate(self.runs)
+            for record in _FRAMES[of](run)
+        )
+        return frame.of_records(list(found), kind)
+
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON."""
         return {"runs": [run.to_dict() for run in self.runs]}
+
+
+def _numbers_of(part: ResultPart) -> dict[str, Any]:
+    return {name: getattr(part, name) for name in type(part).numbers()}
+
+
+def _points(run: RunResult) -> Iterator[dict[str, Any]]:
+    """A record for each point of each series of a run."""
+    for one in run.series:
+        whose = {"what": one.what, "of": one.of, "class": one.service_class, "vc": one.vc, "unit": one.unit}
+        for time_s, value in zip(one.time_s.tolist(), one.value.tolist(), strict=True):
+            yield {**whose, "time_s": time_s, "value": value}
+
+
+#: The records of a run that make the lines of a frame.
+_FRAMES: Mapping[str, Callable[[RunResult], Iterable[dict[str, Any]]]] = {
+    "totals": lambda run: [_numbers_of(run.totals)],
+    "vcs": lambda run: ({"vc": name, **_numbers_of(vc)} for name, vc in run.vcs.items()),
+    "ports": lambda run: ({"port": name, **_numbers_of(port)} for name, port in run.ports.items()),
+    "classes": lambda run: ({"class": name, **_numbers_of(one)} for name, one in run.classes.items()),
+    "series": _points,
+}
 
 
 #: What a series holds by the point.

@@ -1,13 +1,24 @@
-"""Ready scenarios: the command ``cellyard example``."""
+"""Ready scenarios and experiments: the command ``cellyard example``."""
 
 from __future__ import annotations
 
-from cellyard.ready import names as names
-from cellyard.ready import text as text
+from cellyard import ready
+from cellyard.experiment import ready as ready_experiments
 from cellyard.text import table
 
 
-def overview() -> str:
-    """All examples with what they show, which is their first line."""
-    rows = [[name, text(name).splitlines()[0].lstrip("# ")] for name in names()]
+def text(name: str, experiments: bool = False) -> str:
+    """The file of a scenario, or of an experiment."""
+    return ready_experiments.text(name) if experiments else ready.text(name)
+
+
+def overview(experiments: bool = False) -> str:
+    """All of a kind with what they show, which is their first line."""
+    kind = ready_experiments if experiments else ready
+    rows = [[name, kind.text(name).splitlines()[0].lstrip("# ")] for name in kind.names()]
+    if experiments:
+        return (
+            table(["experiment", "what it asks"], rows)
+            + "\n\ncellyard example --experiments NAME > NAME.toml writes one."
+        )
     return table(["example", "what it shows"], rows) + "\n\ncellyard example NAME > NAME.toml writes one."

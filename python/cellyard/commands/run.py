@@ -16,7 +16,7 @@ from cellyard.batch import Job, run_jobs
 from cellyard.commands import FAILED, INTERRUPTED, run_text
 from cellyard.errors import RunError, UsageError
 from cellyard.grid import Point, expand
-from cellyard.overview import TICKS_PER_SECOND
+from cellyard.overview import TICKS_PER_SECOND, outline
 from cellyard.progress import Progress
 from cellyard.ranges import interval, median, whole_count
 from cellyard.scenario import Scenario
@@ -202,7 +202,9 @@ def _simulate(
     """The runs in order, those that have finished when interrupted, the time that they took, and whether it was interrupted."""
     runs: dict[int, dict[str, Any]] = {}
     cpu_seconds = 0.0
-    progress = Progress(work[0][0].scenario.name, len(work))
+    first = work[0][0].scenario
+    simulated = outline(first.canonical)["duration_s"] if len(work) == 1 else None
+    progress = Progress(first.name, len(work), simulated_seconds=simulated)
     interrupted = False
     try:
         with store or nullcontext(), progress:

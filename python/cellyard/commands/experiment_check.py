@@ -1,0 +1,40 @@
+"""What an experiment would take: the command ``cellyard experiment check``. Nothing is simulated."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from cellyard.batch import all_cores
+from cellyard.commands.experiment_run import load
+from cellyard.commands.study_run import told_time
+from cellyard.experiment.experiment import Experiment
+from cellyard.experiment.sentences import counted, listed
+
+
+def command(path: Path) -> None:
+    """Print what is varied, points, runs, CPU time and memory."""
+    print(about(load(path)[1]))
+
+
+def about(experiment: Experiment) -> str:
+    """The experiment in a few lines, and what it is expected to take."""
+    plan, cost = experiment.plan, experiment.cost()
+    lines = [f"{plan.name}: {plan.title or experiment.question.kind}", f"base: {plan.told}"]
+    for axis in plan.axes:
+        by = ", by ratio" if axis.is_log else ""
+        ends = f"{axis.at(0).label} to {axis.at(1).label}{by}"
+        values = ends if axis.is_range else listed([one.label for one in axis.levels])
+        beside = f" (together with others of {axis.together})" if axis.together else ""
+        lines.append(f"axis {axis.name}: {values}{beside}, at {listed(axis.paths)}")
+    lines += [f"constraint: {condition.text}" for condition in plan.constraints]
+    lines.append(f"metrics: {listed(list(plan.metrics))}")
+    lines.append(f"question: {experiment.question.kind}, {counted(plan.replications, 'replication')} of each point")
+    runs, cores = cost.expected.runs, all_cores()
+    most = "at most " if cost.expected.at_most else ""
+    threads = min(cores, max(runs, 1))
+    megabytes = max(cost.memory_bytes * threads / 1e6, 1)
+    lines.append(
+        f"{most}{counted(cost.expected.points, 'point')}, {counted(runs, 'run')}: some {told_time(cost.cpu_seconds)} of CPU time, "
+        f"{told_time(cost.cpu_seconds / threads)} on {counted(threads, 'core')}; at most some {megabytes:.0f} MB of memory"
+    )
+    return "\n".join(lines)

@@ -1,0 +1,34 @@
+"""What ``cellyard experiment run --out`` writes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from cellyard.commands.experiment_text import answer_tables
+from cellyard.experiment.experiment import Experiment, Outcome
+from cellyard.files import FileSet
+from cellyard.folder import ResultFolder
+from cellyard.text import csv_pieces, csv_text, dump_pieces
+
+
+def folder(experiment: Experiment, out: Path, origin: Mapping[str, Any], *, overwrite: bool) -> ResultFolder:
+    """The folder of ``--out``: one for an experiment of a name, however it grows."""
+    holds = f"the experiment {experiment.name}"
+    return ResultFolder(out, holds=holds, content=holds, provenance=origin, overwrite=overwrite)
+
+
+def add(files: FileSet, text: str, outcome: Outcome, document: Mapping[str, Any]) -> None:
+    """The description, the document as JSON, and CSV files: points, runs, and each table of the answer."""
+    files.add("experiment.toml", text)
+    files.add("results.json", _lines(document))
+    files.add("points.csv", csv_text(document["points"]))
+    files.add("runs.csv", csv_pieces(outcome.records))
+    for title, records in answer_tables(document).items():
+        files.add(f"{title}.csv", csv_text(records))
+
+
+def _lines(document: Mapping[str, Any]) -> Iterator[str]:
+    yield from dump_pieces(document)
+    yield "\n"

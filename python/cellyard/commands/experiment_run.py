@@ -1,0 +1,92 @@
+"""An experiment from its description to its answer: the command ``cellyard experiment run``."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cellyard import provenance
+from cellyard.cluster import Workers, asked
+from cellyard.commands import FAILED, INTERRUPTED, experiment_files, experiment_text
+from cellyard.experiment.experiment import Experiment, Outcome
+from cellyard.folder import open_store, untold
+from cellyard.progress import Progress
+from cellyard.scenario import read_text
+from cellyard.text import csv_text, dump
+
+if TYPE_CHECKING:
+    from cellyard.store import Store
+
+
+def command(
+    path: Path,
+    *,
+    jobs: int | None,
+    memory: str | None,
+    out: Path | None,
+    overwrite: bool,
+    store: Path | None,
+    on: str | None,
+    workers: int | None,
+    output_format: str,
+) -> int:
+    """Run, write, print; returns the exit status."""
+    text, experiment = load(path)
+    origin = provenance.of_command()
+    with (
+        asked(on, workers, jobs) as cluster,
+        experiment_files.folder(experiment, out, origin, overwrite=overwrite) if out else nullcontext() as folder,
+    ):
+        kept = open_store(folder, store)
+        outcome, timing, status = ask(experiment, jobs=jobs, memory=memory, store=kept, cluster=cluster)
+        document = {**outcome.to_dict(), "timing": timing, "provenance": origin}
+        unwritten = untold(kept)
+        if folder and outcome.runs:
+            unwritten = folder.publish(lambda files: experiment_files.add(files, text, outcome, document))
+    if output_format == "json":
+        print(dump(document))
+    elif output_format == "csv":
+        print(csv_text(document["points"]), end="")
+    else:
+        print(experiment_text.text(document))
+    if unwritten:
+        print(unwritten, file=sys.stderr)
+    return status or (FAILED if unwritten else 0)
+
+
+def load(path: Path) -> tuple[str, Experiment]:
+    """The text of a description, and the experiment that it describes."""
+    text = read_text(path)
+    folder = Path() if str(path) == "-" else path.parent
+    return text, Experiment.from_toml(text, file=str(path), folder=folder)
+
+
+def ask(
+    experiment: Experiment,
+    *,
+    jobs: int | None,
+    memory: str | None,
+    store: Store | None,
+    cluster: Workers | None,
+) -> tuple[Outcome, dict[str, float], int]:
+    """What came out, the time that it took and the exit status, with progress on standard error."""
+    expected = experiment.expected()
+    outcome = Outcome(experiment)
+    status = 0
+    with (
+        store or nullcontext(),
+        Progress(experiment.name, expected.runs, points=expected.points) as progress,
+    ):
+        if store and store.note:
+            print(f"note: {store.note}", file=sys.stderr)
+        engine = experiment.engine(threads=jobs, memory=memory, store=store, progress=progress, options={"on": cluster})
+        try:
+            outcome.ask(engine)
+        except KeyboardInterrupt:
+            status = INTERRUPTED
+    if status:
+        most = "at most " if expected.at_most else ""
+        print(f"interrupted: {outcome.runs} of {most}{expected.runs} runs finished", file=sys.stderr)
+    return outcome, {"cpu_seconds": engine.cpu_seconds, "wall_seconds": progress.seconds}, status

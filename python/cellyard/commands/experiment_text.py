@@ -1,0 +1,71 @@
+"""What ``cellyard experiment run`` prints: the answer, its tables, and the points."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from cellyard.text import span, table
+
+#: Points that are printed; all are in the files of ``--out``.
+MOST_POINTS = 40
+#: Width of sentences.
+WIDTH = 110
+#: Fields of a document that are no tables of an answer.
+_OWN = frozenset({"points", "answer", "axes", "metrics"})
+
+
+def text(document: Mapping[str, Any]) -> str:
+    """The answer in sentences, the tables that it rests on, and the points with the mean and the range of each metric."""
+    head = document["title"] or f"{document['experiment']} ({document['question']['kind']})"
+    parts = [head]
+    if document["answer"]:
+        parts.append("\n".join(textwrap.fill(sentence, WIDTH) for sentence in document["answer"]))
+    else:
+        parts.append("Not answered: it was interrupted.")
+    parts += [_records(title, records) for title, records in answer_tables(document).items()]
+    points = document["points"]
+    if points:
+        parts.append(_points(points[:MOST_POINTS], document["metrics"]))
+        if len(points) > MOST_POINTS:
+            parts.append(f"{len(points) - MOST_POINTS} more points: --format csv, or --out")
+    timing = document["timing"]
+    parts.append(
+        f"{document['runs']} runs, seed {document['seed']}, engine {document['engine_version']}: "
+        f"{timing['cpu_seconds']:.1f} s of CPU time, {timing['wall_seconds']:.1f} s"
+    )
+    return "\n\n".join(parts)
+
+
+def answer_tables(document: Mapping[str, Any]) -> dict[str, Sequence[Mapping[str, Any]]]:
+    """The tables that the answer rests on, by title."""
+    return {
+        title: value
+        for title, value in document.items()
+        if title not in _OWN and isinstance(value, list) and value and isinstance(value[0], Mapping)
+    }
+
+
+def _records(title: str, records: Sequence[Mapping[str, Any]]) -> str:
+    names = list(dict.fromkeys(name for record in records for name in record))
+    shown = [[record.get(name) for name in names] for record in records[:MOST_POINTS]]
+    more = f"\n... {len(records) - MOST_POINTS} more" if len(records) > MOST_POINTS else ""
+    return f"{title}:\n{table(names, shown, keys=1)}{more}"
+
+
+def _points(points: Sequence[Mapping[str, Any]], metrics: Sequence[str]) -> str:
+    keys = [name for name in points[0] if name not in metrics]
+    several = any(point["runs"] > 1 for point in points)
+    header = [*keys]
+    for metric in metrics:
+        header += [metric, *(["5-95 %"] if several else [])]
+    rows = []
+    for point in points:
+        row = [point.get(key) for key in keys]
+        for metric in metrics:
+            found = point[metric]
+            ends = None if found["p5"] is None else (found["p5"], found["p95"])
+            row += [found["mean"], *([span(ends)] if several else [])]
+        rows.append(row)
+    return "points:\n" + table(header, rows, keys=len(keys))

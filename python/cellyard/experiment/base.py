@@ -1,0 +1,106 @@
+"""The scenario that an experiment varies: a file, a ready example, or a row of a study."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from cellyard import ready
+from cellyard.errors import ScenarioError, UsageError
+from cellyard.experiment.fields import Fields
+from cellyard.experiment.problems import Problems
+from cellyard.scenario import Scenario
+
+ALLOWED = '{ example = "lan-5" }, { file = "lan.toml" } or { study = "ubr-plus", table = "2-3", row = { ... } }'
+
+#: Lists of a scenario, whose entries are set by paths and not as a table.
+LISTS = ("host", "switch", "link", "vc", "probe")
+
+
+def read(stated: Any, folder: Path, problems: Problems) -> tuple[Scenario | None, str]:
+    """The scenario that the table ``base`` names, and how that is told; files are looked for in ``folder``."""
+    if not isinstance(stated, Mapping):
+        message = "is missing" if stated is None else "is no table"
+        problems.add(("base",), "" if stated is None else stated, message, allowed=ALLOWED)
+        return None, ""
+    kinds = [kind for kind in ("file", "example", "study") if kind in stated]
+    known = ("study", "table", "row") if kinds == ["study"] else ("file", "example", "study")
+    fields = Fields(stated, ("base",), problems, known)
+    if len(kinds) != 1:
+        if not kinds or set(stated) <= set(known):
+            problems.add(
+                ("base",), stated, "names no scenario" if not kinds else "names more than one scenario", allowed=ALLOWED
+            )
+        return None, ""
+    kind = kinds[0]
+    name = fields.text(kind, needed=f"the name of the {kind}")
+    if name is None:
+        return None, ""
+    try:
+        if kind == "file":
+            return Scenario.read(folder / name), f"the file {name}"
+        if kind == "example":
+            return ready.scenario(name), f"the example {name}"
+        return _row(name, fields), f"a row of the study {name}"
+    except ScenarioError as error:
+        for problem in error.problems:
+            problems.add(fields.at(kind), name, f"is no scenario that can be simulated: {problem.text}")
+    except UsageError as error:
+        problems.add(fields.at(kind), name, str(error))
+    return None, ""
+
+
+def _row(name: str, fields: Fields) -> Scenario:
+    """The scenario of the one row that is named; raises `UsageError` where none or several are."""
+    from cellyard.study import load, select
+
+    study = load(name)
+    table = fields.raw("table")
+    row = fields.raw("row", {})
+    if table is not None and not isinstance(table, str):
+        raise UsageError("table must be the name of a table, in quotes")
+    if not isinstance(row, Mapping):
+        raise UsageError("row must be a table of parameters with their values")
+    rows = select(study, [table] if table is not None else [], {key: str(value) for key, value in row.items()})
+    if len(rows) != 1:
+        open_keys = [
+            key for key in rows[0].parameters if key not in row and len({str(r.parameters.get(key)) for r in rows}) > 1
+        ]
+        say = [*(["table"] if len({one.table for one in rows}) > 1 else []), *open_keys]
+        raise UsageError(f"{len(rows)} rows of the study are like that; say also: {', '.join(say) or 'more of it'}")
+    return study.scenario(rows[0])
+
+
+def with_values(base: Scenario, stated: Any, problems: Problems) -> Scenario:
+    """``base`` with the values of the table ``set``."""
+    if not isinstance(stated, Mapping):
+        problems.add(
+            ("set",), stated, "is no table", allowed='paths with their values, as "switch.west.ubr.drop" = "epd"'
+        )
+        return base
+    made = base
+    for path, value in stated.items():
+        if path in LISTS:
+            problems.add(
+                ("set", path),
+                value,
+                "is a list of the scenario",
+                allowed=f'the whole path in quotes, as "{path}.NAME.FIELD" = ...',
+            )
+    try:
+        made = base.with_values({path: value for path, value in stated.items() if path not in LISTS})
+    except ScenarioError:  # say it where each stands
+        for path, value in stated.items():
+            if path in LISTS:
+                continue
+            try:
+                base.with_values({path: value})
+            except ScenarioError as error:
+                for problem in error.problems:
+                    problems.of_scenario(("set", path), problem)
+        if not problems.count:
+            problems.add(("set",), "", "makes no scenario: the values do not go together")
+    except UsageError as error:
+        problems.add(("set",), "", str(error))
+    return made

@@ -1,0 +1,208 @@
+"""The question ``compare``: which of some variants is better, by how much, and how sure that is.
+
+All variants have the same draws, so their differences are taken run by run and vary less than the variants do. Each is judged by
+Student's test on the differences, and all together after Holm (1979), so that the more are compared the harder each is judged.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, NamedTuple
+
+from cellyard.experiment.axes import Level
+from cellyard.experiment.design import Point
+from cellyard.experiment.fields import Fields
+from cellyard.experiment.plan import CONFIDENCE, Answer, Expected, Plan, better_of
+from cellyard.experiment.runner import Remembered
+from cellyard.experiment.sentences import counted, listed, number, percent, probability
+from cellyard.experiment.statistics import Estimate, Judged, estimate, holm, no_difference
+
+
+@dataclass(frozen=True)
+class Compare:
+    """The variants are the values of ``axis``, by each of ``metrics``; all pairs, or all ``against`` one.
+
+    ``better`` says ``higher`` or ``lower`` of metrics of which that is not plain.
+    """
+
+    axis: str
+    metrics: Sequence[str]
+    against: str | None = None
+    better: Mapping[str, str] = field(default_factory=dict)
+    confidence: float = CONFIDENCE
+    kind: ClassVar[str] = "compare"
+
+    def expected(self, plan: Plan) -> Expected:
+        """All points."""
+        dimension = plan.dimension(self.axis)
+        points = plan.size(without=dimension) * dimension.size
+        return Expected(points, points * plan.replications)
+
+    def answer(self, plan: Plan, runner: Remembered) -> Answer:
+        """A sentence for each comparison, or for each metric where there are many."""
+        found = self.comparisons(plan, runner)
+        judged = holm([one.probability for one in found], self.confidence)
+        records, sentences = [], []
+        for one, verdict in zip(found, judged, strict=True):
+            spread = estimate(one.differences, verdict.confidence)
+            winner = self._winner(one, spread, verdict)
+            records.append(
+                {
+                    **one.point.labels,
+                    "metric": one.metric,
+                    "variant": one.second,
+                    "against": one.first,
+                    "difference": spread and spread.mean,
+                    "low": spread and spread.low,
+                    "high": spread and spread.high,
+                    "probability": verdict.probability,
+                    "better": winner or "not told apart",
+                    "pairs": len(one.differences),
+                }
+            )
+            sentences.append(self._sentence(one, spread, verdict, winner))
+        sure = (
+            f"{percent(self.confidence)} for all {len(found)} comparisons together (Holm)"
+            if len(found) > 1
+            else percent(self.confidence)
+        )
+        last = f"Confidence: {sure}; {counted(plan.replications, 'replication')} of each variant, on the same draws."
+        return Answer([*self._told(records, sentences), last], {"comparisons": records}, tuple(self.metrics))
+
+    def comparisons(self, plan: Plan, runner: Remembered) -> list[Comparison]:
+        """The differences of each pair, at every point of the other axes, of every metric."""
+        dimension = plan.dimension(self.axis)
+        variants = [dimension.place(index) for index in range(dimension.size)]
+        found = []
+        for point in plan.points(without=dimension):
+            there = [(self._label(variant), point.with_levels(variant)) for variant in variants]
+            there = [(label, full) for label, full in there if plan.allows(full)]
+            samples = dict(
+                zip((full for _, full in there), runner.samples([full for _, full in there], plan.draws), strict=True)
+            )
+            for metric in self.metrics:
+                for (first, a), (second, b) in self._pairs(there):
+                    pairs = [(x[metric], y[metric]) for x, y in zip(samples[a], samples[b], strict=True)]
+                    values = [float(y - x) for x, y in pairs if x is not None and y is not None]
+                    found.append(Comparison(point, metric, first, second, values, no_difference(values)))
+        return found
+
+    def _label(self, variant: Sequence[tuple[str, Level]]) -> str:
+        return dict(variant)[self.axis].label
+
+    def _pairs(self, there: Sequence[tuple[str, Point]]) -> list[tuple[tuple[str, Point], tuple[str, Point]]]:
+        if self.against is None:
+            return list(itertools.combinations(there, 2))
+        own = [one for one in there if one[0] == self.against]
+        return [(one, other) for one in own for other in there if other[0] != self.against]
+
+    def _winner(self, one: Comparison, spread: Estimate | None, verdict: Judged) -> str | None:
+        if spread is None or verdict.probability >= 1 - self.confidence:
+            return None
+        higher = (self.better.get(one.metric) or better_of(one.metric)) == "higher"
+        return one.second if (spread.mean > 0) == higher else one.first
+
+    def _sentence(self, one: Comparison, spread: Estimate | None, verdict: Judged, winner: str | None) -> str:
+        where = f"At {one.point}: " if one.point.levels else ""
+        if spread is None:
+            return f"{where}{one.metric} of {one.second} and {one.first} is not defined."
+        size = f"[{number(spread.low)}, {number(spread.high)}], {probability(verdict.probability)}"
+        if winner is None:
+            return f"{where}{one.metric} does not tell {one.second} and {one.first} apart: difference {number(spread.mean)} {size}."
+        loser = one.first if winner == one.second else one.second
+        gain = spread if winner == one.second else Estimate(-spread.mean, *_turned(spread))
+        is_more = gain.mean > 0
+        how, more = ("higher", gain.mean) if is_more else ("lower", -gain.mean)
+        low, high = (gain.low, gain.high) if is_more else _turned(gain)
+        return (
+            f"{where}{winner} is better than {loser}: {one.metric} is {how} by {number(more)} "
+            f"[{number(low)}, {number(high)}], {probability(verdict.probability)}."
+        )
+
+    def _told(self, records: Sequence[Mapping[str, Any]], sentences: Sequence[str]) -> list[str]:
+        """All sentences where they are few, else how often each variant was better, by metric."""
+        if len(sentences) <= MOST_SENTENCES:
+            return list(sentences)
+        told = []
+        for metric in self.metrics:
+            own = [one for one in records if one["metric"] == metric]
+            wins: dict[str, int] = {}
+            for one in own:
+                wins[one["better"]] = wins.get(one["better"], 0) + 1
+            open_pairs = wins.pop("not told apart", 0)
+            ranked = listed(
+                [f"{name} {counted(wins[name], 'time')}" for name in sorted(wins, key=lambda name: (-wins[name], name))]
+            )
+            told.append(
+                f"By {metric}, of {counted(len(own), 'comparison')}: better was {ranked or 'none'}; {open_pairs} not told apart."
+            )
+        return told
+
+
+def _turned(of: Estimate) -> tuple[float | None, float | None]:
+    """The interval of the opposite."""
+    return (None, None) if of.low is None or of.high is None else (-of.high, -of.low)
+
+
+#: More comparisons are summed up.
+MOST_SENTENCES = 12
+
+
+class Comparison(NamedTuple):
+    """The differences ``second`` less ``first`` of a metric, run by run, at a point of the other axes."""
+
+    point: Point
+    metric: str
+    first: str
+    second: str
+    differences: list[float]
+    probability: float
+
+
+#: What its table of the description has beside ``kind``.
+FIELDS = ("axis", "metrics", "against", "better", "confidence")
+
+
+def read(fields: Fields, plan: Plan) -> Compare:
+    """The question as it is described."""
+    names = [axis.name for axis in plan.axes]
+    axis = fields.text("axis", needed="the name of the axis whose values are compared") or ""
+    metrics = fields.texts("metrics", what="metrics of the experiment", single=True)
+    if "metrics" not in fields:
+        metrics = list(plan.metrics)
+    for metric in metrics:
+        if metric not in plan.metrics:
+            fields.problems.add(fields.at("metrics"), metric, "is no metric of the experiment", near=plan.metrics)
+    better = fields.raw("better", {})
+    if not isinstance(better, Mapping):
+        fields.wrong("better", 'a table as { cells = "lower" }', "is no table")
+        better = {}
+    for metric, way in better.items():
+        path = (*fields.at("better"), metric)
+        if metric not in plan.metrics:
+            fields.problems.add(path, metric, "is no metric of the experiment", near=plan.metrics)
+        elif way not in ("higher", "lower"):
+            fields.problems.add(path, way, "says not what is better", near=("higher", "lower"))
+    for metric in metrics:
+        if metric in plan.metrics and not (better.get(metric) or better_of(metric)):
+            fields.missing(f"better.{metric}", '"higher" or "lower": of this metric it is not plain')
+    against = fields.text("against")
+    if axis and axis not in names:
+        fields.problems.add(fields.at("axis"), axis, "is no axis", near=names)
+    elif axis:
+        own = next(one for one in plan.axes if one.name == axis)
+        labels = [one.label for one in own.levels]
+        if len(labels) < 2:
+            fields.wrong("axis", "an axis with two values or more", "has a single value")
+        if against is not None and against not in labels:
+            fields.problems.add(fields.at("against"), against, f"is no value of the axis {axis}", near=labels)
+    if plan.replications < 2:
+        fields.problems.add(("replications",), plan.replications, "is too few to compare", allowed="2 or more")
+    if plan.design.kind != "grid" and len(plan.space) == 1:
+        fields.problems.add(
+            ("design",), plan.design.kind, "needs an axis beside the one that is compared", allowed="grid"
+        )
+    confidence = fields.number("confidence", CONFIDENCE, above=0.5, below=1)
+    return Compare(axis, tuple(metrics), against, dict(better), confidence or CONFIDENCE)

@@ -1,0 +1,308 @@
+"""An experiment that can be run, and what came out."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from cellyard import frame
+from cellyard.errors import ScenarioError, UsageError
+from cellyard.experiment import reading, records
+from cellyard.experiment.axes import Axis, Range
+from cellyard.experiment.compare import Compare
+from cellyard.experiment.design import Design, Point
+from cellyard.experiment.expression import ConditionError
+from cellyard.experiment.find import Find
+from cellyard.experiment.optimise import Optimise
+from cellyard.experiment.plan import CONFIDENCE, Answer, Expected, Plan
+from cellyard.experiment.precision import Precision
+from cellyard.experiment.problems import Problems
+from cellyard.experiment.runner import Engine, Remembered, Runner, Teller
+from cellyard.experiment.sensitivity import Sensitivity
+from cellyard.experiment.statistics import defined, estimate
+from cellyard.experiment.table import Table
+from cellyard.grid_columns import as_columns
+from cellyard.metric_path import Number
+from cellyard.overview import outline, seconds
+from cellyard.ranges import quantile
+from cellyard.scenario import Scenario, read_text
+from cellyard.terminal import printable
+from cellyard.values import own, plain
+
+if TYPE_CHECKING:
+    from cellyard.store import Store
+
+Question: TypeAlias = Table | Precision | Compare | Find | Optimise | Sensitivity
+
+#: Points whose scenarios are asked what they cost; of more the cost is extrapolated.
+MOST_ASKED = 200
+
+
+class Experiment:
+    """A checked experiment: ``base`` varied along ``axes``, ``metrics`` measured, one ``question`` answered.
+
+    ``base`` is a scenario, or a table as in a file: ``{"example": "lan-5"}``. ``set`` are values set beside it, ``metrics`` names of
+    `Totals` and paths, or a mapping of names to paths. Raises `cellyard.errors.ExperimentError` with everything that is wrong.
+    """
+
+    def __init__(
+        self,
+        *,
+        name: str,
+        base: Scenario | Mapping[str, Any],
+        metrics: Sequence[str] | Mapping[str, str],
+        question: Question | str = "table",
+        axes: Sequence[Axis] = (),
+        title: str = "",
+        set: Mapping[str, Any] | None = None,  # noqa: A002
+        constraints: Sequence[str] = (),
+        design: Design | str = "grid",
+        replications: int = 20,
+        seed: int | None = None,
+    ) -> None:
+        data: dict[str, Any] = {
+            "name": name,
+            "axis": [_axis_data(axis, i) for i, axis in enumerate(axes)],
+            "metrics": dict(metrics)
+            if isinstance(metrics, Mapping)
+            else metrics
+            if isinstance(metrics, str)
+            else list(metrics),
+            "question": question if isinstance(question, str) else _table(question),
+            "design": design if isinstance(design, str) else _table(design),
+            "replications": own(replications),
+        }
+        scenario = base if isinstance(base, Scenario) else None
+        optional = {
+            "title": title or None,
+            "base": None if scenario else base,
+            "set": {key: plain(value, key) for key, value in set.items()} if set else None,
+            "constraints": [constraints] if isinstance(constraints, str) else list(constraints) or None,
+            "seed": own(seed),
+        }
+        data |= {key: value for key, value in optional.items() if value is not None}
+        self.plan, self.question = reading.read(data, Problems(), Path(), scenario=scenario)
+
+    @classmethod
+    def from_toml(cls, text: str, *, file: str = "experiment", folder: Path | None = None) -> Experiment:
+        """The experiment in a TOML text; files that it names are looked for in ``folder``, the current one by default."""
+        made = cls.__new__(cls)
+        made.plan, made.question = reading.read_toml(text, file, folder or Path())
+        return made
+
+    @classmethod
+    def read(cls, path: str | Path) -> Experiment:
+        """The experiment in a TOML file; raises `UsageError` when it cannot be read."""
+        return cls.from_toml(read_text(Path(path)), file=str(path), folder=Path(path).parent)
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return self.plan.name
+
+    def expected(self) -> Expected:
+        """How many points and runs it takes, at most where it may stop earlier."""
+        found: Expected = self.question.expected(self.plan)
+        return found
+
+    def cost(self) -> Cost:
+        """What it is expected to take."""
+        expected = self.expected()
+        points = reading._first_points(self.plan, MOST_ASKED) or [Point(())]
+        facts = [outline(self.engine().scenario(point).canonical) for point in points]
+        mean = sum(map(seconds, facts)) / len(facts)
+        return Cost(expected, mean * expected.runs, max(int(fact["memory_bytes"]) for fact in facts))
+
+    def engine(
+        self,
+        *,
+        threads: int | None = None,
+        memory: str | int | None = None,
+        store: Store | None = None,
+        progress: Teller | None = None,
+        options: Mapping[str, Any] | None = None,
+    ) -> Engine:
+        """The runner that simulates; ``options`` are more arguments of `cellyard.batch.run_jobs`."""
+        plan = self.plan
+        return Engine(plan.base, plan.paths, plan.metrics, threads, memory, store, progress, options or {})
+
+    def run(
+        self,
+        *,
+        jobs: int | None = None,
+        memory: str | int | None = None,
+        runner: Runner | None = None,
+    ) -> Outcome:
+        """Answer the question; ``jobs`` and ``memory`` as for `Scenario.run`. ``runner`` takes the place of the engine.
+
+        Raises `cellyard.RunError` when a run fails, and `cellyard.UsageError` when what it needs is missing.
+        """
+        outcome = Outcome(self)
+        outcome.ask(runner or self.engine(threads=jobs, memory=memory))
+        return outcome
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What an experiment is expected to take: CPU time of all runs, and memory of the largest one."""
+
+    expected: Expected
+    cpu_seconds: float
+    memory_bytes: int
+
+
+@dataclass
+class Outcome:
+    """What came out of an experiment: the answer, and the metrics of every run."""
+
+    experiment: Experiment
+    answer: Answer | None = None
+    measured: dict[Point, dict[int, Mapping[str, Number]]] = field(default_factory=dict)
+
+    def ask(self, runner: Runner) -> None:
+        """Ask the question; after an interrupt what was measured so far is there, and the answer is not."""
+        remembered = Remembered(runner)
+        self.measured = remembered.kept
+        try:
+            self.answer = self.experiment.question.answer(self.experiment.plan, remembered)
+        except ScenarioError as error:
+            raise UsageError(f"{self.experiment.name}: a point makes no scenario: {error.problems[0].text}") from None
+        except ConditionError as error:
+            raise UsageError(f"{self.experiment.name}: a condition {error}") from None
+
+    @property
+    def complete(self) -> bool:
+        """Whether the question was answered."""
+        return self.answer is not None
+
+    @property
+    def text(self) -> str:
+        """The answer in sentences."""
+        return " ".join(self.answer.sentences) if self.answer else "not answered: it was interrupted."
+
+    @property
+    def runs(self) -> int:
+        """How many runs were measured."""
+        return sum(map(len, self.measured.values()))
+
+    def _columns(self) -> list[dict[str, Any]]:
+        """The values of each point that was measured, in the order of the axes, units in the names."""
+        return as_columns([{name: point.labels[name] for name in self._names} for point in self._begun])
+
+    @property
+    def _begun(self) -> dict[Point, dict[int, Mapping[str, Number]]]:
+        """Points of which a run has finished (after an interrupt there may be others) in the order of their values."""
+        places = {
+            axis.name: {one: place for place, one in enumerate(axis.levels)}
+            for axis in self.experiment.plan.axes
+            if not axis.is_range
+        }
+
+        def order(point: Point) -> list[Any]:
+            own = dict(point.levels)
+            return [places[name][own[name]] if name in places else own[name].value for name in self._names]
+
+        begun = [point for point, kept in self.measured.items() if kept]
+        return {point: self.measured[point] for point in sorted(begun, key=order)}
+
+    @property
+    def _names(self) -> list[str]:
+        return [axis.name for axis in self.experiment.plan.axes]
+
+    def points(self) -> list[dict[str, Any]]:
+        """A record for each point: its values, its runs, and of each metric the mean, its interval, and the range of the runs."""
+        records = []
+        for values, kept in zip(self._columns(), self._begun.values(), strict=True):
+            record: dict[str, Any] = {**values, "runs": len(kept)}
+            samples = [kept[number] for number in sorted(kept)]
+            for metric in self.experiment.plan.metrics:
+                found = sorted(defined(samples, metric))
+                mean = estimate(found, CONFIDENCE)
+                record[metric] = {
+                    "mean": mean and mean.mean,
+                    "low": mean and mean.low,
+                    "high": mean and mean.high,
+                    "p5": quantile(found, 0.05) if found else None,
+                    "p95": quantile(found, 0.95) if found else None,
+                }
+            records.append(record)
+        return records
+
+    def to_frame(self, kind: Literal["polars", "pandas"] = "polars", *, form: Literal["long", "wide"] = "long") -> Any:
+        """Every run as a frame of polars or pandas, units in the names of the columns.
+
+        ``long``: a line for each run and metric, with the columns of the axes, ``replication``, ``metric`` and ``value``. ``wide``:
+        a line for each run, with a column for each metric. Raises `UsageError` when the library is missing.
+        """
+        return frame.of_records(list(self.records(form)), kind)
+
+    def records(self, form: str = "wide") -> Iterator[dict[str, Any]]:
+        """A record for each run, or for each metric of each run; see `to_frame`."""
+        return records.of_runs(self._columns(), list(self._begun.values()), form)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON document."""
+        from cellyard import _engine
+
+        plan, answer = self.experiment.plan, self.answer
+        return {
+            "experiment": plan.name,
+            "title": plan.title,
+            "engine_version": _engine.version(),
+            "seed": plan.base.seed,
+            "replications": plan.replications,
+            "question": {"kind": self.experiment.question.kind, **_stated(plan)},
+            "complete": self.complete,
+            "answer": answer.sentences if answer else [],
+            "axes": [axis.name for axis in plan.axes],
+            "metrics": list(plan.metrics),
+            "points": self.points(),
+            **(answer.tables if answer else {}),
+            "runs": self.runs,
+        }
+
+
+def _stated(plan: Plan) -> dict[str, Any]:
+    stated = plan.stated.get("question", {})
+    return {} if isinstance(stated, str) else dict(stated)
+
+
+def _table(thing: Any) -> dict[str, Any]:
+    """A question or a design as the table of a file, without what is left at its default."""
+    if not dataclasses.is_dataclass(thing):
+        raise UsageError(f"question or design = {str(thing)[:60]}: must be one of cellyard.experiment's, or its name")
+    table: dict[str, Any] = {"kind": thing.kind} if hasattr(thing, "kind") else {}
+    for one in dataclasses.fields(thing):
+        value = getattr(thing, one.name)
+        default = one.default_factory() if one.default_factory is not dataclasses.MISSING else one.default
+        if value != default and value is not None:
+            table[one.name] = list(value) if isinstance(value, tuple) else own(value)
+    return table
+
+
+def _axis_data(axis: Any, place: int) -> dict[str, Any]:
+    if not isinstance(axis, Axis):
+        raise UsageError(f"axes[{place}] = {str(axis)[:60]}: must be an Axis")
+    table: dict[str, Any] = {"path": list(axis.paths)}
+    table |= {key: value for key, value in (("name", axis.name), ("together", axis.together)) if value}
+    if isinstance(axis.values, Range):
+        stated = {
+            "from": own(axis.values.first),
+            "to": own(axis.values.last),
+            "steps": own(axis.values.steps),
+            "scale": axis.values.scale,
+            "whole": axis.values.whole,
+        }
+        return table | {"range": {key: value for key, value in stated.items() if value is not None}}
+    values = own(axis.values)
+    return table | {
+        "values": [plain(value, f"axes[{place}].values") for value in values]
+        if isinstance(values, (list, tuple, range))
+        else values
+    }
+
+
+__all__ = ["Cost", "Experiment", "Outcome", "printable"]

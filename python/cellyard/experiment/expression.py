@@ -1,0 +1,140 @@
+"""Conditions as text: constraints between axes, and requirements on metrics. Arithmetic and comparisons alone, nothing is executed."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+_BINARY: Mapping[type, Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+}
+_COMPARE: Mapping[type, Callable[[Any, Any], bool]] = {
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+}
+_CALLS: Mapping[str, Callable[..., Any]] = {"min": min, "max": max, "abs": abs}
+#: What a condition may be made of, in words.
+ALLOWED = (
+    "a comparison as in `threshold <= 0.9 * buffer`: names, numbers, texts in quotes, + - * /, min, max, abs, "
+    "< <= > >= == !=, and, or, not"
+)
+#: Letters of a condition.
+LONGEST = 500
+
+
+class ConditionError(ValueError):
+    """A text that is no condition, or a condition that cannot be judged."""
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A condition on named values; raises `ConditionError` when ``text`` is none."""
+
+    text: str
+
+    def __post_init__(self) -> None:
+        if not isinstance(self._tree, (ast.Compare, ast.BoolOp, ast.UnaryOp)):
+            raise ConditionError("is no comparison")
+        _check(self._tree)
+
+    @cached_property
+    def _tree(self) -> ast.expr:
+        if len(self.text) > LONGEST:
+            raise ConditionError(f"is longer than {LONGEST} letters")
+        try:
+            return ast.parse(self.text.strip(), mode="eval").body
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            raise ConditionError("cannot be read") from None
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Names that it asks for, in order."""
+        called = {node.func for node in ast.walk(self._tree) if isinstance(node, ast.Call)}
+        found = [node for node in ast.walk(self._tree) if isinstance(node, ast.Name) and node not in called]
+        return tuple(dict.fromkeys(node.id for node in found))
+
+    def holds(self, values: Mapping[str, Any]) -> bool:
+        """Whether it holds; where a value is not defined (``None``) it does not. Raises `ConditionError` for numbers beside texts."""
+        if any(values[name] is None for name in self.names):
+            return False
+        try:
+            return bool(_value(self._tree, values))
+        except ZeroDivisionError:
+            return False
+        except TypeError:
+            raise ConditionError("compares a number with a text") from None
+
+    def excess(self, values: Mapping[str, Any]) -> float:
+        """How far it is from holding: at most 0 where a single comparison of numbers holds, infinite where a value is not defined."""
+        tree = self._tree
+        if not (
+            isinstance(tree, ast.Compare)
+            and len(tree.ops) == 1
+            and isinstance(tree.ops[0], (ast.Lt, ast.LtE, ast.Gt, ast.GtE))
+        ):
+            return 0.0 if self.holds(values) else 1.0
+        if any(values[name] is None for name in self.names):
+            return float("inf")
+        try:
+            left, right = _value(tree.left, values), _value(tree.comparators[0], values)
+        except ZeroDivisionError:
+            return float("inf")
+        return float(left - right if isinstance(tree.ops[0], (ast.Lt, ast.LtE)) else right - left)
+
+
+def _check(node: ast.AST) -> None:
+    """Raise `ConditionError` unless the tree is made of what is allowed."""
+    if isinstance(node, ast.Name):
+        return
+    if isinstance(node, ast.Constant):
+        if isinstance(node.value, bool) or not isinstance(node.value, (int, float, str)):
+            raise ConditionError(f"has {node.value!r} in it")
+        return
+    if isinstance(node, ast.Call):
+        if not (isinstance(node.func, ast.Name) and node.func.id in _CALLS and not node.keywords and node.args):
+            raise ConditionError("calls what it may not")
+        parts: list[ast.AST] = list(node.args)
+    elif isinstance(node, ast.BinOp) and type(node.op) in _BINARY:
+        parts = [node.left, node.right]
+    elif isinstance(node, ast.Compare) and all(type(op) in _COMPARE for op in node.ops):
+        parts = [node.left, *node.comparators]
+    elif isinstance(node, ast.BoolOp):
+        parts = list(node.values)
+    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.Not, ast.USub, ast.UAdd)):
+        parts = [node.operand]
+    else:
+        raise ConditionError(f"has `{ast.unparse(node)}` in it" if isinstance(node, ast.expr) else "cannot be read")
+    for part in parts:
+        _check(part)
+
+
+def _value(node: ast.AST, values: Mapping[str, Any]) -> Any:
+    if isinstance(node, ast.Name):
+        return values[node.id]
+    if isinstance(node, ast.Constant):
+        return node.value
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+        return _CALLS[node.func.id](*(_value(part, values) for part in node.args))
+    if isinstance(node, ast.BinOp):
+        return _BINARY[type(node.op)](_value(node.left, values), _value(node.right, values))
+    if isinstance(node, ast.BoolOp):
+        judged = (bool(_value(part, values)) for part in node.values)
+        return all(judged) if isinstance(node.op, ast.And) else any(judged)
+    if isinstance(node, ast.UnaryOp):
+        inner = _value(node.operand, values)
+        return not inner if isinstance(node.op, ast.Not) else -inner if isinstance(node.op, ast.USub) else inner
+    if isinstance(node, ast.Compare):
+        sides = [_value(part, values) for part in (node.left, *node.comparators)]
+        return all(_COMPARE[type(op)](a, b) for op, a, b in zip(node.ops, sides, sides[1:], strict=False))
+    raise ConditionError("cannot be judged")

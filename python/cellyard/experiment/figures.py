@@ -1,0 +1,268 @@
+"""Figures of an experiment, drawn from its document. Needs the extra ``plot``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from cellyard.experiment.sentences import number
+from cellyard.plot import COLOURS, MARKERS, Drawn, panels, panels_grid
+
+#: Most levels of an axis on a heat map, and most panels beside each other.
+MOST_LEVELS, MOST_ACROSS = 16, 4
+#: Most rows of a figure of differences.
+MOST_ROWS = 60
+#: Size of a panel, in inches.
+WIDTH, HEIGHT = 3.4, 2.8
+
+
+def figures(document: Mapping[str, Any]) -> list[Drawn]:
+    """What suits the question, and the metrics over the axes."""
+    kind = document["question"]["kind"]
+    drawn = []
+    if kind == "compare" and document.get("comparisons"):
+        drawn.append(_differences(document["comparisons"]))
+    if kind == "sensitivity" and document.get("indices"):
+        drawn.append(_indices(document["indices"]))
+    if kind == "optimise" and len(document["question"].get("goals", {})) > 1 and document["points"]:
+        drawn.append(_front(document))
+    if document["points"]:
+        drawn += _over_axes(document)
+    return drawn
+
+
+def columns_of(document: Mapping[str, Any]) -> list[str]:
+    """The columns of the axes in the points of a document."""
+    return [name for name in document["points"][0] if name != "runs" and name not in document["metrics"]]
+
+
+def _over_axes(document: Mapping[str, Any]) -> list[Drawn]:
+    """Lines for one axis, heat maps for two, small multiples for three; dots where the points are no grid."""
+    points, axes, metrics = document["points"], columns_of(document), document["metrics"]
+    if not axes:
+        return []
+    if len(axes) == 1:
+        return [_lines(document, axes[0], metrics)]
+    levels = {axis: list(dict.fromkeys(point[axis] for point in points)) for axis in axes}
+    filled = len(points) >= 0.6 * _product(len(values) for values in levels.values())
+    small = all(len(values) <= MOST_LEVELS for values in levels.values())
+    if filled and small and len(axes) == 2:
+        return [_maps(document, axes, [{}], metrics, "map")]
+    if filled and small and len(axes) == 3 and len(levels[axes[2]]) <= MOST_LEVELS:
+        others: list[dict[str, Any]] = [{axes[2]: value} for value in levels[axes[2]]]
+        return [_maps(document, axes[:2], others, [metric], f"maps-{metric}") for metric in metrics]
+    return [_dots(document, axes, metrics)]
+
+
+def _product(numbers: Any) -> int:
+    product = 1
+    for one in numbers:
+        product *= one
+    return product
+
+
+def _lines(document: Mapping[str, Any], axis: str, metrics: Sequence[str]) -> Drawn:
+    """The mean of each metric over one axis, with the band of 5 to 95 % of the runs."""
+    points = document["points"]
+    figure, places = panels(len(metrics), width=max(4.4, WIDTH * len(metrics)), height=3.0)
+    numeric = all(isinstance(point[axis], (int, float)) for point in points)
+    for place, metric in zip(places, metrics, strict=True):
+        own = [(point[axis], point[metric]) for point in points if point[metric]["mean"] is not None]
+        x = [value for value, _ in own] if numeric else list(range(len(own)))
+        means = [one["mean"] for _, one in own]
+        low, high = [one["p5"] for _, one in own], [one["p95"] for _, one in own]
+        if numeric:
+            place.fill_between(x, low, high, color=COLOURS[0], alpha=0.18, linewidth=0)
+            place.plot(x, means, color=COLOURS[0], marker=MARKERS[0], markersize=3)
+            if x and min(x) > 0 and max(x) / min(x) >= 20:
+                place.set_xscale("log")
+        else:
+            errors = [
+                [m - a for m, a in zip(means, low, strict=True)],
+                [b - m for m, b in zip(means, high, strict=True)],
+            ]
+            place.errorbar(x, means, yerr=errors, fmt=MARKERS[0], color=COLOURS[0], capsize=3)
+            place.set_xticks(x, [str(value) for value, _ in own], rotation=20, ha="right")
+            place.set_xlim(-0.5, len(own) - 0.5)
+        for value in _found(document, axis):
+            place.axvline(value, color=COLOURS[1], linestyle="--", linewidth=0.9)
+        place.set_xlabel(axis)
+        place.set_title(metric)
+    marked = " The dashed line is at the value found." if _found(document, axis) else ""
+    return Drawn("lines", f"{_and(metrics)} over {axis}", f"Means, and 5 to 95 % of the runs.{marked}", figure)
+
+
+def _found(document: Mapping[str, Any], axis: str) -> list[float]:
+    """Where a search ended, as numbers of the axis."""
+    if document["question"]["kind"] != "find":
+        return []
+    labels = dict.fromkeys(one.get(document["question"]["axis"]) for one in document.get("found", []))
+    return [value for label in labels if label and isinstance(value := _as_column(document, axis, label), (int, float))]
+
+
+def _as_column(document: Mapping[str, Any], axis: str, label: str) -> Any:
+    from cellyard.grid_columns import as_columns
+
+    made = as_columns([{document["question"]["axis"]: label}])[0]
+    return made.get(axis)
+
+
+def _maps(
+    document: Mapping[str, Any],
+    axes: Sequence[str],
+    others: Sequence[Mapping[str, Any]],
+    metrics: Sequence[str],
+    name: str,
+) -> Drawn:
+    """A heat map with numbers for each metric, or for each value of a third axis."""
+    points = document["points"]
+    across_axis, down_axis = axes[1], axes[0]
+    columns = sorted({point[across_axis] for point in points}, key=_order(points, across_axis))
+    rows = sorted({point[down_axis] for point in points}, key=_order(points, down_axis))
+    wanted = [(metric, other) for metric in metrics for other in others]
+    across = min(len(wanted), MOST_ACROSS if len(columns) <= 6 else 2)
+    down = -(-len(wanted) // across)
+    size = max(WIDTH, 0.55 * len(columns) + 1.4)
+    figure, grid = panels_grid(down, across, width=size * across, height=max(2.2, 0.32 * len(rows) + 1.2) * down)
+    places = [place for line in grid for place in line]
+    for place, (metric, other) in zip(places, wanted, strict=False):
+        found = {
+            (p[down_axis], p[across_axis]): p[metric]["mean"]
+            for p in points
+            if all(p[k] == v for k, v in other.items())
+        }
+        values = [[found.get((row, column)) for column in columns] for row in rows]
+        _map(place, values)
+        place.set_xticks(range(len(columns)), [_tick(value) for value in columns], rotation=30, ha="right")
+        place.set_yticks(range(len(rows)), [_tick(value) for value in rows])
+        place.set_xlabel(across_axis)
+        place.set_ylabel(down_axis)
+        place.set_title(", ".join([metric, *(f"{key} = {_tick(value)}" for key, value in other.items())]))
+    for place in places[len(wanted) :]:
+        place.set_visible(False)
+    return Drawn(name, f"{_and(metrics)} over {_and(axes)}", "Means over the replications.", figure)
+
+
+def _map(place: Any, values: Sequence[Sequence[float | None]]) -> None:
+    known = [value for line in values for value in line if value is not None]
+    low, high = (min(known), max(known)) if known else (0.0, 1.0)
+    shown = [[float("nan") if value is None else value for value in line] for line in values]
+    place.imshow(shown, cmap="viridis", aspect="auto", vmin=low, vmax=high if high > low else low + 1)
+    place.grid(visible=False)
+    for i, line in enumerate(values):
+        for j, value in enumerate(line):
+            if value is not None:
+                bright = value > low + 0.6 * (high - low)
+                place.text(
+                    j, i, f"{value:.3g}", ha="center", va="center", fontsize=7, color="black" if bright else "white"
+                )
+
+
+def _dots(document: Mapping[str, Any], axes: Sequence[str], metrics: Sequence[str]) -> Drawn:
+    """Each metric against each axis, a dot for each point."""
+    points = document["points"]
+    figure, grid = panels_grid(len(metrics), len(axes), width=min(WIDTH * len(axes), 20), height=2.4 * len(metrics))
+    for line, metric in zip(grid, metrics, strict=True):
+        for place, axis in zip(line, axes, strict=True):
+            own = [(p[axis], p[metric]["mean"]) for p in points if p[metric]["mean"] is not None]
+            numeric = all(isinstance(value, (int, float)) for value, _ in own)
+            x = [value if numeric else str(value) for value, _ in own]
+            place.plot(
+                x, [mean for _, mean in own], linestyle="", marker=".", markersize=4, color=COLOURS[0], alpha=0.7
+            )
+            place.set_xlabel(axis)
+            place.set_ylabel(metric)
+    return Drawn(
+        "dots", f"{_and(metrics)} at every point", "Means over the replications; a dot for each point.", figure
+    )
+
+
+def _front(document: Mapping[str, Any]) -> Drawn:
+    """Two goals against each other, with the points that none beats."""
+    first, second = list(document["question"]["goals"])[:2]
+    figure, (place,) = panels(1, width=5.2, height=3.8)
+    points = [p for p in document["points"] if p[first]["mean"] is not None and p[second]["mean"] is not None]
+    place.plot(
+        [p[first]["mean"] for p in points],
+        [p[second]["mean"] for p in points],
+        linestyle="",
+        marker=".",
+        color="#bbbbbb",
+        label="tried",
+    )
+    best = sorted((one[first], one[second]) for one in document.get("best", []))
+    place.plot(
+        [a for a, _ in best], [b for _, b in best], marker=MARKERS[0], markersize=4, color=COLOURS[1], label="best"
+    )
+    place.set_xlabel(first)
+    place.set_ylabel(second)
+    place.legend()
+    return Drawn(
+        "front",
+        f"The Pareto front of {first} and {second}",
+        "Means; none of the best is beaten in both at once.",
+        figure,
+    )
+
+
+def _indices(records: Sequence[Mapping[str, Any]]) -> Drawn:
+    """Bars of the first and total index of each axis, with their intervals."""
+    metrics = list(dict.fromkeys(one["metric"] for one in records))
+    figure, places = panels(len(metrics), width=max(4.4, WIDTH * len(metrics)), height=3.0)
+    for place, metric in zip(places, metrics, strict=True):
+        own = [one for one in records if one["metric"] == metric and one["total"] is not None]
+        for shift, (which, colour) in enumerate((("first", COLOURS[4]), ("total", COLOURS[0]))):
+            x = [i + (shift - 0.5) * 0.36 for i in range(len(own))]
+            heights = [one[which] for one in own]
+            errors = [
+                [max(one[which] - one[f"{which}_low"], 0) for one in own],
+                [max(one[f"{which}_high"] - one[which], 0) for one in own],
+            ]
+            place.bar(x, heights, width=0.34, color=colour, label=f"{which} order")
+            place.errorbar(x, heights, yerr=errors, fmt="none", ecolor="#333333", capsize=2, linewidth=0.8)
+        place.axhline(0, color="#333333", linewidth=0.6)
+        place.set_xticks(range(len(own)), [one["axis"] for one in own])
+        place.set_title(metric)
+        place.legend()
+    return Drawn("indices", "What decides", "Sobol's indices: shares of the variance, with their intervals.", figure)
+
+
+def _differences(records: Sequence[Mapping[str, Any]]) -> Drawn:
+    """The interval of each difference, by metric."""
+    metrics = list(dict.fromkeys(one["metric"] for one in records))
+    shown = {
+        metric: [one for one in records if one["metric"] == metric and one["difference"] is not None][:MOST_ROWS]
+        for metric in metrics
+    }
+    rows = max(map(len, shown.values()), default=1)
+    figure, places = panels(len(metrics), width=max(5.0, 4.2 * len(metrics)), height=max(2.0, 0.3 * rows + 1.0))
+    told = ("metric", "variant", "against", "difference", "low", "high", "probability", "better", "pairs")
+    for place, metric in zip(places, metrics, strict=True):
+        for y, one in enumerate(shown[metric]):
+            sure = one["better"] != "not told apart"
+            place.plot([one["low"], one["high"]], [y, y], color=COLOURS[0] if sure else "#999999", linewidth=2)
+            place.plot([one["difference"]], [y], marker="o", markersize=4, color=COLOURS[0] if sure else "#999999")
+        names = [
+            ", ".join([f"{one['variant']} - {one['against']}", *(f"{k} {v}" for k, v in one.items() if k not in told)])
+            for one in shown[metric]
+        ]
+        place.set_yticks(range(len(names)), names)
+        place.set_ylim(len(names) - 0.5, -0.5)
+        place.axvline(0, color="#333333", linewidth=0.8)
+        place.set_title(f"difference of {metric}")
+    return Drawn(
+        "differences", "Differences", "With the intervals of Holm's steps; grey ones are not told apart.", figure
+    )
+
+
+def _order(points: Sequence[Mapping[str, Any]], axis: str) -> Any:
+    places = {value: place for place, value in enumerate(dict.fromkeys(point[axis] for point in points))}
+    return lambda value: (0, value) if isinstance(value, (int, float)) else (1, places[value])
+
+
+def _tick(value: Any) -> str:
+    return number(value) if isinstance(value, (int, float)) else str(value)
+
+
+def _and(words: Sequence[str]) -> str:
+    return ", ".join(words[:4]) + (", ..." if len(words) > 4 else "")

@@ -1,0 +1,114 @@
+"""An experiment without its question: what is varied, how often, and what is measured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from cellyard.errors import UsageError
+from cellyard.experiment import design
+from cellyard.experiment.axes import Axis
+from cellyard.experiment.design import Design, Dimension, Point
+from cellyard.experiment.expression import Condition
+from cellyard.metric_path import MetricPath
+from cellyard.scenario import Scenario
+
+#: Runs of one experiment, refused before memory is taken.
+MOST_RUNS = 10_000_000
+
+#: How sure intervals are unless the question says otherwise.
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is simulated. ``told`` is how the base is named; ``stated`` is the whole description as plain data."""
+
+    name: str
+    title: str
+    base: Scenario
+    told: str
+    axes: tuple[Axis, ...]
+    constraints: tuple[Condition, ...]
+    design: Design
+    replications: int
+    metrics: Mapping[str, MetricPath]
+    stated: Mapping[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def space(self) -> list[Dimension]:
+        """Its dimensions: axes, those that vary together as one."""
+        return design.dimensions(self.axes)
+
+    @property
+    def paths(self) -> Mapping[str, tuple[str, ...]]:
+        """The paths of each axis."""
+        return {axis.name: axis.paths for axis in self.axes}
+
+    def dimension(self, name: str) -> Dimension:
+        """The dimension of an axis."""
+        return next(one for one in self.space if any(axis.name == name for axis in one.axes))
+
+    def points(self, *, without: Dimension | None = None) -> list[Point]:
+        """The points of the design, over all dimensions but one."""
+        return design.points([one for one in self.space if one is not without], self.design, self.constraints)
+
+    def size(self, *, without: Dimension | None = None) -> int:
+        """How many points there are before constraints."""
+        return design.size([one for one in self.space if one is not without], self.design)
+
+    def allows(self, point: Point) -> bool:
+        """Whether a point keeps to all constraints."""
+        return all(condition.holds(point.values) for condition in self.constraints)
+
+    @property
+    def draws(self) -> range:
+        """The replications of each point."""
+        return range(self.replications)
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What a question will ask for: points, and runs in all; ``at_most`` when it may stop earlier."""
+
+    points: int
+    runs: int
+    at_most: bool = False
+
+
+@dataclass
+class Answer:
+    """What came out: sentences, tables of records by title, and what figures need to know."""
+
+    sentences: list[str]
+    tables: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    #: Metrics that the answer is about; all by default.
+    metrics: Sequence[str] = ()
+
+
+def better_of(metric: str) -> str | None:
+    """``higher`` or ``lower``, whichever is better of a metric by the end of its name; ``None`` where it is not plain.
+
+    >>> better_of("efficiency"), better_of("cell_loss_ratio"), better_of("cells")
+    ('higher', 'lower', None)
+    """
+    if any(word in metric for word in _LOWER):
+        return "lower"
+    return "higher" if any(word in metric for word in _HIGHER) else None
+
+
+_LOWER = ("loss", "delay", "queue", "dropped", "timeouts", "retransmitted", "variation")
+_HIGHER = ("efficiency", "fairness", "goodput", "throughput")
+
+
+def defined_or_refuse(values: Iterable[float | None], metric: str, what: str) -> list[float]:
+    """The values; raises `UsageError` when one is not defined, with ``what`` needs it."""
+    found = list(values)
+    missing = sum(value is None for value in found)
+    if missing:
+        raise UsageError(
+            f"metric {metric} is not defined at {missing} of {len(found)} points, and {what} needs it at each"
+        )
+    return [value for value in found if value is not None]

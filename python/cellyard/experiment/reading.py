@@ -1,0 +1,451 @@
+"""Reads the description of an experiment, with everything that is wrong with it at once."""
+
+from __future__ import annotations
+
+import math
+import re
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from cellyard.errors import Problem, ScenarioError, UsageError
+from cellyard.experiment import base as bases
+from cellyard.experiment import compare, design, find, measure, optimise, precision, sensitivity, table
+from cellyard.experiment.axes import SCALES, Axis, Range, default_name, parts
+from cellyard.experiment.design import DESIGNS, Design, Dimension, Point
+from cellyard.experiment.expression import Condition
+from cellyard.experiment.fields import Fields
+from cellyard.experiment.find import check_condition
+from cellyard.experiment.plan import MOST_RUNS, Plan
+from cellyard.experiment.problems import Problems
+from cellyard.experiment.toml_lines import places
+from cellyard.limits import MOST_REPLICATIONS, MOST_SEED
+from cellyard.scenario import Scenario
+from cellyard.terminal import printable
+from cellyard.values import plain
+
+#: Fields of a description.
+FIELDS = (
+    "name",
+    "title",
+    "base",
+    "set",
+    "axis",
+    "constraints",
+    "design",
+    "replications",
+    "seed",
+    "metrics",
+    "question",
+)
+#: Questions by name.
+QUESTIONS: Mapping[str, ModuleType] = {
+    "table": table,
+    "precision": precision,
+    "compare": compare,
+    "find": find,
+    "optimise": optimise,
+    "sensitivity": sensitivity,
+}
+
+#: Points whose scenarios are made beforehand, so that values that do not go together are found before anything runs.
+MOST_CHECKED = 1000
+#: Points of a design.
+MOST_POINTS = 1_000_000
+
+
+def read_toml(text: str, file: str, folder: Path) -> tuple[Plan, Any]:
+    """The experiment in a TOML text and its question; ``file`` names it in errors. Raises `ExperimentError`."""
+    name = printable(file)
+    try:
+        data = tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        problems = Problems(name, {(): _place_of(str(error), text)})
+        problems.add((), "", f"not TOML: {_without_place(str(error))}")
+        problems.complain()
+    return read(data, Problems(name, places(text)), folder)
+
+
+def _place_of(message: str, text: str) -> tuple[int, int]:
+    """Where an error of `tomllib` says that it is."""
+    if found := re.search(r"line (\d+), column (\d+)", message):
+        return int(found[1]), int(found[2])
+    return (text.count("\n") + 1, 1) if "end of document" in message else (1, 1)
+
+
+def _without_place(message: str) -> str:
+    return re.sub(r" \(at [^)]*\)$", "", message)
+
+
+def read(
+    data: Mapping[str, Any], problems: Problems, folder: Path, *, scenario: Scenario | None = None
+) -> tuple[Plan, Any]:
+    """The experiment in plain data and its question. ``scenario`` takes the place of ``base``. Raises `ExperimentError`."""
+    fields = Fields(data, (), problems, FIELDS)
+    name = fields.text("name", needed="what the experiment is called, in letters, digits, - and _") or "experiment"
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}", name):
+        fields.wrong("name", "letters, digits, - and _, at most 64", "cannot name files")
+    base, told = (
+        (scenario, "a scenario built in Python") if scenario else bases.read(data.get("base"), folder, problems)
+    )
+    if base is not None:
+        base = bases.with_values(base, data.get("set", {}), problems)
+        seed = fields.whole("seed", None, least=0, most=MOST_SEED)
+        base = base if seed is None else base.with_seed(seed)
+        if '"probes":[]' not in base.canonical:  # they change nothing, and what they record is not asked for
+            base = base.with_values({"probe": []})
+    axes = _axes(data.get("axis", []), problems)
+    sound = problems.count
+    metrics = measure.read(data.get("metrics"), problems)
+    sound = sound if problems.count == sound else -1
+    plan = Plan(
+        name,
+        fields.text("title") or "",
+        base or Scenario.__new__(Scenario),
+        told,
+        tuple(axes.values()),
+        tuple(_constraints(fields, [axis.name for axis in axes.values()])),
+        _design(data.get("design", "grid"), problems),
+        fields.whole("replications", 20, least=1, most=MOST_REPLICATIONS) or 20,
+        metrics,
+        data,
+    )
+    # What is wrong already is not wrong once more where the question names it.
+    named = replace(plan, axes=_named(data.get("axis"), axes), metrics=metrics if sound >= 0 else _Any(metrics))
+    question = _question(data.get("question"), named, problems)
+    _go_together(plan, axes, problems)
+    if base is not None:
+        _values(plan, axes, problems)
+        measure.check_names(metrics, data.get("metrics"), _first_scenario(plan), problems)
+    problems.complain()
+    _can_be_grid(plan, question, axes, problems)
+    problems.complain()
+    expected = question.expected(plan)
+    if expected.runs > MOST_RUNS or expected.points > MOST_POINTS:
+        over = f"{expected.runs} runs" if expected.runs > MOST_RUNS else f"{expected.points} points"
+        most = MOST_RUNS if expected.runs > MOST_RUNS else MOST_POINTS
+        problems.add(("question",), "", f"the experiment makes {over}", allowed=f"at most {most}")
+    problems.complain()
+    _combinations(plan, problems)
+    problems.complain()
+    return plan, question
+
+
+def _axes(stated: Any, problems: Problems) -> dict[int, Axis]:
+    """The axes by their place in the list, without those that are wrong."""
+    if isinstance(stated, Mapping) or not isinstance(stated, (list, tuple)):
+        problems.add(("axis",), stated, "is no list of tables", allowed="[[axis]] with path, and values or range")
+        return {}
+    found: dict[int, Axis] = {}
+    for place, entry in enumerate(stated):
+        axis = _axis(entry, place, problems)
+        if axis is None:
+            continue
+        path = ("axis", place)
+        if any(axis.name == other.name for other in found.values()):
+            problems.add(
+                (*path, "name" if "name" in entry else "path"),
+                axis.name,
+                "is the name of another axis; give it a name of its own",
+            )
+            continue
+        for one in axis.paths:
+            if any(one in other.paths for other in found.values()):
+                problems.add((*path, "path"), one, "is varied by another axis")
+        found[place] = axis
+    return found
+
+
+class _Any(dict[str, Any]):
+    """Metrics of which some are wrong: any name may be one of them."""
+
+    def __contains__(self, name: object) -> bool:
+        return True
+
+
+def _named(stated: Any, axes: Mapping[int, Axis]) -> tuple[Axis, ...]:
+    """The axes, with a stand-in for each that is wrong."""
+    found = []
+    for place, entry in enumerate(stated if isinstance(stated, (list, tuple)) else []):
+        if place in axes:
+            found.append(axes[place])
+        elif isinstance(entry, Mapping):
+            paths = entry.get("path", "")
+            path = str(paths[0]) if isinstance(paths, (list, tuple)) and paths else str(paths)
+            found.append(Axis(path, [1, 2], str(entry.get("name") or default_name(path))))
+    return tuple(found)
+
+
+def _axis(entry: Any, place: int, problems: Problems) -> Axis | None:
+    before = problems.count
+    fields = Fields(entry, ("axis", place), problems, ("path", "values", "range", "name", "together"))
+    if not isinstance(entry, Mapping):
+        return None
+    paths = fields.texts("path", what="paths of the scenario, as switch.west.ubr.buffer", single=True)
+    if "path" not in fields:
+        fields.missing(
+            "path", "a path of the scenario, as switch.west.ubr.buffer, or a list of paths that get the same value"
+        )
+    name = fields.text("name") or default_name(paths[0] if paths else "")
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,63}", name) or name in RESERVED:
+        fields.problems.add(
+            fields.at("name"),
+            name,
+            "cannot name an axis",
+            allowed=f"a word of letters, digits and _; not {', '.join(RESERVED)}",
+        )
+    together = fields.text("together") or ""
+    values: Any = fields.raw("values")
+    if ("values" in fields) == ("range" in fields):
+        fields.problems.add(
+            fields.path,
+            "",
+            "needs either values or a range",
+            allowed="values = [...] or range = { from = ..., to = ... }",
+        )
+    elif "range" in fields:
+        values = _range(fields.raw("range"), fields)
+    elif not isinstance(values, (list, tuple)):
+        fields.wrong("values", "a list", "is no list")
+    elif not values:
+        fields.wrong("values", "one value or more", "is an empty list: an axis needs values")
+    else:
+        for number, value in enumerate(values):
+            try:
+                if value is None or isinstance(value, (list, tuple)):
+                    raise UsageError("no single value")
+                plain(value, "value")
+            except UsageError:
+                allowed = "a text, a number, a truth value or a table"
+                problems.add((*fields.at("values"), number), value, "is no value", allowed=allowed)
+    return Axis(paths, values, name, together) if problems.count == before else None
+
+
+#: Names that tables have for something else.
+RESERVED = ("runs", "metric", "value", "replication", "point", "share", "and", "or", "not", "min", "max", "abs")
+
+
+def _range(stated: Any, fields: Fields) -> Range | None:
+    own = Fields(stated, fields.at("range"), fields.problems, ("from", "to", "steps", "scale", "whole"))
+    if not isinstance(stated, Mapping):
+        return None
+    ends = []
+    for key in ("from", "to"):
+        try:
+            ends.append(parts(own.raw(key)))
+        except ValueError:
+            if key in own:
+                own.wrong(key, 'a number, or a text as "100 cells"', "is no quantity")
+            else:
+                own.missing(key, 'a number, or a text as "100 cells"')
+    steps = own.whole("steps", None, least=1, most=MOST_POINTS)
+    scale = own.choice("scale", SCALES, "linear")
+    whole = own.flag("whole", False) if "whole" in own else None
+    if len(ends) < 2:
+        return None
+    (low, unit), (high, other) = ends
+    if unit != other:
+        own.wrong("to", f"the unit of `from`: {unit or 'none'}", "has another unit")
+    elif low >= high:
+        own.wrong("to", "more than `from`", "is not above `from`")
+    elif scale == "log" and low <= 0:
+        own.wrong("from", "more than 0 where the scale is log", "is not above 0")
+    return Range(own.raw("from"), own.raw("to"), steps, "log" if scale == "log" else "linear", whole)
+
+
+def _constraints(fields: Fields, names: Sequence[str]) -> list[Condition]:
+    kept = []
+    for place, text in enumerate(
+        fields.texts("constraints", what='conditions on axes, as ["threshold <= 0.9 * buffer"]', single=True)
+    ):
+        path = ("constraints", place) if isinstance(fields.raw("constraints"), (list, tuple)) else ("constraints",)
+        if check_condition(text, path, names, "axis", fields):
+            kept.append(Condition(text))
+    return kept
+
+
+def _design(stated: Any, problems: Problems) -> Design:
+    if isinstance(stated, str):
+        if stated not in DESIGNS:
+            problems.add(("design",), stated, "does not exist", near=DESIGNS)
+            return Design()
+        stated = {"kind": stated}
+    fields = Fields(stated, ("design",), problems, ("kind", "points", "seed"))
+    kind = fields.choice("kind", DESIGNS, "grid")
+    points = fields.whole("points", None, least=1, most=MOST_POINTS)
+    if kind != "grid" and points is None and "points" not in fields:
+        fields.missing("points", "the number of points")
+    if kind == "grid" and "points" in fields:
+        fields.wrong("points", "nothing: a grid has the points of its axes", "does not go with a grid")
+    if kind == "sobol" and points and points & (points - 1):
+        near = 2 ** round(math.log2(points))
+        fields.wrong("points", f"a power of 2, as {near}: Sobol's points are even only then", "is no power of 2")
+    seed = fields.whole("seed", 1, least=0, most=2**32 - 1)
+    return Design(kind, points, 1 if seed is None else seed)  # type: ignore[arg-type]
+
+
+def _question(stated: Any, plan: Plan, problems: Problems) -> Any:
+    if isinstance(stated, str):
+        stated = {"kind": stated}
+    if not isinstance(stated, Mapping) or "kind" not in stated:
+        value = "" if stated is None else stated
+        problems.add(
+            ("question",),
+            value,
+            "is missing" if stated is None else "has no kind",
+            allowed=f"kind = one of {', '.join(QUESTIONS)}",
+        )
+        return table.Table()
+    kind = stated["kind"]
+    if not isinstance(kind, str) or kind not in QUESTIONS:
+        problems.add(("question", "kind"), kind, "is no question", near=QUESTIONS)
+        return table.Table()
+    module: Any = QUESTIONS[kind]
+    fields = Fields(stated, ("question",), problems, ("kind", *module.FIELDS))
+    return module.read(fields, plan)
+
+
+def _go_together(plan: Plan, axes: Mapping[int, Axis], problems: Problems) -> None:
+    """Note axes that vary together and cannot."""
+    for dimension in plan.space:
+        first = dimension.axes[0]
+        for axis in dimension.axes[1:]:
+            place = next(number for number, one in axes.items() if one is axis)
+            if axis.is_range != first.is_range:
+                problems.add(
+                    ("axis", place, "together"),
+                    axis.together,
+                    f"is a list beside a range, {first.name}",
+                    allowed="lists of one length, or ranges of as many steps",
+                )
+            elif len(axis.levels) != len(first.levels):
+                problems.add(
+                    ("axis", place, "together"),
+                    axis.together,
+                    f"has {len(axis.levels)} values, and {first.name} has {len(first.levels)}",
+                    allowed="as many values",
+                )
+
+
+def _can_be_grid(plan: Plan, question: Any, axes: Mapping[int, Axis], problems: Problems) -> None:
+    """Note ranges without ``steps`` where a grid needs them."""
+    if plan.design.kind != "grid" or isinstance(question, (optimise.Optimise, sensitivity.Sensitivity)):
+        return
+    for place, axis in axes.items():
+        searched = isinstance(question, find.Find) and question.axis == axis.name
+        if isinstance(axis.values, Range) and axis.values.steps is None and not searched:
+            problems.add(
+                ("axis", place, "range", "steps"), "", "is missing", allowed="how many values a grid has on this axis"
+            )
+
+
+def _first_scenario(plan: Plan) -> Scenario:
+    """That of the first values of all axes, or the base where they make none."""
+    try:
+        return _made(plan, [pair for one in plan.space for pair in one.place(0)])
+    except (ScenarioError, UsageError):
+        return plan.base
+
+
+def _made(plan: Plan, levels: Sequence[tuple[str, Any]]) -> Scenario:
+    pairs = [(path, level.text) for name, level in levels for path in plan.paths[name]]
+    return plan.base.with_values(pairs) if pairs else plan.base
+
+
+def _values(plan: Plan, axes: Mapping[int, Axis], problems: Problems) -> None:
+    """Note values that the scenario does not take, each alone."""
+    numbers = {axis.name: place for place, axis in axes.items()}
+    for dimension in plan.space:
+        own = [(number, _tried(plan, dimension, place)) for number, place in enumerate(_candidates(dimension))]
+        for axis in dimension.axes:
+            wrong = [(index, problem) for index, found in own for problem in found]
+            path = ("axis", numbers[axis.name])
+            if (
+                len({problem.message for _, problem in wrong}) == 1
+                and len(wrong) >= len(own)
+                and own
+                and len({problem.path for _, problem in wrong}) == 1
+            ):
+                problems.of_scenario((*path, "path"), wrong[0][1])
+            elif isinstance(axis.values, Range):
+                for _, problem in wrong[:1]:
+                    problems.of_scenario((*path, "range"), problem)
+            else:
+                for index, problem in wrong:
+                    problems.of_scenario((*path, "values", _stated_place(axis, index)), problem)
+            if wrong:
+                break
+
+
+def _combinations(plan: Plan, problems: Problems) -> None:
+    """Note values that do not go together, and constraints that leave nothing."""
+    points = _first_points(plan, MOST_CHECKED)
+    if not points and plan.constraints:
+        problems.add(
+            ("constraints",), "", "leave no point of those that were tried", allowed="conditions that some point meets"
+        )
+    for point in points:
+        try:
+            _made(plan, point.levels)
+        except (ScenarioError, UsageError) as error:
+            first = error.problems[0].text if isinstance(error, ScenarioError) else str(error)
+            problems.add(("axis",), "", f"the values {point} do not go together: {first}")
+            return
+
+
+def _stated_place(axis: Axis, index: int) -> int:
+    """Where a level stands in the list as it was written, in which values may repeat."""
+    from cellyard.experiment.axes import level
+
+    return next(place for place, value in enumerate(axis.values) if level(value) == axis.levels[index])  # type: ignore[arg-type]
+
+
+#: An uneven share of the way along a range, at which values that must be whole are not.
+BETWEEN = 0.3819
+
+
+def _candidates(dimension: Dimension) -> list[tuple[tuple[str, Any], ...]]:
+    """All values of a list; of a range both ends and one between."""
+    if dimension.axes[0].is_range:
+        return [dimension.at(share) for share in (0.0, BETWEEN, 1.0)]
+    return [dimension.place(index) for index in range(dimension.size)]
+
+
+def _tried(plan: Plan, dimension: Dimension, place: Sequence[tuple[str, Any]]) -> list[Any]:
+    """What is wrong with a value alone and is still wrong beside the first values of the other axes."""
+    alone = _problems(lambda: _made(plan, place))
+    if not alone:
+        return []
+    others = [pair for one in plan.space if one is not dimension for pair in one.place(0)]
+    beside = {problem.text for problem in _problems(lambda: _made(plan, [*others, *place]))}
+    return [problem for problem in alone if problem.text in beside]
+
+
+def _problems(make: Callable[[], Any]) -> list[Any]:
+    try:
+        make()
+    except ScenarioError as error:
+        return list(error.problems)
+    except UsageError as error:  # what no text can say
+        return [Problem(str(error), None, None, "", "", str(error), "", None)]
+    return []
+
+
+def _first_points(plan: Plan, most: int) -> list[Point]:
+    """Some points of the axes: of a grid the first ones, of anything else the corners that come first."""
+    sizes = [one.size for one in plan.space]
+    if math.prod(sizes) <= most and plan.design.kind == "grid":
+        return plan.points()
+    if plan.design.kind != "grid":
+        return plan.points()[:most]
+    ends = [sorted({0, one.size // 2, one.size - 1}) for one in plan.space]
+    found: list[Point] = [Point(())]
+    for one, indices in zip(plan.space, ends, strict=True):
+        found = [point.with_levels(one.place(index)) for point in found for index in indices][:most]
+    return [point for point in found if plan.allows(point)]
+
+
+__all__ = ["QUESTIONS", "design", "read", "read_toml"]

@@ -1,0 +1,129 @@
+"""From points to the values of metrics: by the engine, or by anything else that answers alike."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+from cellyard.batch import Finished, Job, run_jobs
+from cellyard.experiment.design import Point
+from cellyard.metric_path import MetricPath, Number
+from cellyard.results import RunResult
+from cellyard.scenario import Scenario
+
+if TYPE_CHECKING:
+    from cellyard.store import Store
+
+#: Runs that are handed to the engine at a time.
+AT_ONCE = 5000
+
+
+@dataclass(frozen=True)
+class Draw:
+    """A run: a point and the number of the replication. Equal replications of any two points draw alike."""
+
+    point: Point
+    replication: int
+
+
+class Runner(Protocol):
+    """Gives the metrics of draws."""
+
+    def __call__(self, draws: Sequence[Draw]) -> Iterable[tuple[int, Mapping[str, Number]]]:
+        """The place of each draw with its metrics by name, in any order; ``None`` where one is not defined."""
+
+
+class Teller(Protocol):
+    """Is told how far the work is."""
+
+    def update(self, done: float, points: int | None = None) -> None:
+        """So many runs and so many points have finished."""
+
+
+@dataclass
+class Engine:
+    """Runs draws of variations of ``base`` and takes the ``metrics`` of their results. What ``store`` holds is not run again."""
+
+    base: Scenario
+    paths: Mapping[str, Sequence[str]]
+    metrics: Mapping[str, MetricPath]
+    threads: int | None = None
+    memory: str | int | None = None
+    store: Store | None = None
+    progress: Teller | None = None
+    #: What else `run_jobs` is to be told, by the names of its arguments.
+    options: Mapping[str, Any] = field(default_factory=dict)
+    cpu_seconds: float = 0.0
+    cells: int = 0
+    runs: int = 0
+    _done: set[Point] = field(default_factory=set)
+
+    def __call__(self, draws: Sequence[Draw]) -> Iterator[tuple[int, Mapping[str, Number]]]:
+        """The place and the metrics of each draw as it finishes; raises what `run_jobs` raises."""
+        for start in range(0, len(draws), AT_ONCE):
+            for place, measured in self._some(draws[start : start + AT_ONCE]):
+                yield start + place, measured
+
+    def scenario(self, point: Point) -> Scenario:
+        """The scenario of a point; raises `ScenarioError` when it is none."""
+        pairs = [(path, level.text) for name, level in point.levels for path in self.paths[name]]
+        return self.base.with_values(pairs) if pairs else self.base
+
+    def _some(self, draws: Sequence[Draw]) -> Iterator[tuple[int, Mapping[str, Number]]]:
+        texts: dict[Point, str] = {}
+        wanted: dict[tuple[str, int], list[int]] = {}  # points that make one scenario share its runs
+        left = Counter(draw.point for draw in draws)
+        for place, draw in enumerate(draws):
+            if draw.point not in texts:
+                texts[draw.point] = self.scenario(draw.point).canonical
+            wanted.setdefault((texts[draw.point], draw.replication), []).append(place)
+        jobs = [Job(text, replication) for text, replication in wanted]
+        of_jobs = list(wanted.values())
+        for finished in self._run(jobs):
+            run = RunResult(finished.result)
+            measured = {name: path.of(run) for name, path in self.metrics.items()}
+            self.cpu_seconds += finished.cpu_seconds
+            self.cells += run.totals.cells
+            self.runs += 1
+            for place in of_jobs[finished.index]:
+                left[draws[place].point] -= 1
+                if not left[draws[place].point]:
+                    self._done.add(draws[place].point)
+                yield place, measured
+
+    def _run(self, jobs: Sequence[Job]) -> Iterator[Finished]:
+        """The one place at which an experiment asks the engine."""
+        before, progress = self.runs, self.progress
+
+        def tell(done: float) -> None:
+            if progress:
+                progress.update(before + done, points=len(self._done))
+
+        return run_jobs(
+            jobs, threads=self.threads, store=self.store, memory=self.memory, on_progress=tell, **self.options
+        )
+
+
+class Remembered:
+    """A runner that asks another for what it has not been asked yet, and keeps all answers."""
+
+    def __init__(self, runner: Runner) -> None:
+        self._runner = runner
+        self.kept: dict[Point, dict[int, Mapping[str, Number]]] = {}
+
+    def __call__(self, draws: Sequence[Draw]) -> list[Mapping[str, Number]]:
+        """The metrics of each draw, in order."""
+        new = [draw for draw in dict.fromkeys(draws) if draw.replication not in self.kept.get(draw.point, {})]
+        for draw in new:  # in the order in which they were asked for, whichever finishes first
+            self.kept.setdefault(draw.point, {})
+        for place, measured in self._runner(new):
+            self.kept[new[place].point][new[place].replication] = measured
+        return [self.kept[draw.point][draw.replication] for draw in draws]
+
+    def samples(self, points: Sequence[Point], replications: range) -> list[list[Mapping[str, Number]]]:
+        """The metrics of some replications of each point."""
+        found = self([Draw(point, replication) for point in points for replication in replications])
+        count = len(replications)
+        return [found[i * count : (i + 1) * count] for i in range(len(points))]

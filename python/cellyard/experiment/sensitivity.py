@@ -1,0 +1,144 @@
+"""The question ``sensitivity``: which axis decides how much, by Sobol's indices.
+
+The first-order index of an axis is the share of a metric's variance that it brings alone, the total index that which would go if it were
+fixed, with all that it does together with others. The axes are independent and uniform (by ratio where they are logarithmic, each
+value of a list as probable). Computed by `scipy.stats.sobol_indices` (Saltelli's method of 2010) from means over the replications;
+all points have the same draws. Intervals are its bootstrap's.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from cellyard.experiment.design import at_shares, scipy
+from cellyard.experiment.fields import Fields
+from cellyard.experiment.plan import CONFIDENCE, Answer, Expected, Plan, defined_or_refuse
+from cellyard.experiment.runner import Remembered
+from cellyard.experiment.sentences import counted, listed, number, percent
+from cellyard.experiment.statistics import defined, estimate
+
+#: Resamples of the bootstrap.
+RESAMPLES = 999
+
+
+@dataclass(frozen=True)
+class Sensitivity:
+    """The indices of all axes for each of ``metrics``, from ``samples`` (a power of 2) times the number of axes plus 2 points."""
+
+    metrics: Sequence[str]
+    samples: int = 256
+    seed: int = 1
+    confidence: float = CONFIDENCE
+    kind: ClassVar[str] = "sensitivity"
+
+    def expected(self, plan: Plan) -> Expected:
+        """All points of the design, of which few are equal."""
+        points = self.samples * (len(plan.space) + 2)
+        return Expected(points, points * plan.replications, at_most=True)
+
+    def answer(self, plan: Plan, runner: Remembered) -> Answer:
+        """The axes in the order of their total index, for each metric."""
+        stats = scipy("the question sensitivity")
+        import numpy as np
+
+        def measured(shares: Any) -> Any:
+            points = [at_shares(plan.space, column) for column in shares.T]
+            runs = runner.samples(points, plan.draws)
+            means = [[_mean(defined(one, metric)) for one in runs] for metric in self.metrics]
+            return np.array(
+                [defined_or_refuse(line, m, "sensitivity") for line, m in zip(means, self.metrics, strict=True)]
+            )
+
+        uniform = [stats.uniform() for _ in plan.space]
+        indices = stats.sobol_indices(
+            func=measured, n=self.samples, dists=uniform, rng=np.random.default_rng(self.seed)
+        )
+        with np.errstate(all="ignore"):
+            ends = indices.bootstrap(confidence_level=self.confidence, n_resamples=RESAMPLES)
+        shape = (len(self.metrics), len(plan.space))
+        first, total = (np.reshape(one, shape) for one in (indices.first_order, indices.total_order))
+        of_first, of_total = ends.first_order.confidence_interval, ends.total_order.confidence_interval
+        bounds = [np.reshape(one, shape) for one in (of_first.low, of_first.high, of_total.low, of_total.high)]
+        records, sentences = [], []
+        for i, metric in enumerate(self.metrics):
+            own = []
+            for j, dimension in enumerate(plan.space):
+                values = [first[i, j], bounds[0][i, j], bounds[1][i, j], total[i, j], bounds[2][i, j], bounds[3][i, j]]
+                names = ("first", "first_low", "first_high", "total", "total_low", "total_high")
+                own.append(
+                    {"metric": metric, "axis": dimension.name, **dict(zip(names, map(_number, values), strict=True))}
+                )
+            records += own
+            sentences.append(_sentence(metric, own))
+        points = self.samples * (len(plan.space) + 2)
+        sentences.append(
+            f"From {counted(points, 'point')}, {counted(plan.replications, 'replication')} of each on the same draws; "
+            f"intervals of {percent(self.confidence)} by bootstrap."
+        )
+        return Answer(sentences, {"indices": records}, tuple(self.metrics))
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    found = estimate(values, CONFIDENCE)
+    return found.mean if found else None
+
+
+def _number(value: Any) -> float | None:
+    return float(value) if math.isfinite(value) else None
+
+
+def _sentence(metric: str, records: Sequence[dict[str, Any]]) -> str:
+    if any(record["total"] is None for record in records):
+        return f"{metric} does not vary, so that nothing decides it."
+    ranked = sorted(records, key=lambda one: -one["total"])
+    shares = [
+        f"{one['axis']} {number(one['total'])} [{number(one['total_low'])}, {number(one['total_high'])}]"
+        for one in ranked
+    ]
+    alone = number(max(ranked[0]["first"], 0.0))
+    most = ranked[0]["axis"]
+    sentence = (
+        f"{most} decides {metric} most: by total index {listed(shares)}; {most} alone explains {alone} of the variance"
+    )
+    if len(ranked) > 1 and ranked[0]["total_low"] <= ranked[1]["total_high"]:
+        sentence += f", and that it is before {ranked[1]['axis']} is not sure: their intervals overlap"
+    return sentence + "."
+
+
+#: What its table of the description has beside ``kind``.
+FIELDS = ("metrics", "samples", "seed", "confidence")
+
+
+def read(fields: Fields, plan: Plan) -> Sensitivity:
+    """The question as it is described."""
+    metrics = fields.texts("metrics", what="metrics of the experiment", single=True)
+    if "metrics" not in fields:
+        metrics = list(plan.metrics)
+    for metric in metrics:
+        if metric not in plan.metrics:
+            fields.problems.add(fields.at("metrics"), metric, "is no metric of the experiment", near=plan.metrics)
+    samples = fields.whole("samples", 256, least=2, most=2**20) or 256
+    if samples & (samples - 1):
+        fields.wrong(
+            "samples",
+            f"a power of 2, as {2 ** (samples.bit_length() - 1)} or {2 ** samples.bit_length()}",
+            "is no power of 2",
+        )
+    if plan.constraints:
+        fields.problems.add(
+            ("constraints",),
+            [one.text for one in plan.constraints],
+            "does not go with sensitivity, whose axes are independent",
+        )
+    if plan.design.kind != "grid":
+        fields.problems.add(
+            ("design",), plan.design.kind, "does not go with sensitivity, which has a design of its own", allowed="grid"
+        )
+    if len(plan.space) < 1:
+        fields.problems.add(("axis",), "", "is missing", allowed="one axis or more")
+    confidence = fields.number("confidence", CONFIDENCE, above=0.5, below=1)
+    seed = fields.whole("seed", 1, least=0, most=2**32 - 1)
+    return Sensitivity(tuple(metrics), samples, 1 if seed is None else seed, confidence or CONFIDENCE)

@@ -1,0 +1,100 @@
+"""Intervals and tests for what many runs say."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from functools import cache
+from statistics import NormalDist, fmean, stdev
+from typing import NamedTuple
+
+from cellyard.metric_path import Number
+from cellyard.paired import inside, student
+
+
+class Estimate(NamedTuple):
+    """A mean with its confidence interval; of a single value both ends are ``None``."""
+
+    mean: float
+    low: float | None
+    high: float | None
+
+    @property
+    def half(self) -> float:
+        """Half the width of the interval; infinite without one."""
+        return math.inf if self.low is None or self.high is None else (self.high - self.low) / 2
+
+
+def defined(samples: Sequence[Mapping[str, Number]], metric: str) -> list[float]:
+    """The values of a metric where it is defined."""
+    return [float(value) for one in samples if (value := one[metric]) is not None]
+
+
+def estimate(values: Sequence[float], confidence: float) -> Estimate | None:
+    """Mean of independent values and its interval after Student, mean +- t s / sqrt(n); ``None`` of nothing."""
+    if not values:
+        return None
+    mean = fmean(values)
+    if len(values) < 2:
+        return Estimate(mean, None, None)
+    half = student_of((1 + confidence) / 2, len(values) - 1) * stdev(values) / math.sqrt(len(values))
+    return Estimate(mean, mean - half, mean + half)
+
+
+def no_difference(values: Sequence[float]) -> float:
+    """How probably Student's test finds values as far from 0 as these when their mean is 0 (two-sided); 1 of fewer than two.
+
+    >>> round(no_difference([1.0, 2.0, 3.0]), 4)
+    0.0742
+    """
+    if len(values) < 2:
+        return 1.0
+    spread, mean = stdev(values), fmean(values)
+    if spread == 0:
+        return 1.0 if mean == 0 else 0.0
+    return max(0.0, 1 - inside(abs(mean) * math.sqrt(len(values)) / spread, len(values) - 1))
+
+
+class Judged(NamedTuple):
+    """A comparison after the correction: the adjusted probability, and the confidence of the interval that goes with its step."""
+
+    probability: float
+    confidence: float
+
+
+def holm(probabilities: Sequence[float], confidence: float) -> list[Judged]:
+    """Holm's correction (1979): the chance that any equal pair is called different stays below 1 - ``confidence``.
+
+    The k-th smallest of m probabilities is judged at (1 - confidence) / (m - k + 1), and none after the first that is not below.
+    The interval at that level leaves out 0 exactly when the pair is called different.
+
+    >>> [(round(one.probability, 3), round(one.confidence, 4)) for one in holm([0.01, 0.04, 0.03], 0.95)]
+    [(0.03, 0.9833), (0.06, 0.975), (0.06, 0.975)]
+    """
+    alpha, many = 1 - confidence, len(probabilities)
+    judged: list[Judged] = [Judged(1.0, confidence)] * many
+    highest, stopped = 0.0, 0.0
+    for k, place in enumerate(sorted(range(many), key=lambda i: probabilities[i])):
+        level = stopped or alpha / (many - k)
+        if probabilities[place] >= level:
+            stopped = level
+        highest = max(highest, min(1.0, (many - k) * probabilities[place]))
+        judged[place] = Judged(highest, 1 - level)
+    return judged
+
+
+def share_interval(held: int, of: int, confidence: float) -> tuple[float, float]:
+    """Interval of a share of which ``held`` of ``of`` trials were seen (Wilson, 1927).
+
+    >>> [round(end, 3) for end in share_interval(19, 20, 0.95)]
+    [0.764, 0.991]
+    """
+    z = NormalDist().inv_cdf((1 + confidence) / 2)
+    share, scale = held / of, 1 + z * z / of
+    centre = (share + z * z / (2 * of)) / scale
+    half = z / scale * math.sqrt(share * (1 - share) / of + z * z / (4 * of * of))
+    return max(0.0, centre - half), min(1.0, centre + half)
+
+
+#: Quantiles of Student's law, kept because a rule asks for the same ones again and again.
+student_of = cache(student)

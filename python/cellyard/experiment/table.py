@@ -1,0 +1,62 @@
+"""The question ``table``: what is measured at every point."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from cellyard.experiment.fields import Fields
+from cellyard.experiment.plan import CONFIDENCE, Answer, Expected, Plan
+from cellyard.experiment.runner import Remembered
+from cellyard.experiment.sentences import counted, spread
+from cellyard.experiment.statistics import defined, estimate
+
+#: Metrics that the sentences tell of.
+TOLD = 3
+
+
+@dataclass(frozen=True)
+class Table:
+    """Every point of the design, each metric with the interval of its mean."""
+
+    kind: ClassVar[str] = "table"
+
+    def expected(self, plan: Plan) -> Expected:
+        """All points."""
+        return Expected(plan.size(), plan.size() * plan.replications)
+
+    def answer(self, plan: Plan, runner: Remembered) -> Answer:
+        """Where each metric is highest and lowest."""
+        points = plan.points()
+        samples = runner.samples(points, plan.draws)
+        sentences = [f"{counted(len(points), 'point')}, {counted(plan.replications, 'replication')} of each."]
+        for metric in list(plan.metrics)[:TOLD]:
+            means = [
+                (found, point)
+                for point, one in zip(points, samples, strict=True)
+                if (found := estimate(defined(one, metric), CONFIDENCE))
+            ]
+            if not means:
+                sentences.append(f"{metric} is not defined at any point.")
+                continue
+            (high, top), (low, bottom) = max(means, key=_mean), min(means, key=_mean)
+            if high.mean == low.mean:
+                sentences.append(f"{metric} is {spread(high)} {'there' if len(points) == 1 else 'at every point'}.")
+            else:
+                sentences.append(
+                    f"{metric} is highest at {top}: {spread(high)}, and lowest at {bottom}: {spread(low)}."
+                )
+        return Answer(sentences)
+
+
+def _mean(pair: tuple[object, ...]) -> float:
+    return float(pair[0].mean)  # type: ignore[attr-defined]
+
+
+#: What its table of the description has beside ``kind``.
+FIELDS: tuple[str, ...] = ()
+
+
+def read(fields: Fields, plan: Plan) -> Table:
+    """The question as it is described."""
+    return Table()

@@ -1,0 +1,25 @@
+"""Records as frames of polars or pandas, which are imported only here."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from cellyard.errors import UsageError, unknown
+
+#: Libraries of frames, and how each is had.
+KINDS: Mapping[str, str] = {"polars": "pip install 'cellyard[data]'", "pandas": "pip install pandas"}
+
+
+def of_records(records: Sequence[Mapping[str, Any]], kind: str = "polars") -> Any:
+    """A frame of records, empty where one has no such field; raises `UsageError` when the library is missing."""
+    if kind not in KINDS:
+        raise unknown("kind of frame", str(kind), KINDS)
+    try:
+        library: Any = importlib.import_module(kind)
+    except ImportError:
+        raise UsageError(f"frames of {kind} need {kind}: {KINDS[kind]}") from None
+    names = list(dict.fromkeys(name for record in records for name in record))
+    data = {name: [record.get(name) for record in records] for name in names}
+    return library.DataFrame(data, strict=False) if kind == "polars" else library.DataFrame(data)

@@ -1,0 +1,287 @@
+"""Experiments through the engine: the command line, results and their folder, ready experiments, pages and frames."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import pty
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cellyard import experiment as ex
+from cellyard import ready as scenarios
+from cellyard.experiment import reading, ready
+from cellyard.experiment.problems import Problems
+from cellyard.scenario import Scenario
+from conftest import ROOT, Cli, shown_until_the_end
+
+SMALL = """\
+name = "small"
+title = "Is EPD better here?"
+base = { file = "lan.toml" }
+metrics = { efficiency = "efficiency", queue = "max(port.*.max_queue_cells)" }
+replications = 3
+
+[set]
+duration = "200 ms"
+
+[[axis]]
+name = "policy"
+path = "switch.west.ubr.drop"
+values = ["tail-drop", "epd", { policy = "fba", z = 0.8 }]
+
+[[axis]]
+path = "switch.west.ubr.buffer"
+values = ["300 cells", "500 cells"]
+
+[question]
+kind = "table"
+"""
+
+
+@pytest.fixture
+def small(lan: Path) -> Path:
+    """A small valid experiment beside its base."""
+    path = lan.parent / "small.toml"
+    path.write_text(SMALL)
+    return path
+
+
+def test_run_answers_and_writes_its_files(small: Path, cli: Cli, tmp_path: Path) -> None:
+    done = cli("experiment", "run", small, "--out", "results")
+    assert done.returncode == 0, done.stderr
+    assert "Is EPD better here?" in done.stdout
+    assert "6 points, 3 replications of each." in done.stdout
+    folder = tmp_path / "results"
+    document = json.loads((folder / "results.json").read_text())
+    assert document["complete"] is True
+    assert document["runs"] == 18
+    with (folder / "points.csv").open() as file:
+        points = list(csv.DictReader(file))
+    assert [(one["policy"], one["buffer_cells"]) for one in points] == [
+        (policy, buffer) for policy in ("tail-drop", "epd", "fba z=0.8") for buffer in ("300", "500")
+    ]
+    with (folder / "runs.csv").open() as file:
+        runs = list(csv.DictReader(file))
+    own = [float(run["efficiency"]) for run in runs if run["policy"] == "epd" and run["buffer_cells"] == "500"]
+    assert len(own) == 3
+    one = points[3]
+    assert float(one["efficiency.mean"]) == pytest.approx(sum(own) / 3)
+    assert (folder / "experiment.toml").read_text() == SMALL
+    scenario = Scenario.read(tmp_path / "lan.toml", overrides={"duration": "200 ms", "switch.west.ubr.drop": "epd"})
+    assert own == scenario.run(replications=3).values("efficiency")
+
+
+def test_what_was_run_is_not_run_again_also_by_a_larger_experiment(small: Path, cli: Cli, tmp_path: Path) -> None:
+    assert cli("experiment", "run", small, "--out", "results").returncode == 0
+    first = (tmp_path / "results/points.csv").read_bytes()
+    again = cli("experiment", "run", small, "--out", "results", "--format", "json")
+    assert json.loads(again.stdout)["timing"]["cpu_seconds"] == 0
+    assert (tmp_path / "results/points.csv").read_bytes() == first
+    small.write_text(
+        SMALL.replace("replications = 3", "replications = 4").replace('"500 cells"]', '"500 cells", "700 cells"]')
+    )
+    larger = cli("experiment", "run", small, "--out", "results", "--format", "json")
+    assert json.loads(larger.stdout)["runs"] == 36
+    kept = (
+        (tmp_path / "results/runs.jsonl").read_text().splitlines()
+        if (tmp_path / "results/runs.jsonl").exists()
+        else None
+    )
+    assert kept is None or len(kept) == 36  # 18 of before, 18 new
+    alone = cli("experiment", "run", small, "--format", "json", "--jobs", "1")
+    told, fresh = json.loads(larger.stdout), json.loads(alone.stdout)
+    assert {**told, "timing": 0, "provenance": 0} == {**fresh, "timing": 0, "provenance": 0}
+
+
+def test_a_metric_that_is_added_needs_no_new_run(small: Path, cli: Cli) -> None:
+    assert cli("experiment", "run", small, "--out", "results").returncode == 0
+    small.write_text(SMALL.replace("metrics = {", 'metrics = { fairness = "fairness",'))
+    again = cli("experiment", "run", small, "--out", "results", "--format", "json")
+    document = json.loads(again.stdout)
+    assert document["timing"]["cpu_seconds"] == 0
+    assert document["points"][0]["fairness"]["mean"] > 0
+
+
+def test_an_interrupt_keeps_what_is_finished_and_the_next_run_goes_on(lan: Path, tmp_path: Path) -> None:
+    path = tmp_path / "long.toml"
+    path.write_text(SMALL.replace("200 ms", "2 s").replace("replications = 3", "replications = 20"))
+    command = [sys.executable, "-c", INTERRUPTED, "experiment", "run", str(path), "--out", "results"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 130, done.stderr
+    assert "interrupted: 19 of 120 runs finished" in done.stderr
+    assert "Not answered: it was interrupted." in done.stdout
+    document = json.loads((tmp_path / "results/results.json").read_text())
+    assert (document["complete"], document["runs"], document["answer"]) == (False, 19, [])
+    command = [sys.executable, "-m", "cellyard", "experiment", "run", str(path), "--format", "json"]
+    on, alone = (
+        subprocess.run([*command, *out], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+        for out in (["--out", "results"], [])
+    )
+    told, fresh = json.loads(on.stdout), json.loads(alone.stdout)
+    assert {**told, "timing": 0, "provenance": 0} == {**fresh, "timing": 0, "provenance": 0}
+    assert told["complete"] is True
+    assert 0 < told["timing"]["cpu_seconds"] < fresh["timing"]["cpu_seconds"]
+
+
+#: The command line, interrupted while it looks at the 20th finished run.
+INTERRUPTED = """
+import os, signal, sys
+from cellyard.experiment import runner
+result, seen = runner.RunResult, []
+def until(document):
+    seen.append(1)
+    if len(seen) == 20:
+        os.kill(os.getpid(), signal.SIGINT)
+    return result(document)
+runner.RunResult = until
+sys.argv[0] = "cellyard"
+from cellyard.__main__ import main
+main()
+"""
+
+
+def test_check_tells_points_runs_and_cost_and_runs_nothing(small: Path, cli: Cli, tmp_path: Path) -> None:
+    done = cli("experiment", "check", small)
+    assert done.returncode == 0, done.stderr
+    assert "6 points, 18 runs: some 0 s of CPU time" in done.stdout
+    assert "MB of memory" in done.stdout
+    assert "axis policy: tail-drop, epd and fba z=0.8, at switch.west.ubr.drop" in done.stdout
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["lan.toml", "small.toml"]
+
+
+def test_report_is_one_page_with_question_answer_figures_tables_and_the_way_back(
+    small: Path, cli: Cli, tmp_path: Path
+) -> None:
+    small.write_text(SMALL.replace("Is EPD", "Is <b>EPD"))
+    done = cli("experiment", "report", small)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "small-report/index.html\n"
+    page = (tmp_path / "small-report/index.html").read_text()
+    assert "Is &lt;b&gt;EPD better here?" in page
+    assert "efficiency is highest at policy = " in page
+    assert page.count("data:image/png;base64,") == 1
+    assert "cellyard experiment report small.toml" in page
+    assert (tmp_path / "small-report/map.pdf").exists()
+
+
+def test_progress_tells_points_runs_pace_and_time_left(small: Path, tmp_path: Path) -> None:
+    small.write_text(SMALL.replace("200 ms", "20 s"))
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "cellyard", "experiment", "run", str(small), "--jobs", "1"]
+    environment = {**os.environ, "COLUMNS": "150", "TERM": "xterm"}
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=theirs, env=environment):
+        os.close(theirs)
+        shown = shown_until_the_end(ours).decode()
+    assert " of 6 points, " in shown
+    assert " of 18 runs, " in shown
+    assert " runs/s, some " in shown
+
+
+def test_frames_are_long_with_units_in_the_names_of_columns() -> None:
+    made = ex.Experiment(
+        name="frame",
+        base=scenarios.scenario("lan-5"),
+        set={"duration": "100 ms"},
+        axes=[
+            ex.Axis("switch.west.ubr.buffer", ["500 cells", "1000 cells"]),
+            ex.Axis("switch.west.ubr.drop", ["epd", "fba"]),
+        ],
+        metrics=["efficiency", "max_queue_cells"],
+        replications=2,
+    )
+    outcome = made.run()
+    long = outcome.to_frame()
+    assert long.columns == ["buffer_cells", "drop", "replication", "metric", "value"]
+    assert long.shape == (2 * 2 * 2 * 2, 5)
+    wide = outcome.to_frame("pandas", form="wide")
+    assert list(wide.columns) == ["buffer_cells", "drop", "replication", "efficiency", "max_queue_cells"]
+    assert sorted(wide["max_queue_cells"]) == sorted(long.filter(long["metric"] == "max_queue_cells")["value"])
+
+
+def test_a_file_and_python_make_the_same_experiment() -> None:
+    text = ready.text("policies")
+    data = tomllib.loads(text)
+    question = {**data["question"]}
+    question.pop("kind")
+    built = ex.Experiment(
+        name=data["name"],
+        title=data["title"],
+        base=data["base"],
+        axes=[ex.Axis(axis["path"], axis["values"], axis["name"]) for axis in data["axis"]],
+        metrics=data["metrics"],
+        question=ex.Compare(question["axis"], data["metrics"], against=question["against"]),
+        replications=data["replications"],
+    )
+    read = ready.experiment("policies")
+    assert built.question == read.question
+    points = read.plan.points()
+    assert [built.engine().scenario(p) for p in built.plan.points()] == [read.engine().scenario(p) for p in points]
+
+
+SMALLER: dict[str, dict[str, Any]] = {
+    "find": {},
+    "compare": {},
+    "table": {},
+    "precision": {"most": 8},
+    "optimise": {"trials": 12},
+    "sensitivity": {"samples": 4},
+}
+
+
+@pytest.mark.parametrize("name", ready.names())
+def test_ready_experiments_run_in_a_small_form(name: str) -> None:
+    data = tomllib.loads(ready.text(name))
+    assert ready.text(name).startswith("# ")
+    assert data["name"] == name
+    data["question"] |= SMALLER[data["question"]["kind"]]
+    data["replications"] = 5
+    data["set"] = {**data.get("set", {}), "duration": "300 ms"}
+    experiment = ex.Experiment.__new__(ex.Experiment)
+    experiment.plan, experiment.question = reading.read(data, Problems(), Path())
+    outcome = experiment.run()
+    assert outcome.answer is not None
+    assert outcome.text.endswith(".")
+    assert outcome.runs <= experiment.expected().runs
+    assert all(one["runs"] >= 1 for one in outcome.points())
+
+
+def test_ready_experiments_ask_every_question_and_each_is_a_section_of_the_docs() -> None:
+    kinds = {ready.experiment(name).question.kind for name in ready.names()}
+    assert kinds == set(reading.QUESTIONS)
+    page = (ROOT / "docs/experiments.md").read_text(encoding="utf-8")
+    for name in ready.names():
+        assert f"\n### {name}\n" in page
+        assert ready.text(name).strip() in page
+
+
+def test_examples_are_listed_and_printed(cli: Cli) -> None:
+    listed = cli("example", "--experiments")
+    assert all(name in listed.stdout for name in ready.names())
+    assert cli("example", "--experiments", "buffer").stdout == ready.text("buffer")
+    wrong = cli("example", "--experiments", "bufer")
+    assert wrong.returncode == 2
+    assert "did you mean 'buffer'?" in wrong.stderr
+
+
+def imported(code: str) -> str:
+    """Which heavy modules there are after ``code``."""
+    heavy = "'scipy', 'optuna', 'polars', 'pandas', 'matplotlib', 'cellyard.experiment.experiment'"
+    done = subprocess.run(
+        [sys.executable, "-c", f"import sys\n{code}\nprint([one for one in ({heavy}) if one in sys.modules])"],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def test_libraries_of_experiments_are_imported_when_they_are_needed() -> None:
+    assert imported("import cellyard, cellyard.cli, cellyard.experiment") == "[]"
+    reading_one = "from cellyard.experiment import ready\nready.experiment('buffer')"
+    assert imported(reading_one) == "['cellyard.experiment.experiment']"

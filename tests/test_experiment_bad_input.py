@@ -1,0 +1,246 @@
+"""Wrong descriptions of experiments: everything at once, each with its place, status 2, nothing left behind."""
+
+from __future__ import annotations
+
+import datetime
+import random
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cellyard import experiment as ex
+from cellyard import ready
+from cellyard.errors import ExperimentError, UsageError
+from cellyard.experiment import reading
+from cellyard.experiment import ready as experiments
+from cellyard.experiment.problems import Problems, dotted
+from cellyard.experiment.toml_lines import places
+from conftest import Cli
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+GOOD = """\
+name = "good"
+base = { example = "lan-5" }
+metrics = ["efficiency", "cell_loss_ratio"]
+replications = 2
+
+[[axis]]
+path = "switch.west.ubr.buffer"
+values = ["500 cells", "1000 cells"]
+
+[question]
+kind = "find"
+axis = "buffer"
+require = ["cell_loss_ratio < 0.001"]
+"""
+
+AXIS = 'path = "switch.west.ubr.buffer"'
+VALUES = 'values = ["500 cells", "1000 cells"]'
+#: What is replaced in the good description by what, and what the one error begins with and has in it.
+WRONG = {
+    "path": (AXIS, 'name = "buffer"\npath = "switch.west.ubr.bufer"', "8:1: axis[0].path: switch[0].ubr.bufer", "did you mean `buffer`?"),
+    "place": (AXIS, 'path = "switch.wset.ubr.buffer"', "7:1: axis[0].path: switch.wset.ubr.buffer", "did you mean `west`?"),
+    "empty": (VALUES, "values = []", "8:1: axis[0].values = []: is an empty list", "one value or more"),
+    "value": (VALUES, 'values = ["500 cells", "10 frames"]', "8:24: axis[0].values[1]: ", "unknown unit `frames`"),
+    "values": (VALUES, "values = 3", "8:1: axis[0].values = 3: is no list", "a list"),
+    "item": (VALUES, "values = [[1]]", "8:11: axis[0].values[0] = [1]: is no value", "a text"),
+    "neither": (VALUES, "", "6:1: axis[0]: needs either values or a range", "range = {"),
+    "runs": (
+        "replications = 2",
+        "replications = 100000\n" + '[[axis]]\npath = "seed"\nrange = { from = 1, to = 1000, steps = 1000 }\n',
+        "14:1: question: the experiment makes 200000000 runs",
+        "at most 10000000",
+    ),
+    "requirement": ("cell_loss_ratio < 0.001", "cell_loss < 0.001", "13:12: question.require[0] = ", "did you mean `cell_loss_ratio`?"),
+    "condition": ("cell_loss_ratio < 0.001", "cell_loss_ratio", "13:12: question.require[0] = ", "is no comparison"),
+    "question": ('kind = "find"', 'kind = "fnd"', '11:1: question.kind = "fnd": is no question', "did you mean `find`?"),
+    "metric": ('"efficiency"', '"eficiency"', "3:12: metrics[0] = ", "did you mean `efficiency`?"),
+    "vc": ('"efficiency"', '"vc.vc9.cells_dropped"', '3:12: metrics[0] = "vc9": is no vc', "vc1, vc2"),
+    "metrics": ('metrics = ["efficiency", "cell_loss_ratio"]', 'metrics = "efficiency"', "3:1: metrics = ", "is no list"),
+    "example": ('"lan-5"', '"lan-6"', "2:10: base.example = ", "did you mean 'lan-5'?"),
+    "base": ('example = "lan-5"', 'file = "none.toml"', "2:10: base.file = ", "No such file"),
+    "replications": ("replications = 2", "replications = 0", "4:1: replications = 0: is out of bounds", "from 1 to 100000"),
+    "type": ("replications = 2", 'replications = "two"', "4:1: replications = ", "is no whole number"),
+    "field": ("replications = 2", "replicatons = 2", "4:1: replicatons = 2: is an unknown field", "did you mean `replications`?"),
+    "axis": ('axis = "buffer"', 'axis = "bufer"', "12:1: question.axis = ", "did you mean `buffer`?"),
+    "unit": (VALUES, 'range = { from = "1 cells", to = "2 kB", steps = 2 }', "8:29: axis[0].range.to = ", "the unit of `from`: cells"),
+    "turned": (VALUES, "range = { from = 5, to = 2, steps = 2 }", "8:21: axis[0].range.to = 2: is not above", "more than `from`"),
+    "not TOML": ("replications = 2", "replications = = 2", "4:16: not TOML", ""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_one_mistake_is_one_clear_error_and_leaves_nothing_behind(case: str, cli: Cli, tmp_path: Path) -> None:
+    old, new, begins, has = WRONG[case]
+    assert old in GOOD
+    (tmp_path / "bad.toml").write_text(GOOD.replace(old, new))
+    done = cli("experiment", "run", "bad.toml", "--out", "results")
+    assert done.returncode == 2
+    (line,) = done.stderr.splitlines()
+    assert line.startswith(f"bad.toml:{begins}"), line
+    assert has in line
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["bad.toml"]
+
+
+def test_all_mistakes_are_told_at_once_in_the_order_of_their_lines(cli: Cli, tmp_path: Path) -> None:
+    text = GOOD
+    for case in ("field", "metric", "path", "question"):
+        text = text.replace(*WRONG[case][:2])
+    (tmp_path / "bad.toml").write_text(text)
+    done = cli("experiment", "check", "bad.toml")
+    assert done.returncode == 2
+    assert [int(line.split(":")[1]) for line in done.stderr.splitlines()] == [3, 4, 8, 12]
+
+
+def test_the_same_mistakes_in_python_are_the_same_errors_without_a_place() -> None:
+    with pytest.raises(ExperimentError) as raised:
+        ex.Experiment(
+            name="bad",
+            base=ready.scenario("lan-5"),
+            axes=[ex.Axis("switch.west.ubr.bufer", ["500 cells"]), ex.Axis("seed", [])],
+            metrics=["efficency"],
+            question=ex.Find("buffer", ["efficiency > 0"]),
+        )
+    assert {problem.path for problem in raised.value.problems} >= {"axis[0].path", "axis[1].values", "metrics[0]"}
+    assert all(problem.line is None for problem in raised.value.problems)
+    with pytest.raises(UsageError, match="must be an Axis"):
+        ex.Experiment(name="bad", base=ready.scenario("lan-5"), axes=["x"], metrics=["efficiency"])  # type: ignore[list-item]
+
+
+def test_a_condition_runs_no_code() -> None:
+    for text in (
+        "__import__('os')",
+        "x.y < 1",
+        "(lambda: 1)() < 2",
+        "[1] < 2",
+        "open('x') < 1",
+        "1 < 2 if x else 3",
+        "x" * 999,
+    ):
+        with pytest.raises(ExperimentError):
+            ex.Experiment.from_toml(GOOD.replace("cell_loss_ratio < 0.001", text))
+
+
+KEYS = st.sampled_from(["a", "b-c", "dé f", "x.y", "1", 'q"q'])
+VALUES_OF = st.recursive(
+    st.one_of(st.integers(-5, 5), st.booleans(), st.sampled_from(["", "a # b", "], }", 'q"', "two\nlines"])),
+    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(KEYS, inner, max_size=3)),
+    max_leaves=8,
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.dictionaries(KEYS, VALUES_OF, max_size=4))
+def test_every_key_of_any_text_has_the_place_where_it_stands(data: dict[str, Any]) -> None:
+    from cellyard.values import toml
+
+    def key(name: str) -> str:
+        return toml({name: 0})[2 : -len(" = 0 }")]
+
+    lines = [f"  {key(name)}  =  {toml(value)} # x = 1" for name, value in data.items()]
+    text = "# first\n" + "\n".join(lines) + "\n"
+    assert tomllib.loads(text) == data
+    found = places(text)
+    for number, name in enumerate(data):
+        assert found[name,] == (number + 2, 3)
+
+    def check(value: Any, path: tuple[str | int, ...]) -> None:
+        assert path in found, dotted(path)
+        for step, inner in (
+            value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+        ):
+            check(inner, (*path, step))
+
+    for name, value in data.items():
+        check(value, (name,))
+
+
+def test_places_of_headers_lists_of_tables_and_strings_over_several_lines() -> None:
+    text = 'a.b = 1\n[t."u v"]\nx = """\n]\n"""\n[[l]]\ny = [\n  1,\n  # no\n  2,\n]\n'
+    text += "[l.in]\nz = 1979-05-27 07:32:00\n[[l]]\ny = '''a'''\n"
+    tomllib.loads(text)
+    found = places(text)
+    assert found["a", "b"] == (1, 1)
+    assert found["t", "u v"] == (2, 1)
+    assert found["t", "u v", "x"] == (3, 1)
+    assert (found["l", 0], found["l", 0, "y", 1], found["l", 0, "in", "z"]) == ((6, 1), (10, 3), (13, 1))
+    assert (found["l", 1], found["l", 1, "y"]) == ((14, 1), (15, 1))
+
+
+def test_a_missing_library_is_named_with_the_way_to_have_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    import sys
+
+    experiment = ex.Experiment.from_toml(GOOD)
+    outcome = ex.Outcome(experiment)
+    for name in ("polars", "pandas", "scipy", "optuna"):
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(UsageError, match=r"need polars: pip install 'cellyard\[data\]'"):
+        outcome.to_frame()
+    with pytest.raises(UsageError, match="need pandas: pip install pandas"):
+        outcome.to_frame("pandas")
+    from cellyard.experiment import design, optimise
+
+    with pytest.raises(UsageError, match=r"need scipy: pip install 'cellyard\[experiment\]'"):
+        design.scipy("designs")
+    with pytest.raises(UsageError, match=r"needs optuna: pip install 'cellyard\[experiment\]'"):
+        optimise.load()
+
+
+def test_a_sampler_whose_library_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    import optuna
+
+    def none(**_: object) -> None:
+        raise ModuleNotFoundError("No module named 'torch'", name="torch")
+
+    monkeypatch.setattr(optuna.samplers, "GPSampler", none)
+    experiment = ex.Experiment(
+        name="gp",
+        base=ready.scenario("lan-5"),
+        axes=[ex.Axis("switch.west.ubr.buffer", ["500 cells", "900 cells"])],
+        metrics=["efficiency"],
+        question=ex.Optimise({"efficiency": "highest"}, sampler="gp"),
+    )
+    with pytest.raises(UsageError, match="the sampler gp needs torch, which is not installed"):
+        experiment.run()
+
+
+WEIRD: list[Any] = [
+    None, True, -1, 0, 3, 1e308, float("nan"), float("inf"), "", " ", "x", "\x00", "\ud800", "1 cells", "0 cells", "sobol", "*",
+    [], [[]], {}, {"": 1}, {"kind": []}, ["a", 1], [None], {"a": {"b": [datetime.date(1996, 1, 1)]}}, datetime.date(1996, 1, 1),
+    10**40, ["efficiency"], {"efficiency": "efficiency"}, "max(port.*.max_queue_cells)", {"from": 1, "to": 2}, "efficiency < 1",
+]  # fmt: skip
+
+
+def paths_of(data: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    yield path
+    for step, inner in data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ():
+        yield from paths_of(inner, (*path, step))
+
+
+def replaced(data: Any, path: tuple[Any, ...], value: Any) -> Any:
+    if not path:
+        return value
+    if isinstance(data, dict):
+        return {**data, path[0]: replaced(data[path[0]], path[1:], value)}
+    return [replaced(one, path[1:], value) if place == path[0] else one for place, one in enumerate(data)]
+
+
+@pytest.mark.parametrize("name", ["buffer", "minimum-rate", "policies", "precise", "threshold", "what-matters"])
+def test_any_value_anywhere_is_read_or_refused(name: str) -> None:
+    """Odd values in the place of any field of a description of each question; 40 of them, chosen by a fixed seed."""
+    data = tomllib.loads(experiments.text(name))
+    data["base"] = {"example": "lan-5"}
+    data["set"] = {"switch.west.ubr.drop": "fba", "duration": "1 s"}
+    data["constraints"] = ["1 < 2"]
+    cases = [(path, value) for path in paths_of(data) if path for value in WEIRD]
+    refused = 0
+    for path, value in random.Random(1996).sample(cases, 40):
+        try:
+            reading.read(replaced(data, path, value), Problems(), Path())
+        except ExperimentError as error:
+            refused += 1
+            assert error.problems
+    assert refused > 10

@@ -1,0 +1,371 @@
+"""The questions of experiments beside known answers: a function of the point takes the place of the engine."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import pytest
+from cellyard import experiment as ex
+from cellyard import ready
+from cellyard.errors import ExperimentError
+from cellyard.experiment.design import Point
+from cellyard.experiment.precision import Precision
+from cellyard.experiment.runner import Draw, Remembered, Runner
+from cellyard.experiment.statistics import estimate, holm, no_difference
+
+BASE = ready.scenario("lan-5")
+Measure = Callable[[Mapping[str, Any], int], Mapping[str, float | None]]
+
+
+def by(measure: Measure) -> Runner:
+    """A runner that answers by a function of the values of a point and the number of the replication."""
+
+    def run(draws: Sequence[Draw]) -> Iterator[tuple[int, Mapping[str, float | None]]]:
+        for place, draw in enumerate(draws):
+            yield place, measure(draw.point.values, draw.replication)
+
+    return run
+
+
+def drawn(*address: object) -> random.Random:
+    """A generator of its own for an address."""
+    return random.Random("/".join(map(str, address)))
+
+
+# --- precision ---------------------------------------------------------------------------------------------------------------------------
+
+
+LAWS: Mapping[str, tuple[Callable[[random.Random], float], float]] = {
+    "normal": (lambda r: r.gauss(3.0, 1.0), 3.0),
+    "uniform": (lambda r: r.uniform(0.0, 1.0) * 3.46, 1.73),
+}
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_intervals_of_precision_cover_a_known_mean_as_often_as_stated(law: str) -> None:
+    """2 000 repetitions, nominal 95 %: fewer than 93.5 % would be 3 standard errors below."""
+    draw, mean = LAWS[law]
+    question = Precision({"efficiency": 0.5}, most=10_000)
+    point = Point(())
+    covered, counts = 0, []
+    for repetition in range(2000):
+        runner = Remembered(by(lambda _, i, r=repetition: {"efficiency": draw(drawn(law, r, i))}))  # type: ignore[misc]
+        count = question.replicate([point], runner, first=10)[point]
+        values = [float(one["efficiency"] or 0) for one in runner.samples([point], range(count))[0]]
+        found = question.interval(values, 10)
+        assert found and found.half <= 0.5
+        covered += found.low is not None and found.high is not None and found.low <= mean <= found.high
+        counts.append(count)
+    assert max(counts) > min(counts) == 10  # it was sequential, and stopped at once where that was enough
+    assert 0.935 <= covered / 2000 <= 0.99
+
+
+def test_coverage_of_the_ordinary_interval_is_that_stated() -> None:
+    covered = 0
+    for repetition in range(2000):
+        r = drawn("fixed", repetition)
+        found = estimate([r.gauss(1.0, 2.0) for _ in range(12)], 0.95)
+        assert found and found.low is not None and found.high is not None
+        covered += found.low <= 1.0 <= found.high
+    assert abs(covered / 2000 - 0.95) < 3.5 * math.sqrt(0.95 * 0.05 / 2000)
+
+
+def test_precision_says_which_points_did_not_get_there() -> None:
+    experiment = ex.Experiment(
+        name="precise",
+        base=BASE,
+        axes=[ex.Axis("switch.west.ubr.drop", ["epd", "fba"], name="policy")],
+        metrics=["efficiency"],
+        question=ex.Precision({"efficiency": "10 %"}, most=50),
+        replications=10,
+    )
+    spread = {"epd": 0.01, "fba": 5.0}
+    outcome = experiment.run(
+        runner=by(lambda at, i: {"efficiency": drawn(at["policy"], i).gauss(1.0, spread[at["policy"]])})
+    )
+    assert outcome.answer is not None
+    assert "1 point of 2 did not get there with 50 runs: policy = fba" in outcome.text
+    assert [one["reached"] for one in outcome.answer.tables["precision"]] == ["yes", "no"]
+    assert [one["runs"] for one in outcome.points()] == [10, 50]
+
+
+# --- compare -----------------------------------------------------------------------------------------------------------------------------
+
+
+def comparison(metrics: Sequence[str] = ("efficiency",), variants: int = 3, replications: int = 10) -> ex.Experiment:
+    values = [f"{1000 + i} cells" for i in range(variants)]
+    return ex.Experiment(
+        name="compare",
+        base=BASE,
+        axes=[ex.Axis("switch.west.ubr.buffer", values)],
+        metrics=list(metrics),
+        question=ex.Compare("buffer", list(metrics)),
+        replications=replications,
+    )
+
+
+def test_compare_finds_a_planted_difference_and_says_how_large_it_is() -> None:
+    """The noise of a replication is common to all variants and ten times what is planted."""
+
+    def measure(at: Mapping[str, Any], i: int) -> Mapping[str, float]:
+        common = drawn("common", i).gauss(0.5, 0.5)
+        return {"efficiency": common + drawn(at["buffer"], i).gauss(0, 0.01) + (0.05 if at["buffer"] == 1002 else 0)}
+
+    outcome = comparison(replications=20).run(runner=by(measure))
+    assert outcome.answer is not None
+    found = {(one["variant"], one["against"]): one for one in outcome.answer.tables["comparisons"]}
+    assert found["1001 cells", "1000 cells"]["better"] == "not told apart"
+    for against in ("1000 cells", "1001 cells"):
+        one = found["1002 cells", against]
+        assert one["better"] == "1002 cells"
+        assert one["low"] < 0.05 < one["high"]
+    assert "1002 cells is better than 1000 cells: efficiency is higher by 0.0" in outcome.text
+
+
+def test_compare_knows_that_less_loss_is_better() -> None:
+    outcome = comparison(["cell_loss_ratio"], 2).run(
+        runner=by(lambda at, i: {"cell_loss_ratio": 0.1 * at["buffer"] - 90 + drawn(at["buffer"], i).gauss(0, 0.001)})
+    )
+    assert "1000 cells is better than 1001 cells: cell_loss_ratio is lower by 0.099" in outcome.text
+
+
+def test_compare_calls_equal_variants_different_as_rarely_as_stated() -> None:
+    """10 pairs without a difference; in 1 000 repetitions some pair is called different in 5 % at most, 7 % are 3 standard errors."""
+    wrong = 0
+    for repetition in range(1000):
+        r = drawn("equal", repetition)
+        variants = [[r.gauss(0, 1) for _ in range(10)] for _ in range(5)]
+        pairs = [
+            no_difference([y - x for x, y in zip(variants[a], variants[b], strict=True)])
+            for a in range(5)
+            for b in range(a)
+        ]
+        wrong += any(one.probability < 0.05 for one in holm(pairs, 0.95))
+    assert 0.005 < wrong / 1000 < 0.07
+
+
+def test_intervals_of_compare_leave_out_zero_exactly_where_a_pair_is_called_different() -> None:
+    seen = set()
+    for repetition in range(60):
+        r = drawn("steps", repetition)
+        samples = [[r.gauss(shift, 1) for _ in range(8)] for shift in (0, 0.6, 1.2, 2.4)]
+        for one, values in zip(holm([no_difference(v) for v in samples], 0.95), samples, strict=True):
+            found = estimate(values, one.confidence)
+            assert found and found.low is not None and found.high is not None
+            assert (one.probability < 0.05) == (not found.low <= 0 <= found.high)
+            seen.add(one.probability < 0.05)
+    assert seen == {True, False}
+
+
+# --- find --------------------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("case", range(20))
+def test_find_agrees_with_a_full_grid(case: int) -> None:
+    """Borders, sizes, directions, noise and requirements that do not go on holding, each against every value of the axis."""
+    r = drawn("case", case)
+    size, want = r.choice([3, 7, 16, 33, 60]), r.choice(["smallest", "largest"])
+    border, bump = r.randrange(-1, size + 1), r.randrange(size) if case % 3 == 0 else None
+    values = [f"{100 + 10 * i} cells" for i in range(size)]
+    replications, share = 10, 0.8
+
+    def measure(at: Mapping[str, Any], i: int) -> Mapping[str, float]:
+        place = (at["buffer"] - 100) // 10
+        far = place - border if want == "smallest" else border - place
+        if bump == place:
+            far = -5
+        return {"cell_loss_ratio": 0.001 - 0.0002 * far + drawn(case, at["buffer"], i).gauss(0, 0.0001)}
+
+    question = ex.Find("buffer", ["cell_loss_ratio < 0.001"], share=share, want=want, checks=1 + size // 2)  # type: ignore[arg-type]
+    experiment = ex.Experiment(
+        name="find",
+        base=BASE,
+        set={"switch.west.ubr.drop": "tail-drop"},
+        axes=[ex.Axis("switch.west.ubr.buffer", values)],
+        metrics=["cell_loss_ratio"],
+        question=question,
+        replications=replications,
+    )
+    outcome = experiment.run(runner=by(measure))
+    held = [
+        number
+        for number in range(100, 100 + 10 * size, 10)
+        if sum(measure({"buffer": number}, i)["cell_loss_ratio"] < 0.001 for i in range(replications))
+        >= share * replications
+    ]
+    expected = (min(held) if want == "smallest" else max(held)) if held else None
+    assert outcome.answer is not None
+    (found,) = outcome.answer.tables["found"]
+    assert found["buffer"] == (None if expected is None else f"{expected} cells")
+
+
+def finding(measure: Callable[[float], float], *, size: int, monotone: bool = True) -> tuple[str, dict[str, Any]]:
+    experiment = ex.Experiment(
+        name="find",
+        base=BASE,
+        set={"switch.west.ubr.drop": "tail-drop"},
+        axes=[ex.Axis("switch.west.ubr.buffer", ex.Range("1 cells", f"{size} cells"))],
+        metrics=["efficiency"],
+        question=ex.Find("buffer", ["efficiency > 0.5"], monotone=monotone),
+        replications=1,
+    )
+    outcome = experiment.run(runner=by(lambda at, _: {"efficiency": measure(at["buffer"])}))
+    assert outcome.answer is not None
+    return outcome.text, outcome.answer.tables["found"][0]
+
+
+def test_find_says_that_its_assumption_was_checked() -> None:
+    text, found = finding(lambda x: float(x >= 4321), size=10_000)
+    assert found["buffer"] == "4321 cells"
+    assert found["values_tried"] <= 2 + 14 + 6
+    assert "Assumed: once the requirement holds it holds for every larger value" in text
+
+
+def test_find_says_that_its_assumption_is_wrong_and_tries_all_values_where_they_are_few() -> None:
+    text, found = finding(lambda x: float(20 <= x < 40 or x >= 60), size=64)
+    assert "is wrong" in text
+    assert (found["buffer"], found["values_tried"]) == ("20 cells", 64)
+
+
+def test_find_without_the_assumption_tries_every_value() -> None:
+    text, found = finding(lambda x: float(x in (3, 60)), size=64, monotone=False)
+    assert (found["buffer"], found["values_tried"]) == ("3 cells", 64)
+    assert "Nothing was assumed" in text
+
+
+# --- sensitivity -------------------------------------------------------------------------------------------------------------------------
+
+
+def test_sensitivity_gives_the_known_indices_of_the_ishigami_function() -> None:
+    """a = 7, b = 0.1: first orders 0.3139, 0.4424, 0; totals 0.5576, 0.4424, 0.2437 (Ishigami and Homma, 1990)."""
+    axes = [
+        ex.Axis(f"switch.west.ubr.drop.{path}", ex.Range(0.1, 0.9), name=name)
+        for path, name in (("r", "x1"), ("z", "x2"))
+    ]
+    axes.append(ex.Axis("seed", ex.Range(0, 1000, whole=False), name="x3"))
+    base = BASE.with_values({"switch.west.ubr.drop": "fba"})
+    with pytest.raises(ExperimentError, match=r"axis\[2\]\.range: seed = 381.9: is a decimal"):  # a seed is whole
+        ex.Experiment(name="i", base=base, axes=axes, metrics=["efficiency"], question="sensitivity", replications=1)
+    axes[2] = ex.Axis("measure.max_goodput", ex.Range("100 Mbps", "200 Mbps"), name="x3")
+    experiment = ex.Experiment(
+        name="ishigami",
+        base=base,
+        axes=axes,
+        metrics=["efficiency"],
+        question=ex.Sensitivity(["efficiency"], samples=2048),
+        replications=1,
+    )
+
+    def measure(at: Mapping[str, Any], _: int) -> Mapping[str, float]:
+        shares = [(at["x1"] - 0.1) / 0.8, (at["x2"] - 0.1) / 0.8, (at["x3"] - 100) / 100]
+        a, b, c = (math.pi * (2 * share - 1) for share in shares)
+        return {"efficiency": math.sin(a) + 7 * math.sin(b) ** 2 + 0.1 * c**4 * math.sin(a)}
+
+    outcome = experiment.run(runner=by(measure))
+    assert outcome.answer is not None
+    for one, first, total in zip(
+        outcome.answer.tables["indices"], (0.3139, 0.4424, 0.0), (0.5576, 0.4424, 0.2437), strict=True
+    ):
+        assert one["first"] == pytest.approx(first, abs=0.03)
+        assert one["total"] == pytest.approx(total, abs=0.03)
+        assert one["first_low"] - 0.02 <= first <= one["first_high"] + 0.02
+        assert one["total_low"] - 0.02 <= total <= one["total_high"] + 0.02
+    assert outcome.text.startswith("x1 decides efficiency most")
+
+
+# --- optimise ----------------------------------------------------------------------------------------------------------------------------
+
+
+def optimising(**question: Any) -> ex.Experiment:
+    return ex.Experiment(
+        name="optimise",
+        base=BASE.with_values({"switch.west.ubr.drop": "fba"}),
+        axes=[
+            ex.Axis("switch.west.ubr.drop.r", ex.Range(0.1, 0.9)),
+            ex.Axis("switch.west.ubr.drop.z", ex.Range(0.1, 0.9)),
+        ],
+        metrics=["efficiency", "fairness"],
+        question=ex.Optimise(**question),
+        replications=8,
+    )
+
+
+def hill(at: Mapping[str, Any], i: int) -> Mapping[str, float]:
+    """Highest at r = 0.6, z = 0.3; fairness falls with r."""
+    noise = drawn(i).gauss(0, 0.01)
+    return {"efficiency": 1 - (at["r"] - 0.6) ** 2 - (at["z"] - 0.3) ** 2 + noise, "fairness": 1 - at["r"]}
+
+
+def test_optimise_gets_near_the_top_and_gives_up_bad_trials() -> None:
+    experiment = optimising(goals={"efficiency": "highest"}, trials=80)
+    outcome = experiment.run(runner=by(hill))
+    assert outcome.answer is not None
+    (best,) = outcome.answer.tables["best"]
+    assert abs(float(best["r"]) - 0.6) < 0.12
+    assert abs(float(best["z"]) - 0.3) < 0.12
+    assert "given up early (median)" in outcome.text
+    assert outcome.runs < 80 * 8
+    again = experiment.run(runner=by(hill))
+    assert again.answer == outcome.answer  # the same whenever it is run
+
+
+def test_optimise_keeps_to_its_requirements() -> None:
+    outcome = optimising(goals={"efficiency": "highest"}, require=["fairness > 0.6"], trials=60).run(runner=by(hill))
+    assert outcome.answer is not None
+    (best,) = outcome.answer.tables["best"]
+    assert 0.2 < float(best["r"]) < 0.4
+    none = optimising(goals={"efficiency": "highest"}, require=["fairness > 2"], trials=10).run(runner=by(hill))
+    assert "No trial has fairness > 2" in none.text
+
+
+def test_optimise_gives_points_of_which_none_beats_another() -> None:
+    outcome = optimising(goals={"efficiency": "highest", "fairness": "highest"}, trials=60).run(runner=by(hill))
+    assert outcome.answer is not None
+    best = [(one["efficiency"], one["fairness"]) for one in outcome.answer.tables["best"]]
+    assert len(best) > 3
+    assert not any(a[0] >= b[0] and a[1] >= b[1] for a in best for b in best if a is not b)
+
+
+# --- designs -----------------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["latin-hypercube", "sobol"])
+def test_designs_fill_each_axis_evenly(kind: str) -> None:
+    experiment = ex.Experiment(
+        name="fill",
+        base=BASE.with_values({"switch.west.ubr.drop": "fba"}),
+        axes=[
+            ex.Axis("switch.west.ubr.drop.r", ex.Range(0.0, 0.8)),
+            ex.Axis("switch.west.ubr.buffer", ex.Range("100 cells", "10000 cells", scale="log")),
+        ],
+        metrics=["efficiency"],
+        design=ex.Design(kind, points=32, seed=3),  # type: ignore[arg-type]
+        replications=1,
+    )
+    points = experiment.plan.points()
+    assert len(points) == 32
+    for share in (lambda p: p.values["r"] / 0.8, lambda p: math.log10(p.values["buffer"] / 100) / 2):
+        bins = sorted(min(int(share(point) * 32 + 1e-4), 31) for point in points)
+        assert len(set(bins)) >= 30  # the buffer is rounded to whole cells
+    assert points == experiment.plan.points()
+
+
+def test_axes_that_vary_together_and_constraints_choose_the_points() -> None:
+    experiment = ex.Experiment(
+        name="together",
+        base=BASE,
+        axes=[
+            ex.Axis(["host.source.count", "host.sink.count"], [2, 5], name="sources"),
+            ex.Axis("switch.west.ubr.buffer", ["500 cells", "1000 cells"], together="size"),
+            ex.Axis("switch.east.ubr.buffer", ["600 cells", "1200 cells"], name="east", together="size"),
+        ],
+        constraints=["buffer >= 150 * sources"],
+        metrics=["efficiency"],
+        replications=1,
+    )
+    found = [tuple(point.values[name] for name in ("sources", "buffer", "east")) for point in experiment.plan.points()]
+    assert found == [(2, 500, 600), (2, 1000, 1200), (5, 1000, 1200)]
+    assert experiment.engine().scenario(experiment.plan.points()[0]).to_dict()["vcs"].__len__() == 2
