@@ -144,12 +144,12 @@ def test_the_twin_hears_an_interrupt_too(lan: Path, tmp_path: Path) -> None:
 
 
 def test_an_interrupt_in_any_phase_is_heard_within_a_second(lan: Path, tmp_path: Path) -> None:
-    """From the reading of the scenario to the last file, with half a million points to print and write.
+    """From the reading of the scenario to the last file, with a million points to print and write.
 
     Python itself, which is not yet ready to be interrupted, has started by then. One signal is enough in any phase: runs that have
     finished are written and printed as far as that takes no longer.
     """
-    probe = 'probe=[{ what = "queue", of = "west->east", interval = "4 us" }]'
+    probe = 'probe=[{ what = "queue", of = "west->east", interval = "3 us" }]'
     arguments = ("run", lan, "--set", probe, "--replications", "2", "--jobs", "1", "--out", "out", "--format", "json")
     command = Command(tmp_path, *arguments)
     _, status, used = os.wait4(command.process.pid, 0)

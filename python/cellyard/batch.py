@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import os
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
@@ -97,8 +96,7 @@ def run_jobs(
         return
     todo = [jobs[first] for first, *_ in places]
     if any(map(records, todo)):
-        # The engine hands points over as arrays of numpy, and must not be interrupted while it imports that.
-        importlib.import_module("numpy")
+        _prepare_arrays()
     hold = spool.hold_bytes if spool else None
     before = len(jobs) - sum(map(len, places))
     with ExitStack() as until_done:
@@ -168,6 +166,14 @@ def _result(job: Job, run: Ran, index: int, spool: Spool | None) -> dict[str, An
     result = json.loads(text)
     result = spool.finished(index, result, recorded, words) if spool else in_memory(result, recorded, words)
     return job.keep(result) if job.keep else result
+
+
+def _prepare_arrays() -> None:
+    """What the engine needs to hand points over as arrays of numpy, which nothing may interrupt: no error can leave it there."""
+    from cellyard import _engine, signals
+
+    with signals.held():
+        _engine.prepare_arrays()
 
 
 def on_threads(

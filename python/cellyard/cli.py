@@ -492,7 +492,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     if arguments is not None:
         sys.argv[1:] = arguments  # results tell how they were asked for
     with terminal.streams(), signals.heard() as asked:
-        status = _app(arguments)
+        status = guarded(lambda: _app(arguments))
         if asked:
             terminal.show_cursor()
     sys.exit(signals.BASE + asked[-1] if asked else status)

@@ -318,6 +318,9 @@ class _Flight:
     def _failed(self, task: _Task, future: Any) -> None:
         """A task whose worker was lost, or that was cancelled from outside."""
         state = self.state
+        if future.status in ("finished", "lost", "pending"):  # what it gave was lost with the worker that held it
+            state.waiting.extendleft(reversed(task.places))
+            return
         error = future.exception() if future.status == "error" else None
         if type(error).__name__ != "KilledWorker":
             if error is None:  # forgotten by the scheduler
@@ -392,7 +395,8 @@ def _distributed() -> Any:
         import distributed
     except ImportError:
         raise UsageError("a cluster needs distributed: pip install 'cellyard[dask]'") from None
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what matters is told as an error
+    for name in ("distributed", "distributed.client"):  # what matters is told as an error
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     return distributed
 
 

@@ -57,3 +57,22 @@ def heard() -> Iterator[list[int]]:
             signal.setitimer(signal.ITIMER_PROF, 0)
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+@contextmanager
+def held() -> Iterator[None]:
+    """In the block none of the signals interrupts Python; the first that came is heard at its end. For what must not be left half done."""
+    came: list[int] = []
+    before = {}
+    if threading.current_thread() is threading.main_thread():
+        for name in NAMES:
+            number = getattr(signal, name, None)
+            if number is not None and callable(signal.getsignal(number)):
+                before[number] = signal.signal(number, lambda number, _: came.append(number))
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        for number in came[:1]:
+            signal.raise_signal(number)

@@ -139,6 +139,14 @@ fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
 }
 
+/// Imports numpy and what arrays of it need, if that has not been done.
+#[pyfunction]
+fn prepare_arrays(py: Python<'_>) -> PyResult<()> {
+    py.import("numpy")?;
+    numpy::PyArray1::<f64>::zeros(py, 0, false);
+    Ok(())
+}
+
 /// Version of the engine and a hash of its sources: the same build gives the same results.
 #[pyfunction]
 fn build() -> &'static str {
@@ -243,6 +251,7 @@ fn nearest(word: &str, known: Vec<String>) -> Option<String> {
 fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(version, module)?)?;
     module.add_function(wrap_pyfunction!(build, module)?)?;
+    module.add_function(wrap_pyfunction!(prepare_arrays, module)?)?;
     module.add_function(wrap_pyfunction!(read_toml, module)?)?;
     module.add_function(wrap_pyfunction!(read_json, module)?)?;
     module.add_function(wrap_pyfunction!(write_toml, module)?)?;

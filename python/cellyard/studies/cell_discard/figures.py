@@ -142,7 +142,7 @@ def collapse(study: Study) -> plot.Drawn:
     for one, size in zip(axes, (1460, 9140), strict=True):
         (row,) = study.tables["1-2"].rows.where(environment="access", mss_bytes=size, drop_policy="tail-drop")
         rates = sorted((1000 * vc.goodput_mbps for vc in watched(study, row).vcs.values()), reverse=True)
-        one.bar(range(1, len(rates) + 1), rates, color=plot.COLOURS[0], width=0.8)
+        one.plot(range(1, len(rates) + 1), rates, linestyle="", marker="o", markersize=3, color=plot.COLOURS[0])
         one.set(title=f"MSS {size} bytes", xlabel="source, by rank", xlim=(0.4, len(rates) + 0.6))
     axes[0].set_ylabel("goodput [kb/s]")
     plot_rows.share_scale(axes)
@@ -193,13 +193,15 @@ def trade(rows: Rows) -> plot.Drawn:
                     one.plot(
                         chosen.values("goodput"), chosen.values("fairness"), linestyle="", marker=marker, markersize=markersize,
                         color=colour, markerfacecolor="none" if printed else colour, zorder=4 if printed else 3,
-                        label=plot_rows.named("drop_policy", policy) if printed else None,
+                        label=plot_rows.named("drop_policy", policy) if printed else "_",
                     )  # fmt: skip
             one.set_title(f"{title}, MSS {size}", fontsize=9)
             if line is axes[-1]:
                 one.set_xlabel("goodput")
         line[0].set_ylabel("fairness")
-    plot.legend(axes[0][0], fontsize=7)
+    plot.legend(
+        axes[0][0], [line for line in axes[0][0].lines if not str(line.get_label()).startswith("_")], fontsize=7
+    )
     return plot.Drawn(
         "parameters",
         "Goodput and fairness over all parameters tried",
@@ -221,7 +223,9 @@ def others(rows: Rows, printed: Rows) -> plot.Drawn:
                     row,
                     parameters={
                         **row.parameters,
-                        "drop_policy": plot_rows.named("drop_policy", row["drop_policy"]).replace(" ", "\n"),
+                        "drop_policy": plot_rows.named("drop_policy", row["drop_policy"])
+                        .replace(" ", "\n")
+                        .replace("-", "-\n"),
                     },
                 )
                 for row in chosen
