@@ -69,7 +69,7 @@ reports: build ## write every study's report, and its summary beside its tables
 		sed '/^## Figures/,/^## Table/{/^## Table/!d;}' results/$$study/README.md >$${folder}README.md || exit 1; \
 	done
 
-# The same engine, faster, in three times the time: scripts/pgo.py. `make build` leaves it as it is until a source changes.
+# The same engine, built twice and trained between: scripts/pgo.py. `make build` leaves it as it is until a source changes.
 pgo: build ## the engine in .venv, guided by a profile of its own runs; needs llvm-profdata
 	$(BIN)/python scripts/pgo.py
 
