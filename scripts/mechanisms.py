@@ -163,7 +163,9 @@ pages say so). Written by `python scripts/mechanisms.py --replications {replicat
 Parameters: EPD at 0.9 K; Selective Drop and FBA with R = 0.9 K, Z = 0.8; the RED family with w_q = 0.002, max_p = 0.1 per frame,
 thresholds of K / 4 and 3 K / 4; GFR contracts of half of an equal share each, with 10 MB of burst, thresholds of K / 2 (DFBA K / 2 and
 0.9 K); per-VC scheduling with equal weights over one buffer, with Selective Drop (R = 0.5 K, Z = 1); ERICA with a target of 0.9 and
-ERICA+ with their defaults and RIF = 1. A guaranteed rate matters beside VBR only. *State* is what the switch keeps for each VC.
+ERICA+ with their defaults and RIF = 1. What is left of a damaged frame is sent on (`rest_of_frame = accept`), but where the policy itself
+drops it. Schemes one and two differ where buckets run empty: with so large a burst they do not on three of these networks. A guaranteed
+rate matters beside VBR only. *State* is what the switch keeps for each VC.
 """
 
 

@@ -1,7 +1,7 @@
 """Build the engine guided by a profile of its own runs: `make pgo` for `.venv`, `make pgo-wheel` for a wheel in `dist`.
 
 The engine is built with counters, runs examples and rows of studies, and is built again with what they counted. The plain build stays the
-default: this builds the engine twice and runs it between, and needs an llvm-profdata that reads the profiles of this compiler. Results are the same.
+default: this takes two builds and the runs between, and an llvm-profdata that reads the profiles of this compiler. Results are the same.
 """
 
 from __future__ import annotations

@@ -244,3 +244,30 @@ def test_any_value_anywhere_is_read_or_refused(name: str) -> None:
             refused += 1
             assert error.problems
     assert refused > 10
+
+
+CONSTRAINED = """\
+name = "constrained"
+base = { example = "lan-5" }
+metrics = ["efficiency"]
+constraints = ["policy > 3"]
+question = { kind = "table" }
+[[axis]]
+path = "switch.west.ubr.drop"
+name = "policy"
+values = ["epd", "tail-drop"]
+"""
+
+
+def test_a_constraint_that_cannot_be_judged_is_an_error_with_its_place(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "constrained.toml").write_text(CONSTRAINED)
+    done = cli("experiment", "check", "constrained.toml")
+    assert done.returncode == 2 and "Traceback" not in done.stderr
+    assert "constraints" in done.stderr and "cannot be judged" in done.stderr
+
+
+def test_a_metric_may_not_have_the_name_of_a_column(cli: Cli, tmp_path: Path) -> None:
+    text = CONSTRAINED.replace('constraints = ["policy > 3"]\n', "").replace('["efficiency"]', '{ runs = "timeouts" }')
+    (tmp_path / "named.toml").write_text(text)
+    done = cli("experiment", "check", "named.toml")
+    assert done.returncode == 2 and "is a name of something else" in done.stderr

@@ -12,6 +12,7 @@ from cellyard import experiment as ex
 from cellyard import ready
 from cellyard.errors import ExperimentError
 from cellyard.experiment.design import Point
+from cellyard.experiment.expression import Condition
 from cellyard.experiment.precision import Precision
 from cellyard.experiment.runner import Draw, Remembered, Runner
 from cellyard.experiment.statistics import estimate, holm, no_difference
@@ -369,3 +370,9 @@ def test_axes_that_vary_together_and_constraints_choose_the_points() -> None:
     found = [tuple(point.values[name] for name in ("sources", "buffer", "east")) for point in experiment.plan.points()]
     assert found == [(2, 500, 600), (2, 1000, 1200), (5, 1000, 1200)]
     assert experiment.engine().scenario(experiment.plan.points()[0]).to_dict()["vcs"].__len__() == 2
+
+
+def test_equal_is_not_enough_where_less_is_asked() -> None:
+    assert Condition("queue < 1000").excess({"queue": 1000}) > 0
+    assert Condition("queue <= 1000").excess({"queue": 1000}) == 0
+    assert Condition("queue < 1000").excess({"queue": 900}) == -100

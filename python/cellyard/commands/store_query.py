@@ -19,9 +19,12 @@ def command(path: Path, sql: str, *, output_format: str) -> int:
     named = [part for part in PARTS if re.search(rf"\b{part}\b", sql, re.IGNORECASE)]
     with tempfile.TemporaryDirectory(prefix="cellyard-") as folder, duckdb.connect() as connection:
         with open_store(path) as store:
+            empty = []
             for part in named:
                 frame = store.to_frame(part)
-                if len(frame):
+                if not len(frame):
+                    empty.append(part)
+                else:
                     file = Path(folder) / f"{part}.parquet"
                     frame.write_parquet(file)
                     connection.execute(f"CREATE VIEW {part} AS SELECT * FROM read_parquet('{file}')")
@@ -31,7 +34,8 @@ def command(path: Path, sql: str, *, output_format: str) -> int:
             rows = found.fetchall() if columns else []
         except duckdb.Error as error:
             words = " ".join(str(error).split("\n\n")[0].split())
-            raise UsageError(f"SQL: {words}; tables: {', '.join(PARTS)}") from None
+            nothing = f"; nothing is stored for {', '.join(empty)}" if empty else ""
+            raise UsageError(f"SQL: {words}; tables: {', '.join(PARTS)}{nothing}") from None
     if output_format == "table":
         print(table(columns, rows))
     else:

@@ -70,17 +70,14 @@ def command(
     return status or (FAILED if unwritten else 0)
 
 
-def expect(study: Study, reproduction: Reproduction, jobs: int | None) -> None:
+def expect(study: Study, reproduction: Reproduction, jobs: int | None, *, on_threads: bool = True) -> None:
     """Say beforehand how long it takes, if it is long; runs that a folder already holds are counted too."""
     seconds = sum(overview.seconds(overview.outline(scenario.canonical)) for scenario in reproduction.scenarios)
     seconds *= reproduction.total / max(len(reproduction.scenarios), 1)
     if seconds >= LONG_SECONDS:
         threads = min(jobs or os.cpu_count() or 1, reproduction.total)
-        print(
-            f"{study.name}: {reproduction.total} runs, some {told_time(seconds)} of CPU time, {told_time(seconds / threads)} "
-            f"on {threads} thread{'s' * (threads > 1)}",
-            file=sys.stderr,
-        )
+        here = f", {told_time(seconds / threads)} on {threads} thread{'s' * (threads > 1)}" if on_threads else ""
+        print(f"{study.name}: {reproduction.total} runs, some {told_time(seconds)} of CPU time{here}", file=sys.stderr)
 
 
 def told_time(seconds: float) -> str:
@@ -113,7 +110,7 @@ def reproduce(
     if len(rows) * (replications or 1) > MOST_RUNS:
         raise UsageError(f"--replications {replications}: more than {MOST_RUNS} runs in one go")
     reproduction = Reproduction(study, rows, replications=replications, seed=1 if seed is None else seed)
-    expect(study, reproduction, jobs)
+    expect(study, reproduction, jobs, on_threads=cluster is None)
     status = 0
     with (
         store or nullcontext(),

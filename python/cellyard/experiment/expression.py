@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import operator
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -88,9 +89,13 @@ class Condition:
             return float("inf")
         try:
             left, right = _value(tree.left, values), _value(tree.comparators[0], values)
+            by = float(left - right if isinstance(tree.ops[0], (ast.Lt, ast.LtE)) else right - left)
         except ZeroDivisionError:
             return float("inf")
-        return float(left - right if isinstance(tree.ops[0], (ast.Lt, ast.LtE)) else right - left)
+        except TypeError:
+            raise ConditionError(f"compares what cannot be compared: {ast.unparse(tree)}") from None
+        # Where equal is not enough, equal is too much by a little.
+        return by if by != 0 or self.holds(values) else sys.float_info.min
 
 
 def _check(node: ast.AST) -> None:

@@ -13,6 +13,9 @@ from cellyard.metric_path import MetricPath, metric_path
 from cellyard.results import Totals
 from cellyard.scenario import Scenario
 
+#: Names that tables and conditions have for something else.
+RESERVED = ("runs", "metric", "value", "replication", "point", "share", "and", "or", "not", "min", "max", "abs")
+
 ALLOWED = (
     'names of totals or paths, as ["efficiency", "max(port.*.max_queue_cells)"], or a table of names with their paths'
 )
@@ -39,6 +42,9 @@ def read(stated: Any, problems: Problems) -> dict[str, MetricPath]:
             problems.add(path, text, "is no text", allowed="a name of totals, or a path as class.vbr.cell_loss_ratio")
             continue
         plain = text.strip()
+        if name in RESERVED:
+            problems.add(path, name, "is a name of something else", allowed=f"another name; not {', '.join(RESERVED)}")
+            continue
         try:
             if plain in Totals.numbers() or ("." not in plain and "(" not in plain):
                 if plain not in Totals.numbers():

@@ -77,7 +77,10 @@ class Precision:
             f"from {min(counts.values())} to {max(counts.values())} at a point"
         )
         if short:
-            sentence += f"; {counted(len(short), 'point')} of {len(points)} did not get there with {self.most} runs: {listed(short)}"
+            sentence += (
+                f"; {counted(len(short), 'point')} of {len(points)} did not get there with at most {self.most} runs, or the metric is not "
+                f"defined there: {listed(short)}"
+            )
         elif len(points) > 1:
             sentence += f"; all {len(points)} points got there"
         return Answer([sentence + "."], {"precision": records}, tuple(self.within))
@@ -109,7 +112,8 @@ class Precision:
             half = self._half(metric, found.mean)
             if found.half <= half:
                 continue
-            more = math.ceil(len(values) * (found.half / half) ** 2) if half > 0 else MOST_REPLICATIONS
+            ratio = found.half / half if half > 0 else math.inf
+            more = math.ceil(len(values) * ratio**2) if ratio < MOST_REPLICATIONS else MOST_REPLICATIONS
             most = max(most, max(more, len(values) + 1) + len(samples) - len(values))
         return most
 

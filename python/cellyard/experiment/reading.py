@@ -16,9 +16,10 @@ from cellyard.experiment import base as bases
 from cellyard.experiment import compare, design, find, measure, optimise, precision, sensitivity, table
 from cellyard.experiment.axes import SCALES, Axis, Range, default_name, parts
 from cellyard.experiment.design import DESIGNS, Design, Dimension, Point
-from cellyard.experiment.expression import Condition
+from cellyard.experiment.expression import Condition, ConditionError
 from cellyard.experiment.fields import Fields
 from cellyard.experiment.find import check_condition
+from cellyard.experiment.measure import RESERVED
 from cellyard.experiment.plan import MOST_RUNS, Plan
 from cellyard.experiment.problems import Problems
 from cellyard.experiment.toml_lines import places
@@ -224,10 +225,6 @@ def _axis(entry: Any, place: int, problems: Problems) -> Axis | None:
     return Axis(paths, values, name, together) if problems.count == before else None
 
 
-#: Names that tables have for something else.
-RESERVED = ("runs", "metric", "value", "replication", "point", "share", "and", "or", "not", "min", "max", "abs")
-
-
 def _range(stated: Any, fields: Fields) -> Range | None:
     own = Fields(stated, fields.at("range"), fields.problems, ("from", "to", "steps", "scale", "whole"))
     if not isinstance(stated, Mapping):
@@ -382,8 +379,13 @@ def _values(plan: Plan, axes: Mapping[int, Axis], problems: Problems) -> None:
 
 def _combinations(plan: Plan, problems: Problems) -> None:
     """Note values that do not go together, and constraints that leave nothing."""
-    points = _first_points(plan, MOST_CHECKED)
-    if not points and plan.constraints:
+    try:
+        points = _first_points(plan, MOST_CHECKED)
+    except ConditionError as error:
+        problems.add(("constraints",), "", f"cannot be judged at every point: {error}")
+        return
+    whole = plan.design.kind != "grid" or math.prod(one.size for one in plan.space) <= MOST_CHECKED
+    if not points and plan.constraints and whole:
         problems.add(
             ("constraints",), "", "leave no point of those that were tried", allowed="conditions that some point meets"
         )

@@ -91,7 +91,7 @@ def _number(value: Any) -> float | None:
 
 
 def _sentence(metric: str, records: Sequence[dict[str, Any]]) -> str:
-    if any(record["total"] is None for record in records):
+    if any(record["total"] is None for record in records) or all(record["total"] == 0 for record in records):
         return f"{metric} does not vary, so that nothing decides it."
     ranked = sorted(records, key=lambda one: -one["total"])
     shares = [
@@ -103,7 +103,8 @@ def _sentence(metric: str, records: Sequence[dict[str, Any]]) -> str:
     sentence = (
         f"{most} decides {metric} most: by total index {listed(shares)}; {most} alone explains {alone} of the variance"
     )
-    if len(ranked) > 1 and ranked[0]["total_low"] <= ranked[1]["total_high"]:
+    bounds = (ranked[0]["total_low"], ranked[1]["total_high"] if len(ranked) > 1 else None)
+    if bounds[0] is not None and bounds[1] is not None and bounds[0] <= bounds[1]:
         sentence += f", and that it is before {ranked[1]['axis']} is not sure: their intervals overlap"
     return sentence + "."
 

@@ -108,7 +108,7 @@ def transfers(rows: Rows) -> plot.Drawn:
     return plot.Drawn(
         "transfers",
         "How long a file takes, and what the bottleneck sends in vain",
-        "Simulated, with the ensemble's ranges: median and 95 % quantile over all files of a run, and the part of the "
+        "Simulated, with the ensemble's ranges: median and 95 % quantile over the files that were finished in a run, and the part of the "
         "bottleneck's cells that belong to frames not delivered or delivered before.",
         plot_rows.grid(
             rows,
