@@ -974,7 +974,7 @@ class Tcp(Component):
             initial window and ssthresh, no round-trip samples. ``same-connection``: On the connection of the file
             before, with slow start: cwnd = MSS, all else is kept. Default: ``new-connection``.
         handshake: Whether each new connection opens with SYN, SYN-ACK and ACK, frames of 2 cells each, and the last
-            segment of a file has a FIN, which is acknowledged at once. Default: ``false``.
+            segment of a file that ends its connection has a FIN, which is acknowledged at once. Default: ``false``.
         both_ways: Whether `to` sends as well, on a connection of its own with these parameters: data of each way
             share the VC with the ACKs of the other. Default: ``false``.
         sack_blocks: Most SACK blocks in one ACK (RFC 2018, section 3). Allowed: an integer from 1 to 4. Default:

@@ -166,14 +166,14 @@ impl Most {
         };
         // What leaves the NIC lets, once acknowledged, two new segments go each.
         let first = topology.data_path(vc)[0];
-        let of_frame = load.cells / load.frames * CELL_BITS as f64;
+        let of_frame = f64::from(cells_of_segment(tcp.mss)) * CELL_BITS as f64;
         let acknowledged = scenario.links[first].rate.0 as f64 * seconds / of_frame;
         let sent = tcp.initial_window as f64 + 2.0 * acknowledged;
+        let sent = if tcp.both_ways { 2.0 * sent } else { sent };
         let frames = load.frames.min(sent);
-        let ways = if tcp.both_ways { 2.0 } else { 1.0 };
         Most {
-            frames: ways * frames,
-            sent: ways * sent,
+            frames,
+            sent,
             cells: frames * load.cells / load.frames,
         }
     }

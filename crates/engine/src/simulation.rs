@@ -56,6 +56,11 @@ pub struct Simulation {
     pub left: Gathered,
 }
 
+/// By so much later; no further than time can tell.
+fn later(time: Time, by: Span) -> Time {
+    Time(time.0.saturating_add(by.0))
+}
+
 /// How many short steps pass between two looks at the request to stop, and at what the probes have recorded.
 const LOOK_EVERY: u32 = 1000;
 
@@ -187,7 +192,7 @@ impl Simulation {
         let own = port.next_work().min(next + port.ahead.from_hosts);
         let from = |&(p, takes): &(u32, Span)| {
             let port = &self.ports[p as usize];
-            port.starts_from(port.done.max(time)) + takes
+            later(port.starts_from(port.done.max(time)), takes)
         };
         let others = port.ahead.from_ports.iter().map(from).min();
         own.min(others.unwrap_or(Time::NEVER))
@@ -201,7 +206,10 @@ impl Simulation {
         let mut horizon = (next + ahead.from_hosts).min(time + steps.longest);
         for &(port, takes) in &ahead.from_ports {
             let unhandled = self.unhandled(port as usize, time, next);
-            horizon = horizon.min(self.ports[port as usize].starts_from(unhandled) + takes);
+            horizon = horizon.min(later(
+                self.ports[port as usize].starts_from(unhandled),
+                takes,
+            ));
         }
         let port = &mut self.ports[index];
         if horizon > time + port.steps.short {

@@ -209,7 +209,7 @@ pub(super) const TCP: &[Parameter] = &[
         "handshake",
         Kind::Bool,
         Bool(false),
-        "Whether each new connection opens with SYN, SYN-ACK and ACK, frames of 2 cells each, and the last segment of a file has a FIN, which is acknowledged at once.",
+        "Whether each new connection opens with SYN, SYN-ACK and ACK, frames of 2 cells each, and the last segment of a file that ends its connection has a FIN, which is acknowledged at once.",
     ),
     parameter(
         "both_ways",

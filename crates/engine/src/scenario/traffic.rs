@@ -1,7 +1,7 @@
 //! What the kinds of traffic can do. Whoever needs to know asks here, by ability and not by kind.
 
 use super::model::{Observable, Processing, TcpParams, Traffic, UdpParams};
-use crate::aal5::{cells_of_datagram, cells_of_segment};
+use crate::aal5::{ACK_CELLS, cells_of_datagram, cells_of_segment};
 use crate::units::{BitRate, CELL_BITS, Span, TICKS_PER_NANOSECOND, TICKS_PER_SECOND};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -190,7 +190,12 @@ impl Traffic {
             Traffic::Tcp(tcp) => {
                 let frames = tcp.rwnd.div_ceil(tcp.mss) as f64;
                 let cells = frames * f64::from(cells_of_segment(tcp.mss));
-                Load { frames, cells }
+                // The other end's ACKs share the flow, one for each segment of its window.
+                let acks = if tcp.both_ways { frames } else { 0.0 };
+                Load {
+                    frames: frames + acks,
+                    cells: cells + acks * f64::from(ACK_CELLS),
+                }
             }
             Traffic::Cbr { rate } | Traffic::Poisson { rate } | Traffic::Vbr { rate, .. } => {
                 let cells = 1.0 + rate.0 as f64 * seconds / CELL_BITS as f64;

@@ -30,6 +30,8 @@ pub(super) struct Core {
     pub rwnd: u64,
     /// First byte of data of the connection.
     pub first: u64,
+    /// First byte of the file.
+    pub file_start: u64,
     /// One past the last byte of the file; `u64::MAX` when there is no end. As long as the SYN is not acknowledged, its end.
     pub file_end: u64,
     /// One past the last byte that the application hands over: `file_end` until `stop`, then what was sent by then.
@@ -75,6 +77,7 @@ impl Core {
             mss: params.mss,
             rwnd: params.rwnd,
             first: 0,
+            file_start: 0,
             file_end: 0,
             data_end: 0,
             stop,
@@ -119,6 +122,7 @@ impl Core {
 
     /// The application hands over a file of so many bytes behind what was sent, or data without end.
     pub fn hand_over(&mut self, file_size: Option<u64>) {
+        self.file_start = self.snd_max;
         self.file_end = file_size.map_or(u64::MAX, |size| self.snd_max + size);
         self.data_end = self.file_end;
     }

@@ -199,8 +199,9 @@ impl Sack {
         }
         let end = self.board.last_missing_end(core.snd_max)?;
         self.rescue_after = self.recovery_point;
-        // Segments begin at multiples of MSS; the last of a file may be short.
-        let seq = (end - 1) / core.mss * core.mss;
+        // Segments begin at multiples of MSS from the beginning of their file on; its last may be short.
+        let before = end - 1 - core.file_start;
+        let seq = core.file_start + before / core.mss * core.mss;
         core.retransmit(now, seq, end, out);
         Some(end - seq)
     }
@@ -215,7 +216,8 @@ fn send_new(core: &mut Core, now: Time, out: &mut Vec<Segment>) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::host::tcp::testing::{MSS, NOTHING, Peer, held_back, params};
+    use crate::host::tcp::testing::{ALWAYS, MSS, NOTHING, Peer, held_back, params};
+    use crate::host::tcp::{Ack, SackBlock, Sender};
     use crate::scenario::model::Recovery;
     use crate::units::Span;
 
@@ -501,5 +503,45 @@ mod tests {
             assert_eq!(peer.ack(una + 5), [una + 7], "{short}");
             assert_eq!(peer.ack(una + 6), NOTHING, "{short}");
         }
+    }
+
+    // With a handshake data begin with byte 1, and so do segments.
+    #[test]
+    fn rfc6675_rescues_a_whole_segment_wherever_the_file_begins() {
+        let params = TcpParams {
+            sack_pipe: SackPipe::Rfc6675,
+            handshake: true,
+            initial_window: 8,
+            file_size: Some(8 * MSS),
+            ..params(Recovery::Sack)
+        };
+        let mut sender = Sender::new(&params, Span::ZERO, Time::NEVER, ALWAYS);
+        let mut now = Time::ZERO;
+        sender.start(now, &mut vec![]);
+        let mut acked = |segments: u64, held: Option<(u64, u64)>| {
+            now += Span::from_milliseconds(1);
+            let mut ack = Ack {
+                ack: 1 + segments * MSS,
+                ..Ack::default()
+            };
+            if let Some((first, last)) = held {
+                ack.n_blocks = 1;
+                ack.blocks[0] = SackBlock {
+                    start: 1 + first * MSS,
+                    end: 1 + (last + 1) * MSS,
+                };
+            }
+            let mut out = vec![];
+            sender.on_ack(now, &ack, &mut out);
+            let data = out.iter().filter(|s| s.len > 0);
+            data.map(|s| (s.seq, s.len)).collect::<Vec<_>>()
+        };
+        assert_eq!(acked(0, None).len(), 8);
+        for last in 1..3 {
+            assert_eq!(acked(0, Some((1, last))), []);
+        }
+        assert_eq!(acked(0, Some((1, 3))), [(1, MSS as u32)]);
+        assert_eq!(acked(0, Some((1, 4))), []);
+        assert_eq!(acked(5, None), [(1 + 7 * MSS, MSS as u32)]);
     }
 }
