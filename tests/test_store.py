@@ -244,6 +244,28 @@ def test_a_store_in_a_folder_that_cannot_be_written_is_refused(tmp_path: Path, n
     assert [file.name for file in tmp_path.iterdir()] == ["runs.sqlite"]
 
 
+def test_stores_that_are_opened_at_once_are_made_once(tmp_path: Path) -> None:
+    refused: list[cy.UsageError] = []
+
+    def enter(path: Path, gate: threading.Barrier) -> None:
+        gate.wait()
+        try:
+            with Store(path):
+                pass
+        except cy.UsageError as error:
+            refused.append(error)
+
+    for place in range(60):
+        gate = threading.Barrier(6)
+        path = tmp_path / f"runs{place}.sqlite"
+        threads = [threading.Thread(target=enter, args=(path, gate)) for _ in range(6)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert refused == []
+
+
 def test_several_threads_with_connections_of_their_own_double_nothing(tmp_path: Path) -> None:
     path = tmp_path / "runs.sqlite"
     jobs = [Job(CANONICAL, replication) for replication in range(100)]

@@ -146,9 +146,17 @@ def _prepare(connection: sqlite3.Connection, path: Path) -> None:
 
 def _version(connection: sqlite3.Connection, path: Path) -> int:
     """Version of the tables, 0 where none have been made; raises `UsageError` for another file and for a newer version."""
-    (application,) = connection.execute("PRAGMA application_id").fetchone()
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
-    (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    # All three of one moment: another process may be making the tables.
+    alone = not connection.in_transaction
+    if alone:
+        connection.execute("BEGIN")
+    try:
+        (application,) = connection.execute("PRAGMA application_id").fetchone()
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    finally:
+        if alone:
+            connection.execute("ROLLBACK")
     if application != APPLICATION and (application or version or tables):
         raise UsageError(f"{path}: is an SQLite file of something else, and no store of runs; {_NEW_STORE}")
     if version > len(MIGRATIONS):
