@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from statistics import mean
 
 import pytest
 from cellyard.scenario import Scenario
-from cellyard.study import Row, load
+from cellyard.study import Row, Rows, load
 
 STUDY = load("cell-discard")
 scenario = STUDY.part("scenario")
 metrics = STUDY.part("metrics")
+
+#: What is measured of a run in which nothing arrives.
+NOTHING = {
+    "fairness": None,
+    "mean_queue_cells": 20.0,
+    "p50_transfer_s": None,
+    "p95_transfer_s": None,
+    "unfinished_sources": 50.0,
+}
 
 
 def test_the_table_is_that_published() -> None:
@@ -62,3 +72,11 @@ def test_ubr_collapses_with_large_segments_and_not_with_small_ones() -> None:
     assert large["fairness"] < 0.5 < 0.7 < small["fairness"]
     assert large["unfinished_sources"] >= 5 and small["unfinished_sources"] == 0
     assert epd["goodput"] > small["goodput"] + 0.05 and epd["wasted_percent"] < small["wasted_percent"]
+
+
+def test_claims_and_answer_are_told_where_no_source_gets_through() -> None:
+    rows = [
+        replace(row, simulated={**NOTHING, "goodput": 0.0}) for table in STUDY.tables.values() for row in table.rows
+    ]
+    for claim in STUDY.claims:
+        assert claim.judge(Rows(rows)).evidence

@@ -20,8 +20,8 @@ EQUAL = 0.03
 
 
 def of(rows: Rows, metric: str) -> dict[str, float]:
-    """A metric by drop policy, where each has one row."""
-    return {row["drop_policy"]: float(row.simulated[metric]) for row in rows if row.simulated[metric] is not None}
+    """A metric by drop policy, where each has one row; the fairness of nothing, where no source gets through, counts as 0."""
+    return {row["drop_policy"]: float(row.simulated[metric] or 0.0) for row in rows}
 
 
 def told(values: dict[str, float], digits: int = 2) -> str:
@@ -121,10 +121,10 @@ def large_segments(rows: Rows) -> Verdict:
 def collapse(rows: Rows) -> Verdict:
     """Section 4.2, figure 6: 27 sources at 680 kb/s, 23 at 2 kb/s; judged by fairness below 0.3 and files never finished."""
     (row,) = rows.where(table="1-2", environment="access", mss_bytes=9140, drop_policy="tail-drop")
-    starved = row.simulated["unfinished_sources"]
+    starved, fairness = row.simulated["unfinished_sources"], row.simulated["fairness"] or 0.0
     return Verdict(
-        row.simulated["fairness"] < 0.3 and starved > 0,
-        f"fairness {row.simulated['fairness']:.2f}, goodput {row.simulated['goodput']:.2f}; {starved:.0f} of 50 sources "
+        fairness < 0.3 and starved > 0,
+        f"fairness {fairness:.2f}, goodput {row.simulated['goodput']:.2f}; {starved:.0f} of 50 sources "
         "finish no file (text: 23)",
     )
 
@@ -147,7 +147,7 @@ def epd_is_good(rows: Rows) -> Verdict:
 
 def score(row: Row) -> float:
     """Goodput and fairness as one number."""
-    return float(row.simulated["goodput"]) + float(row.simulated["fairness"])
+    return float(row.simulated["goodput"] or 0.0) + float(row.simulated["fairness"] or 0.0)
 
 
 def ranked_parameters(rows: Rows) -> list[tuple[str, float]]:

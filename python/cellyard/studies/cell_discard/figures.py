@@ -189,6 +189,8 @@ def trade(rows: Rows) -> plot.Drawn:
                 colour, marker = plot.COLOURS[number], plot.MARKERS[number]
                 for table, markersize in ((policy, 3.5), ("1-2", 8.0)):
                     chosen = here.where(table=table, drop_policy=policy)
+                    # Where no source gets through there is no fairness to show.
+                    chosen = Rows(row for row in chosen if row.simulated["fairness"] is not None)
                     printed = table == "1-2"
                     one.plot(
                         chosen.values("goodput"), chosen.values("fairness"), linestyle="", marker=marker, markersize=markersize,
