@@ -15,6 +15,7 @@ __all__ = [
     "nearest",
     "notes",
     "outline",
+    "prepare_arrays",
     "read_json",
     "read_toml",
     "registry",
