@@ -8,6 +8,7 @@ from statistics import mean
 import pytest
 from cellyard.scenario import Scenario
 from cellyard.study import Row, Rows, load
+from conftest import Cli
 
 STUDY = load("cell-discard")
 scenario = STUDY.part("scenario")
@@ -80,3 +81,19 @@ def test_claims_and_answer_are_told_where_no_source_gets_through() -> None:
     ]
     for claim in STUDY.claims:
         assert claim.judge(Rows(rows)).evidence
+
+
+def test_single_runs_tell_that_they_are_not_what_was_published(cli: Cli) -> None:
+    chosen = (
+        "--table",
+        "1-2",
+        "--where",
+        "environment=access",
+        "--where",
+        "drop_policy=epd",
+        "--where",
+        "mss_bytes=9140",
+    )
+    told = "note: in single runs all sources start at once"
+    assert told in cli("study", "run", "cell-discard", *chosen).stdout
+    assert told not in cli("study", "run", "cell-discard", *chosen, "--replications", "2").stdout

@@ -26,6 +26,8 @@ def text(study: Study, reproduction: Reproduction, document: Mapping[str, Any]) 
         parts.append(judged)
     if document["claims"]:
         parts.append("\n".join(claim_lines(document["claims"])))
+    if document["replications"] is None and (note := study.info.get("single")):
+        parts.append(f"note: in single runs {note}")
     timing = document["timing"]
     ensemble = (
         "single runs as published"
