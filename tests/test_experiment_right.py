@@ -376,3 +376,16 @@ def test_equal_is_not_enough_where_less_is_asked() -> None:
     assert Condition("queue < 1000").excess({"queue": 1000}) > 0
     assert Condition("queue <= 1000").excess({"queue": 1000}) == 0
     assert Condition("queue < 1000").excess({"queue": 900}) == -100
+
+
+def test_an_axis_without_influence_has_no_interval_and_is_told_and_drawn() -> None:
+    pytest.importorskip("matplotlib")
+    from cellyard.experiment.figures import _indices
+    from cellyard.experiment.sensitivity import _sentence
+
+    ends = {"first": 0.9, "first_low": 0.8, "first_high": 1.0, "total": 0.9, "total_low": 0.8, "total_high": 1.0}
+    none = {"first": 0.0, "first_low": None, "first_high": None, "total": 0.0, "total_low": None, "total_high": None}
+    records = [{"metric": "m", "axis": "buffer", **ends}, {"metric": "m", "axis": "idle", **none}]
+    assert _sentence("m", records).startswith("buffer decides m most") and "overlap" not in _sentence("m", records)
+    assert len(_indices(records).figure.axes) == 1
+    assert _sentence("m", [{"metric": "m", "axis": "idle", **none}]) == "m does not vary, so that nothing decides it."

@@ -214,9 +214,11 @@ def _indices(records: Sequence[Mapping[str, Any]]) -> Drawn:
         for shift, (which, colour) in enumerate((("first", COLOURS[4]), ("total", COLOURS[0]))):
             x = [i + (shift - 0.5) * 0.36 for i in range(len(own))]
             heights = [one[which] for one in own]
+            # An axis without influence has no interval.
+            ends = [(one[f"{which}_low"], one[f"{which}_high"]) for one in own]
             errors = [
-                [max(one[which] - one[f"{which}_low"], 0) for one in own],
-                [max(one[f"{which}_high"] - one[which], 0) for one in own],
+                [0 if low is None else max(one[which] - low, 0) for one, (low, _) in zip(own, ends, strict=True)],
+                [0 if high is None else max(high - one[which], 0) for one, (_, high) in zip(own, ends, strict=True)],
             ]
             place.bar(x, heights, width=0.34, color=colour, label=f"{which} order")
             place.errorbar(x, heights, yerr=errors, fmt="none", ecolor="#333333", capsize=2, linewidth=0.8)
