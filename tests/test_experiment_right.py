@@ -385,7 +385,7 @@ def test_an_axis_without_influence_has_no_interval_and_is_told_and_drawn() -> No
 
     ends = {"first": 0.9, "first_low": 0.8, "first_high": 1.0, "total": 0.9, "total_low": 0.8, "total_high": 1.0}
     none = {"first": 0.0, "first_low": None, "first_high": None, "total": 0.0, "total_low": None, "total_high": None}
-    records = [{"metric": "m", "axis": "buffer", **ends}, {"metric": "m", "axis": "idle", **none}]
+    records: list[dict[str, Any]] = [{"metric": "m", "axis": "buffer", **ends}, {"metric": "m", "axis": "idle", **none}]
     assert _sentence("m", records).startswith("buffer decides m most") and "overlap" not in _sentence("m", records)
     assert len(_indices(records).figure.axes) == 1
     assert _sentence("m", [{"metric": "m", "axis": "idle", **none}]) == "m does not vary, so that nothing decides it."
