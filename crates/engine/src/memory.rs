@@ -236,7 +236,7 @@ fn waiting_at(scenario: &Scenario, topology: &Topology, most: &[Most], link: usi
 fn most_let_in(scenario: &Scenario, topology: &Topology, link: usize, class: Class) -> f64 {
     let queue = topology.queue(scenario, link, class);
     let buffer = queue.buffer.map_or(f64::INFINITY, |k| k as f64);
-    let Some(threshold) = queue.drop.rates_above() else {
+    let Some(threshold) = queue.drop.abilities().rates_above else {
         return buffer;
     };
     let threshold = match threshold {

@@ -190,7 +190,7 @@ fn exported_tags(scenario: &Scenario, topology: &Topology) -> Vec<String> {
                     .or_default()
                     .push(&vc.name);
             }
-            exporter = exporter.or(queue.drop.exports_tags().then_some(name));
+            exporter = exporter.or(queue.drop.abilities().exports_tags.then_some(name));
         }
     }
     let sentence = |((exporter, reader, what), vcs): ((&str, &str, &str), Vec<&str>)| {
@@ -215,7 +215,7 @@ fn reader_of_tags(queue: &ClassQueue) -> Option<&'static str> {
         }
         None => {}
     }
-    let policy = queue.drop.asks_for_rates()?;
+    let policy = queue.drop.abilities().asks_for_rates?;
     Some(if policy == "dfba" {
         "dfba looks at first cells, which never have one"
     } else {

@@ -130,6 +130,10 @@ fn asked(queue: &ClassQueue, place: &str, terms: Option<&Terms>) -> Option<Fault
         }
         Some(Police::Gcra { .. } | Police::FGcra { .. }) | None => {}
     }
-    let policy = queue.drop.asks_for_rates().filter(|_| !has_minimum)?;
+    let policy = queue
+        .drop
+        .abilities()
+        .asks_for_rates
+        .filter(|_| !has_minimum)?;
     Some(lacks(&format!("the drop policy {policy}"), "mcr or scr"))
 }

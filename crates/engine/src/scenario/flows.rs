@@ -98,7 +98,10 @@ impl<'a> Flows<'a> {
         Some(classes.any(|class| {
             let given = |record: &Record| {
                 let drop = object(record, class.name())?.get("drop")?;
-                Some(complete::<DropPolicy>(drop).is_none_or(|policy| policy.keeps_average()))
+                Some(
+                    complete::<DropPolicy>(drop)
+                        .is_none_or(|policy| policy.abilities().keeps_average),
+                )
             };
             let own = if link.back { None } else { given(own) };
             own.or_else(|| of_switch.and_then(given)).unwrap_or(false)

@@ -17,7 +17,7 @@ pub(crate) fn check(network: &Network<'_>, report: &mut Report) {
         for &class in &topology.classes[link] {
             let scheduler = topology.scheduler(scenario, link);
             let queue = topology.queue(scenario, link, class);
-            if !(scheduler.serves_vcs_of(class) && queue.drop.pushes_out()) {
+            if !(scheduler.serves_vcs_of(class) && queue.drop.abilities().pushes_out) {
                 continue;
             }
             let own = &scenario.links[link].queues;

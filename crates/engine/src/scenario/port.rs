@@ -239,106 +239,66 @@ pub(crate) fn queue(own: &[ClassQueue], of_switch: &[ClassQueue], class: Class) 
     })
 }
 
-impl DropPolicy {
-    /// Whether it drops from the front of its queue.
-    pub(crate) fn pushes_out(&self) -> bool {
-        match self {
-            DropPolicy::TailDrop
-            | DropPolicy::Ppd
-            | DropPolicy::Epd { .. }
-            | DropPolicy::SelectiveDrop { .. }
-            | DropPolicy::Fba { .. }
-            | DropPolicy::GcraEpd { .. }
-            | DropPolicy::GcraRoundRobin { .. }
-            | DropPolicy::GcraTwoThresholds { .. }
-            | DropPolicy::Dfba { .. }
-            | DropPolicy::AtmRed(_)
-            | DropPolicy::CellRed(_)
-            | DropPolicy::PacketRed(_) => false,
-            DropPolicy::DropFromFront | DropPolicy::FrameDropFromFront => true,
-        }
-    }
-
-    /// Whether it decides by an average of the queue, which can be recorded.
-    pub(crate) fn keeps_average(&self) -> bool {
-        match self {
-            DropPolicy::AtmRed(_) | DropPolicy::CellRed(_) | DropPolicy::PacketRed(_) => true,
-            DropPolicy::TailDrop
-            | DropPolicy::Ppd
-            | DropPolicy::Epd { .. }
-            | DropPolicy::SelectiveDrop { .. }
-            | DropPolicy::Fba { .. }
-            | DropPolicy::DropFromFront
-            | DropPolicy::GcraEpd { .. }
-            | DropPolicy::GcraRoundRobin { .. }
-            | DropPolicy::GcraTwoThresholds { .. }
-            | DropPolicy::Dfba { .. }
-            | DropPolicy::FrameDropFromFront => false,
-        }
-    }
-
+/// What a drop policy does beside deciding what its file says; all of it `false` or `None` for the plain ones.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Abilities {
+    /// It drops from the front of its queue.
+    pub pushes_out: bool,
+    /// It decides by an average of the queue, which can be recorded.
+    pub keeps_average: bool,
+    /// Its name, if it asks for the minimum rates of VCs.
+    pub asks_for_rates: Option<&'static str>,
     /// The threshold above which it lets in no more than the minimum rates of VCs; `None` if there is none such, and where credit that is
     /// kept knows no end.
-    pub(crate) fn rates_above(&self) -> Option<Threshold> {
+    pub rates_above: Option<Threshold>,
+    /// Tags that it makes go on with the cells.
+    pub exports_tags: bool,
+}
+
+impl DropPolicy {
+    /// What it does beside deciding.
+    pub(crate) fn abilities(&self) -> Abilities {
+        let plain = Abilities::default();
+        let bucket = |name, rates_above, exports_tags| Abilities {
+            asks_for_rates: Some(name),
+            rates_above,
+            exports_tags,
+            ..plain
+        };
         match *self {
-            DropPolicy::GcraEpd { threshold, .. }
-            | DropPolicy::GcraTwoThresholds { threshold, .. } => Some(threshold),
+            DropPolicy::TailDrop
+            | DropPolicy::Ppd
+            | DropPolicy::Epd { .. }
+            | DropPolicy::SelectiveDrop { .. }
+            | DropPolicy::Fba { .. } => plain,
+            DropPolicy::DropFromFront | DropPolicy::FrameDropFromFront => Abilities {
+                pushes_out: true,
+                ..plain
+            },
+            DropPolicy::AtmRed(_) | DropPolicy::CellRed(_) | DropPolicy::PacketRed(_) => {
+                Abilities {
+                    keeps_average: true,
+                    ..plain
+                }
+            }
+            DropPolicy::Dfba { .. } => bucket("dfba", None, false),
+            DropPolicy::GcraEpd {
+                threshold,
+                export_tag,
+            } => bucket("gcra-epd", Some(threshold), export_tag),
+            DropPolicy::GcraTwoThresholds {
+                threshold,
+                export_tag,
+                ..
+            } => bucket("gcra-two-thresholds", Some(threshold), export_tag),
             DropPolicy::GcraRoundRobin {
                 threshold,
                 keep_credit,
-                ..
-            } => (!keep_credit).then_some(threshold),
-            DropPolicy::TailDrop
-            | DropPolicy::Ppd
-            | DropPolicy::Epd { .. }
-            | DropPolicy::SelectiveDrop { .. }
-            | DropPolicy::Fba { .. }
-            | DropPolicy::DropFromFront
-            | DropPolicy::Dfba { .. }
-            | DropPolicy::AtmRed(_)
-            | DropPolicy::CellRed(_)
-            | DropPolicy::PacketRed(_)
-            | DropPolicy::FrameDropFromFront => None,
-        }
-    }
-
-    /// Whether tags that it makes go on with the cells.
-    pub(crate) fn exports_tags(&self) -> bool {
-        match *self {
-            DropPolicy::GcraEpd { export_tag, .. }
-            | DropPolicy::GcraRoundRobin { export_tag, .. }
-            | DropPolicy::GcraTwoThresholds { export_tag, .. } => export_tag,
-            DropPolicy::TailDrop
-            | DropPolicy::Ppd
-            | DropPolicy::Epd { .. }
-            | DropPolicy::SelectiveDrop { .. }
-            | DropPolicy::Fba { .. }
-            | DropPolicy::DropFromFront
-            | DropPolicy::Dfba { .. }
-            | DropPolicy::AtmRed(_)
-            | DropPolicy::CellRed(_)
-            | DropPolicy::PacketRed(_)
-            | DropPolicy::FrameDropFromFront => false,
-        }
-    }
-
-    /// Its name, if it asks for the minimum rates of VCs.
-    pub(crate) fn asks_for_rates(&self) -> Option<&'static str> {
-        match self {
-            DropPolicy::TailDrop
-            | DropPolicy::Ppd
-            | DropPolicy::Epd { .. }
-            | DropPolicy::SelectiveDrop { .. }
-            | DropPolicy::Fba { .. }
-            | DropPolicy::DropFromFront
-            | DropPolicy::AtmRed(_)
-            | DropPolicy::CellRed(_)
-            | DropPolicy::PacketRed(_)
-            | DropPolicy::FrameDropFromFront => None,
-            DropPolicy::GcraEpd { .. } => Some("gcra-epd"),
-            DropPolicy::GcraRoundRobin { .. } => Some("gcra-round-robin"),
-            DropPolicy::GcraTwoThresholds { .. } => Some("gcra-two-thresholds"),
-            DropPolicy::Dfba { .. } => Some("dfba"),
+                export_tag,
+            } => {
+                let above = (!keep_credit).then_some(threshold);
+                bucket("gcra-round-robin", above, export_tag)
+            }
         }
     }
 }

@@ -50,24 +50,15 @@ impl DropRule for DropFromFront {
 
 #[cfg(test)]
 mod tests {
+    use super::super::testing::cell;
     use super::*;
-    use crate::rng::Stream;
 
     fn admits(buffer: Option<u64>, waiting: u64) -> Decision {
-        let cell = Arriving {
-            vc: 0,
-            begins: false,
-            eom: false,
-            tagged: false,
-            lost: false,
-            idle_cells: None,
-            draws: Stream::new(1, 0, "", ""),
-        };
         let queue = QueueView {
             waiting,
             ..QueueView::default()
         };
-        DropFromFront::new(buffer).admit(Time::ZERO, &cell, &queue)
+        DropFromFront::new(buffer).admit(Time::ZERO, &cell(0, false, false), &queue)
     }
 
     #[test]
