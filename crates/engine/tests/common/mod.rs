@@ -1,4 +1,4 @@
-//! What the tests of whole runs share: small networks by hand (`build`), random ones (`random`), random ones at the edges of what
+//! What the tests of whole runs share: small networks by hand (`build`), random ones (`random`, `ports`), random ones at the edges of what
 //! the reader accepts (`hostile`), what must hold of any result (`invariants`), and how to tell what two tallies differ in.
 #![allow(dead_code)] // each test binary uses its part
 
@@ -8,6 +8,7 @@ pub mod draws;
 pub mod engines;
 pub mod hostile;
 pub mod invariants;
+pub mod ports;
 pub mod random;
 pub mod red;
 

@@ -1,0 +1,136 @@
+//! What random ports have: class queues with their drop policies, policers and feedback, and a scheduler.
+
+use super::random::unit;
+use super::{abr, red};
+use cellyard_engine::scenario::*;
+use cellyard_engine::units::Ratio;
+use proptest::option;
+use proptest::prelude::*;
+
+/// UBR more often than not.
+pub fn class() -> impl Strategy<Value = Class> {
+    prop_oneof![6 => Just(Class::Ubr), 4 => proptest::sample::select(Class::ALL.to_vec())]
+}
+
+fn decimal() -> impl Strategy<Value = Ratio> {
+    (0u64..30).prop_map(|tenths| Ratio::new(tenths, 10))
+}
+
+/// Up to the buffer, in cells or as a fraction of it.
+fn threshold(buffer: Option<u64>) -> impl Strategy<Value = Threshold> {
+    prop_oneof![
+        (0..=buffer.unwrap_or(40)).prop_map(Threshold::Cells),
+        (0u64..=20).prop_map(|twentieths| Threshold::Fraction(Ratio::new(twentieths * 5, 100))),
+    ]
+}
+
+/// Policies that ask for minimum rates.
+fn rate_policy(buffer: Option<u64>) -> impl Strategy<Value = DropPolicy> {
+    let both = (threshold(buffer), threshold(buffer));
+    let parts = (both, any::<bool>(), any::<bool>(), 0u64..=10, 0u64..=10);
+    (0..4, parts).prop_map(
+        move |(which, ((low, threshold), export_tag, keep, z, alpha))| {
+            let cells = |threshold| match threshold {
+                Threshold::Cells(cells) => cells,
+                Threshold::Fraction(f) => f.floor_of(buffer.unwrap_or(40)),
+            };
+            // The lower one below the other.
+            let (low, high) = match cells(low) <= cells(threshold) {
+                true => (low, threshold),
+                false => (threshold, low),
+            };
+            match which {
+                0 => DropPolicy::GcraEpd {
+                    threshold,
+                    export_tag,
+                },
+                1 => DropPolicy::GcraRoundRobin {
+                    threshold,
+                    keep_credit: keep,
+                    export_tag,
+                },
+                2 => DropPolicy::GcraTwoThresholds {
+                    low,
+                    threshold: high,
+                    export_tag,
+                },
+                _ => DropPolicy::Dfba {
+                    low,
+                    high,
+                    z: Ratio::new(z, 10),
+                    alpha: Ratio::new(alpha, 10),
+                },
+            }
+        },
+    )
+}
+
+fn police() -> impl Strategy<Value = Police> {
+    let action = prop_oneof![Just(PoliceAction::Tag), Just(PoliceAction::Drop)];
+    let form = prop_oneof![
+        Just(GcraForm::LeakyBucket),
+        Just(GcraForm::VirtualScheduling)
+    ];
+    (action, form, any::<bool>()).prop_map(|(action, form, frames)| match frames {
+        true => Police::FGcra { action },
+        false => Police::Gcra { action, form },
+    })
+}
+
+fn class_queue(base: u64, class: Class) -> impl Strategy<Value = ClassQueue> {
+    let rest = prop_oneof![
+        2 => Just(RestOfFrame::Accept),
+        1 => Just(RestOfFrame::DropButEom),
+        1 => Just(RestOfFrame::Drop),
+    ];
+    let buffers = prop_oneof![1 => Just(None), 3 => (1u64..12).prop_map(Some), 6 => (5u64..60).prop_map(Some)];
+    (buffers, rest).prop_flat_map(move |(buffer, rest_of_frame)| {
+        let k_fba = option::of(1u64..100);
+        let policy = prop_oneof![
+            2 => Just(DropPolicy::TailDrop),
+            2 => Just(DropPolicy::Ppd),
+            2 => (option::of(threshold(buffer)), 0u64..30)
+                .prop_map(|(threshold, reserve)| DropPolicy::Epd { threshold, reserve }),
+            2 => (threshold(buffer), decimal())
+                .prop_map(|(r, z)| DropPolicy::SelectiveDrop { r, z }),
+            2 => (threshold(buffer), decimal(), k_fba)
+                .prop_map(|(r, z, k_fba)| DropPolicy::Fba { r, z, k_fba }),
+            3 => Just(DropPolicy::DropFromFront),
+            2 => rate_policy(buffer),
+            3 => Just(DropPolicy::FrameDropFromFront),
+            2 => red::policy(buffer),
+        ];
+        let feedback = option::weighted(0.8, abr::feedback(base));
+        let parts = (option::weighted(0.12, police()), policy, feedback);
+        parts.prop_map(move |(police, drop, feedback)| ClassQueue {
+            class,
+            buffer,
+            police,
+            drop,
+            feedback: feedback.filter(|_| class == Class::Abr),
+            rest_of_frame,
+        })
+    })
+}
+
+/// Queues of UBR and of some other classes.
+pub fn queues(base: u64) -> impl Strategy<Value = Vec<ClassQueue>> {
+    let others = proptest::sample::subsequence(Class::ALL[..4].to_vec(), 0..=4);
+    others.prop_flat_map(move |mut classes| {
+        classes.push(Class::Ubr);
+        let queues = classes.into_iter().map(|class| class_queue(base, class));
+        queues.collect::<Vec<_>>()
+    })
+}
+
+pub fn scheduler() -> impl Strategy<Value = Scheduler> {
+    prop_oneof![
+        3 => Just(Scheduler::StrictPriority),
+        1 => Just(Scheduler::Fifo),
+        2 => (class(), 0u64..100).prop_map(|(class, percent)| Scheduler::GuaranteedRate {
+            class,
+            gr: Ratio::new(percent, 100),
+        }),
+        2 => (class(), unit()).prop_map(|(class, unit)| Scheduler::PerVc { class, unit }),
+    ]
+}
