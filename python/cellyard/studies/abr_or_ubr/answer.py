@@ -12,6 +12,9 @@ from cellyard.study import Rows
 #: With no VBR and with it.
 BESIDE = {"no": "without VBR", "yes": "beside VBR"}
 
+#: Networks in a sentence.
+PATHS = {"lan": "LAN", "wan": "WAN", "satellite": "satellite path"}
+
 
 def rivals(rows: Rows, metric: str = "efficiency") -> list[tuple[str, Difference]]:
     """ABR against each other service of these rows: how much higher the metric is over ABR, replication by replication."""
@@ -28,15 +31,18 @@ def best_rival(rows: Rows) -> tuple[str, Difference]:
 @sentence("services")
 def which(rows: Rows) -> str:
     """Which service, network by network; both where the 95 % interval of the paired difference holds 0."""
-    told = []
+    chosen: dict[tuple[str, str], list[tuple[str, Difference]]] = {}
     for network in levels(rows.where(table="services"), "configuration"):
         for vbr, beside in BESIDE.items():
             service, by = best_rival(rows.where(table="services", configuration=network, vbr=vbr))
-            chosen = {1: "ABR", 0: f"ABR or {named('service', service)}", -1: named("service", service)}[by.sign]
-            told.append(
-                f"{named('configuration', network)} {beside} {chosen} ({by} against {named('service', service)})"
-            )
-    return f"Most efficient, and by how much ABR is ahead of the best other service: {'; '.join(told)}."
+            other = named("service", service)
+            best = {1: "ABR", 0: f"ABR or {other}", -1: other}[by.sign]
+            chosen.setdefault((network, best), []).append((beside, by))
+    told = []
+    for (network, best), found in chosen.items():
+        where = f"{PATHS[network]} {found[0][0]}" if len(found) < len(BESIDE) else PATHS[network]
+        told.append(f"{best} on the {where} ({', '.join(f'{by.mean:+.2f}' for _, by in found)})")
+    return f"Most efficient is {'; '.join(told)}; in brackets ABR's efficiency less the best other's."
 
 
 @sentence("abr-sources", "zero-loss")
