@@ -17,11 +17,13 @@ def scenario(row: Row, shared: Mapping[str, Any]) -> cy.Scenario:
     queue = cy.Queue(feedback=feedback(place))
     if "buffer_cells" in row.parameters:
         queue = replace(queue, buffer=f"{row['buffer_cells']} cells", rest_of_frame=shared["ubr"]["rest_of_frame"])
+    slides = row.table == "abr"
     vbr = row.get("vbr", "yes") == "yes"
     own = [f"{row[name]} ms" if name in row.parameters else shared["delay"] for name in ("access_ms", "exit_ms")]
     return network.dumbbell(
         row,
-        duration=place["duration" if row.table == "abr" else "own_duration"],
+        duration=place["duration" if slides else "own_duration"],
+        warm_up=place["warm_up"] if slides else "0 s",
         max_goodput=place["max_goodput_with_vbr" if vbr else "max_goodput"],
         rate=place["rate"],
         delays=(own[0], shared["delay"], own[1]),

@@ -21,11 +21,12 @@ def dumbbell(
     member: Mapping[str, Any],
     vbr: Mapping[str, Any] | None = None,
     vbr_delay: str = "0 s",
+    warm_up: str = "0 s",
 ) -> cy.Scenario:
     """``sources`` VCs with the fields ``member`` through two switches with the fields ``ports``.
 
     ``delays`` are those of the links to the first switch, to the second one, and behind it. ``vbr`` are the fields of the VC of
-    a VBR source with links of its own, of ``vbr_delay`` each.
+    a VBR source with links of its own, of ``vbr_delay`` each. ``warm_up`` is not measured.
     """
     ends = [("source", "west", delays[0]), ("west", "east", delays[1]), ("east", "sink", delays[2])]
     hosts = [cy.Host(name="source", count=sources), cy.Host(name="sink", count=sources)]
@@ -37,7 +38,7 @@ def dumbbell(
     return cy.Scenario(
         name=f"abr-or-ubr, table {row.table}: " + ", ".join(str(value) for value in row.parameters.values()),
         duration=duration,
-        measure=cy.Measure(max_goodput=max_goodput),
+        measure=cy.Measure(max_goodput=max_goodput, warm_up=warm_up),
         hosts=hosts,
         switches=[cy.Switch(name=name, **ports) for name in ("west", "east")],
         links=[cy.Link(from_=a, to=b, rate=rate, delay=delay) for a, b, delay in ends],
