@@ -61,6 +61,8 @@ struct Log {
     entries: BinaryHeap<Reverse<Entry>>,
     /// Per VC: the forward and the backward cell that the rule was asked about last.
     asked: Vec<[Option<u32>; 2]>,
+    /// Room for counts that has been used and is free again.
+    spare: Vec<Box<[u64]>>,
 }
 
 /// RM cells of one flow that are under way: their numbers follow one another up to the next one to be sent.
@@ -87,7 +89,12 @@ pub struct Logs {
     /// By flow: where the data around its forward cells may be marked, and where its backward ones are told something.
     written_at: Vec<[Vec<At>; 2]>,
     entries: u64,
+    /// What has come into the logs since all of them were settled, by its size.
+    gathered: usize,
 }
+
+/// All logs are settled when so much has gathered in each of them: to look at many of which few have anything to settle would cost more than all else.
+const SETTLED_WITH: usize = 16;
 
 impl Logs {
     /// Of a network with `flows` flows in which nothing has happened.
@@ -100,6 +107,7 @@ impl Logs {
                 intervals: VecDeque::new(),
                 entries: BinaryHeap::new(),
                 asked: vec![[None; 2]; terms.len()],
+                spare: Vec::new(),
             }
         };
         let flows = if sites.has_end_systems { flows } else { 0 };
@@ -108,6 +116,7 @@ impl Logs {
             lanes: vec![Lane::default(); flows],
             written_at: vec![[Vec::new(), Vec::new()]; flows],
             entries: 0,
+            gathered: 0,
         }
     }
 
@@ -141,6 +150,7 @@ impl Logs {
             let at = if backward { place.tells } else { place.told };
             let Some(At { site, vc }) = at else { continue };
             self.entries += 1;
+            self.gathered += 1;
             self.logs[site as usize].entries.push(Reverse(Entry {
                 time: place.after.map_or(arrives, |after| left + after),
                 forward: !backward,
@@ -153,8 +163,15 @@ impl Logs {
         }
     }
 
+    /// Room for what a port measures of each of so many VCs.
+    pub fn room(&mut self, site: u32, vcs: usize) -> Box<[u64]> {
+        let spare = self.logs[site as usize].spare.pop();
+        spare.unwrap_or_else(|| vec![0; vcs].into_boxed_slice())
+    }
+
     /// A port has measured.
     pub fn measured(&mut self, site: u32, interval: Interval) {
+        self.gathered += 1 + interval.arrived_cells.len();
         self.logs[site as usize].intervals.push_back(interval);
     }
 
@@ -187,8 +204,12 @@ impl Logs {
         }
     }
 
-    /// Asks all rules about everything until `time`, all of which is known: so that what nobody waits for does not gather.
+    /// Asks all rules about everything until `time`, all of which is known, if much has gathered: so that what nobody waits for does not.
     pub fn settle_until(&mut self, time: Time) {
+        if self.gathered < SETTLED_WITH * self.logs.len() {
+            return;
+        }
+        self.gathered = 0;
         for log in &mut self.logs {
             while let Some(&Reverse(entry)) = log.entries.peek()
                 && entry.time <= time
@@ -198,6 +219,11 @@ impl Logs {
             }
             log.end_intervals(time);
         }
+    }
+
+    /// Whether an RM cell of `flow` may be under way.
+    pub fn carries(&self, flow: FlowId) -> bool {
+        !self.lanes[flow.index()].cells.is_empty()
     }
 
     /// How many RM cells are under way, those that were lost since the last one of their flow that arrived included.
@@ -228,16 +254,17 @@ impl Log {
 
     /// Tells the rule of the intervals that end at `time` or before.
     fn end_intervals(&mut self, time: Time) {
-        while let Some(ended) = self.intervals.front()
-            && ended.end <= time
-        {
+        while self.intervals.front().is_some_and(|i| i.end <= time) {
+            let Some(ended) = self.intervals.pop_front() else {
+                return;
+            };
             self.rule.end_of_interval(&Measured {
                 interval_s: self.interval.as_seconds(),
                 higher_cells: ended.higher_cells,
                 arrived_cells: &ended.arrived_cells,
                 queue_cells: ended.queue_cells,
             });
-            self.intervals.pop_front();
+            self.spare.push(ended.arrived_cells);
         }
     }
 }

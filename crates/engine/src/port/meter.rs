@@ -53,16 +53,17 @@ impl Meter {
             fabric.hops[hop as usize].arrived - here
         };
         let higher = self.higher.iter().map(begun).sum::<u64>() - waiting_higher;
-        let arrived_cells = self.vcs.iter_mut().map(|(hops, before)| {
+        let mut arrived_cells = fabric.logs.room(self.site, self.vcs.len());
+        for (cells, (hops, before)) in arrived_cells.iter_mut().zip(&mut self.vcs) {
             let arrived = hops.map(|hop| fabric.hops[hop as usize].arrived);
             let all = arrived[0] + arrived[1];
-            all - std::mem::replace(before, all)
-        });
+            *cells = all - std::mem::replace(before, all);
+        }
         let ended = Interval {
             end,
             higher_cells: higher - self.higher_before,
             queue_cells,
-            arrived_cells: arrived_cells.collect(),
+            arrived_cells,
         };
         fabric.logs.measured(self.site, ended);
         self.higher_before = higher;

@@ -87,6 +87,8 @@ pub struct Inputs {
     group: Vec<u32>,
     /// Inputs that take part in rounds.
     members: Vec<arithmetic::Member>,
+    /// By input: those whose cells are taken in turns of one.
+    merged: Vec<arithmetic::Merged>,
 }
 
 impl Inputs {
@@ -98,6 +100,7 @@ impl Inputs {
             tie,
             group: Vec::new(),
             members: Vec::new(),
+            merged: Vec::new(),
         }
     }
 
@@ -188,8 +191,10 @@ impl Port {
             && meter.due < horizon
         {
             let due = meter.due;
-            fabric.drop_until = due;
-            self.take_before(fabric, due);
+            if self.next_cell() < due {
+                fabric.drop_until = due;
+                self.take_before(fabric, due);
+            }
             if let Some(meter) = &mut self.meter {
                 meter.end_of_interval(&self.kernel, fabric);
             }
@@ -223,13 +228,18 @@ impl Port {
         slotted.into_iter().flatten()
     }
 
-    /// The earliest time at which this port has anything to do.
-    pub fn next_work(&self) -> Time {
+    /// The earliest time at which a cell arrives here, or leaves what the scheduler has yet to decide.
+    fn next_cell(&self) -> Time {
         let arrival = self.inputs.order.first().map_or(Time::NEVER, |(t, _)| t);
-        let work = match &self.kernel {
+        match &self.kernel {
             Kernel::Arithmetic(_) => arrival,
             Kernel::Slotted(k) => arrival.min(k.next_departure()),
-        };
+        }
+    }
+
+    /// The earliest time at which this port has anything to do.
+    pub fn next_work(&self) -> Time {
+        let work = self.next_cell();
         self.meter
             .as_ref()
             .map_or(work, |meter| work.min(meter.due))

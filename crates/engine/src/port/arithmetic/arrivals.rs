@@ -1,6 +1,6 @@
 //! What the arithmetic kernel does with cells that arrive: as many together as meet the same fate, or watched.
 
-use super::{Arithmetic, rounds, series};
+use super::{Arithmetic, merged, rounds, series};
 use crate::cells::{Fate, FrameState};
 use crate::fabric::Fabric;
 use crate::port::Inputs;
@@ -24,7 +24,9 @@ impl Arithmetic {
             }
             if time < next {
                 let feed = inputs.feed(input);
-                if self.take(fabric, feed, next.min(horizon)) {
+                if merged::applies(self, &fabric.feeds[feed].head, next) {
+                    merged::run(self, fabric, inputs, horizon);
+                } else if self.take(fabric, feed, next.min(horizon)) {
                     inputs.order.postpone_first(fabric.feeds[feed].head.time);
                 } else {
                     inputs.order.pop();
@@ -74,6 +76,12 @@ impl Arithmetic {
         let departing = self.accept(&run, n, hop.local, fabric.end);
         fabric.depart(departing);
         fabric.feeds[feed].skip(n)
+    }
+
+    /// The same.
+    #[inline(never)]
+    pub(super) fn take_next(&mut self, fabric: &mut Fabric, feed: usize, limit: Time) -> bool {
+        self.take(fabric, feed, limit)
     }
 
     /// The same for cells near a limit, of a frame that is lost, or that may be a series; `accepted` tells that the first is accepted.

@@ -15,6 +15,7 @@
 
 mod arrivals;
 mod counts;
+mod merged;
 mod rounds;
 mod series;
 
@@ -25,6 +26,7 @@ use crate::cells::Run;
 use crate::tally::{PortTally, raise};
 use crate::units::{Span, Time};
 use counts::Counts;
+pub use merged::Merged;
 pub use rounds::Member;
 
 /// State of the kernel.
