@@ -30,8 +30,10 @@ pub struct Simulation {
     work: WorkList,
     /// Shortest time from an arrival at any port to the delivery of a frame at a host.
     to_host: Span,
-    /// Shortest time from an event at a host to the delivery at any host of what it sends.
-    host_to_host: Span,
+    /// Shortest time from an event at a host to an arrival at any port; none where no host asks how far ports are.
+    to_ports: Span,
+    /// Ports go as far as this, if they can, before hosts go on.
+    ports_until: Time,
     /// Links of the network.
     pub links: usize,
     look_every: u32,
@@ -89,7 +91,7 @@ fn indices(chosen: impl Iterator<Item = bool>) -> Vec<usize> {
 impl Simulation {
     /// A network in which nothing has happened.
     pub fn new(
-        hosts: Hosts,
+        mut hosts: Hosts,
         fabric: Fabric,
         ports: Vec<Port>,
         [to_host, host_to_host]: [Span; 2],
@@ -97,6 +99,7 @@ impl Simulation {
         room: Option<u64>,
         hold: Option<u64>,
     ) -> Simulation {
+        hosts.host_to_host = host_to_host;
         let ports_watched = indices(ports.iter().map(|port| port.probe.is_some()));
         let vcs_watched = indices(hosts.vcs.iter().map(|vc| vc.probe.is_some()));
         let places = ports_watched.len() + vcs_watched.len();
@@ -106,12 +109,15 @@ impl Simulation {
         } else {
             LOOK_EVERY
         };
+        let to_ports = ports.iter().map(|port| port.ahead.from_hosts).min();
+        let asks = !hosts.paced.is_empty();
         Simulation {
             hosts,
             work: WorkList::new(ports.len()),
             ports,
             to_host,
-            host_to_host,
+            to_ports: to_ports.filter(|_| asks).unwrap_or(Span::ZERO),
+            ports_until: Time::ZERO,
             links,
             look_every,
             until_look: look_every,
@@ -160,17 +166,15 @@ impl Simulation {
             if earliest >= limit || full {
                 return Ok(earliest);
             }
-            // Ports first, as long as a cell could complete a frame at a host before that event, or at the same time. Whatever they have
-            // to do then is before the end, as something is.
             match work {
-                Some((time, port)) if time + self.to_host <= next || next == end => {
+                Some((time, port)) if self.is_first(time, next) || next == end => {
                     self.advance(port, time, next);
                 }
                 _ => {
                     if !self.hosts.paced.is_empty() {
                         // Before this nothing can reach a host that is not known.
                         let known = work.map_or(Time::NEVER, |(time, _)| time + self.to_host);
-                        self.hosts.known_until = known.min(next + self.host_to_host);
+                        self.hosts.known_until = known.min(next + self.hosts.host_to_host);
                     }
                     self.hosts.event(&mut self.fabric);
                 }
@@ -180,6 +184,22 @@ impl Simulation {
                 return Err(Stop::Overdue(what));
             }
         }
+    }
+
+    /// Whether a port with work at `time` goes before the next event of a host, at `next`: as long as a cell could complete a frame at a host before
+    /// that event, or at the same time. Whatever it has to do then is before the end, as something is.
+    ///
+    /// Where hosts send as far ahead as nothing unknown can reach them, all ports then go as far as they can: were they left just where they must
+    /// be, hosts could send hardly anything.
+    #[inline(always)]
+    fn is_first(&mut self, time: Time, next: Time) -> bool {
+        if time + self.to_host <= next {
+            if self.to_ports > Span::ZERO {
+                self.ports_until = later(next, self.to_ports).min(self.fabric.end);
+            }
+            return true;
+        }
+        time < self.ports_until && time < later(next, self.to_ports)
     }
 
     /// A time before which the port `index` has handled everything: what it has not is its own work, or comes from a host or from what

@@ -117,6 +117,11 @@ impl EndSystem {
         self.acr
     }
 
+    /// Whether every cell was sent before `now`.
+    pub fn has_sent_before(&self, now: Time) -> bool {
+        self.last_cell.is_none_or(|last| last < now)
+    }
+
     /// When the next in-rate cell may go, at the earliest.
     fn in_rate_from(&self) -> Time {
         self.last_cell.map_or(Time::ZERO, |last| last + self.gap)
@@ -262,6 +267,28 @@ impl EndSystem {
         }
         let in_time = (before - now).0.div_ceil(gap.0.max(1));
         (waiting.min(until_forward).min(in_time), gap)
+    }
+
+    /// A time before which no cell of data goes before which so many others go, its rate not rising.
+    pub fn goes_from(&self, others: u64) -> Time {
+        self.in_rate_from() + self.gap.min(TCR_GAP) * others
+    }
+
+    /// A time before which it sends no forward RM cell, provided that no RM cell reaches it before that and no more than `cells` cells of data
+    /// come to be sent, those that wait included.
+    pub fn no_forward_before(&self, cells: u64) -> Time {
+        let Some(last) = self.last_cell.filter(|_| self.acr >= TCR) else {
+            return Time::ZERO;
+        };
+        let by_time = self.last_forward + self.terms.trm;
+        let left = (self.terms.nrm - 1).saturating_sub(self.since_forward);
+        if self.to_return.is_some() {
+            Time::ZERO
+        } else if cells < left {
+            by_time
+        } else {
+            by_time.min(last + self.gap * (left + 1))
+        }
     }
 
     /// So many cells of data have gone, as [`EndSystem::data_in_a_row`] allows, the last at `last`.

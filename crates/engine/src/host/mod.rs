@@ -26,7 +26,7 @@ use crate::flow::{FlowId, FlowKind};
 use crate::processing::FrameStage;
 use crate::rng::Stream;
 use crate::tally::NicTally;
-use crate::units::Time;
+use crate::units::{Span, Time};
 use std::collections::VecDeque;
 use traffic::{End, FrameSource, Offered, Outbox, Source};
 
@@ -75,6 +75,8 @@ pub struct FlowEnds {
     pub at_once: bool,
     /// Whether no processing stage is on its way to the NIC.
     is_direct: bool,
+    /// Number of the frame behind the last one that has reached its source: those from there on may be under way.
+    next_taken: u32,
     /// Frames delivered to the host, not yet handled: time and number.
     delivered: VecDeque<(Time, u32)>,
     /// The ABR end system that it leaves, or, of RM cells, that they reach.
@@ -109,6 +111,7 @@ impl FlowEnds {
             nic,
             hosts,
             next_frame: 0,
+            next_taken: 0,
             frames_sent: 0,
             cells_queued: 0,
             at_once,
@@ -184,6 +187,8 @@ pub struct Hosts {
     end: Time,
     /// Before this nothing reaches a host that it does not know of yet.
     pub known_until: Time,
+    /// Shortest time from an event at a host to the delivery at any host of what it sends.
+    pub host_to_host: Span,
     /// Measuring time [from, to).
     measured: (Time, Time),
     /// Frames that a source has just offered, and frames that have just arrived.
@@ -225,6 +230,7 @@ impl Hosts {
             stages,
             end,
             known_until: Time::ZERO,
+            host_to_host: Span::ZERO,
             measured,
             offered: Outbox::default(),
             arrivals: Vec::new(),

@@ -1,7 +1,7 @@
 //! ABR end systems at the hosts: frames wait before them, and their cells enter the NIC when they may.
 
 use super::Hosts;
-use super::traffic::{End, FrameSource, Source};
+use super::traffic::{End, FrameSource, Frames, Source};
 use crate::abr::{EndSystem, Terms, Turn, mbps};
 use crate::cells::{ENDS_FRAME, RM, Run, TAGGED};
 use crate::event::Kind;
@@ -146,13 +146,16 @@ impl Hosts {
             return;
         }
         paced.armed = Time::NEVER;
-        let [frames_from, limit] = self.nothing_before(now, at);
-        let limit = limit.min(self.end);
         let nic = self.flows[self.paced[at].flow.index()].nic;
         let paced = &self.paced[at];
         let mut due = paced.end.due(paced.waiting > 0).max(now);
-        // As long as data wait, others may join them.
-        while due < limit && (self.paced[at].waiting > 0 || due < frames_from) {
+        loop {
+            let [frames_from, limit] = self.nothing_before(now, at, fabric);
+            let limit = limit.min(self.end);
+            // As long as data wait, others may join them.
+            if due >= limit || (self.paced[at].waiting == 0 && due >= frames_from) {
+                break;
+            }
             if self.nics[nic].is_overdue() {
                 return fabric.overdue(Overdue::Nic(nic));
             }
@@ -164,7 +167,7 @@ impl Hosts {
     }
 
     /// Times, later than `now`, before which no frame is handed over to an end system, and before which no RM cell comes for it either.
-    fn nothing_before(&self, now: Time, at: usize) -> [Time; 2] {
+    fn nothing_before(&self, now: Time, at: usize, fabric: &Fabric) -> [Time; 2] {
         let paced = &self.paced[at];
         let ends = &self.flows[paced.flow.index()];
         let vc = &self.vcs[ends.vc];
@@ -185,9 +188,41 @@ impl Hosts {
             let delivered = &self.flows[flow.index()].delivered;
             delivered.front().map_or(Time::NEVER, |&(time, _)| time)
         });
-        let limit = rm.min(self.known_until);
-        let frames_from = frame.min(source.deadline(end)).min(source_at).min(limit);
+        let limit = rm.min(self.known_until.max(self.no_rm_before(at, source, fabric)));
+        let frames_from = frame.min(source.deadline(end)).min(source_at);
+        let frames_from = frames_from.min(limit).min(self.known_until);
         [frames_from.max(alone), limit.max(alone)]
+    }
+
+    /// A time before which no RM cell reaches an end system of a VC with this source.
+    ///
+    /// Its own that come back, it has sent: while none is under way, either way, none can arrive. One of the other end comes no earlier than
+    /// that end can send it; on the way it is at least as long as anything.
+    fn no_rm_before(&self, at: usize, source: &Frames, fabric: &Fabric) -> Time {
+        let paced = &self.paced[at];
+        let ends = &self.flows[paced.flow.index()];
+        if fabric.logs.carries(paced.rm) || fabric.logs.carries(paced.takes_rm) {
+            return Time::ZERO;
+        }
+        let other_ends = &self.flows[paced.takes.index()];
+        let Some(other) = other_ends.paced.map(|i| &self.paced[i as usize]) else {
+            return Time::ZERO;
+        };
+        let answers = source
+            .answers()
+            .filter(|_| ends.kind.is_data() && other_ends.is_direct);
+        let (Some(answer), Some(first)) = (answers, paced.frames.front()) else {
+            return other.end.no_forward_before(u64::MAX) + self.host_to_host;
+        };
+        // Each frame before the one that goes next may be answered, and so may one that has arrived before; the next one itself not before its end
+        // is there.
+        let delayed = source.deadline(End::Receiver) < Time::NEVER;
+        let frames = first.frame.wrapping_sub(ends.next_taken) + u32::from(delayed);
+        let before = other.waiting + u64::from(answer) * u64::from(frames);
+        let ends_at = paced.end.goes_from(u64::from(first.cells - first.next - 1));
+        let without = other.end.no_forward_before(before);
+        let with = other.end.no_forward_before(before + u64::from(answer));
+        without.min(with.max(ends_at + self.host_to_host)) + self.host_to_host
     }
 
     /// Sends what is due at `due`, `now` or later, and data behind it before `limit`; returns when the last cell went.
@@ -264,7 +299,12 @@ impl Hosts {
     pub(super) fn take_rm(&mut self, flow: FlowId, frame: u32, now: Time, fabric: &mut Fabric) {
         let rm = fabric.logs.deliver(flow, frame);
         let at = self.flows[flow.index()].paced.expect("an ABR VC") as usize;
-        self.paced[at].end.take(now, rm);
+        let end = &mut self.paced[at].end;
+        debug_assert!(
+            end.has_sent_before(now),
+            "cells have gone that this RM cell comes before"
+        );
+        end.take(now, rm);
         self.arm(at, now);
     }
 }

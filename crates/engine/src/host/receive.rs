@@ -86,7 +86,8 @@ impl Hosts {
         fabric: &mut Fabric,
     ) {
         let (index, kind) = {
-            let ends = &self.flows[flow.index()];
+            let ends = &mut self.flows[flow.index()];
+            ends.next_taken = frame.wrapping_add(1);
             (ends.vc, ends.kind)
         };
         let vc = &mut self.vcs[index];

@@ -112,6 +112,12 @@ pub trait FrameSource {
     /// The files that it has sent, in order.
     fn transfers(&self) -> &[Transfer];
 
+    /// Most cells that the receiving end offers for each frame of data that arrives, then or when its timer expires; `None` where it sends
+    /// more than answers.
+    fn answers(&self) -> Option<u32> {
+        None
+    }
+
     /// What it has counted of data that go back; `None` where only one end sends.
     fn back(&self) -> Option<Back> {
         None

@@ -261,6 +261,10 @@ impl FrameSource for Tcp {
     fn transfers(&self) -> &[Transfer] {
         self.sender.transfers()
     }
+
+    fn answers(&self) -> Option<u32> {
+        Some(ACK_CELLS)
+    }
 }
 
 #[cfg(test)]
