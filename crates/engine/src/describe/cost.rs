@@ -37,7 +37,7 @@ const EACH_HOP: f64 = 1.6e-6;
 /// For each link, host and VC.
 const EACH_COMPONENT: f64 = 2.0e-6;
 /// For each frame: sender, receiver and event list.
-const EACH_FRAME: f64 = 0.11e-6;
+const EACH_FRAME: f64 = 0.07e-6;
 /// For each cell of a station.
 const EACH_STATION_CELL: f64 = 3e-9;
 
@@ -46,6 +46,9 @@ const EACH_WATCHED_CELL: f64 = 40e-9;
 
 /// For each cell that a policer or a drop policy is asked about, beside that, lost ones too.
 const EACH_JUDGED_CELL: f64 = 35e-9;
+
+/// For each cell that leaves an ABR end system, beside that: its turn, and RM cells with what they meet.
+const EACH_PACED_CELL: f64 = 80e-9;
 
 /// What a VC asks for.
 #[derive(Clone, Copy, Default)]
@@ -73,7 +76,7 @@ pub fn expected(scenario: &Scenario, topology: &Topology) -> Expected {
     let names: HashSet<&str> = scenario.probes.iter().map(|p| p.of.as_str()).collect();
     let is_watched = |link: usize| names.contains(scenario.links[link].name.as_str());
     let mut found = Expected::default();
-    let (mut watched_cells, mut judged_cells) = (0.0, 0.0);
+    let (mut watched_cells, mut judged_cells, mut paced_cells) = (0.0, 0.0, 0.0);
     let mut hops = 0;
     for (vc, demand) in demands.iter().enumerate() {
         let flow = |kind| &topology.flows[topology.flow(vc, kind).index()];
@@ -99,6 +102,9 @@ pub fn expected(scenario: &Scenario, topology: &Topology) -> Expected {
         judged_cells += judged.count() as f64 * sent * demand.cells;
         let of_data = demand.frames * share * demand.cells;
         let of_acks = acks * f64::from(ACK_CELLS);
+        if scenario.vcs[vc].abr.is_some() {
+            paced_cells += ways * (of_data + of_acks);
+        }
         let with = |other: f64| if both { other } else { 0.0 };
         for (path, cells) in [
             (&there.path, of_data + with(of_acks)),
@@ -124,7 +130,8 @@ pub fn expected(scenario: &Scenario, topology: &Topology) -> Expected {
         + EACH_FRAME * found.frames
         + EACH_STATION_CELL * found.station_cells
         + EACH_WATCHED_CELL * watched_cells
-        + EACH_JUDGED_CELL * judged_cells;
+        + EACH_JUDGED_CELL * judged_cells
+        + EACH_PACED_CELL * paced_cells;
     found
 }
 
