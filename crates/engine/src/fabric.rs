@@ -288,8 +288,9 @@ impl Fabric {
         }
     }
 
+    /// Brings cells to `feed`, which is `input` of `port`; their time is that of arrival there.
     #[inline(always)]
-    fn push(&mut self, run: Run, port: u32, feed: u32, input: u32) {
+    pub fn push(&mut self, run: Run, port: u32, feed: u32, input: u32) {
         if self.feeds[feed as usize].push(run) {
             let woken = &mut self.woken[port as usize];
             if woken.is_empty() {

@@ -62,6 +62,93 @@ proptest! {
     }
 }
 
+/// TCPs over the chain s, t, u: over both links between switches, over the first or over the second, each sending `apart` later than the one before;
+/// and bursts of a higher class over both.
+fn chain(
+    senders: &[usize],
+    apart: Span,
+    mss: u64,
+    above: Option<Span>,
+    queue: &Switch,
+) -> Scenario {
+    let mut net = build::network(Span::from_milliseconds(20));
+    net.switches = ["s", "t", "u"]
+        .map(|name| Switch {
+            name: name.into(),
+            ..queue.clone()
+        })
+        .into();
+    let delay = Span::from_microseconds(5);
+    net.links = build::links("s", "t", build::OC3, delay * 20).into();
+    net.links
+        .extend(build::links("t", "u", build::OC3, delay * 20));
+    let ways: [&[&str]; 3] = [&["s", "t", "u"], &["s", "t"], &["t", "u"]];
+    let mut join = |name: &str, way: &[&str], class, traffic| {
+        let (from, to) = (format!("{name}-from"), format!("{name}-to"));
+        net.links
+            .extend(build::links(&from, way[0], build::OC3, delay));
+        net.links
+            .extend(build::links(way[way.len() - 1], &to, build::OC3, delay));
+        net.vcs
+            .push(build::vc(name, &from, &to, way, class, traffic));
+        net.hosts.extend([from, to].map(build::host));
+    };
+    for (i, &way) in senders.iter().enumerate() {
+        let params = TcpParams {
+            mss,
+            ..build::tcp()
+        };
+        join(&format!("v{i}"), ways[way], Class::Ubr, tcp(params));
+    }
+    if let Some(on) = above {
+        let vbr = Traffic::Vbr {
+            rate: build::OC3,
+            on,
+            off: on * 2,
+        };
+        join("above", ways[0], Class::Vbr, vbr);
+    }
+    for (i, vc) in net.vcs.iter_mut().enumerate() {
+        vc.start = apart * i as u64;
+    }
+    net
+}
+
+proptest! {
+    #![proptest_config(common::config(300))]
+
+    /// Several inputs that bring a cell per cell time each, together or at phases of their own, before hosts and before another port.
+    #[test]
+    fn engine_agrees_with_the_twin_on_cells_in_rounds(
+        senders in proptest::collection::vec(0usize..3, 2..7),
+        apart in prop_oneof![Just(0u64), 1..68_900_000u64, (1..20u64).prop_map(|n| n * 68_900_000)],
+        mss in prop_oneof![Just(512), Just(1460), 2_000..9_180u64],
+        above in prop::option::of((50u64..2_000).prop_map(Span::from_microseconds)),
+        scheduler in prop_oneof![
+            2 => Just(Scheduler::StrictPriority),
+            2 => (0u64..10).prop_map(|n| Scheduler::GuaranteedRate { class: Class::Ubr, gr: Ratio::new(n, 10) }),
+            1 => Just(Scheduler::Fifo),
+        ],
+        buffer in prop::option::of(20u64..600),
+        counts in any::<bool>(),
+        arrival_first in any::<bool>(),
+        tie in (prop_oneof![3 => Just(TieOrder::Rotating), 1 => Just(TieOrder::Fixed)], 0u64..8),
+        warm_up in prop_oneof![Just(Span::ZERO), (0u64..15).prop_map(Span::from_milliseconds)],
+    ) {
+        let drop = match (counts, buffer) {
+            (true, Some(cells)) => DropPolicy::SelectiveDrop { r: Threshold::Cells(cells / 2), z: Ratio::new(6, 5) },
+            (false, Some(_)) => DropPolicy::Epd { threshold: None, reserve: 15 },
+            (_, None) => DropPolicy::TailDrop,
+        };
+        let queue = Switch { scheduler, ..build::switch("s", buffer, drop) };
+        let mut net = chain(&senders, Span(apart), mss, above, &queue);
+        (net.tie_order, net.tie_offset) = tie;
+        net.arrival_first = arrival_first;
+        net.measure.warm_up = warm_up;
+        agrees(&Case { scenario: net, replication: None })?;
+    }
+}
+
 /// ABR end systems on hosts of their own, where cells are sent ahead.
 #[derive(Clone, Debug)]
 struct Paced {

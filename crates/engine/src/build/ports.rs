@@ -127,7 +127,7 @@ impl Plan<'_> {
             });
         }
         let gates = Class::ALL.map(|class| self.gate(link, class));
-        let kernel = Slotted::new(gates, scheduler, cell_time, first, flows.len(), watched);
+        let kernel = Slotted::new(gates, scheduler, cell_time, first, &flows, watched);
         Ok(Kernel::Slotted(Box::new(kernel)))
     }
 

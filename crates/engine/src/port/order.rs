@@ -214,6 +214,15 @@ impl Order {
         }
     }
 
+    /// The next cells of the first `n` inputs arrive `by` later instead, which changes no order.
+    #[inline(always)]
+    pub fn postpone_many(&mut self, n: usize, by: Span) {
+        for i in 0..n {
+            let at = self.at(i);
+            self.ring[at].0 += by;
+        }
+    }
+
     /// Takes the first input off.
     #[inline(always)]
     pub fn pop(&mut self) {
@@ -238,12 +247,33 @@ impl Order {
         }
     }
 
+    /// Whether `n` inputs, the last of which is `entry`, would come before all that are in the ring, and have room there.
+    #[inline(always)]
+    fn go_first(&self, entry: (Time, u32), n: usize) -> bool {
+        let first = self.first().is_none_or(|first| entry < first);
+        first && self.far.is_empty() && self.len + n <= self.ring.len()
+    }
+
     /// Puts the inputs of `group` back, as far as their feeds, of which input i is `first_feed` + i, have more. They should be
     /// ascending, so that each is inserted at the back.
     #[inline]
     pub fn put_back(&mut self, group: &[u32], feeds: &[Feed], first_feed: usize) {
+        let head = |input: u32| &feeds[first_feed + input as usize].head;
+        if let Some(&last) = group.last()
+            && self.go_first((head(last).time, last), group.len())
+            && group
+                .iter()
+                .all(|&i| head(i).n > 0 && head(i).time == head(last).time)
+        {
+            for &input in group.iter().rev() {
+                self.first = self.at(self.ring.len() - 1);
+                self.len += 1;
+                self.ring[self.first] = (head(last).time, input);
+            }
+            return;
+        }
         for &input in group.iter() {
-            let head = &feeds[first_feed + input as usize].head;
+            let head = head(input);
             if head.n > 0 {
                 self.insert(head.time, input);
             }
@@ -254,6 +284,7 @@ impl Order {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cells::Run;
     use proptest::prelude::*;
 
     proptest! {
@@ -272,6 +303,52 @@ mod tests {
                 popped.extend(group.iter().map(|&i| (time.0, i)));
             }
             prop_assert_eq!(popped, sorted);
+        }
+
+        #[test]
+        fn groups_that_are_put_back_and_inputs_that_go_on_together_stay_in_order(
+            times in proptest::collection::vec(0u64..4, 1..30),
+            steps in proptest::collection::vec((0u64..6, any::<bool>(), 0usize..4), 0..60),
+        ) {
+            let mut order = Order::default();
+            let mut feeds: Vec<Feed> = Vec::new();
+            for (input, &time) in (0..).zip(&times) {
+                order.insert(Time(time), input);
+                let mut feed = Feed::default();
+                feed.push(Run { time: Time(time), n: 1, ..Run::default() });
+                feeds.push(feed);
+            }
+            let mut group = Vec::new();
+            for (later, as_one, over) in steps {
+                let listed = |feeds: &[Feed]| {
+                    let left = feeds.iter().zip(0..).filter(|(feed, _)| feed.head.n > 0);
+                    let mut sorted: Vec<_> = left.map(|(feed, input)| (feed.head.time, input)).collect();
+                    sorted.sort_unstable();
+                    sorted
+                };
+                let sorted = listed(&feeds);
+                let Some(&(time, _)) = sorted.first() else { break };
+                // As far as none overtakes another.
+                let next = sorted.iter().find(|entry| entry.0 > time).map_or(Time::NEVER, |entry| entry.0);
+                if as_one && Time(time.0 + later) < next {
+                    let n = sorted.iter().filter(|entry| entry.0 == time).count();
+                    order.postpone_many(n, Span(later));
+                    sorted[..n].iter().for_each(|&(_, input)| feeds[input as usize].head.time += Span(later));
+                } else {
+                    order.pop_group(time, &mut group);
+                    for (i, &input) in group.iter().enumerate() {
+                        let head = &mut feeds[input as usize].head;
+                        head.time += Span(1 + if as_one { later } else { (later + i as u64) % 3 });
+                        head.n -= u32::from(over > 0 && i + 1 == over);
+                    }
+                    order.put_back(&group, &feeds, 0);
+                }
+                let sorted = listed(&feeds);
+                prop_assert_eq!(order.first(), sorted.first().copied());
+                for (i, &entry) in sorted.iter().enumerate() {
+                    prop_assert_eq!(order.get(i), Some(entry));
+                }
+            }
         }
 
         #[test]

@@ -6,11 +6,13 @@
 //! no look at feeds, hops and sinks: the start of each cell is one cell time after the one before, and all that is needed of it is its
 //! delay. Everything else is brought up to date once for all rounds.
 //!
-//! Conditions: the port is busy; all cells have distance c; all go on to their host without another station; X stays below the buffer, and
+//! Cells that go on to another port are handed to it one by one, in the order in which they start, as cells of several VCs share the way there.
+//!
+//! Conditions: the port is busy; all cells have distance c; none is to be looked at by itself when it leaves; X stays below the buffer, and
 //! below the policy's smallest refusal if a frame begins; ties are not random; nothing is watched.
 
-use super::{Arithmetic, Counts};
-use crate::cells::{Arrival, ENDS_FRAME, Fate, FrameState};
+use super::Arithmetic;
+use crate::cells::{Arrival, ENDS_FRAME, Fate, FrameState, Run};
 use crate::delays::DelayBins;
 use crate::fabric::{Fabric, Next};
 use crate::port::{Inputs, TieRule};
@@ -32,7 +34,10 @@ pub struct Member {
     input: u32,
     vc: u32,
     flow: u32,
+    /// Whether delays of its cells are counted at their host.
     is_data: bool,
+    /// Where its cells go on.
+    next: Next,
 }
 
 /// Rounds that can be taken together.
@@ -45,6 +50,8 @@ struct Plan {
     /// First arrival of the first and of the last member.
     begin: Time,
     last_time: Time,
+    /// Whether cells of some go on to another port.
+    go_on: bool,
 }
 
 impl Plan {
@@ -83,7 +90,7 @@ fn plan(kernel: &Arithmetic, fabric: &Fabric, inputs: &mut Inputs, horizon: Time
     }
     inputs.members.clear();
     let mut limit = horizon;
-    let mut begins = false;
+    let (mut begins, mut go_on) = (false, false);
     let mut rounds = u32::MAX;
     let (mut latest, mut oldest) = (Span::ZERO, Span::ZERO);
     for i in 0.. {
@@ -95,12 +102,17 @@ fn plan(kernel: &Arithmetic, fabric: &Fabric, inputs: &mut Inputs, horizon: Time
             break;
         }
         let run = &fabric.feeds[inputs.first_feed + input as usize].head;
+        if run.n < 2 || run.period != c {
+            return None;
+        }
         let hop = &fabric.hops[run.hop as usize];
         let new = run.is_single() || hop.frame_state.frame != Some(run.frame);
         let accepted = new || hop.frame_state.fate == Fate::Accepted;
-        if run.period != c || hop.next != Next::Host || hop.one_by_one || !accepted {
+        if hop.one_by_one || !accepted {
             return None;
         }
+        let to_host = hop.next == Next::Host;
+        go_on |= !to_host;
         begins |= new;
         rounds = rounds.min(run.n);
         latest = latest.max(hop.latency);
@@ -115,7 +127,8 @@ fn plan(kernel: &Arithmetic, fabric: &Fabric, inputs: &mut Inputs, horizon: Time
             input,
             vc: hop.local,
             flow: hop.flow.0,
-            is_data: hop.is_data,
+            is_data: hop.is_data && to_host,
+            next: hop.next,
         });
     }
     let k = inputs.members.len() as u64;
@@ -151,6 +164,7 @@ fn plan(kernel: &Arithmetic, fabric: &Fabric, inputs: &mut Inputs, horizon: Time
         cells,
         begin,
         last_time,
+        go_on,
     })
 }
 
@@ -159,13 +173,29 @@ fn plan(kernel: &Arithmetic, fabric: &Fabric, inputs: &mut Inputs, horizon: Time
 fn take(kernel: &mut Arithmetic, fabric: &mut Fabric, inputs: &mut Inputs, plan: &Plan) -> Time {
     let Inputs { members, tie, .. } = inputs;
     let last_start = kernel.last_start();
-    let mut counts = kernel.counts_at(plan.begin);
-    if plan.begin != plan.last_time
-        && let Some(counts) = counts.take()
-    {
-        count(counts, members, tie, plan);
-    }
     let mut start = last_start + plan.cell_time;
+    let mut counts = kernel.counts_at(plan.begin);
+    if plan.go_on || (plan.begin != plan.last_time && counts.is_some()) {
+        let mut start = start;
+        in_order(members, tie, plan, |member, round| {
+            if let Some(counts) = &mut counts {
+                counts.add(member.vc, 1);
+            }
+            if let Next::Port { port, feed, input } = member.next {
+                let mut run = fabric.feeds[inputs.first_feed + member.input as usize].head;
+                run.skip(round as u32);
+                let there = Run {
+                    hop: run.hop + 1,
+                    age: member.beyond + (start - run.time),
+                    time: start + (member.beyond - run.age),
+                    ..run.first(1)
+                };
+                fabric.push(there, port, feed, input);
+            }
+            start += plan.cell_time;
+        });
+        counts = None;
+    }
     for group in members.chunk_by_mut(Member::ties_with) {
         let mut round = 0;
         while round < plan.rounds {
@@ -197,13 +227,19 @@ fn take(kernel: &mut Arithmetic, fabric: &mut Fabric, inputs: &mut Inputs, plan:
     last_start + plan.cell_time * plan.cells
 }
 
-/// The VCs of all cells in their order, when they do not all come together.
-fn count(counts: &mut Counts, members: &[Member], tie: &mut TieRule, plan: &Plan) {
+/// Tells `each` the members of all cells in their order, and the numbers of their rounds.
+#[inline(always)]
+fn in_order(
+    members: &[Member],
+    tie: &mut TieRule,
+    plan: &Plan,
+    mut each: impl FnMut(&Member, u64),
+) {
     for round in 0..plan.rounds {
         for group in members.chunk_by(Member::ties_with) {
             let time = group[0].time + plan.cell_time * round;
             let (first, _) = tie.leader(time, group, |m| m.input);
-            in_turn(group, first).for_each(|member| counts.add(member.vc, 1));
+            in_turn(group, first).for_each(|member| each(member, round));
         }
     }
 }
@@ -265,6 +301,10 @@ fn settle(kernel: &mut Arithmetic, fabric: &mut Fabric, inputs: &mut Inputs, rou
         hop.arrived += rounds;
         hop.sent += rounds;
         kernel.waited(u128::from(member.sum) - u128::from(rounds) * u128::from(member.beyond.0));
+        if member.next != Next::Host {
+            fabric.feeds[inputs.first_feed + member.input as usize].skip(n);
+            continue;
+        }
         let flow = hop.flow;
         let time = member.start + c + hop.latency;
         let ends = run.flags & ENDS_FRAME != 0 && n == run.n;

@@ -2,7 +2,7 @@
 
 use super::waiting::{MOST_CELLS, Waiting};
 use super::{Slotted, Within};
-use crate::cells::{Fate, FrameState, RM, Run, SINGLE_CELLS, TAGGED};
+use crate::cells::{Fate, FrameState, RM, Run, TAGGED};
 use crate::fabric::Fabric;
 use crate::port::Inputs;
 use crate::port::drop::Decision;
@@ -26,6 +26,9 @@ impl Slotted {
                 continue;
             }
             let next = inputs.order.second_time();
+            if next < time + self.exact && self.arrive_in_rounds(inputs, fabric, horizon) {
+                continue;
+            }
             if time < next {
                 let feed = inputs.feed(input);
                 let more = match self.lock_step(fabric, feed, next.min(horizon)) {
@@ -227,7 +230,7 @@ impl Slotted {
             self.busy = true;
             self.since = cell.arrived;
             self.served = 0;
-            fabric.depart(self.begin(cell.arrived, &cell));
+            fabric.depart(self.transmit(cell.arrived, &cell));
         }
     }
 
@@ -281,15 +284,7 @@ impl Slotted {
             }
             // Cells leave one by one, each with its number.
             Within::InOrder if by_number => queue.numbers.push_back(self.accepted),
-            Within::InOrder => {
-                if cells.flags() & SINGLE_CELLS != 0
-                    && self.exact > Span::ZERO
-                    && let Some(last) = queue.cells.back_mut()
-                    && last.join(&cells, self.exact)
-                {
-                    return;
-                }
-            }
+            Within::InOrder => return queue.push(cells, self.exact),
         }
         queue.cells.push_back(cells);
     }
@@ -320,11 +315,9 @@ impl Slotted {
             // A link faster than the port may bring its next run before the last decision.
             let last = self.free_at + c * (n - 1);
             let all = last < limit && last < fabric.feeds[feed].second_time();
-            let mut left = n - u64::from(!all);
-            self.scheduler.alone(class, left);
-            while left > 0 {
-                left -= self.begin_first(fabric, class, left);
-            }
+            let cells = n - u64::from(!all);
+            self.scheduler.alone(class, cells);
+            self.begin(fabric, class, cells);
         } else {
             self.decide(fabric, n - 1);
             // X never falls from one arrival to the next.

@@ -4,7 +4,7 @@
 //! as late as the next arrival or the horizon demands, with the order of coincident arrivals and departures
 //! that the scenario states.
 //!
-//! Queues hold runs of cells that arrived a cell time apart, most of them of one cell. Three shortcuts take many cells at
+//! Queues hold runs of cells that arrived a cell time apart, most of them of one cell. Four shortcuts take many cells at
 //! once, at ports whose cell time is a whole number of ticks:
 //! * *decisions*: until the next arrival, as many cells go as the scheduler gives slots to one class in a row, and as
 //!   the first run of that class has;
@@ -12,18 +12,20 @@
 //!   each arrival, and the class of that input always has a cell that has arrived. So n arrivals may be queued before
 //!   the first n - 1 decisions are taken, provided that no limit could refuse any of them; the n-th decision waits for
 //!   whatever arrives before it;
+//! * *rounds* (`rounds.rs`): the same where several inputs bring a cell per cell time each;
 //! * *bulk* (`bulk.rs`): where VCs have queues of their own, arrivals of VCs that wait anyway.
 
 mod arrivals;
 mod bulk;
 mod queue;
+mod rounds;
 mod vc_queue;
 mod waiting;
 
 use super::drop::QueueView;
 use super::gate::Gate;
 use super::sched::per_vc::PerVc;
-use super::sched::{Scheduler, Within};
+use super::sched::{FlowShare, Scheduler, Within};
 use super::watch::Quantity;
 use crate::cells::{ENDS_FRAME, Run};
 use crate::class::Class;
@@ -31,6 +33,7 @@ use crate::fabric::Fabric;
 use crate::tally::{CLASSES, PortTally};
 use crate::units::{CellTime, Span, Time};
 use queue::ClassQueue;
+use rounds::Member;
 use vc_queue::VcQueue;
 pub use waiting::Waiting;
 
@@ -64,6 +67,8 @@ pub struct Slotted {
     started: u64,
     max_queue: u64,
     queue_time: u128,
+    /// The class whose VCs are served one by one, if any.
+    per_vc: usize,
     /// The class whose cells are chosen together, if any; and room for those that leave.
     together: usize,
     leaving: Vec<Run>,
@@ -73,18 +78,22 @@ pub struct Slotted {
     arrivals: Vec<u32>,
     /// How far ahead of the next arrival the bulk looks.
     look_ahead: Span,
+    /// Whether cells may be taken in rounds at all; who takes part.
+    takes_rounds: bool,
+    members: Vec<Member>,
 }
 
 impl Slotted {
-    /// With the gate of each class, at a port that `vcs` flows cross. `counts` keeps Y_i and N_a even if no policy asks for them.
+    /// With the gate of each class, at a port that these flows cross. `counts` keeps Y_i and N_a even if no policy asks for them.
     pub fn new(
         gates: [Gate; CLASSES],
         mut scheduler: Scheduler,
         cell_time: CellTime,
         arrival_first: bool,
-        vcs: usize,
+        flows: &[FlowShare],
         counts: bool,
     ) -> Slotted {
+        let vcs = flows.len();
         let counts = std::array::from_fn(|c| counts || gates[c].needs().vc_counts);
         let queues = std::array::from_fn(|class| ClassQueue {
             of_vc: vec![0; if counts[class] { vcs } else { 0 }],
@@ -100,9 +109,14 @@ impl Slotted {
             ..ClassQueue::default()
         });
         let goes_together = |s: &&PerVc| vcs > FEW_VCS && s.goes_by_cells();
+        let per_vc = scheduler.per_vc().map_or(CLASSES, PerVc::class);
         let together = scheduler.per_vc().filter(goes_together);
         let together = together.map_or(CLASSES, PerVc::class);
+        let in_order = scheduler.per_vc().is_none() && !scheduler.asks_for_order();
+        let calm = |flow: &FlowShare| gates[flow.class as usize].full() > 0;
         Slotted {
+            takes_rounds: in_order && flows.iter().any(calm),
+            members: Vec::new(),
             cell_time,
             exact: cell_time.exact().unwrap_or(Span::ZERO),
             arrival_first,
@@ -121,6 +135,7 @@ impl Slotted {
             started: 0,
             max_queue: 0,
             queue_time: 0,
+            per_vc,
             together,
             leaving: Vec::new(),
             last_pushed_out: Vec::new(),
@@ -167,35 +182,63 @@ impl Slotted {
                 .pick_slots(&self.waiting, oldest, decisions)
                 .expect("something waits");
             decisions -= slots;
-            let mut left = slots;
-            while left > 0 {
-                left -= if class == self.together {
-                    self.begin_together(fabric, class, left)
-                } else {
-                    self.begin_first(fabric, class, left)
-                };
-            }
+            self.begin(fabric, class, slots);
         }
     }
 
-    /// Begins the transmission of the cells that go next in `class`, one after the other, at most `most`; returns their number.
+    /// Begins the transmission of the next `cells` cells of `class`, one after the other.
     #[inline]
-    fn begin_first(&mut self, fabric: &mut Fabric, class: usize, most: u64) -> u64 {
-        let queue = &mut self.queues[class];
-        let cells = match self.scheduler.within(class) {
-            Within::InOrder => queue.take_front(most, self.exact),
-            Within::PerVc(s) => {
-                let of_vc = &mut queue.per_vc[s.pick(self.started)];
-                let turn = s.in_a_row(of_vc.first().of_one_frame());
-                let n = u64::from(turn).min(most);
-                let cells = of_vc.take(n as u32, self.exact);
-                s.taken(n, cells.flags() & ENDS_FRAME != 0, self.started + n);
-                cells
+    fn begin(&mut self, fabric: &mut Fabric, class: usize, cells: u64) {
+        if self.per_vc != class {
+            return self.begin_in_order(fabric, class, cells);
+        }
+        let mut left = cells;
+        while left > 0 {
+            left -= if class == self.together {
+                self.begin_together(fabric, class, left)
+            } else {
+                self.begin_of_vc(fabric, class, left)
+            };
+        }
+    }
+
+    /// The same where the class is served in the order of arrival.
+    fn begin_in_order(&mut self, fabric: &mut Fabric, class: usize, cells: u64) {
+        self.waiting[class] -= cells;
+        self.total -= cells;
+        let mut waited = 0;
+        let mut left = cells;
+        while left > 0 {
+            let queue = &mut self.queues[class];
+            let cells = queue.take_front(left, self.exact);
+            let n = u64::from(cells.n());
+            left -= n;
+            if self.counts[class] {
+                let local = fabric.hops[cells.hop as usize].local;
+                queue.count_out(local as usize, n);
             }
+            waited += u128::from((self.free_at - cells.arrived).0) * u128::from(n);
+            let run = self.transmit(self.free_at, &cells);
+            fabric.depart(run);
+        }
+        self.queue_time += waited;
+    }
+
+    /// The same for the VC that goes next in `class`, in its turn, at most `most` cells; returns their number.
+    #[inline]
+    fn begin_of_vc(&mut self, fabric: &mut Fabric, class: usize, most: u64) -> u64 {
+        let Within::PerVc(scheduler) = self.scheduler.within(class) else {
+            unreachable!("its VCs are served one by one");
         };
-        let local = fabric.hops[cells.hop as usize].local as usize;
-        fabric.depart(self.leave(class, local, &cells));
-        u64::from(cells.n())
+        let vc = scheduler.pick(self.started);
+        let of_vc = &mut self.queues[class].per_vc[vc];
+        let turn = scheduler.in_a_row(of_vc.first().of_one_frame());
+        let n = u64::from(turn).min(most);
+        let cells = of_vc.take(n as u32, self.exact);
+        let sent = self.started + n;
+        scheduler.taken(n, cells.flags() & ENDS_FRAME != 0, sent);
+        fabric.depart(self.leave(class, vc, &cells));
+        n
     }
 
     /// The same for a class of many VCs in turns of one cell: all are chosen, then taken off, and then they go. The cells of as many VCs
@@ -235,12 +278,12 @@ impl Slotted {
         self.total -= n;
         let waited = self.free_at - cells.arrived;
         self.queue_time += u128::from(waited.0) * u128::from(n);
-        self.begin(self.free_at, cells)
+        self.transmit(self.free_at, cells)
     }
 
     /// Begins the transmission of `cells` at `start`, one after the other; returns how they leave.
     #[inline(always)]
-    fn begin(&mut self, start: Time, cells: &Waiting) -> Run {
+    fn transmit(&mut self, start: Time, cells: &Waiting) -> Run {
         let n = cells.n();
         self.started += u64::from(n);
         let (time, period) = if self.exact > Span::ZERO {

@@ -53,6 +53,19 @@ impl ClassQueue {
         self.active -= u64::from(self.of_vc[local] == 0);
     }
 
+    /// Puts cells at the end, when nobody asks for numbers; cells arrived `c` apart, or one alone if that is zero.
+    #[inline(always)]
+    pub fn push(&mut self, cells: Waiting, c: Span) {
+        if cells.is_single()
+            && c > Span::ZERO
+            && let Some(last) = self.cells.back_mut()
+            && last.join(&cells, c)
+        {
+            return;
+        }
+        self.cells.push_back(cells);
+    }
+
     /// The first cell of those served first come first served; cells arrived `c` apart.
     pub fn pop_front(&mut self, c: Span) -> Waiting {
         self.take_front(1, c)

@@ -85,6 +85,26 @@ impl Waiting {
         first
     }
 
+    /// One cell and those of its run behind it, none of which is the last: `n` in all.
+    #[inline(always)]
+    pub fn times(&self, n: u32) -> Waiting {
+        Waiting {
+            n_and_flags: n << FLAG_BITS | u32::from(self.flags()),
+            ..*self
+        }
+    }
+
+    /// From one cell to the next of its run, `c` later.
+    #[inline(always)]
+    pub fn go_on(&mut self, c: Span) {
+        self.arrived += c;
+        if self.is_single() {
+            self.frame = self.frame.wrapping_add(1);
+        } else {
+            self.cell += 1;
+        }
+    }
+
     /// Adds `next` at the end if it continues the frame, or the single cells, and cells arrive `c` apart.
     #[inline(always)]
     pub fn join(&mut self, next: &Waiting, c: Span) -> bool {

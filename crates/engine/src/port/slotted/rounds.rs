@@ -1,0 +1,189 @@
+//! A shortcut of the slotted kernel: several inputs that bring a cell per cell time each.
+//!
+//! Where sources send at one rate, their cells come at fixed phases: every cell time is like the one before, but for the rotation of those
+//! that coincide. In each there is one decision. A class that gets a cell in every cell time, and had one before or gets it with the first, has
+//! one whenever a decision falls; so no decision depends on when the later cells arrive. All rounds but the last are queued, in the order of
+//! arrival within each class, and the decisions between them are taken afterwards, as many at once as the scheduler gives.
+//!
+//! X after the last arrival of a class in a round is no less than in the round before, as at most one cell has left. So the maxima are
+//! those of the last round, which is taken cell by cell like any other.
+//!
+//! Conditions: the port is busy, at a cell time of whole ticks; all cells have that distance, and no other comes between them; no frame of theirs has
+//! lost a cell; X stays below the buffer, and below the policy's smallest refusal if a frame begins, even if nothing left; ties are not random;
+//! classes are served in the order of arrival, and the scheduler does not ask for that order over all classes.
+
+use super::Slotted;
+use super::waiting::{MOST_CELLS, Waiting};
+use crate::cells::{Fate, FrameState};
+use crate::fabric::Fabric;
+use crate::port::{Inputs, TieRule};
+use crate::tally::CLASSES;
+use crate::units::Time;
+
+/// Fewer rounds cost more to find than they save.
+const FEWEST: u32 = 3;
+
+/// An input that takes part.
+#[derive(Clone, Copy, Debug)]
+pub struct Member {
+    /// Arrival of its first cell.
+    time: Time,
+    input: u32,
+    local: u32,
+    class: u8,
+    /// The cell that it brings next.
+    next: Waiting,
+}
+
+impl Slotted {
+    /// Takes what arrives in rounds before `horizon`, without the last round. False if there are too few, and then nothing has happened.
+    #[inline]
+    pub(super) fn arrive_in_rounds(
+        &mut self,
+        inputs: &mut Inputs,
+        fabric: &mut Fabric,
+        horizon: Time,
+    ) -> bool {
+        if !self.takes_rounds || !self.busy || !inputs.tie.is_regular() {
+            return false;
+        }
+        let Some(rounds) = self.rounds_before(inputs, fabric, horizon) else {
+            return false;
+        };
+        self.take_rounds(inputs, fabric, rounds - 1);
+        true
+    }
+
+    /// How many rounds there are; who takes part, in `self.members`, by class.
+    #[inline]
+    fn rounds_before(
+        &mut self,
+        inputs: &mut Inputs,
+        fabric: &Fabric,
+        horizon: Time,
+    ) -> Option<u32> {
+        let c = self.exact;
+        let (begin, _) = inputs.order.first()?;
+        let mut rounds = MOST_CELLS;
+        let mut limit = horizon;
+        let mut last_time = begin;
+        // Members of each class, and how many of its cells may join.
+        let mut of_class = [0; CLASSES];
+        let mut rooms = [u64::MAX; CLASSES];
+        self.members.clear();
+        for i in 0.. {
+            let Some((time, input)) = inputs.order.get(i) else {
+                break;
+            };
+            if time >= begin + c || time >= horizon {
+                limit = limit.min(time);
+                break;
+            }
+            let run = &fabric.feeds[inputs.feed(input)].head;
+            if run.period != c || run.n < FEWEST {
+                return None;
+            }
+            let hop = &fabric.hops[run.hop as usize];
+            let class = hop.class as usize;
+            let begins = run.is_single() || hop.frame_state.frame != Some(run.frame);
+            let accepted = begins || hop.frame_state.fate == Fate::Accepted;
+            let has_one = time == begin || of_class[class] > 0 || self.waiting[class] > 0;
+            if !accepted || !has_one {
+                return None;
+            }
+            let queue = &self.queues[class];
+            let smallest = if begins { queue.refusal } else { queue.full };
+            let room = smallest.saturating_sub(self.waiting[class]);
+            if room < u64::from(FEWEST) {
+                return None;
+            }
+            of_class[class] += 1;
+            rooms[class] = room.min(rooms[class]);
+            rounds = rounds.min(run.n);
+            last_time = time;
+            self.members.push(Member {
+                time,
+                input,
+                local: hop.local,
+                class: hop.class,
+                next: Waiting::first_of(run, 1),
+            });
+        }
+        if self.members.len() < 2 || limit <= last_time {
+            return None;
+        }
+        // Divisions only where a limit is near.
+        if last_time + c * u64::from(rounds - 1) >= limit {
+            rounds = (limit - last_time).0.div_ceil(c.0) as u32;
+        }
+        for (&members, &room) in of_class.iter().zip(&rooms) {
+            if members > 0 && room < u64::from(rounds) * members {
+                rounds = (room / members) as u32;
+            }
+        }
+        (rounds >= FEWEST).then_some(rounds)
+    }
+
+    /// Queues `rounds` rounds, of which each member has more.
+    #[inline]
+    fn take_rounds(&mut self, inputs: &mut Inputs, fabric: &mut Fabric, rounds: u32) {
+        let mut members = std::mem::take(&mut self.members);
+        let cells = u64::from(rounds);
+        for member in &members {
+            let feed = &mut fabric.feeds[inputs.feed(member.input)];
+            let hop = &mut fabric.hops[feed.head.hop as usize];
+            hop.frame_state = FrameState::accepted(feed.head.frame);
+            hop.arrived += cells;
+            let class = member.class as usize;
+            if self.counts[class] {
+                self.queues[class].count_in(member.local as usize, cells);
+            }
+            self.waiting[class] += cells;
+            feed.head.skip(rounds);
+        }
+        let all = cells * members.len() as u64;
+        self.accepted += all;
+        self.total += all;
+        inputs
+            .order
+            .postpone_many(members.len(), self.exact * cells);
+        // Classes have queues of their own: within each the order is that of arrival.
+        members.sort_by_key(|member| member.class);
+        for of_class in members.chunk_by_mut(|a, b| a.class == b.class) {
+            self.queue_rounds(of_class, &mut inputs.tie, rounds);
+        }
+        self.members = members;
+    }
+
+    /// Puts the cells of `rounds` rounds into the queue of their class.
+    #[inline]
+    fn queue_rounds(&mut self, members: &mut [Member], tie: &mut TieRule, rounds: u32) {
+        let c = self.exact;
+        let queue = &mut self.queues[members[0].class as usize];
+        if let [member] = members {
+            queue.push(member.next.times(rounds), c);
+            return;
+        }
+        queue.cells.reserve(members.len() * rounds as usize);
+        let together = members.iter().all(|m| m.time == members[0].time);
+        let mut round = 0;
+        while round < rounds {
+            let mut same = 1;
+            for group in members.chunk_by_mut(|a, b| a.time == b.time) {
+                let time = group[0].time + c * u64::from(round);
+                let (first, slots) = tie.leader(time, group, |m| m.input);
+                if together {
+                    same = slots.min(u64::from(rounds - round)) as u32;
+                }
+                let (later, sooner) = group.split_at_mut(first);
+                for _ in 0..same {
+                    for member in sooner.iter_mut().chain(later.iter_mut()) {
+                        queue.cells.push_back(member.next);
+                        member.next.go_on(c);
+                    }
+                }
+            }
+            round += same;
+        }
+    }
+}
