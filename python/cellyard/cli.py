@@ -186,16 +186,17 @@ Overwrite = Annotated[bool, declare.Option("--overwrite", help="Write into --out
 OutputFormat = Annotated[Format, declare.Option("--format", help="What to print on standard output.")]
 
 
-def pairs(option: str, texts: list[str] | None) -> list[tuple[str, str]]:
+def pairs(option: str, texts: list[str] | None, *, key: str = "") -> list[tuple[str, str]]:
     """Options like ``KEY=VALUE``, split at the first equals sign."""
     from cellyard.errors import UsageError
 
     found = []
     for text in texts or ():
-        key, equals, value = text.partition("=")
-        if not (key.strip() and equals and value.strip()):
-            raise UsageError(f"{option} '{text[:60]}': must be {'KEY' if option == '--where' else 'PATH'}=VALUE")
-        found.append((key.strip(), value.strip()))
+        path, equals, value = text.partition("=")
+        if not (path.strip() and equals and value.strip()):
+            word = key or ("KEY" if option == "--where" else "PATH")
+            raise UsageError(f"{option} '{text[:60]}': must be {word}=VALUE")
+        found.append((path.strip(), value.strip()))
     return found
 
 
@@ -333,6 +334,62 @@ def example(
     from cellyard.commands import example
 
     print(example.text(name, experiments) if name else example.overview(experiments), end="" if name else "\n")
+
+
+@command(app, "plot", "cellyard plot results --x buffer --y efficiency --by drop --lines --out buffer.png")
+def plot(
+    path: cli_store.StorePath,
+    out: Annotated[
+        Path, declare.Option(help="The figure, a PNG, SVG or PDF file.", metavar="FILE", parser=cli_store.named)
+    ],
+    x: Annotated[
+        str,
+        declare.Option(
+            "--x",
+            help="Parameter that is drawn across: a path of the scenario, or its last words. Without it, an error tells what varies.",
+            metavar="PATH",
+        ),
+    ] = "",
+    y: Annotated[
+        list[str] | None,
+        declare.Option("--y", help="Metric: a total, or a path as in experiments; may be repeated.", metavar="METRIC"),
+    ] = None,
+    by: Annotated[
+        list[str] | None,
+        declare.Option("--by", help="A second parameter, and a third that has panels.", metavar="PATH"),
+    ] = None,
+    where: Annotated[
+        list[str] | None,
+        declare.Option(
+            help="Only runs in which a parameter has this value; may be repeated, also for more values of one.",
+            metavar="PATH=VALUE",
+        ),
+    ] = None,
+    lines: Annotated[
+        bool, declare.Option("--lines", help="Lines for each value of --by, instead of a heat map.")
+    ] = False,
+    scenario: cli_store.ScenarioName = None,
+    engine: cli_store.EngineBuild = None,
+    output_format: OutputFormat = Format.table,
+) -> int:
+    """Draw stored runs, and print what was drawn.
+
+    Over one parameter, means with the band of 5 to 95 % of the runs; over two a heat map; over three a panel for each value of the third.
+    """
+    from cellyard.commands import plot
+
+    return plot.command(
+        path,
+        x=x,
+        y=y or [],
+        by=by or [],
+        where=pairs("--where", where, key="PATH"),
+        lines=lines,
+        scenario=scenario,
+        engine=engine,
+        out=out,
+        output_format=output_format.value,
+    )
 
 
 @command(study_app, "list", "cellyard study list")

@@ -27,7 +27,7 @@ def text(document: Mapping[str, Any]) -> str:
     parts += [_records(title, records) for title, records in answer_tables(document).items()]
     points = document["points"]
     if points:
-        parts.append(_points(points[:MOST_POINTS], document["metrics"]))
+        parts.append("points:\n" + points_table(points[:MOST_POINTS], document["metrics"]))
         if len(points) > MOST_POINTS:
             parts.append(f"{len(points) - MOST_POINTS} more points: --format csv, or --out")
     timing = document["timing"]
@@ -54,7 +54,8 @@ def _records(title: str, records: Sequence[Mapping[str, Any]]) -> str:
     return f"{title}:\n{table(names, shown, keys=1)}{more}"
 
 
-def _points(points: Sequence[Mapping[str, Any]], metrics: Sequence[str]) -> str:
+def points_table(points: Sequence[Mapping[str, Any]], metrics: Sequence[str]) -> str:
+    """Points with the mean of each metric, and its range where they have several runs."""
     keys = [name for name in points[0] if name not in metrics]
     several = any(point["runs"] > 1 for point in points)
     header = [*keys]
@@ -68,4 +69,4 @@ def _points(points: Sequence[Mapping[str, Any]], metrics: Sequence[str]) -> str:
             ends = None if found["p5"] is None else (found["p5"], found["p95"])
             row += [found["mean"], *([span(ends)] if several else [])]
         rows.append(row)
-    return "points:\n" + table(header, rows, keys=len(keys))
+    return table(header, rows, keys=len(keys))

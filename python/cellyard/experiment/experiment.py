@@ -17,17 +17,15 @@ from cellyard.experiment.design import Design, Point
 from cellyard.experiment.expression import ConditionError
 from cellyard.experiment.find import Find
 from cellyard.experiment.optimise import Optimise
-from cellyard.experiment.plan import CONFIDENCE, Answer, Expected, Plan
+from cellyard.experiment.plan import Answer, Expected, Plan
 from cellyard.experiment.precision import Precision
 from cellyard.experiment.problems import Problems
 from cellyard.experiment.runner import Engine, Remembered, Runner, Teller
 from cellyard.experiment.sensitivity import Sensitivity
-from cellyard.experiment.statistics import defined, estimate
 from cellyard.experiment.table import Table
 from cellyard.grid_columns import as_columns
 from cellyard.metric_path import Number
 from cellyard.overview import outline, seconds
-from cellyard.ranges import quantile
 from cellyard.scenario import Scenario, read_text
 from cellyard.terminal import printable
 from cellyard.values import own, plain
@@ -214,22 +212,11 @@ class Outcome:
 
     def points(self) -> list[dict[str, Any]]:
         """A record for each point: its values, its runs, and of each metric the mean, its interval, and the range of the runs."""
-        records = []
+        found = []
         for values, kept in zip(self._columns(), self._begun.values(), strict=True):
-            record: dict[str, Any] = {**values, "runs": len(kept)}
             samples = [kept[number] for number in sorted(kept)]
-            for metric in self.experiment.plan.metrics:
-                found = sorted(defined(samples, metric))
-                mean = estimate(found, CONFIDENCE)
-                record[metric] = {
-                    "mean": mean and mean.mean,
-                    "low": mean and mean.low,
-                    "high": mean and mean.high,
-                    "p5": quantile(found, 0.05) if found else None,
-                    "p95": quantile(found, 0.95) if found else None,
-                }
-            records.append(record)
-        return records
+            found.append({**values, "runs": len(kept), **records.summed_up(samples, self.experiment.plan.metrics)})
+        return found
 
     def to_frame(self, kind: Literal["polars", "pandas"] = "polars", *, form: Literal["long", "wide"] = "long") -> Any:
         """Every run as a frame of polars or pandas, units in the names of the columns.

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from cellyard.errors import UsageError
 from cellyard.experiment.sentences import number
-from cellyard.plot import COLOURS, MARKERS, Drawn, panels, panels_grid
+from cellyard.plot import COLOURS, DASHES, MARKERS, MOST_PANELS, Drawn, legend, panels, panels_grid
+from cellyard.plot_rows import share_scale
+from cellyard.text import cell
 
 #: Most levels of an axis on a heat map, and most panels beside each other.
 MOST_LEVELS, MOST_ACROSS = 16, 4
+#: Most values on a side of a heat map that is asked for; numbers stand in it as long as `MOST_LEVELS` do.
+MOST_ON_MAP = 60
+#: From this ratio on, an axis of numbers is logarithmic.
+RATIO = 20
 #: Most rows of a figure of differences.
 MOST_ROWS = 60
 #: Size of a panel, in inches.
@@ -38,58 +46,134 @@ def columns_of(document: Mapping[str, Any]) -> list[str]:
 
 def _over_axes(document: Mapping[str, Any]) -> list[Drawn]:
     """Lines for one axis, heat maps for two, small multiples for three; dots where the points are no grid."""
-    points, axes, metrics = document["points"], columns_of(document), document["metrics"]
+    axes, metrics = columns_of(document), document["metrics"]
     if not axes:
         return []
     if len(axes) == 1:
         return [_lines(document, axes[0], metrics)]
-    levels = {axis: list(dict.fromkeys(point[axis] for point in points)) for axis in axes}
-    filled = len(points) >= 0.6 * _product(len(values) for values in levels.values())
-    small = all(len(values) <= MOST_LEVELS for values in levels.values())
-    if filled and small and len(axes) == 2:
-        return [_maps(document, axes, [{}], metrics, "map")]
-    if filled and small and len(axes) == 3 and len(levels[axes[2]]) <= MOST_LEVELS:
-        others: list[dict[str, Any]] = [{axes[2]: value} for value in levels[axes[2]]]
-        return [_maps(document, axes[:2], others, [metric], f"maps-{metric}") for metric in metrics]
+    if len(axes) <= 3 and _is_grid(document, axes):
+        if len(axes) == 2:
+            return [_maps(document, axes, [{}], metrics, "map")]
+        return [_maps(document, axes[:2], _others(document, axes[2]), [metric], f"maps-{metric}") for metric in metrics]
     return [_dots(document, axes, metrics)]
 
 
-def _product(numbers: Any) -> int:
-    product = 1
-    for one in numbers:
-        product *= one
-    return product
+def one_figure(document: Mapping[str, Any], *, lines: bool = False) -> Drawn:
+    """All metrics over the axes in one figure, the first axis across: as a report has it, or with ``lines`` for each value of the second.
+
+    Raises `UsageError` where no figure can show that many values.
+    """
+    axes, metrics = columns_of(document), document["metrics"]
+    others = _others(document, axes[2]) if len(axes) > 2 else [{}]
+    if len(others) * len(metrics) > MOST_PANELS:
+        raise UsageError(
+            f"{len(others) * len(metrics)} panels are more than {MOST_PANELS}: ask for fewer values, or metrics"
+        )
+    if len(axes) == 1:
+        return _lines(document, axes[0], metrics)
+    if lines:
+        return _grouped(document, axes[0], axes[1], others)
+    for axis in axes[:2]:
+        many = len({point[axis] for point in document["points"]})
+        if many > MOST_ON_MAP:
+            raise UsageError(
+                f"{axis} has {many} values, and a heat map at most {MOST_ON_MAP}: draw lines instead (--lines)"
+            )
+    return _maps(document, [axes[1], axes[0]], others, metrics, "map")
+
+
+def _is_grid(document: Mapping[str, Any], axes: Sequence[str]) -> bool:
+    """Whether the points fill most of a grid that is small enough to be drawn."""
+    points = document["points"]
+    sizes = [len({point[axis] for point in points}) for axis in axes]
+    return len(points) >= 0.6 * math.prod(sizes) and max(sizes) <= MOST_LEVELS
+
+
+def _others(document: Mapping[str, Any], axis: str) -> list[dict[str, Any]]:
+    """Each value of an axis that panels have to themselves."""
+    return [{axis: value} for value in dict.fromkeys(point[axis] for point in document["points"])]
 
 
 def _lines(document: Mapping[str, Any], axis: str, metrics: Sequence[str]) -> Drawn:
     """The mean of each metric over one axis, with the band of 5 to 95 % of the runs."""
     points = document["points"]
     figure, places = panels(len(metrics), width=max(4.4, WIDTH * len(metrics)), height=3.0)
-    numeric = all(isinstance(point[axis], (int, float)) for point in points)
     for place, metric in zip(places, metrics, strict=True):
-        own = [(point[axis], point[metric]) for point in points if point[metric]["mean"] is not None]
-        x = [value for value, _ in own] if numeric else list(range(len(own)))
-        means = [one["mean"] for _, one in own]
-        low, high = [one["p5"] for _, one in own], [one["p95"] for _, one in own]
-        if numeric:
-            place.fill_between(x, low, high, color=COLOURS[0], alpha=0.18, linewidth=0)
-            place.plot(x, means, color=COLOURS[0], marker=MARKERS[0], markersize=3)
-            if x and min(x) > 0 and max(x) / min(x) >= 20:
-                place.set_xscale("log")
-        else:
-            errors = [
-                [m - a for m, a in zip(means, low, strict=True)],
-                [b - m for m, b in zip(means, high, strict=True)],
-            ]
-            place.errorbar(x, means, yerr=errors, fmt=MARKERS[0], color=COLOURS[0], capsize=3)
-            place.set_xticks(x, [str(value) for value, _ in own], rotation=20, ha="right")
-            place.set_xlim(-0.5, len(own) - 0.5)
+        _line(place, points, axis, metric)
         for value in _found(document, axis):
             place.axvline(value, color=COLOURS[1], linestyle="--", linewidth=0.9)
         place.set_xlabel(axis)
         place.set_title(metric)
     marked = " The dashed line is at the value found." if _found(document, axis) else ""
     return Drawn("lines", f"{_and(metrics)} over {axis}", f"Means, and 5 to 95 % of the runs.{marked}", figure)
+
+
+def _line(
+    place: Any,
+    points: Sequence[Mapping[str, Any]],
+    axis: str,
+    metric: str,
+    *,
+    group: int = 0,
+    groups: int = 1,
+    label: str | None = None,
+    words: Sequence[Any] = (),
+) -> None:
+    """A line of means with the band of the runs; where the axis has words, marks with bars, those of several groups side by side."""
+    own = [(point[axis], point[metric]) for point in points if point[metric]["mean"] is not None]
+    means = [one["mean"] for _, one in own]
+    low, high = [one["p5"] for _, one in own], [one["p95"] for _, one in own]
+    look: Any = {"color": COLOURS[group % len(COLOURS)], "label": label, "markersize": 3}
+    look["marker"] = MARKERS[group % len(MARKERS)]
+    words = list(words) or ([value for value, _ in own] if any(isinstance(value, str) for value, _ in own) else [])
+    if not words:
+        x = [value for value, _ in own]
+        place.fill_between(x, low, high, color=look["color"], alpha=0.18, linewidth=0)
+        place.plot(x, means, linestyle=DASHES[group // len(COLOURS) % len(DASHES)], **look)
+        if x and min(x) > 0 and max(x) / min(x) >= RATIO:
+            place.set_xscale("log")
+        return
+    shift = 0.5 * (group - (groups - 1) / 2) / max(groups, 1)
+    errors = [
+        [m - a for m, a in zip(means, low, strict=True)],
+        [b - m for m, b in zip(means, high, strict=True)],
+    ]
+    x = [words.index(value) + shift for value, _ in own]
+    place.errorbar(x, means, yerr=errors, linestyle="", capsize=3, elinewidth=0.9, **look)
+    place.set_xticks(range(len(words)), [str(word) for word in words], rotation=20, ha="right")
+    place.set_xlim(-0.5, len(words) - 0.5)
+
+
+def _grouped(document: Mapping[str, Any], axis: str, by: str, others: Sequence[Mapping[str, Any]]) -> Drawn:
+    """A line for each value of ``by``; a panel for each metric and each of ``others``."""
+    from matplotlib.lines import Line2D
+
+    points, metrics = document["points"], document["metrics"]
+    values = list(dict.fromkeys(point[by] for point in points))
+    if any(isinstance(point[axis], str) for point in points):
+        words = sorted({point[axis] for point in points}, key=_order(points, axis))
+    else:
+        words = []
+    figure, grid = panels_grid(
+        len(metrics), len(others), width=max(5.0, 1.15 * WIDTH * len(others)), height=0.6 + HEIGHT * len(metrics)
+    )
+    for line, metric in zip(grid, metrics, strict=True):
+        for place, other in zip(line, others, strict=True):
+            for group, value in enumerate(values):
+                own = [p for p in points if p[by] == value and all(p[key] == v for key, v in other.items())]
+                _line(place, own, axis, metric, group=group, groups=len(values), words=words)
+            place.set_xlabel(axis)
+            place.set_title(", ".join(f"{key} = {_tick(v)}" for key, v in other.items()))
+        line[0].set_ylabel(metric)
+        share_scale(line)
+    entries = []
+    for i, value in enumerate(values):
+        look: Any = {"linestyle": "" if words else DASHES[i // len(COLOURS) % len(DASHES)], "label": _tick(value)}
+        look |= {"color": COLOURS[i % len(COLOURS)], "marker": MARKERS[i % len(MARKERS)], "markersize": 4}
+        entries.append(Line2D([], [], **look))
+    legend(figure, entries, loc="outside upper center", ncols=min(len(entries), 5), fontsize=8, title=by)
+    over = " for each value of ".join([axis, by])
+    return Drawn("lines", f"{_and(metrics)} over {over}", "Means, and 5 to 95 % of the runs.", figure)
 
 
 def _found(document: Mapping[str, Any], axis: str) -> list[float]:
@@ -120,7 +204,8 @@ def _maps(
     columns = sorted({point[across_axis] for point in points}, key=_order(points, across_axis))
     rows = sorted({point[down_axis] for point in points}, key=_order(points, down_axis))
     wanted = [(metric, other) for metric in metrics for other in others]
-    across = min(len(wanted), MOST_ACROSS if len(columns) <= 6 else 2)
+    most = MOST_ACROSS if len(columns) <= 6 else 2
+    across = len(others) if 1 < len(others) <= most else min(len(wanted), most)
     down = -(-len(wanted) // across)
     size = max(WIDTH, 0.55 * len(columns) + 1.4)
     figure, grid = panels_grid(down, across, width=size * across, height=max(2.2, 0.32 * len(rows) + 1.2) * down)
@@ -132,7 +217,9 @@ def _maps(
             if all(p[k] == v for k, v in other.items())
         }
         values = [[found.get((row, column)) for column in columns] for row in rows]
-        _map(place, values)
+        # One scale for each metric, so that panels can be compared.
+        ends = [p[metric]["mean"] for p in points if p[metric]["mean"] is not None]
+        _map(place, values, ends, numbers=max(len(rows), len(columns)) <= MOST_LEVELS)
         place.set_xticks(range(len(columns)), [_tick(value) for value in columns], rotation=30, ha="right")
         place.set_yticks(range(len(rows)), [_tick(value) for value in rows])
         place.set_xlabel(across_axis)
@@ -143,18 +230,17 @@ def _maps(
     return Drawn(name, f"{_and(metrics)} over {_and(axes)}", "Means over the replications.", figure)
 
 
-def _map(place: Any, values: Sequence[Sequence[float | None]]) -> None:
-    known = [value for line in values for value in line if value is not None]
-    low, high = (min(known), max(known)) if known else (0.0, 1.0)
+def _map(place: Any, values: Sequence[Sequence[float | None]], ends: Sequence[float], *, numbers: bool = True) -> None:
+    low, high = (min(ends), max(ends)) if ends else (0.0, 1.0)
     shown = [[float("nan") if value is None else value for value in line] for line in values]
     place.imshow(shown, cmap="viridis", aspect="auto", vmin=low, vmax=high if high > low else low + 1)
     place.grid(visible=False)
     for i, line in enumerate(values):
         for j, value in enumerate(line):
-            if value is not None:
+            if value is not None and numbers:
                 bright = value > low + 0.6 * (high - low)
                 place.text(
-                    j, i, f"{value:.3g}", ha="center", va="center", fontsize=7, color="black" if bright else "white"
+                    j, i, cell(value), ha="center", va="center", fontsize=7, color="black" if bright else "white"
                 )
 
 

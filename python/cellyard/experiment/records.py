@@ -1,12 +1,15 @@
-"""Runs of an experiment as records."""
+"""Runs as records, and what many of them say together."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from cellyard.errors import unknown
+from cellyard.experiment.plan import CONFIDENCE
+from cellyard.experiment.statistics import defined, estimate
 from cellyard.metric_path import Number
+from cellyard.ranges import quantile
 
 
 def of_runs(
@@ -23,3 +26,19 @@ def of_runs(
             for metric, value in runs[replication].items():
                 number = None if value is None else float(value)
                 yield {**values, "replication": replication, "metric": metric, "value": number}
+
+
+def summed_up(samples: Sequence[Mapping[str, Number]], metrics: Iterable[str]) -> dict[str, dict[str, float | None]]:
+    """Of each metric the mean over runs with its interval, and the range of the runs; ``None`` where it is not defined."""
+    found: dict[str, dict[str, float | None]] = {}
+    for metric in metrics:
+        values = sorted(defined(samples, metric))
+        mean = estimate(values, CONFIDENCE)
+        found[metric] = {
+            "mean": mean and mean.mean,
+            "low": mean and mean.low,
+            "high": mean and mean.high,
+            "p5": quantile(values, 0.05) if values else None,
+            "p95": quantile(values, 0.95) if values else None,
+        }
+    return found

@@ -1,0 +1,54 @@
+"""Stored runs as a figure: the command ``cellyard plot``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from cellyard import plot
+from cellyard.commands import FAILED, experiment_text
+from cellyard.experiment.figures import one_figure
+from cellyard.files import write_whole
+from cellyard.store import open_store
+from cellyard.stored_points import Asked, gathered
+from cellyard.terminal import printable
+from cellyard.text import csv_text, dump
+
+
+def command(
+    path: Path,
+    *,
+    x: str,
+    y: Sequence[str],
+    by: Sequence[str],
+    where: Sequence[tuple[str, str]],
+    lines: bool,
+    scenario: str | None,
+    engine: str | None,
+    out: Path,
+    output_format: str,
+) -> int:
+    """Draw, write, and print what was drawn; returns the exit status."""
+    plot.can_save(out)
+    with open_store(path) as store:
+        found = gathered(store, Asked(x, y, by, where, scenario, engine))
+    document = found.document()
+    with plot.style():
+        content = plot.saved(one_figure(document, lines=lines).figure, out.suffix.lstrip("."))
+    unwritten = ""
+    try:
+        write_whole(out, content)
+    except OSError as error:
+        unwritten = printable(f"{error.filename}: cannot be written: {error.strerror or error}")
+    if output_format == "table":
+        print(experiment_text.points_table(document["points"], document["metrics"]))
+    else:
+        print(
+            dump(document) if output_format == "json" else csv_text(document["points"]),
+            end="\n" * (output_format == "json"),
+        )
+    for note in found.notes:
+        print(printable(f"note: {note}"), file=sys.stderr)
+    print(unwritten or f"wrote {printable(str(out))}", file=sys.stderr)
+    return FAILED if unwritten else 0

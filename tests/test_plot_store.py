@@ -1,0 +1,247 @@
+"""``cellyard plot``: which runs of a store are drawn, where, and what is refused."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import cellyard as cy
+import pytest
+from cellyard import _engine
+from cellyard.batch import Job, run_jobs
+from cellyard.experiment.figures import one_figure
+from cellyard.parameters import Scenarios
+from cellyard.store import Store, open_store
+from cellyard.stored_points import Asked, Points, gathered
+from conftest import LAN, Cli
+
+LONG = cy.Scenario.from_toml(LAN, overrides=[("duration", "300 ms")])
+BUFFER, DROP, MSS = "switch.west.ubr.buffer", "switch.west.ubr.drop", "vc.*.traffic.mss"
+DROPS = ("tail-drop", "epd", {"policy": "fba", "z": 0.5}, {"policy": "fba", "z": 0.8})
+REPLICATIONS = 3
+
+
+def scenarios() -> dict[tuple[int, str, int], cy.Scenario]:
+    """A grid of buffers, policies and segment sizes."""
+    found = {}
+    for buffer in (300, 1000):
+        for drop, label in zip(DROPS, ("tail-drop", "epd", "fba z=0.5", "fba z=0.8"), strict=True):
+            for mss in (512, 1460):
+                values = {BUFFER: f"{buffer} cells", DROP: drop, MSS: f"{mss} bytes"}
+                found[buffer, label, mss] = LONG.with_values(values)
+    return found
+
+
+def fill(path: Path, *jobs: Job) -> None:
+    with Store(path) as store:
+        assert len(list(run_jobs(jobs, store=store))) == len(jobs)
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store of the grid, and of one run as stated of a point of it."""
+    found = tmp_path_factory.mktemp("store") / "runs.sqlite"
+    grid = scenarios()
+    jobs = [Job(one.canonical, draw) for one in grid.values() for draw in range(REPLICATIONS)]
+    fill(found, *jobs, Job(grid[300, "epd", 512].canonical))
+    return found
+
+
+def asked(path: Path, x: str = "buffer", y: tuple[str, ...] = ("efficiency",), **more: Any) -> Points:
+    with open_store(path) as store:
+        return gathered(store, Asked(x, y, **more))
+
+
+def test_points_are_means_of_the_replications_with_their_range(path: Path) -> None:
+    found = asked(path, by=["drop", "mss"], y=("efficiency", "max(port.*.max_queue_cells)"))
+    assert found.axes == ["buffer_cells", "drop", "mss_bytes"]
+    assert len(found.points) == 16
+    grid = scenarios()
+    for point in found.points:
+        key = point["buffer_cells"], point["drop"], point["mss_bytes"]
+        runs = grid[key].run(replications=REPLICATIONS)
+        assert point["runs"] == REPLICATIONS  # the run as stated is no draw of the ensemble
+        values = sorted(runs.values("efficiency"))
+        assert point["efficiency"]["mean"] == pytest.approx(sum(values) / REPLICATIONS)
+        assert values[0] <= point["efficiency"]["p5"] <= point["efficiency"]["p95"] <= values[-1]
+        queues = [max(port.max_queue_cells for port in run.ports.values()) for run in runs]
+        assert point["max(port.*.max_queue_cells)"]["mean"] == pytest.approx(sum(queues) / REPLICATIONS)
+    assert not found.notes
+
+
+def test_runs_that_differ_in_more_are_not_averaged(path: Path) -> None:
+    with pytest.raises(
+        cy.UsageError,
+        match=rf"differ in more: {DROP} \(3 values\), vc\.\*\.traffic\.mss \(2 values\); name them with --by",
+    ):
+        asked(path)
+    chosen = asked(path, where=[("drop", "epd"), ("mss", "512 bytes")])
+    assert [(point["buffer_cells"], point["runs"]) for point in chosen.points] == [(300, 3), (1000, 3)]
+
+
+@pytest.mark.parametrize(
+    ("where", "labels"),
+    [
+        ([("drop", "fba")], ["fba z=0.5", "fba z=0.8"]),
+        ([("drop", "fba z=0.8"), ("drop", "epd")], ["epd", "fba z=0.8"]),
+        ([("z", "0.5")], ["fba z=0.5"]),
+        ([("drop.policy", "tail-drop")], ["tail-drop"]),
+    ],
+)
+def test_where_chooses_by_value_kind_or_quantity(path: Path, where: list[tuple[str, str]], labels: list[str]) -> None:
+    found = asked(path, x=DROP, where=[*where, (MSS, "0.512 kB"), (BUFFER, "300 cells")])
+    assert [point["drop"] for point in found.points] == labels
+
+
+def test_a_path_that_few_scenarios_have_leaves_the_others_out_and_says_so(path: Path) -> None:
+    found = asked(path, x="drop.z", where=[("buffer", "300 cells"), ("mss", "512 bytes")])
+    assert [point["z"] for point in found.points] == [0.5, 0.8]
+    assert found.notes == ["7 of 13 runs are left out: their scenario has no drop.z"]
+
+
+WRONG: Mapping[str, tuple[dict[str, Any], str]] = {
+    "nothing": ({"x": ""}, rf"--x: say over what is drawn\. Among these runs vary: {BUFFER} \(2 values\)"),
+    "path": ({"x": "bufer"}, r"--x bufer: is no path of these scenarios; did you mean `buffer`\? Among"),
+    "metric": ({"y": ("eficiency",)}, r"--y: metric 'eficiency' does not exist; did you mean 'efficiency'\?"),
+    "no metric": ({"y": ()}, r"--y: say what is drawn"),
+    "many": ({"by": ["drop", "mss", "duration"]}, r"--by: at most 2 parameters, and there are 3"),
+    "twice": ({"by": ["buffer"]}, r"--x and --by: each parameter once"),
+    "value": ({"where": [("drop", "red")]}, r"--where drop=red: no run has it; there are: epd, fba z=0\.5"),
+    "scenario": ({"scenario": "wan"}, r"holds no runs of scenarios named wan; there are: two TCPs"),
+    "engine": ({"engine": "zz"}, r"--engine zz: is no build of "),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_what_cannot_be_drawn_is_told_with_what_there_is(path: Path, case: str) -> None:
+    arguments, told = WRONG[case]
+    with pytest.raises(cy.UsageError, match=told):
+        asked(path, **arguments)
+
+
+def test_last_words_name_what_varies_and_are_refused_where_they_name_several() -> None:
+    one, other = (
+        LONG.with_values({"vc.vc1.start": start, BUFFER: buffer})
+        for start, buffer in (("1 ms", "900 cells"), ("2 ms", "800 cells"))
+    )
+    both = Scenarios({b"1": one.to_toml(), b"2": other.to_toml()})
+    assert both.values("start", "--x") == {b"1": "1 ms", b"2": "2 ms"}  # that of vc2 is the same in both
+    assert both.varying() == {BUFFER: 2, "vc.vc1.start": 2}
+    mixed = LONG.with_values({"vc.vc1.start": "2 ms", "vc.vc2.start": "3 ms"})
+    with pytest.raises(
+        cy.UsageError, match=r"--x start: is not the same wherever it stands; say which: vc\.vc1\.start, vc\.vc2\.start"
+    ):
+        Scenarios({b"1": one.to_toml(), b"2": mixed.to_toml()}).values("start", "--x")
+
+
+def test_numbers_of_things_are_parameters_and_what_only_some_have_is_no_difference() -> None:
+    few, more = LONG, LONG.with_values({"host.source.count": 4, "host.sink.count": 4})
+    both = Scenarios({b"1": few.to_toml(), b"2": more.to_toml()})
+    assert both.values("vc.count", "--x") == {b"1": "2", b"2": "4"}
+    assert both.varying() == {"host.count": 2, "link.count": 2, "vc.count": 2}
+
+
+def test_seeds_are_draws_and_other_engines_are_left_out_with_a_note(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "runs.sqlite"
+    fill(path, Job(LONG.canonical, 0), Job(LONG.with_seed(2).canonical, 0))
+    assert [point["runs"] for point in asked(path).points] == [2]
+    monkeypatch.setattr(_engine, "build", lambda: "later")
+    fill(path, Job(LONG.canonical, 0))
+    found = asked(path)
+    assert [point["runs"] for point in found.points] == [1]
+    assert found.notes == ["runs of engine later; those of other builds are left out (--engine)"]
+    monkeypatch.undo()
+    assert [point["runs"] for point in asked(path, engine=_engine.build()[:6]).points] == [2]
+
+
+def shown(figure: Any) -> list[Any]:
+    return [axes for axes in figure.axes if axes.get_visible()]
+
+
+def test_one_axis_is_lines_two_are_a_map_three_are_panels_of_one_scale(path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    where = [("mss", "512 bytes"), ("drop", "epd")]
+    points = asked(path, where=where)
+    (axes,) = shown(one_figure(points.document()).figure)
+    means = [point["efficiency"]["mean"] for point in points.points]
+    assert axes.lines[0].get_xydata().tolist() == [[300, means[0]], [1000, means[1]]]
+    band = axes.collections[0].get_paths()[0].vertices
+    assert band[:, 1].max() == pytest.approx(max(point["efficiency"]["p95"] for point in points.points))
+
+    points = asked(path, by=["drop"], where=where[:1])
+    (axes,) = shown(one_figure(points.document()).figure)
+    assert [text.get_text() for text in axes.get_xticklabels()] == ["300", "1000"]
+    image = axes.images[0].get_array()
+    found = {(p["drop"], p["buffer_cells"]): p["efficiency"]["mean"] for p in points.points}
+    assert image.tolist() == [
+        [found[drop, buffer] for buffer in (300, 1000)] for drop in ("epd", "fba z=0.5", "fba z=0.8", "tail-drop")
+    ]
+    assert len(axes.texts) == 8
+
+    points = asked(path, by=["drop", "mss"], y=("efficiency", "fairness"))
+    panels = shown(one_figure(points.document()).figure)
+    assert [axes.get_title() for axes in panels] == [
+        f"{metric}, mss_bytes = {mss}" for metric in ("efficiency", "fairness") for mss in (512, 1460)
+    ]
+    assert panels[0].images[0].get_clim() == panels[1].images[0].get_clim() != panels[2].images[0].get_clim()
+
+
+def test_lines_have_a_colour_for_each_value_and_words_stand_side_by_side(path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    points = asked(path, by=["drop", "mss"])
+    figure: Any = one_figure(points.document(), lines=True).figure
+    assert [axes.get_title() for axes in figure.axes] == ["mss_bytes = 512", "mss_bytes = 1460"]
+    names = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert names == ["epd", "fba z=0.5", "fba z=0.8", "tail-drop"]
+    for place, mss in zip(figure.axes, (512, 1460), strict=True):
+        for line, drop in zip(place.lines, names, strict=True):
+            own = [p["efficiency"]["mean"] for p in points.points if (p["drop"], p["mss_bytes"]) == (drop, mss)]
+            assert line.get_ydata().tolist() == own
+    points = asked(path, x="drop", by=["buffer"], where=[("mss", "512 bytes")])
+    axes: Any = one_figure(points.document(), lines=True).figure.axes[0]
+    left, right = (group.lines[0].get_xdata() for group in axes.containers)
+    assert left.tolist() == pytest.approx([i - 0.125 for i in range(4)]) and right.tolist() == pytest.approx(
+        [i + 0.125 for i in range(4)]
+    )
+
+
+def test_the_command_writes_the_figure_and_prints_what_it_shows(cli: Cli, path: Path, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    arguments = ["plot", path, "--x", "buffer", "--y", "efficiency", "--by", "drop", "--where", "mss=512 bytes"]
+    for kind, begins in (("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")):
+        done = cli(*arguments, "--lines", "--out", f"figure.{kind}", "--format", "csv")
+        assert (done.returncode, done.stderr) == (0, f"wrote figure.{kind}\n")
+        assert (tmp_path / f"figure.{kind}").read_bytes().startswith(begins)
+    rows = list(csv.DictReader(done.stdout.splitlines()))
+    assert len(rows) == 8
+    document = json.loads(cli(*arguments, "--out", "map.png", "--format", "json").stdout)
+    assert float(rows[0]["efficiency.mean"]) == document["points"][0]["efficiency"]["mean"]
+    assert document["runs"] == 8 * REPLICATIONS
+    assert cli(*arguments, "--out", "map.png").stdout.startswith("buffer_cells  drop")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["none.sqlite", "--x", "a", "--y", "b", "--out", "a.png"], "none.sqlite"),
+        (["--x", "a", "--y", "b", "--out", "a.doc"], "not a kind of figure"),
+        (["--x", "a", "--y", "b", "--out", "none/a.png"], "there is no folder none"),
+        (["--x", "bufer", "--y", "efficiency", "--out", "a.png"], "did you mean `buffer`?"),
+        (["--where", "drop", "--x", "buffer", "--y", "efficiency", "--out", "a.png"], "must be PATH=VALUE"),
+    ],
+)
+def test_what_is_wrong_is_one_line_and_leaves_nothing(
+    cli: Cli, path: Path, tmp_path: Path, arguments: list[str], told: str
+) -> None:
+    pytest.importorskip("matplotlib")
+    store = [] if arguments[0].endswith(".sqlite") else [path]
+    done = cli("plot", *store, *arguments)
+    assert done.returncode == 2 and done.stdout == ""
+    (line,) = done.stderr.splitlines()
+    assert told in line
+    assert list(tmp_path.iterdir()) == []
