@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 from statistics import mean
+from types import SimpleNamespace
 
 import pytest
+from cellyard import plot
 from cellyard.scenario import Scenario
 from cellyard.study import Row, Rows, load
 from conftest import Cli
@@ -97,3 +99,34 @@ def test_single_runs_tell_that_they_are_not_what_was_published(cli: Cli) -> None
     told = "note: in single runs all sources start at once"
     assert told in cli("study", "run", "cell-discard", *chosen).stdout
     assert told not in cli("study", "run", "cell-discard", *chosen, "--replications", "2").stdout
+
+
+def test_figures_of_single_runs_are_of_the_rows_that_were_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("matplotlib")
+    figures = STUDY.part("figures")
+    seen: list[Row] = []
+
+    def watched(_: object, row: Row, *__: object) -> SimpleNamespace:
+        seen.append(row)
+        points = SimpleNamespace(time_s=[0.0, 1.0], value=[1.0, 2.0])
+        return SimpleNamespace(vcs={"vc1": SimpleNamespace(goodput_mbps=1.0)}, series=[points])
+
+    monkeypatch.setattr(figures, "watched", watched)
+    measured = {"goodput": 0.9, "fairness": 0.8, "mean_queue_cells": 1.0, "p50_transfer_s": 1.0, "p95_transfer_s": 2.0}
+    measured["wasted_percent"] = 0.0
+    every = Rows(replace(row, simulated=measured) for row in STUDY.tables["1-2"].rows)
+    wanted: list[tuple[dict[str, object], set[str]]] = [
+        ({"environment": "lan"}, {"queues"}),
+        ({"mss_bytes": 9140}, {"figure-6"}),
+        ({"environment": "access", "mss_bytes": 1460, "drop_policy": ["tail-drop", "red"]}, {"figure-6", "queues"}),
+        ({"environment": "lan", "mss_bytes": 9140}, set()),
+    ]
+    for where, names in wanted:
+        seen.clear()
+        chosen = every.where(**where)
+        with plot.style():
+            drawn = {one.name: one for one in figures.figures(STUDY, chosen)}
+        assert names == {"figure-6", "queues"} & set(drawn)
+        assert all(row in chosen for row in seen) and bool(seen) == bool(names)
+    (row, *_) = STUDY.tables["1-2"].rows
+    assert STUDY.scenario(row).seed == 1 and replace(STUDY, seed=7).scenario(row).seed == 7

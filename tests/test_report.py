@@ -433,3 +433,24 @@ def test_without_replications_nothing_is_judged_by_its_range(hostile: Study) -> 
         == found.text("a")
     )
     assert [text for _, text in found.tables[f"Table t {EVIL}"][1]] == [f"p {EVIL}", "simulated", "published"]
+
+
+def test_runs_that_figures_show_draw_from_the_seed_that_is_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("matplotlib")
+    from cellyard.commands import study_report
+
+    seen: list[int | None] = []
+
+    def draw(study: Study, *_: object) -> list[Picture]:
+        seen.append(study.seed)
+        return []
+
+    monkeypatch.setattr(study_report, "draw", draw)
+    where = [("configuration", "lan"), ("sources", "5"), ("buffer_cells", "1000"), ("drop_policy", "epd")]
+    options: dict[str, Any] = dict.fromkeys(["store", "on", "workers", "jobs", "memory"])
+    status = study_report.command(
+        "ubr-plus", tables=["2-3"], where=where, out=tmp_path / "r", overwrite=False, replications=1, seed=7, **options
+    )
+    assert (status, seen) == (0, [7])

@@ -177,11 +177,12 @@ class Table:
 
 @dataclass(frozen=True)
 class Study:
-    """A study: its folder and what its files say."""
+    """A study: its folder and what its files say. With a ``seed``, scenarios of rows draw from that one."""
 
     name: str
     folder: Path
     info: Mapping[str, Any]
+    seed: int | None = None
 
     @property
     def title(self) -> str:
@@ -258,7 +259,7 @@ class Study:
     def scenario(self, row: Row) -> Scenario:
         """The scenario of a row."""
         made: Scenario = self.part("scenario").scenario(row, self.info["shared"])
-        return made
+        return made if self.seed is None else made.with_seed(self.seed)
 
 
 def studies() -> dict[str, Study]:

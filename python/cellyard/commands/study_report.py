@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from cellyard import plot, provenance
@@ -55,7 +56,7 @@ def command(
 
         def add(files: FileSet) -> None:
             study_files.add(files, reproduction, document)
-            figures = draw(study, reproduction.rows, files)
+            figures = draw(replace(study, seed=reproduction.seed), reproduction.rows, files)
             files.add("README.md", summary(study, reproduction.rows, document, figures, chosen=chosen))
             files.add("index.html", page(study, reproduction.rows, document, figures, chosen=chosen))
 

@@ -23,8 +23,10 @@ def figures(study: Study, rows: Rows) -> Iterator[plot.Drawn]:
     if chosen := rows.where(table="1-2"):
         yield tables(chosen)
         yield transfers(chosen)
-        yield collapse(study)
-        yield queues(study)
+        if collapsed := chosen.where(environment="access", drop_policy="tail-drop"):
+            yield collapse(study, collapsed)
+        if watchable := chosen.where(mss_bytes=1460):
+            yield queues(study, watchable)
     if chosen := rows.where(table="sources"):
         yield sources(chosen)
     if chosen := rows.where(table=("1-2", "red", "fba", "epd")):
@@ -136,14 +138,13 @@ def watched(study: Study, row: Row, *probes: Any) -> cy.RunResult:
     return study.scenario(replace(row, parameters={**row.parameters, "probes": probes})).run().only
 
 
-def collapse(study: Study) -> plot.Drawn:
-    """Figure 6 of the text: who gets what over UBR with large segments."""
-    figure, axes = plot.panels(2, height=2.7)
-    for one, size in zip(axes, (1460, 9140), strict=True):
-        (row,) = study.tables["1-2"].rows.where(environment="access", mss_bytes=size, drop_policy="tail-drop")
+def collapse(study: Study, rows: Rows) -> plot.Drawn:
+    """Figure 6 of the text: who gets what over UBR, with small and with large segments."""
+    figure, axes = plot.panels(len(rows), width=3.6 * len(rows), height=2.7)
+    for one, row in zip(axes, rows, strict=True):
         rates = sorted((1000 * vc.goodput_mbps for vc in watched(study, row).vcs.values()), reverse=True)
         one.plot(range(1, len(rates) + 1), rates, linestyle="", marker="o", markersize=3, color=plot.COLOURS[0])
-        one.set(title=f"MSS {size} bytes", xlabel="source, by rank", xlim=(0.4, len(rates) + 0.6))
+        one.set(title=f"MSS {row['mss_bytes']} bytes", xlabel="source, by rank", xlim=(0.4, len(rates) + 0.6))
     axes[0].set_ylabel("goodput [kb/s]")
     plot_rows.share_scale(axes)
     return plot.Drawn(
@@ -154,19 +155,26 @@ def collapse(study: Study) -> plot.Drawn:
     )
 
 
-def queues(study: Study) -> plot.Drawn:
+def queues(study: Study, rows: Rows) -> plot.Drawn:
     """The queue of the bottleneck over time, by policy."""
-    policies = ("tail-drop", "epd", "fba", "red")
-    figure, axes = plot.panels_grid(len(policies), 2, width=7.2, height=6.4)
+    policies = [policy for policy in ("tail-drop", "epd", "fba", "red") if rows.where(drop_policy=policy)]
+    environments = [name for name in ENVIRONMENTS if rows.where(environment=name)]
+    figure, axes = plot.panels_grid(
+        len(policies), len(environments), width=3.6 * len(environments), height=0.8 + 1.4 * len(policies)
+    )
     for line, policy in zip(axes, policies, strict=True):
-        for one, (environment, title) in zip(line, ENVIRONMENTS.items(), strict=True):
-            (row,) = study.tables["1-2"].rows.where(environment=environment, mss_bytes=1460, drop_policy=policy)
+        for one, environment in zip(line, environments, strict=True):
+            here = rows.where(environment=environment, drop_policy=policy)
+            one.set_visible(bool(here))
+            if not here:
+                continue
+            (row,) = here
             run = watched(study, row, cy.QueueProbe(of=PORT, interval="20 ms"))
             one.plot(run.series[0].time_s, run.series[0].value, linewidth=0.5, color=plot.COLOURS[0])
             one.set(xlim=(0, 20), ylim=(0, 8600))
             one.tick_params(labelbottom=line is axes[-1], labelleft=one is line[0])
             if line is axes[0]:
-                one.set_title(title)
+                one.set_title(ENVIRONMENTS[environment])
             if line is axes[-1]:
                 one.set_xlabel("time [s]")
         line[0].set_ylabel(f"{plot_rows.named('drop_policy', policy)}\nqueue [cells]", fontsize=8)
