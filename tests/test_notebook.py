@@ -6,10 +6,12 @@ import pickle
 import re
 import subprocess
 import sys
+import types
 from functools import cache
 
 import cellyard as cy
 import pytest
+from cellyard import experiment as ex
 from cellyard.results import Trace
 
 SCREEN = 1000
@@ -133,3 +135,69 @@ def test_help_explains_every_field() -> None:
     assert "rate: Cell rate" in (cy.Cbr.__doc__ or "") and "Required." in (cy.Cbr.__doc__ or "")
     text = " ".join((cy.Scenario.__doc__ or "").split())
     assert "hosts: End systems." in text and "duration: Simulated time" in text
+
+
+class Handle:
+    """What IPython's ``display`` answers: shows what it is told."""
+
+    def __init__(self, shown: list[dict[str, str]]) -> None:
+        self._shown = shown
+
+    def update(self, data: dict[str, str], *, raw: bool) -> None:
+        assert raw
+        self._shown.append(data)
+
+
+@pytest.fixture
+def notebook(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, str]]:
+    """What a notebook shows below its cell, one after the other in the same place; it takes anything however short."""
+    from cellyard import progress
+
+    shown: list[dict[str, str]] = []
+
+    def display(data: dict[str, str], *, raw: bool, display_id: bool) -> Handle:
+        assert raw and display_id and not shown
+        shown.append(data)
+        return Handle(shown)
+
+    ipython = types.ModuleType("IPython")
+    ipython.get_ipython = lambda: types.SimpleNamespace(kernel=object())  # type: ignore[attr-defined]
+    showing = types.ModuleType("IPython.display")
+    showing.display = display  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "IPython", ipython)
+    monkeypatch.setitem(sys.modules, "IPython.display", showing)
+    monkeypatch.setattr(progress, "SHOWN_SECONDS", 0.0)
+    return shown
+
+
+def small_experiment() -> ex.Experiment:
+    return ex.Experiment(
+        name="small",
+        base=cy.ready.scenario("lan-5", overrides={"duration": "20 s"}),
+        axes=[ex.Axis("switch.west.ubr.buffer", ["500 cells", "1000 cells"])],
+        metrics=["efficiency"],
+        replications=4,
+    )
+
+
+def test_a_notebook_shows_how_far_an_experiment_is_and_that_it_is_done(notebook: list[dict[str, str]]) -> None:
+    outcome = small_experiment().run(jobs=1)
+    texts = [one["text/plain"] for one in notebook]
+    assert len(texts) > 3 and texts[0].startswith("small: 0 of 2 points, ")
+    assert any(
+        re.fullmatch(r"small: 1 of 2 points, \d\.\d\d of 8 runs, .* runs/s, some \d+ s left", one) for one in texts
+    )
+    assert re.fullmatch(r"small: done after \d+\.\d s", texts[-1])
+    assert notebook[-2]["text/html"].startswith("<progress max='8' value='")
+    assert outcome.runs == 8
+
+
+def test_a_notebook_shows_the_simulated_time_of_one_run_and_names_as_text(notebook: list[dict[str, str]]) -> None:
+    cy.ready.scenario("lan-5", overrides={"duration": "20 s", "name": "a<b"}).run()
+    assert any(re.match(r"a<b: .* of 20 s simulated", one["text/plain"]) for one in notebook)
+    assert all("a&lt;b" in one["text/html"] for one in notebook)
+
+
+def test_nothing_is_shown_from_python_where_no_notebook_is(capfd: pytest.CaptureFixture[str]) -> None:
+    small_experiment().run()
+    assert capfd.readouterr() == ("", "")

@@ -1,12 +1,14 @@
-"""How far long work is: a bar on a terminal, plain lines elsewhere, always on standard error."""
+"""How far long work is: a bar on a terminal, plain lines elsewhere, always on standard error; and a bar in a notebook."""
 
 from __future__ import annotations
 
+import importlib
 import sys
 import time
 from contextlib import AbstractContextManager
+from html import escape
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
@@ -14,6 +16,8 @@ if TYPE_CHECKING:
 
 #: Between two plain lines.
 LINE_SECONDS = 5.0
+#: A notebook shows nothing of what takes less, and is told no more often than that.
+SHOWN_SECONDS = 0.5
 
 
 class Progress(AbstractContextManager["Progress"]):
@@ -89,3 +93,47 @@ class Progress(AbstractContextManager["Progress"]):
     ) -> None:
         if self._bar:
             self._bar.stop()
+
+
+class InNotebook(Progress):
+    """The same below the cell of a notebook that does the work, by IPython's own display; nothing anywhere else.
+
+    Calls from Python are silent outside of notebooks.
+    """
+
+    def __enter__(self) -> InNotebook:
+        self._display = display()
+        self._handle: Any = None
+        return self
+
+    def update(self, done: float, points: int | None = None) -> None:
+        """See `Progress.update`."""
+        self._first = done if self._first is None else self._first
+        if self._display and time.monotonic() - self._told >= SHOWN_SECONDS:
+            self._told = time.monotonic()
+            self._show(done, f"{self._what}: {self._far(done, points)}{self._pace(done)}")
+
+    def _show(self, done: float, text: str) -> None:
+        bar = f"<progress max='{self._total}' value='{done:.2f}'></progress>"
+        shown = {"text/plain": text, "text/html": f"{bar} {escape(text)}"}
+        if self._handle is None:
+            self._handle = self._display(shown, raw=True, display_id=True)
+        else:
+            self._handle.update(shown, raw=True)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._handle is not None:
+            how = "ended" if kind else "done"
+            text = f"{self._what}: {how} after {self.seconds:.1f} s"
+            self._handle.update({"text/plain": text, "text/html": escape(text)}, raw=True)
+
+
+def display() -> Any:
+    """IPython's function that shows things below a cell; ``None`` where no notebook is."""
+    ipython = sys.modules.get("IPython")  # which a notebook has imported
+    shell = ipython.get_ipython() if ipython else None
+    if not hasattr(shell, "kernel"):
+        return None
+    return importlib.import_module("IPython.display").display

@@ -189,23 +189,35 @@ class Scenario:
         asks for the digest over every cell transmission, ``kernel`` forces the kernel of all ports (``auto``,
         ``arithmetic``, ``slotted``, or ``twin`` for the reference engine, which records no series). ``memory`` is
         what the runs under way may need together by prediction, as bytes or ``"4 GB"``; half of the machine's by default. Runs that
-        ``store`` (`cellyard.open_store`) holds are taken from there, and what finishes is added. With ``on``, the
-        address of its scheduler, the runs go to a Dask cluster, with ``workers`` to so many processes of this machine. Raises
+        ``store`` (`cellyard.open_store`) holds are taken from there, and what finishes is added. A notebook shows progress. With ``on``,
+        the address of its scheduler, the runs go to a Dask cluster, with ``workers`` to so many processes of this machine. Raises
         `cellyard.RunError` when a run fails, and `cellyard.UsageError` when an argument is out of bounds, a run may need more memory
         or records too much, more waits somewhere than could leave in the time that a run can tell, or the forced kernel cannot
         serve a port.
         """
         from cellyard.batch import Job, run_jobs
+        from cellyard.overview import outline
+        from cellyard.progress import InNotebook, display
         from cellyard.results import Results, RunResult
 
         replications = whole("replications", replications, most=MOST_REPLICATIONS)
         text = self._canonical if seed is None else self.with_seed(seed)._canonical
         draws: Sequence[int | None] = [None] if replications is None else range(replications)
         wanted = [Job(text, draw) for draw in draws]
-        finished = run_jobs(
-            wanted, threads=jobs, digest=bool(digest), kernel=kernel, memory=memory, store=store, on=on, workers=workers
-        )
-        results = [RunResult(f.result) for f in sorted(finished, key=lambda f: f.index)]
+        seconds = outline(text)["duration_s"] if len(wanted) == 1 and display() else None
+        with InNotebook(self.name, len(wanted), simulated_seconds=seconds) as progress:
+            finished = run_jobs(
+                wanted,
+                threads=jobs,
+                digest=bool(digest),
+                kernel=kernel,
+                memory=memory,
+                store=store,
+                on=on,
+                workers=workers,
+                on_progress=progress.update,
+            )
+            results = [RunResult(f.result) for f in sorted(finished, key=lambda f: f.index)]
         if store and store.failure:
             raise store.failure
         return Results(results)
