@@ -15,10 +15,12 @@ from typing import Any
 import pytest
 from cellyard import experiment as ex
 from cellyard import ready as scenarios
+from cellyard.errors import UsageError
 from cellyard.experiment import reading, ready
 from cellyard.experiment.problems import Problems
 from cellyard.scenario import Scenario
-from conftest import ROOT, Cli, shown_until_the_end
+from cellyard.store import open_store
+from conftest import ROOT, Cli, shown_until_the_end, stored
 
 SMALL = """\
 name = "small"
@@ -285,3 +287,41 @@ def test_libraries_of_experiments_are_imported_when_they_are_needed() -> None:
     assert imported("import cellyard, cellyard.cli, cellyard.experiment") == "[]"
     reading_one = "from cellyard.experiment import ready\nready.experiment('buffer')"
     assert imported(reading_one) == "['cellyard.experiment.experiment']"
+
+
+def test_an_experiment_from_python_keeps_its_runs_in_a_store_and_takes_them_from_there(tmp_path: Path) -> None:
+    def make(replications: int) -> ex.Experiment:
+        return ex.Experiment(
+            name="kept",
+            base=scenarios.scenario("lan-5"),
+            set={"duration": "100 ms"},
+            axes=[ex.Axis("switch.west.ubr.buffer", ["500 cells", "1000 cells"])],
+            metrics=["efficiency"],
+            replications=replications,
+        )
+
+    with open_store(tmp_path / "runs.sqlite", create=True) as store:
+        first = make(2).run(store=store)
+        assert store.kept == 4
+        more = make(3).run(store=store)
+        assert store.kept == 6
+    assert more.points() == make(3).run(jobs=1).points()
+    assert first.runs == 4
+    assert stored(tmp_path / "runs.sqlite") == 6
+
+
+def test_an_experiment_from_python_runs_on_workers_that_are_started_once() -> None:
+    pytest.importorskip("distributed")
+    made = ex.Experiment(
+        name="spread",
+        base=scenarios.scenario("lan-5"),
+        set={"duration": "100 ms"},
+        axes=[ex.Axis("switch.west.ubr.buffer", ex.Range("500 cells", "4000 cells", steps=8))],
+        metrics=["cell_loss_ratio"],
+        question=ex.Find("buffer", ["cell_loss_ratio < 0.5"]),
+        replications=3,
+    )
+    here, there = made.run(), made.run(workers=1)
+    assert there.text == here.text and there.points() == here.points()
+    with pytest.raises(UsageError, match="on and workers exclude each other"):
+        made.run(on="tcp://127.0.0.1:1", workers=1)

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import datetime
+import importlib.util
 import random
+import sys
 import tomllib
-from collections.abc import Iterator
+import types
+from collections.abc import Iterator, Sequence
+from importlib.machinery import ModuleSpec
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +20,7 @@ from cellyard.errors import ExperimentError, UsageError
 from cellyard.experiment import reading
 from cellyard.experiment import ready as experiments
 from cellyard.experiment.problems import Problems, dotted
+from cellyard.experiment.runner import Draw
 from cellyard.experiment.toml_lines import places
 from conftest import Cli
 from hypothesis import given, settings
@@ -171,8 +176,6 @@ def test_places_of_headers_lists_of_tables_and_strings_over_several_lines() -> N
 
 
 def test_a_missing_library_is_named_with_the_way_to_have_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    import sys
-
     experiment = ex.Experiment.from_toml(GOOD)
     outcome = ex.Outcome(experiment)
     for name in ("polars", "pandas", "scipy", "optuna"):
@@ -189,13 +192,14 @@ def test_a_missing_library_is_named_with_the_way_to_have_it(monkeypatch: pytest.
         optimise.load()
 
 
-def test_a_sampler_whose_library_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    import optuna
-
-    def none(**_: object) -> None:
-        raise ModuleNotFoundError("No module named 'torch'", name="torch")
-
-    monkeypatch.setattr(optuna.samplers, "GPSampler", none)
+@pytest.mark.parametrize("module", ["torch", "scipy"])
+def test_a_sampler_whose_library_is_missing_is_named_before_anything_runs(
+    module: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Optuna begins with random trials, and would fail when it first asks the sampler."""
+    monkeypatch.setitem(sys.modules, "torch", types.ModuleType("torch"))
+    monkeypatch.setattr(sys.modules["torch"], "__spec__", ModuleSpec("torch", None))
+    monkeypatch.setitem(sys.modules, module, None)
     experiment = ex.Experiment(
         name="gp",
         base=ready.scenario("lan-5"),
@@ -203,8 +207,29 @@ def test_a_sampler_whose_library_is_missing_is_named(monkeypatch: pytest.MonkeyP
         metrics=["efficiency"],
         question=ex.Optimise({"efficiency": "highest"}, sampler="gp"),
     )
-    with pytest.raises(UsageError, match="the sampler gp needs torch, which is not installed"):
-        experiment.run()
+    outcome = ex.Outcome(experiment)
+    with pytest.raises(UsageError, match=rf"^the sampler gp needs {module}: pip install {module}$"):
+        outcome.ask(experiment.engine())
+    assert outcome.runs == 0
+
+
+@pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="needs torch")
+def test_the_sampler_gp_gets_near_the_top() -> None:
+    experiment = ex.Experiment(
+        name="gp",
+        base=ready.scenario("lan-5", overrides={"switch.west.ubr.drop": "fba"}),
+        axes=[ex.Axis("switch.west.ubr.drop.z", ex.Range(0.1, 0.9))],
+        metrics=["efficiency"],
+        question=ex.Optimise({"efficiency": "highest"}, sampler="gp", trials=30),
+        replications=2,
+    )
+
+    def run(draws: Sequence[Draw]) -> Iterator[tuple[int, dict[str, float]]]:
+        for place, draw in enumerate(draws):
+            yield place, {"efficiency": 1 - (float(draw.point.values["z"]) - 0.37) ** 2}
+
+    answer = experiment.run(runner=run).answer
+    assert answer and abs(float(answer.tables["best"][0]["z"]) - 0.37) < 0.02
 
 
 WEIRD: list[Any] = [
@@ -271,3 +296,58 @@ def test_a_metric_may_not_have_the_name_of_a_column(cli: Cli, tmp_path: Path) ->
     (tmp_path / "named.toml").write_text(text)
     done = cli("experiment", "check", "named.toml")
     assert done.returncode == 2 and "is a name of something else" in done.stderr
+
+
+BIG = """\
+name = "big"
+base = { example = "lan-5" }
+metrics = ["efficiency"]
+replications = 1
+question = "table"
+"""
+
+
+def big(*axes: str) -> str:
+    return BIG + "".join(f"\n[[axis]]\n{axis}\n" for axis in axes)
+
+
+RESERVE = 'path = "switch.west.ubr.drop.reserve"\nvalues = [{}]'
+BUFFERS = 'path = "switch.west.ubr.buffer"\nrange = {{ from = "{} cells", to = "2000 cells", steps = 60 }}'
+SEEDS = 'path = "seed"\nrange = { from = 1, to = 60, steps = 60 }'
+
+
+def test_a_value_that_is_wrong_beside_one_other_is_found_in_a_grid_of_more_points_than_are_tried() -> None:
+    """Alone it goes with the buffer of the base, and it is neither the first nor the last nor the middle one of its axis."""
+    fine = ", ".join(f'"{cells} cells"' for cells in range(100, 130))
+    base = 'question = "table"\nset = { "switch.west.ubr.buffer" = "2000 cells" }'
+    late = big(BUFFERS.format(1000), RESERVE.format(f'{fine}, "1900 cells", "100 cells"'), SEEDS)
+    with pytest.raises(ExperimentError, match=r"the values .*reserve = 1900 cells.* do not go together"):
+        ex.Experiment.from_toml(late.replace('question = "table"', base))
+    many = ex.Experiment.from_toml(big(BUFFERS.format(1000), RESERVE.format(fine), SEEDS))
+    points = many.plan.tried_points(1000)
+    tried = {
+        (axis.name, level) for point in points for axis in many.plan.axes for level in [dict(point.levels)[axis.name]]
+    }
+    assert tried == {(axis.name, level) for axis in many.plan.axes for level in axis.levels}
+    assert len(points) <= 2 * (60 + 30 + 60) + 1000 < many.expected().points == 60 * 30 * 60
+    assert many.plan.tried_points(1000) == points
+
+
+def test_a_long_list_has_its_wrong_value_told_with_its_place() -> None:
+    values = ", ".join(f'"{1000 + i} cells"' for i in range(1500)) + ', "12 frames"'
+    with pytest.raises(ExperimentError, match=r"axis\[0\]\.values\[1500\]: .*unknown unit `frames`"):
+        ex.Experiment.from_toml(big(f'path = "switch.west.ubr.buffer"\nvalues = [{values}]', SEEDS))
+
+
+def test_equal_values_side_by_side_cannot_be_compared_or_searched() -> None:
+    axes = (
+        'path = "switch.west.ubr.buffer"\nvalues = ["500 cells", "500 cells"]\ntogether = "a"',
+        'path = "switch.west.ubr.drop"\nvalues = ["epd", "tail-drop"]\ntogether = "a"',
+    )
+    for question in (
+        '{ kind = "compare", axis = "buffer" }',
+        '{ kind = "find", axis = "buffer", require = "efficiency > 0" }',
+    ):
+        text = big(*axes).replace('"table"', question).replace("replications = 1", "replications = 2")
+        with pytest.raises(ExperimentError, match=r'question\.axis = "buffer": has (equal values|a single value)'):
+            ex.Experiment.from_toml(text)

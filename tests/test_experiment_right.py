@@ -389,3 +389,33 @@ def test_an_axis_without_influence_has_no_interval_and_is_told_and_drawn() -> No
     assert _sentence("m", records).startswith("buffer decides m most") and "overlap" not in _sentence("m", records)
     assert len(_indices(records).figure.axes) == 1
     assert _sentence("m", [{"metric": "m", "axis": "idle", **none}]) == "m does not vary, so that nothing decides it."
+
+
+def test_lists_that_vary_together_stay_side_by_side_where_values_repeat() -> None:
+    axes = [
+        ex.Axis("switch.west.ubr.buffer", ["500 cells", "500 cells", "1000 cells"], together="a"),
+        ex.Axis("switch.west.ubr.drop", ["tail-drop", "epd", "epd"], together="a"),
+        ex.Axis("switch.east.ubr.buffer", ex.Range("7 cells", "8 cells", steps=3), name="east", together="b"),
+        ex.Axis("measure.max_goodput", ex.Range("1 Mbps", "3 Mbps", steps=3), name="goodput", together="b"),
+    ]
+    experiment = ex.Experiment(name="repeats", base=BASE, axes=axes, metrics=["efficiency"], replications=1)
+    outcome = experiment.run(runner=by(lambda at, _: {"efficiency": 1.0}))
+    found = [
+        tuple(point[name] for name in ("buffer_cells", "drop", "east_cells", "goodput_mbps"))
+        for point in outcome.points()
+    ]
+    pairs = [(500, "tail-drop"), (500, "epd"), (1000, "epd")]
+    assert found == [(*pair, *other) for pair in pairs for other in ((7, 1), (8, 2), (8, 3))]
+
+
+def test_compare_says_of_how_many_pairs_it_judges() -> None:
+    def measure(at: Mapping[str, Any], i: int) -> Mapping[str, float | None]:
+        undefined = at["buffer"] == 1002 and i >= 6
+        return {"efficiency": None if undefined else 0.1 * at["buffer"] + drawn(at["buffer"], i).gauss(0, 0.01)}
+
+    text = comparison(replications=10).run(runner=by(measure)).text
+    assert text.endswith(
+        "10 replications of each variant, on the same draws, of which 6 to 10 define the metric in both of a pair."
+    )
+    whole = comparison(replications=10, variants=2).run(runner=by(measure)).text
+    assert whole.endswith("10 replications of each variant, on the same draws.")

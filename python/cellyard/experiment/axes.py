@@ -86,13 +86,12 @@ class Range:
         return Level(f"{text} {unit}".strip(), f"{text} {unit}".strip())
 
     @cached_property
-    def levels(self) -> tuple[Level, ...]:
-        """Its ``steps`` values, each once; of a range without, all whole numbers or `FINE` steps."""
+    def each_step(self) -> tuple[Level, ...]:
+        """A value for each of its ``steps``, of which some may be equal; of a range without, all whole numbers or `FINE` steps."""
         low, high, _ = self._ends
         every = int(abs(high - low)) + 1 if self.is_whole and self.scale == "linear" else MOST_EVERY + 1
         steps = self.steps or (every if every <= MOST_EVERY else FINE + 1)
-        made = [self.at(i / (steps - 1) if steps > 1 else 0.0) for i in range(steps)]
-        return tuple(dict.fromkeys(made))
+        return tuple(self.at(i / (steps - 1) if steps > 1 else 0.0) for i in range(steps))
 
 
 @dataclass(frozen=True)
@@ -125,10 +124,9 @@ class Axis:
 
     @cached_property
     def levels(self) -> tuple[Level, ...]:
-        """Its values in order, each once."""
-        if isinstance(self.values, Range):
-            return self.values.levels
-        return tuple(dict.fromkeys(map(level, self.values)))
+        """Its values in order: each once, but of axes that vary together all, so that they stay side by side."""
+        made = self.values.each_step if isinstance(self.values, Range) else tuple(map(level, self.values))
+        return made if self.together else tuple(dict.fromkeys(made))
 
     def at(self, share: float) -> Level:
         """The value at a share from 0 to 1 of the way; of a list each value has an equal part."""

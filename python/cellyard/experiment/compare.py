@@ -68,7 +68,12 @@ class Compare:
             if len(found) > 1
             else percent(self.confidence)
         )
-        last = f"Confidence: {sure}; {counted(plan.replications, 'replication')} of each variant, on the same draws."
+        last = f"Confidence: {sure}; {counted(plan.replications, 'replication')} of each variant, on the same draws"
+        pairs = sorted({len(one.differences) for one in found})
+        if pairs and pairs[0] < plan.replications:
+            many = f"{pairs[0]} to {pairs[-1]}" if pairs[0] < pairs[-1] else str(pairs[0])
+            last += f", of which {many} define the metric in both of a pair"
+        last += "."
         return Answer([*self._told(records, sentences), last], {"comparisons": records}, tuple(self.metrics))
 
     def comparisons(self, plan: Plan, runner: Remembered) -> list[Comparison]:
@@ -194,8 +199,12 @@ def read(fields: Fields, plan: Plan) -> Compare:
     elif axis:
         own = next(one for one in plan.axes if one.name == axis)
         labels = [one.label for one in own.levels]
-        if len(labels) < 2:
+        if len(set(labels)) < 2:
             fields.wrong("axis", "an axis with two values or more", "has a single value")
+        elif len(set(labels)) < len(labels):
+            fields.wrong(
+                "axis", "another of the axes that vary together", "has equal values, which names cannot tell apart"
+            )
         if against is not None and against not in labels:
             fields.problems.add(fields.at("against"), against, f"is no value of the axis {axis}", near=labels)
     if plan.replications < 2:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from cellyard import frame
+from cellyard.cluster import Workers
 from cellyard.errors import ScenarioError, UsageError
 from cellyard.experiment import reading, records
 from cellyard.experiment.axes import Axis, Range
@@ -26,6 +28,7 @@ from cellyard.experiment.table import Table
 from cellyard.grid_columns import as_columns
 from cellyard.metric_path import Number
 from cellyard.overview import outline, seconds
+from cellyard.progress import InNotebook
 from cellyard.scenario import Scenario, read_text
 from cellyard.terminal import printable
 from cellyard.values import own, plain
@@ -109,7 +112,7 @@ class Experiment:
     def cost(self) -> Cost:
         """What it is expected to take."""
         expected = self.expected()
-        points = reading._first_points(self.plan, MOST_ASKED) or [Point(())]
+        points = self.plan.some_points(MOST_ASKED) or [Point(())]
         facts = [outline(self.engine().scenario(point).canonical) for point in points]
         mean = sum(map(seconds, facts)) / len(facts)
         return Cost(expected, mean * expected.runs, max(int(fact["memory_bytes"]) for fact in facts))
@@ -132,14 +135,33 @@ class Experiment:
         *,
         jobs: int | None = None,
         memory: str | int | None = None,
+        store: Store | None = None,
+        on: str | Workers | None = None,
+        workers: int | None = None,
         runner: Runner | None = None,
     ) -> Outcome:
-        """Answer the question; ``jobs`` and ``memory`` as for `Scenario.run`. ``runner`` takes the place of the engine.
+        """Answer the question; ``jobs``, ``memory``, ``store``, ``on`` and ``workers`` as for `Scenario.run`.
 
-        Raises `cellyard.RunError` when a run fails, and `cellyard.UsageError` when what it needs is missing.
+        Workers that are started, or whose scheduler is named by its address, serve all of its runs. ``runner`` takes the place of the
+        engine. In a notebook it shows how far it is. Raises `cellyard.RunError` when a run fails, and `cellyard.UsageError` when
+        what it needs is missing.
         """
         outcome = Outcome(self)
-        outcome.ask(runner or self.engine(threads=jobs, memory=memory))
+        if runner:
+            outcome.ask(runner)
+            return outcome
+        expected = self.expected()
+        with ExitStack() as until_done:
+            cluster = on
+            if on is not None and workers is not None:
+                raise UsageError("on and workers exclude each other: a cluster that is there, or one to be started")
+            if isinstance(on, str) or workers is not None:
+                cluster = until_done.enter_context(Workers(on if isinstance(on, str) else None, workers))
+            progress = until_done.enter_context(InNotebook(self.name, expected.runs, points=expected.points))
+            options = {"on": cluster}
+            outcome.ask(self.engine(threads=jobs, memory=memory, store=store, progress=progress, options=options))
+        if store and store.failure:
+            raise store.failure
         return outcome
 
 
@@ -194,7 +216,7 @@ class Outcome:
     def _begun(self) -> dict[Point, dict[int, Mapping[str, Number]]]:
         """Points of which a run has finished (after an interrupt there may be others) in the order of their values."""
         places = {
-            axis.name: {one: place for place, one in enumerate(axis.levels)}
+            axis.name: {one: place for place, one in enumerate(dict.fromkeys(axis.levels))}
             for axis in self.experiment.plan.axes
             if not axis.is_range
         }

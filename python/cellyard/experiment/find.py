@@ -238,6 +238,12 @@ def read(fields: Fields, plan: Plan) -> Find:
     axis = fields.text("axis", needed="the name of the axis on which a value is searched") or ""
     if axis and axis not in names:
         fields.problems.add(fields.at("axis"), axis, "is no axis", near=names)
+    elif axis:
+        labels = [one.label for one in next(one for one in plan.axes if one.name == axis).levels]
+        if len(set(labels)) < len(labels):
+            fields.wrong(
+                "axis", "another of the axes that vary together", "has equal values, which names cannot tell apart"
+            )
     if plan.design.kind != "grid":
         fields.problems.add(("design",), plan.design.kind, "does not go with a search", allowed="grid")
     made = Find(axis, requirements(fields, plan))

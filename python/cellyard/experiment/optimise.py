@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -26,6 +27,8 @@ SAMPLERS: Mapping[str, str] = {
     "random": "RandomSampler",
     "gp": "GPSampler",
 }
+#: What some samplers need beside Optuna.
+NEEDED: Mapping[str, tuple[str, ...]] = {"gp": ("scipy", "torch")}
 PRUNERS: Mapping[str, str] = {
     "none": "NopPruner",
     "median": "MedianPruner",
@@ -83,12 +86,10 @@ class Optimise:
 
     def _study(self, optuna: Any) -> Any:
         optuna.logging.set_verbosity(optuna.logging.ERROR)
-        try:
-            sampler = getattr(optuna.samplers, SAMPLERS[self.sampler])(seed=self.seed)
-        except ImportError as error:  # some need more than Optuna does
-            raise UsageError(
-                f"the sampler {self.sampler} needs {error.name or 'a library'}, which is not installed"
-            ) from None
+        for module in NEEDED.get(self.sampler, ()):  # Optuna itself would notice after some trials only
+            if importlib.util.find_spec(module) is None:
+                raise UsageError(f"the sampler {self.sampler} needs {module}: pip install {module}")
+        sampler = getattr(optuna.samplers, SAMPLERS[self.sampler])(seed=self.seed)
         directions = ["maximize" if way == "highest" else "minimize" for way in self.goals.values()]
         return optuna.create_study(
             directions=directions, sampler=sampler, pruner=getattr(optuna.pruners, PRUNERS[self.pruner])()

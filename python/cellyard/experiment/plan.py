@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -9,7 +10,7 @@ from typing import Any
 
 from cellyard.errors import UsageError
 from cellyard.experiment import design
-from cellyard.experiment.axes import Axis
+from cellyard.experiment.axes import Axis, Level
 from cellyard.experiment.design import Design, Dimension, Point
 from cellyard.experiment.expression import Condition
 from cellyard.metric_path import MetricPath
@@ -62,6 +63,36 @@ class Plan:
     def allows(self, point: Point) -> bool:
         """Whether a point keeps to all constraints."""
         return all(condition.holds(point.values) for condition in self.constraints)
+
+    def some_points(self, most: int) -> list[Point]:
+        """All points of the design where they are few, else ``most`` of them: of a grid by a fixed draw, of anything else the first."""
+        if self.design.kind != "grid" or self.size() <= most:
+            return self.points()[:most]
+        draw = random.Random(1)
+        drawn = (Point(self._level(draw.randrange(one.size) for one in self.space)) for _ in range(most))
+        return [point for point in dict.fromkeys(drawn) if self.allows(point)]
+
+    def tried_points(self, most: int) -> list[Point]:
+        """The points at which scenarios are made beforehand: all where they are at most so many.
+
+        Of a larger grid these are each value of each axis beside the first values of the others and beside their last ones (of axes with
+        more than ``most`` values so many of them, evenly apart), and `some_points`.
+        """
+        if self.design.kind != "grid" or self.size() <= most:
+            return self.points()[:most]
+        sizes = [one.size for one in self.space]
+        found = []
+        for axis, size in enumerate(sizes):
+            steps = min(size, most)
+            places = sorted({i * (size - 1) // max(steps - 1, 1) for i in range(steps)})
+            for others in ([0] * len(sizes), [other - 1 for other in sizes]):
+                found += [Point(self._level([*others[:axis], place, *others[axis + 1 :]])) for place in places]
+        kept = [point for point in dict.fromkeys(found) if self.allows(point)]
+        return [*kept, *self.some_points(most)]
+
+    def _level(self, places: Iterable[int]) -> tuple[tuple[str, Level], ...]:
+        """The levels of all axes at these places of the dimensions."""
+        return tuple(pair for one, place in zip(self.space, places, strict=True) for pair in one.place(place))
 
     @property
     def draws(self) -> range:

@@ -15,7 +15,7 @@ from cellyard.errors import Problem, ScenarioError, UsageError
 from cellyard.experiment import base as bases
 from cellyard.experiment import compare, design, find, measure, optimise, precision, sensitivity, table
 from cellyard.experiment.axes import SCALES, Axis, Range, default_name, parts
-from cellyard.experiment.design import DESIGNS, Design, Dimension, Point
+from cellyard.experiment.design import DESIGNS, Design, Dimension
 from cellyard.experiment.expression import Condition, ConditionError
 from cellyard.experiment.fields import Fields
 from cellyard.experiment.find import check_condition
@@ -52,7 +52,8 @@ QUESTIONS: Mapping[str, ModuleType] = {
     "sensitivity": sensitivity,
 }
 
-#: Points whose scenarios are made beforehand, so that values that do not go together are found before anything runs.
+#: Points whose scenarios are made beforehand, so that values that do not go together are found before anything runs; of a larger grid see
+#: `Plan.tried_points`.
 MOST_CHECKED = 1000
 #: Points of a design.
 MOST_POINTS = 1_000_000
@@ -380,11 +381,11 @@ def _values(plan: Plan, axes: Mapping[int, Axis], problems: Problems) -> None:
 def _combinations(plan: Plan, problems: Problems) -> None:
     """Note values that do not go together, and constraints that leave nothing."""
     try:
-        points = _first_points(plan, MOST_CHECKED)
+        points = plan.tried_points(MOST_CHECKED)
     except ConditionError as error:
         problems.add(("constraints",), "", f"cannot be judged at every point: {error}")
         return
-    whole = plan.design.kind != "grid" or math.prod(one.size for one in plan.space) <= MOST_CHECKED
+    whole = plan.design.kind != "grid" or plan.size() <= MOST_CHECKED
     if not points and plan.constraints and whole:
         problems.add(
             ("constraints",), "", "leave no point of those that were tried", allowed="conditions that some point meets"
@@ -402,6 +403,8 @@ def _stated_place(axis: Axis, index: int) -> int:
     """Where a level stands in the list as it was written, in which values may repeat."""
     from cellyard.experiment.axes import level
 
+    if axis.together:
+        return index
     return next(place for place, value in enumerate(axis.values) if level(value) == axis.levels[index])  # type: ignore[arg-type]
 
 
@@ -434,20 +437,6 @@ def _problems(make: Callable[[], Any]) -> list[Any]:
     except UsageError as error:  # what no text can say
         return [Problem(str(error), None, None, "", "", str(error), "", None)]
     return []
-
-
-def _first_points(plan: Plan, most: int) -> list[Point]:
-    """Some points of the axes: of a grid the first ones, of anything else the corners that come first."""
-    sizes = [one.size for one in plan.space]
-    if math.prod(sizes) <= most and plan.design.kind == "grid":
-        return plan.points()
-    if plan.design.kind != "grid":
-        return plan.points()[:most]
-    ends = [sorted({0, one.size // 2, one.size - 1}) for one in plan.space]
-    found: list[Point] = [Point(())]
-    for one, indices in zip(plan.space, ends, strict=True):
-        found = [point.with_levels(one.place(index)) for point in found for index in indices][:most]
-    return [point for point in found if plan.allows(point)]
 
 
 __all__ = ["QUESTIONS", "design", "read", "read_toml"]
