@@ -154,6 +154,11 @@ def test_check_tells_points_runs_and_cost_and_runs_nothing(small: Path, cli: Cli
     assert "6 points, 18 runs: some 0 s of CPU time" in done.stdout
     assert "MB of memory" in done.stdout
     assert "axis policy: tail-drop, epd and fba z=0.8, at switch.west.ubr.drop" in done.stdout
+    text = SMALL.replace(
+        'values = ["300 cells", "500 cells"]', 'range = { from = "300 cells", to = "500 cells", steps = 5 }'
+    )
+    small.write_text(text)
+    assert "axis buffer: 300 cells to 500 cells, 5 values, at switch" in cli("experiment", "check", small).stdout
     assert sorted(path.name for path in tmp_path.iterdir()) == ["lan.toml", "small.toml"]
 
 

@@ -419,3 +419,72 @@ def test_compare_says_of_how_many_pairs_it_judges() -> None:
     )
     whole = comparison(replications=10, variants=2).run(runner=by(measure)).text
     assert whole.endswith("10 replications of each variant, on the same draws.")
+
+
+def test_compare_at_several_points_says_first_how_often_each_variant_was_better() -> None:
+    experiment = ex.Experiment(
+        name="points",
+        base=BASE,
+        axes=[
+            ex.Axis("switch.west.ubr.drop", ["tail-drop", "epd"], name="policy"),
+            ex.Axis("switch.west.ubr.buffer", ["500 cells", "1000 cells", "2000 cells"]),
+        ],
+        metrics=["efficiency"],
+        question=ex.Compare("policy", ["efficiency"]),
+        replications=10,
+    )
+
+    def measure(at: Mapping[str, Any], i: int) -> Mapping[str, float]:
+        gain = {500: 0.0, 1000: 0.3, 2000: -0.3}[int(at["buffer"])] if at["policy"] == "epd" else 0.0
+        return {"efficiency": 0.5 + gain + drawn(at["buffer"], at["policy"], i).gauss(0, 0.01)}
+
+    answer = experiment.run(runner=by(measure)).answer
+    assert answer is not None
+    assert answer.sentences[0] == (
+        "By efficiency, of 3 comparisons: better was epd 1 time and tail-drop 1 time; 1 not told apart."
+    )
+    assert answer.sentences[2].startswith(
+        "At buffer = 1000 cells: epd is better than tail-drop: efficiency is higher by 0."
+    )
+    assert answer.sentences[3].startswith(
+        "At buffer = 2000 cells: tail-drop is better than epd: efficiency is higher by 0."
+    )
+
+
+def index(axis: str, total: float, low: float, high: float) -> dict[str, Any]:
+    first = {"first": 0.1, "first_low": 0.0, "first_high": 0.2}
+    return {"metric": "m", "axis": axis, **first, "total": total, "total_low": low, "total_high": high}
+
+
+def test_sensitivity_names_no_axis_as_the_first_where_the_interval_of_any_other_reaches_it() -> None:
+    from cellyard.experiment.sensitivity import _sentence
+
+    first, second, wide = index("a", 0.9, 0.8, 1.0), index("b", 0.4, 0.3, 0.5), index("c", 0.2, 0.0, 0.85)
+    assert _sentence("m", [second, first]).startswith("a decides m most: by total index a 0.9 [0.8, 1] and b 0.4 ")
+    unsure = "Which axis decides m most is not sure, as intervals overlap: by total index a 0.9 [0.8, 1], b 0.4 "
+    assert _sentence("m", [second, first, wide]).startswith(unsure)
+
+
+def test_an_efficiency_above_one_is_told_beside_the_answer() -> None:
+    above = comparison(variants=2).run(runner=by(lambda at, i: {"efficiency": 1.1 + 0.01 * i}))
+    (note,) = above.to_dict()["notes"]
+    assert note.startswith("efficiency is up to 1.190: more was delivered than measure.max_goodput says can be.")
+    assert comparison(variants=2).run(runner=by(lambda at, i: {"efficiency": 1.0004})).to_dict()["notes"] == []
+
+
+def test_figures_are_logarithmic_only_where_values_are_spread_by_ratio() -> None:
+    pytest.importorskip("matplotlib")
+    from cellyard.experiment.figures import figures
+
+    for values, scale in (([1000, 12000, 13000, 13500, 16000, 20000, 700], "linear"), ([10, 100, 1000, 10000], "log")):
+        experiment = ex.Experiment(
+            name="scale",
+            base=BASE,
+            set={"switch.west.ubr.drop": "tail-drop"},
+            axes=[ex.Axis("switch.west.ubr.buffer", [f"{value} cells" for value in values])],
+            metrics=["efficiency"],
+            replications=2,
+        )
+        document = experiment.run(runner=by(lambda at, i: {"efficiency": 0.5})).to_dict()
+        (drawn_,) = figures(document)
+        assert drawn_.figure.axes[0].get_xscale() == scale

@@ -7,6 +7,7 @@ from pathlib import Path
 from cellyard.batch import all_cores
 from cellyard.commands.experiment_run import load
 from cellyard.commands.study_run import told_time
+from cellyard.experiment.axes import Range
 from cellyard.experiment.experiment import Experiment
 from cellyard.experiment.sentences import counted, listed
 
@@ -23,6 +24,8 @@ def about(experiment: Experiment) -> str:
     for axis in plan.axes:
         by = ", by ratio" if axis.is_log else ""
         ends = f"{axis.at(0).label} to {axis.at(1).label}{by}"
+        steps = axis.values.steps if isinstance(axis.values, Range) else None
+        ends += f", {counted(steps, 'value')}" if steps else ""
         values = ends if axis.is_range else listed([one.label for one in axis.levels])
         beside = f" (together with others of {axis.together})" if axis.together else ""
         lines.append(f"axis {axis.name}: {values}{beside}, at {listed(axis.paths)}")

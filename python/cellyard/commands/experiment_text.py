@@ -13,7 +13,7 @@ MOST_POINTS = 40
 #: Width of sentences.
 WIDTH = 110
 #: Fields of a document that are no tables of an answer.
-_OWN = frozenset({"points", "answer", "axes", "metrics"})
+_OWN = frozenset({"points", "answer", "notes", "axes", "metrics"})
 
 
 def text(document: Mapping[str, Any]) -> str:
@@ -24,6 +24,7 @@ def text(document: Mapping[str, Any]) -> str:
         parts.append("\n".join(textwrap.fill(sentence, WIDTH) for sentence in document["answer"]))
     else:
         parts.append("Not answered: it was interrupted.")
+    parts += [textwrap.fill(f"note: {note}", WIDTH) for note in document["notes"]]
     parts += [_records(title, records) for title, records in answer_tables(document).items()]
     points = document["points"]
     if points:

@@ -58,7 +58,7 @@ class Compare:
                     "low": spread and spread.low,
                     "high": spread and spread.high,
                     "probability": verdict.probability,
-                    "better": winner or "not told apart",
+                    "better": winner or OPEN,
                     "pairs": len(one.differences),
                 }
             )
@@ -127,23 +127,22 @@ class Compare:
         )
 
     def _told(self, records: Sequence[Mapping[str, Any]], sentences: Sequence[str]) -> list[str]:
-        """All sentences where they are few, else how often each variant was better, by metric."""
-        if len(sentences) <= MOST_SENTENCES:
-            return list(sentences)
-        told = []
-        for metric in self.metrics:
-            own = [one for one in records if one["metric"] == metric]
-            wins: dict[str, int] = {}
-            for one in own:
-                wins[one["better"]] = wins.get(one["better"], 0) + 1
-            open_pairs = wins.pop("not told apart", 0)
-            ranked = listed(
-                [f"{name} {counted(wins[name], 'time')}" for name in sorted(wins, key=lambda name: (-wins[name], name))]
-            )
-            told.append(
-                f"By {metric}, of {counted(len(own), 'comparison')}: better was {ranked or 'none'}; {open_pairs} not told apart."
-            )
-        return told
+        """All sentences where they are few; where they are many or of several points, first how often each variant was better by metric."""
+        told = [] if len(sentences) > MOST_SENTENCES else list(sentences)
+        if told and not any(self.axis != name and name not in _COLUMNS for name in records[0]):
+            return told
+        return [*(self._counted(metric, records) for metric in self.metrics), *told]
+
+    def _counted(self, metric: str, records: Sequence[Mapping[str, Any]]) -> str:
+        own = [one for one in records if one["metric"] == metric]
+        wins: dict[str, int] = {}
+        for one in own:
+            wins[one["better"]] = wins.get(one["better"], 0) + 1
+        open_pairs = wins.pop(OPEN, 0)
+        ranked = [
+            f"{name} {counted(wins[name], 'time')}" for name in sorted(wins, key=lambda name: (-wins[name], name))
+        ]
+        return f"By {metric}, of {counted(len(own), 'comparison')}: better was {listed(ranked) or 'none'}; {open_pairs} not told apart."
 
 
 def _turned(of: Estimate) -> tuple[float | None, float | None]:
@@ -153,6 +152,10 @@ def _turned(of: Estimate) -> tuple[float | None, float | None]:
 
 #: More comparisons are summed up.
 MOST_SENTENCES = 12
+#: What stands in place of the better variant where there is none.
+OPEN = "not told apart"
+#: Columns of the table beside those of the other axes.
+_COLUMNS = ("metric", "variant", "against", "difference", "low", "high", "probability", "better", "pairs")
 
 
 class Comparison(NamedTuple):

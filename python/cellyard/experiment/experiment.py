@@ -40,6 +40,8 @@ Question: TypeAlias = Table | Precision | Compare | Find | Optimise | Sensitivit
 
 #: Points whose scenarios are asked what they cost; of more the cost is extrapolated.
 MOST_ASKED = 200
+#: Above it is what rounding of `measure.max_goodput` cannot explain.
+MOST_EFFICIENCY = 1.0005
 
 
 class Experiment:
@@ -208,6 +210,19 @@ class Outcome:
         """How many runs were measured."""
         return sum(map(len, self.measured.values()))
 
+    @property
+    def notes(self) -> list[str]:
+        """What may make an answer wrong that is right of the numbers."""
+        names = [name for name, path in self.experiment.plan.metrics.items() if path.text == "totals.efficiency"]
+        runs = (one for kept in self.measured.values() for one in kept.values())
+        most = max((float(one[name] or 0) for one in runs for name in names), default=0.0)
+        if most <= MOST_EFFICIENCY:
+            return []
+        return [
+            f"{names[0]} is up to {most:.3f}: more was delivered than measure.max_goodput says can be. Where an axis changes what "
+            "segments carry beside data, as mss does, another of measure.max_goodput is to vary together with it."
+        ]
+
     def _columns(self) -> list[dict[str, Any]]:
         """The values of each point that was measured, in the order of the axes, units in the names."""
         return as_columns([{name: point.labels[name] for name in self._names} for point in self._begun])
@@ -266,6 +281,7 @@ class Outcome:
             "question": {"kind": self.experiment.question.kind, **_stated(plan)},
             "complete": self.complete,
             "answer": answer.sentences if answer else [],
+            "notes": self.notes,
             "axes": [axis.name for axis in plan.axes],
             "metrics": list(plan.metrics),
             "points": self.points(),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from statistics import median
 from typing import Any
 
 from cellyard.errors import UsageError
@@ -16,7 +17,7 @@ from cellyard.text import cell
 MOST_LEVELS, MOST_ACROSS = 16, 4
 #: Most values on a side of a heat map that is asked for; numbers stand in it as long as `MOST_LEVELS` do.
 MOST_ON_MAP = 60
-#: From this ratio on, an axis of numbers is logarithmic.
+#: From this ratio on, an axis of numbers may be logarithmic.
 RATIO = 20
 #: Most rows of a figure of differences.
 MOST_ROWS = 60
@@ -130,8 +131,12 @@ def _line(
         x = [value for value, _ in own]
         place.fill_between(x, low, high, color=look["color"], alpha=0.18, linewidth=0)
         place.plot(x, means, linestyle=DASHES[group // len(COLOURS) % len(DASHES)], **look)
-        if x and min(x) > 0 and max(x) / min(x) >= RATIO:
+        if is_by_ratio(x):
+            from matplotlib.ticker import NullFormatter, StrMethodFormatter
+
             place.set_xscale("log")
+            place.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+            place.xaxis.set_minor_formatter(NullFormatter())
         return
     shift = 0.5 * (group - (groups - 1) / 2) / max(groups, 1)
     errors = [
@@ -142,6 +147,18 @@ def _line(
     place.errorbar(x, means, yerr=errors, linestyle="", capsize=3, elinewidth=0.9, **look)
     place.set_xticks(range(len(words)), [str(word) for word in words], rotation=20, ha="right")
     place.set_xlim(-0.5, len(words) - 0.5)
+
+
+def is_by_ratio(values: Sequence[float]) -> bool:
+    """Whether values are spread by ratio over a wide range: their median is nearer to the geometric middle than to the arithmetic one.
+
+    >>> is_by_ratio([10, 100, 1000]), is_by_ratio([10, 500, 1000]), is_by_ratio([100, 200, 400])
+    (True, False, False)
+    """
+    if len(values) < 3 or min(values) <= 0 or max(values) / min(values) < RATIO:
+        return False
+    low, high, middle = min(values), max(values), median(values)
+    return abs(math.log(middle / math.sqrt(low * high))) < abs(math.log(middle / ((low + high) / 2)))
 
 
 def _grouped(document: Mapping[str, Any], axis: str, by: str, others: Sequence[Mapping[str, Any]]) -> Drawn:
@@ -293,6 +310,8 @@ def _front(document: Mapping[str, Any]) -> Drawn:
 
 def _indices(records: Sequence[Mapping[str, Any]]) -> Drawn:
     """Bars of the first and total index of each axis, with their intervals."""
+    from matplotlib.patches import Patch
+
     metrics = list(dict.fromkeys(one["metric"] for one in records))
     figure, places = panels(len(metrics), width=max(4.4, WIDTH * len(metrics)), height=3.0)
     for place, metric in zip(places, metrics, strict=True):
@@ -306,12 +325,15 @@ def _indices(records: Sequence[Mapping[str, Any]]) -> Drawn:
                 [0 if low is None else max(one[which] - low, 0) for one, (low, _) in zip(own, ends, strict=True)],
                 [0 if high is None else max(high - one[which], 0) for one, (_, high) in zip(own, ends, strict=True)],
             ]
-            place.bar(x, heights, width=0.34, color=colour, label=f"{which} order")
+            place.bar(x, heights, width=0.34, color=colour)
             place.errorbar(x, heights, yerr=errors, fmt="none", ecolor="#333333", capsize=2, linewidth=0.8)
         place.axhline(0, color="#333333", linewidth=0.6)
         place.set_xticks(range(len(own)), [one["axis"] for one in own])
         place.set_title(metric)
-        place.legend()
+    handles = [
+        Patch(color=colour, label=f"{which} order") for which, colour in (("first", COLOURS[4]), ("total", COLOURS[0]))
+    ]
+    figure.legend(handles=handles, loc="outside upper center", ncols=2)
     return Drawn("indices", "What decides", "Sobol's indices: shares of the variance, with their intervals.", figure)
 
 
@@ -324,6 +346,7 @@ def _differences(records: Sequence[Mapping[str, Any]]) -> Drawn:
     }
     rows = max(map(len, shown.values()), default=1)
     figure, places = panels(len(metrics), width=max(5.0, 4.2 * len(metrics)), height=max(2.0, 0.3 * rows + 1.0))
+    left: list[str] = []
     told = ("metric", "variant", "against", "difference", "low", "high", "probability", "better", "pairs")
     for place, metric in zip(places, metrics, strict=True):
         for y, one in enumerate(shown[metric]):
@@ -334,7 +357,9 @@ def _differences(records: Sequence[Mapping[str, Any]]) -> Drawn:
             ", ".join([f"{one['variant']} - {one['against']}", *(f"{k} {v}" for k, v in one.items() if k not in told)])
             for one in shown[metric]
         ]
-        place.set_yticks(range(len(names)), names)
+        is_as_left = place is not places[0] and names == left
+        place.set_yticks(range(len(names)), [""] * len(names) if is_as_left else names)
+        left = names if place is places[0] else left
         place.set_ylim(len(names) - 0.5, -0.5)
         place.axvline(0, color="#333333", linewidth=0.8)
         place.set_title(f"difference of {metric}")

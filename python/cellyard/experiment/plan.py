@@ -10,7 +10,7 @@ from typing import Any
 
 from cellyard.errors import UsageError
 from cellyard.experiment import design
-from cellyard.experiment.axes import Axis, Level
+from cellyard.experiment.axes import Axis, Level, Range
 from cellyard.experiment.design import Design, Dimension, Point
 from cellyard.experiment.expression import Condition
 from cellyard.metric_path import MetricPath
@@ -18,6 +18,9 @@ from cellyard.scenario import Scenario
 
 #: Runs of one experiment, refused before memory is taken.
 MOST_RUNS = 10_000_000
+
+#: Points of a large grid that are drawn to be tried beforehand, and values of a range that a question fills in by itself.
+DRAWN, BETWEEN = 200, 20
 
 #: How sure intervals are unless the question says otherwise.
 CONFIDENCE = 0.95
@@ -75,20 +78,20 @@ class Plan:
     def tried_points(self, most: int) -> list[Point]:
         """The points at which scenarios are made beforehand: all where they are at most so many.
 
-        Of a larger grid these are each value of each axis beside the first values of the others and beside their last ones (of axes with
-        more than ``most`` values so many of them, evenly apart), and `some_points`.
+        Of a larger grid these are each value of each axis beside the first values of the others and beside their last ones, and `DRAWN` of
+        all. Of an axis with more than ``most`` values so many are tried, evenly apart, of a range without steps `BETWEEN`.
         """
         if self.design.kind != "grid" or self.size() <= most:
             return self.points()[:most]
         sizes = [one.size for one in self.space]
         found = []
         for axis, size in enumerate(sizes):
-            steps = min(size, most)
+            steps = min(size, most if all(_has_steps(one) for one in self.space[axis].axes) else BETWEEN)
             places = sorted({i * (size - 1) // max(steps - 1, 1) for i in range(steps)})
             for others in ([0] * len(sizes), [other - 1 for other in sizes]):
                 found += [Point(self._level([*others[:axis], place, *others[axis + 1 :]])) for place in places]
         kept = [point for point in dict.fromkeys(found) if self.allows(point)]
-        return [*kept, *self.some_points(most)]
+        return [*kept, *self.some_points(DRAWN)]
 
     def _level(self, places: Iterable[int]) -> tuple[tuple[str, Level], ...]:
         """The levels of all axes at these places of the dimensions."""
@@ -98,6 +101,11 @@ class Plan:
     def draws(self) -> range:
         """The replications of each point."""
         return range(self.replications)
+
+
+def _has_steps(axis: Axis) -> bool:
+    """Whether its values are stated, and not chosen by the question."""
+    return not isinstance(axis.values, Range) or axis.values.steps is not None
 
 
 @dataclass(frozen=True)

@@ -100,13 +100,14 @@ def _sentence(metric: str, records: Sequence[dict[str, Any]]) -> str:
     ]
     alone = number(max(ranked[0]["first"], 0.0))
     most = ranked[0]["axis"]
-    sentence = (
-        f"{most} decides {metric} most: by total index {listed(shares)}; {most} alone explains {alone} of the variance"
+    others = [one["total_high"] for one in ranked[1:] if one["total_high"] is not None]
+    is_sure = not others or ranked[0]["total_low"] is None or ranked[0]["total_low"] > max(others)
+    begins = (
+        f"{most} decides {metric} most"
+        if is_sure
+        else f"Which axis decides {metric} most is not sure, as intervals overlap"
     )
-    bounds = (ranked[0]["total_low"], ranked[1]["total_high"] if len(ranked) > 1 else None)
-    if bounds[0] is not None and bounds[1] is not None and bounds[0] <= bounds[1]:
-        sentence += f", and that it is before {ranked[1]['axis']} is not sure: their intervals overlap"
-    return sentence + "."
+    return f"{begins}: by total index {listed(shares)}; {most} alone explains {alone} of the variance."
 
 
 #: What its table of the description has beside ``kind``.
