@@ -488,3 +488,64 @@ def test_figures_are_logarithmic_only_where_values_are_spread_by_ratio() -> None
         document = experiment.run(runner=by(lambda at, i: {"efficiency": 0.5})).to_dict()
         (drawn_,) = figures(document)
         assert drawn_.figure.axes[0].get_xscale() == scale
+
+
+@pytest.mark.filterwarnings("error")
+def test_sensitivity_is_the_same_whenever_it_is_run_and_by_the_estimators_of_scipy() -> None:
+    import numpy as np
+    from cellyard.experiment.sensitivity import saltelli
+    from scipy import stats  # type: ignore[import-untyped]
+
+    experiment = ex.Experiment(
+        name="same",
+        base=BASE.with_values({"switch.west.ubr.drop": "fba"}),
+        axes=[ex.Axis(f"switch.west.ubr.drop.{name}", ex.Range(0.1, 0.9)) for name in "rz"],
+        metrics=["efficiency", "fairness"],
+        question=ex.Sensitivity(["efficiency", "fairness"], samples=32),
+        replications=2,
+    )
+    first, again = (experiment.run(runner=by(hill)).answer for _ in range(2))
+    assert first is not None and first == again
+    assert first.tables["indices"][0]["total_low"] < first.tables["indices"][0]["total_high"]
+
+    def both(method: Any) -> Any:
+        return stats.sobol_indices(
+            func=lambda x: np.array([np.sin(x[0]) + x[1] ** 2, x[0] * x[1]]),
+            n=64,
+            dists=[stats.uniform(), stats.uniform()],
+            method=method,
+            rng=np.random.default_rng(3),
+        )
+
+    ours, theirs = both(saltelli), both("saltelli_2010")
+    assert np.array_equal(ours.first_order, theirs.first_order)
+    assert np.array_equal(ours.total_order, theirs.total_order)
+
+
+def test_the_best_points_stand_in_the_order_of_the_first_goal() -> None:
+    for way, sign in (("highest", 1), ("lowest", -1)):
+        goals = {"fairness": way, "efficiency": "highest"}
+        answer = optimising(goals=goals, trials=24, sampler="random").run(runner=by(hill)).answer
+        assert answer is not None
+        found = [sign * one["fairness"] for one in answer.tables["best"]]
+        assert len(found) > 1 and found == sorted(found, reverse=True)
+
+
+def test_a_table_says_how_many_points_are_not_told_apart_from_its_ends() -> None:
+    experiment = ex.Experiment(
+        name="ends",
+        base=BASE,
+        axes=[ex.Axis("switch.west.ubr.buffer", ex.Range("1000 cells", "1004 cells", steps=5))],
+        metrics=["efficiency"],
+        replications=5,
+    )
+    values = {1000: 0.1, 1001: 0.5, 1002: 0.900, 1003: 0.901, 1004: 0.902}
+
+    def measure(at: Mapping[str, Any], i: int) -> Mapping[str, float]:
+        return {"efficiency": values[int(at["buffer"])] + 0.001 * i}
+
+    text = experiment.run(runner=by(measure)).text
+    assert (
+        "efficiency is highest at buffer = 1004 cells: 0.904 [0.902, 0.906] (not told apart from 2 others), and" in text
+    )
+    assert text.endswith("lowest at buffer = 1000 cells: 0.102 [0.1, 0.104].")

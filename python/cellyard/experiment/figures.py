@@ -17,6 +17,8 @@ from cellyard.text import cell
 MOST_LEVELS, MOST_ACROSS = 16, 4
 #: Most values on a side of a heat map that is asked for; numbers stand in it as long as `MOST_LEVELS` do.
 MOST_ON_MAP = 60
+#: Parts of an axis of numbers, so that their labels stand apart.
+MOST_TICKS = 5
 #: From this ratio on, an axis of numbers may be logarithmic.
 RATIO = 20
 #: Most rows of a figure of differences.
@@ -50,9 +52,9 @@ def _over_axes(document: Mapping[str, Any]) -> list[Drawn]:
     axes, metrics = columns_of(document), document["metrics"]
     if not axes:
         return []
-    if len(axes) == 1:
+    if len(axes) == 1 and document["question"]["kind"] != "optimise":
         return [_lines(document, axes[0], metrics)]
-    if len(axes) <= 3 and _is_grid(document, axes):
+    if 1 < len(axes) <= 3 and _is_grid(document, axes):
         if len(axes) == 2:
             return [_maps(document, axes, [{}], metrics, "map")]
         return [_maps(document, axes[:2], _others(document, axes[2]), [metric], f"maps-{metric}") for metric in metrics]
@@ -131,6 +133,7 @@ def _line(
         x = [value for value, _ in own]
         place.fill_between(x, low, high, color=look["color"], alpha=0.18, linewidth=0)
         place.plot(x, means, linestyle=DASHES[group // len(COLOURS) % len(DASHES)], **look)
+        place.locator_params(axis="x", nbins=MOST_TICKS)
         if is_by_ratio(x):
             from matplotlib.ticker import NullFormatter, StrMethodFormatter
 
@@ -299,7 +302,7 @@ def _front(document: Mapping[str, Any]) -> Drawn:
     )
     place.set_xlabel(first)
     place.set_ylabel(second)
-    place.legend()
+    legend(figure, place.lines, loc="outside upper center", ncols=2)
     return Drawn(
         "front",
         f"The Pareto front of {first} and {second}",
@@ -362,6 +365,7 @@ def _differences(records: Sequence[Mapping[str, Any]]) -> Drawn:
         left = names if place is places[0] else left
         place.set_ylim(len(names) - 0.5, -0.5)
         place.axvline(0, color="#333333", linewidth=0.8)
+        place.locator_params(axis="x", nbins=MOST_TICKS - 1)
         place.set_title(f"difference of {metric}")
     return Drawn(
         "differences", "Differences", "With the intervals of Holm's steps; grey ones are not told apart.", figure

@@ -77,6 +77,8 @@ class Optimise:
         states = [trial.state.name for trial in study.trials]
         complete, pruned = states.count("COMPLETE"), states.count("PRUNED")
         best = [trial for trial in study.best_trials if all(map(math.isfinite, trial.values))] if complete else []
+        way = 1 if next(iter(self.goals.values())) == "lowest" else -1
+        best.sort(key=lambda trial: (way * trial.values[0], trial.number))
         records = [self._record(points[trial.number], plan, runner) for trial in _each_once(best, points)]
         return Answer(
             self._told(records, plan, runner, [points[t.number] for t in best], complete, pruned),

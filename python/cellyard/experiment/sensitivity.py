@@ -3,12 +3,13 @@
 The first-order index of an axis is the share of a metric's variance that it brings alone, the total index that which would go if it were
 fixed, with all that it does together with others. The axes are independent and uniform (by ratio where they are logarithmic, each
 value of a list as probable). Computed by `scipy.stats.sobol_indices` (Saltelli's method of 2010) from means over the replications;
-all points have the same draws. Intervals are its bootstrap's.
+all points have the same draws. Intervals are of a bootstrap by `scipy.stats.bootstrap` (BCa).
 """
 
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -52,16 +53,33 @@ class Sensitivity:
                 [defined_or_refuse(line, m, "sensitivity") for line, m in zip(means, self.metrics, strict=True)]
             )
 
-        uniform = [stats.uniform() for _ in plan.space]
+        given: list[Any] = []
+
+        def estimators(f_A: Any, f_B: Any, f_AB: Any) -> tuple[Any, Any]:  # noqa: N803  (names that scipy asks for)
+            given[:] = [f_A, f_B, f_AB]
+            return saltelli(f_A, f_B, f_AB)
+
         indices = stats.sobol_indices(
-            func=measured, n=self.samples, dists=uniform, rng=np.random.default_rng(self.seed)
+            func=measured,
+            n=self.samples,
+            dists=[stats.uniform() for _ in plan.space],
+            method=estimators,
+            rng=np.random.default_rng(self.seed),
         )
-        with np.errstate(all="ignore"):
-            ends = indices.bootstrap(confidence_level=self.confidence, n_resamples=RESAMPLES)
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore", stats.DegenerateDataWarning)  # an axis without influence has no interval
+            # That of `SobolResult` takes no seed.
+            ends = stats.bootstrap(
+                [np.arange(self.samples)],
+                lambda places: saltelli(*(values[..., places] for values in given)),
+                method="BCa",
+                n_resamples=RESAMPLES,
+                confidence_level=self.confidence,
+                rng=np.random.default_rng(self.seed),
+            ).confidence_interval
         shape = (len(self.metrics), len(plan.space))
         first, total = (np.reshape(one, shape) for one in (indices.first_order, indices.total_order))
-        of_first, of_total = ends.first_order.confidence_interval, ends.total_order.confidence_interval
-        bounds = [np.reshape(one, shape) for one in (of_first.low, of_first.high, of_total.low, of_total.high)]
+        bounds = [np.reshape(one, shape) for one in (ends.low[0], ends.high[0], ends.low[1], ends.high[1])]
         records, sentences = [], []
         for i, metric in enumerate(self.metrics):
             own = []
@@ -79,6 +97,17 @@ class Sensitivity:
             f"intervals of {percent(self.confidence)} by bootstrap."
         )
         return Answer(sentences, {"indices": records}, tuple(self.metrics))
+
+
+def saltelli(f_A: Any, f_B: Any, f_AB: Any) -> tuple[Any, Any]:  # noqa: N803  (names that scipy asks for)
+    """First and total order after table 2 of Saltelli et al. (2010), as scipy has them by default."""
+    import numpy as np
+
+    with np.errstate(all="ignore"):
+        variance = np.var([f_A, f_B], axis=(0, -1))
+        first = np.mean(f_B * (f_AB - f_A), axis=-1) / variance
+        total = 0.5 * np.mean((f_A - f_AB) ** 2, axis=-1) / variance
+    return first.T, total.T
 
 
 def _mean(values: Sequence[float]) -> float | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -9,7 +10,7 @@ from cellyard.experiment.fields import Fields
 from cellyard.experiment.plan import CONFIDENCE, Answer, Expected, Plan
 from cellyard.experiment.runner import Remembered
 from cellyard.experiment.sentences import counted, spread
-from cellyard.experiment.statistics import defined, estimate
+from cellyard.experiment.statistics import Estimate, defined, estimate
 
 #: Metrics that the sentences tell of.
 TOLD = 3
@@ -44,9 +45,21 @@ class Table:
                 sentences.append(f"{metric} is {spread(high)} {'there' if len(points) == 1 else 'at every point'}.")
             else:
                 sentences.append(
-                    f"{metric} is highest at {top}: {spread(high)}, and lowest at {bottom}: {spread(low)}."
+                    f"{metric} is highest at {top}: {spread(high)}{_rivals(high, means)}, and lowest at {bottom}: "
+                    f"{spread(low)}{_rivals(low, means)}."
                 )
         return Answer(sentences)
+
+
+def _rivals(end: Estimate, means: Sequence[tuple[Estimate, object]]) -> str:
+    """How many other points have intervals that overlap that of the highest, or lowest."""
+    if end.low is None or end.high is None:
+        return ""
+    many = sum(
+        one is not end and one.low is not None and one.high is not None and one.low <= end.high and one.high >= end.low
+        for one, _ in means
+    )
+    return f" (not told apart from {counted(many, 'other')})" if many else ""
 
 
 def _mean(pair: tuple[object, ...]) -> float:
