@@ -86,8 +86,8 @@ def test_runs_that_differ_in_more_are_not_averaged(path: Path) -> None:
     ("where", "labels"),
     [
         ([("drop", "fba")], ["fba z=0.5", "fba z=0.8"]),
-        ([("drop", "fba z=0.8"), ("drop", "epd")], ["epd", "fba z=0.8"]),
-        ([("z", "0.5")], ["fba z=0.5"]),
+        ([("drop", "fba z=0.8"), ("drop", "epd")], ["epd", "fba"]),
+        ([("z", "0.5")], ["fba"]),
         ([("drop.policy", "tail-drop")], ["tail-drop"]),
     ],
 )
@@ -245,3 +245,12 @@ def test_what_is_wrong_is_one_line_and_leaves_nothing(
     (line,) = done.stderr.splitlines()
     assert told in line
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_buffer_without_limit_stands_beside_the_others_as_a_word() -> None:
+    pytest.importorskip("matplotlib")
+    spread = {"mean": 0.5, "low": 0.4, "high": 0.6, "p5": 0.3, "p95": 0.7}
+    points = [{"buffer_cells": buffer, "runs": 2, "efficiency": spread} for buffer in (500, 1000, float("inf"))]
+    document = Points(["buffer_cells"], ["efficiency"], points).document()
+    (axes,) = one_figure(document).figure.axes
+    assert [text.get_text() for text in axes.get_xticklabels()] == ["500", "1000", "unlimited"]

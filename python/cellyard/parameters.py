@@ -7,7 +7,7 @@ last words will do where they name one thing. ``vc.count``, ``host.count`` and s
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import Any, TypeAlias
@@ -65,6 +65,12 @@ class Scenarios:
 
     def __init__(self, texts: Mapping[bytes, str]) -> None:
         self._said = {key: parameters(text) for key, text in texts.items()}
+
+    def only(self, keys: Container[bytes]) -> Scenarios:
+        """Some of them."""
+        found = Scenarios({})
+        found._said = {key: said for key, said in self._said.items() if key in keys}
+        return found
 
     def values(self, path: str, option: str) -> dict[bytes, str | None]:
         """What each scenario says there, ``None`` where it says nothing; raises `UsageError`, which names the ``option``.

@@ -84,6 +84,7 @@ def gathered(store: Store, asked: Asked) -> Points:
     runs = _runs(store, asked, notes)
     scenarios = Scenarios(_texts(store, {run.scenario for run in runs}))
     runs = _where(runs, scenarios, asked.where)
+    scenarios = scenarios.only({run.scenario for run in runs})
     names = [asked.x, *asked.by]
     if not asked.x:
         raise UsageError(f"--x: say over what is drawn. {scenarios.told()}")
@@ -171,7 +172,7 @@ def _points(
     metrics: Mapping[str, MetricPath],
     notes: list[str],
 ) -> Points:
-    short = [default_name(name) for name in names]
+    short = [name if name.endswith(".count") else default_name(name) for name in names]
     told = short if len(set(short)) == len(short) and not set(short) & set(metrics) else list(names)
     columns = as_columns([dict(zip(told, place, strict=True)) for place in at])
     found = []

@@ -121,25 +121,23 @@ def _line(
     groups: int = 1,
     label: str | None = None,
     words: Sequence[Any] = (),
+    every: Sequence[Mapping[str, Any]] = (),
 ) -> None:
-    """A line of means with the band of the runs; where the axis has words, marks with bars, those of several groups side by side."""
+    """A line of means with the band of the runs; where the axis has words, marks with bars, those of several groups side by side.
+
+    ``every`` are the points of all panels, which have one scale.
+    """
     own = [(point[axis], point[metric]) for point in points if point[metric]["mean"] is not None]
     means = [one["mean"] for _, one in own]
     low, high = [one["p5"] for _, one in own], [one["p95"] for _, one in own]
     look: Any = {"color": COLOURS[group % len(COLOURS)], "label": label, "markersize": 3}
     look["marker"] = MARKERS[group % len(MARKERS)]
-    words = list(words) or ([value for value, _ in own] if any(isinstance(value, str) for value, _ in own) else [])
+    words = list(words) or ([value for value, _ in own] if any(_is_word(value) for value, _ in own) else [])
     if not words:
         x = [value for value, _ in own]
         place.fill_between(x, low, high, color=look["color"], alpha=0.18, linewidth=0)
         place.plot(x, means, linestyle=DASHES[group // len(COLOURS) % len(DASHES)], **look)
-        place.locator_params(axis="x", nbins=MOST_TICKS)
-        if is_by_ratio(x):
-            from matplotlib.ticker import NullFormatter, StrMethodFormatter
-
-            place.set_xscale("log")
-            place.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
-            place.xaxis.set_minor_formatter(NullFormatter())
+        _scale(place, [point[axis] for point in every or points])
         return
     shift = 0.5 * (group - (groups - 1) / 2) / max(groups, 1)
     errors = [
@@ -148,8 +146,29 @@ def _line(
     ]
     x = [words.index(value) + shift for value, _ in own]
     place.errorbar(x, means, yerr=errors, linestyle="", capsize=3, elinewidth=0.9, **look)
-    place.set_xticks(range(len(words)), [str(word) for word in words], rotation=20, ha="right")
+    place.set_xticks(range(len(words)), [_tick(word) for word in words], rotation=20, ha="right")
     place.set_xlim(-0.5, len(words) - 0.5)
+
+
+def _is_word(value: Any) -> bool:
+    """Whether a value has no place on an axis of numbers: a text, or what is unlimited."""
+    return isinstance(value, str) or math.isinf(value)
+
+
+def _scale(place: Any, values: Sequence[float]) -> None:
+    """An axis from the smallest to the largest value, by ratio where these are spread so."""
+    if not is_by_ratio(sorted(set(values))):
+        place.locator_params(axis="x", nbins=MOST_TICKS)
+        margin = 0.03 * (max(values) - min(values)) or 0.5
+        place.set_xlim(min(values) - margin, max(values) + margin)
+        return
+    from matplotlib.ticker import NullFormatter, StrMethodFormatter
+
+    place.set_xscale("log")
+    place.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    place.xaxis.set_minor_formatter(NullFormatter())
+    factor = (max(values) / min(values)) ** 0.03
+    place.set_xlim(min(values) / factor, max(values) * factor)
 
 
 def is_by_ratio(values: Sequence[float]) -> bool:
@@ -170,10 +189,8 @@ def _grouped(document: Mapping[str, Any], axis: str, by: str, others: Sequence[M
 
     points, metrics = document["points"], document["metrics"]
     values = list(dict.fromkeys(point[by] for point in points))
-    if any(isinstance(point[axis], str) for point in points):
-        words = sorted({point[axis] for point in points}, key=_order(points, axis))
-    else:
-        words = []
+    across = sorted({point[axis] for point in points}, key=_order(points, axis))
+    words = across if any(map(_is_word, across)) else []
     figure, grid = panels_grid(
         len(metrics), len(others), width=max(5.0, 1.15 * WIDTH * len(others)), height=0.6 + HEIGHT * len(metrics)
     )
@@ -181,7 +198,7 @@ def _grouped(document: Mapping[str, Any], axis: str, by: str, others: Sequence[M
         for place, other in zip(line, others, strict=True):
             for group, value in enumerate(values):
                 own = [p for p in points if p[by] == value and all(p[key] == v for key, v in other.items())]
-                _line(place, own, axis, metric, group=group, groups=len(values), words=words)
+                _line(place, own, axis, metric, group=group, groups=len(values), words=words, every=points)
             place.set_xlabel(axis)
             place.set_title(", ".join(f"{key} = {_tick(v)}" for key, v in other.items()))
         line[0].set_ylabel(metric)
@@ -271,7 +288,7 @@ def _dots(document: Mapping[str, Any], axes: Sequence[str], metrics: Sequence[st
     for line, metric in zip(grid, metrics, strict=True):
         for place, axis in zip(line, axes, strict=True):
             own = [(p[axis], p[metric]["mean"]) for p in points if p[metric]["mean"] is not None]
-            numeric = all(isinstance(value, (int, float)) for value, _ in own)
+            numeric = not any(_is_word(value) for value, _ in own)
             x = [value if numeric else str(value) for value, _ in own]
             place.plot(
                 x, [mean for _, mean in own], linestyle="", marker=".", markersize=4, color=COLOURS[0], alpha=0.7
@@ -378,7 +395,9 @@ def _order(points: Sequence[Mapping[str, Any]], axis: str) -> Any:
 
 
 def _tick(value: Any) -> str:
-    return number(value) if isinstance(value, (int, float)) else str(value)
+    if isinstance(value, str):
+        return value
+    return "unlimited" if math.isinf(value) else number(value)
 
 
 def _and(words: Sequence[str]) -> str:
