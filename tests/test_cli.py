@@ -55,7 +55,7 @@ def test_help_imports_nothing_heavy() -> None:
         "import sys, cellyard.cli as c\n"
         "try: c.main(['--help'])\n"
         "except SystemExit: pass\n"
-        "print([m for m in ('pydantic', 'numpy', 'rich', 'jinja2', 'matplotlib', 'cellyard._engine') if m in sys.modules])"
+        "print([m for m in ('typer', 'pydantic', 'numpy', 'rich', 'jinja2', 'matplotlib', 'cellyard._engine') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"

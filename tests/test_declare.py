@@ -113,9 +113,28 @@ def test_any_other_line_is_left_to_typer(line: str) -> None:
     assert declare.read(cli.app, [word.strip("'") for word in line.split()]) is None
 
 
+@pytest.mark.parametrize("columns", [1, 50, 52, 57, 64, 70, 79, 80, 200])
+@pytest.mark.parametrize("group", [[], ["study"], ["store"], ["experiment"]], ids=" ".join)
+def test_help_of_a_group_is_what_typer_writes(
+    group: list[str], columns: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    for name in ("--help", "-h"):
+        by_typer([*group, name])
+        assert capsys.readouterr().out == f"{declare.help_of(cli.app, [*group, name], 'cellyard')}\n"
+
+
+@pytest.mark.parametrize(
+    "line", ["run --help", "study lost --help", "--help study", "--version --help", "", "study", "--hel"]
+)
+def test_help_of_anything_but_a_group_is_left_to_typer(line: str) -> None:
+    assert declare.help_of(cli.app, line.split(), "cellyard") is None
+
+
 def test_a_shell_that_completes_asks_typer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("_CELLYARD_COMPLETE", "complete_bash")
     assert declare.read(cli.app, ["run", "x"]) is None
+    assert declare.help_of(cli.app, ["--help"], "cellyard") is None
 
 
 def test_a_setting_that_only_typer_knows_leaves_its_command_to_typer() -> None:

@@ -2,7 +2,8 @@
 
 typer reads a command line, says what is wrong with it and writes help; importing it takes longer than many a run. So commands are declared
 with the records of this module, in typer's words, and a command line that is plainly right is read here: whole names, each value in the
-form of its type. All else is left to typer, help and completion included. Where both read a line they read the same.
+form of its type, and the help of a group. All else is left to typer, help of commands and completion included. Where both read a line they
+read the same.
 """
 
 from __future__ import annotations
@@ -104,6 +105,14 @@ class Group:
         """Put a group under a name."""
         self.groups[name] = group
 
+    def flags(self) -> list[tuple[str, str]]:
+        """The options before any command, each with its help."""
+        if self._options is None:
+            return []
+        hints = get_type_hints(self._options, include_extras=True).values()
+        declared = [extra for hint in hints for extra in get_args(hint)[1:] if isinstance(extra, Declared)]
+        return [(", ".join(one.names), one.settings["help"]) for one in declared]
+
     def for_typer(self, call: Call, words: Container[str] | None = None) -> typer.Typer:
         """The same as typer has it; commands whose names are not among ``words``, if these are given, without their parameters."""
         import typer
@@ -152,6 +161,9 @@ def run(program: Group, arguments: Sequence[str], *, name: str, call: Call) -> i
     if found:
         function, values = found
         return call(lambda: function(**values))
+    if (page := help_of(program, arguments, name)) is not None:
+        print(page)
+        return 0
     try:
         program.for_typer(call, None if _is_completing() else arguments)(args=list(arguments), prog_name=name)
     except SystemExit as ended:
@@ -171,6 +183,33 @@ def read(program: Group, arguments: Sequence[str]) -> tuple[Function, dict[str, 
     function, _ = program.commands[words.pop(0)]
     values = _values(function, words)
     return None if values is None else (function, values)
+
+
+#: What typer says of the options that it adds itself.
+HELP = "Show this message and exit."
+COMPLETION = (
+    ("--install-completion", "Install completion for the current shell."),
+    ("--show-completion", "Show completion for the current shell, to copy it or customize the installation."),
+)
+
+
+def help_of(program: Group, arguments: Sequence[str], name: str) -> str | None:
+    """The help of a group of commands when a line asks for that and nothing else; ``None`` of a line that typer has to read."""
+    names = program.settings.get("context_settings", {}).get("help_option_names", ["--help"])
+    if os.name == "nt" or _is_completing() or not arguments or arguments[-1] not in names:
+        return None
+    group = program
+    for word in arguments[:-1]:
+        if word not in group.groups:
+            return None
+        group = group.groups[word]
+    options = [*group.flags(), *(COMPLETION if group is program else ()), (", ".join(names), HELP)]
+    commands = [(word, inspect.getdoc(function) or "") for word, (function, _) in group.commands.items()]
+    commands += [(word, one.settings["help"]) for word, one in group.groups.items()]
+    from cellyard import help  # noqa: A004
+
+    words = " ".join([name, *arguments[:-1]])
+    return help.page(words, group.settings["help"], options, commands, group.settings.get("epilog", ""))
 
 
 def _is_completing() -> bool:
