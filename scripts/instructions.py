@@ -2,12 +2,16 @@
 
 A busy machine moves times and hardly these counts. A run that takes more than 3 % more than is stored fails,
 unless the changelog tells of it in a line `* Instructions: CASE N million, because ...` whose number is right to 1 %.
+Counts hang on the compiler, the C library and what it finds in the processor, and on valgrind: they are compared where these are those that
+the stored ones were counted with, and otherwise the command says what differs, and passes.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
+import platform
 import re
 import shutil
 import subprocess
@@ -21,8 +25,40 @@ CHANGELOG = ROOT / "CHANGELOG.md"
 ALLOWED, EXACT = 0.03, 0.01
 
 
+#: What of a processor valgrind shows to the C library, which chooses functions by it.
+FEATURES = {"avx", "avx2"}
+
+
+def tools() -> dict[str, str]:
+    """All that counts hang on beside the code."""
+    about = dict(re.findall(r"(.+): (.+)", told("rustc", "-vV")))
+    flags = Path("/proc/cpuinfo")
+    found = FEATURES.intersection(flags.read_text(encoding="utf-8").split()) if flags.exists() else FEATURES
+    return {
+        "compiler": f"rustc {about['release']}, LLVM {about['LLVM version']}",
+        "target": about["host"],
+        "C library": " ".join(platform.libc_ver()),
+        "processor": " ".join(sorted(found)),
+        "valgrind": told("valgrind", "--version").strip(),
+    }
+
+
+def told(*command: str) -> str:
+    """What a command prints."""
+    return subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+
+
+def others(now: dict[str, str], before: dict[str, str]) -> list[str]:
+    """A sentence for each tool that is not the one that the stored counts were made with.
+
+    >>> others({"valgrind": "3.25", "target": "a"}, {"valgrind": "3.19", "target": "a"})
+    ['valgrind: stored 3.19, here 3.25']
+    """
+    return [f"{what}: stored {before.get(what)}, here {here}" for what, here in now.items() if before.get(what) != here]
+
+
 def built() -> str:
-    """The program with the runs, as `make bench` would build it."""
+    """The program with the runs, as `make bench` would build it, but not optimised across crates, which takes long."""
     command = [
         "cargo",
         "bench",
@@ -34,7 +70,8 @@ def built() -> str:
         "--message-format",
         "json",
     ]
-    done = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True)
+    quick = {**os.environ, "CARGO_PROFILE_BENCH_LTO": "off"}
+    done = subprocess.run(command, cwd=ROOT, env=quick, check=True, stdout=subprocess.PIPE, text=True)
     found = [json.loads(line) for line in done.stdout.splitlines()]
     programs = [
         item["executable"] for item in found if item.get("executable") and item["target"]["name"] == "instructions"
@@ -90,23 +127,24 @@ def main() -> None:
     write = options.parse_args().write
     if not shutil.which("valgrind"):
         sys.exit("valgrind is missing (on Debian: apt install valgrind)")
-    compiler = subprocess.run(["rustc", "-V"], cwd=ROOT, check=True, capture_output=True, text=True).stdout.strip()
+    here = tools()
     stored = json.loads(STORED.read_text(encoding="utf-8")) if STORED.exists() else None
-    if stored and not write and stored["compiler"] != compiler:
-        sys.exit(f"{STORED.name} was written with {stored['compiler']}, and this is {compiler}")
+    if stored and not write and (differ := others(here, stored["tools"])):
+        print("instructions are not compared, as the stored ones were counted with other tools:", *differ, sep="\n  ")
+        return
     program = built()
-    cases = subprocess.run([program], check=True, capture_output=True, text=True).stdout.split()
+    cases = told(program).split()
     now = {case: counted(program, case) for case in cases}
     before = stored["instructions"] if stored else {}
     for case, count in now.items():
         change = f"  {100 * (count / before[case] - 1):+6.1f} %" if case in before else ""
         print(f"{case:20} {count / 1e6:8.1f} million{change}")
     if write:
-        STORED.write_text(json.dumps({"compiler": compiler, "instructions": now}, indent=2) + "\n", encoding="utf-8")
+        STORED.write_text(json.dumps({"tools": here, "instructions": now}, indent=2) + "\n", encoding="utf-8")
     elif not stored:
         print(f"none are stored: make instructions INSTRUCTIONS_ARGS=--write writes {STORED.relative_to(ROOT)}")
-    elif told := too_many(now, before, CHANGELOG.read_text(encoding="utf-8")):
-        sys.exit("\n".join(told))
+    elif found := too_many(now, before, CHANGELOG.read_text(encoding="utf-8")):
+        sys.exit("\n".join(found))
 
 
 if __name__ == "__main__":

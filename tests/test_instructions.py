@@ -34,3 +34,17 @@ def test_more_instructions_need_a_note_that_is_right(count: int, changelog: str,
 
 def test_a_case_that_nobody_stored_fails() -> None:
     assert instructions.too_many({"new": 1}, {}, "") == ["new: not stored"]
+
+
+TOOLS = {"compiler": "rustc 1.95.0, LLVM 21.1.1", "target": "x86_64-unknown-linux-gnu", "valgrind": "valgrind-3.19.0"}
+
+
+@pytest.mark.parametrize("what", TOOLS)
+def test_counts_of_other_tools_are_not_compared_and_the_difference_is_told(what: str) -> None:
+    assert instructions.others(TOOLS, TOOLS) == []
+    told = instructions.others({**TOOLS, what: "another"}, TOOLS)
+    assert told == [f"{what}: stored {TOOLS[what]}, here another"]
+
+
+def test_tools_that_were_not_stored_differ() -> None:
+    assert instructions.others(TOOLS, {}) != []
