@@ -112,6 +112,9 @@ fn bin_of(ticks: u64) -> usize {
     ((shift as usize) << SUB_BITS) + (ticks >> shift) as usize
 }
 
+/// So many cells of a series are looked at together: most often one bin holds them all.
+const ALIKE: u64 = 8;
+
 /// Distribution of cell transfer delays, in logarithmic bins of at most 1/64 relative width.
 ///
 /// Only the factors of two that delays fall into have bins: those of a VC seldom span more than ten, which take 5 kB. Most delays fall
@@ -210,13 +213,27 @@ impl DelayBins {
         blocks.into_iter()
     }
 
+    /// `cells` cells that took from `least` to `most`, if one bin holds all these; else nothing, and false.
+    #[inline(always)]
+    fn add_alike(&mut self, least: Span, most: Span, cells: u64) -> bool {
+        let alike = bin_of(least.0) == bin_of(most.0);
+        if alike {
+            self.add(least, cells);
+        }
+        alike
+    }
+
     /// `cells` cells, of which the first took `first`, and each `more` longer than the one before.
     #[inline(always)]
     pub fn add_series(&mut self, first: Span, more: Span, cells: u64) {
-        let mut took = first;
-        for _ in 0..cells {
-            self.add(took, 1);
-            took += more;
+        let (mut took, mut left) = (first, cells);
+        while left > 0 {
+            let n = left.min(ALIKE);
+            if !self.add_alike(took, took + more * (n - 1), n) {
+                (0..n).for_each(|i| self.add(took + more * i, 1));
+            }
+            took += more * n;
+            left -= n;
         }
     }
 
@@ -294,9 +311,10 @@ mod tests {
     fn a_series_is_its_cells_wherever_the_bins_begin() {
         let (mut series, mut cells) = (DelayBins::default(), DelayBins::default());
         for first in [1u64 << 30, 1 << 20, 1 << 34] {
-            series.add_series(Span(first), Span(first / 3), 7);
-            for i in 0..7 {
-                cells.add(Span(first + i * (first / 3)), 1);
+            // In bins of their own, some in each, and nearly all in one.
+            for (more, n) in [(first / 3, 7), (first / 500, 101), (first / 100_000, 1000)] {
+                series.add_series(Span(first), Span(more), n);
+                (0..n).for_each(|i| cells.add(Span(first + i * more), 1));
             }
         }
         assert_eq!(series, cells);
