@@ -3,7 +3,7 @@
 use crate::flow::{Flow, FlowId, FlowKind};
 use crate::scenario::model::{Class, ClassQueue, Link, Scenario, Scheduler, Terms};
 use crate::scenario::port;
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 /// The network of a checked scenario, by index: links, VCs and hosts are numbered as in the scenario.
 #[derive(Clone, Debug)]
@@ -53,10 +53,8 @@ impl Topology {
     /// # Errors
     /// A sentence naming the VC and the missing link, if the scenario was built without the reader's checks.
     pub fn new(scenario: &Scenario) -> Result<Topology, String> {
-        let hosts: HashMap<&str, usize> = index(scenario.hosts.iter().map(|h| h.name.as_str()));
-        let switches: HashMap<&str, usize> =
-            index(scenario.switches.iter().map(|s| s.name.as_str()));
-        let (flows, flows_of) = flows(scenario, &hosts)?;
+        let nodes = Nodes::of(scenario);
+        let (flows, flows_of) = flows(scenario, &nodes)?;
         let links = scenario.links.len();
         let mut crossing = vec![Vec::new(); links];
         let mut inputs = vec![Vec::new(); links];
@@ -65,9 +63,12 @@ impl Topology {
             for hop in flow.path.windows(2) {
                 inputs[hop[1]].push(hop[0]);
             }
+            let class = scenario.vcs[flow.vc].class;
             for &link in &flow.path {
                 crossing[link].push(FlowId(id));
-                classes[link].push(scenario.vcs[flow.vc].class);
+                if classes[link].last() != Some(&class) {
+                    classes[link].push(class);
+                }
             }
         }
         for feeding in &mut inputs {
@@ -78,20 +79,15 @@ impl Topology {
             crossing.sort_unstable();
             crossing.dedup();
         }
-        let leaves = |names: &HashMap<&str, usize>| {
-            let find = |l: &Link| names.get(l.from.as_str()).copied();
-            scenario.links.iter().map(find).collect()
-        };
-        let enters = |l: &Link| switches.get(l.to.as_str()).copied();
         Ok(Topology {
             flows,
             flows_of,
             crossing,
             inputs,
             classes,
-            switch_of: leaves(&switches),
-            host_of: leaves(&hosts),
-            enters: scenario.links.iter().map(enters).collect(),
+            switch_of: nodes.of_links(0, Nodes::switch),
+            host_of: nodes.of_links(0, Nodes::host),
+            enters: nodes.of_links(1, Nodes::switch),
         })
     }
 
@@ -158,51 +154,106 @@ impl Topology {
     }
 }
 
+/// Hosts and switches by name, and the ends of each link.
+struct Nodes<'s> {
+    /// Hosts come first.
+    number: FxHashMap<&'s str, usize>,
+    hosts: usize,
+    /// Per link, the nodes that it leaves and enters.
+    ends: Vec<[Option<usize>; 2]>,
+}
+
+impl<'s> Nodes<'s> {
+    fn of(scenario: &'s Scenario) -> Nodes<'s> {
+        let hosts = scenario.hosts.iter().map(|h| h.name.as_str());
+        let names = hosts.chain(scenario.switches.iter().map(|s| s.name.as_str()));
+        let number: FxHashMap<&str, usize> = names.zip(0..).collect();
+        let of = |name: &String| number.get(name.as_str()).copied();
+        let ends = scenario.links.iter().map(|l| [of(&l.from), of(&l.to)]);
+        Nodes {
+            ends: ends.collect(),
+            number,
+            hosts: scenario.hosts.len(),
+        }
+    }
+
+    /// The index of a node among hosts, if it is one.
+    fn host(&self, node: usize) -> Option<usize> {
+        (node < self.hosts).then_some(node)
+    }
+
+    /// The index of a node among switches, if it is one.
+    fn switch(&self, node: usize) -> Option<usize> {
+        node.checked_sub(self.hosts)
+    }
+
+    /// Per link, what `what` tells of the node at an end: 0 is the one that it leaves, 1 the one that it enters.
+    fn of_links(
+        &self,
+        end: usize,
+        what: fn(&Nodes<'s>, usize) -> Option<usize>,
+    ) -> Vec<Option<usize>> {
+        let node = |ends: &[Option<usize>; 2]| what(self, ends[end]?);
+        self.ends.iter().map(node).collect()
+    }
+}
+
 /// All flows, and those of each VC.
 type Flows = (Vec<Flow>, Vec<Vec<FlowId>>);
 
-fn flows(scenario: &Scenario, hosts: &HashMap<&str, usize>) -> Result<Flows, String> {
-    let mut between: HashMap<(&str, &str), usize> = HashMap::new();
-    for (i, link) in scenario.links.iter().enumerate() {
-        between.entry((&link.from, &link.to)).or_insert(i);
+fn flows(scenario: &Scenario, nodes: &Nodes) -> Result<Flows, String> {
+    let mut between = FxHashMap::default();
+    between.reserve(scenario.links.len());
+    for (i, ends) in nodes.ends.iter().enumerate() {
+        between.entry(*ends).or_insert(i);
     }
     let mut flows = Vec::with_capacity(FlowKind::FRAMES.len() * scenario.vcs.len());
     let mut flows_of = Vec::with_capacity(scenario.vcs.len());
+    let mut names: Vec<&str> = Vec::new();
+    let mut way: Vec<Option<usize>> = Vec::new();
     for (index, vc) in scenario.vcs.iter().enumerate() {
-        let host = |name: &str| {
-            let found = hosts.get(name).copied();
-            found.ok_or_else(|| format!("vc {}: no host named {name}", vc.name))
+        names.clear();
+        names.push(&vc.from);
+        names.extend(vc.route.iter().map(String::as_str));
+        names.push(&vc.to);
+        way.clear();
+        way.extend(names.iter().map(|name| nodes.number.get(name).copied()));
+        let host = |at: usize| {
+            let found = way[at].and_then(|node| nodes.host(node));
+            found.ok_or_else(|| format!("vc {}: no host named {}", vc.name, names[at]))
         };
-        let hosts = [host(&vc.from)?, host(&vc.to)?];
-        let mut nodes = vec![vc.from.as_str()];
-        nodes.extend(vc.route.iter().map(String::as_str));
-        nodes.push(&vc.to);
-        let link = |from: &str, to: &str| {
-            let found = between.get(&(from, to)).copied();
-            found.ok_or_else(|| format!("vc {}: no link from {from} to {to}", vc.name))
+        let hosts = [host(0)?, host(names.len() - 1)?];
+        let link = |a: usize, b: usize| {
+            let ends = way[a].and(way[b]).map(|_| [way[a], way[b]]);
+            let found = ends.and_then(|ends| between.get(&ends)).copied();
+            found
+                .ok_or_else(|| format!("vc {}: no link from {} to {}", vc.name, names[a], names[b]))
         };
-        let mut own = Vec::new();
-        for &kind in FlowKind::of_vc(vc.abr.is_some()) {
-            let hops = nodes.windows(2);
-            let (path, hosts): (Result<Vec<usize>, String>, _) = if kind.is_forward() {
-                (hops.map(|w| link(w[0], w[1])).collect(), hosts)
-            } else {
-                let back = hops.rev().map(|w| link(w[1], w[0]));
-                (back.collect(), [hosts[1], hosts[0]])
-            };
+        let kinds = FlowKind::of_vc(vc.abr.is_some());
+        let mut own = Vec::with_capacity(kinds.len());
+        for &kind in kinds {
+            let hops = names.len() - 1;
+            let mut path = Vec::with_capacity(hops);
+            for at in 0..hops {
+                path.push(if kind.is_forward() {
+                    link(at, at + 1)?
+                } else {
+                    link(hops - at, hops - at - 1)?
+                });
+            }
             own.push(FlowId(flows.len() as u32));
             flows.push(Flow {
                 vc: index,
                 kind,
-                path: path?,
-                hosts,
+                path,
+                hosts: if kind.is_forward() {
+                    hosts
+                } else {
+                    [hosts[1], hosts[0]]
+                },
             });
         }
         flows_of.push(own);
     }
     Ok((flows, flows_of))
-}
-
-fn index<'a>(names: impl Iterator<Item = &'a str>) -> HashMap<&'a str, usize> {
-    names.enumerate().map(|(i, name)| (name, i)).collect()
 }

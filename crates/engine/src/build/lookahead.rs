@@ -5,7 +5,7 @@ use super::hops::Hops;
 use crate::fabric::Next;
 use crate::port::Lookahead;
 use crate::units::Span;
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 /// The look-ahead of a network.
 pub struct Ahead {
@@ -126,7 +126,7 @@ fn answer_times(
     receives: &[Reach<Option<usize>>],
     [ports, hosts]: [usize; 2],
 ) {
-    let mut shortest: Vec<HashMap<usize, Span>> = vec![HashMap::new(); hosts];
+    let mut shortest: Vec<FxHashMap<usize, Span>> = vec![FxHashMap::default(); hosts];
     let mut reached_directly = vec![false; hosts];
     for &Reach { host, port, takes } in receives {
         match port {

@@ -14,8 +14,8 @@ use crate::processing::is_constant;
 use crate::scenario::{Scenario, TcpParams, Vc};
 use crate::topology::Topology;
 use crate::units::CELL_BITS;
+use rustc_hash::FxHashSet;
 use serde::Serialize;
-use std::collections::HashSet;
 
 /// What a run is expected to take.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
@@ -73,7 +73,7 @@ pub fn expected(scenario: &Scenario, topology: &Topology) -> Expected {
     let shares = shares(scenario, topology, &demands);
     let can_queue = queueing_links(scenario, topology);
     let is_station = |link: usize| can_queue[link] || looks_at_each(scenario, topology, link);
-    let names: HashSet<&str> = scenario.probes.iter().map(|p| p.of.as_str()).collect();
+    let names: FxHashSet<&str> = scenario.probes.iter().map(|p| p.of.as_str()).collect();
     let is_watched = |link: usize| names.contains(scenario.links[link].name.as_str());
     let mut found = Expected::default();
     let (mut watched_cells, mut judged_cells, mut paced_cells) = (0.0, 0.0, 0.0);

@@ -6,8 +6,8 @@ use crate::options::RunError;
 use crate::scenario::{Class, ClassQueue, Link, Scenario, Scheduler, Traffic, Vc};
 use crate::topology::Topology;
 use crate::units::Ratio;
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
-use std::collections::{HashMap, HashSet};
 use std::mem::{Discriminant, discriminant};
 
 /// Frames lost on purpose that are told one by one.
@@ -101,7 +101,7 @@ pub fn outline(scenario: &Scenario) -> Result<Outline<'_>, RunError> {
     let described = described(scenario, &topology);
     let carrying = (0..scenario.links.len()).filter(|&link| !topology.inputs[link].is_empty());
     let ports = carrying.zip(&described.ports);
-    let queueing: HashMap<usize, &PortDescription> =
+    let queueing: FxHashMap<usize, &PortDescription> =
         ports.filter(|(_, port)| port.can_queue).collect();
     Ok(Outline {
         links: described.links,
@@ -128,9 +128,9 @@ type Common<'s> = (
 fn ways<'s>(
     scenario: &'s Scenario,
     topology: &Topology,
-    queueing: &HashMap<usize, &PortDescription<'s>>,
+    queueing: &FxHashMap<usize, &PortDescription<'s>>,
 ) -> Vec<Way<'s>> {
-    let mut known: HashMap<Common, usize> = HashMap::new();
+    let mut known: FxHashMap<Common, usize> = FxHashMap::default();
     let mut members: Vec<Vec<usize>> = Vec::new();
     for (index, vc) in scenario.vcs.iter().enumerate() {
         let links = topology.data_path(index).iter();
@@ -187,7 +187,7 @@ fn hop<'s>(link: &'s Link, port: Option<&&PortDescription<'s>>, class: Class) ->
 }
 
 fn names<'s>(vcs: impl Iterator<Item = &'s Vc>, name: fn(&Vc) -> &str) -> Names<'s> {
-    let mut seen = HashSet::new();
+    let mut seen = FxHashSet::default();
     let distinct: Vec<&str> = vcs.map(name).filter(|name| seen.insert(*name)).collect();
     Names {
         count: distinct.len(),

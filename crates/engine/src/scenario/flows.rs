@@ -8,6 +8,7 @@ use super::report::Report;
 use crate::class::Class;
 use crate::notation::show::{show_duration, show_rate};
 use crate::units::{BitRate, CELL_BITS, TICKS_PER_SECOND};
+use rustc_hash::FxHashMap;
 use serde_json::{Value as Json, json};
 use std::collections::{HashMap, HashSet};
 
@@ -54,7 +55,7 @@ impl<'a> Flows<'a> {
 
     /// Makes one traffic for all VCs of an entry whose hosts' links are alike.
     fn read_traffic(&mut self) {
-        let mut known: HashMap<(usize, Option<u64>), usize> = HashMap::new();
+        let mut known: FxHashMap<(usize, Option<u64>), usize> = FxHashMap::default();
         let things = self.things;
         for vc in &things.vcs {
             let line = self.first_link(vc).and_then(|link| self.link_rate(link));

@@ -95,18 +95,22 @@ fn make(
         unique: true,
         second: false,
     };
+    let more = pairs.len() * backs.len();
+    things.links.reserve(more);
+    things.between.reserve(more);
+    things.link_names.reserve(more);
     for (k, &(a, b)) in pairs.iter().enumerate() {
         for &back in backs {
             let (from, to) = if back { (b, a) } else { (a, b) };
             let suffix = if back { "-back" } else { "" };
             let name = match own_name {
-                None => format!("{}->{}", things.nodes[from].name, things.nodes[to].name),
+                None => [&things.nodes[from].name, "->", &things.nodes[to].name].concat(),
                 Some(name) if grouped => format!("{name}{}{suffix}", k + 1),
                 Some(name) => format!("{name}{suffix}"),
             };
             let link = things.links.len();
             made.second |= things.between.insert((from, to), link).is_some();
-            made.unique &= things.link_names.define(&name, vec![link], false);
+            made.unique &= things.link_names.define(&name, link);
             members[usize::from(back)].push(link);
             things.links.push(LinkAt {
                 name,
@@ -121,7 +125,7 @@ fn make(
         for &back in backs {
             let members = std::mem::take(&mut members[usize::from(back)]);
             let name = group_name(entry.record, back);
-            made.unique &= things.link_names.define(&name, members, true);
+            made.unique &= things.link_names.define_group(&name, members);
         }
     }
     made

@@ -37,9 +37,10 @@ fn family(
         let names = numbered(name, count);
         let members = (first..first + names.len()).collect();
         let known = &mut things.node_names;
-        let mut unique = count.is_none() || known.define(name, members, true);
+        known.reserve(names.len());
+        let mut unique = count.is_none() || known.define_group(name, members);
         for (k, name) in names.into_iter().enumerate() {
-            unique &= known.define(&name, vec![things.nodes.len()], false);
+            unique &= known.define(&name, things.nodes.len());
             let entry = placed.position(family, i, k);
             things.nodes.push(NodeAt { name, entry });
         }

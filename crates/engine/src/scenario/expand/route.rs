@@ -1,7 +1,7 @@
 //! Routes: given ones are followed link by link, others are the shortest, the first in scenario order.
 
 use super::things::Things;
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 /// Nodes that the breadth-first trees kept for further VCs may have together.
 const MOST_KEPT: usize = 1_000_000;
@@ -11,7 +11,7 @@ pub(crate) struct Router {
     /// Per node, the nodes to which links lead both ways, in scenario order.
     neighbours: Vec<Vec<u32>>,
     /// By start.
-    trees: HashMap<usize, Tree>,
+    trees: FxHashMap<usize, Tree>,
     /// Nodes in all trees.
     kept: usize,
 }
@@ -22,7 +22,7 @@ struct Tree {
     /// The nodes in the order in which they were found, each with the position of its parent.
     found: Vec<(u32, u32)>,
     /// Per node in `found`: its position.
-    position: HashMap<u32, u32>,
+    position: FxHashMap<u32, u32>,
     /// The next of them whose neighbours are looked at.
     next: usize,
 }
@@ -31,7 +31,7 @@ impl Tree {
     fn new(start: usize) -> Tree {
         Tree {
             found: vec![(start as u32, 0)],
-            position: HashMap::from([(start as u32, 0)]),
+            position: FxHashMap::from_iter([(start as u32, 0)]),
             next: 0,
         }
     }
@@ -92,7 +92,7 @@ impl Router {
         }
         Router {
             neighbours,
-            trees: HashMap::new(),
+            trees: FxHashMap::default(),
             kept: 0,
         }
     }
@@ -137,7 +137,8 @@ impl Router {
                 name(to)
             ));
         };
-        let mut nodes = vec![to];
+        let mut nodes = Vec::with_capacity(path.len() + 2);
+        nodes.push(to);
         nodes.extend(path);
         if start != from {
             nodes.push(from);

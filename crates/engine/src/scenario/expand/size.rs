@@ -4,8 +4,8 @@ use crate::scenario::alone::Placed;
 use crate::scenario::model::{Host, Link, Switch, TcpParams, Vc};
 use crate::scenario::record::{Record, number, text};
 use crate::scenario::report::Report;
+use rustc_hash::FxHashMap;
 use serde_json::Value as Json;
-use std::collections::HashMap;
 use std::mem::size_of;
 
 /// Most hosts, switches, links and VCs of a scenario together.
@@ -19,7 +19,7 @@ struct Sizes<'r> {
     links: u64,
     vcs: u64,
     /// Members of each name of a node.
-    members: HashMap<&'r str, u64>,
+    members: FxHashMap<&'r str, u64>,
     /// The largest count and its path.
     largest: (u64, String),
 }

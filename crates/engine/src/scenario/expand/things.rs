@@ -1,7 +1,8 @@
 //! The things of a scenario: what its entries stand for, names resolved to positions.
 
 use crate::scenario::values::LONGEST_NAME;
-use std::collections::{HashMap, HashSet};
+use rustc_hash::FxHashMap;
+use std::collections::hash_map::Entry;
 
 /// A host or switch; hosts come first.
 #[derive(Debug)]
@@ -30,11 +31,17 @@ pub(crate) struct VcAt {
     pub entry: usize,
 }
 
+/// What a name stands for.
+#[derive(Debug)]
+enum Members {
+    One(usize),
+    Group(Vec<usize>),
+}
+
 /// Things by name: a thing alone, or the members of a group.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
-    members: HashMap<String, Vec<usize>>,
-    groups: HashSet<String>,
+    members: FxHashMap<String, Members>,
     /// The first name that is too long.
     too_long: Option<String>,
 }
@@ -45,27 +52,41 @@ impl Names {
         self.too_long.take()
     }
 
-    /// False when the name is taken.
-    pub(super) fn define(&mut self, name: &str, members: Vec<usize>, group: bool) -> bool {
-        if self.members.contains_key(name) {
+    /// Makes room for so many more.
+    pub(super) fn reserve(&mut self, names: usize) {
+        self.members.reserve(names);
+    }
+
+    /// The name of a thing alone. False when it is taken.
+    pub(super) fn define(&mut self, name: &str, thing: usize) -> bool {
+        self.insert(name, Members::One(thing))
+    }
+
+    /// The name of a group. False when it is taken.
+    pub(super) fn define_group(&mut self, name: &str, members: Vec<usize>) -> bool {
+        self.insert(name, Members::Group(members))
+    }
+
+    fn insert(&mut self, name: &str, members: Members) -> bool {
+        let Entry::Vacant(place) = self.members.entry(name.to_string()) else {
             return false;
-        }
+        };
+        place.insert(members);
         if self.too_long.is_none() && name.chars().count() > LONGEST_NAME {
             self.too_long = Some(name.to_string());
-        }
-        self.members.insert(name.to_string(), members);
-        if group {
-            self.groups.insert(name.to_string());
         }
         true
     }
 
     pub(crate) fn find(&self, name: &str) -> Option<&[usize]> {
-        self.members.get(name).map(Vec::as_slice)
+        self.members.get(name).map(|members| match members {
+            Members::One(thing) => std::slice::from_ref(thing),
+            Members::Group(things) => things,
+        })
     }
 
     pub(super) fn is_group(&self, name: &str) -> bool {
-        self.groups.contains(name)
+        matches!(self.members.get(name), Some(Members::Group(_)))
     }
 
     pub(crate) fn all(&self) -> impl Iterator<Item = &str> {
@@ -82,7 +103,7 @@ pub(crate) struct Things {
     pub links: Vec<LinkAt>,
     pub vcs: Vec<VcAt>,
     /// The link from one node to another.
-    pub between: HashMap<(usize, usize), usize>,
+    pub between: FxHashMap<(usize, usize), usize>,
     pub node_names: Names,
     pub link_names: Names,
     pub vc_names: Names,

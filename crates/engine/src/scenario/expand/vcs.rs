@@ -7,7 +7,7 @@ use crate::notation::words::list;
 use crate::scenario::alone::Placed;
 use crate::scenario::record::{Record, entries, is_left_out, number, text};
 use crate::scenario::report::Report;
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 /// Most links on the routes of all VCs together.
 const MOST_HOPS: usize = 1_000_000;
@@ -46,7 +46,7 @@ pub(super) fn vcs(
         let members: Vec<usize> = (first..things.vcs.len()).collect();
         match plan.name {
             None => unnamed.extend(members),
-            Some(name) if plan.numbered => unique &= things.vc_names.define(name, members, true),
+            Some(name) if plan.numbered => unique &= things.vc_names.define_group(name, members),
             Some(_) => {}
         }
         check_length(&format!("{path}.name"), &mut things.vc_names, report);
@@ -55,7 +55,7 @@ pub(super) fn vcs(
         }
     }
     if !unnamed.is_empty() {
-        things.vc_names.define("vc", unnamed, true);
+        things.vc_names.define_group("vc", unnamed);
     }
 }
 
@@ -68,7 +68,7 @@ struct Plan<'r> {
     /// The switches that it gives; `None` when it gives none or a wrong one.
     route: Option<Vec<usize>>,
     /// The members that are set alone, by number.
-    alone: HashMap<usize, Own<'r>>,
+    alone: FxHashMap<usize, Own<'r>>,
 }
 
 /// A member that is set alone.
@@ -108,7 +108,7 @@ fn plan<'r>(entry: Entry<'r>, things: &Things, report: &mut Report) -> Option<Pl
         numbered: grouped || count.is_some(),
         pairs,
         route,
-        alone: HashMap::new(),
+        alone: FxHashMap::default(),
     })
 }
 
@@ -120,8 +120,8 @@ fn alone<'r>(
     placed: &Placed,
     things: &Things,
     report: &mut Report,
-) -> HashMap<usize, Own<'r>> {
-    let mut found = HashMap::new();
+) -> FxHashMap<usize, Own<'r>> {
+    let mut found = FxHashMap::default();
     for member in placed.of("vc", at) {
         let Some(record) = all.get(member.at).copied().flatten() else {
             continue;
@@ -192,6 +192,8 @@ fn make(
     };
     let mut reachable = can_be(plan.route.as_deref(), entry.record);
     let mut unique = true;
+    things.vcs.reserve(plan.pairs.len());
+    things.vc_names.reserve(plan.pairs.len());
     for (k, &(from, to)) in plan.pairs.iter().enumerate() {
         let vc = things.vcs.len();
         let name = match plan.name {
@@ -199,7 +201,7 @@ fn make(
             Some(name) if plan.numbered => format!("{name}{}", k + 1),
             Some(name) => name.to_string(),
         };
-        unique &= things.vc_names.define(&name, vec![vc], false);
+        unique &= things.vc_names.define(&name, vc);
         let mut nodes = vec![from, to];
         let own = plan.alone.get(&k);
         let route = own.map_or(&plan.route, |own| &own.route).as_deref();
