@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +35,7 @@ def pool() -> Iterator[Workers]:
         yield found
 
 
-def in_order(found: Iterator[Finished]) -> list[dict[str, Any]]:
+def in_order(found: Iterator[Finished]) -> list[Mapping[str, Any]]:
     return [one.result for one in sorted(found, key=lambda one: one.index)]
 
 

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ import pytest
 from cellyard.batch import Job
 from cellyard.errors import UsageError
 from cellyard.files import LIST, NEW, SUMS, TRIAL, digest, settle, sums
+from cellyard.results import with_lists
 from cellyard.scenario import Scenario
 from cellyard.store import Store
 from cellyard.store.content import seal, unpacked
@@ -54,7 +56,12 @@ def kept_runs(path: Path) -> dict[str, str]:
         rows = store.connection.execute("SELECT hash FROM run").fetchall()
         parts = store.connection.execute("SELECT count(*), count(DISTINCT run) FROM result").fetchone()
         assert parts == (len(rows), len(rows)), "a run without its result, or with two"
-        return {raw.hex(): json.dumps(read(store, raw), default=list) for (raw,) in rows}
+        return {raw.hex(): text(read(store, raw)) for (raw,) in rows}
+
+
+def text(result: Mapping[str, Any] | None) -> str:
+    """All of a result."""
+    return json.dumps(result and with_lists(result))
 
 
 def look(folder: Path) -> str:
@@ -171,7 +178,7 @@ def test_damaged_bits_change_no_result_in_silence(cli: Cli, lan: Path, tmp_path:
     scenario = Scenario.read(lan, overrides=[("probe", '[{ what = "cwnd", of = "vc1" }]')]).canonical
     jobs = [Job(scenario, replication) for replication in range(3)]
     with Store(path) as store:
-        known = [json.dumps(store.get(job.identity), default=list) for job in jobs]
+        known = [text(store.get(job.identity)) for job in jobs]
     assert "null" not in known
     seen: Counter[str] = Counter()
     for _ in range(FLIPS):
@@ -179,7 +186,7 @@ def test_damaged_bits_change_no_result_in_silence(cli: Cli, lan: Path, tmp_path:
         path.write_bytes(whole[:place] + bytes([whole[place] ^ 1 << bit]) + whole[place + 1 :])
         try:
             with Store(path) as store:
-                found = [json.dumps(store.get(job.identity), default=list) for job in jobs]
+                found = [text(store.get(job.identity)) for job in jobs]
         except UsageError as error:
             assert str(error).startswith(f"{path}: ")
             seen["refused"] += 1

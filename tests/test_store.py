@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -35,12 +36,12 @@ class Efficiency:
     def __init__(self) -> None:
         self.asked = 0
 
-    def __call__(self, result: dict[str, Any]) -> dict[str, Any]:
+    def __call__(self, result: Mapping[str, Any]) -> dict[str, Any]:
         self.asked += 1
         return {"efficiency": result["totals"]["efficiency"]}
 
 
-def runs(jobs: list[Job], path: Path, **options: Any) -> tuple[list[dict[str, Any]], int]:
+def runs(jobs: list[Job], path: Path, **options: Any) -> tuple[list[Mapping[str, Any]], int]:
     """Results in order, and how many runs were made."""
     with Store(path) as store:
         found = sorted(run_jobs(jobs, store=store, **options), key=lambda one: one.index)

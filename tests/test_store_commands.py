@@ -30,7 +30,7 @@ class Goodput:
         return {"goodput_mbps": result["totals"]["goodput_mbps"]}
 
 
-def filled(path: Path, *jobs: Job) -> list[dict[str, Any]]:
+def filled(path: Path, *jobs: Job) -> list[Mapping[str, Any]]:
     """Results of jobs, which are in the store then."""
     with Store(path) as store:
         return [one.result for one in sorted(run_jobs(jobs, store=store), key=lambda one: one.index)]
@@ -195,7 +195,7 @@ def test_diff_tells_which_numbers_moved_and_by_how_much(cli: Cli, path: Path, mo
     monkeypatch.setattr(_engine, "build", lambda: "later")
     with Store(path) as store:
         for replication, result in enumerate(before):
-            changed = json.loads(json.dumps(result))
+            changed = json.loads(json.dumps(dict(result)))
             if replication == 1:
                 changed["totals"]["segments"] += 6
                 changed["vcs"][0]["segments"] *= 2

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from cellyard.document import Document
 from cellyard.errors import CellyardError, RunError, UsageError, unknown
 from cellyard.identity import Identity
 from cellyard.limits import MOST_JOBS, memory_bytes, whole
@@ -35,7 +35,7 @@ class Finished:
     """A finished run: its place in the batch, the engine's document with the points of series as arrays, and what it cost."""
 
     index: int
-    result: dict[str, Any]
+    result: Mapping[str, Any]
     cpu_seconds: float
 
 
@@ -128,7 +128,7 @@ def run_jobs(
 
 def _results(
     runs: Sequence[Ran], jobs: Sequence[Job], places: Sequence[Sequence[int]], spool: Spool | None
-) -> tuple[list[tuple[Ran, dict[str, Any]]], CellyardError | SpoolError | None]:
+) -> tuple[list[tuple[Ran, Mapping[str, Any]]], CellyardError | SpoolError | None]:
     """The results of runs, and the first error: whatever has finished is kept before that is raised."""
     done = []
     failed: CellyardError | SpoolError | None = None
@@ -148,7 +148,7 @@ def _added(job: Job, result: Mapping[str, Any], run: Ran) -> Added:
     return Added(job.identity, result, text, run.cpu_seconds)
 
 
-def _known(store: Store, job: Job) -> dict[str, Any] | None:
+def _known(store: Store, job: Job) -> Mapping[str, Any] | None:
     """What the store has of a job. What is to be kept of a run that is stored whole is made of that, as of a run that was just made."""
     found = store.get(job.identity)
     if found is None and job.keep and (all_of_it := store.get(job.identity.whole)) is not None:
@@ -157,13 +157,13 @@ def _known(store: Store, job: Job) -> dict[str, Any] | None:
     return found
 
 
-def _result(job: Job, run: Ran, index: int, spool: Spool | None) -> dict[str, Any]:
+def _result(job: Job, run: Ran, index: int, spool: Spool | None) -> Mapping[str, Any]:
     """What is kept of a run; raises `RunError` or `UsageError` when it has failed."""
     if run.document is None:
         kind, message = run.error or ("run", "no result")
         raise (UsageError if kind == "usage" else RunError)(f"{label(job)}: {message}")
     text, recorded, words = run.document
-    result = json.loads(text)
+    result: Mapping[str, Any] = Document(text)
     result = spool.finished(index, result, recorded, words) if spool else in_memory(result, recorded, words)
     return job.keep(result) if job.keep else result
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 
@@ -12,7 +12,7 @@ def numbers(value: Any, path: str = "") -> Iterator[tuple[str, float | int]]:
     >>> list(numbers({"totals": {"cells": 5, "fairness": None}, "vcs": [{"name": "vc1", "segments": 2}], "of": [7, "a"]}))
     [('totals.cells', 5), ('vcs.vc1.segments', 2), ('of.0', 7)]
     """
-    if isinstance(value, dict):
+    if isinstance(value, Mapping):
         for key, inner in value.items():
             yield from numbers(inner, f"{path}.{key}" if path else str(key))
     elif isinstance(value, list):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bisect
 from array import array
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from types import TracebackType
@@ -57,7 +57,9 @@ class Spool(AbstractContextManager["Spool"]):
         if drops is not None:
             records.append(drops.view(list(RECORD)))
 
-    def finished(self, run: int, result: dict[str, Any], recorded: Recorded, words: Sequence[str]) -> dict[str, Any]:
+    def finished(
+        self, run: int, result: Mapping[str, Any], recorded: Recorded, words: Sequence[str]
+    ) -> Mapping[str, Any]:
         """The document of a run that has finished, with what was recorded since the last part. Raises `SpoolError`."""
         points, drops = recorded
         if not points and drops is None and run not in self._runs:
@@ -159,13 +161,16 @@ class Spooled:
         return list(self[:].tolist())
 
 
-def in_memory(result: dict[str, Any], recorded: Recorded, words: Sequence[str]) -> dict[str, Any]:
+def in_memory(result: Mapping[str, Any], recorded: Recorded, words: Sequence[str]) -> Mapping[str, Any]:
     """The document of a run with all that its probes recorded as arrays."""
     points, drops = recorded
     return _with(result, points, Drops(drops.view(list(RECORD)), words) if drops is not None else ())
 
 
-def _with(result: dict[str, Any], columns: Sequence[tuple[Any, Any]], drops: Drops | tuple[()]) -> dict[str, Any]:
+def _with(result: Mapping[str, Any], columns: Sequence[tuple[Any, Any]], drops: Drops | tuple[()]) -> Mapping[str, Any]:
+    if not columns and not len(drops):
+        return result
+    result = dict(result)
     for series, (time_s, value) in zip(result["series"], columns, strict=True):
         series |= {"time_s": time_s, "value": value}
     if len(drops):

@@ -181,13 +181,15 @@ def _flat(record: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
 
 
 def json_text(value: object) -> str:
-    """JSON on one line, arrays as lists."""
+    """JSON on one line, arrays as lists, mappings as objects."""
     return json.dumps(value, default=_listed)
 
 
 def _listed(value: object) -> Any:
     if hasattr(value, "tolist"):
         return value.tolist()
+    if isinstance(value, Mapping):
+        return dict(value)
     raise TypeError(f"not for JSON: {value!r}")
 
 

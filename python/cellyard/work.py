@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
@@ -24,7 +24,7 @@ class Keep(Protocol):
     def identity(self) -> str:
         """Text that is another one when something else would be kept of the same run."""
 
-    def __call__(self, result: dict[str, Any]) -> dict[str, Any]:
+    def __call__(self, result: Mapping[str, Any]) -> dict[str, Any]:
         """What is kept of the engine's document of a run."""
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from cellyard.document import Document
 from cellyard.drops import RECORD, Drops
 from cellyard.identity import HASH_BYTES
 from cellyard.results import with_arrays
@@ -55,6 +56,8 @@ class Packed:
 
 def packed(result: Mapping[str, Any], text: str | None = None) -> Packed:
     """A whole result. ``text`` is its document without points and traced drops, if that is there as text already."""
+    if isinstance(result, Document):
+        return Packed(_pressed(result.text))
     series = result.get("series") or ()
     drops = result.get("trace")
     traced = drops if isinstance(drops, Drops) else None
@@ -105,13 +108,21 @@ def _little() -> Any:
     return np.dtype(list(RECORD)).newbyteorder("<")
 
 
-def unpacked(content: bytes, recorded: str | None, pieces: Iterable[Piece]) -> dict[str, Any]:
-    """The result; raises `DamageError` unless all of its pieces are there."""
+def unpacked(content: bytes, recorded: str | None, pieces: Iterable[Piece]) -> Mapping[str, Any]:
+    """The whole result; raises `DamageError` unless all of its pieces are there."""
     try:
-        result = json.loads(_unpressed(content))
-        if recorded is None:
-            return with_arrays(result)
-        return _with_pieces(result, json.loads(recorded), pieces)
+        text = _unpressed(content).decode()
+        if recorded is None:  # then nothing of it is an array
+            return Document(text)
+        return _with_pieces(json.loads(text), json.loads(recorded), pieces)
+    except (ValueError, TypeError, KeyError, AttributeError, zlib.error) as error:
+        raise DamageError(str(error)) from None
+
+
+def unpacked_part(content: bytes) -> dict[str, Any]:
+    """What was kept of a result."""
+    try:
+        return with_arrays(json.loads(_unpressed(content)))
     except (ValueError, TypeError, KeyError, AttributeError, zlib.error) as error:
         raise DamageError(str(error)) from None
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -124,7 +124,7 @@ def keeps(store: Store, run: StoredRun) -> list[bytes]:
     return [keep for (keep,) in rows]
 
 
-def result(store: Store, run: StoredRun, keep: bytes = WHOLE) -> dict[str, Any] | None:
+def result(store: Store, run: StoredRun, keep: bytes = WHOLE) -> Mapping[str, Any] | None:
     """What is stored of a run, if it is; raises `UsageError` when it is not as it was written."""
     try:
         if not run.is_consistent:

@@ -16,7 +16,17 @@ from typing import TYPE_CHECKING, Any
 from cellyard.errors import UsageError
 from cellyard.identity import WHOLE, Identity
 from cellyard.store import contents, schema
-from cellyard.store.content import DamageError, Packed, Piece, packed, packed_part, piece_seal, seal, unpacked
+from cellyard.store.content import (
+    DamageError,
+    Packed,
+    Piece,
+    packed,
+    packed_part,
+    piece_seal,
+    seal,
+    unpacked,
+    unpacked_part,
+)
 
 if TYPE_CHECKING:
     from cellyard.results import RunResult
@@ -78,7 +88,7 @@ class Store(AbstractContextManager["Store"]):
         self._on_disk = time.monotonic()
         self._dirty = False
 
-    def get(self, identity: Identity) -> dict[str, Any] | None:
+    def get(self, identity: Identity) -> Mapping[str, Any] | None:
         """Result of the run if it was finished before; raises `UsageError` when it is not as it was written."""
         try:
             found = self.read(identity.run, identity.keep_hash)
@@ -90,11 +100,11 @@ class Store(AbstractContextManager["Store"]):
             self._kept.add(identity)
         return found
 
-    def read(self, run: bytes, keep: bytes = WHOLE) -> dict[str, Any] | None:
+    def read(self, run: bytes, keep: bytes = WHOLE) -> Mapping[str, Any] | None:
         """What is stored of the run of that hash: all, or what was kept; raises `DamageError` and the errors of SQLite."""
         return schema.patiently(lambda: self._read(run, keep))
 
-    def _read(self, run: bytes, keep: bytes) -> dict[str, Any] | None:
+    def _read(self, run: bytes, keep: bytes) -> Mapping[str, Any] | None:
         row = self.connection.execute(
             "SELECT run, seal, recorded, content FROM result WHERE run = (SELECT id FROM run WHERE hash = ?) AND keep = ?",
             (run, keep),
@@ -104,6 +114,8 @@ class Store(AbstractContextManager["Store"]):
         number, sealed, recorded, content = row
         if seal(run, keep, recorded, content) != sealed:
             raise DamageError("its checksum does not match")
+        if keep != WHOLE:
+            return unpacked_part(content)
         return unpacked(content, recorded, self.pieces(number, run) if recorded is not None else ())
 
     def pieces(self, number: int, run: bytes) -> Iterator[Piece]:
