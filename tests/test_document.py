@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import pickle
+import zlib
 from typing import Any
 
 import pytest
+from cellyard import document
 from cellyard.document import Document
 
 TEXTS = (
@@ -53,3 +55,26 @@ def test_what_stands_after_what_is_asked_for_is_not_decoded() -> None:
     assert (found["b"], found["a"]) == (2, 1)
     with pytest.raises(ValueError):
         found["c"]
+
+
+@pytest.mark.parametrize("text", TEXTS)
+@pytest.mark.parametrize("first", range(1, 40))
+def test_a_compressed_document_is_the_same_wherever_its_first_part_ends(
+    text: str, first: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(document, "FIRST_CHARACTERS", first)
+    expected, compressed = json.loads(text), zlib.compress(text.encode())
+    for name, value in expected.items():
+        assert Document(compressed)[name] == value
+    assert dict(Document(compressed)) == expected and Document(compressed).text == text
+    whole = Document(compressed)
+    with pytest.raises(KeyError):
+        whole["none"]
+
+
+def test_compressed_bytes_that_are_damaged_are_an_error_and_no_other_document() -> None:
+    whole = zlib.compress(json.dumps({"a": 1, "b": list(range(9999))}).encode())
+    damaged = Document(whole[:-20] + bytes(20))
+    assert damaged["a"] == 1
+    with pytest.raises(ValueError):
+        damaged["b"]

@@ -30,6 +30,10 @@ KERNELS = ("auto", "arithmetic", "slotted", "twin")
 POLL_SECONDS = 0.1
 
 
+#: What is made of so many stored runs is stored in one go.
+AT_ONCE = 500
+
+
 @dataclass(frozen=True, slots=True)
 class Finished:
     """A finished run: its place in the batch, the engine's document with the points of series as arrays, and what it cost."""
@@ -83,15 +87,19 @@ def run_jobs(
     #: Of each run that is to be made, the places in the batch where it is wanted.
     places: list[list[int]] = []
     wanted: dict[Identity, list[int]] = {}
+    #: What was made of stored runs and is to be stored beside them.
+    made: list[Added] = []
     for index, job in enumerate(jobs):
         if store and job.identity in wanted:
             wanted[job.identity].append(index)
-        elif store and (known := _known(store, job)) is not None:
+        elif store and (known := _known(store, job, made)) is not None:
             yield Finished(index, known, 0.0)
         else:
             places.append([index])
             if store:
                 wanted[job.identity] = places[-1]
+    if store and made:
+        store.add_all(made)
     if not places:
         return
     todo = [jobs[first] for first, *_ in places]
@@ -148,12 +156,17 @@ def _added(job: Job, result: Mapping[str, Any], run: Ran) -> Added:
     return Added(job.identity, result, text, run.cpu_seconds)
 
 
-def _known(store: Store, job: Job) -> Mapping[str, Any] | None:
-    """What the store has of a job. What is to be kept of a run that is stored whole is made of that, as of a run that was just made."""
+def _known(store: Store, job: Job, made: list[Added]) -> Mapping[str, Any] | None:
+    """What the store has of a job. What is to be kept of a run that is stored whole is ``made`` of that, as of a run that was just made."""
     found = store.get(job.identity)
     if found is None and job.keep and (all_of_it := store.get(job.identity.whole)) is not None:
+        from cellyard.store.file import Added
+
         found = job.keep(all_of_it)
-        store.add(job.identity, found)
+        made.append(Added(job.identity, found))
+        if len(made) >= AT_ONCE:
+            store.add_all(made)
+            made.clear()
     return found
 
 

@@ -2,40 +2,64 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 import re
+import zlib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+_Decoder = codecs.getincrementaldecoder("utf-8")
 _VALUE = json.JSONDecoder().raw_decode
-_BEGIN, _COLON, _NEXT = (re.compile(rf"[ \t\n\r]*{mark}[ \t\n\r]*") for mark in (r"\{", ":", "([,}])"))
+_SPACE = r"[ \t\n\r]*"
+#: What opens an object, what stands before a value (names with escapes apart), and what stands after one.
+_OPEN = re.compile(rf"{_SPACE}\{{{_SPACE}(\}}{_SPACE}\Z)?")
+_NAME = re.compile(rf'"([^"\\\x00-\x1f]*)"{_SPACE}:{_SPACE}')
+_COLON = re.compile(rf"{_SPACE}:{_SPACE}")
+_AFTER = re.compile(rf'{_SPACE}(?:,{_SPACE}(?=")|\}}{_SPACE}(\Z))')
+
+#: As much of a compressed document is decompressed at first: what stands before its VCs and ports, and some more.
+FIRST_CHARACTERS = 2048
 
 
 class Document(Mapping[str, Any]):
     """A JSON object, each name in it once, that is decoded as far as it is asked for: what stands after that costs nothing.
 
-    Like `json.loads`, but that raises `ValueError` only where it comes to what is no JSON.
+    It is given as text, or as bytes that `zlib` has compressed. Like `json.loads`, but that raises `ValueError` only where it comes to
+    what is no JSON.
 
     >>> run = Document('{"totals": {"cells": 7}, "vcs": [{"name": "vc1"}]}')
     >>> run["totals"], len(run)
     ({'cells': 7}, 2)
     """
 
-    __slots__ = ("_known", "_place", "text")
+    __slots__ = ("_compressed", "_known", "_place", "_text")
 
-    def __init__(self, text: str) -> None:
-        #: All of it.
-        self.text = text
+    def __init__(self, text: str | bytes) -> None:
+        if isinstance(text, str):
+            self._text, self._compressed = text, b""
+        else:
+            first = zlib.decompressobj().decompress(text, FIRST_CHARACTERS)
+            # The cut may go through a character.
+            self._text, self._compressed = _Decoder().decode(first), text
         self._known: dict[str, Any] = {}
         #: Where the next member begins; `None` after the last one.
-        self._place: int | None = _after(_BEGIN, text, 0).end()
-        if text.startswith("}", self._place):
-            self._end(self._place)
+        self._place: int | None = 0
+
+    @property
+    def text(self) -> str:
+        """All of it; raises `ValueError` where the bytes are not as they were compressed."""
+        if self._compressed:
+            try:
+                self._text, self._compressed = zlib.decompress(self._compressed).decode(), b""
+            except zlib.error as error:
+                raise ValueError(str(error)) from None
+        return self._text
 
     def __getitem__(self, name: str) -> Any:
         known = self._known
         while name not in known and self._place is not None:
-            self._decode_next(self._place)
+            self._decode_next()
         return known[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -49,27 +73,39 @@ class Document(Mapping[str, Any]):
 
     def _all(self) -> dict[str, Any]:
         while self._place is not None:
-            self._decode_next(self._place)
+            self._decode_next()
         return self._known
 
-    def _decode_next(self, place: int) -> None:
-        text = self.text
-        name, place = _VALUE(text, place)
-        if not isinstance(name, str):
-            raise json.JSONDecodeError("Expecting property name enclosed in double quotes", text, place)
-        value, place = _VALUE(text, _after(_COLON, text, place).end())
-        follows = _after(_NEXT, text, place)
-        self._known[name] = value
-        if follows[1] == ",":
-            self._place = follows.end()
-        else:
-            self._end(follows.start(1))
+    def _decode_next(self) -> None:
+        try:
+            self._decode()
+        except ValueError:
+            if not self._compressed:
+                raise
+            self.text  # noqa: B018  # what was cut off was needed
+            self._decode()
 
-    def _end(self, place: int) -> None:
-        """The brace at that place closes the object."""
-        if self.text[place + 1 :].strip(" \t\n\r"):
-            raise json.JSONDecodeError("Extra data", self.text, place + 1)
-        self._place = None
+    def _decode(self) -> None:
+        """Decode the next member; what follows must be there, too, so that no number is cut."""
+        text, place = self._text, self._place or 0
+        if not place:
+            begin = _after(_OPEN, text, 0)
+            place = begin.end()
+            if begin[1] is not None:
+                self._place = None
+                return
+        found = _NAME.match(text, place)
+        if found:
+            name, place = found[1], found.end()
+        else:
+            name, place = _VALUE(text, place)
+            if not isinstance(name, str):
+                raise json.JSONDecodeError("Expecting a name", text, place)
+            place = _after(_COLON, text, place).end()
+        value, place = _VALUE(text, place)
+        follows = _after(_AFTER, text, place)
+        self._known[name] = value
+        self._place = follows.end() if follows[1] is None else None
 
 
 def _after(mark: re.Pattern[str], text: str, place: int) -> re.Match[str]:

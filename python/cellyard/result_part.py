@@ -25,8 +25,12 @@ class ResultPart:
     @classmethod
     def from_document(cls, data: Mapping[str, Any]) -> Self:
         """The part from the engine's document of it; raises `TypeError` unless that has exactly these fields."""
-        values = {cls.NAMES.get(key, key): value for key, value in data.items()}
-        return cls(**{name: cls.PARTS[name](value) if name in cls.PARTS else value for name, value in values.items()})
+        names = cls.NAMES
+        values = {names.get(key, key): value for key, value in data.items()} if names else dict(data)
+        for name, make in cls.PARTS.items():
+            if name in values:
+                values[name] = make(values[name])
+        return cls(**values)
 
     def __repr__(self) -> str:
         told = ((field.name, getattr(self, field.name)) for field in fields(self) if field.repr)

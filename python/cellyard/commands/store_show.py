@@ -6,7 +6,7 @@ from pathlib import Path
 
 from cellyard import _engine
 from cellyard.store import open_store
-from cellyard.store.contents import Group, date, engines, groups
+from cellyard.store.contents import Group, builds, date, groups
 from cellyard.terminal import printable
 from cellyard.text import csv_text, dump, table
 
@@ -14,8 +14,9 @@ from cellyard.text import csv_text, dump, table
 def command(path: Path, *, output_format: str) -> int:
     """Print the runs by scenario name and engine."""
     with open_store(path) as store:
-        found, builds = groups(store), engines(store)
+        found = groups(store)
         size = store.path.stat().st_size
+    of_builds = builds(found)
     records = [_record(group) for group in found]
     if output_format == "csv":
         print(csv_text(records), end="")
@@ -25,10 +26,10 @@ def command(path: Path, *, output_format: str) -> int:
     else:
         total = sum(group.runs for group in found)
         print(printable(f"{store.path}: {total} run{'s' * (total != 1)}, {size / 1e6:.1f} MB"))
-        if builds:
+        if of_builds:
             here = {True: "; this engine is one of them", False: "; this engine is none of them"}
-            ours = _engine.build() in builds
-            print(f"builds of the engine: {', '.join(builds)}{here[ours] if len(builds) > 1 or not ours else ''}")
+            ours = _engine.build() in of_builds
+            print(f"builds of the engine: {', '.join(of_builds)}{here[ours] if len(of_builds) > 1 or not ours else ''}")
             head = ["scenario", "engine", "scenarios", "runs", "first", "last", "CPU s", "kB per run"]
             print()
             print(table(head, [_line(group) for group in found]))

@@ -111,10 +111,9 @@ def _little() -> Any:
 def unpacked(content: bytes, recorded: str | None, pieces: Iterable[Piece]) -> Mapping[str, Any]:
     """The whole result; raises `DamageError` unless all of its pieces are there."""
     try:
-        text = _unpressed(content).decode()
         if recorded is None:  # then nothing of it is an array
-            return Document(text)
-        return _with_pieces(json.loads(text), json.loads(recorded), pieces)
+            return Document(content if content.startswith(_COMPRESSED) else content.decode())
+        return _with_pieces(json.loads(_unpressed(content)), json.loads(recorded), pieces)
     except (ValueError, TypeError, KeyError, AttributeError, zlib.error) as error:
         raise DamageError(str(error)) from None
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -86,7 +86,7 @@ def runs(store: Store, *, name: str | None = None, engine: str | None = None) ->
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """The runs of one scenario name by one engine."""
+    """The runs of one scenario name by one engine; ``latest`` is the number of the one that was added last."""
 
     name: str
     engine: str
@@ -96,26 +96,41 @@ class Group:
     last_s: int
     cpu_s: float
     bytes: int
+    latest: int
 
 
 def groups(store: Store) -> list[Group]:
     """How many runs there are of which scenario by which engine, by name and date."""
+    # Runs are added up by numbers first, as there may be millions.
     rows = store.connection.execute(
-        """SELECT scenario.name, engine.build, count(DISTINCT run.scenario), count(*), min(finished_s), max(finished_s),
-            sum(cpu_s), sum(bytes)
-        FROM run JOIN scenario ON scenario.id = run.scenario JOIN engine ON engine.id = run.engine
-        GROUP BY scenario.name, engine.build ORDER BY scenario.name, min(finished_s), engine.build"""
+        """WITH part AS MATERIALIZED (
+            SELECT scenario, engine, count(*) AS runs, min(finished_s) AS first_s, max(finished_s) AS last_s,
+                sum(cpu_s) AS cpu_s, sum(bytes) AS bytes, max(id) AS latest
+            FROM run GROUP BY scenario, engine
+        )
+        SELECT scenario.name, engine.build, count(*), sum(runs), min(first_s), max(last_s), sum(cpu_s), sum(bytes), max(latest)
+        FROM part JOIN scenario ON scenario.id = part.scenario JOIN engine ON engine.id = part.engine
+        GROUP BY scenario.name, engine.build ORDER BY scenario.name, min(first_s), engine.build"""
     )
     return [Group(*row) for row in rows]
 
 
 def engines(store: Store) -> dict[str, int]:
-    """Builds of the engine and how many runs each has, the oldest first."""
+    """Builds of the engine and how many runs each has, the oldest first; those that are damaged, too."""
     rows = store.connection.execute(
         """SELECT engine.build, count(run.id) FROM engine JOIN run ON run.engine = engine.id
         GROUP BY engine.build ORDER BY max(finished_s), max(run.id)"""
     )
     return dict(rows.fetchall())
+
+
+def builds(found: Iterable[Group]) -> dict[str, int]:
+    """Builds of the engine in what is there, and how many runs each has, the oldest first."""
+    counts: dict[str, int] = {}
+    for group in sorted(found, key=lambda group: (group.last_s, group.latest)):
+        # A build stands where its last run does.
+        counts[group.engine] = counts.pop(group.engine, 0) + group.runs
+    return counts
 
 
 def keeps(store: Store, run: StoredRun) -> list[bytes]:
