@@ -9,7 +9,7 @@ BIN := .venv/bin
 RUN := $(BIN)/cellyard
 SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock pyproject.toml
 
-.PHONY: help study test fuzz fuzz-reader fmt lint fresh validate reports bench bench-startup instructions pgo pgo-wheel mutants audit docs pins build tools clean
+.PHONY: help study test fuzz fuzz-reader kills fmt lint fresh validate reports bench bench-startup instructions pgo pgo-wheel mutants audit docs pins build tools clean
 .DELETE_ON_ERROR:
 
 help: ## what there is to make
@@ -38,6 +38,10 @@ fuzz-reader: tools ## texts for the reader, guided by coverage, until one fails 
 	cp examples/*.toml crates/engine/tests/fuzz/everything.toml fuzz/corpus/reader
 	grep -ohE '[A-Za-z_][A-Za-z0-9_-]*' examples/*.toml crates/engine/tests/fuzz/everything.toml | sort -u | sed 's/.*/"&"/' >fuzz/words.dict
 	cargo +nightly fuzz run reader -- -dict=fuzz/words.dict -max_len=20000 -timeout=20 -rss_limit_mb=2048 -max_total_time=$(or $(FUZZ_SECONDS),0)
+
+# `make test` does 50. CELLYARD_KILLS says how many, CELLYARD_SEED draws others; half as many are of two processes on one store, a tenth of workers.
+kills: build ## 1000 kills of a small experiment at random moments, its tables compared with those of an undisturbed one
+	CELLYARD_KILLS=$(or $(CELLYARD_KILLS),1000) $(BIN)/python -m pytest -s tests/test_kill_experiment.py
 
 fmt: .venv/installed ## format Rust and Python
 	cargo fmt --all

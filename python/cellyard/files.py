@@ -207,17 +207,27 @@ def _sync_folder(folder: Path) -> None:
             os.close(handle)
 
 
+def missing(path: Path) -> list[Path]:
+    """The folders on the way to ``path`` that are not there, itself first."""
+    return [folder for folder in (path, *path.parents) if not folder.exists()]
+
+
+def remove_empty(folders: Iterable[Path]) -> None:
+    """Remove folders, but those that somebody else uses by now."""
+    for folder in folders:
+        with suppress(OSError):
+            folder.rmdir()
+
+
 def writable_folder(path: Path) -> Path:
     """``path`` as a folder that can be written, made if need be; raises `UsageError` and leaves nothing behind."""
-    made = [folder for folder in (path, *path.parents) if not folder.exists()]
+    made = missing(path)
     try:
         path.mkdir(parents=True, exist_ok=True)
         trial = path / f"{TRIAL}{os.getpid()}"
         trial.touch()
         trial.unlink(missing_ok=True)
     except OSError as error:
-        for folder in made:
-            with suppress(OSError):  # somebody else may use it by now
-                folder.rmdir()
+        remove_empty(made)
         raise UsageError(f"{path}: cannot write there: {error.strerror or error}") from None
     return path

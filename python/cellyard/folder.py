@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from cellyard.errors import UsageError
-from cellyard.files import FileSet, sealed, settle, sums, unsealed, writable_folder, write_whole
+from cellyard.files import FileSet, missing, remove_empty, sealed, settle, sums, unsealed, writable_folder, write_whole
 from cellyard.lock import FolderLock
 from cellyard.terminal import printable
 
@@ -35,6 +35,7 @@ class ResultFolder(AbstractContextManager["ResultFolder"]):
     def __init__(
         self, path: Path, *, holds: str, content: str, provenance: Mapping[str, Any], overwrite: bool = False
     ) -> None:
+        made = missing(path)
         self.path = writable_folder(path)
         self._mark = {"holds": holds, "content": content, **provenance}
         self._store: Store | None = None
@@ -52,6 +53,7 @@ class ResultFolder(AbstractContextManager["ResultFolder"]):
                 write_whole(path / MARK, sealed(self._mark))
         except OSError as error:
             self._lock.release()
+            remove_empty(made)
             raise UsageError(f"{error.filename or path}: cannot write there: {error.strerror or error}") from None
         except BaseException:
             self._lock.release()

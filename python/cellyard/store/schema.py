@@ -94,9 +94,10 @@ def connect(path: Path, *, create: bool) -> sqlite3.Connection:
     connection: sqlite3.Connection | None = None
     try:
         if there and not os.access(path, os.W_OK):
-            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+            raise _denied(path)
         if not os.access(path.parent, os.W_OK):
-            raise PermissionError(errno.EACCES, f"the folder cannot be written, {os.strerror(errno.EACCES)}")
+            denied = _denied(path.parent)
+            raise OSError(denied.errno, f"the folder cannot be written, {denied.strerror}")
         uri = f"{path.absolute().as_uri()}?mode={'rwc' if create else 'rw'}"
         connection = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False)
         _prepare(connection, path)
@@ -107,6 +108,14 @@ def connect(path: Path, *, create: bool) -> sqlite3.Connection:
         _leave(connection, path, there)
         raise
     return connection
+
+
+def _denied(path: Path) -> OSError:
+    """Why a file or folder that is there cannot be written."""
+    number = errno.EACCES
+    if hasattr(os, "statvfs") and os.statvfs(path).f_flag & os.ST_RDONLY:
+        number = errno.EROFS
+    return OSError(number, os.strerror(number))
 
 
 def _is_file(path: Path, *, create: bool) -> bool:

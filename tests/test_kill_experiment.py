@@ -1,0 +1,203 @@
+"""A small experiment is killed at random moments: no finished run is lost or doubled, and its tables are those of an undisturbed one.
+
+The environment variable `CELLYARD_KILLS` says how many kills of one process, of which half as many are of two processes on one store, and a
+tenth of workers of a cluster; `CELLYARD_SEED` draws others. `make kills` does a thousand.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cellyard.cluster import Workers
+from cellyard.experiment import Experiment
+from cellyard.store import Store
+from conftest import LAN, stored
+from test_kill import KILLS, SEED, kept_runs, without_cost
+
+REPLICATIONS = 20
+#: Runs of the experiment.
+RUNS = 2 * REPLICATIONS
+
+SMALL = f"""\
+name = "small"
+base = {{ file = "lan.toml" }}
+set = {{ duration = "3 s" }}
+question = "table"
+metrics = ["efficiency", "vc.vc1.goodput_mbps", "max(port.*.max_queue_cells)"]
+replications = {REPLICATIONS}
+[[axis]]
+path = "switch.west.ubr.buffer"
+values = ["500 cells", "1000 cells"]
+"""
+
+#: Its tables, byte by byte.
+TABLES = ("points.csv", "runs.csv")
+
+Whole = dict[str, Any]
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    """A folder with the experiment."""
+    (tmp_path / "lan.toml").write_text(LAN)
+    (tmp_path / "small.toml").write_text(SMALL)
+    return tmp_path
+
+
+def command(out: str, *options: str) -> list[str]:
+    own = ["experiment", "run", "small.toml", "--jobs", "1", "--out", out, "--overwrite"]
+    return [sys.executable, "-m", "cellyard", *own, *options]
+
+
+def begun(files: Path, *arguments: str) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(command(*arguments), cwd=files, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+
+
+def tables(out: Path) -> Whole:
+    """All that does not tell of time and place."""
+    return {name: (out / name).read_bytes() for name in TABLES} | without_cost((out / "results.json").read_text())
+
+
+def undisturbed(files: Path) -> tuple[Whole, dict[str, str], float]:
+    """The tables, every run as text, and how long the experiment takes."""
+    began = time.monotonic()
+    subprocess.run(command("whole"), cwd=files, check=True, capture_output=True)
+    took = time.monotonic() - began
+    return tables(files / "whole"), kept_runs(files / "whole/runs.sqlite"), took
+
+
+def seen(path: Path) -> dict[str, bytes]:
+    """The runs that another process can read, while others write."""
+    if not path.exists():
+        return {}
+    connection = sqlite3.connect(path.absolute().as_uri() + "?mode=ro", uri=True)
+    try:
+        return dict(connection.execute("SELECT hex(run.hash), content FROM run JOIN result ON result.run = run.id"))
+    except sqlite3.OperationalError:  # it is being made
+        return {}
+    finally:
+        connection.close()
+
+
+def check(before: dict[str, bytes], path: Path, whole: dict[str, str]) -> int:
+    """What was there is there, once, and as it is without kills; the number of runs."""
+    after = kept_runs(path)
+    assert {run.lower() for run in before} <= after.keys(), "a finished run was lost"
+    assert after.items() <= whole.items(), "a run is another one"
+    return len(after)
+
+
+def wait(draw: random.Random, store: Path, process: subprocess.Popen[bytes], took: float) -> None:
+    """Until a random moment: of the whole command, or, more often, soon after a run has finished."""
+    if draw.random() < 0.25:
+        time.sleep(draw.uniform(0, took))
+        return
+    known = stored(store)
+    while stored(store) == known and process.poll() is None:
+        time.sleep(0.002)
+    time.sleep(draw.uniform(0, took / 4))
+
+
+def test_an_experiment_that_is_killed_loses_no_run_and_makes_the_same_tables(files: Path) -> None:
+    draw = random.Random(SEED)
+    whole, runs, took = undisturbed(files)
+    out = files / "out"
+    store = out / "runs.sqlite"
+    found: Counter[str] = Counter()
+    kills = 0
+    while kills < KILLS:
+        process = begun(files, "out")
+        wait(draw, store, process, took)
+        before = seen(store)
+        process.kill()
+        _, err = process.communicate()
+        assert process.returncode in (0, -signal.SIGKILL), err
+        kills += process.returncode != 0
+        found["runs left in the log"] += store.with_name("runs.sqlite-wal").exists()
+        there = check(before, store, runs)
+        found["before the first run" if not there else "after the last run" if there == RUNS else "between"] += 1
+        if there == RUNS:  # to the end, and anew
+            subprocess.run(command("out"), cwd=files, check=True, capture_output=True)
+            assert tables(out) == whole
+            shutil.rmtree(out)
+            found["to the end"] += 1
+    subprocess.run(command("out"), cwd=files, check=True, capture_output=True)
+    assert tables(out) == whole and kept_runs(store) == runs and len(runs) == RUNS
+    print(f"{kills} kills: {dict(found)}")
+
+
+def test_experiments_on_one_store_that_are_killed_lose_and_double_nothing(files: Path) -> None:
+    draw = random.Random(SEED)
+    whole, runs, took = undisturbed(files)
+    store = files / "shared.sqlite"
+    ends = kills = 0
+    while kills < max(KILLS // 2, 4):
+        pair = [begun(files, out, "--store", "shared.sqlite") for out in "ab"]
+        for process in draw.sample(pair, 2):
+            wait(draw, store, process, took)
+            before = seen(store)
+            process.kill()
+            _, err = process.communicate()
+            assert process.returncode in (0, -signal.SIGKILL), err
+            kills += process.returncode != 0
+            assert before.keys() <= seen(store).keys()
+        if check(before, store, runs) == RUNS:
+            store.unlink()
+            ends += 1
+    both = [begun(files, out, "--store", "shared.sqlite") for out in "ab"]
+    errors = [process.communicate(timeout=120)[1] for process in both]
+    assert errors == [b"", b""] and [process.returncode for process in both] == [0, 0]
+    assert [tables(files / out) for out in "ab"] == [whole, whole] and kept_runs(store) == runs
+    print(f"{kills} kills; {ends} times all had finished")
+
+
+def ready(pool: Workers) -> None:
+    """Until both workers have come back, to the end of their start: Dask restarts none that is killed before that."""
+    until = time.monotonic() + 120
+    pool.client.wait_for_workers(2, timeout=120)
+    while any(nanny.status.name != "running" for nanny in pool._cluster.workers.values()):
+        assert time.monotonic() < until
+        time.sleep(0.01)
+
+
+def test_an_experiment_whose_workers_are_killed_makes_the_same_table(files: Path) -> None:
+    draw = random.Random(SEED)
+    asked = Experiment.read(files / "small.toml")
+    whole = list(asked.run().records())
+    kills = max(KILLS // 10, 2)
+    idle = 0
+    with Workers(number=2) as pool:
+        for number in range(kills):
+            ready(pool)
+            victims = sorted(pool.client.run(os.getpid).values())
+            with Store(files / f"{number}.sqlite") as store:
+                engine = asked.engine(store=store, options={"on": pool})
+                ended = threading.Event()
+
+                def kill(path: Path = store.path, victim: int = draw.choice(victims), ended: Any = ended) -> None:
+                    after = draw.randrange(RUNS - 1)
+                    while stored(path) < after and not ended.is_set():
+                        time.sleep(0.002)
+                    os.kill(victim, signal.SIGKILL)
+
+                killer = threading.Thread(target=kill)
+                killer.start()
+                outcome = asked.run(runner=engine)
+                idle += killer.is_alive()
+                ended.set()
+                killer.join()
+                assert list(outcome.records()) == whole and store.failure is None
+                assert engine.runs == RUNS == stored(store.path) == len(kept_runs(store.path))
+    print(f"{kills} workers killed, {idle} of them after the last run")
