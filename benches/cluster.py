@@ -1,6 +1,7 @@
 """What a Dask cluster costs beside threads: throughput on runs of 0.1 s, and time of a task that does nothing.
 
-`python benches/cluster.py --workers 2` uses as many threads for comparison; `--runs` says how many runs.
+`python benches/cluster.py --workers 2` uses as many threads for comparison. Where others use the machine too, CPU time says more than the
+clock: what workers, client and scheduler use of the processors, the engine does not have.
 """
 
 from __future__ import annotations
@@ -9,8 +10,10 @@ import argparse
 import os
 import statistics
 import time
+from typing import Any
 
 import cellyard as cy
+import psutil
 from cellyard.batch import Job, run_jobs
 from cellyard.cluster import Workers
 from cellyard.commands import example
@@ -20,6 +23,9 @@ RUN_SECONDS = 0.1
 
 #: Tasks that do nothing.
 TASKS = 1000
+
+#: How long it is measured what an idle cluster takes.
+IDLE_SECONDS = 10.0
 
 GOAL = 0.85
 
@@ -36,11 +42,27 @@ def nothing(number: int) -> int:
     return number
 
 
+def used(children: bool) -> float:
+    """CPU time of this process, with that of its workers if ``children``."""
+    own = psutil.Process()
+    processes = [own, *own.children(recursive=True)] if children else [own]
+    return sum(times.user + times.system for times in (one.cpu_times() for one in processes))
+
+
+def one_batch(jobs: list[Job], **options: Any) -> tuple[float, float, float]:
+    """Wall time, CPU time of all processes, and of it that of the engine, per run."""
+    before, begun = used(children=True), time.perf_counter()
+    engine = sum(run.cpu_seconds for run in run_jobs(jobs, **options))
+    wall, cpu = time.perf_counter() - begun, used(children=True) - before
+    return wall / len(jobs), cpu / len(jobs), engine / len(jobs)
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--runs", type=int, default=400)
+    parser.add_argument("--runs", type=int, default=100, help="of each batch")
+    parser.add_argument("--pairs", type=int, default=7, help="of batches, one on threads and one on workers")
     options = parser.parse_args()
     trial = 2.0
     took = statistics.median(run.cpu_seconds for run in run_jobs([Job(lan(trial), n) for n in range(5)], threads=1))
@@ -50,23 +72,32 @@ def main() -> None:
         client = pool.client
         print(f"starting {options.workers} workers: {time.perf_counter() - begun:.1f} s")
         list(run_jobs(jobs[: options.workers], on=pool))
-        times: dict[str, list[float]] = {"threads": [], "workers": []}
-        for _ in range(3):  # in turns: the machine may be shared
-            for what in times:
-                begun = time.perf_counter()
-                found = list(run_jobs(jobs, threads=options.workers) if what == "threads" else run_jobs(jobs, on=pool))
-                times[what].append(time.perf_counter() - begun)
-        cpu = sum(run.cpu_seconds for run in found)
-        here, there = (min(times[what]) for what in ("threads", "workers"))
+        begun, before = time.perf_counter(), used(children=True)
+        time.sleep(IDLE_SECONDS)
+        idle = (used(children=True) - before) / (time.perf_counter() - begun)
+        print(f"CPU time of all processes while nothing is to do: {idle:.3f} s a second")
+        ratios, outside = [], []
+        kinds: dict[str, dict[str, Any]] = {"threads": {"threads": options.workers}, "workers": {"on": pool}}
+        for number in range(options.pairs):  # in turns: the machine may be shared
+            found: dict[str, tuple[float, float, float]] = dict.fromkeys(kinds, (0.0, 0.0, 0.0))
+            for what in list(kinds)[:: -1 if number % 2 else 1]:
+                found[what] = wall, cpu, engine = one_batch(jobs, **kinds[what])
+                print(f"  {what}: {wall:.4f} s a run, {cpu:.4f} s CPU, {cpu - engine:.4f} s of it outside the engine")
+            ratios.append(found["threads"][0] / found["workers"][0])
+            outside.append([(cpu - engine - idle * wall) / engine for wall, cpu, engine in found.values()])
         print(
-            f"{len(jobs)} runs of {cpu / len(jobs):.3f} s on {options.workers} threads: {here:.2f} s, on workers: {there:.2f} s"
+            f"{len(jobs)} runs of {found['threads'][2]:.3f} s, {options.pairs} pairs in turn, {options.workers} threads and workers"
         )
-        print(f"throughput of workers by threads: {here / there:.3f} (goal {GOAL})")
-        begun, used = time.perf_counter(), time.process_time()
+        told = ", ".join(f"{ratio:.3f}" for ratio in sorted(ratios))
+        print(f"throughput of workers by threads: median {statistics.median(ratios):.3f} of {told} (goal {GOAL})")
+        for place, what in enumerate(kinds):
+            share = statistics.median(one[place] for one in outside)
+            print(f"CPU time outside the engine beyond that, by that of the engine, {what}: median {share:.1%}")
+        begun, before = time.perf_counter(), used(children=False)
         client.gather([client.submit(nothing, n, pure=False) for n in range(TASKS)])
-        wall, used = time.perf_counter() - begun, time.process_time() - used
+        wall, cpu = time.perf_counter() - begun, used(children=False) - before
         print(
-            f"a task that does nothing: {wall / TASKS * 1e3:.2f} ms, {used / TASKS * 1e3:.2f} ms of CPU time of client and scheduler"
+            f"a task that does nothing: {wall / TASKS * 1e3:.2f} ms, {cpu / TASKS * 1e3:.2f} ms of CPU time of client and scheduler"
         )
 
 

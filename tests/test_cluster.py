@@ -20,6 +20,7 @@ from cellyard.cluster import Workers
 from cellyard.store import Store
 from conftest import LAN, Cli, stored
 
+dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
 psutil = pytest.importorskip("psutil")
 
@@ -79,6 +80,20 @@ def test_runs_of_a_worker_that_is_killed_go_to_others(pool: Workers, tmp_path: P
     assert not victims, "both were killed while runs were under way"
     assert sorted(one.index for one in found) == list(range(60)) and stored(tmp_path / "runs.sqlite") == 60
     assert in_order(iter(found)) == in_order(run_jobs(jobs))
+
+
+def test_a_worker_that_is_slow_to_come_back_comes_back() -> None:
+    with (
+        dask.config.set({"distributed.deploy.lost-worker-timeout": "0 s"}),  # then Dask gives it up at once
+        Workers(number=1) as own,
+    ):
+        (first,) = own.client.run(os.getpid).values()
+        list(run_jobs([Job(PLAIN.canonical)], on=own))
+        os.kill(first, signal.SIGKILL)
+        list(run_jobs([Job(PLAIN.canonical)], on=own))
+        (second,) = own.client.run(os.getpid).values()
+        assert second != first
+    assert dask.config.get("distributed.deploy.lost-worker-timeout") == "15s"
 
 
 def test_a_run_that_kills_its_workers_is_named_and_set_aside_after_three_times(

@@ -8,7 +8,7 @@ import sys
 import time
 from collections import deque
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any
@@ -117,6 +117,11 @@ class _State:
         return self.taken / self.expected if self.expected > 0 and self.taken > 0 else 1.0
 
 
+#: What Dask does otherwise for a cluster on this machine: its workers look a hundred times a second what Python does, which nobody asks;
+#: and one that is lost and not back within 15 s, as on a busy machine or when it is lost again, is never started again.
+_LOCAL = {"distributed.worker.profile.enabled": False, "distributed.deploy.lost-worker-timeout": "1 day"}
+
+
 class Workers(AbstractContextManager["Workers"]):
     """A Dask cluster: that at ``on``, as ``tcp://HOST:PORT``, or ``number`` workers of one thread each on this machine.
 
@@ -131,6 +136,7 @@ class Workers(AbstractContextManager["Workers"]):
         self.name = on if on is not None else f"{self.number} workers"
         self._client: Any = None
         self._cluster: Any = None
+        self._config: Any = nullcontext()
         distributed = _distributed()
         if on is not None:
             if not isinstance(on, str) or "://" not in on:
@@ -166,6 +172,9 @@ class Workers(AbstractContextManager["Workers"]):
         """The client of the cluster, which is started if it is to be on this machine and is not yet there."""
         if self._client is None:
             distributed = _distributed()
+            import dask
+
+            self._config = dask.config.set(_LOCAL)
             with _no_interrupts_for_workers():
                 self._cluster = distributed.LocalCluster(
                     n_workers=self.number,
@@ -187,6 +196,8 @@ class Workers(AbstractContextManager["Workers"]):
             if part is not None:
                 with suppress(OSError, TimeoutError):
                     part.close()
+        config, self._config = self._config, nullcontext()
+        config.__exit__(None, None, None)
 
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
