@@ -22,8 +22,12 @@ _LEVEL = 1
 #: A shorter document is stored as it is.
 SHORT_BYTES = 512
 
-#: How compressed bytes begin, which no JSON does.
-_COMPRESSED = b"\x78"
+#: Bits of the window and level of the memory by which a document is compressed: the defaults of zlib take twice as long, most of it for
+#: memory that a document of some kilobytes does not fill, and make it no smaller.
+_WINDOW_BITS, _MEMORY_LEVEL = 14, 6
+
+#: How compressed bytes begin, which no JSON does: with a window of 14 bits, or of 15.
+_COMPRESSED = (b"\x68", b"\x78")
 
 #: Points of a series, or traced drops, in one piece.
 PIECE_NUMBERS = 1 << 16
@@ -81,7 +85,10 @@ def packed_part(kept: Mapping[str, Any]) -> Packed:
 
 def _pressed(text: str) -> bytes:
     raw = text.encode()
-    return zlib.compress(raw, _LEVEL) if len(raw) > SHORT_BYTES else raw
+    if len(raw) <= SHORT_BYTES:
+        return raw
+    press = zlib.compressobj(_LEVEL, zlib.DEFLATED, _WINDOW_BITS, _MEMORY_LEVEL)
+    return press.compress(raw) + press.flush()
 
 
 def _unpressed(content: bytes) -> bytes:
