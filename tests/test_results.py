@@ -376,3 +376,14 @@ def test_frames_have_a_line_for_each_run_vc_port_and_point_of_all_runs() -> None
     assert set(points["unit"]) == {"cells"}
     with pytest.raises(cy.UsageError, match="did you mean 'ports'"):
         runs.to_frame(of="port")
+
+
+def test_of_the_vcs_on_demand_only_those_are_made_that_are_looked_at() -> None:
+    whole = burst("auto").data
+    data = {**whole, "vcs": [*whole["vcs"], {"name": "incomplete"}]}
+    run = cy.RunResult(data)
+    assert run.vcs_on_demand["vbr"] is run.vcs_on_demand["vbr"] == cy.RunResult(whole).vcs["vbr"]
+    assert metric_path("vc.vbr.cells_sent").of(run) == 10
+    assert metric_path("max(vc.v*.cells_sent)").of(run) == 10
+    with pytest.raises(TypeError):
+        run.vcs  # noqa: B018

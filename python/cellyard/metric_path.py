@@ -62,8 +62,8 @@ PARTS: Mapping[type, Mapping[str, Parts]] = {
     RunResult: {
         "totals": Parts(Totals, lambda run: {"": run.totals}, ONLY),
         "class": Parts(ClassResult, lambda run: run.classes, CLASSES),
-        "vc": Parts(VcResult, lambda run: run.vcs),
-        "port": Parts(PortResult, lambda run: run.ports),
+        "vc": Parts(VcResult, lambda run: run.vcs_on_demand),
+        "port": Parts(PortResult, lambda run: run.ports_on_demand),
     },
     VcResult: {
         "port": Parts(VcPortResult, lambda vc: {one.port: one for one in vc.ports}),
@@ -89,7 +89,7 @@ class Step(NamedTuple):
     def below(self, part: Any) -> list[Any]:
         """Those parts; raises `UsageError` when there is none, unless that is a class that carries nothing here."""
         there = self.parts.find(part)
-        found = [one for name, one in there.items() if fnmatchcase(name, self.name)]
+        found = [there[name] for name in there if fnmatchcase(name, self.name)]
         if not (found or self.parts.names):
             raise unknown(self.word, self.name, there)
         return found

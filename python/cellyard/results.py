@@ -78,6 +78,30 @@ class Named(dict[str, Part]):
         return type(self), (self.kind, dict(self))
 
 
+class MadeOnDemand(Mapping[str, Part]):
+    """Like parts of a result by name, each made from its document when it is looked at for the first time."""
+
+    def __init__(self, make: Callable[[Mapping[str, Any]], Part], documents: Iterable[Mapping[str, Any]]) -> None:
+        self._make = make
+        self._documents = {}
+        for document in documents:
+            if "name" not in document:
+                make(document)  # raises what it raises of a document that lacks something
+            self._documents[document["name"]] = document
+        self._made: dict[str, Part] = {}
+
+    def __getitem__(self, name: str) -> Part:
+        if name not in self._made:
+            self._made[name] = self._make(self._documents[name])
+        return self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._documents)
+
+    def __len__(self) -> int:
+        return len(self._documents)
+
+
 class Trace(tuple[DroppedCell, ...]):
     """Dropped cells in order, of which few are shown."""
 
@@ -164,12 +188,22 @@ class RunResult:
     @cached_property
     def vcs(self) -> Named[VcResult]:
         """VCs by name, in scenario order."""
-        return Named("VC", {vc.name: vc for vc in map(VcResult.from_document, self.data["vcs"])})
+        return Named("VC", self.vcs_on_demand)
+
+    @cached_property
+    def vcs_on_demand(self) -> Mapping[str, VcResult]:
+        """``vcs`` for who needs few of them."""
+        return MadeOnDemand(VcResult.from_document, self.data["vcs"])
 
     @cached_property
     def ports(self) -> Named[PortResult]:
         """Ports by name, in scenario order."""
-        return Named("port", {port.name: port for port in map(PortResult.from_document, self.data["ports"])})
+        return Named("port", self.ports_on_demand)
+
+    @cached_property
+    def ports_on_demand(self) -> Mapping[str, PortResult]:
+        """``ports`` for who needs few of them."""
+        return MadeOnDemand(PortResult.from_document, self.data["ports"])
 
     @cached_property
     def classes(self) -> Named[ClassResult]:
