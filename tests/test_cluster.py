@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -83,6 +84,7 @@ def test_runs_of_a_worker_that_is_killed_go_to_others(pool: Workers, tmp_path: P
 
 
 def test_a_worker_that_is_slow_to_come_back_comes_back() -> None:
+    before = dask.config.get("distributed.deploy.lost-worker-timeout")
     with (
         dask.config.set({"distributed.deploy.lost-worker-timeout": "0 s"}),  # then Dask gives it up at once
         Workers(number=1) as own,
@@ -93,7 +95,7 @@ def test_a_worker_that_is_slow_to_come_back_comes_back() -> None:
         list(run_jobs([Job(PLAIN.canonical)], on=own))
         (second,) = own.client.run(os.getpid).values()
         assert second != first
-    assert dask.config.get("distributed.deploy.lost-worker-timeout") == "15s"
+    assert dask.config.get("distributed.deploy.lost-worker-timeout") == before
 
 
 def test_a_run_that_kills_its_workers_is_named_and_set_aside_after_three_times(
@@ -181,6 +183,11 @@ def test_what_is_no_cluster_is_one_error(cli: Cli, lan: Path, tmp_path: Path, mo
     with pytest.raises(cy.UsageError, match=r"^tcp://127\.0\.0\.1:1: no cluster answers within 1 s$"):
         list(run_jobs([Job(PLAIN.canonical)], on="tcp://127.0.0.1:1"))
     assert time.monotonic() - started < 8
+    with socket.create_server(("127.0.0.1", 0)) as silent:  # it takes what it is told, and says nothing
+        port = silent.getsockname()[1]
+        with pytest.raises(cy.UsageError, match=rf"^tcp://127\.0\.0\.1:{port}: no cluster answers within 1 s$"):
+            Workers(f"tcp://127.0.0.1:{port}")
+    assert time.monotonic() - started < 16
     with (
         distributed.LocalCluster(n_workers=0, dashboard_address=":0", host="127.0.0.1") as empty,
         pytest.raises(cy.UsageError, match="the cluster has no workers"),

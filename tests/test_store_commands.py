@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import sqlite3
 from collections.abc import Mapping
 from pathlib import Path
@@ -252,3 +253,11 @@ def test_a_store_that_is_not_there_is_one_error_and_is_not_made(cli: Cli, tmp_pa
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("none.sqlite: there is no such store; ") and done.stderr.count("\n") == 1
     assert list(tmp_path.iterdir()) == []
+
+
+def test_every_table_is_named_where_tables_are_asked_for() -> None:
+    from cellyard import cli_store
+    from cellyard.store import frames
+
+    for text in (Store.to_frame.__doc__, cli_store.query.__doc__):
+        assert text and not [part for part in frames.PARTS if not re.search(rf"\b{part}\b", text)]

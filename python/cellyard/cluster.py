@@ -147,6 +147,8 @@ class Workers(AbstractContextManager["Workers"]):
     def _connected(self, distributed: Any, address: Any) -> Any:
         client = distributed.Client.__new__(distributed.Client)
         try:
+            if isinstance(address, str):
+                _greeted(distributed, address)
             client.__init__(address, timeout=ANSWER_SECONDS, set_as_default=False)
         except (OSError, ValueError, TypeError, KeyError) as error:
             client.status = "closed"  # or it complains when it is forgotten
@@ -399,6 +401,26 @@ def _expected(jobs: Sequence[Job]) -> list[float]:
 def _refused(address: str, build: object) -> str:
     what = f"has engine {build}" if isinstance(build, str) else f"has no Cellyard ({build})"
     return f"{address}: {what}, and this is {_build()}: install the same Cellyard on all workers"
+
+
+def _greeted(distributed: Any, address: str) -> None:
+    """Wait for the first words of a scheduler, for which a client would wait for ever where something listens that is none.
+
+    Raises `OSError` where they do not come within `ANSWER_SECONDS`, and what else Dask raises of an address.
+    """
+    import asyncio
+    import importlib
+    from concurrent.futures import ThreadPoolExecutor
+
+    comms: Any = importlib.import_module("distributed.comm")
+
+    async def greet() -> None:
+        own = distributed.Security().get_connection_args("client")
+        comm = await asyncio.wait_for(comms.connect(address, timeout=ANSWER_SECONDS, **own), ANSWER_SECONDS)
+        comm.abort()
+
+    with ThreadPoolExecutor(1) as thread:  # there may be a loop in this one already, as in a notebook
+        thread.submit(lambda: asyncio.run(greet())).result()
 
 
 def _distributed() -> Any:

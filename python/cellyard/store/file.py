@@ -268,8 +268,9 @@ class Store(AbstractContextManager["Store"]):
     ) -> Any:
         """A table of the stored runs as a frame of polars, or of ``pandas``; needs the extra ``data``, or pandas.
 
-        ``part`` is ``runs`` (their totals), ``vcs``, ``vc_ports``, ``ports``, ``port_classes``, ``classes``, ``kept`` (numbers of runs
-        of which only a part is stored), ``scenarios``, ``series`` or ``trace``. Names end in their unit. Runs are chosen as by `runs`.
+        ``part`` is ``runs`` (their totals), ``vcs``, ``vc_ports`` (VCs at their ports), ``transfers`` (files of TCPs), ``back`` (data the
+        other way), ``ports``, ``port_classes``, ``classes``, ``kept`` (numbers of runs of which only a part is stored), ``scenarios``,
+        ``series`` or ``trace``. Names end in their unit. Runs are chosen as by `runs`. Raises `UsageError` for anything else.
         """
         from cellyard.store import frames
 
