@@ -117,8 +117,8 @@ def over_time(study: Study, rows: Rows, number: str) -> plot.Drawn:
     return plot.Drawn(
         f"figure-{number}",
         f"Figure {number}: throughput over time under scheme {plot_rows.named('scheme', scheme).split()[-1]}",
-        f"Seconds of one run as published, 53 bytes for every cell delivered; the tables count from {study.info['shared']['warm_up']} on, "
-        "when the bursts that the buckets allow are over.",
+        "Seconds of one run as published, 53 bytes for every cell delivered; until its bucket is full a VC may have more than its minimum "
+        "rate. The tables count all of it.",
         figure,
     )
 

@@ -13,7 +13,7 @@ from cellyard.study import Row, load
 
 
 def metrics(run: cy.RunResult, row: Row) -> dict[str, float | None]:
-    """Throughput and goodput of the row's VC, its excess over MCR, and the ideal of chapter 6; of watched rows the short term besides."""
+    """What the row's VC gets in all and late, its excess over MCR, the ideal of chapter 6; of watched rows the short term besides."""
     vc = run.vcs[row["vc"]]
     return {
         "throughput_mbps": vc.throughput_mbps,
@@ -21,8 +21,13 @@ def metrics(run: cy.RunResult, row: Row) -> dict[str, float | None]:
         "excess_mbps": vc.throughput_mbps - row["mcr_mbps"],
         "ideal_mbps": ideal(row),
         "delay_ms": 1e3 * vc.mean_cell_transfer_delay_s if vc.mean_cell_transfer_delay_s is not None else None,
+        "late_mbps": late(run, row),
+        "repeated_percent": repeated(run, row),
         **short_term(run, row),
     }
+
+
+CELL_BITS = 424
 
 
 @cache
@@ -45,6 +50,25 @@ def ideal(row: Row) -> float:
     return float(row["mcr_mbps"] + (link_mbps() - sum(rates)) / len(rates))
 
 
+def late(run: cy.RunResult, row: Row) -> float | None:
+    """Throughput in the second half of the run, when all buckets are full; `None` where goodput is not told in halves."""
+    goodput = [value for one in run.series if (one.what, one.of) == ("goodput", row["vc"]) for value in one.value]
+    vc = run.vcs[row["vc"]]
+    if "packet_bytes" in row.parameters or len(goodput) != 2:
+        return None
+    # 53 bytes for every cell to the data of its frame.
+    return float(goodput[1]) * vc.throughput_mbps / vc.goodput_mbps if vc.goodput_mbps else 0.0
+
+
+def repeated(run: cy.RunResult, row: Row) -> float | None:
+    """Of the frames delivered to the row's VC in a run that counts from its start those that had been delivered before, in percent."""
+    vc = run.vcs[row["vc"]]
+    if run.measured_s < run.duration_s or not vc.cells_delivered:
+        return None
+    first_cells = round(vc.throughput_mbps * 1e6 * run.duration_s / CELL_BITS)
+    return 100 - 100 * first_cells / vc.cells_delivered
+
+
 def short_term(run: cy.RunResult, row: Row) -> dict[str, float | None]:
     """Median peak and growth of VC10's window, mean queue, and how much the row's VC's goodput varies, all after the warm-up."""
     if "packet_bytes" not in row.parameters:
@@ -61,7 +85,7 @@ def short_term(run: cy.RunResult, row: Row) -> dict[str, float | None]:
     return {
         "cwnd_peak_kb": peak / 1000,
         "ramp_s": ramp(cwnd, peak),
-        "queueing_ms": 1e3 * mean(value for _, value in queue) * 424 / (link_mbps() * 1e6),
+        "queueing_ms": 1e3 * mean(value for _, value in queue) * CELL_BITS / (link_mbps() * 1e6),
         "variation": pstdev(values) / mean(values) if any(values) else None,
     }
 

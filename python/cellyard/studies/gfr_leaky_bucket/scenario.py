@@ -5,7 +5,7 @@ The rows of the VCs of one scheme and network are one scenario: nothing in it de
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import cellyard as cy
@@ -48,9 +48,7 @@ def ten_vcs(row: Row, shared: Mapping[str, Any]) -> cy.Scenario:
         )
     return cy.Scenario(
         name=name(row),
-        duration=shared["duration"],
-        ensemble=cy.Ensemble(start_jitter=shared["start_jitter"]),
-        measure=cy.Measure(warm_up=shared["warm_up"]),
+        **times(row, shared),
         hosts=hosts,
         switches=[cy.Switch(name=switch, processing=switching(shared)) for switch in ("west", "east")],
         links=[
@@ -58,17 +56,19 @@ def ten_vcs(row: Row, shared: Mapping[str, Any]) -> cy.Scenario:
             cy.Link(from_="west", to="east", rate=shared["rate"], delay=shared["host_delay"], **bottleneck),
         ],
         vcs=vcs,
-        probes=[*watch(row), *row.get("probes", ())],
+        probes=probes(row, shared, [f"VC{number}" for number in range(1, len(rates) + 1)]),
     )
 
 
 def chain(row: Row, shared: Mapping[str, Any]) -> cy.Scenario:
     """Network 3: group A over three congested links, B, C and D over one each."""
     traffic = tcp(shared["chain_packet_bytes"], shared)
+    groups = "ABCD"
+    vcs = [f"{group}{number}" for group in groups for number in range(1, len(shared["chain_mcr_mbps"]) + 1)]
     return networks.parking_lot(
         3,
         [member(traffic, mcr, row, shared) for mcr in shared["chain_mcr_mbps"]],
-        groups="ABCD",
+        groups=groups,
         rate=shared["rate"],
         delay=shared["trunk_delay"],
         access_delay=shared["host_delay"],
@@ -76,10 +76,8 @@ def chain(row: Row, shared: Mapping[str, Any]) -> cy.Scenario:
         host_processing=host_processing(shared),
         switch_processing=switching(shared),
         name=name(row),
-        duration=shared["duration"],
-        ensemble=cy.Ensemble(start_jitter=shared["start_jitter"]),
-        measure=cy.Measure(warm_up=shared["warm_up"]),
-        probes=list(row.get("probes", ())),
+        **times(row, shared),
+        probes=probes(row, shared, vcs),
     )
 
 
@@ -87,6 +85,16 @@ def name(row: Row) -> str:
     """What all rows of one run have in common."""
     own = f", packets of {row['packet_bytes']} bytes" if "packet_bytes" in row.parameters else ""
     return f"gfr-leaky-bucket, scheme {row['scheme']}, {row['network']}{own}"
+
+
+def times(row: Row, shared: Mapping[str, Any]) -> dict[str, Any]:
+    """How long a run is and what of it counts: the short term is watched once the bursts that the buckets allow are over."""
+    which = "short_term_" if "packet_bytes" in row.parameters else ""
+    return {
+        "duration": shared[f"{which}duration"],
+        "measure": cy.Measure(warm_up=shared[f"{which}warm_up"]),
+        "ensemble": cy.Ensemble(start_jitter=shared["start_jitter"]),
+    }
 
 
 def member(traffic: cy.Traffic, mcr: float, row: Row, shared: Mapping[str, Any]) -> dict[str, Any]:
@@ -148,12 +156,14 @@ def access_delay(round_trip_ms: float, shared: Mapping[str, Any]) -> str:
     return f"{(round_trip_ms * 1e6 / 2 - host_ns) / 2:.0f} ns"
 
 
-def watch(row: Row) -> list[Any]:
-    """Probes of rows that ask for short-term behaviour."""
-    if "packet_bytes" not in row.parameters:
-        return []
-    return [
-        cy.CwndProbe(of="VC10", interval="10 ms"),
-        cy.QueueProbe(of=PORT, interval="10 ms"),
-        *(cy.GoodputProbe(of=vc, interval="500 ms") for vc in WATCHED),
-    ]
+def probes(row: Row, shared: Mapping[str, Any], vcs: Iterable[str]) -> list[Any]:
+    """What is recorded: in rows that ask for it the short term, else what the row brings, else the goodput of each half of the run."""
+    own = row.get("probes", ())
+    if "packet_bytes" in row.parameters:
+        return [
+            cy.CwndProbe(of="VC10", interval="10 ms"),
+            cy.QueueProbe(of=PORT, interval="10 ms"),
+            *(cy.GoodputProbe(of=vc, interval="500 ms") for vc in WATCHED),
+            *own,
+        ]
+    return list(own) or [cy.GoodputProbe(of=vc, interval=shared["half"]) for vc in vcs]
