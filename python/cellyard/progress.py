@@ -6,7 +6,6 @@ import importlib
 import sys
 import time
 from contextlib import AbstractContextManager
-from html import escape
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -114,6 +113,8 @@ class InNotebook(Progress):
             self._show(done, f"{self._what}: {self._far(done, points)}{self._pace(done)}")
 
     def _show(self, done: float, text: str) -> None:
+        from html import escape
+
         bar = f"<progress max='{self._total}' value='{done:.2f}'></progress>"
         shown = {"text/plain": text, "text/html": f"{bar} {escape(text)}"}
         if self._handle is None:
@@ -125,6 +126,8 @@ class InNotebook(Progress):
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._handle is not None:
+            from html import escape
+
             how = "ended" if kind else "done"
             text = f"{self._what}: {how} after {self.seconds:.1f} s"
             self._handle.update({"text/plain": text, "text/html": escape(text)}, raw=True)
