@@ -187,7 +187,9 @@ def test_the_answer_is_told_first_as_the_document_has_it(shown: Page, folder: Pa
     assert len(document["answer"]) == 5 and shown.text("h2")[0] == "Answer"
     assert " ".join(document["answer"]) in shown.text("p")
     text = (folder / "README.md").read_text(encoding="utf-8")
-    assert f"## Answer\n\n{' '.join(document['answer'])}\n" in text
+    # A line each, where the front page finds what is said in short.
+    lines = "\n".join(document["answer"])
+    assert f"## Answer\n\n{lines}\n\n## Agreement\n" in text
     first = document["rows"][-1]["simulated"]
     assert all(isinstance(first[metric], float) for metric in ("efficiency", "fairness"))
 
