@@ -111,8 +111,11 @@ def main() -> None:
     program, raw = profdata(), WORK / "raw"
     flags = os.environ.get("RUSTFLAGS", "")
     build = ["cargo", "build", "--quiet", "--release", "--package", "cellyard-python"]
+    # Counters are set before anything is optimised across crates.
     counting = environment(
-        RUSTFLAGS=f"{flags} -Cprofile-generate={raw}".strip(), CARGO_TARGET_DIR=str(WORK / "counting")
+        RUSTFLAGS=f"{flags} -Cprofile-generate={raw}".strip(),
+        CARGO_TARGET_DIR=str(WORK / "counting"),
+        CARGO_PROFILE_RELEASE_LTO="off",
     )
     subprocess.run(build, cwd=ROOT, env=counting, check=True)
     train(next((WORK / "counting/release").glob("lib_engine.*[!d]")), raw)
