@@ -87,8 +87,7 @@ def run_jobs(
     #: Of each run that is to be made, the places in the batch where it is wanted.
     places: list[list[int]] = []
     wanted: dict[Identity, list[int]] = {}
-    #: What was made of stored runs and is to be stored beside them.
-    made: list[Added] = []
+    made: list[Added] = []  # of stored runs, to be stored beside them
     for index, job in enumerate(jobs):
         if store and job.identity in wanted:
             wanted[job.identity].append(index)
