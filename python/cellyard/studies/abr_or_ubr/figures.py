@@ -145,7 +145,7 @@ def services(rows: Rows) -> plot.Drawn:
                 drawn.set_linestyle("")
             one.tick_params(labelbottom=line is axes[-1])
             if line is axes[-1]:
-                one.set_xlabel("number of sources N, and what is beside them")
+                one.set_xlabel("N sources, alone or beside VBR")
             if line is axes[0]:
                 one.set_title(plot_rows.named("configuration", configuration))
         line[0].set_ylabel(plot_rows.quantity(metric, short=True).replace(" [", "\n["))
