@@ -192,13 +192,12 @@ impl Slotted {
         if self.per_vc != class {
             return self.begin_in_order(fabric, class, cells);
         }
+        if class != self.together {
+            return self.begin_by_vc(fabric, class, cells);
+        }
         let mut left = cells;
         while left > 0 {
-            left -= if class == self.together {
-                self.begin_together(fabric, class, left)
-            } else {
-                self.begin_of_vc(fabric, class, left)
-            };
+            left -= self.begin_together(fabric, class, left);
         }
     }
 
@@ -224,21 +223,39 @@ impl Slotted {
         self.queue_time += waited;
     }
 
-    /// The same for the VC that goes next in `class`, in its turn, at most `most` cells; returns their number.
-    #[inline]
-    fn begin_of_vc(&mut self, fabric: &mut Fabric, class: usize, most: u64) -> u64 {
-        let Within::PerVc(scheduler) = self.scheduler.within(class) else {
-            unreachable!("its VCs are served one by one");
-        };
-        let vc = scheduler.pick(self.started);
-        let of_vc = &mut self.queues[class].per_vc[vc];
-        let turn = scheduler.in_a_row(of_vc.first().of_one_frame());
-        let n = u64::from(turn).min(most);
-        let cells = of_vc.take(n as u32, self.exact);
-        let sent = self.started + n;
-        scheduler.taken(n, cells.flags() & ENDS_FRAME != 0, sent);
-        fabric.depart(self.leave(class, vc, &cells));
-        n
+    /// The same where its VCs are served one by one, each in its turn.
+    fn begin_by_vc(&mut self, fabric: &mut Fabric, class: usize, cells: u64) {
+        self.waiting[class] -= cells;
+        self.total -= cells;
+        let mut waited = 0;
+        let mut left = cells;
+        while left > 0 {
+            let Within::PerVc(scheduler) = self.scheduler.within(class) else {
+                unreachable!("its VCs are served one by one");
+            };
+            let queue = &mut self.queues[class];
+            let (vc, cells) = if scheduler.goes_by_cells() {
+                let vc = scheduler.next_cell(self.started);
+                (vc, queue.per_vc[vc].take(1, self.exact))
+            } else {
+                let vc = scheduler.pick(self.started);
+                let of_vc = &mut queue.per_vc[vc];
+                let turn = scheduler.in_a_row(of_vc.first().of_one_frame());
+                let n = u64::from(turn).min(left);
+                let cells = of_vc.take(n as u32, self.exact);
+                scheduler.taken(n, cells.flags() & ENDS_FRAME != 0, self.started + n);
+                (vc, cells)
+            };
+            let n = u64::from(cells.n());
+            if self.counts[class] {
+                queue.count_out(vc, n);
+            }
+            waited += u128::from((self.free_at - cells.arrived).0) * u128::from(n);
+            let run = self.transmit(self.free_at, &cells);
+            fabric.depart(run);
+            left -= n;
+        }
+        self.queue_time += waited;
     }
 
     /// The same for a class of many VCs in turns of one cell: all are chosen, then taken off, and then they go. The cells of as many VCs

@@ -104,19 +104,23 @@ impl PerVc {
         if let Some((vc, _)) = self.turn {
             return vc;
         }
-        let (vc, means) = match self.credits.richest(sent + 1) {
-            Some(vc) => (vc, Means::Credit),
-            None => {
-                let (vc, tag) = self.tags.first();
-                self.virtual_time = tag;
-                if tag >= tags::LOWERED_AT {
-                    self.lower_tags();
-                }
-                (vc, Means::Tag)
-            }
-        };
-        self.turn = Some((vc, means));
-        vc
+        let chosen = self.choose(sent);
+        self.turn = Some(chosen);
+        chosen.0
+    }
+
+    /// Whose turn begins in this slot, and how it is paid.
+    #[inline(always)]
+    fn choose(&mut self, sent: u64) -> (usize, Means) {
+        if let Some(vc) = self.credits.richest(sent + 1) {
+            return (vc, Means::Credit);
+        }
+        let (vc, tag) = self.tags.first();
+        self.virtual_time = tag;
+        if tag >= tags::LOWERED_AT {
+            self.lower_tags();
+        }
+        (vc, Means::Tag)
     }
 
     /// Counts tags from v on, where they would soon be too large. Those of VCs that wait are not behind v, and of others nobody can
@@ -145,10 +149,13 @@ impl PerVc {
     }
 
     /// The VC whose oldest cell goes in this slot, after `sent` slots of the port, where turns are of one cell; the cell counts as taken.
-    #[inline]
+    #[inline(always)]
     pub fn next_cell(&mut self, sent: u64) -> usize {
-        let vc = self.pick(sent);
-        self.taken(1, false, sent + 1);
+        let (vc, means) = self.choose(sent);
+        match self.pay(vc, means, 1) {
+            Some(tag) => self.tags.enter(vc, tag),
+            None => self.leave(vc, sent + 1),
+        }
         vc
     }
 
@@ -157,19 +164,30 @@ impl PerVc {
     #[inline]
     pub fn taken(&mut self, n: u64, eom: bool, sent: u64) {
         let (vc, means) = self.turn.expect("it has been picked");
+        match self.pay(vc, means, n) {
+            Some(tag) if eom || self.goes_by_cells() => self.tags.enter(vc, tag),
+            Some(_) => return,
+            None => self.leave(vc, sent),
+        }
+        self.turn = None;
+    }
+
+    /// Cells of `vc` are taken and paid. Its tag, if it has more.
+    #[inline(always)]
+    fn pay(&mut self, vc: usize, means: Means, n: u64) -> Option<Tag> {
         let v = &mut self.vcs[vc];
         v.waiting -= n;
         match means {
             Means::Credit => self.credits.pay(vc, n),
             Means::Tag => v.tag += n * v.cost,
         }
-        if v.waiting == 0 {
-            self.turn = None;
-            self.tags.leave(vc);
-            self.credits.leave(vc, sent);
-        } else if eom || self.unit == ProcessingUnit::Cell {
-            self.turn = None;
-            self.tags.enter(vc, v.tag);
-        }
+        (v.waiting > 0).then_some(v.tag)
+    }
+
+    /// `vc` has no cells left when the port has begun to send `sent` cells.
+    #[inline]
+    fn leave(&mut self, vc: usize, sent: u64) {
+        self.tags.leave(vc);
+        self.credits.leave(vc, sent);
     }
 }
