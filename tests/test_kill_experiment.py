@@ -110,6 +110,14 @@ def wait(draw: random.Random, store: Path, process: subprocess.Popen[bytes], too
     time.sleep(draw.uniform(0, took / 4))
 
 
+def killed(process: subprocess.Popen[bytes]) -> bool:
+    """Kills a command; whether it was still running. It has not failed."""
+    process.kill()
+    _, err = process.communicate()
+    assert process.returncode in (0, -signal.SIGKILL), err
+    return process.returncode != 0
+
+
 def test_an_experiment_that_is_killed_loses_no_run_and_makes_the_same_tables(files: Path) -> None:
     draw = random.Random(SEED)
     whole, runs, took = undisturbed(files)
@@ -121,10 +129,7 @@ def test_an_experiment_that_is_killed_loses_no_run_and_makes_the_same_tables(fil
         process = begun(files, "out")
         wait(draw, store, process, took)
         before = seen(store)
-        process.kill()
-        _, err = process.communicate()
-        assert process.returncode in (0, -signal.SIGKILL), err
-        kills += process.returncode != 0
+        kills += killed(process)
         found["runs left in the log"] += store.with_name("runs.sqlite-wal").exists()
         there = check(before, store, runs)
         found["before the first run" if not there else "after the last run" if there == RUNS else "between"] += 1
@@ -148,10 +153,7 @@ def test_experiments_on_one_store_that_are_killed_lose_and_double_nothing(files:
         for process in draw.sample(pair, 2):
             wait(draw, store, process, took)
             before = seen(store)
-            process.kill()
-            _, err = process.communicate()
-            assert process.returncode in (0, -signal.SIGKILL), err
-            kills += process.returncode != 0
+            kills += killed(process)
             assert before.keys() <= seen(store).keys()
         if check(before, store, runs) == RUNS:
             store.unlink()
