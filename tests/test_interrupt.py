@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
+from cellyard.batch import all_cores
 from conftest import shown_until_the_end, stored
 
 STAT = "/proc/{}/stat"
@@ -20,6 +21,10 @@ pytestmark = pytest.mark.skipif(not Path(STAT.format("self")).exists(), reason="
 
 #: Signals that end a command, with the exit status that says so.
 STATUS = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
+
+#: Runs that finish together are stored together. Those that are being stored when the signal comes are in the store or not, and count as
+#: not yet finished; there are hardly more of them than cores.
+AT_ONCE = 2 * all_cores()
 
 
 class Command:
@@ -78,7 +83,7 @@ def test_interrupt_keeps_finished_runs(lan: Path, tmp_path: Path, arguments: lis
     assert document["complete"] is False
     assert stored(store) >= 3
     if arguments[0] == "run":
-        assert len(document["runs"]) == stored(store)
+        assert 0 <= stored(store) - len(document["runs"]) <= AT_ONCE
 
 
 @pytest.mark.parametrize("place", ["store.Store.add_all", "store.Store.__exit__", "progress.Progress.__exit__"])
@@ -216,7 +221,8 @@ def test_a_terminal_that_is_gone_keeps_what_was_finished(lan: Path, tmp_path: Pa
     process.send_signal(signal.SIGHUP)
     assert process.wait(timeout=60) == 129
     document = json.loads((tmp_path / "out/results.json").read_text())
-    assert len(document["runs"]) == stored(store) >= 3
+    assert 0 <= stored(store) - len(document["runs"]) <= AT_ONCE
+    assert stored(store) >= 3
 
 
 def test_nohup_is_respected(lan: Path, tmp_path: Path) -> None:
