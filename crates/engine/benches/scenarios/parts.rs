@@ -66,7 +66,7 @@ pub const PARTS: [Part; 7] = [
     Part {
         name: "part-star-reading",
         operation: "scenario of 10 000 VCs read",
-        goal: 3e8,
+        goal: 5e7,
         operations: 3,
         work: |times| {
             (0..times)

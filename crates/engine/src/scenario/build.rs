@@ -8,7 +8,7 @@ use super::model::*;
 use super::record::{Record, complete, entries, field, object};
 use crate::class::Class;
 use crate::registry::Family;
-use crate::units::Ratio;
+use crate::units::{BitRate, Ratio, Span};
 use serde_json::Value as Json;
 
 /// The scenario, when nothing is wrong with it.
@@ -50,7 +50,7 @@ fn hosts(scenario: &Record, hosts: &[NodeAt]) -> Vec<Host> {
         processing: field(record, "processing"),
     });
     let host = |at: &NodeAt| Host {
-        name: at.name.clone(),
+        name: at.name.to_string(),
         ..made[at.entry].clone()
     };
     hosts.iter().map(host).collect()
@@ -64,7 +64,7 @@ fn switches(scenario: &Record, switches: &[NodeAt]) -> Vec<Switch> {
         queues: queues(record),
     });
     let switch = |at: &NodeAt| Switch {
-        name: at.name.clone(),
+        name: at.name.to_string(),
         ..made[at.entry].clone()
     };
     switches.iter().map(switch).collect()
@@ -109,32 +109,52 @@ fn links(scenario: &Record, things: &Things) -> Vec<Link> {
         [there, back]
     });
     let links = things.links.iter().map(|at| Link {
-        name: at.name.clone(),
-        from: things.nodes[at.from].name.clone(),
-        to: things.nodes[at.to].name.clone(),
+        name: at.name.to_string(),
+        from: things.nodes[at.from].name.to_string(),
+        to: things.nodes[at.to].name.to_string(),
         ..made[at.entry][usize::from(at.back)].clone()
     });
     links.collect()
 }
 
+/// What all VCs of an entry have alike.
+#[derive(Clone, Copy)]
+struct VcValues {
+    class: Class,
+    weight: u64,
+    guarantee: Option<BitRate>,
+    start: Span,
+    stop: Option<Span>,
+    contract: Option<Contract>,
+    abr: Option<AbrParams>,
+}
+
 fn vcs(scenario: &Record, things: &Things, flows: &Flows<'_>) -> Vec<Vc> {
-    let records: Vec<&Record> = entries(scenario, "vc").into_iter().flatten().collect();
-    let name = |&node: &usize| things.nodes[node].name.clone();
+    let name = |&node: &usize| things.nodes[node].name.to_string();
+    let made = made(scenario, "vc", |record| VcValues {
+        class: field(record, "class"),
+        weight: field(record, "weight"),
+        guarantee: field(record, "guarantee"),
+        start: field(record, "start"),
+        stop: field(record, "stop"),
+        contract: field(record, "contract"),
+        abr: field(record, "abr"),
+    });
     let vcs = things.vcs.iter().enumerate().map(|(index, at)| {
-        let record = records[at.entry];
+        let values = made[at.entry];
         let last = at.nodes.len() - 1;
         Vc {
-            name: at.name.clone(),
+            name: at.name.to_string(),
             from: name(&at.nodes[0]),
             to: name(&at.nodes[last]),
             route: at.nodes[1..last].iter().map(name).collect(),
-            class: field(record, "class"),
-            weight: field(record, "weight"),
-            guarantee: field(record, "guarantee"),
-            start: field(record, "start"),
-            stop: field(record, "stop"),
-            contract: field(record, "contract"),
-            abr: field(record, "abr"),
+            class: values.class,
+            weight: values.weight,
+            guarantee: values.guarantee,
+            start: values.start,
+            stop: values.stop,
+            contract: values.contract,
+            abr: values.abr,
             traffic: flows.traffic(index).expect("nothing is wrong").clone(),
         }
     });

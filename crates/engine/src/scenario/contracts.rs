@@ -4,10 +4,12 @@ use super::contract::Terms;
 use super::model::{ClassQueue, Police, Scenario, Vc};
 use super::network::Network;
 use super::report::Report;
+use crate::class::Class;
 use crate::flow::FlowKind;
 use crate::notation::show::{show_cells, show_rate};
 use crate::units::BitRate;
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
+use std::fmt::{self, Display, Formatter};
 
 /// Reports contracts that a full frame cannot keep, minimum rates that are more than a link has, and VCs without what a class queue on their
 /// way asks for; each entry of the scenario once.
@@ -17,7 +19,7 @@ pub(crate) fn check(network: &Network<'_>, report: &mut Report) {
         topology,
         things,
     } = network;
-    let mut sums: HashMap<usize, u64> = HashMap::new();
+    let mut sums: FxHashMap<usize, u64> = FxHashMap::default();
     for (index, vc) in scenario.vcs.iter().enumerate() {
         let entry = things.vcs[index].entry;
         let terms = vc.terms();
@@ -32,7 +34,7 @@ pub(crate) fn check(network: &Network<'_>, report: &mut Report) {
         for &link in topology.data_path(index) {
             if topology.switch_of[link].is_some() {
                 let queue = topology.queue(scenario, link, vc.class);
-                let place = format!("{} of {}", vc.class.name(), scenario.links[link].name);
+                let place = Place(vc.class, &scenario.links[link].name);
                 found.extend(asked(&queue, &place, terms.as_ref()));
                 found.extend(size(&queue, &place, vc, terms.as_ref()));
             }
@@ -41,6 +43,15 @@ pub(crate) fn check(network: &Network<'_>, report: &mut Report) {
             let path = format!("vc[{entry}].{}", fault.field);
             report.add_once(&path, fault.message, fault.allowed);
         }
+    }
+}
+
+/// A class queue in messages, by its class and port.
+struct Place<'s>(Class, &'s str);
+
+impl Display for Place<'_> {
+    fn fmt(&self, to: &mut Formatter<'_>) -> fmt::Result {
+        write!(to, "{} of {}", self.0.name(), self.1)
     }
 }
 
@@ -78,7 +89,7 @@ fn sum(
     scenario: &Scenario,
     link: usize,
     (field, mcr): (&'static str, BitRate),
-    sums: &mut HashMap<usize, u64>,
+    sums: &mut FxHashMap<usize, u64>,
 ) -> Option<Fault> {
     let spec = &scenario.links[link];
     let sum = sums.entry(link).or_default();
@@ -96,7 +107,7 @@ fn sum(
 }
 
 /// Frames that a policer of frames cuts because of their size.
-fn size(queue: &ClassQueue, place: &str, vc: &Vc, terms: Option<&Terms>) -> Option<Fault> {
+fn size(queue: &ClassQueue, place: &Place<'_>, vc: &Vc, terms: Option<&Terms>) -> Option<Fault> {
     let frame = vc.frame_cells();
     let polices = matches!(queue.police, Some(Police::FGcra { .. }));
     (polices && terms.is_some_and(|terms| terms.mfs < frame)).then(|| Fault {
@@ -110,7 +121,7 @@ fn size(queue: &ClassQueue, place: &str, vc: &Vc, terms: Option<&Terms>) -> Opti
 }
 
 /// What `queue` asks for and is not there.
-fn asked(queue: &ClassQueue, place: &str, terms: Option<&Terms>) -> Option<Fault> {
+fn asked(queue: &ClassQueue, place: &Place<'_>, terms: Option<&Terms>) -> Option<Fault> {
     let has_minimum = terms.is_some_and(|t| t.sustained.is_some());
     let has_any = has_minimum || terms.is_some_and(|t| t.pcr.is_some());
     let lacks = |who: &str, what: &str| Fault {

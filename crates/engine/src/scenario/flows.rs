@@ -8,9 +8,8 @@ use super::report::Report;
 use crate::class::Class;
 use crate::notation::show::{show_duration, show_rate};
 use crate::units::{BitRate, CELL_BITS, TICKS_PER_SECOND};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::{Value as Json, json};
-use std::collections::{HashMap, HashSet};
 
 /// The scheduler that an entry gives, if any; `None` in place of one that is wrong.
 type Given = Option<Option<Scheduler>>;
@@ -123,7 +122,7 @@ impl<'a> Flows<'a> {
 
     /// Reports sources above the rate of their host's link.
     pub(crate) fn check_sources(&self, report: &mut Report) {
-        let mut reported = HashSet::new();
+        let mut reported = FxHashSet::default();
         for (index, vc) in self.things.vcs.iter().enumerate() {
             let rate = self.traffic(index).and_then(Traffic::peak_rate);
             let first = self.first_link(vc);
@@ -144,7 +143,7 @@ impl<'a> Flows<'a> {
 
     /// Reports sources whose bursts follow each other so soon that cells come faster than the rate.
     pub(crate) fn check_bursts(&self, report: &mut Report) {
-        let mut reported = HashSet::new();
+        let mut reported = FxHashSet::default();
         for (index, vc) in self.things.vcs.iter().enumerate() {
             let traffic = self.traffic(index);
             let rate = traffic.and_then(Traffic::peak_rate);
@@ -167,8 +166,8 @@ impl<'a> Flows<'a> {
 
     /// Reports guarantees that a per-vc scheduler on their way cannot keep together.
     pub(crate) fn check_guarantees(&self, report: &mut Report) {
-        let mut sums: HashMap<usize, u64> = HashMap::new();
-        let mut full = HashSet::new();
+        let mut sums: FxHashMap<usize, u64> = FxHashMap::default();
+        let mut full = FxHashSet::default();
         for vc in &self.things.vcs {
             let Some(entry) = self.vcs[vc.entry] else {
                 continue;

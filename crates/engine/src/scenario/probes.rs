@@ -142,7 +142,7 @@ impl<'r> Entry<'r> {
         };
         let path = format!("{}.vc", self.path);
         match things.vc_names.find(name) {
-            Some([vc]) if things.vcs[*vc].name == name => {}
+            Some([vc]) if *things.vcs[*vc].name == *name => {}
             Some(_) => report.add(&path, "is a group", "one of its members", None),
             None => {
                 let suggestion = report.suggest(name, things.vc_names.all());
@@ -160,7 +160,7 @@ impl<'r> Entry<'r> {
         };
         Probe {
             what: self.what,
-            of: name.clone(),
+            of: name.to_string(),
             class: field(self.record, "class"),
             vc: text(self.record, "vc").map(str::to_string),
             interval: number(self.record, "interval").map(Span),

@@ -8,7 +8,6 @@ use crate::class::Class;
 use crate::flow::FlowKind;
 use crate::topology::Topology;
 use crate::units::{CELL_BITS, Time};
-use std::collections::HashMap;
 
 /// Reports VCs whose cells could be on their way longer than time can tell: a bound from all that can wait at once at each
 /// link and processing stage; each entry of the scenario once.
@@ -48,12 +47,12 @@ impl<'s> Loads<'s> {
             .collect();
         let mut links = vec![Load::default(); scenario.links.len()];
         let mut hosts = vec![Load::default(); scenario.hosts.len()];
-        let mut bits: HashMap<(usize, Class), f64> = HashMap::new();
+        let mut bits = vec![[0.0; Class::ALL.len()]; scenario.links.len()];
         for flow in &topology.flows {
             let load = vcs[flow.vc];
             for &link in &flow.path {
                 let class = scenario.vcs[flow.vc].class;
-                *bits.entry((link, class)).or_default() += load.cells * CELL_BITS as f64;
+                bits[link][class as usize] += load.cells * CELL_BITS as f64;
                 links[link].cells += load.cells;
                 links[link].frames += load.frames;
             }
@@ -64,11 +63,14 @@ impl<'s> Loads<'s> {
             }
         }
         let mut waits = vec![0.0; scenario.links.len()];
-        for ((link, class), bits) in bits {
-            let buffer =
-                topology.switch_of[link].and_then(|_| topology.queue(scenario, link, class).buffer);
-            let most = buffer.map_or(f64::INFINITY, |k| (k + 1) as f64 * CELL_BITS as f64);
-            waits[link] += bits.min(most) / scenario.links[link].rate.0 as f64;
+        for (link, classes) in topology.classes.iter().enumerate() {
+            for &class in classes {
+                let buffer = topology.switch_of[link]
+                    .and_then(|_| topology.queue(scenario, link, class).buffer);
+                let most = buffer.map_or(f64::INFINITY, |k| (k + 1) as f64 * CELL_BITS as f64);
+                let bits = bits[link][class as usize];
+                waits[link] += f64::min(bits, most) / scenario.links[link].rate.0 as f64;
+            }
         }
         Loads {
             scenario,

@@ -5,12 +5,29 @@ use crate::notation::words::shorten;
 use crate::scenario::record::{Record, text};
 use crate::scenario::report::Report;
 use crate::scenario::values::LONGEST_NAME;
+use std::fmt::Write;
+use std::sync::Arc;
 
-/// The names of `count` like things; without a count, the name itself.
-pub(super) fn numbered(name: &str, count: Option<u64>) -> Vec<String> {
-    match count {
-        None => vec![name.to_string()],
-        Some(n) => (1..=n).map(|i| format!("{name}{i}")).collect(),
+/// Names of the things of a group, each made of the same text and a number. There may be very many.
+pub(super) struct Numbered {
+    name: String,
+    /// Length of what they have alike.
+    stem: usize,
+}
+
+impl Numbered {
+    pub(super) fn new(group: &str) -> Numbered {
+        Numbered {
+            name: group.to_string(),
+            stem: group.len(),
+        }
+    }
+
+    /// The name of the thing with that number.
+    pub(super) fn name(&mut self, number: usize) -> Arc<str> {
+        self.name.truncate(self.stem);
+        write!(self.name, "{number}").expect("a text takes everything");
+        Arc::from(self.name.as_str())
     }
 }
 

@@ -7,6 +7,8 @@ use crate::scenario::alone::Placed;
 use crate::scenario::record::{Record, entries, text};
 use crate::scenario::report::Report;
 use serde_json::Value as Json;
+use std::fmt::Write;
+use std::sync::Arc;
 
 /// Makes the links; false when a node or link is wrong, so that no routes can be looked for.
 pub(super) fn links(
@@ -99,19 +101,29 @@ fn make(
     things.links.reserve(more);
     things.between.reserve(more);
     things.link_names.reserve(more);
+    let mut name = String::new();
+    for &back in backs.iter().filter(|_| grouped) {
+        members[usize::from(back)].reserve(pairs.len());
+    }
     for (k, &(a, b)) in pairs.iter().enumerate() {
         for &back in backs {
             let (from, to) = if back { (b, a) } else { (a, b) };
             let suffix = if back { "-back" } else { "" };
-            let name = match own_name {
-                None => [&things.nodes[from].name, "->", &things.nodes[to].name].concat(),
-                Some(name) if grouped => format!("{name}{}{suffix}", k + 1),
-                Some(name) => format!("{name}{suffix}"),
-            };
+            name.clear();
+            match own_name {
+                None => name.extend([&things.nodes[from].name, "->", &things.nodes[to].name]),
+                Some(own) if grouped => {
+                    write!(name, "{own}{}{suffix}", k + 1).expect("a text takes everything")
+                }
+                Some(own) => name.extend([own, suffix]),
+            }
+            let name = Arc::from(name.as_str());
             let link = things.links.len();
             made.second |= things.between.insert((from, to), link).is_some();
             made.unique &= things.link_names.define(&name, link);
-            members[usize::from(back)].push(link);
+            if grouped {
+                members[usize::from(back)].push(link);
+            }
             things.links.push(LinkAt {
                 name,
                 from,

@@ -1,10 +1,11 @@
 //! Hosts and switches.
 
-use super::groups::{check_length, duplicate, numbered};
+use super::groups::{Numbered, check_length, duplicate};
 use super::things::{NodeAt, Things};
 use crate::scenario::alone::Placed;
 use crate::scenario::record::{Record, number, text};
 use crate::scenario::report::Report;
+use std::sync::Arc;
 
 /// Makes the hosts, then the switches; false when one has no name or one that is taken.
 pub(super) fn nodes(
@@ -34,12 +35,17 @@ fn family(
         };
         let count = number(entry, "count");
         let first = things.nodes.len();
-        let names = numbered(name, count);
-        let members = (first..first + names.len()).collect();
+        let makes = count.unwrap_or(1) as usize;
+        let members = (first..first + makes).collect();
         let known = &mut things.node_names;
-        known.reserve(names.len());
+        known.reserve(makes);
         let mut unique = count.is_none() || known.define_group(name, members);
-        for (k, name) in names.into_iter().enumerate() {
+        let mut numbered = Numbered::new(name);
+        for k in 0..makes {
+            let name = match count {
+                None => Arc::from(name),
+                Some(_) => numbered.name(k + 1),
+            };
             unique &= known.define(&name, things.nodes.len());
             let entry = placed.position(family, i, k);
             things.nodes.push(NodeAt { name, entry });

@@ -161,7 +161,7 @@ mod tests {
             ..Things::default()
         };
         let node = |n| NodeAt {
-            name: format!("n{n}"),
+            name: format!("n{n}").into(),
             entry: n,
         };
         things.nodes.extend((0..nodes).map(node));
@@ -172,7 +172,7 @@ mod tests {
                     continue;
                 }
                 things.links.push(LinkAt {
-                    name: String::new(),
+                    name: "".into(),
                     from,
                     to,
                     entry: 0,

@@ -3,11 +3,12 @@
 use crate::scenario::values::LONGEST_NAME;
 use rustc_hash::FxHashMap;
 use std::collections::hash_map::Entry;
+use std::sync::Arc;
 
 /// A host or switch; hosts come first.
 #[derive(Debug)]
 pub(crate) struct NodeAt {
-    pub name: String,
+    pub name: Arc<str>,
     /// Position of the element that has its values: of its entry in the file, or of its own.
     pub entry: usize,
 }
@@ -15,7 +16,7 @@ pub(crate) struct NodeAt {
 /// A one-way link between two nodes.
 #[derive(Debug)]
 pub(crate) struct LinkAt {
-    pub name: String,
+    pub name: Arc<str>,
     pub from: usize,
     pub to: usize,
     pub entry: usize,
@@ -26,7 +27,7 @@ pub(crate) struct LinkAt {
 /// A VC with the nodes on its route, both ends included.
 #[derive(Debug)]
 pub(crate) struct VcAt {
-    pub name: String,
+    pub name: Arc<str>,
     pub nodes: Vec<usize>,
     pub entry: usize,
 }
@@ -41,7 +42,7 @@ enum Members {
 /// Things by name: a thing alone, or the members of a group.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
-    members: FxHashMap<String, Members>,
+    members: FxHashMap<Arc<str>, Members>,
     /// The first name that is too long.
     too_long: Option<String>,
 }
@@ -58,23 +59,24 @@ impl Names {
     }
 
     /// The name of a thing alone. False when it is taken.
-    pub(super) fn define(&mut self, name: &str, thing: usize) -> bool {
-        self.insert(name, Members::One(thing))
+    pub(super) fn define(&mut self, name: &Arc<str>, thing: usize) -> bool {
+        self.insert(Arc::clone(name), Members::One(thing))
     }
 
     /// The name of a group. False when it is taken.
     pub(super) fn define_group(&mut self, name: &str, members: Vec<usize>) -> bool {
-        self.insert(name, Members::Group(members))
+        self.insert(name.into(), Members::Group(members))
     }
 
-    fn insert(&mut self, name: &str, members: Members) -> bool {
-        let Entry::Vacant(place) = self.members.entry(name.to_string()) else {
+    fn insert(&mut self, name: Arc<str>, members: Members) -> bool {
+        let is_too_long = name.chars().count() > LONGEST_NAME;
+        let Entry::Vacant(place) = self.members.entry(name) else {
             return false;
         };
-        place.insert(members);
-        if self.too_long.is_none() && name.chars().count() > LONGEST_NAME {
-            self.too_long = Some(name.to_string());
+        if is_too_long && self.too_long.is_none() {
+            self.too_long = Some(place.key().to_string());
         }
+        place.insert(members);
         true
     }
 
@@ -90,7 +92,7 @@ impl Names {
     }
 
     pub(crate) fn all(&self) -> impl Iterator<Item = &str> {
-        self.members.keys().map(String::as_str)
+        self.members.keys().map(AsRef::as_ref)
     }
 }
 

@@ -1,6 +1,6 @@
 //! VCs with their routes.
 
-use super::groups::{Entry, check_length, duplicate};
+use super::groups::{Entry, Numbered, check_length, duplicate};
 use super::route::Router;
 use super::things::{Things, VcAt};
 use crate::notation::words::list;
@@ -8,6 +8,7 @@ use crate::scenario::alone::Placed;
 use crate::scenario::record::{Record, entries, is_left_out, number, text};
 use crate::scenario::report::Report;
 use rustc_hash::FxHashMap;
+use std::sync::Arc;
 
 /// Most links on the routes of all VCs together.
 const MOST_HOPS: usize = 1_000_000;
@@ -154,7 +155,7 @@ fn route(entry: Entry<'_>, things: &Things, report: &mut Report) -> Option<Vec<u
             None => {
                 let suggestion = report.suggest(name, things.node_names.all());
                 let known = things.nodes[things.hosts..].iter().take(10);
-                let known = list(known.map(|n| n.name.as_str()));
+                let known = list(known.map(|n| n.name.as_ref()));
                 report.add(&path, "no switch has this name", known, suggestion);
             }
             Some(&[node]) if node < things.hosts => {
@@ -194,20 +195,21 @@ fn make(
     let mut unique = true;
     things.vcs.reserve(plan.pairs.len());
     things.vc_names.reserve(plan.pairs.len());
+    let mut numbered = Numbered::new(plan.name.unwrap_or("vc"));
     for (k, &(from, to)) in plan.pairs.iter().enumerate() {
         let vc = things.vcs.len();
         let name = match plan.name {
-            None => format!("vc{}", vc + 1),
-            Some(name) if plan.numbered => format!("{name}{}", k + 1),
-            Some(name) => name.to_string(),
+            None => numbered.name(vc + 1),
+            Some(_) if plan.numbered => numbered.name(k + 1),
+            Some(name) => Arc::from(name),
         };
         unique &= things.vc_names.define(&name, vc);
-        let mut nodes = vec![from, to];
+        let mut nodes = None;
         let own = plan.alone.get(&k);
         let route = own.map_or(&plan.route, |own| &own.route).as_deref();
         if own.map_or(reachable, |own| reachable && can_be(route, own.record)) {
             match routes.router.nodes(things, from, to, route) {
-                Ok(found) => nodes = found,
+                Ok(found) => nodes = Some(found),
                 Err(message) => {
                     // The first of a group speaks for all.
                     reachable = false;
@@ -218,6 +220,7 @@ fn make(
                 }
             }
         }
+        let nodes = nodes.unwrap_or_else(|| vec![from, to]);
         routes.hops += nodes.len();
         if routes.hops > MOST_HOPS {
             let allowed = format!("{MOST_HOPS} links in all");
