@@ -302,6 +302,27 @@ def test_a_writer_waits_for_another_and_tells_when_that_takes_too_long(
         assert other.get(identity) == {"n": 1}
 
 
+def test_what_is_tried_again_when_many_open_and_close_a_file_at_once() -> None:
+    errors = []
+    for code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL):
+        error = sqlite3.OperationalError("not now")
+        error.sqlite_errorcode = code
+        errors.append(error)
+
+    def read() -> int:
+        if errors:
+            raise errors.pop()
+        return 7
+
+    assert schema.patiently(read) == 7
+    damaged = sqlite3.OperationalError("never")
+    damaged.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
+    errors = [damaged, damaged]
+    with pytest.raises(sqlite3.OperationalError, match="never"):
+        schema.patiently(read)
+    assert len(errors) == 1
+
+
 def test_commands_share_a_store(cli: Cli, lan: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     options = ("run", lan, "--set", "duration=20 ms", "--format", "json")
     first = json.loads(cli(*options, "--replications", 2, "--store", "shared.sqlite").stdout)

@@ -67,8 +67,9 @@ def patiently(call: Callable[[], T]) -> T:
 
 
 def is_busy(error: Exception) -> bool:
-    """Whether another process was writing."""
-    return getattr(error, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+    """Whether another process was writing, or beginning and ending so often that SQLite lost count (its "locking protocol")."""
+    busy = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL)
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF in busy
 
 
 @contextmanager
@@ -196,11 +197,13 @@ def told(error: Exception, path: Path | None = None) -> OSError:
     if isinstance(error, OSError):
         return OSError(error.errno, error.strerror or str(error), str(path or ""))
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    busy = (errno.EAGAIN, f"others have been writing for {BUSY_SECONDS:.0f} s")
     number, words = {
         sqlite3.SQLITE_FULL: (errno.ENOSPC, os.strerror(errno.ENOSPC)),
         sqlite3.SQLITE_READONLY: (errno.EROFS, "it, or its folder, is read-only"),
         sqlite3.SQLITE_CANTOPEN: (errno.EACCES, "it, or a file beside it, cannot be opened"),
-        sqlite3.SQLITE_BUSY: (errno.EAGAIN, f"others have been writing for {BUSY_SECONDS:.0f} s"),
+        sqlite3.SQLITE_BUSY: busy,
+        sqlite3.SQLITE_PROTOCOL: busy,
         sqlite3.SQLITE_CORRUPT: (errno.EIO, f"it is damaged ({error})"),
     }.get(code, (errno.EIO, str(error)))
     return OSError(number, words, str(path or ""))
