@@ -9,7 +9,7 @@ BIN := .venv/bin
 RUN := $(BIN)/cellyard
 SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock pyproject.toml
 
-.PHONY: help study test fuzz fuzz-reader kills fmt lint fresh validate reports bench bench-startup instructions pgo pgo-wheel mutants audit docs pins build tools clean
+.PHONY: help study test fuzz fuzz-reader kills fmt lint fresh validate reports bench bench-startup bench-studies instructions pgo pgo-wheel mutants audit docs pins build tools clean
 .DELETE_ON_ERROR:
 
 help: ## what there is to make
@@ -89,6 +89,9 @@ instructions: tools ## instructions of short runs, counted by valgrind, beside t
 
 bench-startup: build ## what it costs to begin a command
 	$(BIN)/python benches/startup.py $(STARTUP_ARGS)
+
+bench-studies: build ## how long all studies take together
+	$(BIN)/python benches/studies.py
 
 # Unit tests first; then whole runs, built to be fast, for what these leave alive. A mutant that never ends counts as caught.
 # In part: make mutants MUTANTS_ARGS='--file crates/engine/src/host/tcp/*.rs'
