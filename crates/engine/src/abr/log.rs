@@ -36,6 +36,8 @@ pub struct Passing {
     pub told: Option<At>,
     /// What backward cells are told.
     pub tells: Option<At>,
+    /// The same, where it is known beforehand.
+    pub known: Marks,
 }
 
 /// An RM cell at a place; of equal times backward cells come before forward ones.
@@ -143,10 +145,14 @@ impl Logs {
         arrives: Time,
         places: &[Passing],
     ) {
-        let Some(&mut Rm { backward, ccr, .. }) = self.lanes[flow.index()].find(frame) else {
+        let Some(rm) = self.lanes[flow.index()].find(frame) else {
             return;
         };
+        let Rm { backward, ccr, .. } = *rm;
         for place in places {
+            if backward {
+                *rm = rm.marked(place.known);
+            }
             let at = if backward { place.tells } else { place.told };
             let Some(At { site, vc }) = at else { continue };
             self.entries += 1;

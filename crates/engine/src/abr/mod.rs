@@ -10,6 +10,7 @@ mod rm;
 mod sites;
 
 pub use end_system::{EndSystem, Terms, Turn};
+pub use feedback::Marks;
 pub use log::{Interval, Logs, Passing};
 pub use rm::Rm;
 pub use sites::{At, Site, Sites, mbps, terms};

@@ -1,13 +1,14 @@
 //! What the set-up of ABR VCs settles (model section 12): the terms of their end systems, and which class queues give feedback to whom.
 
 use super::end_system::Terms;
-use super::feedback::Subscriber;
 use super::feedback::fair::{FairVc, fair_rates};
+use super::feedback::{Marks, Rule, Subscriber};
 use crate::class::Class;
 use crate::flow::{FlowId, FlowKind};
 use crate::scenario::{AbrParams, Feedback, Scenario};
 use crate::topology::Topology;
 use crate::units::{BitRate, CELL_BITS, Span};
+use rustc_hash::FxHashMap;
 
 /// Megabits per second at so many cells per second.
 pub fn mbps(cells_per_second: f64) -> f64 {
@@ -46,12 +47,14 @@ pub struct Subscribed {
 /// All class queues that give feedback, in the order of their links.
 #[derive(Clone, Debug, Default)]
 pub struct Sites {
-    /// They.
+    /// They, without those that were set apart.
     pub all: Vec<Site>,
     /// Whether any VC has ABR end systems.
     pub has_end_systems: bool,
     /// Per link: its place among them.
     of_link: Vec<Option<u32>>,
+    /// By link and VC: what is told there whatever happens.
+    known: FxHashMap<(usize, usize), Marks>,
 }
 
 /// A place where a flow of RM cells tells, or is told of, the load: the class queue's place among all, and the VC's number there.
@@ -70,6 +73,7 @@ impl Sites {
             all: Vec::new(),
             has_end_systems: scenario.vcs.iter().any(|vc| vc.abr.is_some()),
             of_link: vec![None; scenario.links.len()],
+            known: FxHashMap::default(),
         };
         if !sites.has_end_systems {
             return sites;
@@ -98,6 +102,28 @@ impl Sites {
         sites
     }
 
+    /// Sets those apart whose answers are known beforehand: nothing need be measured there, nor told. At links that `never_wait` no cell ever waits.
+    pub fn set_known_apart(&mut self, topology: &Topology, never_wait: impl Fn(usize) -> bool) {
+        self.of_link.fill(None);
+        let mut kept = Vec::new();
+        for site in self.all.drain(..) {
+            let Site { link, capacity, .. } = site;
+            let terms: Vec<_> = site.subscribers.iter().map(|s| s.terms).collect();
+            let alone = topology.classes[link].iter().all(|&c| c >= Class::Abr);
+            match Rule::known(&site.feedback, capacity, &terms, never_wait(link), alone) {
+                Some(marks) => {
+                    let vcs = site.subscribers.iter().map(|s| (link, s.vc));
+                    self.known.extend(vcs.zip(marks));
+                }
+                None => {
+                    self.of_link[link] = Some(kept.len() as u32);
+                    kept.push(site);
+                }
+            }
+        }
+        self.all = kept;
+    }
+
     /// Where a cell of `flow` that arrives at place `at` of its path tells the load of its VC: the queue of that port.
     pub fn told(&self, topology: &Topology, flow: FlowId, at: usize) -> Option<At> {
         let flow = &topology.flows[flow.index()];
@@ -107,10 +133,14 @@ impl Sites {
     /// Where a cell of `flow` that arrives at place `at` of its path is told the load of the way there: the queue of the port over which the
     /// opposite flow leaves the same switch.
     pub fn tells(&self, topology: &Topology, flow: FlowId, at: usize) -> Option<At> {
-        let flow = &topology.flows[flow.index()];
-        let opposite = topology.flow(flow.vc, flow.kind.opposite());
-        let opposite = &topology.flows[opposite.index()];
-        self.at(flow.vc, opposite.path[opposite.path.len() - at])
+        let (vc, link) = way_there(topology, flow, at);
+        self.at(vc, link)
+    }
+
+    /// What it is told there whatever happens: nothing where that is not known beforehand.
+    pub fn known(&self, topology: &Topology, flow: FlowId, at: usize) -> Marks {
+        let (vc, link) = way_there(topology, flow, at);
+        self.known.get(&(link, vc)).copied().unwrap_or(Marks::NONE)
     }
 
     /// The place of the class queue at the port that `link` is, if it gives feedback.
@@ -158,6 +188,14 @@ impl Sites {
             }
         }
     }
+}
+
+/// The VC of `flow`, and the link over which its opposite flow leaves the switch where place `at` of its path begins.
+fn way_there(topology: &Topology, flow: FlowId, at: usize) -> (usize, usize) {
+    let flow = &topology.flows[flow.index()];
+    let opposite = topology.flow(flow.vc, flow.kind.opposite());
+    let opposite = &topology.flows[opposite.index()];
+    (flow.vc, opposite.path[opposite.path.len() - at])
 }
 
 /// The part of a link's rate that is aimed at.

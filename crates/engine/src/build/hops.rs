@@ -1,7 +1,7 @@
 //! Flows as chains of hops: from station to station, with the ports between them folded into latencies.
 
 use super::Plan;
-use crate::abr::Passing;
+use crate::abr::{Marks, Passing};
 use crate::cells::{FrameState, FramesAt};
 use crate::fabric::{Hop, HopExtra, Next, Passage, Through};
 use crate::flow::{Flow, FlowId};
@@ -154,8 +154,11 @@ impl Plan<'_> {
             after: (!is_station).then_some(after),
             told: self.sites.told(self.topology, id, at),
             tells: self.sites.tells(self.topology, id, at),
+            known: self.sites.known(self.topology, id, at),
         };
-        (passing.told.is_some() || passing.tells.is_some()).then_some(passing)
+        let does_nothing =
+            passing.told.is_none() && passing.tells.is_none() && passing.known == Marks::NONE;
+        (!does_nothing).then_some(passing)
     }
 
     fn add_hop(&self, hops: &mut Hops, flow: FlowId, link: usize, leg: Leg, seen: &Observers) {

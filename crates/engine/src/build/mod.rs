@@ -47,7 +47,10 @@ pub fn build(
     replication: Option<u64>,
     options: &Options,
 ) -> Result<Simulation, RunError> {
-    let sites = Sites::new(scenario, topology);
+    let mut sites = Sites::new(scenario, topology);
+    sites.set_known_apart(topology, |link| {
+        roles::never_waits(scenario, topology, link)
+    });
     let plan = Plan {
         scenario,
         topology,

@@ -87,6 +87,11 @@ fn can_queue(scenario: &Scenario, topology: &Topology, link: usize) -> bool {
     }
 }
 
+/// Whether no cell ever waits at the link, however short.
+pub fn never_waits(scenario: &Scenario, topology: &Topology, link: usize) -> bool {
+    !can_queue(scenario, topology, link) && !is_uneven(scenario, topology, link)
+}
+
 /// Whether a policer or drop policy there may refuse a cell however few wait.
 fn refuses_any(scenario: &Scenario, topology: &Topology, link: usize) -> bool {
     let mut queues = topology.classes[link]

@@ -4,27 +4,31 @@
 //! end: its place is a few steps from the back when all inputs are active, from the front when few are. No heap.
 //!
 //! Among many inputs at rates of their own it is many steps from either end. As soon as one has been, only the earliest stand in the list,
-//! and the others wait in a heap until the list runs out.
+//! and the others wait in buckets (`far.rs`) until the list runs out.
+
+mod far;
 
 use crate::cells::Feed;
 use crate::units::{Span, Time};
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use far::Far;
 
-/// After so many steps to a place in the list, all but the earliest inputs go to the heap.
+/// An input, and when its next cell comes.
+type Entry = (Time, u32);
+
+/// After so many steps to a place in the list, all but the earliest inputs go to the buckets.
 const MANY: usize = 64;
 
-/// So many stay then, and so many come from the heap when the list has run out.
+/// About so many stay then.
 const FEW: usize = 16;
 
 /// The inputs with cells to come, in the order in which those arrive: a ring sorted by (time, input), at least two as long as there are
-/// so many, and a heap of those that come after all of the ring.
+/// so many, and those that come after all of the ring.
 #[derive(Debug)]
 pub struct Order {
-    ring: Box<[(Time, u32)]>,
+    ring: Box<[Entry]>,
     first: usize,
     len: usize,
-    far: BinaryHeap<Reverse<(Time, u32)>>,
+    far: Far,
 }
 
 impl Default for Order {
@@ -33,9 +37,18 @@ impl Default for Order {
             ring: vec![(Time::ZERO, 0); 8].into_boxed_slice(),
             first: 0,
             len: 0,
-            far: BinaryHeap::new(),
+            far: Far::default(),
         }
     }
+}
+
+/// A ring twice as long, which begins where the old one did, at `first`.
+#[cold]
+fn grown(ring: &[Entry], first: usize) -> Box<[Entry]> {
+    let (behind, ahead) = ring.split_at(first);
+    let mut grown = [ahead, behind].concat();
+    grown.resize(2 * ring.len(), (Time::ZERO, 0));
+    grown.into_boxed_slice()
 }
 
 impl Order {
@@ -113,19 +126,15 @@ impl Order {
 
     #[cold]
     fn grow(&mut self) {
-        let mut ring = vec![(Time::ZERO, 0); 2 * self.ring.len()];
-        for (i, entry) in ring.iter_mut().enumerate().take(self.len) {
-            *entry = self.ring[self.at(i)];
-        }
-        self.ring = ring.into_boxed_slice();
+        self.ring = grown(&self.ring, self.first);
         self.first = 0;
     }
 
-    /// Puts `entry` where it belongs when some are in the heap.
+    /// Puts `entry` where it belongs when some are far.
     #[inline(never)]
-    fn insert_among_many(&mut self, entry: (Time, u32)) {
-        if self.far.peek().is_some_and(|first| first.0 < entry) {
-            self.far.push(Reverse(entry));
+    fn insert_among_many(&mut self, entry: Entry) {
+        if entry.0 >= self.far.from() {
+            self.far.push(entry);
         } else {
             if self.len == self.ring.len() {
                 self.grow();
@@ -135,38 +144,42 @@ impl Order {
         self.fill();
     }
 
-    /// All but the earliest go to the heap.
+    /// All but the earliest go to the buckets, and with them those that come when one of these does.
     #[cold]
     #[inline(never)]
     fn spill(&mut self) {
-        for i in FEW..self.len {
-            let entry = self.ring[self.at(i)];
-            self.far.push(Reverse(entry));
-        }
-        self.len = FEW;
+        let (from, _) = self.ring[self.at(FEW)];
+        let comes_before = |&i: &usize| self.ring[self.at(i)].0 < from;
+        let stay = (0..FEW).rev().find(comes_before).map_or(0, |i| i + 1);
+        let mask = self.ring.len() - 1;
+        let go = (stay..self.len).map(|i| self.ring[(self.first + i) & mask]);
+        self.far.take_in(go);
+        self.len = stay;
+        self.fill();
     }
 
-    /// Brings inputs from the heap when the ring has fewer than two.
+    /// Brings inputs from the buckets when the ring has fewer than two.
     #[inline(always)]
     fn fill(&mut self) {
         if self.len < 2 && !self.far.is_empty() {
-            self.bring(FEW);
+            self.bring(2);
         }
     }
 
-    /// Brings the next `n` inputs from the heap.
+    /// Brings inputs from the buckets until there are `n` in the ring, if there are so many.
     #[inline(never)]
     fn bring(&mut self, n: usize) {
-        for _ in 0..n {
-            let Some(Reverse(entry)) = self.far.pop() else {
-                return;
-            };
-            if self.len == self.ring.len() {
-                self.grow();
+        while self.len < n && !self.far.is_empty() {
+            let entries = self.far.next();
+            while self.len + entries.len() > self.ring.len() {
+                self.ring = grown(&self.ring, self.first);
+                self.first = 0;
             }
-            let to = self.at(self.len);
-            self.ring[to] = entry;
-            self.len += 1;
+            let mask = self.ring.len() - 1;
+            for entry in entries.drain(..) {
+                self.ring[(self.first + self.len) & mask] = entry;
+                self.len += 1;
+            }
         }
     }
 
@@ -180,7 +193,7 @@ impl Order {
     #[inline(always)]
     pub fn get(&mut self, i: usize) -> Option<(Time, u32)> {
         if i >= self.len && !self.far.is_empty() {
-            self.bring(i + 1 - self.len);
+            self.bring(i + 1);
         }
         (i < self.len).then(|| self.ring[self.at(i)])
     }
@@ -221,6 +234,24 @@ impl Order {
             let at = self.at(i);
             self.ring[at].0 += by;
         }
+        if !self.far.is_empty() && self.ring[self.at(n - 1)].0 >= self.far.from() {
+            self.put_far(n);
+        }
+    }
+
+    /// Of the first `n` inputs, those whose cells come when others do that are far go to these.
+    #[inline(never)]
+    fn put_far(&mut self, n: usize) {
+        debug_assert_eq!(n, self.len, "the others are not far");
+        while self.len > 0 {
+            let last = self.ring[self.at(self.len - 1)];
+            if last.0 < self.far.from() {
+                break;
+            }
+            self.far.push(last);
+            self.len -= 1;
+        }
+        self.fill();
     }
 
     /// Takes the first input off.
@@ -349,6 +380,52 @@ mod tests {
                     prop_assert_eq!(order.get(i), Some(entry));
                 }
             }
+        }
+
+        #[test]
+        fn many_inputs_stay_in_order(
+            times in proptest::collection::vec(0u64..10_000, 65..400),
+            steps in proptest::collection::vec((0u64..20_000, 0u8..8, 1usize..90), 0..300),
+        ) {
+            let mut order = Order::default();
+            let mut sorted: Vec<(u64, u32)> = times.into_iter().zip(0..).collect();
+            for &(time, input) in &sorted {
+                order.insert(Time(time), input);
+            }
+            for (by, what, n) in steps {
+                sorted.sort_unstable();
+                prop_assert_eq!(order.first(), Some((Time(sorted[0].0), sorted[0].1)));
+                prop_assert_eq!(order.second_time(), Time(sorted[1].0));
+                prop_assert_eq!(order.get(n - 1), sorted.get(n - 1).map(|e| (Time(e.0), e.1)));
+                match what {
+                    // As far as none of the others is overtaken.
+                    0 => {
+                        let n = n.min(sorted.len());
+                        let room = sorted.get(n).map_or(by, |e| (e.0 - sorted[n - 1].0).saturating_sub(1));
+                        order.postpone_many(n, Span(room));
+                        sorted[..n].iter_mut().for_each(|e| e.0 += room);
+                    }
+                    1 if sorted.len() > 2 => {
+                        order.pop();
+                        sorted.remove(0);
+                    }
+                    2 => {
+                        let entry = (sorted[0].0 + by % 8, sorted.len() as u32 + 1_000);
+                        if sorted.iter().all(|e| e.1 != entry.1) {
+                            order.insert(Time(entry.0), entry.1);
+                            sorted.push(entry);
+                        }
+                    }
+                    _ => {
+                        order.postpone_first(Time(sorted[0].0 + by));
+                        sorted[0].0 += by;
+                    }
+                }
+            }
+            sorted.sort_unstable();
+            let mut group = Vec::new();
+            order.pop_before(Time::NEVER, &mut group);
+            prop_assert_eq!(group, sorted.iter().map(|e| e.1).collect::<Vec<_>>());
         }
 
         #[test]

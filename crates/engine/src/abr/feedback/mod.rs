@@ -132,4 +132,122 @@ impl Rule {
             Feedback::OracleRate { .. } => OracleRate::new(subscribers).into(),
         }
     }
+
+    /// What the rule `spec` tells each VC whatever is measured and said, at a queue where no cell waits if it `never_waits`, and of no class above which any cell
+    /// comes if it is `alone`; `None` if that is not known beforehand.
+    pub fn known(
+        spec: &Feedback,
+        capacity: f64,
+        subscribers: &[Subscriber],
+        never_waits: bool,
+        alone: bool,
+    ) -> Option<Vec<Marks>> {
+        // The one VC gets all of a target that stays as it is: F = E, and A is at least F and at most E.
+        let gets_all = alone && subscribers.len() == 1;
+        let is_plain = |vc: &Subscriber| vc.mcr == 0.0 && vc.weight == 1.0;
+        let is_known = match spec {
+            Feedback::Erica(_) => gets_all,
+            Feedback::EricaMcr(_) => gets_all && subscribers.iter().all(is_plain),
+            Feedback::EricaPlus(_) => gets_all && never_waits,
+            Feedback::RelativeRate { .. } | Feedback::Efci { .. } => never_waits,
+            Feedback::OracleRate { .. } => true,
+        };
+        let mut rule = Rule::new(spec, capacity, subscribers);
+        is_known.then(|| (0..subscribers.len()).map(|vc| rule.backward(vc)).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::testing::{params, subscriber};
+    use super::*;
+    use crate::scenario::EricaPlusParams;
+    use crate::units::{Ratio, Span};
+    use proptest::prelude::*;
+
+    const INTERVAL: Span = Span::from_milliseconds(1000);
+
+    /// One of each kind.
+    fn rules() -> [Feedback; 6] {
+        let erica = params();
+        let plus = EricaPlusParams {
+            t0: Span::from_milliseconds(10),
+            a: Ratio::new(23, 20),
+            b: Ratio::new(21, 20),
+            qdlf: Ratio::new(1, 2),
+            interval: INTERVAL,
+            delta: erica.delta,
+            max_alloc_previous: true,
+            load_decay: erica.load_decay,
+            active_decay: Ratio::new(1, 2),
+        };
+        [
+            Feedback::Erica(erica),
+            Feedback::EricaMcr(erica),
+            Feedback::EricaPlus(plus),
+            Feedback::RelativeRate {
+                interval: INTERVAL,
+                high: 1,
+                low: 0,
+            },
+            Feedback::Efci {
+                interval: INTERVAL,
+                threshold: 0,
+            },
+            Feedback::OracleRate {
+                target: Ratio::new(9, 10),
+            },
+        ]
+    }
+
+    /// Which of them are known beforehand.
+    fn known(vcs: &[Subscriber], never_waits: bool, alone: bool) -> [bool; 6] {
+        rules().map(|rule| Rule::known(&rule, 1000.0, vcs, never_waits, alone).is_some())
+    }
+
+    #[test]
+    fn what_one_vc_is_told_that_never_waits_is_known_beforehand() {
+        let one = [subscriber(0.0, 1.0)];
+        assert_eq!(known(&one, true, true), [true; 6]);
+        let told = [true, true, false, false, false, true];
+        assert_eq!(known(&one, false, true), told);
+        let told = [false, false, false, true, true, true];
+        assert_eq!(known(&one, true, false), told);
+        assert_eq!(known(&[one[0], one[0]], true, true), told);
+        for vc in [subscriber(1.0, 1.0), subscriber(0.0, 2.0)] {
+            assert_eq!(
+                known(&[vc], true, true),
+                [true, false, true, true, true, true]
+            );
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_known_beforehand_is_told_whatever_happens(
+            vcs in proptest::collection::vec((prop_oneof![Just(0.0), 0.0..500.0], prop_oneof![Just(1.0), 1.0..4.0]), 1..3),
+            never_waits in any::<bool>(),
+            alone in any::<bool>(),
+            intervals in proptest::collection::vec((0.0..3000.0, prop_oneof![Just(0), 0_u64..3000], 0_u64..1100, 0_u64..100), 1..12),
+        ) {
+            let vcs: Vec<_> = vcs.into_iter().map(|(mcr, weight)| subscriber(mcr, weight)).collect();
+            for spec in rules() {
+                let Some(known) = Rule::known(&spec, 1000.0, &vcs, never_waits, alone) else { continue };
+                let mut rule = Rule::new(&spec, 1000.0, &vcs);
+                for &(ccr, cells, higher_cells, queue_cells) in &intervals {
+                    for (vc, &known) in known.iter().enumerate() {
+                        prop_assert_eq!(rule.backward(vc), known);
+                        rule.forward(vc, ccr);
+                        prop_assert!(!rule.marks_data());
+                    }
+                    rule.end_of_interval(&Measured {
+                        interval_s: 1.0,
+                        higher_cells: if alone { 0 } else { higher_cells },
+                        arrived_cells: &vec![cells; vcs.len()],
+                        queue_cells: if never_waits { 0 } else { queue_cells },
+                    });
+                }
+            }
+        }
+    }
 }
