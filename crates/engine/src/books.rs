@@ -9,6 +9,12 @@ use crate::tally::{DropReason, FlowTally, LinkDrops, SenderCounters, Tally, VcTa
 use crate::units::CELL_PAYLOAD_BYTES;
 
 impl Simulation {
+    /// Brings all counters up to date at the end of the run.
+    pub fn settle_ports(&mut self) {
+        let fabric = &mut self.fabric;
+        self.ports.iter_mut().for_each(|port| port.settle(fabric));
+    }
+
     /// Checks the books at the end of the run.
     ///
     /// # Panics

@@ -81,6 +81,22 @@ impl Run {
         }
     }
 
+    /// Adds `next` at the end if it goes on with the same frame at the same distance.
+    #[inline(always)]
+    pub fn join(&mut self, next: &Run) -> bool {
+        let goes_on = self.flags & (ENDS_FRAME | SINGLE_CELLS) == 0
+            && next.flags & !ENDS_FRAME == self.flags
+            && self.time + self.period * u64::from(self.n) == next.time
+            && (self.hop, self.frame, self.period, self.age)
+                == (next.hop, next.frame, next.period, next.age)
+            && self.cell + self.n == next.cell;
+        if goes_on {
+            self.n += next.n;
+            self.flags = next.flags;
+        }
+        goes_on
+    }
+
     /// The first `n` cells.
     #[inline(always)]
     pub fn first(&self, n: u32) -> Run {
@@ -166,11 +182,13 @@ impl Feed {
     pub fn push(&mut self, run: Run) -> bool {
         if self.head.n == 0 {
             self.head = run;
-            true
-        } else {
-            self.queue.push_back(run);
-            false
+            return true;
         }
+        let last = self.queue.back_mut().unwrap_or(&mut self.head);
+        if !last.join(&run) {
+            self.queue.push_back(run);
+        }
+        false
     }
 
     /// How many runs stand behind the head.

@@ -141,7 +141,8 @@ impl<'a> Session<'a> {
     pub(crate) fn tally(self) -> Tally {
         assert!(self.reached >= self.end(), "the run has not ended");
         let mut tally = match self.engine {
-            Engine::Fast(simulation) => {
+            Engine::Fast(mut simulation) => {
+                simulation.settle_ports();
                 simulation.check();
                 simulation.tally()
             }

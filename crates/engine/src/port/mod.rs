@@ -195,6 +195,7 @@ impl Port {
                 fabric.drop_until = due;
                 self.take_before(fabric, due);
             }
+            self.settle(fabric);
             if let Some(meter) = &mut self.meter {
                 meter.end_of_interval(&self.kernel, fabric);
             }
@@ -251,6 +252,14 @@ impl Port {
         match &self.kernel {
             Kernel::Arithmetic(k) => k.next_start().max(time),
             Kernel::Slotted(_) => time,
+        }
+    }
+
+    /// Brings feeds, hops and sinks up to date, which they may not be where runs of cells are being taken.
+    pub fn settle(&mut self, fabric: &mut Fabric) {
+        match &mut self.kernel {
+            Kernel::Arithmetic(k) => k.settle(&mut self.inputs, fabric),
+            Kernel::Slotted(_) => {}
         }
     }
 

@@ -1,6 +1,6 @@
 //! What the arithmetic kernel does with cells that arrive: as many together as meet the same fate, or watched.
 
-use super::{Arithmetic, merged, rounds, series};
+use super::{Arithmetic, Merged, merged, rounds, series};
 use crate::cells::{Fate, FrameState};
 use crate::fabric::Fabric;
 use crate::port::Inputs;
@@ -24,7 +24,10 @@ impl Arithmetic {
             }
             if time < next {
                 let feed = inputs.feed(input);
-                if merged::applies(self, &fabric.feeds[feed].head, next) {
+                let under_way = inputs.merged.get(input as usize);
+                if under_way.is_some_and(Merged::is_under_way)
+                    || merged::applies(self, &fabric.feeds[feed].head, next)
+                {
                     merged::run(self, fabric, inputs, horizon);
                 } else if self.take(fabric, feed, next.min(horizon)) {
                     inputs.order.postpone_first(fabric.feeds[feed].head.time);
@@ -37,9 +40,17 @@ impl Arithmetic {
         }
     }
 
+    /// Brings feeds, hops and sinks up to date.
+    pub fn settle(&mut self, inputs: &mut Inputs, fabric: &mut Fabric) {
+        merged::settle_all(self, fabric, inputs);
+    }
+
     /// Takes one cell of each input whose cell arrives at `time`.
     fn take_group(&mut self, fabric: &mut Fabric, inputs: &mut Inputs, time: Time) {
         let first = inputs.coincident(time);
+        for i in 0..inputs.group.len() {
+            merged::leave(self, fabric, inputs, inputs.group[i]);
+        }
         for i in 0..inputs.group.len() {
             let feed = inputs.in_turn(first, i);
             self.take(fabric, feed, time + Span(1));

@@ -2,9 +2,9 @@
 //!
 //! Sources that are held to a rate each bring long runs of cells at a distance of their own, so that no cell of one comes without those of others
 //! between. Then only the wait of each cell is new: what its run says of it, and what is counted at its hop and its sink, is the same for all cells
-//! of the run, and is brought up to date once, when the run ends or the horizon is reached.
+//! of the run, and is brought up to date once, when the run ends or anybody looks: another way of taking cells, who measures, the end of all.
 //!
-//! Conditions: the cells go on to their host without another station, where they arrive within the measuring time; X stays below the
+//! Conditions: cells of one run come farther apart than one per cell time; they go on to their host without another station, where they arrive within the measuring time; X stays below the
 //! buffer, and below the policy's smallest refusal where a frame begins; no Y_i are kept; nothing is watched. A cell of which they do not hold is
 //! taken by itself.
 
@@ -54,7 +54,6 @@ pub fn applies(kernel: &Arithmetic, run: &Run, next: Time) -> bool {
 /// Takes cells that arrive before `horizon`, at least one, until several come together.
 #[inline(never)]
 pub fn run(kernel: &mut Arithmetic, fabric: &mut Fabric, inputs: &mut Inputs, horizon: Time) {
-    inputs.group.clear();
     while let Some((time, input)) = inputs.order.first() {
         let next = inputs.order.second_time();
         if time >= horizon || time == next {
@@ -65,17 +64,15 @@ pub fn run(kernel: &mut Arithmetic, fabric: &mut Fabric, inputs: &mut Inputs, ho
             inputs.merged.resize(input as usize + 1, Merged::default());
         }
         let merged = &mut inputs.merged[input as usize];
-        if merged.left == 0 && merged.join(kernel, fabric, feed) {
-            inputs.group.push(input);
-        }
-        let more = if merged.left > 0 && merged.step(kernel, fabric, time) {
-            if merged.left > 0 {
+        let takes_part = merged.left > 0 || merged.join(kernel, fabric, feed);
+        let more = if takes_part && merged.step(kernel, fabric, time) {
+            if merged.left > 0 || merged.goes_on(kernel, fabric, feed) {
                 inputs.order.postpone_first(merged.time);
                 continue;
             }
             merged.settle(kernel, fabric, feed)
         } else {
-            merged.settle(kernel, fabric, feed);
+            merged.leave(kernel, fabric, feed);
             kernel.take_next(fabric, feed, next.min(horizon))
         };
         if more {
@@ -84,13 +81,31 @@ pub fn run(kernel: &mut Arithmetic, fabric: &mut Fabric, inputs: &mut Inputs, ho
             inputs.order.pop();
         }
     }
-    for input in inputs.group.drain(..) {
-        let feed = inputs.first_feed + input as usize;
-        inputs.merged[input as usize].settle(kernel, fabric, feed);
+}
+
+/// Brings up to date what is known of `input` elsewhere; its cells are taken in another way.
+#[inline(always)]
+pub fn leave(kernel: &Arithmetic, fabric: &mut Fabric, inputs: &mut Inputs, input: u32) {
+    let feed = inputs.feed(input);
+    if let Some(merged) = inputs.merged.get_mut(input as usize) {
+        merged.leave(kernel, fabric, feed);
+    }
+}
+
+/// Brings up to date what is known of all inputs elsewhere.
+pub fn settle_all(kernel: &Arithmetic, fabric: &mut Fabric, inputs: &mut Inputs) {
+    for (merged, feed) in inputs.merged.iter_mut().zip(inputs.first_feed..) {
+        merged.settle(kernel, fabric, feed);
     }
 }
 
 impl Merged {
+    /// Whether a run is being taken: one of a period above the cell time. Its feed still has the cells that have been taken since it was settled.
+    #[inline(always)]
+    pub fn is_under_way(&self) -> bool {
+        self.left > 0
+    }
+
     /// Begins with the run at the head of `feed`; false if the conditions do not hold.
     #[inline(always)]
     fn join(&mut self, kernel: &Arithmetic, fabric: &mut Fabric, feed: usize) -> bool {
@@ -99,6 +114,7 @@ impl Merged {
         let begins = run.is_single() || hop.frame_state.frame != Some(run.frame);
         if hop.next != Next::Host
             || hop.one_by_one
+            || (run.n > 1 && run.period <= kernel.cell_time)
             || !(begins || hop.frame_state.fate == Fate::Accepted)
         {
             return false;
@@ -164,12 +180,26 @@ impl Merged {
         true
     }
 
-    /// Counts the cells that have been taken, and takes them off `feed`; the rest of the run is not being taken any more. Whether the feed has
-    /// more.
+    /// Whether cells have joined the run, all of which has been taken, since it began to be.
+    #[inline(always)]
+    fn goes_on(&mut self, kernel: &Arithmetic, fabric: &Fabric, feed: usize) -> bool {
+        if self.period > kernel.cell_time {
+            self.left = fabric.feeds[feed].head.n - self.taken;
+        }
+        self.left > 0
+    }
+
+    /// The rest of the run is not being taken any more.
+    #[inline(always)]
+    fn leave(&mut self, kernel: &Arithmetic, fabric: &mut Fabric, feed: usize) {
+        self.settle(kernel, fabric, feed);
+        self.left = 0;
+    }
+
+    /// Counts the cells that have been taken, and takes them off `feed`. Whether that has more.
     #[inline(always)]
     fn settle(&mut self, kernel: &Arithmetic, fabric: &mut Fabric, feed: usize) -> bool {
         let n = self.taken;
-        self.left = 0;
         if n == 0 {
             return true;
         }
@@ -184,6 +214,7 @@ impl Merged {
         sink.cells += cells;
         if self.is_data {
             sink.delay.add_series(self.sum, self.least, self.most);
+            (self.sum, self.least, self.most) = (0, Span::FOREVER, Span::ZERO);
         }
         if run.is_single() {
             sink.count_frames(cells);
