@@ -218,7 +218,12 @@ impl Order {
         } else if !self.far.is_empty() {
             self.first = self.at(1);
             self.len -= 1;
-            self.insert_among_many(entry);
+            if entry.0 >= self.far.from() {
+                self.far.push(entry);
+            } else {
+                self.insert_from_back(entry);
+            }
+            self.fill();
         } else if self.is_near_front(entry) {
             self.sink_first(entry);
         } else {

@@ -116,6 +116,15 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    /// It was accepted, and nobody had to give way.
+    pub fn accepted(more: bool) -> Outcome {
+        Outcome {
+            more,
+            dropped: None,
+            pushed_out: false,
+        }
+    }
+
     /// Why a cell was dropped, whichever.
     pub fn reason(&self) -> Option<DropReason> {
         self.dropped

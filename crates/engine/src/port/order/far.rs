@@ -1,7 +1,7 @@
 //! Arrivals that are not soon, in buckets.
 //!
 //! There are 64 buckets, each for a stretch of time of the same length. One is sorted when its turn comes, with the few that lie in it. What comes
-//! after the last bucket waits unsorted; when all are empty, it is spread over them anew, half of it over half of them. So what an input costs does
+//! after the last bucket waits unsorted; when all are empty, it is spread over them anew, about half of it over half of them. So what an input costs does
 //! not grow with their number, unless most come at once.
 
 use super::Entry;
@@ -71,12 +71,11 @@ impl Far {
 
     /// Spreads what waits over the buckets, which are empty.
     fn spread(&mut self) {
-        let Some(&(first, _)) = self.later.iter().min() else {
+        let Some(first) = self.later.iter().map(|entry| entry.0).min() else {
             return;
         };
-        let middle = self.later.len() / 2;
-        let (_, &mut (middle, _), _) = self.later.select_nth_unstable(middle);
-        // Half as many buckets, or less, take all until then.
+        // About half of all come until then: half as many buckets, or less, are for these.
+        let middle = self.middle();
         let bits = u64::BITS - (middle - first).0.leading_zeros();
         self.shift = (bits + 1).saturating_sub(BUCKETS.ilog2());
         self.begin = first;
@@ -89,6 +88,16 @@ impl Far {
         // Its room is of use again.
         later.append(&mut self.later);
         self.later = later;
+    }
+
+    /// The middle one of a few of those that wait.
+    fn middle(&self) -> Time {
+        let mut few = [Time::ZERO; 9];
+        let step = self.later.len().div_ceil(few.len()).max(1);
+        let found = few.iter_mut().zip(self.later.iter().step_by(step));
+        let found = found.map(|(few, entry)| *few = entry.0).count();
+        few[..found].sort_unstable();
+        few[found / 2]
     }
 
     /// The earliest of them, in order, one at least; those that are left come after all of these. What is handed out is to be taken.

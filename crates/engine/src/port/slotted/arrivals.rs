@@ -8,7 +8,7 @@ use crate::port::Inputs;
 use crate::port::drop::Decision;
 use crate::port::gate::Verdict;
 use crate::port::watch::{Outcome, PortProbe, Seen, found};
-use crate::tally::{DropReason, raise};
+use crate::tally::{CLASSES, DropReason, raise};
 use crate::units::{Span, Time};
 
 impl Slotted {
@@ -22,18 +22,26 @@ impl Slotted {
                 break;
             }
             self.serve_before(fabric, self.decided_before(time));
-            if self.arrive_in_bulk(inputs, fabric, horizon) {
+            if self.per_vc < CLASSES && self.arrive_in_bulk(inputs, fabric, horizon) {
                 continue;
             }
             let next = inputs.order.second_time();
-            if next < time + self.exact && self.arrive_in_rounds(inputs, fabric, horizon) {
+            let feed = inputs.feed(input);
+            // One per cell time.
+            let keeps_step = fabric.feeds[feed].head.period == self.exact;
+            if keeps_step
+                && next < time + self.exact
+                && self.arrive_in_rounds(inputs, fabric, horizon)
+            {
                 continue;
             }
             if time < next {
-                let feed = inputs.feed(input);
-                let more = match self.lock_step(fabric, feed, next.min(horizon)) {
+                let together = keeps_step.then(|| self.lock_step(fabric, feed, next.min(horizon)));
+                let more = match together.flatten() {
                     Some(more) => more,
-                    None => self.arrive(fabric, feed, false).more,
+                    None => self
+                        .arrive_calmly(fabric, feed)
+                        .unwrap_or_else(|| self.arrive_otherwise(fabric, feed, false).more),
                 };
                 if more {
                     inputs.order.postpone_first(fabric.feeds[feed].head.time);
@@ -133,37 +141,61 @@ impl Slotted {
     /// `one` by one.
     #[inline]
     fn arrive(&mut self, fabric: &mut Fabric, feed: usize, one: bool) -> Outcome {
+        match self.arrive_calmly(fabric, feed) {
+            Some(more) => Outcome::accepted(more),
+            None => self.arrive_otherwise(fabric, feed, one),
+        }
+    }
+
+    /// The same for a cell that nobody is asked about: whether the feed has more. `None` if it is none, and then nothing has happened.
+    #[inline(always)]
+    fn arrive_calmly(&mut self, fabric: &mut Fabric, feed: usize) -> Option<bool> {
         let run = &fabric.feeds[feed].head;
         let hop = &mut fabric.hops[run.hop as usize];
         let class = hop.class as usize;
-        let local = hop.local as usize;
         let begins = run.is_single() || hop.frame_state.frame != Some(run.frame);
         let x = self.waiting[class];
         let queue = &self.queues[class];
-        let calm = x < queue.full && (!begins || x < queue.refusal);
-        let known = !begins && hop.frame_state.fate != Fate::Accepted;
-        if !calm || known {
-            let room = !self.busy || x < queue.room;
-            if !queue.asks_policy_alone || known || !room || run.flags & RM != 0 {
-                return self.arrive_carefully(fabric, feed, one, None);
-            }
-            let (view, idle) = (self.view(class, local), self.idle_cells(class, run.time));
-            let decision = self.gates[class].ask_policy(run, begins, local as u32, &view, idle);
-            if decision != Decision::Accept {
-                return self.arrive_carefully(fabric, feed, one, Some(decision));
-            }
-        }
-        if begins {
-            hop.frame_state = FrameState::accepted(run.frame);
-        }
+        let calm = if begins {
+            x < queue.full.min(queue.refusal)
+        } else {
+            x < queue.full && hop.frame_state.fate == Fate::Accepted
+        };
+        calm.then(|| self.take_first(fabric, feed))
+    }
+
+    /// Takes the first cell of `feed`; whether that has more.
+    #[inline(always)]
+    fn take_first(&mut self, fabric: &mut Fabric, feed: usize) -> bool {
+        let run = &fabric.feeds[feed].head;
+        let hop = &mut fabric.hops[run.hop as usize];
+        hop.frame_state = FrameState::accepted(run.frame);
         hop.arrived += 1;
+        let (class, local) = (hop.class as usize, hop.local as usize);
         let cell = Waiting::first_of(run, 1);
         self.accept(fabric, class, local, cell);
-        Outcome {
-            more: fabric.feeds[feed].skip(1),
-            dropped: None,
-            pushed_out: false,
+        fabric.feeds[feed].skip(1)
+    }
+
+    /// The same where somebody may have to be asked.
+    #[inline(never)]
+    fn arrive_otherwise(&mut self, fabric: &mut Fabric, feed: usize, one: bool) -> Outcome {
+        let run = &fabric.feeds[feed].head;
+        let hop = &fabric.hops[run.hop as usize];
+        let (class, local) = (hop.class as usize, hop.local as usize);
+        let begins = run.is_single() || hop.frame_state.frame != Some(run.frame);
+        let known = !begins && hop.frame_state.fate != Fate::Accepted;
+        let queue = &self.queues[class];
+        let room = !self.busy || self.waiting[class] < queue.room;
+        if !queue.asks_policy_alone || known || !room || run.flags & RM != 0 {
+            return self.arrive_carefully(fabric, feed, one, None);
         }
+        let (view, idle) = (self.view(class, local), self.idle_cells(class, run.time));
+        let decision = self.gates[class].ask_policy(run, begins, local as u32, &view, idle);
+        if decision != Decision::Accept {
+            return self.arrive_carefully(fabric, feed, one, Some(decision));
+        }
+        Outcome::accepted(self.take_first(fabric, feed))
     }
 
     /// The same where the gate has to be asked; or the policy has been, and has `decided`.

@@ -172,7 +172,7 @@ impl Slotted {
     }
 
     /// Takes the next `decisions` decisions; a cell is there for each.
-    #[inline]
+    #[inline(never)]
     fn decide(&mut self, fabric: &mut Fabric, mut decisions: u64) {
         while decisions > 0 {
             let queues = &self.queues;
@@ -187,11 +187,18 @@ impl Slotted {
     }
 
     /// Begins the transmission of the next `cells` cells of `class`, one after the other.
-    #[inline]
+    #[inline(always)]
     fn begin(&mut self, fabric: &mut Fabric, class: usize, cells: u64) {
         if self.per_vc != class {
-            return self.begin_in_order(fabric, class, cells);
+            self.begin_in_order(fabric, class, cells)
+        } else {
+            self.begin_per_vc(fabric, class, cells)
         }
+    }
+
+    /// The same where its VCs are served one by one.
+    #[inline(never)]
+    fn begin_per_vc(&mut self, fabric: &mut Fabric, class: usize, cells: u64) {
         if class != self.together {
             return self.begin_by_vc(fabric, class, cells);
         }
@@ -202,6 +209,7 @@ impl Slotted {
     }
 
     /// The same where the class is served in the order of arrival.
+    #[inline(always)]
     fn begin_in_order(&mut self, fabric: &mut Fabric, class: usize, cells: u64) {
         self.waiting[class] -= cells;
         self.total -= cells;
