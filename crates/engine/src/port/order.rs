@@ -215,6 +215,11 @@ impl Order {
         let entry = (time, self.ring[at].1);
         if self.len == 1 || entry < self.ring[self.at(1)] {
             self.ring[at] = entry;
+        } else if self.far.is_empty() && self.ring[self.at(self.len - 1)] < entry {
+            // From the front to the end: the same place in a full ring.
+            let end = self.at(self.len);
+            self.ring[end] = entry;
+            self.first = self.at(1);
         } else if !self.far.is_empty() {
             self.first = self.at(1);
             self.len -= 1;

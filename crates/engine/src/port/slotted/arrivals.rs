@@ -150,6 +150,9 @@ impl Slotted {
     /// The same for a cell that nobody is asked about: whether the feed has more. `None` if it is none, and then nothing has happened.
     #[inline(always)]
     fn arrive_calmly(&mut self, fabric: &mut Fabric, feed: usize) -> Option<bool> {
+        if !self.is_ever_calm {
+            return None;
+        }
         let run = &fabric.feeds[feed].head;
         let hop = &mut fabric.hops[run.hop as usize];
         let class = hop.class as usize;
@@ -183,11 +186,14 @@ impl Slotted {
         let run = &fabric.feeds[feed].head;
         let hop = &fabric.hops[run.hop as usize];
         let (class, local) = (hop.class as usize, hop.local as usize);
+        if !self.queues[class].asks_policy_alone {
+            return self.arrive_carefully(fabric, feed, one, None);
+        }
         let begins = run.is_single() || hop.frame_state.frame != Some(run.frame);
         let known = !begins && hop.frame_state.fate != Fate::Accepted;
         let queue = &self.queues[class];
         let room = !self.busy || self.waiting[class] < queue.room;
-        if !queue.asks_policy_alone || known || !room || run.flags & RM != 0 {
+        if known || !room || run.flags & RM != 0 {
             return self.arrive_carefully(fabric, feed, one, None);
         }
         let (view, idle) = (self.view(class, local), self.idle_cells(class, run.time));

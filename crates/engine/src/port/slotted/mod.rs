@@ -78,6 +78,8 @@ pub struct Slotted {
     arrivals: Vec<u32>,
     /// How far ahead of the next arrival the bulk looks.
     look_ahead: Span,
+    /// Whether there are cells that nobody is asked about.
+    is_ever_calm: bool,
     /// Whether cells may be taken in rounds at all; who takes part.
     takes_rounds: bool,
     members: Vec<Member>,
@@ -114,8 +116,10 @@ impl Slotted {
         let together = together.map_or(CLASSES, PerVc::class);
         let in_order = scheduler.per_vc().is_none() && !scheduler.asks_for_order();
         let calm = |flow: &FlowShare| gates[flow.class as usize].full() > 0;
+        let is_ever_calm = flows.iter().any(calm);
         Slotted {
-            takes_rounds: in_order && flows.iter().any(calm),
+            is_ever_calm,
+            takes_rounds: in_order && is_ever_calm,
             members: Vec::new(),
             cell_time,
             exact: cell_time.exact().unwrap_or(Span::ZERO),
