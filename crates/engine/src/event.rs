@@ -128,6 +128,54 @@ impl WorkList {
     }
 }
 
+/// Things by the time at which each is due: a tree in which each node is the earlier one of the two below it.
+#[derive(Debug)]
+pub struct Earliest {
+    /// Node 1 is the root, those below node i are 2 i and 2 i + 1, and the things stand in the second half.
+    nodes: Vec<(Time, u32)>,
+}
+
+impl Earliest {
+    /// `things` that are never due.
+    pub fn new(things: usize) -> Earliest {
+        let leaves = things.next_power_of_two();
+        let thing = |i: usize| (Time::NEVER, i as u32);
+        let mut nodes: Vec<_> = (0..2 * leaves).map(|i| thing(i % leaves)).collect();
+        for i in (1..leaves).rev() {
+            nodes[i] = nodes[2 * i].min(nodes[2 * i + 1]);
+        }
+        Earliest { nodes }
+    }
+
+    /// When `thing` is due.
+    #[inline]
+    pub fn time(&self, thing: usize) -> Time {
+        self.nodes[self.nodes.len() / 2 + thing].0
+    }
+
+    /// `thing` is due at `time` from now on ([`Time::NEVER`]: not at all).
+    #[inline]
+    pub fn set(&mut self, thing: usize, time: Time) {
+        let mut i = self.nodes.len() / 2 + thing;
+        self.nodes[i].0 = time;
+        while i > 1 {
+            let earlier = self.nodes[i & !1].min(self.nodes[i | 1]);
+            i /= 2;
+            if self.nodes[i] == earlier {
+                break;
+            }
+            self.nodes[i] = earlier;
+        }
+    }
+
+    /// The earliest, and which it is; of equal times the one with the smallest index.
+    #[inline]
+    pub fn first(&self) -> Option<(Time, usize)> {
+        let (time, thing) = self.nodes[1];
+        (time != Time::NEVER).then_some((time, thing as usize))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -144,6 +192,20 @@ mod tests {
                 times[port] = time;
                 let earliest = (0..ports).map(|p| (times[p], p)).min().filter(|e| e.0 != Time::NEVER);
                 prop_assert_eq!(list.first(), earliest);
+            }
+        }
+
+        #[test]
+        fn of_things_the_earliest_is_first(things in 1usize..20, sets in proptest::collection::vec((0usize..20, 0u64..50), 1..60)) {
+            let mut earliest = Earliest::new(things);
+            let mut times = vec![Time::NEVER; things];
+            for (thing, time) in sets {
+                let (thing, time) = (thing % things, if time == 0 { Time::NEVER } else { Time(time) });
+                earliest.set(thing, time);
+                times[thing] = time;
+                prop_assert_eq!(earliest.time(thing), time);
+                let first = (0..things).map(|i| (times[i], i)).min().filter(|e| e.0 != Time::NEVER);
+                prop_assert_eq!(earliest.first(), first);
             }
         }
 

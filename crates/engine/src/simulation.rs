@@ -32,6 +32,8 @@ pub struct Simulation {
     to_host: Span,
     /// Shortest time from an event at a host to an arrival at any port; none where no host asks how far ports are.
     to_ports: Span,
+    /// Shortest time from an event at a host to anything that RM cells may be told of.
+    to_told: Span,
     /// Ports go as far as this, if they can, before hosts go on.
     ports_until: Time,
     /// Links of the network.
@@ -94,7 +96,7 @@ impl Simulation {
         mut hosts: Hosts,
         fabric: Fabric,
         ports: Vec<Port>,
-        [to_host, host_to_host]: [Span; 2],
+        [to_host, host_to_host, to_told]: [Span; 3],
         links: usize,
         room: Option<u64>,
         hold: Option<u64>,
@@ -116,6 +118,7 @@ impl Simulation {
             work: WorkList::new(ports.len()),
             ports,
             to_host,
+            to_told,
             to_ports: to_ports.filter(|_| asks).unwrap_or(Span::ZERO),
             ports_until: Time::ZERO,
             links,
@@ -155,12 +158,7 @@ impl Simulation {
                 self.weigh()?;
                 full = self.is_full();
             }
-            let next = self
-                .hosts
-                .events
-                .next_time()
-                .unwrap_or(Time::NEVER)
-                .min(end);
+            let next = self.hosts.next_time().unwrap_or(Time::NEVER).min(end);
             let work = self.work.first();
             let earliest = work.map_or(next, |(time, _)| time.min(next));
             if earliest >= limit || full {
@@ -172,9 +170,9 @@ impl Simulation {
                 }
                 _ => {
                     if !self.hosts.paced.is_empty() {
-                        // Before this nothing can reach a host that is not known.
-                        let known = work.map_or(Time::NEVER, |(time, _)| time + self.to_host);
-                        self.hosts.known_until = known.min(next + self.hosts.host_to_host);
+                        self.hosts.from_ports =
+                            work.map_or(Time::NEVER, |(time, _)| time + self.to_host);
+                        self.hosts.told_until = later(later(next, self.to_told), self.to_host);
                     }
                     self.hosts.event(&mut self.fabric);
                 }
@@ -258,7 +256,7 @@ impl Simulation {
     /// Counts what has gathered, and stops the run when that is too much.
     fn weigh(&mut self) -> Result<(), Stop> {
         if !self.hosts.paced.is_empty() {
-            let next = self.hosts.events.next_time().unwrap_or(Time::NEVER);
+            let next = self.hosts.next_time().unwrap_or(Time::NEVER);
             let work = self.work.first().map_or(Time::NEVER, |(time, _)| time);
             let before = next.min(work).min(self.fabric.end).0.saturating_sub(1);
             self.fabric.logs.settle_until(Time(before));

@@ -15,6 +15,8 @@ pub struct Ahead {
     pub to_host: Span,
     /// Shortest time from an event at a host to the delivery at any host of what it sends.
     pub host_to_host: Span,
+    /// Shortest time from an event at a host until a cell that it sends is at a port, or an RM cell at a place where it tells something or is told.
+    pub to_told: Span,
 }
 
 /// A host that sends to a port, or receives from one (`None`: from a host directly), and how long a cell takes.
@@ -36,6 +38,7 @@ pub fn lookahead(plan: &Plan<'_>, hops: &Hops) -> Ahead {
     let mut after = Vec::new();
     let (mut sends, mut receives) = (Vec::new(), Vec::new());
     let (mut to_host, mut host_to_host) = (Span::FOREVER, Span::FOREVER);
+    let mut to_told = Span::FOREVER;
     for (flow, &first) in plan.topology.flows.iter().zip(&hops.first) {
         let first = first as usize;
         let last = (first..)
@@ -56,6 +59,9 @@ pub fn lookahead(plan: &Plan<'_>, hops: &Hops) -> Ahead {
                 if let (Some(after), Some(_)) = (passing.after, passing.tells) {
                     to_host = to_host.min(ahead - plan.cell_ticks(link) - after);
                 }
+                if let (Some(after), None) = (passing.after, from) {
+                    to_told = to_told.min(plan.cell_ticks(link) + after);
+                }
             }
             if from.is_some() {
                 to_host = to_host.min(ahead);
@@ -71,6 +77,7 @@ pub fn lookahead(plan: &Plan<'_>, hops: &Hops) -> Ahead {
                 (Next::Port { port, .. }, None) => {
                     let from_hosts = &mut of_ports[port as usize].from_hosts;
                     *from_hosts = takes.min(*from_hosts);
+                    to_told = to_told.min(takes);
                     let host = plan.topology.host_of[link];
                     sends.push(Reach {
                         host: host.expect("what is no port leaves a host"),
@@ -98,6 +105,7 @@ pub fn lookahead(plan: &Plan<'_>, hops: &Hops) -> Ahead {
         of_ports,
         to_host,
         host_to_host,
+        to_told,
     }
 }
 

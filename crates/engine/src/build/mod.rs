@@ -97,7 +97,7 @@ pub fn build(
         hosts,
         fabric,
         ports,
-        [ahead.to_host, ahead.host_to_host],
+        [ahead.to_host, ahead.host_to_host, ahead.to_told],
         links,
         room,
         options.hold,

@@ -6,6 +6,7 @@
 //! A frame that arrives is handled at once, ahead of its time, where that can concern nobody else: if the host's link
 //! serves this VC only, there is no processing delay, and no timer of the end where it arrives expires before.
 
+mod agenda;
 mod emit;
 mod nic;
 mod paced;
@@ -27,6 +28,7 @@ use crate::processing::FrameStage;
 use crate::rng::Stream;
 use crate::tally::NicTally;
 use crate::units::{Span, Time};
+use agenda::{Agendas, Member};
 use std::collections::VecDeque;
 use traffic::{End, FrameSource, Offered, Outbox, Source};
 
@@ -147,6 +149,8 @@ pub struct Vc {
     pub measured_cells: u64,
     /// What is recorded.
     pub probe: Option<Box<VcProbe>>,
+    /// Its agenda, if its events stand there instead of in the event list.
+    agenda: Option<u32>,
 }
 
 impl Vc {
@@ -162,6 +166,7 @@ impl Vc {
             delivered_bytes: 0,
             measured_cells: 0,
             probe,
+            agenda: None,
         }
     }
 }
@@ -185,8 +190,16 @@ pub struct Hosts {
     to_nics: Vec<VecDeque<(FlowId, u32)>>,
     /// End of the run.
     end: Time,
+    /// Events of VCs that share nothing with others here.
+    agendas: Agendas,
     /// Before this nothing reaches a host that it does not know of yet.
-    pub known_until: Time,
+    known_until: Time,
+    /// Before this nothing reaches a host that is at ports or before them.
+    pub from_ports: Time,
+    /// An RM cell that is delivered before this finds all that it is told known.
+    pub told_until: Time,
+    /// When the first cell was sent in the turn of an agenda.
+    sent_from: Time,
     /// Shortest time from an event at a host to the delivery at any host of what it sends.
     pub host_to_host: Span,
     /// Measuring time [from, to).
@@ -210,10 +223,14 @@ impl Hosts {
         measured: (Time, Time),
     ) -> Hosts {
         let mut events = EventList::default();
+        let members = members(&mut vcs, &flows, &paced, &stages);
+        let mut agendas = Agendas::new(members);
         for (index, &time) in first_events.iter().enumerate() {
             vcs[index].source_at = time;
-            if time != Time::NEVER {
-                events.push(time, Kind::Source, index);
+            match vcs[index].agenda {
+                Some(agenda) => agendas.set(agenda, agenda::SOURCE, time),
+                None if time == Time::NEVER => {}
+                None => events.push(time, Kind::Source, index),
             }
         }
         for ends in &mut flows {
@@ -229,7 +246,11 @@ impl Hosts {
             to_nics: vec![VecDeque::new(); stages.len()],
             stages,
             end,
+            agendas,
             known_until: Time::ZERO,
+            from_ports: Time::ZERO,
+            told_until: Time::ZERO,
+            sent_from: Time::NEVER,
             host_to_host: Span::ZERO,
             measured,
             offered: Outbox::default(),
@@ -242,11 +263,35 @@ impl Hosts {
         self.nics.iter().map(Nic::tally).collect()
     }
 
-    /// Handles the next event.
+    /// Time of the next event.
+    #[inline]
+    pub fn next_time(&self) -> Option<Time> {
+        let own = self.agendas.first().map(|(time, _)| time);
+        match (own, self.events.next_time()) {
+            (Some(own), Some(other)) => Some(own.min(other)),
+            (own, other) => own.or(other),
+        }
+    }
+
+    /// Before this nothing reaches a host that it does not know of, if nothing is sent before `time`.
+    #[inline]
+    fn known_of(&self, time: Time) -> Time {
+        let sent = Time(time.0.saturating_add(self.host_to_host.0));
+        self.from_ports.min(sent)
+    }
+
+    /// Handles the next event, and of a VC that shares nothing with others those that follow.
+    #[inline]
     pub fn event(&mut self, fabric: &mut Fabric) {
+        if let Some((time, index)) = self.agendas.first()
+            && self.events.next_time().is_none_or(|other| time <= other)
+        {
+            return self.turn(index, fabric);
+        }
         let Some((now, kind, index)) = self.events.pop() else {
             return;
         };
+        self.known_until = self.known_of(now);
         match kind {
             Kind::SenderTimer => self.timer(End::Sender, now, index, fabric),
             Kind::ReceiverTimer => self.timer(End::Receiver, now, index, fabric),
@@ -278,7 +323,10 @@ impl Hosts {
                 let again = frames.start(now, &mut self.offered);
                 self.vcs[index].source_at = again;
                 if again < self.end {
-                    self.events.push(again, Kind::Source, index);
+                    match self.vcs[index].agenda {
+                        Some(agenda) => self.agendas.set(agenda, agenda::SOURCE, again),
+                        None => self.events.push(again, Kind::Source, index),
+                    }
                 }
                 self.acted(index, End::Sender, now, fabric);
                 if again == Time::NEVER {
@@ -331,7 +379,10 @@ impl Hosts {
                 End::Sender => Kind::SenderTimer,
                 End::Receiver => Kind::ReceiverTimer,
             };
-            self.events.push(deadline, kind, index);
+            match vc.agenda {
+                Some(agenda) => self.agendas.set(agenda, agenda::timer(end), deadline),
+                None => self.events.push(deadline, kind, index),
+            }
         }
         let (data, ack) = (vc.data, vc.ack);
         for i in 0..self.offered.frames.len() {
@@ -345,4 +396,38 @@ impl Hosts {
         }
         self.offered.frames.clear();
     }
+}
+
+/// Gives an agenda to each VC of which no event at its hosts concerns another one, nor a probe.
+fn members(
+    vcs: &mut [Vc],
+    flows: &[FlowEnds],
+    paced: &[Paced],
+    stages: &[[Option<Box<FrameStage>>; 2]],
+) -> Vec<Member> {
+    let mut members = Vec::new();
+    for (index, vc) in vcs.iter_mut().enumerate() {
+        let of = |flow: FlowId| &flows[flow.index()];
+        let ends = [vc.data, vc.ack].map(|flow| of(flow).paced);
+        let (Some(first), Some(second)) = (ends[0], ends[1]) else {
+            continue;
+        };
+        let ends = [first as usize, second as usize];
+        let shares = |&host: &usize| stages[host].iter().any(Option::is_some);
+        let waits =
+            |flow: FlowId| of(flow).sending.stage.is_some() || of(flow).receiving.stage.is_some();
+        let alone = ends.iter().all(|&end| paced[end].is_alone());
+        let waits = waits(vc.data) || waits(vc.ack) || of(vc.data).hosts.iter().any(shares);
+        if alone && !waits && vc.probe.is_none() && matches!(vc.source, Source::Frames(_)) {
+            vc.agenda = Some(members.len() as u32);
+            let [_, rm_back] = paced[first as usize].flows();
+            let [_, rm] = paced[second as usize].flows();
+            members.push(Member {
+                vc: index,
+                flows: [vc.data, vc.ack, rm, rm_back],
+                ends,
+            });
+        }
+    }
+    members
 }

@@ -1,7 +1,7 @@
 //! ABR end systems at the hosts: frames wait before them, and their cells enter the NIC when they may.
 
-use super::Hosts;
 use super::traffic::{End, FrameSource, Frames, Source};
+use super::{Hosts, agenda};
 use crate::abr::{EndSystem, Terms, Turn, mbps};
 use crate::cells::{ENDS_FRAME, RM, Run, TAGGED};
 use crate::event::Kind;
@@ -92,6 +92,11 @@ impl Paced {
         self.frames.iter().map(left)
     }
 
+    /// Whether nobody else uses its NIC.
+    pub fn is_alone(&self) -> bool {
+        self.is_alone
+    }
+
     /// Frames of which cells wait.
     pub fn frames(&self) -> usize {
         self.frames.len()
@@ -133,6 +138,10 @@ impl Hosts {
             probe.paced(now, mbps(paced.end.acr()), paced.waiting);
         }
         let due = paced.end.due(paced.waiting > 0).max(now);
+        if let Some(agenda) = self.vcs[ends.vc].agenda {
+            paced.armed = due;
+            return self.agendas.set(agenda, agenda::paced(ends.kind), due);
+        }
         if due < paced.armed && due < self.end {
             paced.armed = due;
             self.events.push(due, Kind::Paced, at);
@@ -233,6 +242,7 @@ impl Hosts {
         [now, limit]: [Time; 2],
         fabric: &mut Fabric,
     ) -> Time {
+        self.sent_from = self.sent_from.min(due);
         let paced = &mut self.paced[at];
         let ends = &mut self.flows[paced.flow.index()];
         let nic = &mut self.nics[ends.nic];

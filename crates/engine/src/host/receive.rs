@@ -1,7 +1,7 @@
 //! Up: a frame on its way from the network to a source.
 
 use super::traffic::{Delivery, End, FrameSource, Source};
-use super::{Hosts, Way};
+use super::{Hosts, Way, agenda};
 use crate::cells::Arrival;
 use crate::event::Kind;
 use crate::fabric::Fabric;
@@ -39,7 +39,20 @@ impl Hosts {
         let ends = &mut self.flows[flow.index()];
         ends.delivered.push_back((time, frame));
         if ends.delivered.len() == 1 {
-            self.events.push(time, Kind::Delivered, flow.index());
+            self.expect(flow, time);
+        }
+    }
+
+    /// The next frame of `flow` is delivered at `time`.
+    #[inline]
+    fn expect(&mut self, flow: FlowId, time: Time) {
+        let ends = &self.flows[flow.index()];
+        match self.vcs[ends.vc].agenda {
+            Some(agenda) => {
+                let place = agenda::delivered(ends.kind);
+                self.agendas.set(agenda, place, time);
+            }
+            None => self.events.push(time, Kind::Delivered, flow.index()),
         }
     }
 
@@ -49,8 +62,9 @@ impl Hosts {
         let first = ends.delivered.pop_front();
         let (_, frame) = first.expect("a delivery has its frame");
         if let Some(&(time, _)) = ends.delivered.front() {
-            self.events.push(time, Kind::Delivered, flow.index());
+            self.expect(flow, time);
         }
+        let ends = &mut self.flows[flow.index()];
         if ends.kind.is_rm() {
             return self.take_rm(flow, frame, now, fabric);
         }

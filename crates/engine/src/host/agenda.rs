@@ -1,0 +1,147 @@
+//! VCs that share nothing with others at hosts: what is to happen at their ends stands in an agenda of their own.
+//!
+//! Where the NICs of both ends of an ABR VC serve nobody else, and nothing waits in processing stages, an event at its hosts concerns this VC
+//! only. Others hear of it through ports, no sooner than cells get there. So such events need no order among those of other VCs: each VC has a
+//! place for each kind of event, of which the earliest is next, and once its turn has come, it handles all that is known at its ends, one event
+//! after the other. Only the next event of each VC stands in a common order.
+
+use super::Hosts;
+use super::traffic::End;
+use crate::event::Earliest;
+use crate::fabric::Fabric;
+use crate::flow::{FlowId, FlowKind};
+use crate::units::Time;
+
+/// What can be due at the ends of a VC, in the order at one instant.
+#[derive(Clone, Copy, Debug)]
+enum Due {
+    Timer(End),
+    Source,
+    Delivered(FlowKind),
+    Paced(FlowKind),
+}
+
+const ALL: [Due; 9] = [
+    Due::Timer(End::Sender),
+    Due::Timer(End::Receiver),
+    Due::Source,
+    Due::Delivered(FlowKind::Data),
+    Due::Delivered(FlowKind::Ack),
+    Due::Delivered(FlowKind::Rm),
+    Due::Delivered(FlowKind::RmBack),
+    Due::Paced(FlowKind::Data),
+    Due::Paced(FlowKind::Ack),
+];
+
+/// Place of a timer of `end` in an agenda.
+pub const fn timer(end: End) -> usize {
+    end as usize
+}
+
+/// Place of the source.
+pub const SOURCE: usize = 2;
+
+/// Place of deliveries of a flow.
+pub const fn delivered(kind: FlowKind) -> usize {
+    3 + kind as usize
+}
+
+/// Place of the end system that a flow of frames leaves.
+pub const fn paced(kind: FlowKind) -> usize {
+    7 + kind as usize
+}
+
+/// Most events in one turn.
+const MOST: usize = 1000;
+
+/// A VC with an agenda.
+#[derive(Debug)]
+pub struct Member {
+    /// It.
+    pub vc: usize,
+    /// Its flows, by kind.
+    pub flows: [FlowId; 4],
+    /// Its end systems, by the kind of frames that leave them.
+    pub ends: [usize; 2],
+}
+
+/// All agendas.
+#[derive(Debug)]
+pub struct Agendas {
+    members: Vec<Member>,
+    /// When what is due, by the places above; [`Time::NEVER`] for not at all.
+    due: Vec<[Time; ALL.len()]>,
+    /// The next event of each, but of the one whose turn it is.
+    next: Earliest,
+    running: Option<usize>,
+}
+
+impl Agendas {
+    /// Agendas on which nothing stands.
+    pub fn new(members: Vec<Member>) -> Agendas {
+        Agendas {
+            due: vec![[Time::NEVER; ALL.len()]; members.len()],
+            next: Earliest::new(members.len()),
+            running: None,
+            members,
+        }
+    }
+
+    /// The earliest event on any, and whose it is.
+    #[inline]
+    pub fn first(&self) -> Option<(Time, usize)> {
+        self.next.first()
+    }
+
+    /// What stands at `place` of an agenda is due at `time`. Of one whose turn it is not, it is no later than what stood there.
+    #[inline]
+    pub fn set(&mut self, agenda: u32, place: usize, time: Time) {
+        let index = agenda as usize;
+        self.due[index][place] = time;
+        if self.running != Some(index) && time < self.next.time(index) {
+            self.next.set(index, time);
+        }
+    }
+
+    /// The earliest event on an agenda, and its place.
+    #[inline]
+    fn earliest(&self, index: usize) -> (Time, usize) {
+        let due = &self.due[index];
+        let mut first = 0;
+        for place in 1..ALL.len() {
+            if due[place] < due[first] {
+                first = place;
+            }
+        }
+        (due[first], first)
+    }
+}
+
+impl Hosts {
+    /// It is the turn of the VC with this agenda: it handles its next event, and those that follow as far as all that reaches it is known.
+    pub(super) fn turn(&mut self, index: usize, fabric: &mut Fabric) {
+        self.agendas.running = Some(index);
+        self.sent_from = Time::NEVER;
+        let limit = self.told_until.min(self.end);
+        let mut next = self.agendas.earliest(index);
+        for _ in 0..MOST {
+            let (now, place) = next;
+            self.known_until = self.known_of(now.min(self.sent_from));
+            self.agendas.due[index][place] = Time::NEVER;
+            let Member { vc, flows, ends } = self.agendas.members[index];
+            match ALL[place] {
+                Due::Timer(end) => self.timer(end, now, vc, fabric),
+                Due::Source => self.source(now, vc, fabric),
+                Due::Delivered(kind) => self.delivered(now, flows[kind as usize], fabric),
+                Due::Paced(kind) => self.paced(now, ends[kind as usize], fabric),
+            }
+            next = self.agendas.earliest(index);
+            let known = self.known_of(next.0.min(self.sent_from));
+            if next.0 >= known.min(limit) || fabric.stopped.is_some() {
+                break;
+            }
+        }
+        self.agendas.running = None;
+        self.agendas.next.set(index, next.0);
+    }
+}
