@@ -159,7 +159,8 @@ impl Earliest {
         let mut i = self.nodes.len() / 2 + thing;
         self.nodes[i].0 = time;
         while i > 1 {
-            let earlier = self.nodes[i & !1].min(self.nodes[i | 1]);
+            let [left, right] = [self.nodes[i & !1], self.nodes[i | 1]];
+            let earlier = if right.0 < left.0 { right } else { left };
             i /= 2;
             if self.nodes[i] == earlier {
                 break;

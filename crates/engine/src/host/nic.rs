@@ -58,6 +58,11 @@ impl Nic {
     /// Queues `n` cells that come at distances of `period`, no less than its cell time, a whole number of ticks, the first at `time`, when
     /// it is idle; returns the end of the first one's transmission.
     pub fn send_regular(&mut self, time: Time, n: u64, period: Span) -> Time {
+        if let Some(exact) = self.cell_time.exact()
+            && self.is_idle_at(time)
+        {
+            return self.send_at_once(time, n, [period, exact]);
+        }
         let first = self.send_cell(time);
         if n > 1 {
             // The last but one is sent as it comes, as all of them are.
@@ -67,6 +72,23 @@ impl Nic {
             self.send_cell(self.since + period);
         }
         first
+    }
+
+    /// The same where its cell time is a whole number of ticks: each cell leaves so long after it has come.
+    #[inline]
+    fn send_at_once(&mut self, time: Time, n: u64, [period, exact]: [Span; 2]) -> Time {
+        let last = time + period * (n - 1);
+        if self.goes_on_at(time) || (n > 1 && period == exact) {
+            raise(&mut self.behind, exact);
+        }
+        if !self.goes_on_at(time) || (n > 1 && period > exact) {
+            raise(&mut self.alone, exact);
+            self.woken = if period > exact { last } else { time };
+        }
+        self.since = last;
+        self.cells = 1;
+        self.free_at = last + exact;
+        time + exact
     }
 
     /// Queues a frame of `n` cells at `time` on a NIC whose cell time is `exact`, a whole number of ticks; returns the end of

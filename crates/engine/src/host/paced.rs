@@ -1,6 +1,6 @@
 //! ABR end systems at the hosts: frames wait before them, and their cells enter the NIC when they may.
 
-use super::traffic::{End, FrameSource, Frames, Source};
+use super::traffic::{End, FrameSource, Source};
 use super::{Hosts, agenda};
 use crate::abr::{EndSystem, Terms, Turn, mbps};
 use crate::cells::{ENDS_FRAME, RM, Run, TAGGED};
@@ -92,6 +92,14 @@ impl Paced {
         self.frames.iter().map(left)
     }
 
+    /// A time before which the last cell of the first frame that waits does not go; [`Time::ZERO`] if none waits.
+    fn first_ends(&self) -> Time {
+        let first = self.frames.front();
+        first.map_or(Time::ZERO, |frame| {
+            self.end.goes_from(u64::from(frame.cells - frame.next - 1))
+        })
+    }
+
     /// Whether nobody else uses its NIC.
     pub fn is_alone(&self) -> bool {
         self.is_alone
@@ -124,8 +132,13 @@ impl Hosts {
             next: 0,
             cells,
         });
+        let waited = paced.waiting > 0;
         paced.waiting += u64::from(cells);
-        self.arm(at, now);
+        // Behind others it changes nothing but what a probe sees.
+        let vc = &self.vcs[ends.vc];
+        if !waited || vc.probe.is_some() {
+            self.arm(at, now);
+        }
     }
 
     /// Sets the event of an end system, of which something may have changed.
@@ -158,8 +171,13 @@ impl Hosts {
         let nic = self.flows[self.paced[at].flow.index()].nic;
         let paced = &self.paced[at];
         let mut due = paced.end.due(paced.waiting > 0).max(now);
+        let [frames_from, near, rm] = self.nothing_before(now, at);
         loop {
-            let [frames_from, limit] = self.nothing_before(now, at, fabric);
+            let mut limit = near;
+            let first_ends = self.paced[at].first_ends();
+            if due.max(first_ends) >= near && rm > near {
+                limit = near.max(rm.min(self.no_rm_before(at, fabric)));
+            }
             let limit = limit.min(self.end);
             // As long as data wait, others may join them.
             if due >= limit || (self.paced[at].waiting == 0 && due >= frames_from) {
@@ -175,8 +193,9 @@ impl Hosts {
         self.arm(at, now);
     }
 
-    /// Times, later than `now`, before which no frame is handed over to an end system, and before which no RM cell comes for it either.
-    fn nothing_before(&self, now: Time, at: usize, fabric: &Fabric) -> [Time; 2] {
+    /// Times, later than `now`, before which no frame is handed over to an end system, and before which no RM cell comes for it either; and when
+    /// the first RM cell comes that is known of. Whether the second time could be later is asked where it matters.
+    fn nothing_before(&self, now: Time, at: usize) -> [Time; 3] {
         let paced = &self.paced[at];
         let ends = &self.flows[paced.flow.index()];
         let vc = &self.vcs[ends.vc];
@@ -184,10 +203,10 @@ impl Hosts {
         let waits_elsewhere =
             ends.sending.stage.is_some() || self.stages[ends.hosts[0]].iter().any(Option::is_some);
         if !paced.is_alone || waits_elsewhere || vc.probe.is_some() {
-            return [alone; 2];
+            return [alone; 3];
         }
         let Source::Frames(source) = &vc.source else {
-            return [alone; 2];
+            return [alone; 3];
         };
         let (end, source_at) = match ends.kind.is_data() {
             true => (End::Sender, vc.source_at),
@@ -197,19 +216,21 @@ impl Hosts {
             let delivered = &self.flows[flow.index()].delivered;
             delivered.front().map_or(Time::NEVER, |&(time, _)| time)
         });
-        let limit = rm.min(self.known_until.max(self.no_rm_before(at, source, fabric)));
+        let near = rm.min(self.known_until);
         let frames_from = frame.min(source.deadline(end)).min(source_at);
-        let frames_from = frames_from.min(limit).min(self.known_until);
-        [frames_from.max(alone), limit.max(alone)]
+        [frames_from.min(near).max(alone), near.max(alone), rm]
     }
 
-    /// A time before which no RM cell reaches an end system of a VC with this source.
+    /// A time before which no RM cell reaches an end system of a VC whose source offers frames.
     ///
     /// Its own that come back, it has sent: while none is under way, either way, none can arrive. One of the other end comes no earlier than
     /// that end can send it; on the way it is at least as long as anything.
-    fn no_rm_before(&self, at: usize, source: &Frames, fabric: &Fabric) -> Time {
+    fn no_rm_before(&self, at: usize, fabric: &Fabric) -> Time {
         let paced = &self.paced[at];
         let ends = &self.flows[paced.flow.index()];
+        let Source::Frames(source) = &self.vcs[ends.vc].source else {
+            return Time::ZERO;
+        };
         if fabric.logs.carries(paced.rm) || fabric.logs.carries(paced.takes_rm) {
             return Time::ZERO;
         }
@@ -228,7 +249,7 @@ impl Hosts {
         let delayed = source.deadline(End::Receiver) < Time::NEVER;
         let frames = first.frame.wrapping_sub(ends.next_taken) + u32::from(delayed);
         let before = other.waiting + u64::from(answer) * u64::from(frames);
-        let ends_at = paced.end.goes_from(u64::from(first.cells - first.next - 1));
+        let ends_at = paced.first_ends();
         let without = other.end.no_forward_before(before);
         let with = other.end.no_forward_before(before + u64::from(answer));
         without.min(with.max(ends_at + self.host_to_host)) + self.host_to_host
