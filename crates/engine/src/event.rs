@@ -131,48 +131,55 @@ impl WorkList {
 /// Things by the time at which each is due: a tree in which each node is the earlier one of the two below it.
 #[derive(Debug)]
 pub struct Earliest {
-    /// Node 1 is the root, those below node i are 2 i and 2 i + 1, and the things stand in the second half.
-    nodes: Vec<(Time, u32)>,
+    /// The two below each node. Node 1 is the root, those below node i are 2 i and 2 i + 1, and the things stand in the second half.
+    below: Vec<[(Time, u32); 2]>,
+    root: (Time, u32),
 }
 
 impl Earliest {
     /// `things` that are never due.
     pub fn new(things: usize) -> Earliest {
-        let leaves = things.next_power_of_two();
+        let leaves = things.next_power_of_two().max(2);
         let thing = |i: usize| (Time::NEVER, i as u32);
-        let mut nodes: Vec<_> = (0..2 * leaves).map(|i| thing(i % leaves)).collect();
-        for i in (1..leaves).rev() {
-            nodes[i] = nodes[2 * i].min(nodes[2 * i + 1]);
+        let mut earliest = Earliest {
+            below: vec![[thing(0); 2]; leaves],
+            root: thing(0),
+        };
+        for i in (0..leaves).rev() {
+            earliest.below[(leaves + i) / 2][i & 1] = thing(i);
         }
-        Earliest { nodes }
+        earliest
     }
 
     /// When `thing` is due.
     #[inline]
     pub fn time(&self, thing: usize) -> Time {
-        self.nodes[self.nodes.len() / 2 + thing].0
+        let i = self.below.len() + thing;
+        self.below[i / 2][i & 1].0
     }
 
     /// `thing` is due at `time` from now on ([`Time::NEVER`]: not at all).
     #[inline]
     pub fn set(&mut self, thing: usize, time: Time) {
-        let mut i = self.nodes.len() / 2 + thing;
-        self.nodes[i].0 = time;
+        let mut i = self.below.len() + thing;
+        let mut node = (time, thing as u32);
         while i > 1 {
-            let [left, right] = [self.nodes[i & !1], self.nodes[i | 1]];
-            let earlier = if right.0 < left.0 { right } else { left };
-            i /= 2;
-            if self.nodes[i] == earlier {
-                break;
+            let pair = &mut self.below[i / 2];
+            if pair[i & 1] == node {
+                return;
             }
-            self.nodes[i] = earlier;
+            pair[i & 1] = node;
+            let [left, right] = *pair;
+            node = if right.0 < left.0 { right } else { left };
+            i /= 2;
         }
+        self.root = node;
     }
 
     /// The earliest, and which it is; of equal times the one with the smallest index.
     #[inline]
     pub fn first(&self) -> Option<(Time, usize)> {
-        let (time, thing) = self.nodes[1];
+        let (time, thing) = self.root;
         (time != Time::NEVER).then_some((time, thing as usize))
     }
 }

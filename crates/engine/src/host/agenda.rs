@@ -106,14 +106,13 @@ impl Agendas {
     /// The earliest event on an agenda, and its place.
     #[inline]
     fn earliest(&self, index: usize) -> (Time, usize) {
-        let due = &self.due[index];
-        let mut first = 0;
-        for place in 1..ALL.len() {
-            if due[place] < due[first] {
-                first = place;
+        let mut first = (Time::NEVER, 0);
+        for (place, &time) in self.due[index].iter().enumerate() {
+            if time < first.0 {
+                first = (time, place);
             }
         }
-        (due[first], first)
+        first
     }
 }
 

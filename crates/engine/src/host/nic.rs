@@ -214,18 +214,25 @@ mod tests {
     fn cells_that_come_as_the_one_before_leaves_find_it_there() {
         let cell_time = BitRate(155_520_000).cell_time();
         let c = cell_time.exact().unwrap();
-        for n in [2, 3, 7] {
-            for (period, waiting) in [(c, 1), (c + Span(1), 0)] {
-                let mut together = Nic::new(cell_time);
-                assert_eq!(together.send_regular(Time(5), n, period), Time(5) + c);
-                let mut single = Nic::new(cell_time);
-                for k in 0..n {
-                    single.send_cell(Time(5) + period * k);
+        for n in [1, 2, 3, 7] {
+            for (period, waiting) in [(c, u64::from(n > 1)), (c + Span(1), 0)] {
+                // The NIC is fresh, or sends until then, or until just before.
+                for before in [None, Some(c), Some(c + Span(1))] {
+                    let start = Time(5) + c + c;
+                    let mut single = Nic::new(cell_time);
+                    before.map(|before| single.send_cell(Time(start.0 - before.0)));
+                    let mut together = single;
+                    assert_eq!(together.send_regular(start, n, period), start + c);
+                    for k in 0..n {
+                        single.send_cell(start + period * k);
+                    }
+                    let waiting = waiting.max(u64::from(before == Some(c)));
+                    assert_eq!(single.tally().max_queue, waiting);
+                    assert_eq!(together.tally(), single.tally());
+                    let next = start + period * n;
+                    assert_eq!(together.send_cell(next), single.send_cell(next));
+                    assert_eq!(together.tally(), single.tally());
                 }
-                assert_eq!(single.tally().max_queue, waiting);
-                assert_eq!(together.tally(), single.tally());
-                let next = Time(5) + period * n;
-                assert_eq!(together.send_cell(next), single.send_cell(next));
             }
         }
     }

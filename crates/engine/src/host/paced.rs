@@ -36,8 +36,10 @@ pub struct Paced {
     frames: VecDeque<Waiting>,
     /// Their cells.
     waiting: u64,
-    /// Cells that were sent ahead of their time: when the last of each run goes, their distance, and their number.
+    /// Cells that were sent ahead of their time, in runs one after the other: when the last of each goes, their distance, and their number.
     ahead: VecDeque<(Time, Span, u64)>,
+    /// The cells of all these runs.
+    ahead_cells: u64,
     /// When it has an event.
     armed: Time,
 }
@@ -60,6 +62,7 @@ impl Paced {
             frames: VecDeque::new(),
             waiting: 0,
             ahead: VecDeque::new(),
+            ahead_cells: 0,
             armed: Time::NEVER,
         }
     }
@@ -76,14 +79,16 @@ impl Paced {
 
     /// Cells that were sent ahead of their time and have not gone before `now`.
     fn still_there(&mut self, now: Time) -> u64 {
-        while self.ahead.front().is_some_and(|run| run.0 < now) {
+        while let Some(&(last, period, n)) = self.ahead.front() {
+            if last >= now {
+                // Of the first run some may have gone, of the others none.
+                let later = last.since(now).0 / period.0.max(1) + 1;
+                return self.ahead_cells - n + later.min(n);
+            }
             self.ahead.pop_front();
+            self.ahead_cells -= n;
         }
-        let of_run = |&(last, period, n): &(Time, Span, u64)| {
-            let later = last.since(now).0 / period.0.max(1) + 1;
-            later.min(n)
-        };
-        self.ahead.iter().map(of_run).sum()
+        0
     }
 
     /// The frames that wait, in order, with how many of their cells do.
@@ -200,9 +205,13 @@ impl Hosts {
         let ends = &self.flows[paced.flow.index()];
         let vc = &self.vcs[ends.vc];
         let alone = now + Span(1);
-        let waits_elsewhere =
-            ends.sending.stage.is_some() || self.stages[ends.hosts[0]].iter().any(Option::is_some);
-        if !paced.is_alone || waits_elsewhere || vc.probe.is_some() {
+        // Whose VC has an agenda, shares nothing.
+        let shares = || {
+            let stages = &self.stages[ends.hosts[0]];
+            let waits = ends.sending.stage.is_some() || stages.iter().any(Option::is_some);
+            !paced.is_alone || waits || vc.probe.is_some()
+        };
+        if vc.agenda.is_none() && shares() {
             return [alone; 3];
         }
         let Source::Frames(source) = &vc.source else {
@@ -311,6 +320,7 @@ impl Hosts {
         let last = due + period * (n - 1);
         if last > now {
             paced.ahead.push_back((last, period, n));
+            paced.ahead_cells += n;
         }
         let time = nic.send_regular(due, n, period);
         fabric.depart(Run {
