@@ -354,6 +354,24 @@ def test_notes_on_seeds_that_change_nothing(cli: Cli, lan: Path) -> None:
     assert cli("run", lan, "--grid", "seed=1,2", "--set", "link.*.lose_probability=0.01").stderr == ""
 
 
+def test_note_on_goodput_of_data_that_came_before_the_measuring_time(cli: Cli, tmp_path: Path) -> None:
+    """Many TCPs have gaps when the warm-up ends, and the line is full all the time."""
+    (tmp_path / "gaps.toml").write_text(
+        'name = "gaps"\nduration = "20 s"\nhost = [{ name = "source", count = 40 }, { name = "sink", count = 40 }]\n'
+        'switch = [{ name = "west", ubr = { buffer = "8000 cells", drop = "epd" } }, { name = "east" }]\n'
+        "link = [\n"
+        '    { from = "source", to = "west", rate = "155.52 Mbps", delay = "5 us" },\n'
+        '    { from = "west", to = "east", rate = "45 Mbps", delay = "10 ms" },\n'
+        '    { from = "east", to = "sink", rate = "155.52 Mbps", delay = "5 us" },\n'
+        "]\n"
+        'vc = [{ from = "source", to = "sink", traffic = { kind = "tcp", recovery = "new-reno" } }]\n'
+    )
+    beyond = "note: the goodput through west->east is up to 1.00"
+    for warm_up, is_told in (("0 s", False), ("2 s", True), ("4 s", False)):
+        told = cli("run", "gaps.toml", "--set", f"measure.warm_up={warm_up}").stderr
+        assert (beyond in told) is is_told, told
+
+
 def test_note_on_an_efficiency_above_one(cli: Cli, lan: Path) -> None:
     told = cli("run", lan, "--set", "measure.max_goodput=10 Mbps").stderr
     assert told.startswith("note: efficiency is up to ") and told.count("note") == 1

@@ -60,8 +60,8 @@ def _replaced(point: Point, overrides: Sequence[tuple[str, str]], place: int) ->
 
 
 def after(runs: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Sentences about seeds that changed nothing, an efficiency above 1 (by more than its print tells), and cells left at hosts."""
-    notes = _never_sent(runs)
+    """Sentences about seeds that changed nothing, goodput above what fits (by more than its print tells), and cells left at hosts."""
+    notes = _never_sent(runs) + _beyond_line(runs)
     found: dict[str, str] = {}
     for run in runs:
         values = dict(run.get("set", {}))
@@ -78,6 +78,18 @@ def after(runs: Sequence[Mapping[str, Any]]) -> list[str]:
     if most > 1.0005:
         notes.append(f"efficiency is up to {most:.3f}: more was delivered than measure.max_goodput says can be")
     return notes
+
+
+def _beyond_line(runs: Sequence[Mapping[str, Any]]) -> list[str]:
+    """A sentence on the port whose goodput is most above what its link can carry within the measuring time, if any is."""
+    ports = [port for run in runs if run["measured_s"] < run["duration_s"] for port in run["ports"]]
+    port = max(ports, key=lambda port: port["efficiency"] or 0, default=None)
+    if port is None or (port["efficiency"] or 0) <= 1.0005:
+        return []
+    return [
+        f"the goodput through {port['name']} is up to {port['efficiency']:.4f} of what its link can carry in the measuring time: "
+        "data that came before it, behind a gap, counts once the gap is filled; with another warm-up, or none, less or nothing does"
+    ]
 
 
 def is_overloaded(vc: Mapping[str, Any]) -> bool:
