@@ -1,6 +1,6 @@
 //! Which ports arithmetic can serve: asked when they are built, and before, when their memory is predicted.
 
-use crate::port::gate::judges_each;
+use crate::port::gate::pushes_out;
 use crate::scenario::{Class, Observable, Scenario};
 use crate::topology::Topology;
 use crate::units::Span;
@@ -27,7 +27,7 @@ impl<'a> Served<'a> {
     }
 
     /// The one class and the cell time of the port that `link` is, if arithmetic can serve it: cells of one class in their order, a
-    /// cell time of whole ticks, a policy that can judge runs of cells, and nobody who asks for the credit in each slot.
+    /// cell time of whole ticks, a policy that lets stay what has come in, and nobody who asks for the credit in each slot.
     pub fn by_arithmetic(&self, link: usize) -> Option<(Class, Span)> {
         let &[class] = self.used_classes(link).as_slice() else {
             return None;
@@ -38,7 +38,7 @@ impl<'a> Served<'a> {
         let scheduler = self.topology.scheduler(self.scenario, link);
         let served = !scheduler.serves_vcs_of(class)
             && !self.credit.contains(spec.name.as_str())
-            && !judges_each(&queue);
+            && !pushes_out(&queue);
         served.then_some((class, exact))
     }
 

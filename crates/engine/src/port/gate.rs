@@ -2,7 +2,8 @@
 //!
 //! The gate knows the policer, the buffer, the drop policy and what becomes of the rest of a damaged frame. It is told a run of cells and
 //! judges the first one, and how many of those behind share its fate. Kernels may leave out the question where the answer is known
-//! to be *accept*: below the buffer, and below [`Gate::refusal`] for the first cell of a frame.
+//! to be *accept*: below the buffer, and below [`Gate::refusal`] for the first cell of a frame. A gate that [judges each](Gate::judges_each)
+//! cell leaves no such room.
 
 use super::drop::{Arriving, Decision, DropRule, Needs, Policy, QueueView};
 use super::police::{PoliceRule, Policer, Ruling};
@@ -80,6 +81,12 @@ pub fn judges_each(queue: &ClassQueue) -> bool {
     queue.police.is_some() || policy.needs().every_cell
 }
 
+/// Whether the gate of `queue` may push out cells that wait.
+pub fn pushes_out(queue: &ClassQueue) -> bool {
+    let policy = Policy::new(&queue.drop, queue.buffer, &[]);
+    policy.needs().stored_cells
+}
+
 /// Whether the gate of `queue` may turn a cell away however few wait.
 pub fn refuses_any(queue: &ClassQueue) -> bool {
     let policy = Policy::new(&queue.drop, queue.buffer, &[]);
@@ -116,6 +123,11 @@ impl Gate {
         }
     }
 
+    /// Whether it is asked about every cell, lost ones and those that find the port idle too.
+    pub fn judges_each(&self) -> bool {
+        self.needs().every_cell
+    }
+
     /// The smallest X at which a cell of an accepted frame can be refused: 0 where the policy is asked about every cell.
     pub fn full(&self) -> u64 {
         if self.needs().every_cell {
@@ -141,7 +153,7 @@ impl Gate {
     }
 
     /// What the policy alone says about the first cell of `run`, none of whose frame is lost; see [`Gate::judge`]. If that is *accept* and there
-    /// is room, the cell is taken. Otherwise it is to be told to [`Gate::judge_decided`].
+    /// is room, the cell is taken. Otherwise it is to be told to [`Gate::judge`].
     #[inline]
     pub fn ask_policy(
         &mut self,
@@ -165,22 +177,9 @@ impl Gate {
 
     /// Judges the first cell of `run`, which arrives at `now`, `state` being that of its flow at this port, which is brought up to
     /// date. `vc` is the flow's number among those of the port; `idle_cells` tells, if the cell finds the port idle, since how many whole cell times,
-    /// or any number where the policy does not ask.
-    pub fn judge(
-        &mut self,
-        now: Time,
-        run: &Run,
-        state: &mut FrameState,
-        vc: u32,
-        queue: &QueueView,
-        idle_cells: Option<u64>,
-    ) -> Judgement {
-        self.judge_decided(now, run, state, vc, queue, idle_cells, None)
-    }
-
-    /// The same where the policy has been asked, and has `decided`.
+    /// or any number where the policy does not ask; `decided` is what the policy has said, if it has been asked.
     #[expect(clippy::too_many_arguments, reason = "what a decision needs")]
-    pub fn judge_decided(
+    pub fn judge(
         &mut self,
         now: Time,
         run: &Run,

@@ -25,7 +25,7 @@ fn threshold(buffer: Option<u64>) -> impl Strategy<Value = Threshold> {
 }
 
 /// Policies that ask for minimum rates.
-fn rate_policy(buffer: Option<u64>) -> impl Strategy<Value = DropPolicy> {
+pub fn rate_policy(buffer: Option<u64>) -> impl Strategy<Value = DropPolicy> {
     let both = (threshold(buffer), threshold(buffer));
     let parts = (both, any::<bool>(), any::<bool>(), 0u64..=10, 0u64..=10);
     (0..4, parts).prop_map(
@@ -65,7 +65,8 @@ fn rate_policy(buffer: Option<u64>) -> impl Strategy<Value = DropPolicy> {
     )
 }
 
-fn police() -> impl Strategy<Value = Police> {
+/// Either policer, tagging or dropping.
+pub fn police() -> impl Strategy<Value = Police> {
     let action = prop_oneof![Just(PoliceAction::Tag), Just(PoliceAction::Drop)];
     let form = prop_oneof![
         Just(GcraForm::LeakyBucket),

@@ -1,9 +1,10 @@
 //! What the arithmetic kernel does with cells that arrive: as many together as meet the same fate, or watched.
 
 use super::{Arithmetic, Merged, merged, rounds, series};
-use crate::cells::{Fate, FrameState};
+use crate::cells::{Fate, FrameState, TAGGED};
 use crate::fabric::Fabric;
 use crate::port::Inputs;
+use crate::port::drop::{Decision, QueueView};
 use crate::port::gate::Verdict;
 use crate::port::watch::{Outcome, PortProbe, Seen, found};
 use crate::units::{Span, Time};
@@ -14,6 +15,9 @@ impl Arithmetic {
     /// A function of its own: inlined beside the other kernel it was measured to be slower.
     #[inline(never)]
     pub fn advance(&mut self, inputs: &mut Inputs, fabric: &mut Fabric, horizon: Time) {
+        if self.judged.is_some() {
+            return self.advance_judged(inputs, fabric, horizon);
+        }
         while let Some((time, input)) = inputs.order.first() {
             if time >= horizon {
                 break;
@@ -113,16 +117,34 @@ impl Arithmetic {
     /// The same for one cell near a limit, or for the rest of a frame that is lost (for one cell of it when `one`).
     #[inline(never)]
     fn take_carefully(&mut self, fabric: &mut Fabric, feed: usize, one: bool) -> Outcome {
-        let run = fabric.feeds[feed].head;
-        let hop = &mut fabric.hops[run.hop as usize];
-        let idle = self.idle_at(run.time.0 as i64);
-        let (local, state) = (hop.local, &mut hop.frame_state);
+        let run = &fabric.feeds[feed].head;
+        let local = fabric.hops[run.hop as usize].local;
+        let idle = self.idle_cells(run.time);
         let queue = self.view(run.time, local);
-        let judged = self
-            .gate
-            .judge(run.time, &run, state, local, &queue, idle.then_some(0));
+        self.take_judged(fabric, feed, one, &queue, idle, None)
+    }
+
+    /// The same where the gate is to be told of `queue`, and how long the port has been `idle`; or the policy has been, and has `decided`.
+    pub(super) fn take_judged(
+        &mut self,
+        fabric: &mut Fabric,
+        feed: usize,
+        one: bool,
+        queue: &QueueView,
+        idle: Option<u64>,
+        decided: Option<Decision>,
+    ) -> Outcome {
+        let mut run = fabric.feeds[feed].head;
+        let hop = &mut fabric.hops[run.hop as usize];
+        let (local, state) = (hop.local, &mut hop.frame_state);
+        let gate = &mut self.gate;
+        let judged = gate.judge(run.time, &run, state, local, queue, idle, decided);
         let mut dropped = None;
         let mut n = 1;
+        if judged.tagged && judged.verdict.takes() {
+            run.flags |= TAGGED;
+            fabric.extras[run.hop as usize].tagged += 1;
+        }
         match judged.verdict {
             Verdict::Accept => {
                 let departing = self.accept(&run, 1, local, fabric.end);

@@ -15,6 +15,7 @@
 
 mod arrivals;
 mod counts;
+mod judged;
 mod merged;
 mod rounds;
 mod series;
@@ -44,6 +45,8 @@ pub struct Arithmetic {
     /// S - t (corrected, ticks) at which X reaches K, and at which the policy may refuse.
     full: i64,
     refusal: i64,
+    /// What matters of a gate that judges each cell; such a queue is near its limits always.
+    judged: Option<judged::Judged>,
     /// Y_i per local VC number, N_a, and the cells they count, when needed.
     counts: Option<Counts>,
     accepted: u64,
@@ -74,6 +77,7 @@ impl Arithmetic {
         Arithmetic {
             full: reaches(gate.full()),
             refusal: reaches(gate.refusal()),
+            judged: judged::Judged::new(&gate),
             gate,
             class,
             cell_time,
@@ -225,8 +229,12 @@ impl Arithmetic {
             } if class != self.class => 0.0,
             Quantity::Queue { vc: Some(vc), .. } => self.view(t, vc).waiting_of_vc as f64,
             Quantity::Queue { .. } => self.waiting(t) as f64,
-            // Who keeps an average is asked about every cell, and not served here.
-            Quantity::Credit | Quantity::AverageQueue { .. } => 0.0,
+            Quantity::AverageQueue { class } if class.is_some_and(|class| class != self.class) => {
+                0.0
+            }
+            Quantity::AverageQueue { .. } => self.gate.average().unwrap_or(0.0),
+            // Whoever asks for it is not served here.
+            Quantity::Credit => 0.0,
         }
     }
 

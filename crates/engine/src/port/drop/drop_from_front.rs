@@ -29,6 +29,7 @@ impl DropRule for DropFromFront {
     fn needs(&self) -> Needs {
         Needs {
             every_cell: true,
+            stored_cells: true,
             ..Needs::default()
         }
     }

@@ -32,6 +32,7 @@ impl DropRule for FrameDropFromFront {
     fn needs(&self) -> Needs {
         Needs {
             every_cell: true,
+            stored_cells: true,
             ..Needs::default()
         }
     }

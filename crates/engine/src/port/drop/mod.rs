@@ -83,8 +83,10 @@ pub struct Needs {
     /// Every cell that arrives, those that find the port idle and those of lost frames too, instead of the first cell of each
     /// frame that finds the port busy.
     pub every_cell: bool,
-    /// How long the port has been idle. For policies with `every_cell` only: other queues may be served by a kernel that does not tell.
+    /// How long the port has been idle. For policies with `every_cell` only: others are not asked where they find it so.
     pub idle_time: bool,
+    /// That the cells which wait can be pushed out. Such a queue is served by a kernel that stores them.
+    pub stored_cells: bool,
 }
 
 /// An answer.
@@ -98,8 +100,8 @@ pub enum Decision {
     Refuse(DropReason),
     /// It is dropped alone, at the first cell of a frame too, which is damaged.
     RefuseAlone(DropReason),
-    /// It comes in, and the cell at the front of its queue is dropped in its favour. For policies with [`Needs::every_cell`] only: other
-    /// queues may be served by a kernel that stores nothing.
+    /// It comes in, and the cell at the front of its queue is dropped in its favour. For policies with [`Needs::every_cell`] and
+    /// [`Needs::stored_cells`] only.
     PushOut,
     /// The same with all that waits of the frame at the front.
     PushOutFrame,

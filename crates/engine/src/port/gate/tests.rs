@@ -7,6 +7,21 @@ use crate::units::Span;
 
 const NOW: Time = Time(5);
 
+impl Gate {
+    /// Where the policy has not been asked.
+    fn judge_anew(
+        &mut self,
+        now: Time,
+        run: &Run,
+        state: &mut FrameState,
+        vc: u32,
+        queue: &QueueView,
+        idle_cells: Option<u64>,
+    ) -> Judgement {
+        self.judge(now, run, state, vc, queue, idle_cells, None)
+    }
+}
+
 fn draws() -> Stream {
     Stream::new(1, 0, "port", "drop")
 }
@@ -61,27 +76,27 @@ const ACCEPT: Judgement = Judgement {
 #[test]
 fn a_refused_frame_is_dropped_whole_even_when_the_port_is_idle() {
     let (mut gate, mut state) = (epd(RestOfFrame::Accept), FrameState::default());
-    let first = gate.judge(NOW, &run(7, 0, 12), &mut state, 0, &queue(6), None);
+    let first = gate.judge_anew(NOW, &run(7, 0, 12), &mut state, 0, &queue(6), None);
     assert_eq!(first, refused(DropReason::Policy, 12));
-    let later = gate.judge(NOW, &run(7, 4, 8), &mut state, 0, &queue(0), Some(0));
+    let later = gate.judge_anew(NOW, &run(7, 4, 8), &mut state, 0, &queue(0), Some(0));
     assert_eq!(later, refused(DropReason::Policy, 8));
-    let next = gate.judge(NOW, &run(8, 0, 12), &mut state, 0, &queue(5), None);
+    let next = gate.judge_anew(NOW, &run(8, 0, 12), &mut state, 0, &queue(5), None);
     assert_eq!((next, state), (ACCEPT, FrameState::accepted(8)));
 }
 
 #[test]
 fn a_frame_that_finds_the_port_idle_is_never_refused() {
     let (mut gate, mut state) = (epd(RestOfFrame::Accept), FrameState::default());
-    let first = gate.judge(NOW, &run(0, 0, 12), &mut state, 0, &queue(6), Some(0));
+    let first = gate.judge_anew(NOW, &run(0, 0, 12), &mut state, 0, &queue(6), Some(0));
     assert_eq!(first, ACCEPT);
 }
 
 #[test]
 fn the_policy_is_asked_at_the_first_cell_only() {
     let (mut gate, mut state) = (epd(RestOfFrame::Accept), FrameState::accepted(0));
-    let later = gate.judge(NOW, &run(0, 3, 2), &mut state, 0, &queue(9), None);
+    let later = gate.judge_anew(NOW, &run(0, 3, 2), &mut state, 0, &queue(9), None);
     assert_eq!(later, ACCEPT);
-    let full = gate.judge(NOW, &run(0, 4, 2), &mut state, 0, &queue(10), None);
+    let full = gate.judge_anew(NOW, &run(0, 4, 2), &mut state, 0, &queue(10), None);
     assert_eq!(full, refused(DropReason::Full, 1));
     assert_eq!(state.fate, Fate::Damaged);
 }
@@ -108,12 +123,12 @@ fn the_rest_of_a_damaged_frame_goes_as_the_setting_says() {
         };
         let mut state = damaged();
         assert_eq!(
-            gate.judge(NOW, &run(0, 8, 4), &mut state, 0, &queue(3), None),
+            gate.judge_anew(NOW, &run(0, 8, 4), &mut state, 0, &queue(3), None),
             with_eom
         );
         let mut state = damaged();
         assert_eq!(
-            gate.judge(NOW, &run(0, 11, 1), &mut state, 0, &queue(3), None),
+            gate.judge_anew(NOW, &run(0, 11, 1), &mut state, 0, &queue(3), None),
             room
         );
     }
@@ -126,7 +141,7 @@ fn what_could_never_leave_is_overdue_and_not_merely_full() {
     assert_eq!((gate.full(), gate.refusal()), (6, 6));
     let mut state = FrameState::default();
     let mut judge = |waiting, idle: bool| {
-        let judged = gate.judge(
+        let judged = gate.judge_anew(
             NOW,
             &run(0, 0, 12),
             &mut state,
@@ -147,7 +162,7 @@ fn single_cells_are_judged_one_by_one() {
         flags: ENDS_FRAME | crate::cells::SINGLE_CELLS,
         ..run(0, 0, 5)
     };
-    let first = gate.judge(NOW, &cells, &mut state, 0, &queue(6), None);
+    let first = gate.judge_anew(NOW, &cells, &mut state, 0, &queue(6), None);
     assert_eq!(first, refused(DropReason::Policy, 1));
 }
 
@@ -175,7 +190,7 @@ fn a_policer_comes_before_the_policy_and_is_told_of_every_cell() {
         let mut state = FrameState::default();
         for (cell, verdict) in (0..).zip(verdicts) {
             let run = run(0, cell, 12 - cell);
-            let judged = gate.judge(NOW, &run, &mut state, 0, &queue(3), None);
+            let judged = gate.judge_anew(NOW, &run, &mut state, 0, &queue(3), None);
             assert_eq!((judged.verdict, judged.cells), (verdict, 1));
             assert_eq!(judged.tagged, action == PoliceAction::Tag && cell >= 2);
         }
@@ -188,9 +203,9 @@ fn a_policer_comes_before_the_policy_and_is_told_of_every_cell() {
 fn a_policy_can_push_out_what_waits_but_not_from_an_empty_queue() {
     let mut gate = gate(&DropPolicy::DropFromFront, RestOfFrame::Accept);
     let mut state = FrameState::default();
-    let below = gate.judge(NOW, &run(0, 0, 12), &mut state, 0, &queue(9), None);
+    let below = gate.judge_anew(NOW, &run(0, 0, 12), &mut state, 0, &queue(9), None);
     assert_eq!(below, ACCEPT);
-    let full = gate.judge(NOW, &run(0, 1, 11), &mut state, 0, &queue(10), None);
+    let full = gate.judge_anew(NOW, &run(0, 1, 11), &mut state, 0, &queue(10), None);
     assert_eq!(full.verdict, Verdict::PushOut);
     assert_eq!(state.fate, Fate::Accepted);
     assert_eq!(gate.threshold(DropReason::Front, &queue(10)), Some(10.0));
@@ -207,7 +222,7 @@ fn a_frame_can_be_pushed_out_and_only_drop_but_eom_spares_its_last_cell() {
         assert_eq!(gate.spares_eom(), spares);
         let mut state = FrameState::default();
         let mut judge = |waiting| {
-            let judged = gate.judge(NOW, &run(0, 0, 12), &mut state, 0, &queue(waiting), None);
+            let judged = gate.judge_anew(NOW, &run(0, 0, 12), &mut state, 0, &queue(waiting), None);
             judged.verdict
         };
         assert_eq!(
@@ -227,10 +242,10 @@ fn a_cell_refused_alone_damages_its_frame_which_goes_on() {
     };
     let mut gate = gate(&DropPolicy::CellRed(red), RestOfFrame::Accept);
     let mut state = FrameState::default();
-    let first = gate.judge(NOW, &run(0, 0, 12), &mut state, 0, &queue(1), None);
+    let first = gate.judge_anew(NOW, &run(0, 0, 12), &mut state, 0, &queue(1), None);
     assert_eq!(first, refused(DropReason::Policy, 1));
     assert_eq!(state.fate, Fate::Damaged);
-    let later = gate.judge(NOW, &run(0, 1, 11), &mut state, 0, &queue(0), None);
+    let later = gate.judge_anew(NOW, &run(0, 1, 11), &mut state, 0, &queue(0), None);
     assert_eq!(later, ACCEPT);
 }
 
@@ -246,7 +261,7 @@ fn a_policy_that_was_asked_before_is_not_asked_again() {
     }
     let decided = gate.ask_policy(&run(0, 2, 1), false, 0, &queue(1), None);
     let (cells, view) = (run(0, 2, 10), queue(1));
-    let judged = gate.judge_decided(NOW, &cells, &mut state, 0, &view, None, Some(decided));
+    let judged = gate.judge(NOW, &cells, &mut state, 0, &view, None, Some(decided));
     // The first cell that the gate has seen itself.
     assert_eq!(judged, refused(DropReason::Policy, 1));
     let Policy::EveryThird(rule) = &gate.policy else {
@@ -265,7 +280,7 @@ fn a_policy_that_looks_at_every_cell_is_told_of_each_and_keeps_state() {
     let mut verdicts = Vec::new();
     for cell in 0..12 {
         let run = run(0, cell, 12 - cell);
-        let judged = gate.judge(
+        let judged = gate.judge_anew(
             NOW,
             &run,
             &mut state,

@@ -219,7 +219,7 @@ impl Slotted {
         let view = self.view(class, local as usize);
         let (state, idle) = (&mut hop.frame_state, self.idle_cells(class, run.time));
         let gate = &mut self.gates[class];
-        let judged = gate.judge_decided(run.time, &run, state, local, &view, idle, decided);
+        let judged = gate.judge(run.time, &run, state, local, &view, idle, decided);
         let mut outcome = Outcome {
             more: true,
             dropped: None,

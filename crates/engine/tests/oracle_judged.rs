@@ -1,0 +1,150 @@
+//! Engine against twin where the gate judges each cell: policers, leaky buckets, averages, and cells that are pushed out.
+
+mod common;
+
+use cellyard_engine::Kernel;
+use cellyard_engine::scenario::*;
+use cellyard_engine::testing::DropReason;
+use cellyard_engine::units::{BitRate, Span};
+use common::engines::{agrees, tally};
+use common::random::Case;
+use common::{build, ports, red};
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
+
+/// What a source sends, and its minimum rate in units of 100 kb/s and the cells of a burst.
+#[derive(Clone, Debug)]
+struct Source {
+    traffic: Traffic,
+    /// Whether its link is half as fast.
+    slow: bool,
+    mcr: u64,
+    mbs: u64,
+}
+
+fn source() -> impl Strategy<Value = Source> {
+    let tcp = (512u64..6_000).prop_map(|mss| {
+        Traffic::Tcp(Box::new(TcpParams {
+            mss,
+            rwnd: 30_000,
+            ..build::tcp()
+        }))
+    });
+    let udp = (100u64..3_000, 5u64..120).prop_map(|(datagram_size, mbps)| {
+        Traffic::Udp(UdpParams {
+            datagram_size,
+            rate: BitRate(mbps * 1_000_000),
+            on: None,
+            off: Span::ZERO,
+        })
+    });
+    let vbr = (5u64..120, 1u64..3_000, 0u64..3_000).prop_map(|(mbps, on, off)| Traffic::Vbr {
+        rate: BitRate(mbps * 1_000_000),
+        on: Span::from_microseconds(on),
+        off: Span::from_microseconds(off),
+    });
+    let traffic = prop_oneof![3 => tcp, 1 => udp, 1 => vbr];
+    (traffic, any::<bool>(), 1u64..300, 1u64..200).prop_map(|(traffic, slow, mcr, mbs)| Source {
+        traffic,
+        slow,
+        mcr,
+        mbs,
+    })
+}
+
+/// Some sources of one class before one link, each of which begins two cell times after the one before.
+fn cases() -> impl Strategy<Value = Case> {
+    let queue =
+        prop_oneof![1 => Just(None), 4 => (5u64..200).prop_map(Some)].prop_flat_map(|buffer| {
+            let policy = prop_oneof![
+                1 => Just(DropPolicy::TailDrop),
+                3 => ports::rate_policy(buffer),
+                3 => red::policy(buffer),
+                1 => Just(DropPolicy::DropFromFront),
+                1 => Just(DropPolicy::FrameDropFromFront),
+            ];
+            let rest = prop::sample::select(vec![
+                RestOfFrame::Accept,
+                RestOfFrame::DropButEom,
+                RestOfFrame::Drop,
+            ]);
+            (
+                Just(buffer),
+                policy,
+                prop::option::weighted(0.3, ports::police()),
+                rest,
+            )
+        });
+    let ties = (
+        prop_oneof![3 => Just(TieOrder::Rotating), 1 => Just(TieOrder::Fixed), 1 => Just(TieOrder::Random)],
+        0u64..8,
+    );
+    let sources = prop::collection::vec(source(), 1..6);
+    (queue, sources, ties, any::<bool>(), 0u64..30).prop_map(
+        |((buffer, drop, police, rest), sources, ties, arrival_first, delay_us)| {
+            let delay = Span::from_microseconds(delay_us);
+            let traffic = |i: usize| sources[i].traffic.clone();
+            let duration = Span::from_milliseconds(12);
+            let mut net = build::dumbbell(sources.len(), delay, duration, buffer, drop, traffic);
+            for (i, (vc, source)) in net.vcs.iter_mut().zip(&sources).enumerate() {
+                vc.start = Span(137_800_000) * i as u64;
+                vc.contract = Some(Contract {
+                    pcr: None,
+                    cdvt: Span::ZERO,
+                    scr: None,
+                    mcr: Some(BitRate(source.mcr * 100_000)),
+                    mbs: Some(source.mbs),
+                    mfs: None,
+                });
+                if source.slow {
+                    let name = format!("a{i}");
+                    let link = net.links.iter_mut().find(|link| link.from == name);
+                    link.expect("the source has one").rate.0 /= 2;
+                }
+            }
+            for queue in net
+                .switches
+                .iter_mut()
+                .flat_map(|switch| &mut switch.queues)
+            {
+                queue.police = police;
+                queue.rest_of_frame = rest;
+            }
+            (net.tie_order, net.tie_offset) = ties;
+            net.arrival_first = arrival_first;
+            Case {
+                scenario: net,
+                replication: None,
+            }
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(common::config(600))]
+
+    #[test]
+    fn engine_agrees_with_the_twin_where_each_cell_is_judged(case in cases()) {
+        agrees(&case)?;
+    }
+}
+
+/// These are worth their time only where much is tagged and refused.
+#[test]
+fn cells_are_tagged_and_refused_in_many_of_these() {
+    let mut runner = TestRunner::deterministic();
+    let strategy = cases();
+    let mut seen = [0usize; 3];
+    for _ in 0..100 {
+        let case = strategy.new_tree(&mut runner).unwrap().current();
+        let tally = tally(&case, Kernel::Auto, false).expect("the kernel is chosen");
+        let classes = || tally.ports.iter().flatten().flat_map(|port| &port.classes);
+        let dropped = |reason| classes().any(|class| class.dropped[reason] > 0);
+        seen[0] += usize::from(classes().any(|class| class.tagged > 0));
+        seen[1] += usize::from(dropped(DropReason::Police));
+        seen[2] += usize::from(dropped(DropReason::Policy));
+    }
+    println!("{seen:?} of 100");
+    assert!(seen.iter().all(|&n| n >= 5), "{seen:?}");
+}
