@@ -1,12 +1,20 @@
 //! Y_i and N_a of a queue that nobody keeps: the VCs of the last accepted cells in order of acceptance.
-
-use std::collections::VecDeque;
+//!
+//! Cells join much more often than anybody asks. So they are only written down, and counted when somebody does; what has left by
+//! then is never counted.
 
 /// Cells by VC, the last ones of which wait. Shortened to X when it is looked at.
 #[derive(Debug)]
 pub struct Counts {
-    queue: VecDeque<(u32, u32)>,
+    /// VCs and cells of theirs that joined together, in a ring of a power of two. Places are numbered on and on.
+    ring: Box<[(u32, u32)]>,
+    /// The place of the first, of the first that is not counted yet, and of the next to come.
+    first: usize,
+    counted: usize,
+    end: usize,
+    /// All of them.
     cells: u64,
+    /// Of those that are counted: cells by VC, and VCs with cells.
     of_vc: Vec<u64>,
     active: u64,
     /// At so many cells, those that have left are forgotten even if nobody looks.
@@ -17,7 +25,10 @@ impl Counts {
     /// Of `vcs` VCs, none of which has cells.
     pub fn new(vcs: usize) -> Counts {
         Counts {
-            queue: VecDeque::new(),
+            ring: vec![(0, 0); 8].into_boxed_slice(),
+            first: 0,
+            counted: 0,
+            end: 0,
             cells: 0,
             of_vc: vec![0; vcs],
             active: 0,
@@ -25,44 +36,65 @@ impl Counts {
         }
     }
 
-    /// Forgets all but the last `waiting` cells.
-    pub fn shorten(&mut self, waiting: u64) {
-        while self.cells > waiting {
-            let (vc, n) = self
-                .queue
-                .front_mut()
-                .expect("the queue holds the cells it counts");
-            let gone = u64::from(*n).min(self.cells - waiting);
-            let of_vc = &mut self.of_vc[*vc as usize];
-            *of_vc -= gone;
-            self.active -= u64::from(*of_vc == 0);
-            self.cells -= gone;
-            *n -= gone as u32;
-            if *n == 0 {
-                self.queue.pop_front();
-            }
-        }
+    #[inline(always)]
+    fn place(&mut self, number: usize) -> &mut (u32, u32) {
+        let mask = self.ring.len() - 1;
+        &mut self.ring[number & mask]
     }
 
     /// `n` cells of `vc` (its local number) join.
+    #[inline(always)]
     pub fn add(&mut self, vc: u32, n: u32) {
-        let of_vc = &mut self.of_vc[vc as usize];
-        self.active += u64::from(*of_vc == 0);
-        *of_vc += u64::from(n);
-        self.cells += u64::from(n);
-        if let Some((last, cells)) = self.queue.back_mut()
-            && *last == vc
-            && let Some(sum) = cells.checked_add(n)
-        {
-            *cells = sum;
-        } else {
-            self.queue.push_back((vc, n));
+        if self.end - self.first == self.ring.len() {
+            self.grow();
         }
+        *self.place(self.end) = (vc, n);
+        self.end += 1;
+        self.cells += u64::from(n);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self) {
+        let mut ring = vec![(0, 0); 2 * self.ring.len()].into_boxed_slice();
+        let mask = ring.len() - 1;
+        for number in self.first..self.end {
+            ring[number & mask] = *self.place(number);
+        }
+        self.ring = ring;
+    }
+
+    /// Forgets all but the last `waiting` cells.
+    pub fn shorten(&mut self, waiting: u64) {
+        while self.cells > waiting {
+            let surplus = self.cells - waiting;
+            let (vc, n) = *self.place(self.first);
+            let gone = u64::from(n).min(surplus);
+            self.cells -= gone;
+            if self.first < self.counted {
+                let of_vc = &mut self.of_vc[vc as usize];
+                *of_vc -= gone;
+                self.active -= u64::from(*of_vc == 0);
+            }
+            if gone == u64::from(n) {
+                self.first += 1;
+            } else {
+                self.place(self.first).1 -= gone as u32;
+            }
+        }
+        self.counted = self.counted.max(self.first);
     }
 
     /// Y_i of `vc`, and N_a, when `waiting` cells wait.
     pub fn look(&mut self, waiting: u64, vc: u32) -> (u64, u64) {
         self.shorten(waiting);
+        for number in self.counted..self.end {
+            let (vc, n) = *self.place(number);
+            let of_vc = &mut self.of_vc[vc as usize];
+            self.active += u64::from(*of_vc == 0);
+            *of_vc += u64::from(n);
+        }
+        self.counted = self.end;
         (self.of_vc[vc as usize], self.active)
     }
 
