@@ -163,7 +163,15 @@ pub struct Port {
 
 impl Port {
     /// Puts woken inputs into the order of arrivals.
+    #[inline(always)]
     pub fn wake(&mut self, fabric: &mut Fabric, index: usize) {
+        if !fabric.woken[index].is_empty() {
+            self.wake_some(fabric, index);
+        }
+    }
+
+    #[inline(never)]
+    fn wake_some(&mut self, fabric: &mut Fabric, index: usize) {
         for i in 0..fabric.woken[index].len() {
             let input = fabric.woken[index][i];
             let time = fabric.feeds[self.inputs.feed(input)].head.time;

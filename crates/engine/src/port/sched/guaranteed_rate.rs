@@ -73,9 +73,15 @@ impl GuaranteedRate {
         if class != self.class {
             self.credit = 0;
         } else {
-            let gained = u128::from(slots) * u128::from(self.gr.num);
-            let credit = (u128::from(self.credit) + gained) % u128::from(self.gr.den);
-            self.credit = credit as u64;
+            let Ratio { num, den } = self.gr;
+            let gained = slots.checked_mul(num);
+            self.credit = match gained.and_then(|gained| gained.checked_add(self.credit)) {
+                Some(credit) => credit % den,
+                None => {
+                    let gained = u128::from(slots) * u128::from(num);
+                    ((u128::from(self.credit) + gained) % u128::from(den)) as u64
+                }
+            };
         }
     }
 
