@@ -81,9 +81,15 @@ fn cases() -> impl Strategy<Value = Case> {
         0u64..8,
     );
     let sources = prop::collection::vec(source(), 1..6);
-    (queue, sources, ties, any::<bool>(), 0u64..30).prop_map(
-        |((buffer, drop, police, rest), sources, ties, arrival_first, delay_us)| {
-            let delay = Span::from_microseconds(delay_us);
+    let times = (
+        0u64..30,
+        prop_oneof![Just(0), 0..8_000u64],
+        prop::option::of(1..3_000u64),
+    );
+    (queue, sources, ties, any::<bool>(), times).prop_map(
+        |((buffer, drop, police, rest), sources, ties, arrival_first, times)| {
+            let (delay, warm_up, window) = times;
+            let delay = Span::from_microseconds(delay);
             let traffic = |i: usize| sources[i].traffic.clone();
             let duration = Span::from_milliseconds(12);
             let mut net = build::dumbbell(sources.len(), delay, duration, buffer, drop, traffic);
@@ -113,6 +119,8 @@ fn cases() -> impl Strategy<Value = Case> {
             }
             (net.tie_order, net.tie_offset) = ties;
             net.arrival_first = arrival_first;
+            net.measure.warm_up = Span::from_microseconds(warm_up);
+            net.measure.window = window.map(Span::from_microseconds);
             Case {
                 scenario: net,
                 replication: None,

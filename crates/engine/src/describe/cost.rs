@@ -45,7 +45,7 @@ const EACH_STATION_CELL: f64 = 3e-9;
 const EACH_WATCHED_CELL: f64 = 40e-9;
 
 /// For each cell that a policer or a drop policy is asked about, beside that, lost ones too.
-const EACH_JUDGED_CELL: f64 = 35e-9;
+const EACH_JUDGED_CELL: f64 = 20e-9;
 
 /// For each cell that leaves an ABR end system, beside that: its turn, and RM cells with what they meet.
 const EACH_PACED_CELL: f64 = 80e-9;

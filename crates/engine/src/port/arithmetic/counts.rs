@@ -53,6 +53,12 @@ impl Counts {
         self.cells += u64::from(n);
     }
 
+    /// One does; for those who seldom keep counts.
+    #[inline(never)]
+    pub fn add_one(&mut self, vc: u32) {
+        self.add(vc, 1);
+    }
+
     #[cold]
     #[inline(never)]
     fn grow(&mut self) {
@@ -86,6 +92,7 @@ impl Counts {
     }
 
     /// Y_i of `vc`, and N_a, when `waiting` cells wait.
+    #[inline(never)]
     pub fn look(&mut self, waiting: u64, vc: u32) -> (u64, u64) {
         self.shorten(waiting);
         for number in self.counted..self.end {

@@ -9,6 +9,7 @@ use crate::fabric::Fabric;
 use crate::port::Inputs;
 use crate::port::drop::{Decision, QueueView};
 use crate::port::gate::Gate;
+use crate::tally::raise;
 use crate::units::{Span, Time};
 
 /// What matters of a gate that judges each cell.
@@ -20,16 +21,32 @@ pub struct Judged {
     room: u64,
     /// Whether the policy asks how long the port has been idle.
     asks_idle_time: bool,
+    /// 1 where departures go first: what ends at t has left when a cell comes at t.
+    late: i64,
+    /// By how much S - t is corrected at the beginning of a busy period.
+    first: i64,
 }
 
 impl Judged {
-    /// Of `gate`, if it is such a one.
-    pub fn new(gate: &Gate) -> Option<Judged> {
+    /// Of `gate`, if it is such a one, at a port with this cell time.
+    pub fn new(gate: &Gate, cell_time: Span, arrival_first: bool) -> Option<Judged> {
         gate.judges_each().then(|| Judged {
             asks_policy_alone: gate.asks_policy_alone(),
             room: gate.room(),
             asks_idle_time: gate.needs().idle_time,
+            late: i64::from(!arrival_first),
+            first: if arrival_first { cell_time.0 as i64 } else { 0 },
         })
+    }
+
+    /// For how many whole cell times of `c` the port, free since `free`, has been idle at `t`, or any number where nobody asks.
+    #[inline(always)]
+    fn idle_cells(&self, free: i64, t: i64, c: i64) -> u64 {
+        if self.asks_idle_time {
+            ((t - free.max(0)) / c) as u64
+        } else {
+            0
+        }
     }
 }
 
@@ -56,17 +73,22 @@ impl Arithmetic {
                 }
                 continue;
             }
-            let first = inputs.coincident(time);
-            for i in 0..inputs.group.len() {
-                let feed = inputs.in_turn(first, i);
-                self.judge_before(fabric, feed, time + Span(1));
-            }
-            inputs.put_back(fabric);
+            self.judge_group(inputs, fabric, time);
         }
     }
 
+    /// Takes one cell of each input whose cell arrives at `time`.
+    #[inline(never)]
+    fn judge_group(&mut self, inputs: &mut Inputs, fabric: &mut Fabric, time: Time) {
+        let first = inputs.coincident(time);
+        for i in 0..inputs.group.len() {
+            self.judge_one(fabric, inputs.in_turn(first, i));
+        }
+        inputs.put_back(fabric);
+    }
+
     /// Takes the cells of `feed` that arrive before `limit`, at least one. Whether the feed has more.
-    #[inline]
+    #[inline(always)]
     fn judge_before(&mut self, fabric: &mut Fabric, feed: usize, limit: Time) -> bool {
         loop {
             if !self.judge_one(fabric, feed) {
@@ -81,16 +103,38 @@ impl Arithmetic {
     /// Takes the first cell of `feed`; with it the rest of its frame, if that is lost too. Whether the feed has more.
     #[inline(always)]
     fn judge_one(&mut self, fabric: &mut Fabric, feed: usize) -> bool {
-        let run = &fabric.feeds[feed].head;
-        let hop = &mut fabric.hops[run.hop as usize];
-        let begins = run.is_single() || hop.frame_state.frame != Some(run.frame);
-        let idle = self.idle_cells(run.time);
-        let queue = self.view(run.time, hop.local);
-        let lost = !begins && hop.frame_state.fate != Fate::Accepted;
         let Some(judged) = &self.judged else {
             unreachable!("the gate judges each cell");
         };
-        let room = idle.is_some() || queue.waiting < judged.room;
+        let run = &fabric.feeds[feed].head;
+        let hop = &mut fabric.hops[run.hop as usize];
+        let begins = run.is_single() || hop.frame_state.frame != Some(run.frame);
+        let (t, c) = (run.time.0 as i64, self.cell_time.0 as i64);
+        let free = self.start + c;
+        let is_idle = free < t + judged.late;
+        // As `ahead` and `cells` have it, where none of it is below zero.
+        let begun = if t == self.busy_since {
+            judged.first
+        } else {
+            0
+        };
+        let ahead = self.start - t - begun;
+        let waiting = if is_idle {
+            0
+        } else {
+            (ahead + c - judged.late) as u64 / c as u64
+        };
+        let counts = self.counts.as_mut();
+        let (waiting_of_vc, active_vcs) =
+            counts.map_or((0, 0), |counts| counts.look(waiting, hop.local));
+        let queue = QueueView {
+            waiting,
+            waiting_of_vc,
+            active_vcs,
+        };
+        let idle = is_idle.then(|| judged.idle_cells(free, t, c));
+        let lost = !begins && hop.frame_state.fate != Fate::Accepted;
+        let room = is_idle || waiting < judged.room;
         if !judged.asks_policy_alone || lost || !room || run.flags & RM != 0 {
             return self.judge_fully(fabric, feed, &queue, idle, None);
         }
@@ -102,8 +146,25 @@ impl Arithmetic {
             hop.frame_state = FrameState::accepted(run.frame);
         }
         hop.arrived += 1;
-        let run: Run = *run;
-        let departing = self.accept(&run, 1, hop.local, fabric.end);
+        self.accepted += 1;
+        if is_idle {
+            self.busy_since = t;
+            self.start = t;
+        } else {
+            self.start = free;
+            raise(&mut self.longest, ahead + c);
+            self.queue_time += (free.min(fabric.end.0 as i64) - t) as u128;
+            if let Some(counts) = &mut self.counts {
+                counts.add_one(hop.local);
+            }
+        }
+        let leaves = Time(self.start as u64) + self.cell_time;
+        let departing = Run {
+            time: leaves,
+            period: self.cell_time,
+            age: run.age + (leaves - run.time),
+            ..run.first(1)
+        };
         fabric.depart(departing);
         fabric.feeds[feed].skip(1)
     }
@@ -123,13 +184,10 @@ impl Arithmetic {
     }
 
     /// For how many whole cell times the port has been idle at `now`, if the policy asks; `None` where it is not.
-    #[inline(always)]
     pub(super) fn idle_cells(&self, now: Time) -> Option<u64> {
-        let t = now.0 as i64;
-        let asks = self.judged.as_ref().is_some_and(|j| j.asks_idle_time);
-        let c = self.cell_time.0 as i64;
-        let cells = || (t - (self.start + c).max(0)) / c;
-        self.idle_at(t)
-            .then(|| if asks { cells() as u64 } else { 0 })
+        let (t, c) = (now.0 as i64, self.cell_time.0 as i64);
+        let cells = |judged: &Judged| judged.idle_cells(self.start + c, t, c);
+        let judged = self.judged.as_ref();
+        self.idle_at(t).then(|| judged.map_or(0, cells))
     }
 }

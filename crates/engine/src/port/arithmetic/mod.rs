@@ -77,7 +77,7 @@ impl Arithmetic {
         Arithmetic {
             full: reaches(gate.full()),
             refusal: reaches(gate.refusal()),
-            judged: judged::Judged::new(&gate),
+            judged: judged::Judged::new(&gate, cell_time, arrival_first),
             gate,
             class,
             cell_time,

@@ -77,28 +77,24 @@ impl AllBuckets {
     /// The flow whose turn it is; the next one's is next. There must be one with a contract.
     pub fn next_turn(&mut self) -> u32 {
         let flow = self.with_contract[self.turn];
-        self.turn = (self.turn + 1) % self.with_contract.len();
+        self.turn += 1;
+        if self.turn == self.with_contract.len() {
+            self.turn = 0;
+        }
         flow as u32
     }
 
     /// From `GCRA(1)` on to the end of the pseudocode; a flow without a contract has no rate that is guaranteed, and its new frames are
     /// refused.
+    #[inline]
     pub fn test(&mut self, now: Time, cell: &Arriving) -> Decision {
         let Some(buckets) = self.flows[cell.vc as usize].as_mut() else {
             return Decision::refuse_if(cell.begins);
         };
-        let conforms_1 = buckets.peak.as_mut().is_none_or(|peak| {
-            let conforms = peak.conforms(now);
-            if conforms {
-                peak.take(now);
-            }
-            conforms
-        });
+        let peak = buckets.peak.as_mut();
+        let conforms_1 = peak.is_none_or(|peak| peak.take_if_conforms(now));
         let bucket = &mut buckets.sustained;
-        let conforms_2 = !cell.tagged && bucket.conforms(now);
-        if conforms_2 {
-            bucket.take(now);
-        }
+        let conforms_2 = !cell.tagged && bucket.take_if_conforms(now);
         if conforms_1 && conforms_2 {
             return Decision::Accept;
         }

@@ -19,7 +19,7 @@ pub const CELL: i128 = CELL_BITS as i128 * TICKS_PER_SECOND as i128;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Test {
     /// Bits per second.
-    rate: i128,
+    rate: u64,
     /// L times the rate.
     limit: i128,
 }
@@ -42,11 +42,16 @@ impl Test {
     }
 
     fn new(rate: BitRate, cdvt: Span, burst: i128) -> Test {
-        let rate = i128::from(rate.0);
         Test {
-            rate,
-            limit: i128::from(cdvt.0) * rate + burst,
+            rate: rate.0,
+            limit: i128::from(cdvt.0) * i128::from(rate.0) + burst,
         }
+    }
+
+    /// What drains in `ticks`.
+    #[inline(always)]
+    fn in_ticks(self, ticks: u64) -> i128 {
+        (u128::from(ticks) * u128::from(self.rate)) as i128
     }
 
     /// The bucket of this test, empty.
@@ -73,7 +78,7 @@ impl LeakyBucket {
     /// X' at `now`: what has drained since is gone, but for what was below zero.
     #[inline]
     fn drained(&self, now: Time) -> i128 {
-        let drained = i128::from(now.since(self.last).0) * self.test.rate;
+        let drained = self.test.in_ticks(now.since(self.last).0);
         (self.level - drained).max(self.level.min(0))
     }
 
@@ -93,6 +98,18 @@ impl LeakyBucket {
     pub fn take(&mut self, now: Time) {
         self.level = self.drained(now) + CELL;
         self.last = now;
+    }
+
+    /// Whether a cell at `now` conforms; takes it if so.
+    #[inline]
+    pub fn take_if_conforms(&mut self, now: Time) -> bool {
+        let drained = self.drained(now);
+        let conforms = drained <= self.test.limit;
+        if conforms {
+            self.level = drained + CELL;
+            self.last = now;
+        }
+        conforms
     }
 
     /// Gives a cell back at `now`: X := X - I; what would be below zero is lost unless it is kept.
@@ -117,11 +134,11 @@ pub struct VirtualScheduling {
 
 impl VirtualScheduling {
     fn conforms(&self, now: Time) -> bool {
-        i128::from(now.0) * self.test.rate >= self.expected - self.test.limit
+        self.test.in_ticks(now.0) >= self.expected - self.test.limit
     }
 
     fn take(&mut self, now: Time) {
-        let now = i128::from(now.0) * self.test.rate;
+        let now = self.test.in_ticks(now.0);
         self.expected = now.max(self.expected) + CELL;
     }
 }
