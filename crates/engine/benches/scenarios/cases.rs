@@ -33,11 +33,19 @@ pub fn bottleneck_cells(scenario: &Scenario) -> u64 {
 }
 
 /// The cases, in the order of the table.
-pub const CASES: [Case; 19] = [
+pub const CASES: [Case; 20] = [
     case("lan-2", 60.0, Some(150.0), || loss_free(2)),
     case("lan-5", 60.0, Some(150.0), || loss_free(5)),
     case("lan-15", 60.0, Some(150.0), || loss_free(15)),
     case("lan-100", 60.0, Some(150.0), || loss_free(100)),
+    // 13 ns per cell.
+    case("newreno-lan-15", 77.0, None, || {
+        let epd = Dumbbell::vanilla(Place::Lan, 15, Some(1_000), "epd");
+        scenarios(vec![Dumbbell {
+            recovery: "new-reno",
+            ..epd
+        }])
+    }),
     case("tables-2-3", 40.0, Some(80.0), || {
         scenarios(tables_2_3([Place::Lan, Place::Wan]))
     }),
