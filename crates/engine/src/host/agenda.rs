@@ -5,11 +5,12 @@
 //! place for each kind of event, of which the earliest is next, and once its turn has come, it handles all that is known at its ends, one event
 //! after the other. Only the next event of each VC stands in a common order.
 
-use super::Hosts;
-use super::traffic::End;
+use super::traffic::{End, Source};
+use super::{FlowEnds, Hosts, Paced, Vc};
 use crate::event::Earliest;
 use crate::fabric::Fabric;
 use crate::flow::{FlowId, FlowKind};
+use crate::processing::FrameStage;
 use crate::units::Time;
 
 /// What can be due at the ends of a VC, in the order at one instant.
@@ -114,6 +115,40 @@ impl Agendas {
         }
         first
     }
+}
+
+/// Gives an agenda to each VC of which no event at its hosts concerns another one, nor a probe.
+pub(super) fn members(
+    vcs: &mut [Vc],
+    flows: &[FlowEnds],
+    paced: &[Paced],
+    stages: &[[Option<Box<FrameStage>>; 2]],
+) -> Vec<Member> {
+    let mut members = Vec::new();
+    for (index, vc) in vcs.iter_mut().enumerate() {
+        let of = |flow: FlowId| &flows[flow.index()];
+        let ends = [vc.data, vc.ack].map(|flow| of(flow).paced);
+        let (Some(first), Some(second)) = (ends[0], ends[1]) else {
+            continue;
+        };
+        let ends = [first as usize, second as usize];
+        let shares = |&host: &usize| stages[host].iter().any(Option::is_some);
+        let waits =
+            |flow: FlowId| of(flow).sending.stage.is_some() || of(flow).receiving.stage.is_some();
+        let alone = ends.iter().all(|&end| paced[end].is_alone());
+        let waits = waits(vc.data) || waits(vc.ack) || of(vc.data).hosts.iter().any(shares);
+        if alone && !waits && vc.probe.is_none() && matches!(vc.source, Source::Frames(_)) {
+            vc.agenda = Some(members.len() as u32);
+            let [_, rm_back] = paced[first as usize].flows();
+            let [_, rm] = paced[second as usize].flows();
+            members.push(Member {
+                vc: index,
+                flows: [vc.data, vc.ack, rm, rm_back],
+                ends,
+            });
+        }
+    }
+    members
 }
 
 impl Hosts {

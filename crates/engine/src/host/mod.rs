@@ -28,7 +28,7 @@ use crate::processing::FrameStage;
 use crate::rng::Stream;
 use crate::tally::NicTally;
 use crate::units::{Span, Time};
-use agenda::{Agendas, Member};
+use agenda::Agendas;
 use std::collections::VecDeque;
 use traffic::{End, FrameSource, Offered, Outbox, Source};
 
@@ -223,7 +223,7 @@ impl Hosts {
         measured: (Time, Time),
     ) -> Hosts {
         let mut events = EventList::default();
-        let members = members(&mut vcs, &flows, &paced, &stages);
+        let members = agenda::members(&mut vcs, &flows, &paced, &stages);
         let mut agendas = Agendas::new(members);
         for (index, &time) in first_events.iter().enumerate() {
             vcs[index].source_at = time;
@@ -396,38 +396,4 @@ impl Hosts {
         }
         self.offered.frames.clear();
     }
-}
-
-/// Gives an agenda to each VC of which no event at its hosts concerns another one, nor a probe.
-fn members(
-    vcs: &mut [Vc],
-    flows: &[FlowEnds],
-    paced: &[Paced],
-    stages: &[[Option<Box<FrameStage>>; 2]],
-) -> Vec<Member> {
-    let mut members = Vec::new();
-    for (index, vc) in vcs.iter_mut().enumerate() {
-        let of = |flow: FlowId| &flows[flow.index()];
-        let ends = [vc.data, vc.ack].map(|flow| of(flow).paced);
-        let (Some(first), Some(second)) = (ends[0], ends[1]) else {
-            continue;
-        };
-        let ends = [first as usize, second as usize];
-        let shares = |&host: &usize| stages[host].iter().any(Option::is_some);
-        let waits =
-            |flow: FlowId| of(flow).sending.stage.is_some() || of(flow).receiving.stage.is_some();
-        let alone = ends.iter().all(|&end| paced[end].is_alone());
-        let waits = waits(vc.data) || waits(vc.ack) || of(vc.data).hosts.iter().any(shares);
-        if alone && !waits && vc.probe.is_none() && matches!(vc.source, Source::Frames(_)) {
-            vc.agenda = Some(members.len() as u32);
-            let [_, rm_back] = paced[first as usize].flows();
-            let [_, rm] = paced[second as usize].flows();
-            members.push(Member {
-                vc: index,
-                flows: [vc.data, vc.ack, rm, rm_back],
-                ends,
-            });
-        }
-    }
-    members
 }
