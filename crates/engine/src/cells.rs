@@ -205,11 +205,15 @@ impl Feed {
     /// Takes `n` cells off the head; false when the feed is then empty.
     #[inline]
     pub fn skip(&mut self, n: u32) -> bool {
-        self.head.skip(n);
-        if self.head.n == 0 {
-            match self.queue.pop_front() {
-                Some(run) => self.head = run,
-                None => return false,
+        if n < self.head.n {
+            self.head.skip(n);
+            return true;
+        }
+        match self.queue.pop_front() {
+            Some(run) => self.head = run,
+            None => {
+                self.head.n = 0;
+                return false;
             }
         }
         true

@@ -213,10 +213,16 @@ impl DelayBins {
         blocks.into_iter()
     }
 
+    /// Whether one bin holds all delays from `least` to `most`.
+    #[inline(always)]
+    pub fn are_alike(least: Span, most: Span) -> bool {
+        bin_of(least.0) == bin_of(most.0)
+    }
+
     /// `cells` cells that took from `least` to `most`, if one bin holds all these; else nothing, and false.
     #[inline(always)]
     fn add_alike(&mut self, least: Span, most: Span, cells: u64) -> bool {
-        let alike = bin_of(least.0) == bin_of(most.0);
+        let alike = DelayBins::are_alike(least, most);
         if alike {
             self.add(least, cells);
         }

@@ -87,6 +87,30 @@ impl TieRule {
         (first, turns + 1)
     }
 
+    /// Two inputs, the first of which has the smaller number, each bring a cell at `time` and at the cell times that follow, `rounds` in all. Whether the
+    /// other goes first at the first and at the last, and at how many, when the order is regular and the cell time is a whole number of ticks.
+    #[inline(always)]
+    pub fn leads_of_other(
+        &mut self,
+        time: Time,
+        [one, other]: [u32; 2],
+        rounds: u64,
+    ) -> ([bool; 2], u64) {
+        if self.order == TieOrder::Fixed {
+            return ([false; 2], 0);
+        }
+        // It does in a row of turns: those behind the one's up to its own.
+        let row = u64::from(other - one);
+        let turn = u64::from(self.turn_at(time));
+        let behind = u64::from(one) + 1;
+        let passed = if turn >= behind { 0 } else { self.inputs } + turn - behind;
+        let end = passed + rounds;
+        let (cycles, rest) = (end / self.inputs, end % self.inputs);
+        let last = if rest == 0 { self.inputs } else { rest };
+        let leads = cycles * row + rest.min(row) - passed.min(row);
+        ([passed < row, last <= row], leads)
+    }
+
     /// (floor(time / cell time) + offset) mod inputs: the input whose turn it is to be first.
     #[inline(always)]
     fn turn_at(&mut self, time: Time) -> u32 {
@@ -143,6 +167,24 @@ mod tests {
                 let stated: Vec<u32> = (0..n as u64).map(|j| ((slot + offset + j) % n as u64) as u32).collect();
                 prop_assert_eq!(group, stated);
             }
+        }
+
+        #[test]
+        fn of_two_inputs_the_other_leads_as_often_as_in_each_round(
+            [n, one, other] in [2usize..9, 0usize..9, 0usize..9],
+            [time, offset, rounds] in [0u64..1 << 33, 0u64..20, 1u64..40],
+            rotating in any::<bool>(),
+        ) {
+            let (one, other) = (one % n, other % n);
+            prop_assume!(one < other);
+            let pair = [one as u32, other as u32];
+            let order = if rotating { TieOrder::Rotating } else { TieOrder::Fixed };
+            let mut rule = rule(order, n, offset);
+            let (ends, leads) = rule.leads_of_other(Time(time), pair, rounds);
+            let leads_at = |round| rule.leader(Time(time + 68_900_000 * round), &pair, |&i| i).0 == 1;
+            let each: Vec<bool> = (0..rounds).map(leads_at).collect();
+            prop_assert_eq!(ends, [each[0], each[each.len() - 1]]);
+            prop_assert_eq!(leads, each.iter().filter(|&&leads| leads).count() as u64);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What the arithmetic kernel does with cells that arrive: as many together as meet the same fate, or watched.
 
-use super::{Arithmetic, Merged, merged, rounds, series};
+use super::{Arithmetic, Merged, merged, rounds, series, straight};
 use crate::cells::{Fate, FrameState, TAGGED};
 use crate::fabric::Fabric;
 use crate::port::Inputs;
@@ -23,23 +23,40 @@ impl Arithmetic {
                 break;
             }
             let next = inputs.order.second_time();
-            if next < time + self.cell_time && rounds::run(self, fabric, inputs, horizon) {
-                continue;
+            if !straight::take(self, fabric, inputs, (time, input), next, horizon) {
+                self.advance_otherwise(inputs, fabric, horizon);
             }
-            if time < next {
-                let feed = inputs.feed(input);
-                let under_way = inputs.merged.get(input as usize);
-                if under_way.is_some_and(Merged::is_under_way)
-                    || merged::applies(self, &fabric.feeds[feed].head, next)
-                {
-                    merged::run(self, fabric, inputs, horizon);
-                } else if self.take(fabric, feed, next.min(horizon)) {
-                    inputs.order.postpone_first(fabric.feeds[feed].head.time);
-                } else {
-                    inputs.order.pop();
-                }
-            } else {
+        }
+    }
+
+    /// Takes arrivals before `horizon`, at least one, until one comes that may go straight on.
+    #[inline(never)]
+    fn advance_otherwise(&mut self, inputs: &mut Inputs, fabric: &mut Fabric, horizon: Time) {
+        while let Some((time, input)) = inputs.order.first() {
+            if time >= horizon {
+                break;
+            }
+            let next = inputs.order.second_time();
+            let feed = inputs.feed(input);
+            if next < time + self.cell_time && rounds::run(self, fabric, inputs, horizon) {
+                // It is done.
+            } else if time == next {
                 self.take_group(fabric, inputs, time);
+            } else if inputs
+                .merged
+                .get(input as usize)
+                .is_some_and(Merged::is_under_way)
+                || merged::applies(self, &fabric.feeds[feed].head, next)
+            {
+                merged::run(self, fabric, inputs, horizon);
+            } else if self.take(fabric, feed, next.min(horizon)) {
+                inputs.order.postpone_first(fabric.feeds[feed].head.time);
+            } else {
+                inputs.order.pop();
+            }
+            let next = inputs.order.first().map(|(_, input)| inputs.feed(input));
+            if next.is_some_and(|feed| straight::may_apply(self, &fabric.feeds[feed].head)) {
+                return;
             }
         }
     }

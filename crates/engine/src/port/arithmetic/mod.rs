@@ -19,6 +19,7 @@ mod judged;
 mod merged;
 mod rounds;
 mod series;
+mod straight;
 
 use super::drop::QueueView;
 use super::gate::Gate;
@@ -162,6 +163,21 @@ impl Arithmetic {
                 .as_mut()
                 .expect("just looked at")
                 .forget(waiting);
+        }
+    }
+
+    /// Counts `n` cells of `vc` that are accepted, the first at `t`, where the cells of each VC are counted. If it finds the port idle, it
+    /// does not wait.
+    #[inline(never)]
+    fn count(&mut self, t: Time, vc: u32, n: u32, idle: bool) {
+        if !idle {
+            self.forget_the_gone(t);
+        }
+        if let Some(counts) = &mut self.counts {
+            if idle {
+                counts.shorten(0);
+            }
+            counts.add(vc, n - u32::from(idle));
         }
     }
 

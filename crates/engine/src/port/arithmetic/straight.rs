@@ -1,0 +1,430 @@
+//! A shortcut of the arithmetic kernel: cells of one input, or of two that overlap, that go straight on to their host.
+//!
+//! This is what most frames meet: their cells come one per cell time, alone or beside those of one other input, and nothing but propagation lies
+//! between this port and their host. The start of each cell then says when it arrives there, and all that a run changes, from the queue to the
+//! reassembly, is brought up to date in one go. [`take`] does that for the cells of one input that come before those of any other.
+//! [`take_pair`] does it for two inputs until a third brings any: first come cells of one alone, then rounds in which each brings one, then the rest
+//! of the one that has more. A cell alone waits as long as the one before, and in rounds each of an input one cell time longer, as two join while one
+//! leaves; beyond that only who leads in a round counts.
+//!
+//! Conditions: the cells have distance c, arrive at their host within the measuring time, and none is to be looked at by itself when it
+//! leaves; X stays below the buffer, and below the policy's smallest refusal if a frame begins; no busy period began with one that came at the
+//! same time; nothing is watched. Two inputs besides: the port is busy, and ties are not random.
+
+use super::Arithmetic;
+use crate::cells::{Arrival, ENDS_FRAME, Fate, Feed, FrameState, Run};
+use crate::delays::DelayBins;
+use crate::fabric::{Fabric, Hop, Next};
+use crate::port::{Inputs, TieRule};
+use crate::sink::Sink;
+use crate::tally::raise;
+use crate::units::{Span, Time};
+
+/// Whether the cells of `run` may be of that kind, by what it says itself.
+#[inline(always)]
+pub fn may_apply(kernel: &Arithmetic, run: &Run) -> bool {
+    run.period == kernel.cell_time && !run.is_single()
+}
+
+/// Whether the cells of `run`, at its hop `hop`, are of that kind, and the first is accepted.
+#[inline(always)]
+fn applies(kernel: &Arithmetic, run: &Run, hop: &Hop) -> bool {
+    let begins = hop.frame_state.frame != Some(run.frame);
+    let limit = if begins { kernel.refusal } else { kernel.full };
+    let t = run.time.0 as i64;
+    may_apply(kernel, run)
+        && hop.next == Next::Host
+        && !hop.one_by_one
+        && (begins || hop.frame_state.fate == Fate::Accepted)
+        && kernel.start - t < limit
+        && t != kernel.busy_since
+}
+
+/// The cells of a run that are taken together.
+struct Taken {
+    cells: u32,
+    /// How long the first and the last one wait; none waits less or more.
+    first: Span,
+    last: Span,
+    /// All together, ticks.
+    sum: u128,
+    /// Start of the last one.
+    last_start: Time,
+}
+
+impl Taken {
+    /// What follows from it: the run is at the head of `feed`. When the next cell comes, if the feed has more. Delays that do not all fall into
+    /// one bin are told to `spread`, with the age at the host of a cell that does not wait.
+    #[inline(always)]
+    fn settle(
+        &self,
+        cell_time: Span,
+        feed: &mut Feed,
+        hop: &mut Hop,
+        sinks: &mut [Sink],
+        arrivals: &mut Vec<Arrival>,
+        spread: impl FnOnce(&mut DelayBins, Span),
+    ) -> Option<Time> {
+        let run = &feed.head;
+        let n = u64::from(self.cells);
+        hop.frame_state = FrameState::accepted(run.frame);
+        hop.arrived += n;
+        hop.sent += n;
+        let sink = &mut sinks[hop.flow.index()];
+        sink.cells += n;
+        let beyond = cell_time + hop.latency;
+        if hop.is_data {
+            let age = run.age + beyond;
+            let (least, most) = (age + self.first, age + self.last);
+            let sum = self.sum + u128::from(age.0) * u128::from(n);
+            sink.delay.add_series(sum, least, most);
+            if self.first == self.last || DelayBins::are_alike(least, most) {
+                sink.bins.add(least, n);
+            } else {
+                spread(&mut sink.bins, age);
+            }
+        }
+        let ends = self.cells == run.n && run.flags & ENDS_FRAME != 0;
+        if sink.take(run.frame, self.cells, ends) {
+            arrivals.push(Arrival {
+                flow: hop.flow,
+                frame: run.frame,
+                time: self.last_start + beyond,
+            });
+        }
+        feed.skip(self.cells).then_some(feed.head.time)
+    }
+}
+
+/// Takes cells of the first input, the next of which comes at `time`: those before `horizon`, if all of its run come before any of another input,
+/// which bring none before `next`; otherwise those of the first two inputs, see [`take_pair`]. False if they are not of that kind, and then
+/// nothing has happened.
+#[inline(always)]
+pub fn take(
+    kernel: &mut Arithmetic,
+    fabric: &mut Fabric,
+    inputs: &mut Inputs,
+    (time, input): (Time, u32),
+    next: Time,
+    horizon: Time,
+) -> bool {
+    let feed = &mut fabric.feeds[inputs.feed(input)];
+    let run = &feed.head;
+    let hop = &mut fabric.hops[run.hop as usize];
+    if !applies(kernel, run, hop) {
+        return false;
+    }
+    let last = run.last();
+    if next <= last {
+        return take_pair(kernel, fabric, inputs, horizon);
+    }
+    // A division only where the limit is near.
+    let cells = if last < horizon {
+        run.n
+    } else {
+        run.before(horizon)
+    };
+    let c = kernel.cell_time;
+    let free = kernel.start + c.0 as i64;
+    let start = Time(free.max(time.0 as i64) as u64);
+    let last_start = start + c * u64::from(cells - 1);
+    let beyond = c + hop.latency;
+    let from = fabric.measured.0;
+    let to = fabric.measured.1.min(fabric.end);
+    if start + beyond < from || last_start + beyond >= to {
+        return false;
+    }
+    let wait = start - time;
+    let idle = kernel.idle_at(time.0 as i64);
+    // With arrivals first the later cells join the busy period of the first.
+    let joins = kernel.arrival_first && cells > 1;
+    kernel.accepted += u64::from(cells);
+    if idle {
+        let since = if joins { time } else { last_start };
+        kernel.busy_since = since.0 as i64;
+    }
+    if !idle || joins {
+        raise(&mut kernel.longest, wait.0 as i64);
+        if kernel.counts.is_some() {
+            kernel.count(time, hop.local, cells, idle);
+        }
+    }
+    kernel.start = last_start.0 as i64;
+    let sum = u128::from(wait.0) * u128::from(cells);
+    kernel.queue_time += sum;
+    let taken = Taken {
+        cells,
+        first: wait,
+        last: wait,
+        sum,
+        last_start,
+    };
+    let (sinks, arrivals) = (&mut fabric.sinks, &mut fabric.arrivals);
+    match taken.settle(c, feed, hop, sinks, arrivals, |_, _| {}) {
+        Some(time) => inputs.order.postpone_first(time),
+        None => inputs.order.pop(),
+    }
+    true
+}
+
+/// Cells of two inputs. The one whose cells come first is number 0, the other 1.
+struct Pair {
+    cell_time: Span,
+    inputs: [u32; 2],
+    feeds: [usize; 2],
+    /// When the first cell of all comes.
+    begin: Time,
+    /// When their cells of the first round come: at one time, or the other's first.
+    times: [Time; 2],
+    /// How long each would wait in the first round if it led.
+    waits: [Span; 2],
+    /// Cells of number 0 before, of each in rounds, and behind.
+    before: u32,
+    rounds: u32,
+    behind: u32,
+    /// Whose are those behind.
+    longer: usize,
+    /// Start of the first cell of the rounds.
+    start: Time,
+}
+
+/// Who goes first: in the first round, in the last one, and in how many each.
+struct Turns {
+    first: usize,
+    last: usize,
+    led: [u64; 2],
+}
+
+/// Takes cells of the first two inputs, which overlap, until a third brings any, before `horizon`; those of the first are of that kind. False if
+/// those of the other are not, or all that is not a round, and then nothing has happened.
+#[inline(never)]
+fn take_pair(
+    kernel: &mut Arithmetic,
+    fabric: &mut Fabric,
+    inputs: &mut Inputs,
+    horizon: Time,
+) -> bool {
+    let Some(pair) = Pair::new(kernel, fabric, inputs, horizon) else {
+        return false;
+    };
+    if kernel.counts.is_some() {
+        pair.count(kernel, fabric, &mut inputs.tie);
+    }
+    let turns = pair.turns(&mut inputs.tie);
+    let taken = [pair.taken(&turns, 0), pair.taken(&turns, 1)];
+    kernel.accepted += u64::from(taken[0].cells + taken[1].cells);
+    let longest = taken[0].last.max(taken[1].last);
+    raise(&mut kernel.longest, longest.0 as i64);
+    kernel.start = pair.last_start().0 as i64;
+    kernel.queue_time += taken[0].sum + taken[1].sum;
+    inputs.order.pop();
+    inputs.order.pop();
+    for m in [0, 1] {
+        let feed = &mut fabric.feeds[pair.feeds[m]];
+        let hop = &mut fabric.hops[feed.head.hop as usize];
+        let (sinks, arrivals) = (&mut fabric.sinks, &mut fabric.arrivals);
+        let tie = &mut inputs.tie;
+        let spread = |bins: &mut DelayBins, age| pair.spread(m, tie, bins, age);
+        if let Some(time) = taken[m].settle(pair.cell_time, feed, hop, sinks, arrivals, spread) {
+            inputs.order.insert(time, pair.inputs[m]);
+        }
+    }
+    true
+}
+
+impl Pair {
+    /// What can be taken of the first two inputs: at least a round.
+    #[inline(always)]
+    fn new(
+        kernel: &Arithmetic,
+        fabric: &Fabric,
+        inputs: &mut Inputs,
+        horizon: Time,
+    ) -> Option<Pair> {
+        let (time, input) = inputs.order.first()?;
+        let (second, other) = inputs.order.get(1)?;
+        let third = inputs.order.get(2).map_or(horizon, |(time, _)| time);
+        let limit = third.min(horizon);
+        let c = kernel.cell_time;
+        let feeds = [inputs.feed(input), inputs.feed(other)];
+        let runs = [&fabric.feeds[feeds[0]].head, &fabric.feeds[feeds[1]].head];
+        let hops = [
+            &fabric.hops[runs[0].hop as usize],
+            &fabric.hops[runs[1].hop as usize],
+        ];
+        if !applies(kernel, runs[1], hops[1])
+            || kernel.idle_at(time.0 as i64)
+            || !inputs.tie.is_regular()
+        {
+            return None;
+        }
+        let before = if time == second {
+            0
+        } else {
+            runs[0].before(second)
+        };
+        let begin = time + c * u64::from(before);
+        if begin >= limit {
+            return None;
+        }
+        let (left, right) = (runs[0].n - before, runs[1].n);
+        let mut rounds = left.min(right);
+        let longer = usize::from(right > left);
+        let mut behind = left.max(right) - rounds;
+        // Divisions only where a limit is near.
+        if begin + c * u64::from(rounds - 1) >= limit {
+            rounds = (limit - begin).0.div_ceil(c.0) as u32;
+            behind = 0;
+        } else if behind > 0 {
+            // The other may bring another frame.
+            let alone = limit.min(fabric.feeds[feeds[1 - longer]].second_time());
+            let from = if longer == 0 { begin } else { second };
+            if from + c * u64::from(rounds + behind - 1) >= alone {
+                let cells = (alone - from).0.div_ceil(c.0) as u32;
+                behind = cells.saturating_sub(rounds);
+            }
+        }
+        let start = Time((kernel.start + c.0 as i64) as u64) + c * u64::from(before);
+        let pair = Pair {
+            cell_time: c,
+            inputs: [input, other],
+            feeds,
+            begin: time,
+            times: [begin, second],
+            waits: [start - begin, start - second],
+            before,
+            rounds,
+            behind,
+            longer,
+            start,
+        };
+        let first = Time(kernel.start as u64) + c * 2 + hops[0].latency.min(hops[1].latency);
+        let last = pair.last_start() + c + hops[0].latency.max(hops[1].latency);
+        let has_room = kernel.has_room_at(time, false, 2 * u64::from(rounds));
+        // A frame begins no later than in the first round.
+        let is_refused = |m: usize| {
+            let begins = hops[m].frame_state.frame != Some(runs[m].frame);
+            begins && pair.waits[m].0 as i64 >= kernel.refusal
+        };
+        let is_measured = first >= fabric.measured.0 && last < fabric.measured.1.min(fabric.end);
+        (has_room && is_measured && !is_refused(0) && !is_refused(1)).then_some(pair)
+    }
+
+    /// Start of the last cell of all.
+    #[inline(always)]
+    fn last_start(&self) -> Time {
+        self.start + self.cell_time * (2 * u64::from(self.rounds) + u64::from(self.behind) - 1)
+    }
+
+    /// Number of the one with the smaller input, and the inputs of both in that order.
+    #[inline(always)]
+    fn ascending(&self) -> (usize, [u32; 2]) {
+        let [a, b] = self.inputs;
+        if a < b { (0, [a, b]) } else { (1, [b, a]) }
+    }
+
+    /// Who goes first.
+    #[inline(always)]
+    fn turns(&self, tie: &mut TieRule) -> Turns {
+        let rounds = u64::from(self.rounds);
+        if self.times[1] < self.times[0] {
+            return Turns {
+                first: 1,
+                last: 1,
+                led: [0, rounds],
+            };
+        }
+        let (one, inputs) = self.ascending();
+        let (other_leads, leads) = tie.leads_of_other(self.times[0], inputs, rounds);
+        let [first, last] = other_leads.map(|leads| if leads { 1 - one } else { one });
+        let mut led = [leads; 2];
+        led[one] = rounds - leads;
+        Turns { first, last, led }
+    }
+
+    /// Tells `each` who goes first in so many rounds in a row, and the number of the first of them.
+    #[inline(always)]
+    fn in_turns(&self, tie: &mut TieRule, mut each: impl FnMut(usize, u64, u64)) {
+        let rounds = u64::from(self.rounds);
+        if self.times[1] < self.times[0] {
+            return each(1, 0, rounds);
+        }
+        let (one, inputs) = self.ascending();
+        let mut round = 0;
+        while round < rounds {
+            let time = self.times[0] + self.cell_time * round;
+            let (first, slots) = tie.leader(time, &inputs, |&input| input);
+            let n = slots.min(rounds - round);
+            each(if first == 0 { one } else { 1 - one }, round, n);
+            round += n;
+        }
+    }
+
+    /// Counts the cells of each VC, in their order.
+    #[inline(never)]
+    fn count(&self, kernel: &mut Arithmetic, fabric: &Fabric, tie: &mut TieRule) {
+        let vcs = self.feeds.map(|feed| {
+            let hop = fabric.feeds[feed].head.hop;
+            fabric.hops[hop as usize].local
+        });
+        let Some(counts) = kernel.counts_at(self.begin) else {
+            return;
+        };
+        if self.before > 0 {
+            counts.add(vcs[0], self.before);
+        }
+        self.in_turns(tie, |leader, _, n| {
+            for _ in 0..n {
+                counts.add(vcs[leader], 1);
+                counts.add(vcs[1 - leader], 1);
+            }
+        });
+        if self.behind > 0 {
+            counts.add(vcs[self.longer], self.behind);
+        }
+    }
+
+    /// The cells of number `m`: before the rounds they wait equally long, in a round by a cell time more than in the one before, and by one
+    /// more if the other leads.
+    #[inline(always)]
+    fn taken(&self, turns: &Turns, m: usize) -> Taken {
+        let (c, wait) = (self.cell_time, self.waits[m]);
+        let rounds = u64::from(self.rounds);
+        let before = if m == 0 { self.before } else { 0 };
+        let behind = if m == self.longer { self.behind } else { 0 };
+        let cells = before + self.rounds + behind;
+        let [first, last] = [turns.first, turns.last].map(|leader| u64::from(leader != m));
+        let more = rounds * (rounds - 1) / 2 + (rounds - turns.led[m]) + u64::from(behind) * rounds;
+        let sum = u128::from(wait.0) * u128::from(cells) + u128::from(c.0) * u128::from(more);
+        let first = if before > 0 { wait } else { wait + c * first };
+        let (last, last_start) = if behind > 0 {
+            (wait + c * rounds, self.last_start())
+        } else {
+            let place = 2 * (rounds - 1) + last;
+            (wait + c * (rounds - 1 + last), self.start + c * place)
+        };
+        Taken {
+            cells,
+            first,
+            last,
+            sum,
+            last_start,
+        }
+    }
+
+    /// Counts the delays of the cells of number `m` in several `bins`; `age` is that of a cell that does not wait.
+    #[inline(never)]
+    fn spread(&self, m: usize, tie: &mut TieRule, bins: &mut DelayBins, age: Span) {
+        let (c, age) = (self.cell_time, age + self.waits[m]);
+        if m == 0 && self.before > 0 {
+            bins.add(age, u64::from(self.before));
+        }
+        self.in_turns(tie, |leader, round, n| {
+            let behind = u64::from(leader != m);
+            bins.add_series(age + c * (round + behind), c, n);
+        });
+        if m == self.longer && self.behind > 0 {
+            bins.add(age + c * u64::from(self.rounds), u64::from(self.behind));
+        }
+    }
+}
