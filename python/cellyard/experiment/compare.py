@@ -14,7 +14,8 @@ from typing import Any, ClassVar, NamedTuple
 from cellyard.experiment.axes import Level
 from cellyard.experiment.design import Point
 from cellyard.experiment.fields import Fields
-from cellyard.experiment.plan import CONFIDENCE, Answer, Expected, Plan, better_of
+from cellyard.experiment.meaning import better_of
+from cellyard.experiment.plan import CONFIDENCE, Answer, Expected, Plan
 from cellyard.experiment.runner import Remembered
 from cellyard.experiment.sentences import counted, listed, number, percent, probability
 from cellyard.experiment.statistics import Estimate, Judged, estimate, holm, no_difference
@@ -24,7 +25,7 @@ from cellyard.experiment.statistics import Estimate, Judged, estimate, holm, no_
 class Compare:
     """The variants are the values of ``axis``, by each of ``metrics``; all pairs, or all ``against`` one.
 
-    ``better`` says ``higher`` or ``lower`` of metrics of which that is not plain.
+    ``better`` says ``higher`` or ``lower`` of metrics of which what they measure does not (`better_of`).
     """
 
     axis: str
@@ -47,7 +48,7 @@ class Compare:
         records, sentences = [], []
         for one, verdict in zip(found, judged, strict=True):
             spread = estimate(one.differences, verdict.confidence)
-            winner = self._winner(one, spread, verdict)
+            winner = self._winner(one, plan, spread, verdict)
             records.append(
                 {
                     **one.point.labels,
@@ -103,10 +104,10 @@ class Compare:
         own = [one for one in there if one[0] == self.against]
         return [(one, other) for one in own for other in there if other[0] != self.against]
 
-    def _winner(self, one: Comparison, spread: Estimate | None, verdict: Judged) -> str | None:
+    def _winner(self, one: Comparison, plan: Plan, spread: Estimate | None, verdict: Judged) -> str | None:
         if spread is None or verdict.probability >= 1 - self.confidence:
             return None
-        higher = (self.better.get(one.metric) or better_of(one.metric)) == "higher"
+        higher = (self.better.get(one.metric) or better_of(plan.metrics[one.metric])) == "higher"
         return one.second if (spread.mean > 0) == higher else one.first
 
     def _sentence(self, one: Comparison, spread: Estimate | None, verdict: Judged, winner: str | None) -> str:
@@ -194,7 +195,8 @@ def read(fields: Fields, plan: Plan) -> Compare:
         elif way not in ("higher", "lower"):
             fields.problems.add(path, way, "says not what is better", near=("higher", "lower"))
     for metric in metrics:
-        if metric in plan.metrics and not (better.get(metric) or better_of(metric)):
+        path_of = plan.metrics.get(metric)
+        if path_of and not (better.get(metric) or better_of(path_of)):
             fields.missing(f"better.{metric}", '"higher" or "lower": of this metric it is not plain')
     against = fields.text("against")
     if axis and axis not in names:

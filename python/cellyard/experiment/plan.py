@@ -127,21 +127,6 @@ class Answer:
     metrics: Sequence[str] = ()
 
 
-def better_of(metric: str) -> str | None:
-    """``higher`` or ``lower``, whichever is better of a metric by the end of its name; ``None`` where it is not plain.
-
-    >>> better_of("efficiency"), better_of("cell_loss_ratio"), better_of("cells")
-    ('higher', 'lower', None)
-    """
-    if any(word in metric for word in _LOWER):
-        return "lower"
-    return "higher" if any(word in metric for word in _HIGHER) else None
-
-
-_LOWER = ("loss", "delay", "queue", "dropped", "timeouts", "retransmitted", "variation")
-_HIGHER = ("efficiency", "fairness", "goodput", "throughput")
-
-
 def defined_or_refuse(values: Iterable[float | None], metric: str, what: str) -> list[float]:
     """The values; raises `UsageError` when one is not defined, with ``what`` needs it."""
     found = list(values)
