@@ -18,7 +18,7 @@ from cellyard.experiment.meaning import better_of
 from cellyard.experiment.plan import CONFIDENCE, Answer, Expected, Plan
 from cellyard.experiment.runner import Remembered
 from cellyard.experiment.sentences import counted, listed, number, percent, probability
-from cellyard.experiment.statistics import Estimate, Judged, estimate, holm, no_difference
+from cellyard.experiment.statistics import Estimate, Judged, estimate, holm, log_no_difference
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Compare:
     def answer(self, plan: Plan, runner: Remembered) -> Answer:
         """A sentence for each comparison, or for each metric where there are many."""
         found = self.comparisons(plan, runner)
-        judged = holm([one.probability for one in found], self.confidence)
+        judged = holm([one.log_probability for one in found], self.confidence)
         records, sentences = [], []
         for one, verdict in zip(found, judged, strict=True):
             spread = estimate(one.differences, verdict.confidence)
@@ -92,7 +92,7 @@ class Compare:
                 for (first, a), (second, b) in self._pairs(there):
                     pairs = [(x[metric], y[metric]) for x, y in zip(samples[a], samples[b], strict=True)]
                     values = [float(y - x) for x, y in pairs if x is not None and y is not None]
-                    found.append(Comparison(point, metric, first, second, values, no_difference(values)))
+                    found.append(Comparison(point, metric, first, second, values, log_no_difference(values)))
         return found
 
     def _label(self, variant: Sequence[tuple[str, Level]]) -> str:
@@ -160,14 +160,14 @@ _COLUMNS = ("metric", "variant", "against", "difference", "low", "high", "probab
 
 
 class Comparison(NamedTuple):
-    """The differences ``second`` less ``first`` of a metric, run by run, at a point of the other axes."""
+    """The differences ``second`` less ``first`` of a metric, run by run, at a point of the other axes, and Student's test of them."""
 
     point: Point
     metric: str
     first: str
     second: str
     differences: list[float]
-    probability: float
+    log_probability: float
 
 
 #: What its table of the description has beside ``kind``.

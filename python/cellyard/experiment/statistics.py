@@ -9,7 +9,7 @@ from statistics import NormalDist, fmean, stdev
 from typing import NamedTuple
 
 from cellyard.metric_path import Number
-from cellyard.paired import inside, student
+from cellyard.paired import log_outside, student
 
 
 class Estimate(NamedTuple):
@@ -41,18 +41,20 @@ def estimate(values: Sequence[float], confidence: float) -> Estimate | None:
     return Estimate(mean, mean - half, mean + half)
 
 
-def no_difference(values: Sequence[float]) -> float:
-    """How probably Student's test finds values as far from 0 as these when their mean is 0 (two-sided); 1 of fewer than two.
+def log_no_difference(values: Sequence[float]) -> float:
+    """Natural logarithm of how probably Student's test finds values as far from 0 as these when their mean is 0 (two-sided).
 
-    >>> round(no_difference([1.0, 2.0, 3.0]), 4)
-    0.0742
+    0 of fewer than two values, and minus infinity of equal ones that are not 0.
+
+    >>> round(math.exp(log_no_difference([1.0, 2.0, 3.0])), 4), log_no_difference([1.0])
+    (0.0742, 0.0)
     """
     if len(values) < 2:
-        return 1.0
+        return 0.0
     spread, mean = stdev(values), fmean(values)
     if spread == 0:
-        return 1.0 if mean == 0 else 0.0
-    return max(0.0, 1 - inside(abs(mean) * math.sqrt(len(values)) / spread, len(values) - 1))
+        return 0.0 if mean == 0 else -math.inf
+    return log_outside(abs(mean) * math.sqrt(len(values)) / spread, len(values) - 1)
 
 
 class Judged(NamedTuple):
@@ -62,23 +64,25 @@ class Judged(NamedTuple):
     confidence: float
 
 
-def holm(probabilities: Sequence[float], confidence: float) -> list[Judged]:
+def holm(logarithms: Sequence[float], confidence: float) -> list[Judged]:
     """Holm's correction (1979): the chance that any equal pair is called different stays below 1 - ``confidence``.
 
     The k-th smallest of m probabilities is judged at (1 - confidence) / (m - k + 1), and none after the first that is not below.
-    The interval at that level leaves out 0 exactly when the pair is called different.
+    The interval at that level leaves out 0 exactly when the pair is called different. Probabilities are given by their natural
+    logarithms, which have an order where the probabilities are too small for a number.
 
-    >>> [(round(one.probability, 3), round(one.confidence, 4)) for one in holm([0.01, 0.04, 0.03], 0.95)]
+    >>> given = [math.log(p) for p in (0.01, 0.04, 0.03)]
+    >>> [(round(one.probability, 3), round(one.confidence, 4)) for one in holm(given, 0.95)]
     [(0.03, 0.9833), (0.06, 0.975), (0.06, 0.975)]
     """
-    alpha, many = 1 - confidence, len(probabilities)
+    alpha, many = 1 - confidence, len(logarithms)
     judged: list[Judged] = [Judged(1.0, confidence)] * many
     highest, stopped = 0.0, 0.0
-    for k, place in enumerate(sorted(range(many), key=lambda i: probabilities[i])):
+    for k, place in enumerate(sorted(range(many), key=lambda i: logarithms[i])):
         level = stopped or alpha / (many - k)
-        if probabilities[place] >= level:
+        if math.exp(logarithms[place]) >= level:
             stopped = level
-        highest = max(highest, min(1.0, (many - k) * probabilities[place]))
+        highest = max(highest, math.exp(min(0.0, math.log(many - k) + logarithms[place])))
         judged[place] = Judged(highest, 1 - level)
     return judged
 

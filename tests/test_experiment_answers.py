@@ -1,0 +1,90 @@
+"""What the answers of experiments say of metrics: which way is better, how sure it is, and what their intervals leave out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from cellyard import experiment as ex
+from cellyard.experiment.statistics import holm
+from cellyard.paired import log_outside
+from test_experiment_right import BASE, by, comparison, drawn
+
+
+def test_compare_knows_what_is_better_by_what_is_measured_and_not_by_its_name() -> None:
+    metrics = {
+        "goodput_without_loss": "goodput_mbps",
+        "loss_free_efficiency": "efficiency",
+        "fair": "fairness",
+        "goodput_queue": "max(port.*.max_queue_cells)",
+        "goodput_that_is_gone": "sum(port.*.dropped_cells.full)",
+    }
+    experiment = ex.Experiment(
+        name="names",
+        base=BASE,
+        axes=[ex.Axis("switch.west.ubr.buffer", ["1000 cells", "2000 cells"])],
+        metrics=metrics,
+        question=ex.Compare("buffer", list(metrics)),
+        replications=5,
+    )
+    answer = experiment.run(
+        runner=by(lambda at, i: {name: at["buffer"] + drawn(name, at["buffer"], i).gauss(0, 1) for name in metrics})
+    ).answer
+    assert answer is not None
+    assert {one["metric"]: one["better"] for one in answer.tables["comparisons"]} == {
+        "goodput_without_loss": "2000 cells",
+        "loss_free_efficiency": "2000 cells",
+        "fair": "2000 cells",
+        "goodput_queue": "1000 cells",
+        "goodput_that_is_gone": "1000 cells",
+    }
+
+
+def test_compare_does_as_better_says_where_it_says_something() -> None:
+    question = ex.Compare("buffer", ["efficiency"], better={"efficiency": "lower"})
+    experiment = ex.Experiment(
+        name="opposite",
+        base=BASE,
+        axes=[ex.Axis("switch.west.ubr.buffer", ["1000 cells", "2000 cells"])],
+        metrics=["efficiency"],
+        question=question,
+        replications=5,
+    )
+    answer = experiment.run(
+        runner=by(lambda at, i: {"efficiency": at["buffer"] + drawn(at["buffer"], i).gauss(0, 1)})
+    ).answer
+    assert answer is not None
+    assert answer.tables["comparisons"][0]["better"] == "1000 cells"
+
+
+@pytest.mark.parametrize("freedom", [1, 2, 3, 19, 999])
+def test_the_probability_of_no_difference_is_that_of_students_law_however_small(freedom: int) -> None:
+    stats = pytest.importorskip("scipy").stats
+    for t in (0.0, 0.01, 0.7, 2.0, 5.0, 20.0, 1000.0):
+        exact = math.log(2) + float(stats.t.logsf(t, freedom))
+        if math.isfinite(exact):  # scipy has no logarithm of what is no number of its own
+            assert log_outside(t, freedom) == pytest.approx(exact, rel=1e-9, abs=1e-12)
+    assert log_outside(1e6, 2) == pytest.approx(math.log(1e-12), rel=1e-9)  # 2 / (s (s + t)), s^2 = t^2 + 2
+    assert log_outside(math.inf, freedom) == -math.inf
+
+
+def test_compare_keeps_probabilities_that_are_smaller_than_the_rounding_of_1() -> None:
+    stats = pytest.importorskip("scipy").stats
+
+    def measure(at: Mapping[str, Any], i: int) -> Mapping[str, float]:
+        return {"efficiency": at["buffer"] + drawn(at["buffer"], i).gauss(0, 0.01)}
+
+    answer = comparison(replications=20, variants=2).run(runner=by(measure)).answer
+    assert answer is not None
+    first, second = ([measure({"buffer": size}, i)["efficiency"] for i in range(20)] for size in (1000, 1001))
+    found = answer.tables["comparisons"][0]["probability"]
+    assert 0 < found < 1e-20
+    assert found == pytest.approx(float(stats.ttest_rel(second, first).pvalue), rel=1e-6)
+
+
+def test_holm_orders_probabilities_that_are_too_small_for_a_number() -> None:
+    judged = holm([-900.0, -2000.0, math.log(0.04), -1000.0], 0.95)
+    assert [round(1 - one.confidence, 6) for one in judged] == [0.025, 0.0125, 0.05, 0.016667]
+    assert [one.probability for one in judged] == [0.0, 0.0, pytest.approx(0.04), 0.0]
