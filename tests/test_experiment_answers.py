@@ -88,3 +88,54 @@ def test_holm_orders_probabilities_that_are_too_small_for_a_number() -> None:
     judged = holm([-900.0, -2000.0, math.log(0.04), -1000.0], 0.95)
     assert [round(1 - one.confidence, 6) for one in judged] == [0.025, 0.0125, 0.05, 0.016667]
     assert [one.probability for one in judged] == [0.0, 0.0, pytest.approx(0.04), 0.0]
+
+
+#: With these values the interval of 3 replications reaches from below 0 to above 1.
+WIDE = (0.05, 0.2, 0.95)
+
+
+@pytest.mark.parametrize(
+    ("metric", "low", "high"),
+    [
+        ("fairness", 0.0, 1.0),
+        ("cell_loss_ratio", 0.0, 1.0),
+        ("mean(port.*.utilisation)", 0.0, 1.0),
+        ("mean_cell_transfer_delay_s", 0.0, 1.5978),
+        ("sum(vc.*.cell_loss_ratio)", 0.0, 1.5978),
+    ],
+)
+def test_intervals_of_means_end_at_the_bounds_of_what_is_measured(metric: str, low: float, high: float) -> None:
+    experiment = ex.Experiment(name="bounds", base=BASE, metrics={"m": metric}, replications=3)
+    outcome = experiment.run(runner=by(lambda _, i: {"m": WIDE[i]}))
+    found = outcome.points()[0]["m"]
+    assert (found["low"], found["high"]) == (low, pytest.approx(high, abs=1e-4))
+    assert f"m is 0.4 [{low:.0f}, {high:.4g}] there" in outcome.text
+
+
+def test_an_interval_is_whole_where_values_pass_a_bound_and_differences_have_none() -> None:
+    experiment = ex.Experiment(name="bounds", base=BASE, metrics=["efficiency"], replications=3)
+    found = experiment.run(runner=by(lambda _, i: {"efficiency": (0.9, 1.01, 1.02)[i]})).points()[0]["efficiency"]
+    assert found["low"] < 0.9 and found["high"] > 1.02
+    answer = (
+        comparison(replications=3, variants=2)
+        .run(runner=by(lambda at, i: {"efficiency": WIDE[i if at["buffer"] == 1000 else 2 - i]}))
+        .answer
+    )
+    assert answer is not None
+    assert answer.tables["comparisons"][0]["high"] > 1
+
+
+def test_precision_is_judged_by_the_whole_interval_and_tells_what_of_it_is_possible() -> None:
+    experiment = ex.Experiment(
+        name="bounds",
+        base=BASE,
+        metrics=["cell_loss_ratio"],
+        question=ex.Precision({"cell_loss_ratio": 0.02}, most=5),
+        replications=5,
+    )
+    answer = experiment.run(runner=by(lambda _, i: {"cell_loss_ratio": 0.05 if i == 4 else 0.0})).answer
+    assert answer is not None
+    assert answer.tables["precision"][0]["cell_loss_ratio.low"] == 0.0
+    # Half of it is 0.0278; from 0 to its end are 0.0378, half of which would do.
+    assert answer.tables["precision"][0]["cell_loss_ratio.high"] == pytest.approx(0.0378, abs=1e-4)
+    assert answer.tables["precision"][0]["reached"] == "no"

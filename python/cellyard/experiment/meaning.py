@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+
+from cellyard.experiment.statistics import Estimate, estimate
 from cellyard.metric_path import MetricPath
 
 _LOWER = ("loss", "delay", "queue", "dropped", "timeouts", "retransmitted", "variation")
 _HIGHER = ("efficiency", "fairness", "goodput", "throughput")
+_SHARES = ("efficiency", "fairness", "utilisation", "cell_loss_ratio", "frame_loss_ratio")
 
 
 def better_of(path: MetricPath) -> str | None:
@@ -21,3 +26,32 @@ def better_of(path: MetricPath) -> str | None:
     if any(word in name for name in measured for word in _LOWER):
         return "lower"
     return "higher" if any(word in name for name in measured for word in _HIGHER) else None
+
+
+def bounds_of(path: MetricPath) -> tuple[float, float]:
+    """Between which numbers all values of a metric lie: none is below 0, and no share of something is above 1 unless several are added.
+
+    >>> from cellyard.metric_path import metric_path
+    >>> [bounds_of(metric_path(text)) for text in ("totals.fairness", "totals.cells", "sum(vc.*.cell_loss_ratio)")]
+    [(0.0, 1.0), (0.0, inf), (0.0, inf)]
+    """
+    return 0.0, 1.0 if path.field in _SHARES and path.aggregate != "sum" else math.inf
+
+
+def mean_of(path: MetricPath, values: Sequence[float], confidence: float) -> Estimate | None:
+    """The mean of a metric with its interval, as it is told; see `within_bounds`."""
+    found = estimate(values, confidence)
+    return found and within_bounds(path, values, found)
+
+
+def within_bounds(path: MetricPath, values: Sequence[float], found: Estimate) -> Estimate:
+    """An interval of a metric's mean without what lies beyond its bounds, where no mean can be: it holds the mean as surely as before.
+
+    A bound that a value passes is none: an efficiency is above 1 where more is delivered than the scenario says can be.
+    """
+    if found.low is None or found.high is None:
+        return found
+    least, most = bounds_of(path)
+    low = max(found.low, least) if min(values) >= least else found.low
+    high = min(found.high, most) if max(values) <= most else found.high
+    return Estimate(found.mean, low, high)

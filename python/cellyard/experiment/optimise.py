@@ -14,10 +14,11 @@ from cellyard.experiment.design import Dimension, Point
 from cellyard.experiment.expression import Condition
 from cellyard.experiment.fields import Fields
 from cellyard.experiment.find import requirements
+from cellyard.experiment.meaning import mean_of
 from cellyard.experiment.plan import CONFIDENCE, Answer, Expected, Plan
 from cellyard.experiment.runner import Draw, Remembered
 from cellyard.experiment.sentences import counted, listed, number, spread
-from cellyard.experiment.statistics import defined, estimate
+from cellyard.experiment.statistics import defined
 from cellyard.metric_path import Number
 
 #: Samplers and pruners of Optuna by the names used here.
@@ -154,7 +155,7 @@ class Optimise:
             return [f"No trial has {listed(list(self.require)) or goal}.", f"{work[0].upper()}{work[1:]}"]
         if len(self.goals) == 1:
             metric = next(iter(self.goals))
-            found = estimate(defined(runner.samples([best[0]], plan.draws)[0], metric), CONFIDENCE)
+            found = mean_of(plan.metrics[metric], defined(runner.samples([best[0]], plan.draws)[0], metric), CONFIDENCE)
             first = f"The {goal}{under} was found at {best[0]}: {spread(found) if found else 'undefined'}."
             note = "It is the best of those tried, and so looks a little better than it is."
             return [first, f"{work[0].upper()}{work[1:]} {note}"]

@@ -17,6 +17,7 @@ from typing import Any, ClassVar
 
 from cellyard.experiment.design import Point
 from cellyard.experiment.fields import Fields
+from cellyard.experiment.meaning import within_bounds
 from cellyard.experiment.plan import CONFIDENCE, Answer, Expected, Plan
 from cellyard.experiment.runner import Draw, Remembered
 from cellyard.experiment.sentences import counted, listed, number, percent
@@ -54,9 +55,11 @@ class Precision:
             record: dict[str, Any] = {**point.labels, "runs": counts[point]}
             reached = True
             for metric in self.within:
-                found = self.interval(defined(samples, metric), plan.replications)
+                values = defined(samples, metric)
+                found = self.interval(values, plan.replications)
                 asked = self._half(metric, found.mean) if found else 0.0
                 reached = reached and found is not None and found.half <= asked
+                found = found and within_bounds(plan.metrics[metric], values, found)
                 record |= {
                     f"{metric}.mean": found and found.mean,
                     f"{metric}.low": found and found.low,

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from cellyard.errors import unknown
+from cellyard.experiment.meaning import mean_of
 from cellyard.experiment.plan import CONFIDENCE
-from cellyard.experiment.statistics import defined, estimate
-from cellyard.metric_path import Number
+from cellyard.experiment.statistics import defined
+from cellyard.metric_path import MetricPath, Number
 from cellyard.ranges import quantile
 
 
@@ -28,12 +29,14 @@ def of_runs(
                 yield {**values, "replication": replication, "metric": metric, "value": number}
 
 
-def summed_up(samples: Sequence[Mapping[str, Number]], metrics: Iterable[str]) -> dict[str, dict[str, float | None]]:
+def summed_up(
+    samples: Sequence[Mapping[str, Number]], metrics: Mapping[str, MetricPath]
+) -> dict[str, dict[str, float | None]]:
     """Of each metric the mean over runs with its interval, and the range of the runs; ``None`` where it is not defined."""
     found: dict[str, dict[str, float | None]] = {}
-    for metric in metrics:
+    for metric, path in metrics.items():
         values = sorted(defined(samples, metric))
-        mean = estimate(values, CONFIDENCE)
+        mean = mean_of(path, values, CONFIDENCE)
         found[metric] = {
             "mean": mean and mean.mean,
             "low": mean and mean.low,

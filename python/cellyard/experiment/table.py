@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from cellyard.experiment.fields import Fields
+from cellyard.experiment.meaning import mean_of
 from cellyard.experiment.plan import CONFIDENCE, Answer, Expected, Plan
 from cellyard.experiment.runner import Remembered
 from cellyard.experiment.sentences import counted, spread
-from cellyard.experiment.statistics import Estimate, defined, estimate
+from cellyard.experiment.statistics import Estimate, defined
 
 #: Metrics that the sentences tell of.
 TOLD = 3
@@ -31,11 +32,11 @@ class Table:
         points = plan.points()
         samples = runner.samples(points, plan.draws)
         sentences = [f"{counted(len(points), 'point')}, {counted(plan.replications, 'replication')} of each."]
-        for metric in list(plan.metrics)[:TOLD]:
+        for metric, path in list(plan.metrics.items())[:TOLD]:
             means = [
                 (found, point)
                 for point, one in zip(points, samples, strict=True)
-                if (found := estimate(defined(one, metric), CONFIDENCE))
+                if (found := mean_of(path, defined(one, metric), CONFIDENCE))
             ]
             if not means:
                 sentences.append(f"{metric} is not defined at any point.")
