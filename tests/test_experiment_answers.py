@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
 from cellyard import experiment as ex
+from cellyard.experiment import notes
+from cellyard.experiment.design import Point
 from cellyard.experiment.statistics import holm
 from cellyard.paired import log_outside
+from conftest import Cli
 from test_experiment_right import BASE, by, comparison, drawn
 
 
@@ -139,3 +144,79 @@ def test_precision_is_judged_by_the_whole_interval_and_tells_what_of_it_is_possi
     # Half of it is 0.0278; from 0 to its end are 0.0378, half of which would do.
     assert answer.tables["precision"][0]["cell_loss_ratio.high"] == pytest.approx(0.0378, abs=1e-4)
     assert answer.tables["precision"][0]["reached"] == "no"
+
+
+#: Notes that weights without a per-VC scheduler are of no use, that sources start late, and of class abr; see `Scenario.notes`.
+NOTED = """\
+name = "noted"
+base = { example = "lan-5" }
+set = { duration = "100 ms" }
+replications = 1
+metrics = ["efficiency"]
+question = "table"
+
+[[axis]]
+name = "service"
+path = "vc.class"
+values = ["ubr", "abr"]
+
+[[axis]]
+path = "vc.start"
+values = ["0 s", "100 ms", "200 ms"]
+"""
+WITHOUT_ABR = "vc1 and 4 more of the class abr is without `abr`: no rate is kept to, as in the class ubr"
+TOO_LATE = "no data from vc1 and 4 more: the start is the end of the run or later"
+
+
+def test_check_and_run_tell_each_note_of_the_scenarios_once_with_the_values_that_it_is_of(
+    cli: Cli, tmp_path: Path
+) -> None:
+    (tmp_path / "noted.toml").write_text(NOTED)
+    told = [f"{WITHOUT_ABR} (at service = abr)", f"{TOO_LATE} (at start = 100 ms and 200 ms)"]
+    checked = cli("experiment", "check", "noted.toml").stdout
+    assert sorted(line for line in checked.splitlines() if line.startswith("note: ")) == sorted(
+        f"note: {note}" for note in told
+    )
+    ran = cli("experiment", "run", "noted.toml", "--format", "json").stdout
+    assert sorted(json.loads(ran)["notes"]) == sorted(told)
+    printed = " ".join(cli("experiment", "run", "noted.toml").stdout.split())
+    assert all(printed.count(f"note: {note}") == 1 for note in told)
+    csv = cli("experiment", "run", "noted.toml", "--format", "csv")
+    assert "note" not in csv.stdout and all(f"note: {note}" in csv.stderr for note in told)
+
+
+def test_a_note_of_all_points_has_no_values_and_one_of_some_has_their_number() -> None:
+    late = ex.Experiment.from_toml(NOTED.replace('"0 s", ', ""))
+    assert TOO_LATE in late.notes
+    crossed = NOTED.replace("vc.class", "duration").replace('"ubr", "abr"', '"100 ms", "200 ms"')
+    assert ex.Experiment.from_toml(crossed).notes == [
+        f"{TOO_LATE} (at 3 of 6 points, as service = 100 ms, start = 100 ms)"
+    ]
+
+
+class Noting:
+    """In place of a scenario: what it notes."""
+
+    def __init__(self, point: Point) -> None:
+        self.point = point
+
+    def notes(self) -> list[str]:
+        """A note of a class, and one of each point."""
+        own = f"starts at {self.point.values['start']}"
+        return ["abr is odd", own] if self.point.values["service"] == "abr" else [own]
+
+
+def test_notes_of_a_large_grid_are_those_of_a_sample_and_not_more_than_a_few() -> None:
+    axes = [ex.Axis("vc.start", [f"{i} us" for i in range(300)]), ex.Axis("vc.class", ["ubr", "abr"], name="service")]
+    experiment = ex.Experiment(name="large", base=BASE, axes=axes, metrics=["efficiency"])
+    made = []
+
+    def scenario(point: Point) -> Any:
+        made.append(point)
+        return Noting(point)
+
+    found = notes.notes(experiment.plan, scenario)
+    assert 200 <= len(set(made)) == len(made) <= 2 * 100 + 4 + 50  # of 600
+    assert len(found) == notes.MOST_TOLD + 1
+    assert "abr is odd (at service = abr)" in found
+    assert "other notes of as many points or fewer" in found[-1]

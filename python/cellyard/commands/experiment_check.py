@@ -13,7 +13,7 @@ from cellyard.experiment.sentences import counted, listed
 
 
 def command(path: Path) -> None:
-    """Print what is varied, points, runs, CPU time and memory."""
+    """Print what is varied, points, runs, CPU time, memory and notes."""
     print(about(load(path)[1]))
 
 
@@ -40,4 +40,5 @@ def about(experiment: Experiment) -> str:
         f"{most}{counted(cost.expected.points, 'point')}, {counted(runs, 'run')}: some {told_time(cost.cpu_seconds)} of CPU time, "
         f"{told_time(cost.cpu_seconds / threads)} on {counted(threads, 'core')}; at most some {megabytes:.0f} MB of memory"
     )
+    lines += [f"note: {note}" for note in experiment.notes]
     return "\n".join(lines)

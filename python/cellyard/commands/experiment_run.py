@@ -49,6 +49,8 @@ def command(
         print(dump(document))
     elif output_format == "csv":
         print(csv_text(document["points"]), end="")
+        for note in document["notes"]:
+            print(f"note: {note}", file=sys.stderr)
     else:
         print(experiment_text.text(document))
     if unwritten:

@@ -6,13 +6,14 @@ import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from cellyard import frame
 from cellyard.cluster import Workers
 from cellyard.errors import ScenarioError, UsageError
-from cellyard.experiment import reading, records
+from cellyard.experiment import notes, reading, records
 from cellyard.experiment.axes import Axis, Range
 from cellyard.experiment.compare import Compare
 from cellyard.experiment.design import Design, Point
@@ -119,6 +120,11 @@ class Experiment:
         mean = sum(map(seconds, facts)) / len(facts)
         return Cost(expected, mean * expected.runs, max(int(fact["memory_bytes"]) for fact in facts))
 
+    @cached_property
+    def notes(self) -> list[str]:
+        """What its scenarios note of themselves, each note once with the points that it is of; of many points a sample is asked."""
+        return notes.notes(self.plan, self.engine().scenario)
+
     def engine(
         self,
         *,
@@ -212,16 +218,17 @@ class Outcome:
 
     @property
     def notes(self) -> list[str]:
-        """What may make an answer wrong that is right of the numbers."""
+        """What may make an answer wrong that is right of the numbers: notes of the scenarios, and an efficiency above 1."""
         names = [name for name, path in self.experiment.plan.metrics.items() if path.text == "totals.efficiency"]
         runs = (one for kept in self.measured.values() for one in kept.values())
         most = max((float(one[name] or 0) for one in runs for name in names), default=0.0)
         if most <= MOST_EFFICIENCY:
-            return []
+            return self.experiment.notes
         return [
+            *self.experiment.notes,
             f"{names[0]} is up to {most:.3f}: more was delivered than measure.max_goodput says can be. Where an axis changes what "
             "segments carry beside data, as mss does, another of measure.max_goodput is to vary together with it; after a warm-up, "
-            "data that came before its end, behind a gap, counts once the gap is filled."
+            "data that came before its end, behind a gap, counts once the gap is filled.",
         ]
 
     def _columns(self) -> list[dict[str, Any]]:

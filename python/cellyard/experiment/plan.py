@@ -75,11 +75,11 @@ class Plan:
         drawn = (Point(self._level(draw.randrange(one.size) for one in self.space)) for _ in range(most))
         return [point for point in dict.fromkeys(drawn) if self.allows(point)]
 
-    def tried_points(self, most: int) -> list[Point]:
+    def tried_points(self, most: int, *, drawn: int = DRAWN) -> list[Point]:
         """The points at which scenarios are made beforehand: all where they are at most so many.
 
-        Of a larger grid these are each value of each axis beside the first values of the others and beside their last ones, and `DRAWN` of
-        all. Of an axis with more than ``most`` values so many are tried, evenly apart, of a range without steps `BETWEEN`.
+        Of a larger grid these are each value of each axis beside the first values of the others and beside their last ones, and ``drawn``
+        of all. Of an axis with more than ``most`` values so many are tried, evenly apart, of a range without steps `BETWEEN`.
         """
         if self.design.kind != "grid" or self.size() <= most:
             return self.points()[:most]
@@ -91,7 +91,7 @@ class Plan:
             for others in ([0] * len(sizes), [other - 1 for other in sizes]):
                 found += [Point(self._level([*others[:axis], place, *others[axis + 1 :]])) for place in places]
         kept = [point for point in dict.fromkeys(found) if self.allows(point)]
-        return [*kept, *self.some_points(DRAWN)]
+        return list(dict.fromkeys([*kept, *self.some_points(drawn)]))
 
     def _level(self, places: Iterable[int]) -> tuple[tuple[str, Level], ...]:
         """The levels of all axes at these places of the dimensions."""

@@ -1,0 +1,57 @@
+"""What the scenarios of an experiment note of themselves, each note once with the points that it is of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+
+from cellyard.errors import ScenarioError
+from cellyard.experiment.design import Point
+from cellyard.experiment.expression import ConditionError
+from cellyard.experiment.plan import Plan
+from cellyard.experiment.sentences import counted, listed
+from cellyard.scenario import Scenario
+
+#: Points that are all asked, and how many of a larger grid are drawn; see `Plan.tried_points`.
+MOST_ASKED, DRAWN = 100, 50
+#: Notes that are told, and values of an axis that each names.
+MOST_TOLD, MOST_NAMED = 8, 4
+
+
+def notes(plan: Plan, scenario: Callable[[Point], Scenario]) -> list[str]:
+    """Sentences about what is allowed and hardly meant, as `Scenario.notes` has them; where not all points have one, with those that do."""
+    asked: list[Point] = []
+    found: dict[str, list[Point]] = {}
+    points: list[Point] = []
+    with suppress(ConditionError):  # of many points not all were looked at when the description was read
+        points = plan.tried_points(MOST_ASKED, drawn=DRAWN)
+    for point in points:
+        with suppress(ScenarioError):
+            own = scenario(point).notes()
+            asked.append(point)
+            for note in own:
+                found.setdefault(note, []).append(point)
+    ranked = sorted(found.items(), key=lambda one: -len(one[1]))
+    told = [f"{note}{_where(own, asked)}" for note, own in ranked[:MOST_TOLD]]
+    if len(found) > MOST_TOLD:
+        told.append(
+            f"{counted(len(found) - MOST_TOLD, 'other note')} of as many points or fewer; `cellyard check` tells those of a scenario"
+        )
+    return told
+
+
+def _where(own: Sequence[Point], asked: Sequence[Point]) -> str:
+    """The values of axes at which alone all of ``own`` are, those first that say most, or how many they are."""
+    left, parts = list(asked), []
+    names = list(dict(asked[0].levels))
+    while names and len(left) > len(own):
+        at = {name: dict.fromkeys(dict(point.levels)[name] for point in own) for name in names}
+        kept = {name: [point for point in left if dict(point.levels)[name] in at[name]] for name in names}
+        best = min(names, key=lambda name: len(kept[name]))
+        names.remove(best)
+        if len(kept[best]) < len(left):
+            parts.append(f"{best} = {listed([one.label for one in at[best]], most=MOST_NAMED)}")
+        left = kept[best]
+    if len(left) > len(own):
+        return f" (at {len(own)} of {len(asked)} points, as {own[0]})"
+    return f" (at {'; '.join(parts)})" if parts else ""
