@@ -64,6 +64,35 @@ def test_compare_does_as_better_says_where_it_says_something() -> None:
     assert answer.tables["comparisons"][0]["better"] == "1000 cells"
 
 
+def test_compare_counts_the_best_variants_first_with_what_they_gain_and_all_the_others_by_their_number() -> None:
+    """Variant k is better than 1000 cells by 1000 k at both points of the other axis, but the two least of all at one of them only."""
+    buffers = [1000 + 10 * i for i in range(16)]
+    experiment = ex.Experiment(
+        name="ranked",
+        base=BASE,
+        axes=[
+            ex.Axis("switch.west.ubr.buffer", [f"{one} cells" for one in buffers]),
+            ex.Axis("switch.west.ubr.drop", ["epd", "fba"], name="policy"),
+        ],
+        metrics=["goodput_mbps"],
+        question=ex.Compare("buffer", ["goodput_mbps"], against="1000 cells"),
+        replications=5,
+    )
+
+    def measure(at: Mapping[str, Any], i: int) -> Mapping[str, float]:
+        place = buffers.index(int(at["buffer"]))
+        gain = place if place > 2 or at["policy"] == "epd" else 0
+        return {"goodput_mbps": 1000 * gain + drawn(at["buffer"], at["policy"], i).gauss(0, 0.01)}
+
+    answer = experiment.run(runner=by(measure)).answer
+    assert answer is not None
+    told = answer.sentences[0]
+    assert told.startswith(
+        "By goodput_mbps, of 30 comparisons: better was 1150 cells 2 times (by 15000 on average), 1140 cells 2 times (by 14000 on average), "
+    )
+    assert told.endswith("1040 cells 2 times (by 4000 on average) and 3 other values of buffer; 2 not told apart.")
+
+
 @pytest.mark.parametrize("freedom", [1, 2, 3, 19, 999])
 def test_the_probability_of_no_difference_is_that_of_students_law_however_small(freedom: int) -> None:
     stats = pytest.importorskip("scipy").stats

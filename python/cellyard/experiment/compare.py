@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from statistics import fmean
 from typing import Any, ClassVar, NamedTuple
 
 from cellyard.experiment.axes import Level
@@ -135,15 +136,22 @@ class Compare:
         return [*(self._counted(metric, records) for metric in self.metrics), *told]
 
     def _counted(self, metric: str, records: Sequence[Mapping[str, Any]]) -> str:
+        """How often each variant was better and by how much on average, first those that were it most often, of these the one by most."""
         own = [one for one in records if one["metric"] == metric]
-        wins: dict[str, int] = {}
+        gains: dict[str, list[float]] = {}
         for one in own:
-            wins[one["better"]] = wins.get(one["better"], 0) + 1
-        open_pairs = wins.pop(OPEN, 0)
-        ranked = [
-            f"{name} {counted(wins[name], 'time')}" for name in sorted(wins, key=lambda name: (-wins[name], name))
+            if one["better"] != OPEN:
+                gains.setdefault(one["better"], []).append(abs(one["difference"]))
+        ranked = sorted(gains, key=lambda name: (-len(gains[name]), -fmean(gains[name]), name))
+        told = [
+            f"{name} {counted(len(gains[name]), 'time')} (by {number(fmean(gains[name]))}{' on average' * (len(gains[name]) > 1)})"
+            for name in ranked[:MOST_RANKED]
         ]
-        return f"By {metric}, of {counted(len(own), 'comparison')}: better was {listed(ranked) or 'none'}; {open_pairs} not told apart."
+        if len(ranked) > MOST_RANKED:
+            told.append(f"{counted(len(ranked) - MOST_RANKED, 'other value')} of {self.axis}")
+        open_pairs = len(own) - sum(map(len, gains.values()))
+        better = listed(told, most=len(told)) or "none"
+        return f"By {metric}, of {counted(len(own), 'comparison')}: better was {better}; {open_pairs} not told apart."
 
 
 def _turned(of: Estimate) -> tuple[float | None, float | None]:
@@ -153,6 +161,8 @@ def _turned(of: Estimate) -> tuple[float | None, float | None]:
 
 #: More comparisons are summed up.
 MOST_SENTENCES = 12
+#: Variants that are told of when all are counted.
+MOST_RANKED = 12
 #: What stands in place of the better variant where there is none.
 OPEN = "not told apart"
 #: Columns of the table beside those of the other axes.
