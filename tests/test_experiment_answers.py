@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cellyard import components
 from cellyard import experiment as ex
 from cellyard.experiment import notes
+from cellyard.experiment.axes import TAGS
 from cellyard.experiment.design import Point
 from cellyard.experiment.statistics import holm
 from cellyard.paired import log_outside
@@ -88,7 +90,8 @@ def test_compare_counts_the_best_variants_first_with_what_they_gain_and_all_the_
     assert answer is not None
     told = answer.sentences[0]
     assert told.startswith(
-        "By goodput_mbps, of 30 comparisons: better was 1150 cells 2 times (by 15000 on average), 1140 cells 2 times (by 14000 on average), "
+        "By goodput_mbps, of 30 comparisons: better was 1150 cells 2 times (by 15000 on average), "
+        "1140 cells 2 times (by 14000 on average), "
     )
     assert told.endswith("1040 cells 2 times (by 4000 on average) and 3 other values of buffer; 2 not told apart.")
 
@@ -249,3 +252,14 @@ def test_notes_of_a_large_grid_are_those_of_a_sample_and_not_more_than_a_few() -
     assert len(found) == notes.MOST_TOLD + 1
     assert "abr is odd (at service = abr)" in found
     assert "other notes of as many points or fewer" in found[-1]
+
+
+def test_a_table_without_a_kind_is_shown_with_the_names_of_its_fields() -> None:
+    axis = ex.Axis("vc.abr", ["default", {"rif": 1}, {"rif": 0.5, "tbe": "512 cells"}, {"mcr": "500 kbps"}])
+    assert [one.label for one in axis.levels] == ["default", "rif=1", "rif=0.5 tbe=512 cells", "mcr=500 kbps"]
+    assert axis.levels[1].number is None
+
+
+def test_every_field_that_says_which_component_a_table_is_is_known_to_axes() -> None:
+    kinds = (getattr(components, name) for name in dir(components))
+    assert {tag for kind in kinds for tag in getattr(kind, "TAG", {})} == set(TAGS)

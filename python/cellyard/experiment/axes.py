@@ -25,6 +25,9 @@ WHOLE_UNITS = frozenset({"", "cell", "cells", "byte", "bytes", "B"})
 #: Digits of a value within a range.
 DIGITS = 6
 
+#: Fields that say which component a table is; see `TAG` of the classes of components.
+TAGS = ("policy", "kind", "what")
+
 _QUANTITY = re.compile(r"\s*([-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?)\s*([A-Za-z/\u00b5\u03bc]*)\s*$")
 
 
@@ -140,6 +143,8 @@ def level(value: Any) -> Level:
 
     >>> level({"policy": "fba", "z": 0.5})
     Level(text='{ policy = "fba", z = 0.5 }', label='fba z=0.5')
+    >>> level({"rif": 1}).label, level({"z": 0.5, "policy": "fba"}).label
+    ('rif=1', 'fba z=0.5')
     >>> level("2000 cells").number, level(5).number, level("epd").number
     (2000, 5, None)
     """
@@ -150,8 +155,11 @@ def level(value: Any) -> Level:
 def _label(value: Any, text: str) -> str:
     if not isinstance(value, Mapping) or not value:
         return text
-    (_, first), *rest = value.items()
-    return " ".join([str(first), *(f"{key}={item if isinstance(item, str) else toml(item)}" for key, item in rest)])
+    tags = [str(item) for key, item in value.items() if key in TAGS]
+    fields = (
+        f"{key}={item if isinstance(item, str) else toml(item)}" for key, item in value.items() if key not in TAGS
+    )
+    return " ".join([*tags, *fields])
 
 
 def parts(value: str | float) -> tuple[float, str]:
