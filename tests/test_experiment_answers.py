@@ -127,6 +127,14 @@ def test_holm_orders_probabilities_that_are_too_small_for_a_number() -> None:
     assert [one.probability for one in judged] == [0.0, 0.0, pytest.approx(0.04), 0.0]
 
 
+def test_holm_judges_equal_probabilities_alike() -> None:
+    for tie in (0.001, 0.02, 0.2):
+        judged = holm([math.log(p) for p in (tie, 1e-9, tie, 0.9, tie)], 0.95)
+        assert len({judged[place] for place in (0, 2, 4)}) == 1
+        assert round(1 - judged[0].confidence, 6) == 0.0125  # the second of five
+        assert (judged[0].probability < 0.05) == (tie < 0.0125)
+
+
 #: With these values the interval of 3 replications reaches from below 0 to above 1.
 WIDE = (0.05, 0.2, 0.95)
 

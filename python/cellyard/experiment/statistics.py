@@ -68,8 +68,9 @@ def holm(logarithms: Sequence[float], confidence: float) -> list[Judged]:
     """Holm's correction (1979): the chance that any equal pair is called different stays below 1 - ``confidence``.
 
     The k-th smallest of m probabilities is judged at (1 - confidence) / (m - k + 1), and none after the first that is not below.
-    The interval at that level leaves out 0 exactly when the pair is called different. Probabilities are given by their natural
-    logarithms, which have an order where the probabilities are too small for a number.
+    The interval at that level leaves out 0 exactly when the pair is called different. Equal probabilities are judged at the level of the
+    first of them, which decides for all. Probabilities are given by their natural logarithms, which have an order also where
+    probabilities are too small for a number.
 
     >>> given = [math.log(p) for p in (0.01, 0.04, 0.03)]
     >>> [(round(one.probability, 3), round(one.confidence, 4)) for one in holm(given, 0.95)]
@@ -77,9 +78,10 @@ def holm(logarithms: Sequence[float], confidence: float) -> list[Judged]:
     """
     alpha, many = 1 - confidence, len(logarithms)
     judged: list[Judged] = [Judged(1.0, confidence)] * many
-    highest, stopped = 0.0, 0.0
+    highest, stopped, level, last = 0.0, 0.0, alpha, math.nan
     for k, place in enumerate(sorted(range(many), key=lambda i: logarithms[i])):
-        level = stopped or alpha / (many - k)
+        if logarithms[place] != last:
+            level, last = stopped or alpha / (many - k), logarithms[place]
         if math.exp(logarithms[place]) >= level:
             stopped = level
         highest = max(highest, math.exp(min(0.0, math.log(many - k) + logarithms[place])))
