@@ -284,30 +284,24 @@ impl Slotted {
         }
         let mut leaving = std::mem::take(&mut self.leaving);
         leaving.clear();
+        let mut waited = 0;
         leaving.extend(vcs[..n].iter().map(|&vc| {
-            let cells = self.queues[class].per_vc[vc].take(1, self.exact);
-            self.leave(class, vc, &cells)
+            let queue = &mut self.queues[class];
+            let cells = queue.per_vc[vc].take(1, self.exact);
+            if self.counts[class] {
+                queue.count_out(vc, 1);
+            }
+            waited += u128::from((self.free_at - cells.arrived).0);
+            self.transmit(self.free_at, &cells)
         }));
+        self.waiting[class] -= n as u64;
+        self.total -= n as u64;
+        self.queue_time += waited;
         for &run in &leaving {
             fabric.depart(run);
         }
         self.leaving = leaving;
         n as u64
-    }
-
-    /// Begins the transmission of `cells` of the VC with local number `local`, which have waited in `class` until now; returns how they
-    /// leave.
-    #[inline(always)]
-    fn leave(&mut self, class: usize, local: usize, cells: &Waiting) -> Run {
-        let n = u64::from(cells.n());
-        if self.counts[class] {
-            self.queues[class].count_out(local, n);
-        }
-        self.waiting[class] -= n;
-        self.total -= n;
-        let waited = self.free_at - cells.arrived;
-        self.queue_time += u128::from(waited.0) * u128::from(n);
-        self.transmit(self.free_at, cells)
     }
 
     /// Begins the transmission of `cells` at `start`, one after the other; returns how they leave.
