@@ -96,6 +96,22 @@ def test_where_chooses_by_value_kind_or_quantity(path: Path, where: list[tuple[s
     assert [point["drop"] for point in found.points] == labels
 
 
+def test_where_none_chooses_the_runs_in_which_a_field_is_not_set(tmp_path: Path) -> None:
+    field, path = "measure.max_goodput", tmp_path / "runs.sqlite"
+    plain = LONG.with_values({field: "default"})
+    stated = [LONG.with_values({field: value}) for value in ("30 Mbps", "40 Mbps")]
+    fill(path, *(Job(one.canonical, draw) for one in (plain, *stated) for draw in range(2)))
+    with pytest.raises(cy.UsageError, match=rf"{field} \(3 values\); .*--where PATH=none where it is not set"):
+        asked(path, y=("goodput_mbps",))
+    (point,) = asked(path, y=("goodput_mbps",), where=[(field, "none")]).points
+    assert point["runs"] == 2
+    assert point["goodput_mbps"]["mean"] == pytest.approx(sum(plain.run(replications=2).values("goodput_mbps")) / 2)
+    both = asked(path, x=field, y=("goodput_mbps",), where=[(field, "30 Mbps"), (field, "none")])
+    assert "2 of 4 runs are left out" in both.notes[0]
+    with pytest.raises(cy.UsageError, match=rf"--where {field}=9: no run has it; there are: 30 Mbps, 40 Mbps, none"):
+        asked(path, where=[(field, "9")])
+
+
 def test_a_path_that_few_scenarios_have_leaves_the_others_out_and_says_so(path: Path) -> None:
     found = asked(path, x="drop.z", where=[("buffer", "300 cells"), ("mss", "512 bytes")])
     assert [point["z"] for point in found.points] == [0.5, 0.8]

@@ -27,6 +27,8 @@ LISTS = ("host", "switch", "link", "vc", "probe")
 KINDS = ("kind", "policy")
 #: What changes no mean: names, draws, what is watched.
 ASIDE = ("name", "seed", "probe")
+#: How a value is named where a scenario says nothing at a path.
+UNSET = "none"
 #: Paths that a message names.
 MOST_NAMED = 8
 

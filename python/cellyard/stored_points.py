@@ -12,7 +12,7 @@ from cellyard.experiment import records
 from cellyard.experiment.axes import default_name
 from cellyard.grid_columns import as_columns, quantity
 from cellyard.metric_path import MetricPath, metric_path
-from cellyard.parameters import Scenarios, listed
+from cellyard.parameters import UNSET, Scenarios, listed
 from cellyard.results import Totals
 from cellyard.store import Store, contents
 from cellyard.store.contents import StoredRun
@@ -25,8 +25,9 @@ MOST_AXES = 3
 class Asked:
     """What is to be drawn: the metrics ``y`` over the parameter ``x``, for each value of the parameters ``by``.
 
-    ``where`` keeps the runs in which a parameter has a value, one of several where it is named again; ``scenario`` and ``engine`` those of
-    a scenario's name and of a build of the engine. Without ``engine`` it is this one, or the last of the store.
+    ``where`` keeps the runs in which a parameter has a value, one of several where it is named again, ``none`` where it is not set;
+    ``scenario`` and ``engine`` those of a scenario's name and of a build of the engine. Without ``engine`` it is this one, or the last of
+    the store.
     """
 
     x: str
@@ -105,7 +106,8 @@ def gathered(store: Store, asked: Asked) -> Points:
     mixed = scenarios.differing([list({run.scenario for run in some}) for some in at.values()], without=names)
     if mixed:
         raise UsageError(
-            f"runs of one point differ in more: {listed(mixed)}; name them with --by, or choose with --where PATH=VALUE or --scenario"
+            f"runs of one point differ in more: {listed(mixed)}; name them with --by, or choose with --where PATH=VALUE "
+            f"(--where PATH={UNSET} where it is not set) or --scenario"
         )
     return _points(store, at, names, metrics, notes)
 
@@ -151,15 +153,18 @@ def _where(runs: Sequence[StoredRun], scenarios: Scenarios, where: Sequence[tupl
         wanted = [value for own, value in where if own == path]
         kept = [run for run in kept if any(_is(values[run.scenario], value) for value in wanted)]
         if not kept:
-            there = sorted({value for value in values.values() if value is not None})
+            there = [
+                *sorted({value for value in values.values() if value is not None}),
+                *([UNSET] if None in values.values() else []),
+            ]
             raise UsageError(f"--where {path}={wanted[0]}: no run has it; there are: {', '.join(there[:8])}")
     return kept
 
 
 def _is(value: str | None, wanted: str) -> bool:
-    """Whether a value is the one that is named: the same text or quantity, or a component by its kind."""
+    """Whether a value is the one that is named: the same text or quantity, or a component by its kind; none by `UNSET`."""
     if value is None:
-        return False
+        return wanted == UNSET
     return (
         value == wanted or value.split(" ")[0] == wanted or (quantity(value) or value) == (quantity(wanted) or wanted)
     )
