@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import itertools
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,8 +13,9 @@ import cellyard as cy
 import pytest
 from cellyard import _engine
 from cellyard.batch import Job, run_jobs
-from cellyard.experiment.figures import one_figure
+from cellyard.experiment.figures import figures, one_figure
 from cellyard.parameters import Scenarios
+from cellyard.plot import style
 from cellyard.store import Store, open_store
 from cellyard.stored_points import Asked, Points, gathered
 from conftest import LAN, Cli
@@ -224,6 +226,48 @@ def test_lines_have_a_colour_for_each_value_and_words_stand_side_by_side(path: P
     assert left.tolist() == pytest.approx([i - 0.125 for i in range(4)]) and right.tolist() == pytest.approx(
         [i + 0.125 for i in range(4)]
     )
+
+
+def cut_off(figure: Any) -> list[str]:
+    """Texts of legends and titles of panels that are not wholly on the figure, and titles wider than their panels."""
+    figure.draw_without_rendering()
+    page = figure.bbox
+    texts = [*(text for one in figure.legends for text in one.get_texts()), *(axes.title for axes in shown(figure))]
+    boxes = [(text.get_text(), text.get_window_extent()) for text in texts if text.get_text()]
+    wide = [axes.get_title() for axes in shown(figure) if axes.title.get_window_extent().width > axes.bbox.width + 1]
+    return wide + [
+        text for text, box in boxes if box.x0 < page.x0 or box.x1 > page.x1 or box.y0 < page.y0 or box.y1 > page.y1
+    ]
+
+
+def points_of(metrics: list[str], **axes: list[Any]) -> dict[str, Any]:
+    """A document of points at all values of the axes, their metrics made up."""
+    numbers = {"mean": 0.5, "low": 0.4, "high": 0.6, "p5": 0.4, "p95": 0.6}
+    points = [
+        {**dict(zip(axes, place, strict=True)), "runs": 20, **dict.fromkeys(metrics, numbers)}
+        for place in itertools.product(*axes.values())
+    ]
+    return {"question": {"kind": "table"}, "axes": list(axes), "metrics": metrics, "points": points}
+
+
+def test_no_legend_and_no_title_is_cut_off_however_long_names_are() -> None:
+    pytest.importorskip("matplotlib")
+    buffers, long = [500, 1000, 4000], "frame-drop-from-front threshold=0.9 rest=drop"
+    drops = ["atm-red", "cell-red", "drop-from-front", "epd", "fba", "frame-drop-from-front", "packet-red", "ppd"]
+    metrics = ["fairness", "mean_cell_transfer_delay_s", "max(port.*.max_queue_cells)"]
+    with style():
+        for names in (drops, [*drops, "selective-drop", "tail-drop"], [f"{long} {'z' * i}" for i in range(9)]):
+            document = points_of(metrics[1:2], buffer_cells=buffers, drop=names)
+            figure: Any = one_figure(document, lines=True).figure
+            assert cut_off(figure) == []
+            assert len(figure.legends) == 1
+            assert shown(figure)[0].bbox.height / figure.dpi > 1.8  # the legend took no room from the panel
+        for document in (
+            points_of(metrics, buffer_cells=buffers, drop=drops),
+            points_of(metrics, buffer_cells=buffers),
+        ):
+            assert cut_off(one_figure(document).figure) == []
+            assert [cut_off(one.figure) for one in figures(document)] == [[]]
 
 
 def test_the_command_writes_the_figure_and_prints_what_it_shows(cli: Cli, path: Path, tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ from cellyard.values import own, shown
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.legend import Legend
     from matplotlib.lines import Line2D
     from matplotlib.text import Text
 
@@ -221,14 +222,45 @@ def over_time(
 def legend(place: Axes | Figure, entries: Sequence[Line2D] | None = None, **options: Any) -> None:
     """A legend of ``entries``, by default of all lines of a panel, with their labels as they are.
 
-    matplotlib by itself leaves out labels that begin with ``_`` and sets ``$`` as formulas. ``options`` are those of matplotlib.
+    matplotlib by itself leaves out labels that begin with ``_`` and sets ``$`` as formulas. ``options`` are those of matplotlib. Fewer
+    columns than ``ncols`` are made where these are wider than the figure; it grows by the lines that a legend of its own then has more.
     """
     handles: Any = getattr(place, "lines", ()) if entries is None else entries
+    columns = max(min(int(options.pop("ncols", 1)), len(handles)), 1)
+    made = _legend(place, handles, ncols=columns, **options)
+    figure: Any = made.get_figure(root=True)
+    extent, first = made.get_window_extent(), made.get_window_extent().height
+    while columns > 1 and extent.width > figure.bbox.width:
+        columns -= 1
+        made.remove()
+        made = _legend(place, handles, ncols=columns, **options)
+        extent = made.get_window_extent()
+    if made.axes is None:
+        width, height = figure.get_size_inches()
+        wider = max(extent.width / figure.dpi, width)
+        figure.set_size_inches(wider, height + (extent.height - first) / figure.dpi)
+
+
+def _legend(place: Axes | Figure, handles: Sequence[Any], **options: Any) -> Legend:
     names = [str(line.get_label()) for line in handles]
     made = place.legend(list(handles), [str(number) for number in range(len(names))], **options)
     for text, name in zip(made.get_texts(), names, strict=True):
         text.set_text(printable(name))
     as_written(made.get_texts())
+    return made
+
+
+def fit_titles(figure: Figure) -> None:
+    """Widen a figure until no panel's title is wider than the panel: matplotlib lets titles run out of the figure, and into each other."""
+    panels = [axes for axes in figure.axes if axes.get_visible()]
+    if not panels:
+        return
+    figure.draw_without_rendering()
+    across = max(spec.get_gridspec().ncols for axes in panels if (spec := axes.get_subplotspec()))
+    missing = max(axes.title.get_window_extent().width - axes.bbox.width for axes in panels) / figure.dpi
+    if missing > 0:
+        width, height = figure.get_size_inches()
+        figure.set_size_inches(min(width + across * missing, MOST_INCHES), height)
 
 
 def as_written(texts: Iterable[Text]) -> None:

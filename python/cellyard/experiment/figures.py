@@ -9,7 +9,7 @@ from typing import Any
 
 from cellyard.errors import UsageError
 from cellyard.experiment.sentences import number
-from cellyard.plot import COLOURS, DASHES, MARKERS, MOST_PANELS, Drawn, legend, panels, panels_grid
+from cellyard.plot import COLOURS, DASHES, MARKERS, MOST_PANELS, Drawn, fit_titles, legend, panels, panels_grid
 from cellyard.plot_rows import share_scale
 from cellyard.text import cell
 
@@ -39,6 +39,8 @@ def figures(document: Mapping[str, Any]) -> list[Drawn]:
         drawn.append(_front(document))
     if document["points"]:
         drawn += _over_axes(document)
+    for one in drawn:
+        fit_titles(one.figure)
     return drawn
 
 
@@ -73,16 +75,24 @@ def one_figure(document: Mapping[str, Any], *, lines: bool = False) -> Drawn:
             f"{len(others) * len(metrics)} panels are more than {MOST_PANELS}: ask for fewer values, or metrics"
         )
     if len(axes) == 1:
-        return _lines(document, axes[0], metrics)
-    if lines:
-        return _grouped(document, axes[0], axes[1], others)
+        drawn = _lines(document, axes[0], metrics)
+    elif lines:
+        drawn = _grouped(document, axes[0], axes[1], others)
+    else:
+        _refuse_many(document, axes)
+        drawn = _maps(document, [axes[1], axes[0]], others, metrics, "map")
+    fit_titles(drawn.figure)
+    return drawn
+
+
+def _refuse_many(document: Mapping[str, Any], axes: Sequence[str]) -> None:
+    """Raise `UsageError` where a heat map would have more values on a side than can be seen."""
     for axis in axes[:2]:
         many = len({point[axis] for point in document["points"]})
         if many > MOST_ON_MAP:
             raise UsageError(
                 f"{axis} has {many} values, and a heat map at most {MOST_ON_MAP}: draw lines instead (--lines)"
             )
-    return _maps(document, [axes[1], axes[0]], others, metrics, "map")
 
 
 def _is_grid(document: Mapping[str, Any], axes: Sequence[str]) -> bool:
