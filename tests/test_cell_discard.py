@@ -101,6 +101,19 @@ def test_single_runs_tell_that_they_are_not_what_was_published(cli: Cli) -> None
     assert told not in cli("study", "run", "cell-discard", *chosen, "--replications", "2").stdout
 
 
+def test_figure_6_shows_a_collapse_in_which_some_sources_get_through() -> None:
+    pytest.importorskip("matplotlib")
+    rows = STUDY.tables["1-2"].rows.where(environment="access", drop_policy="tail-drop")
+    with plot.style():
+        drawn = STUDY.part("figures").collapse(STUDY, rows)
+    assert "Replication 0" in drawn.text
+    small, large = (axes.lines[0].get_ydata() for axes in drawn.figure.axes)  # kb/s
+    assert len(small) == len(large) == 50 and min(small) > 100
+    assert sum(rate < 50 for rate in large) >= 5 and sum(rate > 300 for rate in large) >= 20
+    run = STUDY.scenario(rows.where(mss_bytes=9140)[0]).run(replications=1).only
+    assert sorted(large) == pytest.approx(sorted(1000 * vc.goodput_mbps for vc in run.vcs.values()))
+
+
 def test_figures_of_single_runs_are_of_the_rows_that_were_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("matplotlib")
     figures = STUDY.part("figures")
