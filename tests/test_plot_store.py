@@ -282,7 +282,9 @@ def test_the_command_writes_the_figure_and_prints_what_it_shows(cli: Cli, path: 
     document = json.loads(cli(*arguments, "--out", "map.png", "--format", "json").stdout)
     assert float(rows[0]["efficiency.mean"]) == document["points"][0]["efficiency"]["mean"]
     assert document["runs"] == 8 * REPLICATIONS
-    assert cli(*arguments, "--out", "map.png").stdout.startswith("buffer_cells  drop")
+    assert cli(*arguments, "--out", "map.png").stdout.startswith(
+        "points, means of the runs, 5-95 %:\nbuffer_cells  drop"
+    )
 
 
 @pytest.mark.parametrize(

@@ -61,8 +61,8 @@ vc = [
 
 
 def columns(shown: str) -> list[dict[str, str]]:
-    """The rows of a table by head; heads that stand twice keep their last column."""
-    head, rule, *rows = shown.splitlines()
+    """The rows of a table by head, after its heading, if any; heads that stand twice keep their last column."""
+    head, rule, *rows = [line for line in shown.splitlines() if not line.endswith(":")]
     ends = [place for place, mark in enumerate(rule + " ") if mark == " " and rule[place - 1] == "-"]
     spans = list(zip([0, *(end + 2 for end in ends)], ends, strict=False))
     heads = [head[start:end].strip() for start, end in spans]

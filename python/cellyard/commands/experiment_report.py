@@ -67,7 +67,8 @@ def page(document: Mapping[str, Any], pictures: Sequence[Mapping[str, str]], *, 
     """The whole page, its figures inside it."""
     tables = [_table(title, records) for title, records in experiment_text.answer_tables(document).items()]
     if document["points"]:
-        tables.append(_table("points", [_point(document, point) for point in document["points"]]))
+        title = f"points{experiment_text.centres(document['points'])}"
+        tables.append(_table(title, [_point(document, point) for point in document["points"]]))
     return pages.html("experiment.html", document=document, figures=pictures, tables=tables, text=text, told=told)
 
 

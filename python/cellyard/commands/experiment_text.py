@@ -12,6 +12,8 @@ from cellyard.text import span, table
 MOST_POINTS = 40
 #: Width of sentences.
 WIDTH = 110
+#: Head of a column of ranges: quantiles, of however few runs, as in the document's ``p5`` and ``p95``.
+RANGE = "5-95 %"
 #: Fields of a document that are no tables of an answer.
 _OWN = frozenset({"points", "answer", "notes", "axes", "metrics"})
 
@@ -28,7 +30,7 @@ def text(document: Mapping[str, Any]) -> str:
     parts += [_records(title, records) for title, records in answer_tables(document).items()]
     points = document["points"]
     if points:
-        parts.append("points:\n" + points_table(points[:MOST_POINTS], document["metrics"]))
+        parts.append(f"points{centres(points)}:\n{points_table(points[:MOST_POINTS], document['metrics'])}")
         if len(points) > MOST_POINTS:
             parts.append(f"{len(points) - MOST_POINTS} more points: --format csv, or --out")
     timing = document["timing"]
@@ -55,13 +57,18 @@ def _records(title: str, records: Sequence[Mapping[str, Any]]) -> str:
     return f"{title}:\n{table(names, shown, keys=1)}{more}"
 
 
+def centres(points: Sequence[Mapping[str, Any]]) -> str:
+    """What is told of points that have several runs, to go on in a heading."""
+    return f", means of the runs, {RANGE}" if any(point["runs"] > 1 for point in points) else ""
+
+
 def points_table(points: Sequence[Mapping[str, Any]], metrics: Sequence[str]) -> str:
     """Points with the mean of each metric, and its range where they have several runs."""
     keys = [name for name in points[0] if name not in metrics]
     several = any(point["runs"] > 1 for point in points)
     header = [*keys]
     for metric in metrics:
-        header += [metric, *(["5-95 %"] if several else [])]
+        header += [metric, *([RANGE] if several else [])]
     rows = []
     for point in points:
         row = [point.get(key) for key in keys]

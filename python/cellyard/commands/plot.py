@@ -42,7 +42,8 @@ def command(
     except OSError as error:
         unwritten = printable(f"{error.filename}: cannot be written: {error.strerror or error}")
     if output_format == "table":
-        print(experiment_text.points_table(document["points"], document["metrics"]))
+        points = document["points"]
+        print(f"points{experiment_text.centres(points)}:\n{experiment_text.points_table(points, document['metrics'])}")
     else:
         print(
             dump(document) if output_format == "json" else csv_text(document["points"]),

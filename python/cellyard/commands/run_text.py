@@ -87,7 +87,8 @@ def text(document: Mapping[str, Any], *, contracts: bool = False) -> str:
             if ranged:
                 row.append(span([_shown(metric, end) for end in point["range"][metric] or ()]))
         rows.append(row)
-    parts = [f"{document['scenario']}: {len(runs)} runs, {cost}", table(header, rows, keys=len(paths) + 1)]
+    said = f"medians of the runs, {ranges}:\n" if ranged else ""
+    parts = [f"{document['scenario']}: {len(runs)} runs, {cost}", said + table(header, rows, keys=len(paths) + 1)]
     parts += _files(runs, paths=paths, ranges=ranges if ranged else None)
     return "\n\n".join([*parts, *_drops(runs, paths)])
 
@@ -120,7 +121,8 @@ def _files(runs: Sequence[Mapping[str, Any]], *, paths: Sequence[str], ranges: s
         rows.append(row)
     shown = table([*paths, "vc", *(["complete"] if ranges else []), *columns], rows[:MOST_FILES], keys=len(paths) + 1)
     more = len(rows) - MOST_FILES
-    return [shown, *([f"{more} more files: --out DIR writes all of them to vcs.csv"] if more > 0 else [])]
+    said = f"files, medians of the runs, {ranges}:\n" if ranges else ""
+    return [said + shown, *([f"{more} more files: --out DIR writes all of them to vcs.csv"] if more > 0 else [])]
 
 
 def unwritten(runs: Sequence[Mapping[str, Any]]) -> str:

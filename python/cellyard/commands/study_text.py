@@ -18,9 +18,9 @@ def text(study: Study, reproduction: Reproduction, document: Mapping[str, Any]) 
     """The tables, how well they agree, and what was claimed."""
     rows = reproduction.rows
     parts = [
-        f"Table {item.name}: {item.title}\n\n{_table(study, item, rows)}"
+        f"Table {item.name}: {item.title}\n\n{_centres(study, here)}{_table(study, item, rows)}"
         for item in study.tables.values()
-        if rows.where(table=item.name)
+        if (here := rows.where(table=item.name))
     ]
     if judged := agreement_lines(document["summary"]):
         parts.append(judged)
@@ -42,6 +42,11 @@ def text(study: Study, reproduction: Reproduction, document: Mapping[str, Any]) 
         f"{timing['wall_seconds']:.1f} s"
     )
     return "\n\n".join(parts)
+
+
+def _centres(study: Study, rows: Rows) -> str:
+    """What stands in the columns beside ranges."""
+    return f"{study.centre}s of the replications, {range_head(rows[0].runs)}:\n" if has_ranges(rows) else ""
 
 
 def _table(study: Study, item: Table, all_rows: Rows) -> str:
