@@ -255,6 +255,22 @@ def test_a_store_that_is_not_there_is_one_error_and_is_not_made(cli: Cli, tmp_pa
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("command", ["show", "export", "diff", "prune", "query"])
+def test_a_file_that_is_no_store_is_told_without_offering_to_make_one(cli: Cli, lan: Path, command: str) -> None:
+    options: dict[str, list[object]] = {"export": ["--out", "tables"], "prune": ["--damaged"], "query": ["SELECT 1"]}
+    done = cli("store", command, lan, *options.get(command, []))
+    allowed = "allowed: a file that --store made, or a folder of --out"
+    assert (done.returncode, done.stderr) == (2, f"{lan}: is no store of runs; {allowed}\n")
+
+
+def test_a_folder_whose_runs_are_in_a_shared_store_says_so(cli: Cli, lan: Path) -> None:
+    assert cli("run", lan, "--out", "out", "--store", "shared.sqlite").returncode == 0
+    done = cli("store", "show", "out")
+    assert done.returncode == 2 and done.stderr.startswith("out: has no runs.sqlite; allowed: ")
+    assert done.stderr.endswith(": of a command with --store the runs are in that file\n")
+    assert cli("store", "show", "shared.sqlite").returncode == 0
+
+
 def test_every_table_is_named_where_tables_are_asked_for() -> None:
     from cellyard import cli_store
     from cellyard.store import frames

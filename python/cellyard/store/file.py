@@ -302,7 +302,14 @@ def open_store(path: Path | str, *, create: bool = False) -> Store:
     Use it in a ``with`` block, or `Store.close` it.
     """
     found = Path(path)
-    return Store(found / NAME if found.is_dir() else found, create=create)
+    if not found.is_dir():
+        return Store(found, create=create)
+    if not create and not (found / NAME).exists():
+        raise UsageError(
+            f"{found}: has no {NAME}; allowed: a file that --store made, or a folder of --out: "
+            "of a command with --store the runs are in that file"
+        )
+    return Store(found / NAME, create=create)
 
 
 def _damaged(path: Path, identity: Identity) -> str:

@@ -52,7 +52,8 @@ _LOOK_MILLISECONDS = 200
 #: Of SQLite's own memory.
 _CACHE_KIB = 32 << 10
 
-_NEW_STORE = "a new name makes a new one"
+#: What a name may be of, where a store is made if need be and where it must be there.
+_NEW_STORE, _STORE = "a new name makes a new one", "allowed: a file that --store made, or a folder of --out"
 
 
 def patiently(call: Callable[[], T]) -> T:
@@ -101,10 +102,10 @@ def connect(path: Path, *, create: bool) -> sqlite3.Connection:
             raise OSError(denied.errno, f"the folder cannot be written, {denied.strerror}")
         uri = f"{path.absolute().as_uri()}?mode={'rwc' if create else 'rw'}"
         connection = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False)
-        _prepare(connection, path)
+        _prepare(connection, path, _NEW_STORE if create else _STORE)
     except (sqlite3.Error, OSError) as error:
         _leave(connection, path, there)
-        raise UsageError(_refusal(path, error)) from None
+        raise UsageError(_refusal(path, error, _NEW_STORE if create else _STORE)) from None
     except BaseException:
         _leave(connection, path, there)
         raise
@@ -127,18 +128,18 @@ def _is_file(path: Path, *, create: bool) -> bool:
         if path.exists():
             return True
         if not create:
-            raise UsageError(f"{path}: there is no such store; allowed: a file that --store made, or a folder of --out")
+            raise UsageError(f"{path}: there is no such store; {_STORE}")
         if not path.parent.is_dir():
             raise UsageError(f"{path}: cannot be made: there is no folder {path.parent}")
     except OSError as error:  # a name that is none
-        raise UsageError(_refusal(path, error)) from None
+        raise UsageError(_refusal(path, error, _STORE)) from None
     return False
 
 
-def _prepare(connection: sqlite3.Connection, path: Path) -> None:
-    """Make sure that the tables are there, in their newest form."""
+def _prepare(connection: sqlite3.Connection, path: Path, allowed: str) -> None:
+    """Make sure that the tables are there, in their newest form; errors and ``allowed`` as for `_version`."""
     connection.execute(f"PRAGMA busy_timeout = {_LOOK_MILLISECONDS}")
-    version = patiently(lambda: _version(connection, path))
+    version = patiently(lambda: _version(connection, path, allowed))
     if version == 0:
         connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
     patiently(lambda: connection.execute("PRAGMA journal_mode = WAL"))
@@ -147,15 +148,18 @@ def _prepare(connection: sqlite3.Connection, path: Path) -> None:
     connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
     if version < len(MIGRATIONS):
         with transaction(connection):
-            for step in MIGRATIONS[_version(connection, path) :]:
+            for step in MIGRATIONS[_version(connection, path, allowed) :]:
                 for statement in step:
                     connection.execute(statement)
             connection.execute(f"PRAGMA application_id = {APPLICATION}")
             connection.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
 
 
-def _version(connection: sqlite3.Connection, path: Path) -> int:
-    """Version of the tables, 0 where none have been made; raises `UsageError` for another file and for a newer version."""
+def _version(connection: sqlite3.Connection, path: Path, allowed: str) -> int:
+    """Version of the tables, 0 where none have been made.
+
+    Raises `UsageError`, which tells what is ``allowed``, for another file and for a newer version.
+    """
     # All three of one moment: another process may be making the tables.
     alone = not connection.in_transaction
     if alone:
@@ -168,11 +172,11 @@ def _version(connection: sqlite3.Connection, path: Path) -> int:
         if alone:
             connection.execute("ROLLBACK")
     if application != APPLICATION and (application or version or tables):
-        raise UsageError(f"{path}: is an SQLite file of something else, and no store of runs; {_NEW_STORE}")
+        raise UsageError(f"{path}: is an SQLite file of something else, and no store of runs; {allowed}")
     if version > len(MIGRATIONS):
         raise UsageError(
             f"{path}: is a store of version {version}, which a newer Cellyard made; this one knows up to {len(MIGRATIONS)}; "
-            f"{_NEW_STORE}"
+            f"{allowed}"
         )
     return int(version)
 
@@ -186,9 +190,9 @@ def _leave(connection: sqlite3.Connection | None, path: Path, there: bool) -> No
             path.unlink()
 
 
-def _refusal(path: Path, error: Exception) -> str:
+def _refusal(path: Path, error: Exception, allowed: str) -> str:
     if isinstance(error, sqlite3.Error) and getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_NOTADB:
-        return f"{path}: is no store of runs; {_NEW_STORE}"
+        return f"{path}: is no store of runs; {allowed}"
     return f"{path}: cannot be read and written: {told(error).strerror}"
 
 
