@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import html
 from dataclasses import replace
+from pathlib import Path
 from statistics import mean
 from types import SimpleNamespace
 
@@ -99,7 +101,23 @@ def test_single_runs_tell_that_they_are_not_what_was_published(cli: Cli) -> None
     told = "note: in single runs all sources start at once"
     assert told in cli("study", "run", "cell-discard", *chosen).stdout
     ensemble = cli("study", "run", "cell-discard", *chosen, "--replications", "2").stdout
+    assert "\nfairness: the text's index (equations 2 and 3): 1 less the mean distance " in ensemble
     assert told not in ensemble and f"\n{STUDY.centre}s of the replications, min-max:\nenvironment" in ensemble
+
+
+def test_what_fairness_is_here_stands_in_the_report_and_in_the_stored_summary(cli: Cli, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    where = [option for key in ("environment=lan", "drop_policy=epd", "sources=10") for option in ("--where", key)]
+    assert (
+        cli(
+            "study", "report", "cell-discard", "--table", "sources", *where, "--replications", 2, "--out", "out"
+        ).returncode
+        == 0
+    )
+    told = "fairness: the text's index (equations 2 and 3): 1 less the mean distance "
+    assert told in html.unescape((tmp_path / "out/index.html").read_text(encoding="utf-8"))
+    assert told in (tmp_path / "out/README.md").read_text(encoding="utf-8")
+    assert told in (STUDY.folder / "README.md").read_text(encoding="utf-8")
 
 
 def test_figure_6_shows_a_collapse_in_which_some_sources_get_through() -> None:

@@ -222,6 +222,11 @@ class Study:
         """
         return str(self.info.get("centre", "median"))
 
+    @property
+    def meanings(self) -> Mapping[str, str]:
+        """Metrics that are something else in this study than under their name in all results, with what they are."""
+        return dict(self.info.get("meanings", {}))
+
     @cached_property
     def measures(self) -> Measures:
         """What is measured of every run; raises `UsageError` where ``[metrics]`` or a column of a table asks for what is not."""

@@ -64,6 +64,7 @@ def _table(study: Study, item: Table, all_rows: Rows) -> str:
         for line, partner in zip(body, partners, strict=True):
             line += [partner.simulated[metric] if partner else None for metric in item.metrics]
     notes = [f"* not judged: {row.note}" for row in rows if row.doubtful]
+    notes += [f"{metric}: {meaning}" for metric, meaning in study.meanings.items() if metric in item.metrics]
     return "\n".join([table(header, body, keys=len(item.parameters)), *dict.fromkeys(notes)])
 
 
