@@ -19,6 +19,20 @@ def refused(done: subprocess.CompletedProcess[str], *expected: str) -> None:
         assert part in done.stderr, done.stderr
 
 
+def test_a_file_of_the_other_kind_is_one_line_that_says_what_reads_it(cli: Cli, lan: Path, tmp_path: Path) -> None:
+    described = cli("example", "--experiments", "buffer").stdout
+    assert "[question]" in described
+    (tmp_path / "asked.toml").write_text(described)
+    for command in ("run", "check"):
+        done = cli(command, "asked.toml")
+        assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+        assert done.stderr.startswith("asked.toml: is an experiment, no scenario: `cellyard experiment check`")
+    for command in ("run", "check", "report"):
+        done = cli("experiment", command, lan)
+        told = f"{lan}: is a scenario, no experiment: `cellyard run` and `cellyard check` read it\n"
+        assert (done.returncode, done.stdout, done.stderr) == (2, "", told)
+
+
 EDITS = {
     "unknown field": ("delay =", "delai =", ["delai", "delay"]),
     "missing unit": ('"500 cells"', '"500"', ["switch[0].ubr.buffer", "cells"]),

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from cellyard.errors import UsageError
+from cellyard.errors import ScenarioError, UsageError
+from cellyard.kinds import is_other
 from cellyard.limits import MOST_RUNS
 from cellyard.scenario import Scenario, read_text
 from cellyard.terminal import printable
@@ -46,7 +47,12 @@ def expand(
     fixed = [*overrides, *([("seed", str(seed))] if seed is not None else [])]
     points = []
     for values in itertools.product(*axes):
-        scenario = Scenario.from_toml(text, file=printable(str(path)), overrides=[*fixed, *values])
+        try:
+            scenario = Scenario.from_toml(text, file=printable(str(path)), overrides=[*fixed, *values])
+        except ScenarioError:
+            if other := is_other(text, "scenario"):
+                raise UsageError(printable(f"{path}: {other}")) from None
+            raise
         points.append(Point(dict(values), scenario))
     return points
 

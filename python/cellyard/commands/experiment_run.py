@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING
 from cellyard import provenance
 from cellyard.cluster import Workers, asked
 from cellyard.commands import FAILED, INTERRUPTED, experiment_files, experiment_text
+from cellyard.errors import ExperimentError, UsageError
 from cellyard.experiment.experiment import Experiment, Outcome
 from cellyard.folder import open_store, untold
+from cellyard.kinds import is_other
 from cellyard.progress import Progress
 from cellyard.scenario import read_text
+from cellyard.terminal import printable
 from cellyard.text import csv_text, dump
 
 if TYPE_CHECKING:
@@ -62,7 +65,12 @@ def load(path: Path) -> tuple[str, Experiment]:
     """The text of a description, and the experiment that it describes."""
     text = read_text(path)
     folder = Path() if str(path) == "-" else path.parent
-    return text, Experiment.from_toml(text, file=str(path), folder=folder)
+    try:
+        return text, Experiment.from_toml(text, file=str(path), folder=folder)
+    except ExperimentError:
+        if other := is_other(text, "experiment"):
+            raise UsageError(printable(f"{path}: {other}")) from None
+        raise
 
 
 def ask(

@@ -1,0 +1,32 @@
+"""Which kind of file a text is, where the other kind was wanted: one message instead of one for each field."""
+
+from __future__ import annotations
+
+#: Fields that only one kind has, and what reads it.
+_ONLY = {
+    "scenario": (frozenset({"host", "link", "vc", "duration"}), "`cellyard run` and `cellyard check` read it"),
+    "experiment": (
+        frozenset({"base", "axis", "question", "metrics"}),
+        "`cellyard experiment check`, `run` and `report` read it",
+    ),
+}
+
+
+def is_other(text: str, wanted: str) -> str:
+    """What to say of a TOML text that is plainly of the kind that is not ``wanted``; nothing of any other text.
+
+    >>> is_other('host = []', "experiment")
+    'is a scenario, no experiment: `cellyard run` and `cellyard check` read it'
+    >>> is_other('host = []', "scenario"), is_other('[question', "scenario")
+    ('', '')
+    """
+    import tomllib
+
+    try:
+        fields = tomllib.loads(text).keys()
+    except (ValueError, RecursionError):
+        return ""
+    ((other, (own, reads)),) = ((kind, told) for kind, told in _ONLY.items() if kind != wanted)
+    if not own & fields or _ONLY[wanted][0] & fields:
+        return ""
+    return f"is {'an' if other[0] == 'e' else 'a'} {other}, no {wanted}: {reads}"
