@@ -93,6 +93,22 @@ def test_csv_has_a_line_per_run_and_files_have_the_rest(cli: Cli, lan: Path, tmp
     assert float(epd["efficiency"]) == median >= float(epd["efficiency_low"])
 
 
+def test_without_a_largest_goodput_the_field_that_efficiency_needs_is_named(
+    cli: Cli, lan: Path, tmp_path: Path
+) -> None:
+    field, told = "measure.max_goodput", "the scenario does not state measure.max_goodput"
+    assert cli("run", lan).stderr == ""
+    assert cli("run", lan, "--set", f"{field}=default").stderr == f"note: no efficiency: {told}\n"
+    some = cli("run", lan, "--grid", f"{field}=default,100 Mbps", "--replications", 2).stderr
+    assert some == f"note: no efficiency of 2 of 4 runs: {told}\n"
+    (tmp_path / "e.toml").write_text(
+        f'name = "e"\nbase = {{ file = "{lan}" }}\nset = {{ "{field}" = "default" }}\nreplications = 2\nmetrics = ["efficiency"]\n'
+        'axis = [{ path = "switch.west.ubr.drop", values = ["epd", "fba"] }]\nquestion = { kind = "table" }\n'
+    )
+    answer = json.loads(cli("experiment", "run", "e.toml", "--format", "json").stdout)["answer"]
+    assert f"efficiency is not defined at any point: {told}." in answer
+
+
 def test_csv_has_the_values_of_a_grid_as_numbers(cli: Cli, lan: Path, tmp_path: Path) -> None:
     grid = ["--grid", "switch.west.ubr.buffer=500 cells,unlimited", "--grid", "vc.traffic.granularity=500 ms,1 s"]
     done = cli("run", lan, *grid, "--grid", "switch.west.ubr.drop=epd", "--format", "csv", "--out", "out")

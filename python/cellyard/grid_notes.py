@@ -60,7 +60,7 @@ def _replaced(point: Point, overrides: Sequence[tuple[str, str]], place: int) ->
 
 
 def after(runs: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Sentences about seeds that changed nothing, goodput above what fits (by more than its print tells), and cells left at hosts."""
+    """Sentences about seeds that changed nothing, goodput above what fits (by more than its print tells), no efficiency, cells at hosts."""
     notes = _never_sent(runs) + _beyond_line(runs)
     found: dict[str, str] = {}
     for run in runs:
@@ -74,6 +74,10 @@ def after(runs: Sequence[Mapping[str, Any]]) -> list[str]:
                 f"seed={seed} gave the very run of seed={same}: where nothing is random, only --replications makes draws"
             )
             break
+    without = sum(run["totals"]["efficiency"] is None and any(map(_carries_frames, run["vcs"])) for run in runs)
+    if without:
+        some = "" if without == len(runs) else f" of {without} of {len(runs)} runs"
+        notes.append(f"no efficiency{some}: the scenario does not state measure.max_goodput")
     most = max((run["totals"]["efficiency"] or 0 for run in runs), default=0)
     if most > 1.0005:
         notes.append(f"efficiency is up to {most:.3f}: more was delivered than measure.max_goodput says can be")
@@ -90,6 +94,10 @@ def _beyond_line(runs: Sequence[Mapping[str, Any]]) -> list[str]:
         f"the goodput through {port['name']} is up to {port['efficiency']:.4f} of what its link can carry in the measuring time: "
         "data that came before it, behind a gap, counts once the gap is filled; with another warm-up, or none, less or nothing does"
     ]
+
+
+def _carries_frames(vc: Mapping[str, Any]) -> bool:
+    return bool(vc["carries"] == "frames")
 
 
 def is_overloaded(vc: Mapping[str, Any]) -> bool:

@@ -39,7 +39,8 @@ class Table:
                 if (found := mean_of(path, defined(one, metric), CONFIDENCE))
             ]
             if not means:
-                sentences.append(f"{metric} is not defined at any point.")
+                why = ": the scenario does not state measure.max_goodput" if metric == "efficiency" else ""
+                sentences.append(f"{metric} is not defined at any point{why}.")
                 continue
             (high, top), (low, bottom) = max(means, key=_mean), min(means, key=_mean)
             if high.mean == low.mean:
