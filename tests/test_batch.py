@@ -100,7 +100,7 @@ def test_progress_away_from_a_terminal_is_a_line_now_and_then(
         now[0] = progress.LINE_SECONDS
         shown.update(0.4)
     took = progress.LINE_SECONDS
-    assert capsys.readouterr().err == f"lan: 0.40 of 1 runs, {took:.0f} s, some {2 * took:.0f} s left\n"
+    assert capsys.readouterr().err == f"lan: 0 of 1 runs, {took:.0f} s, some {2 * took:.0f} s left\n"
     with progress.Progress("lan", 1, simulated_seconds=20.0) as shown:
         shown.update(0.1)
         now[0] += progress.LINE_SECONDS

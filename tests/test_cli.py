@@ -257,7 +257,7 @@ def test_progress_goes_to_standard_error_as_plain_lines(lan: Path) -> None:
         f"from cellyard.cli import main; main(['run', {str(lan)!r}, '--replications', '2'])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert "two TCPs: 2.00 of 2 runs" in done.stderr
+    assert "two TCPs: 2 of 2 runs" in done.stderr
     assert "of 2 runs" not in done.stdout and "\x1b" not in done.stderr
 
 
@@ -270,9 +270,9 @@ def test_plain_lines_of_progress_tell_how_long_the_rest_takes(
         for done in (4.0, 6.0, 10.0):  # four were found
             progress.update(done)
     assert capsys.readouterr().err.splitlines() == [
-        "sweep: 4.00 of 10 runs, 10 s",
-        "sweep: 6.00 of 10 runs, 10 s, 0.2 runs/s, some 20 s left",
-        "sweep: 10.00 of 10 runs, 10 s, 0.6 runs/s, some 0 s left",
+        "sweep: 4 of 10 runs, 10 s",
+        "sweep: 6 of 10 runs, 10 s, 0.2 runs/s, some 20 s left",
+        "sweep: 10 of 10 runs, 10 s, 0.6 runs/s, some 0 s left",
     ]
 
 

@@ -184,9 +184,7 @@ def test_a_notebook_shows_how_far_an_experiment_is_and_that_it_is_done(notebook:
     outcome = small_experiment().run(jobs=1)
     texts = [one["text/plain"] for one in notebook]
     assert len(texts) > 3 and texts[0].startswith("small: 0 of 2 points, ")
-    assert any(
-        re.fullmatch(r"small: 1 of 2 points, \d\.\d\d of 8 runs, .* runs/s, some \d+ s left", one) for one in texts
-    )
+    assert any(re.fullmatch(r"small: 1 of 2 points, \d of 8 runs, .* runs/s, some \d+ s left", one) for one in texts)
     assert re.fullmatch(r"small: done after \d+\.\d s", texts[-1])
     assert notebook[-2]["text/html"].startswith("<progress max='8' value='")
     assert outcome.runs == 8

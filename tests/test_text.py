@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from cellyard.commands import study_list
 from cellyard.commands.run_files import series_pieces
+from cellyard.progress import Progress
 from cellyard.text import PIECE, cell, csv_text, dump, json_pieces, json_text, span, table
 from conftest import EXAMPLES, Cli
 
@@ -67,6 +71,22 @@ def columns(shown: str) -> list[dict[str, str]]:
     spans = list(zip([0, *(end + 2 for end in ends)], ends, strict=False))
     heads = [head[start:end].strip() for start, end in spans]
     return [dict(zip(heads, (row[start:end].strip() for start, end in spans), strict=True)) for row in rows]
+
+
+def test_the_list_of_studies_is_as_wide_as_its_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    piped = study_list.overview()
+    monkeypatch.setattr("sys.stdout", SimpleNamespace(isatty=lambda: True))
+    shown = study_list.overview()
+    monkeypatch.undo()
+    assert max(map(len, piped.splitlines())) > 120 and max(map(len, shown.splitlines())) <= 80
+    words = [re.sub(r"-{2,}", "", text).split() for text in (piped, shown)]
+    assert sorted(words[0]) == sorted(words[1])
+
+
+def test_progress_counts_whole_runs() -> None:
+    assert Progress("lan", 120)._far(119.73, None) == "119 of 120 runs"
+    assert Progress("lan", 120)._far(120.0, None) == "120 of 120 runs"
 
 
 def test_files_tell_when_they_began_and_were_complete(cli: Cli, tmp_path: Path) -> None:

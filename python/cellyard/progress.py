@@ -20,7 +20,7 @@ SHOWN_SECONDS = 0.5
 
 
 class Progress(AbstractContextManager["Progress"]):
-    """Shows how many of ``total`` runs are done, parts of runs counted, how fast that goes and how long the rest will take.
+    """Shows how many of ``total`` runs are done, how fast that goes and how long the rest will take; bar and pace count parts of runs.
 
     Of a single run it shows how much of ``simulated_seconds`` has passed, of ``points`` how many have all their runs.
     """
@@ -69,7 +69,7 @@ class Progress(AbstractContextManager["Progress"]):
         if self._simulated_seconds is not None:
             far = f"{done * self._simulated_seconds:.3g} of {self._simulated_seconds:g} s simulated"
         else:
-            far = f"{done:.2f} of {self._total} runs"
+            far = f"{int(done + 1e-6)} of {self._total} runs"
             if points is not None and self._points:
                 far = f"{points} of {self._points} points, {far}"
         return far
