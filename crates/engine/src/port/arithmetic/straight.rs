@@ -252,7 +252,10 @@ impl Pair {
             &fabric.hops[runs[0].hop as usize],
             &fabric.hops[runs[1].hop as usize],
         ];
-        if !applies(kernel, runs[1], hops[1])
+        // None arrives at its host sooner than that.
+        let to = fabric.measured.1.min(fabric.end);
+        if time + c + hops[0].latency >= to
+            || !applies(kernel, runs[1], hops[1])
             || kernel.idle_at(time.0 as i64)
             || !inputs.tie.is_regular()
         {
