@@ -37,9 +37,9 @@ const EACH_HOP: f64 = 1.6e-6;
 /// For each link, host and VC.
 const EACH_COMPONENT: f64 = 2.0e-6;
 /// For each frame: sender, receiver and event list.
-const EACH_FRAME: f64 = 0.07e-6;
+const EACH_FRAME: f64 = 0.06e-6;
 /// For each cell of a station.
-const EACH_STATION_CELL: f64 = 3e-9;
+const EACH_STATION_CELL: f64 = 2.2e-9;
 
 /// For each cell of a port that a probe watches, beside that.
 const EACH_WATCHED_CELL: f64 = 40e-9;
