@@ -274,10 +274,14 @@ impl Pair {
         let mut rounds = left.min(right);
         let longer = usize::from(right > left);
         let mut behind = left.max(right) - rounds;
+        let next_frame = fabric.feeds[feeds[1]].second_time();
         // Divisions only where a limit is near.
         if begin + c * u64::from(rounds - 1) >= limit {
             rounds = (limit - begin).0.div_ceil(c.0) as u32;
             behind = 0;
+        } else if rounds == right && next_frame <= begin + c * u64::from(rounds - 1) {
+            // The other brings another frame before the last round is over.
+            return None;
         } else if behind > 0 {
             // The other may bring another frame.
             let alone = limit.min(fabric.feeds[feeds[1 - longer]].second_time());
