@@ -424,6 +424,14 @@ def test_no_text_of_a_study_becomes_markup_in_the_summary(hostile: Study) -> Non
     assert sorted(len(re.findall(r"(?<!\\)\|", line)) for line in tables) == 3 * [5] + 3 * [7] + 4 * [8]
 
 
+def test_an_assumption_without_alternatives_names_none_in_the_summary(hostile: Study) -> None:
+    rows, document = results_of(hostile)
+    assert "Tried: tried" in summary(hostile, rows, document)
+    hostile.info["assumed"][0]["tried"] = ""
+    text = summary(hostile, rows, document)
+    assert "Tried" not in text and ". Effect: effect" in text
+
+
 def test_without_replications_nothing_is_judged_by_its_range(hostile: Study) -> None:
     rows, document = results_of(hostile)
     single = Rows(replace(one, ranges={}) for one in rows)
