@@ -205,6 +205,10 @@ path = "vc.start"
 values = ["0 s", "100 ms", "200 ms"]
 """
 WITHOUT_ABR = "vc1 and 4 more of the class abr is without `abr`: no rate is kept to, as in the class ubr"
+UNLIKE = (
+    "service compares queues of unlike size, as each class has a buffer of its own: at west->east ubr has 1000 cells "
+    "and abr has no limit"
+)
 TOO_LATE = "no data from vc1 and 4 more: the start is the end of the run or later"
 
 
@@ -212,7 +216,7 @@ def test_check_and_run_tell_each_note_of_the_scenarios_once_with_the_values_that
     cli: Cli, tmp_path: Path
 ) -> None:
     (tmp_path / "noted.toml").write_text(NOTED)
-    told = [f"{WITHOUT_ABR} (at service = abr)", f"{TOO_LATE} (at start = 100 ms and 200 ms)"]
+    told = [UNLIKE, f"{WITHOUT_ABR} (at service = abr)", f"{TOO_LATE} (at start = 100 ms and 200 ms)"]
     checked = cli("experiment", "check", "noted.toml").stdout
     assert sorted(line for line in checked.splitlines() if line.startswith("note: ")) == sorted(
         f"note: {note}" for note in told
@@ -223,6 +227,19 @@ def test_check_and_run_tell_each_note_of_the_scenarios_once_with_the_values_that
     assert all(printed.count(f"note: {note}") == 1 for note in told)
     csv = cli("experiment", "run", "noted.toml", "--format", "csv")
     assert "note" not in csv.stdout and all(f"note: {note}" in csv.stderr for note in told)
+
+
+def test_classes_that_are_compared_are_noted_where_their_queues_have_other_buffers() -> None:
+    services = ex.Axis("vc.*.class", ["ubr", "gfr"], name="service")
+
+    def noted(*axes: ex.Axis) -> list[str]:
+        experiment = ex.Experiment(name="sizes", base=BASE, axes=[services, *axes], metrics=["efficiency"])
+        return [note for note in experiment.notes if "unlike size" in note]
+
+    own, sizes = "switch.west.{}.buffer", ["1000 cells", "2000 cells"]
+    (note,) = noted(ex.Axis(own.format("ubr"), sizes))
+    assert note.endswith("at west->east ubr has 1000 cells and 2000 cells and gfr has no limit")
+    assert noted(ex.Axis([own.format("ubr"), own.format("gfr")], sizes)) == []
 
 
 def test_a_note_of_all_points_has_no_values_and_one_of_some_has_their_number() -> None:
@@ -244,6 +261,10 @@ class Noting:
         """A note of a class, and one of each point."""
         own = f"starts at {self.point.values['start']}"
         return ["abr is odd", own] if self.point.values["service"] == "abr" else [own]
+
+    def describe(self) -> dict[str, Any]:
+        """It has no ports."""
+        return {"ports": []}
 
 
 def test_notes_of_a_large_grid_are_those_of_a_sample_and_not_more_than_a_few() -> None:
