@@ -179,6 +179,28 @@ def test_a_vc_has_one_colour_in_all_panels_and_more_vcs_than_colours_differ_by_t
     assert queue["a->b vc3"] == cwnd["vc3"] and queue["a->b"] == (plot.COLOURS[0], "-")
 
 
+@pytest.mark.filterwarnings("error")
+def test_ticks_have_all_their_digits_and_what_is_always_zero_is_drawn_from_zero() -> None:
+    figure: Any = plot.over_time(
+        [
+            recorded("sequence", "vc", [0, 1], [1_000_000, 3_000_000]),
+            recorded("queue", "a->b", [0, 1], [0, 0]),
+            recorded("drops", "a->b", [], []),
+        ]
+    )
+    figure.draw_without_rendering()
+    sequence, *others = figure.axes
+    ticks = [tick.get_text() for tick in sequence.get_yticklabels()]
+    assert "3,000,000" in ticks and not any("e+" in tick for tick in ticks)
+    assert [axes.get_ylim() for axes in others] == [(0, 1), (0, 1)]
+    (left, right), nothing = plot.panels(2)[1], plot.panels(1)[1]
+    left.plot([0, 1], [0, 0])
+    right.plot([0, 1], [0, 0])
+    for panels in ([left, right], nothing):
+        plot_rows.share_scale(panels)
+        assert {axes.get_ylim() for axes in panels} == {(0, 1)}
+
+
 def test_sums_begin_with_their_first_interval_and_states_hold_until_the_end() -> None:
     series = [
         recorded("goodput", "vc", [0.3, 0.4], [5, 6]),

@@ -52,6 +52,9 @@ PORTS = frozenset({"queue", "drops", "link-share", "credit", "average-queue"})
 #: Sums over intervals are told at the interval's end; everything else holds from its time on.
 WHERE: Mapping[str, Literal["pre"]] = {"goodput": "pre", "link-share": "pre", "drops": "pre"}
 
+#: Numbers on an axis, with all their digits.
+TICKS = "{x:,.10g}"
+
 _STYLE: Any = {
     "axes.axisbelow": True,
     "axes.edgecolor": "#888888",
@@ -207,7 +210,8 @@ def over_time(
                 time, value = _shown(*_whole(one, end), window)
                 axes.step(time, value, where=WHERE.get(what, "post"), label=label, color=colour, linestyle=dashes)
         axes.set_ylabel(f"{what} [{unit}]")
-        axes.yaxis.set_major_formatter(StrMethodFormatter("{x:,g}"))
+        axes.yaxis.set_major_formatter(StrMethodFormatter(TICKS))
+        zero_at_the_bottom(axes)
         axes.margins(x=0)
         if len(chosen) <= MOST_LABELS:
             # Above the panel, where no line is.
@@ -336,6 +340,13 @@ def _segments(
                 one.time_s[chosen & inside], one.value[chosen & inside], linestyle="", marker=marker, markersize=size,
                 fillstyle="none", markeredgewidth=0.9, color="#111111" if marker == "x" else colour, label=named,
             )  # fmt: skip
+
+
+def zero_at_the_bottom(axes: Axes) -> None:
+    """Draw what is always 0 at the bottom of its panel: matplotlib would put it in the middle, on a scale of a few hundredths around it."""
+    low, high = axes.dataLim.intervaly
+    if low == high == 0 or low > high:  # without any point the ends are infinite
+        axes.set_ylim(0, 1)
 
 
 def lines(axes: Axes, series: Mapping[str, Series], *, steps: bool = True, scale: float = 1.0) -> None:

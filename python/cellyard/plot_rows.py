@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
+from math import inf
 from typing import TYPE_CHECKING, Any
 
-from cellyard.plot import COLOURS, MARKERS, PUBLISHED, as_written, legend, panels_grid
+from cellyard.plot import COLOURS, MARKERS, PUBLISHED, as_written, legend, panels_grid, zero_at_the_bottom
 from cellyard.study import Row, Rows
 
 if TYPE_CHECKING:
@@ -253,10 +254,13 @@ def _combinations(rows: Rows, parameters: Sequence[str]) -> list[dict[str, Any]]
 def share_scale(axes: Sequence[Axes]) -> None:
     """One vertical scale for panels side by side, with room around all that they show; labels on the first alone."""
     ends = [end for one in axes for end in one.dataLim.intervaly]
-    low, high = min(ends), max(ends)
-    margin = 0.08 * (high - low) or 0.05
+    low, high = min(ends), max(ends)  # infinite without any point
+    margin = 0.08 * (high - low) or 0.05 * abs(high)
     for number, one in enumerate(axes):
-        one.set_ylim(low - margin, high + margin)
+        if 0 < margin < inf:
+            one.set_ylim(low - margin, high + margin)
+        else:
+            zero_at_the_bottom(one)
         one.tick_params(labelleft=number == 0)
 
 
