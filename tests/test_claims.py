@@ -555,6 +555,27 @@ def test_claim_on_a_table_made_by_hand(study: str, case: Case) -> None:
     assert case.shown in verdict.evidence
 
 
+@pytest.mark.parametrize(
+    ("by_run", "told"),
+    [
+        ((0.03, 0.02, 0.04), "FBA less EPD: -0.030 [-0.055, -0.005]"),
+        ((0.3, -0.2, 0.05), "[-0.671, +0.571], no difference shown"),
+    ],
+)
+def test_fba_pays_only_where_the_interval_of_what_it_loses_run_by_run_leaves_out_zero(
+    by_run: tuple[float, ...], told: str
+) -> None:
+    known = load("cell-discard")
+
+    def made(row: Row) -> Row:
+        runs = tuple(0.9 - lost * (row["drop_policy"] == "fba") for lost in by_run)
+        return replace(row, simulated={**NEUTRAL, "goodput": sum(runs) / 3}, samples={"goodput": runs})
+
+    verdict = known.part("claims").access_price.judge(Rows(map(made, known.tables["1-2"].rows)))
+    assert verdict.evidence.endswith(told)
+    assert verdict.holds == ("no difference" not in told)
+
+
 def test_every_claim_holds_on_one_table_made_by_hand_and_fails_on_another() -> None:
     seen = {(study, case.claim, case.holds) for study, case in CASES}
     for name, study in studies().items():

@@ -27,10 +27,14 @@ class Difference(NamedTuple):
             return (self.mean > 0) - (self.mean < 0)
         return (self.low > 0) - (self.high < 0)
 
-    def __str__(self) -> str:
-        if self.low is None or self.high is None:
-            return f"{self.mean:+.2f}"
-        return f"{self.mean:+.2f} [{self.low:+.2f}, {self.high:+.2f}]"
+    def __format__(self, form: str) -> str:
+        """The mean with its interval, each number of this form.
+
+        >>> f"{Difference(-0.25, -0.5, 0.0)}", f"{Difference(0.0125):.3f}"
+        ('-0.25 [-0.50, +0.00]', '+0.013')
+        """
+        told = [f"{one:+{form or '.2f'}}" for one in self if one is not None]
+        return told[0] + (f" [{', '.join(told[1:])}]" if len(told) > 1 else "")
 
 
 def differences(a: Row, b: Row, metric: str) -> list[float]:
