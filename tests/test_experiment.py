@@ -59,7 +59,7 @@ def test_run_answers_and_writes_its_files(small: Path, cli: Cli, tmp_path: Path)
     assert done.returncode == 0, done.stderr
     assert "Is EPD better here?" in done.stdout
     assert "6 points, 3 replications of each." in done.stdout
-    assert "\npoints, means of the runs, 5-95 %:\n" in done.stdout
+    assert "\npoints, means of the runs, min-max:\n" in done.stdout
     folder = tmp_path / "results"
     document = json.loads((folder / "results.json").read_text())
     assert document["complete"] is True

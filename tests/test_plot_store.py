@@ -14,8 +14,10 @@ import pytest
 from cellyard import _engine
 from cellyard.batch import Job, run_jobs
 from cellyard.experiment.figures import figures, one_figure
+from cellyard.experiment.records import range_of
 from cellyard.parameters import Scenarios
 from cellyard.plot import style
+from cellyard.ranges import interval
 from cellyard.store import Store, open_store
 from cellyard.stored_points import Asked, Points, gathered
 from conftest import LAN, Cli
@@ -68,7 +70,9 @@ def test_points_are_means_of_the_replications_with_their_range(path: Path) -> No
         assert point["runs"] == REPLICATIONS  # the run as stated is no draw of the ensemble
         values = sorted(runs.values("efficiency"))
         assert point["efficiency"]["mean"] == pytest.approx(sum(values) / REPLICATIONS)
-        assert values[0] <= point["efficiency"]["p5"] <= point["efficiency"]["p95"] <= values[-1]
+        one = point["efficiency"]
+        assert values[0] == one["min"] <= one["p5"] <= one["p95"] <= one["max"] == values[-1]
+        assert range_of(point, "efficiency") == interval(values)
         queues = [max(port.max_queue_cells for port in run.ports.values()) for run in runs]
         assert point["max(port.*.max_queue_cells)"]["mean"] == pytest.approx(sum(queues) / REPLICATIONS)
     assert not found.notes
@@ -189,7 +193,7 @@ def test_one_axis_is_lines_two_are_a_map_three_are_panels_of_one_scale(path: Pat
     means = [point["efficiency"]["mean"] for point in points.points]
     assert axes.lines[0].get_xydata().tolist() == [[300, means[0]], [1000, means[1]]]
     band = axes.collections[0].get_paths()[0].vertices
-    assert band[:, 1].max() == pytest.approx(max(point["efficiency"]["p95"] for point in points.points))
+    assert band[:, 1].max() == pytest.approx(max(point["efficiency"]["max"] for point in points.points))
 
     points = asked(path, by=["drop"], where=where[:1])
     (axes,) = shown(one_figure(points.document()).figure)
@@ -242,7 +246,7 @@ def cut_off(figure: Any) -> list[str]:
 
 def points_of(metrics: list[str], **axes: list[Any]) -> dict[str, Any]:
     """A document of points at all values of the axes, their metrics made up."""
-    numbers = {"mean": 0.5, "low": 0.4, "high": 0.6, "p5": 0.4, "p95": 0.6}
+    numbers = {"mean": 0.5, "low": 0.4, "high": 0.6, "p5": 0.4, "p95": 0.6, "min": 0.3, "max": 0.7}
     points = [
         {**dict(zip(axes, place, strict=True)), "runs": 20, **dict.fromkeys(metrics, numbers)}
         for place in itertools.product(*axes.values())
@@ -283,7 +287,7 @@ def test_the_command_writes_the_figure_and_prints_what_it_shows(cli: Cli, path: 
     assert float(rows[0]["efficiency.mean"]) == document["points"][0]["efficiency"]["mean"]
     assert document["runs"] == 8 * REPLICATIONS
     assert cli(*arguments, "--out", "map.png").stdout.startswith(
-        "points, means of the runs, 5-95 %:\nbuffer_cells  drop"
+        "points, means of the runs, min-max:\nbuffer_cells  drop"
     )
 
 
@@ -311,7 +315,7 @@ def test_what_is_wrong_is_one_line_and_leaves_nothing(
 
 def test_a_buffer_without_limit_stands_beside_the_others_as_a_word() -> None:
     pytest.importorskip("matplotlib")
-    spread = {"mean": 0.5, "low": 0.4, "high": 0.6, "p5": 0.3, "p95": 0.7}
+    spread = {"mean": 0.5, "low": 0.4, "high": 0.6, "p5": 0.3, "p95": 0.7, "min": 0.2, "max": 0.8}
     points = [{"buffer_cells": buffer, "runs": 2, "efficiency": spread} for buffer in (500, 1000, float("inf"))]
     document = Points(["buffer_cells"], ["efficiency"], points).document()
     (axes,) = one_figure(document).figure.axes

@@ -374,7 +374,7 @@ def plot(
 ) -> int:
     """Draw stored runs, and print what was drawn.
 
-    Over one parameter, means with the band of 5 to 95 % of the runs; over two a heat map; over three a panel for each value of the third.
+    Over one parameter, means with the range of the runs; over two a heat map; over three a panel for each value of the third.
     """
     from cellyard.commands import plot
 

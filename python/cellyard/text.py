@@ -21,8 +21,11 @@ PIECE = 10_000
 _PLAIN = r"[-+]?\d+(\.\d+)?(e[-+]?\d+)?"
 _NUMBER = re.compile(rf"({_PLAIN}(\.\.{_PLAIN})?\*?)?$")
 
+#: Heads of columns of ranges; see `range_head`.
+RANGE_HEADS = ("5-95 %", "min-max", "range")
+
 #: Heads of columns that belong to the column before them.
-_FOLLOWS = frozenset({"5-95 %", "min-max", "range", "published", "diff"})
+_FOLLOWS = frozenset({*RANGE_HEADS, "published", "diff"})
 
 
 def table(

@@ -13,10 +13,11 @@ from cellyard.cluster import asked
 from cellyard.commands import FAILED, experiment_files, experiment_text
 from cellyard.commands.experiment_run import ask, load
 from cellyard.experiment.figures import columns_of, figures
+from cellyard.experiment.records import range_of
 from cellyard.files import FileSet
 from cellyard.folder import open_store
 from cellyard.terminal import printable
-from cellyard.text import cell, span
+from cellyard.text import RANGE_HEADS, cell, span
 
 #: Rows of a table on the page; all are in the files beside it.
 MOST_ROWS = 200
@@ -88,10 +89,9 @@ def _point(document: Mapping[str, Any], point: Mapping[str, Any]) -> dict[str, A
     """A point with the mean and the range of each metric."""
     found = {name: point[name] for name in [*columns_of(document), "runs"]}
     for metric in document["metrics"]:
-        one = point[metric]
-        found[metric] = one["mean"]
+        found[metric] = point[metric]["mean"]
         if point["runs"] > 1:
-            found[f"{metric}, 5-95 %"] = span(None if one["p5"] is None else (one["p5"], one["p95"]))
+            found[f"{metric}, {experiment_text.head_of(document['points'])}"] = span(range_of(point, metric))
     return found
 
 
@@ -100,7 +100,7 @@ def _table(title: str, records: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     numbers = [
         i
         for i, name in enumerate(names)
-        if not any(isinstance(one.get(name), str) for one in records) or "5-95" in name
+        if not any(isinstance(one.get(name), str) for one in records) or name.endswith(RANGE_HEADS)
     ]
     rows = [[cell(record.get(name)) for name in names] for record in records[:MOST_ROWS]]
     return {

@@ -6,14 +6,13 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from cellyard.text import span, table
+from cellyard.experiment.records import range_of
+from cellyard.text import range_head, span, table
 
 #: Points that are printed; all are in the files of ``--out``.
 MOST_POINTS = 40
 #: Width of sentences.
 WIDTH = 110
-#: Head of a column of ranges: quantiles, of however few runs, as in the document's ``p5`` and ``p95``.
-RANGE = "5-95 %"
 #: Fields of a document that are no tables of an answer.
 _OWN = frozenset({"points", "answer", "notes", "axes", "metrics"})
 
@@ -57,9 +56,14 @@ def _records(title: str, records: Sequence[Mapping[str, Any]]) -> str:
     return f"{title}:\n{table(names, shown, keys=1)}{more}"
 
 
+def head_of(points: Sequence[Mapping[str, Any]]) -> str:
+    """What the ranges of points are, as the head of their column."""
+    return range_head(*(point["runs"] for point in points))
+
+
 def centres(points: Sequence[Mapping[str, Any]]) -> str:
     """What is told of points that have several runs, to go on in a heading."""
-    return f", means of the runs, {RANGE}" if any(point["runs"] > 1 for point in points) else ""
+    return f", means of the runs, {head_of(points)}" if any(point["runs"] > 1 for point in points) else ""
 
 
 def points_table(points: Sequence[Mapping[str, Any]], metrics: Sequence[str]) -> str:
@@ -68,13 +72,11 @@ def points_table(points: Sequence[Mapping[str, Any]], metrics: Sequence[str]) ->
     several = any(point["runs"] > 1 for point in points)
     header = [*keys]
     for metric in metrics:
-        header += [metric, *([RANGE] if several else [])]
+        header += [metric, *([head_of(points)] if several else [])]
     rows = []
     for point in points:
         row = [point.get(key) for key in keys]
         for metric in metrics:
-            found = point[metric]
-            ends = None if found["p5"] is None else (found["p5"], found["p95"])
-            row += [found["mean"], *([span(ends)] if several else [])]
+            row += [point[metric]["mean"], *([span(range_of(point, metric))] if several else [])]
         rows.append(row)
     return table(header, rows, keys=len(keys))

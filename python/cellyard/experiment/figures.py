@@ -8,10 +8,23 @@ from statistics import median
 from typing import Any
 
 from cellyard.errors import UsageError
+from cellyard.experiment.records import range_of
 from cellyard.experiment.sentences import number
-from cellyard.plot import COLOURS, DASHES, MARKERS, MOST_PANELS, Drawn, fit_titles, legend, panels, panels_grid
+from cellyard.plot import (
+    COLOURS,
+    DASHES,
+    MARKERS,
+    MOST_PANELS,
+    TICKS,
+    Drawn,
+    fit_titles,
+    legend,
+    panels,
+    panels_grid,
+    zero_at_the_bottom,
+)
 from cellyard.plot_rows import share_scale
-from cellyard.text import cell
+from cellyard.text import cell, range_name
 
 #: Most levels of an axis on a heat map, and most panels beside each other.
 MOST_LEVELS, MOST_ACROSS = 16, 4
@@ -108,17 +121,18 @@ def _others(document: Mapping[str, Any], axis: str) -> list[dict[str, Any]]:
 
 
 def _lines(document: Mapping[str, Any], axis: str, metrics: Sequence[str]) -> Drawn:
-    """The mean of each metric over one axis, with the band of 5 to 95 % of the runs."""
+    """The mean of each metric over one axis, with the band of the runs."""
     points = document["points"]
     figure, places = panels(len(metrics), width=max(4.4, WIDTH * len(metrics)), height=3.0)
     for place, metric in zip(places, metrics, strict=True):
         _line(place, points, axis, metric)
+        zero_at_the_bottom(place)
         for value in _found(document, axis):
             place.axvline(value, color=COLOURS[1], linestyle="--", linewidth=0.9)
         place.set_xlabel(axis)
         place.set_title(metric)
     marked = " The dashed line is at the value found." if _found(document, axis) else ""
-    return Drawn("lines", f"{_and(metrics)} over {axis}", f"Means, and 5 to 95 % of the runs.{marked}", figure)
+    return Drawn("lines", f"{_and(metrics)} over {axis}", f"Means, and {_range(points)}.{marked}", figure)
 
 
 def _line(
@@ -137,14 +151,14 @@ def _line(
 
     ``every`` are the points of all panels, which have one scale.
     """
-    own = [(point[axis], point[metric]) for point in points if point[metric]["mean"] is not None]
-    means = [one["mean"] for _, one in own]
-    low, high = [one["p5"] for _, one in own], [one["p95"] for _, one in own]
+    own = [(p[axis], p[metric]["mean"], ends) for p in points if (ends := range_of(p, metric))]
+    means = [mean for _, mean, _ in own]
+    low, high = map(list, zip(*(end for _, _, end in own), strict=True)) if own else ([], [])
     look: Any = {"color": COLOURS[group % len(COLOURS)], "label": label, "markersize": 3}
     look["marker"] = MARKERS[group % len(MARKERS)]
-    words = list(words) or ([value for value, _ in own] if any(_is_word(value) for value, _ in own) else [])
+    words = list(words) or ([value for value, _, _ in own] if any(_is_word(value) for value, _, _ in own) else [])
     if not words:
-        x = [value for value, _ in own]
+        x = [value for value, _, _ in own]
         place.fill_between(x, low, high, color=look["color"], alpha=0.18, linewidth=0)
         place.plot(x, means, linestyle=DASHES[group // len(COLOURS) % len(DASHES)], **look)
         _scale(place, [point[axis] for point in every or points])
@@ -154,7 +168,7 @@ def _line(
         [m - a for m, a in zip(means, low, strict=True)],
         [b - m for m, b in zip(means, high, strict=True)],
     ]
-    x = [words.index(value) + shift for value, _ in own]
+    x = [words.index(value) + shift for value, _, _ in own]
     place.errorbar(x, means, yerr=errors, linestyle="", capsize=3, elinewidth=0.9, **look)
     place.set_xticks(range(len(words)), [_tick(word) for word in words], rotation=20, ha="right")
     place.set_xlim(-0.5, len(words) - 0.5)
@@ -175,7 +189,7 @@ def _scale(place: Any, values: Sequence[float]) -> None:
     from matplotlib.ticker import NullFormatter, StrMethodFormatter
 
     place.set_xscale("log")
-    place.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    place.xaxis.set_major_formatter(StrMethodFormatter(TICKS))
     place.xaxis.set_minor_formatter(NullFormatter())
     factor = (max(values) / min(values)) ** 0.03
     place.set_xlim(min(values) / factor, max(values) * factor)
@@ -220,7 +234,7 @@ def _grouped(document: Mapping[str, Any], axis: str, by: str, others: Sequence[M
         entries.append(Line2D([], [], **look))
     legend(figure, entries, loc="outside upper center", ncols=min(len(entries), 5), fontsize=8, title=by)
     over = " for each value of ".join([axis, by])
-    return Drawn("lines", f"{_and(metrics)} over {over}", "Means, and 5 to 95 % of the runs.", figure)
+    return Drawn("lines", f"{_and(metrics)} over {over}", f"Means, and {_range(points)}.", figure)
 
 
 def _found(document: Mapping[str, Any], axis: str) -> list[float]:
@@ -397,6 +411,12 @@ def _differences(records: Sequence[Mapping[str, Any]]) -> Drawn:
     return Drawn(
         "differences", "Differences", "With the intervals of Holm's steps; grey ones are not told apart.", figure
     )
+
+
+def _range(points: Sequence[Mapping[str, Any]]) -> str:
+    """What bands and bars are, in words."""
+    names = [range_name(run(point["runs"] for point in points)) for run in (max, min)]
+    return f"the range of the runs ({', of fewer runs '.join(dict.fromkeys(names))})"
 
 
 def _order(points: Sequence[Mapping[str, Any]], axis: str) -> Any:

@@ -10,7 +10,7 @@ from cellyard.experiment.meaning import mean_of
 from cellyard.experiment.plan import CONFIDENCE
 from cellyard.experiment.statistics import defined
 from cellyard.metric_path import MetricPath, Number
-from cellyard.ranges import quantile
+from cellyard.ranges import has_quantiles, quantile
 
 
 def of_runs(
@@ -32,7 +32,7 @@ def of_runs(
 def summed_up(
     samples: Sequence[Mapping[str, Number]], metrics: Mapping[str, MetricPath]
 ) -> dict[str, dict[str, float | None]]:
-    """Of each metric the mean over runs with its interval, and the range of the runs; ``None`` where it is not defined."""
+    """Of each metric the mean over runs with its interval, quantiles of the runs and their ends; ``None`` where it is not defined."""
     found: dict[str, dict[str, float | None]] = {}
     for metric, path in metrics.items():
         values = sorted(defined(samples, metric))
@@ -43,5 +43,14 @@ def summed_up(
             "high": mean and mean.high,
             "p5": quantile(values, 0.05) if values else None,
             "p95": quantile(values, 0.95) if values else None,
+            "min": values[0] if values else None,
+            "max": values[-1] if values else None,
         }
     return found
+
+
+def range_of(point: Mapping[str, Any], metric: str) -> tuple[float, float] | None:
+    """The range of a metric's runs at a point, as `cellyard.ranges.interval` has it; ``None`` where it is not defined."""
+    low, high = ("p5", "p95") if has_quantiles(point["runs"]) else ("min", "max")
+    found = point[metric]
+    return None if found[low] is None else (found[low], found[high])
