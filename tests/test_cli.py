@@ -101,12 +101,25 @@ def test_without_a_largest_goodput_the_field_that_efficiency_needs_is_named(
     assert cli("run", lan, "--set", f"{field}=default").stderr == f"note: no efficiency: {told}\n"
     some = cli("run", lan, "--grid", f"{field}=default,100 Mbps", "--replications", 2).stderr
     assert some == f"note: no efficiency of 2 of 4 runs: {told}\n"
-    (tmp_path / "e.toml").write_text(
-        f'name = "e"\nbase = {{ file = "{lan}" }}\nset = {{ "{field}" = "default" }}\nreplications = 2\nmetrics = ["efficiency"]\n'
-        'axis = [{ path = "switch.west.ubr.drop", values = ["epd", "fba"] }]\nquestion = { kind = "table" }\n'
-    )
-    answer = json.loads(cli("experiment", "run", "e.toml", "--format", "json").stdout)["answer"]
-    assert f"efficiency is not defined at any point: {told}." in answer
+    for question in (
+        'kind = "table"',
+        'kind = "precision", within = { efficiency = 0.1 }, most = 6',
+        'kind = "compare", axis = "drop"',
+        'kind = "find", axis = "drop", require = ["efficiency > 0.1"], checks = 0',
+        'kind = "optimise", goals = { efficiency = "highest" }, trials = 2',
+        'kind = "sensitivity", samples = 2',
+    ):
+        (tmp_path / "e.toml").write_text(
+            f'name = "e"\nbase = {{ file = "{lan}" }}\nset = {{ "{field}" = "default", duration = "10 ms" }}\nreplications = 5\n'
+            'metrics = ["efficiency"]\naxis = [{ path = "switch.west.ubr.drop", values = ["epd", "fba"] }]\n'
+            f"question = {{ {question} }}\n"
+        )
+        assert f"note: efficiency is not defined: {told}\n" in cli("experiment", "check", "e.toml").stdout
+        ran = cli("experiment", "run", "e.toml", "--format", "json")
+        if "sensitivity" in question:
+            assert ran.returncode == 2 and f"needs it at each: {told}\n" in ran.stderr
+        else:
+            assert f"efficiency is not defined: {told}" in json.loads(ran.stdout)["notes"], ran.stderr
 
 
 def test_csv_has_the_values_of_a_grid_as_numbers(cli: Cli, lan: Path, tmp_path: Path) -> None:

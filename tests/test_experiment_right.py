@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -463,6 +464,33 @@ def test_sensitivity_names_no_axis_as_the_first_where_the_interval_of_any_other_
     assert _sentence("m", [second, first]).startswith("a decides m most: by total index a 0.9 [0.8, 1] and b 0.4 ")
     unsure = "Which axis decides m most is not sure, as intervals overlap: by total index a 0.9 [0.8, 1], b 0.4 "
     assert _sentence("m", [second, first, wide]).startswith(unsure)
+
+
+def test_sensitivity_says_which_indices_cannot_be_and_how_many_runs_would_tell_more() -> None:
+    pytest.importorskip("scipy")
+    axes = [
+        ex.Axis("switch.west.ubr.drop.r", ex.Range(0.1, 0.9)),
+        ex.Axis("switch.west.ubr.drop.z", ex.Range(0.1, 0.9)),
+    ]
+    experiment = ex.Experiment(
+        name="outside",
+        base=BASE.with_values({"switch.west.ubr.drop": "fba"}),
+        axes=axes,
+        metrics=["efficiency"],
+        question=ex.Sensitivity(["efficiency"], samples=16),
+        replications=3,
+    )
+    few = experiment.run(runner=by(lambda at, _: {"efficiency": at["r"] + drawn(at["r"], at["z"]).gauss(0, 0.5)}))
+    assert few.answer is not None
+    indices = {(order, one["axis"]): one for one in few.answer.tables["indices"] for order in ("first", "total")}
+    outside = {key: one for key, one in indices.items() if not 0 <= one[key[0]] <= 1}
+    assert outside  # the draws are fixed, and noise goes with both axes
+    (told,) = [sentence for sentence in few.answer.sentences if "outside 0 to 1" in sentence]
+    assert all(f"{order} of {axis} for efficiency ({one[order]:.4g})" in told for (order, axis), one in outside.items())
+    half = max((one[f"{order}_high"] - one[f"{order}_low"]) / 2 for (order, _), one in outside.items())
+    (samples, points, runs) = map(int, re.findall(r"some (\d+) samples \((\d+) points, (\d+) runs\)", told)[0])
+    assert runs == 3 * points == 12 * samples
+    assert half * math.sqrt(16 / samples) <= 0.1 < half * math.sqrt(2 * 16 / samples)
 
 
 def test_an_efficiency_above_one_is_told_beside_the_answer() -> None:

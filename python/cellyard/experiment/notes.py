@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from cellyard.errors import ScenarioError
 from cellyard.experiment.design import Point
 from cellyard.experiment.expression import ConditionError
-from cellyard.experiment.plan import Plan
+from cellyard.experiment.plan import LACKING, Plan
 from cellyard.experiment.sentences import counted, listed
 from cellyard.scenario import Scenario
 
@@ -44,7 +44,8 @@ def notes(plan: Plan, scenario: Callable[[Point], Scenario]) -> list[str]:
             for axis, of in queues.items():
                 _add_queues(of, ports, dict(point.levels)[axis].text)
     ranked = sorted(found.items(), key=lambda one: -len(one[1]))
-    told = [note for axis, of in queues.items() for note in _unlike(axis, of)]
+    told = [f"{name} is not defined: {LACKING}" for name in plan.lacking]
+    told += [note for axis, of in queues.items() for note in _unlike(axis, of)]
     told += [f"{note}{_where(own, asked)}" for note, own in ranked[:MOST_TOLD]]
     if len(found) > MOST_TOLD:
         told.append(

@@ -22,6 +22,9 @@ MOST_RUNS = 10_000_000
 #: Points of a large grid that are drawn to be tried beforehand, and values of a range that a question fills in by itself.
 DRAWN, BETWEEN = 200, 20
 
+#: Why there is no efficiency; see `Plan.lacking`.
+LACKING = "the scenario does not state measure.max_goodput"
+
 #: How sure intervals are unless the question says otherwise.
 CONFIDENCE = 0.95
 
@@ -93,6 +96,13 @@ class Plan:
         kept = [point for point in dict.fromkeys(found) if self.allows(point)]
         return list(dict.fromkeys([*kept, *self.some_points(drawn)]))
 
+    @cached_property
+    def lacking(self) -> tuple[str, ...]:
+        """Metrics that are efficiency, of what no scenario of the experiment states: the largest possible goodput."""
+        asked = tuple(name for name, path in self.metrics.items() if path.text == "totals.efficiency")
+        stated = any(path.startswith("measure") for paths in self.paths.values() for path in paths)
+        return asked if asked and not stated and self.base.to_dict()["measure"]["max_goodput"] is None else ()
+
     def _level(self, places: Iterable[int]) -> tuple[tuple[str, Level], ...]:
         """The levels of all axes at these places of the dimensions."""
         return tuple(pair for one, place in zip(self.space, places, strict=True) for pair in one.place(place))
@@ -127,12 +137,13 @@ class Answer:
     metrics: Sequence[str] = ()
 
 
-def defined_or_refuse(values: Iterable[float | None], metric: str, what: str) -> list[float]:
+def defined_or_refuse(values: Iterable[float | None], metric: str, what: str, plan: Plan) -> list[float]:
     """The values; raises `UsageError` when one is not defined, with ``what`` needs it."""
     found = list(values)
     missing = sum(value is None for value in found)
     if missing:
         raise UsageError(
             f"metric {metric} is not defined at {missing} of {len(found)} points, and {what} needs it at each"
+            f"{f': {LACKING}' if metric in plan.lacking else ''}"
         )
     return [value for value in found if value is not None]

@@ -21,6 +21,10 @@ from cellyard.experiment.runner import Remembered
 from cellyard.experiment.sentences import counted, listed, number, percent
 from cellyard.experiment.statistics import defined, estimate
 
+#: Half the width of an interval that tells something of an index.
+NARROW = 0.1
+#: So much beyond 0 and 1 no table shows.
+ROUNDING = 1e-5
 #: Resamples of the bootstrap.
 RESAMPLES = 999
 
@@ -50,7 +54,7 @@ class Sensitivity:
             runs = runner.samples(points, plan.draws)
             means = [[_mean(defined(one, metric)) for one in runs] for metric in self.metrics]
             return np.array(
-                [defined_or_refuse(line, m, "sensitivity") for line, m in zip(means, self.metrics, strict=True)]
+                [defined_or_refuse(line, m, "sensitivity", plan) for line, m in zip(means, self.metrics, strict=True)]
             )
 
         given: list[Any] = []
@@ -91,6 +95,7 @@ class Sensitivity:
                 )
             records += own
             sentences.append(_sentence(metric, own))
+        sentences += _outside(records, plan, self.samples)
         points = self.samples * (len(plan.space) + 2)
         sentences.append(
             f"From {counted(points, 'point')}, {counted(plan.replications, 'replication')} of each on the same draws; "
@@ -127,8 +132,10 @@ def _sentence(metric: str, records: Sequence[dict[str, Any]]) -> str:
         f"{one['axis']} {number(one['total'])} [{number(one['total_low'])}, {number(one['total_high'])}]"
         for one in ranked
     ]
-    alone = number(max(ranked[0]["first"], 0.0))
-    most = ranked[0]["axis"]
+    first, most = ranked[0]["first"], ranked[0]["axis"]
+    alone = (
+        f"explains {number(first)} of the variance" if first > 0 else f"explains nothing that shows ({number(first)})"
+    )
     others = [one["total_high"] for one in ranked[1:] if one["total_high"] is not None]
     is_sure = not others or ranked[0]["total_low"] is None or ranked[0]["total_low"] > max(others)
     begins = (
@@ -136,7 +143,27 @@ def _sentence(metric: str, records: Sequence[dict[str, Any]]) -> str:
         if is_sure
         else f"Which axis decides {metric} most is not sure, as intervals overlap"
     )
-    return f"{begins}: by total index {listed(shares)}; {most} alone explains {alone} of the variance."
+    return f"{begins}: by total index {listed(shares)}; {most} alone {alone}."
+
+
+def _outside(records: Sequence[dict[str, Any]], plan: Plan, samples: int) -> list[str]:
+    """A sentence on the indices that no index can have, and on how many runs would tell more (widths fall with their root)."""
+    found, half = [], 0.0
+    for one in records:
+        for order in ("first", "total"):
+            value, low, high = (one[name] for name in (order, f"{order}_low", f"{order}_high"))
+            if value is not None and not -ROUNDING <= value <= 1 + ROUNDING:
+                found.append(f"{order} of {one['axis']} for {one['metric']} ({number(value)})")
+                half = max(half, (high - low) / 2 if low is not None and high is not None else 0.0)
+    if not found:
+        return []
+    told = "1 index lies" if len(found) == 1 else f"{len(found)} indices lie"
+    told += f" outside 0 to 1, where none can be: {listed(found, most=4)}. That is the error of estimation"
+    if half > NARROW:
+        needed = samples * 2 ** math.ceil(2 * math.log2(half / NARROW))
+        points = needed * (len(plan.space) + 2)
+        told += f"; some {needed} samples ({points} points, {points * plan.replications} runs) would bring such intervals to +-{NARROW}"
+    return [f"{told}."]
 
 
 #: What its table of the description has beside ``kind``.

@@ -39,8 +39,7 @@ class Table:
                 if (found := mean_of(path, defined(one, metric), CONFIDENCE))
             ]
             if not means:
-                why = ": the scenario does not state measure.max_goodput" if metric == "efficiency" else ""
-                sentences.append(f"{metric} is not defined at any point{why}.")
+                sentences.append(f"{metric} is not defined at any point.")
                 continue
             (high, top), (low, bottom) = max(means, key=_mean), min(means, key=_mean)
             if high.mean == low.mean:
