@@ -119,6 +119,7 @@ impl Gate {
         let needs = self.policy.needs();
         Needs {
             every_cell: needs.every_cell || self.policer.is_some(),
+            lost_cells: needs.lost_cells || self.policer.is_some(),
             ..needs
         }
     }
@@ -266,9 +267,9 @@ impl Gate {
     }
 
     /// How many cells of `run` are dropped with the first one of them, as the rest of a frame that was refused or damaged: all, whenever
-    /// they arrive, unless the policy has to see each.
+    /// they arrive, unless somebody has to see each.
     fn rest_of(&self, run: &Run, reason: DropReason) -> u32 {
-        if run.is_single() || self.needs().every_cell {
+        if run.is_single() || self.needs().lost_cells {
             return 1;
         }
         let ends = run.flags & ENDS_FRAME != 0;

@@ -67,7 +67,7 @@ pub struct Arriving {
     /// Whether it has low priority (CLP = 1).
     pub tagged: bool,
     /// Whether it is dropped whatever the policy says, with the rest of its frame. Only cells that policies with
-    /// [`Needs::every_cell`] are asked about can be.
+    /// [`Needs::every_cell`] are asked about can be; with [`Needs::lost_cells`] each of them comes.
     pub lost: bool,
     /// Where it finds the port idle: for how many whole cell times of the port that has been so, or any number without [`Needs::idle_time`].
     pub idle_cells: Option<u64>,
@@ -80,9 +80,10 @@ pub struct Arriving {
 pub struct Needs {
     /// Y_i and N_a.
     pub vc_counts: bool,
-    /// Every cell that arrives, those that find the port idle and those of lost frames too, instead of the first cell of each
-    /// frame that finds the port busy.
+    /// Every cell that arrives, those that find the port idle too, instead of the first cell of each frame that finds the port busy.
     pub every_cell: bool,
+    /// Among them those of lost frames, which change what the policy knows. One that does not need them may be asked about them all the same.
+    pub lost_cells: bool,
     /// How long the port has been idle. For policies with `every_cell` only: others are not asked where they find it so.
     pub idle_time: bool,
     /// That the cells which wait can be pushed out. Such a queue is served by a kernel that stores them.

@@ -82,6 +82,7 @@ impl Red {
     pub fn needs(&self) -> Needs {
         Needs {
             every_cell: true,
+            lost_cells: true,
             idle_time: self.when == RedAverage::Idle,
             ..Needs::default()
         }

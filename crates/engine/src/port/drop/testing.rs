@@ -18,6 +18,7 @@ impl DropRule for EveryThird {
     fn needs(&self) -> Needs {
         Needs {
             every_cell: true,
+            lost_cells: true,
             ..Needs::default()
         }
     }

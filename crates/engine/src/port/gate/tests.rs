@@ -200,6 +200,29 @@ fn a_policer_comes_before_the_policy_and_is_told_of_every_cell() {
 }
 
 #[test]
+fn the_rest_of_a_lost_frame_goes_at_once_unless_somebody_needs_each_of_its_cells() {
+    let policed = Police::FGcra {
+        action: PoliceAction::Tag,
+    };
+    for (police, cells) in [(None, 10), (Some(policed), 1)] {
+        let contracts = [Some(testing::contract(1_000_000, 2))];
+        let spec = DropPolicy::GcraEpd {
+            threshold: Threshold::Cells(0),
+            export_tag: false,
+        };
+        let policy = Policy::new(&spec, None, &contracts);
+        let policer = police.map(|spec| Policer::new(&spec, &contracts));
+        let mut gate = Gate::new(None, 99, policer, policy, RestOfFrame::DropButEom, draws());
+        let mut state = FrameState {
+            frame: Some(0),
+            fate: Fate::Damaged,
+        };
+        let rest = gate.judge_anew(NOW, &run(0, 1, 11), &mut state, 0, &queue(3), None);
+        assert_eq!(rest, refused(DropReason::Rest, cells));
+    }
+}
+
+#[test]
 fn a_policy_can_push_out_what_waits_but_not_from_an_empty_queue() {
     let mut gate = gate(&DropPolicy::DropFromFront, RestOfFrame::Accept);
     let mut state = FrameState::default();
