@@ -7,7 +7,7 @@
 
 use super::drop::{Arriving, Decision, DropRule, Needs, Policy, QueueView};
 use super::police::{PoliceRule, Policer, Ruling};
-use crate::cells::{ENDS_FRAME, Fate, FrameState, RM, Run, TAGGED};
+use crate::cells::{ENDS_FRAME, Fate, FrameState, RM, Run};
 use crate::rng::Stream;
 use crate::scenario::{ClassQueue, RestOfFrame};
 use crate::tally::DropReason;
@@ -155,7 +155,7 @@ impl Gate {
 
     /// What the policy alone says about the first cell of `run`, none of whose frame is lost; see [`Gate::judge`]. If that is *accept* and there
     /// is room, the cell is taken. Otherwise it is to be told to [`Gate::judge`].
-    #[inline]
+    #[inline(always)]
     pub fn ask_policy(
         &mut self,
         run: &Run,
@@ -164,16 +164,12 @@ impl Gate {
         queue: &QueueView,
         idle_cells: Option<u64>,
     ) -> Decision {
-        let cell = Arriving {
-            vc,
-            begins,
-            eom: run.first_ends_frame(),
-            tagged: run.flags & TAGGED != 0,
-            lost: false,
-            idle_cells,
-            draws: self.draws,
-        };
-        self.policy.admit(run.time, &cell, queue)
+        let cell = Arriving::first_of(run, begins, vc, idle_cells, self.draws);
+        match &mut self.policy {
+            // By name, so that it becomes part of the loop over cells: whole studies ask nothing else.
+            Policy::AtmRed(policy) => policy.admit(run.time, &cell, queue),
+            policy => policy.admit(run.time, &cell, queue),
+        }
     }
 
     /// Judges the first cell of `run`, which arrives at `now`, `state` being that of its flow at this port, which is brought up to
@@ -196,15 +192,7 @@ impl Gate {
             *state = FrameState::accepted(run.frame);
         }
         let eom = run.first_ends_frame();
-        let mut cell = Arriving {
-            vc,
-            begins,
-            eom,
-            tagged: run.flags & TAGGED != 0,
-            lost: false,
-            idle_cells,
-            draws: self.draws,
-        };
+        let mut cell = Arriving::first_of(run, begins, vc, idle_cells, self.draws);
         let is_rm = run.flags & RM != 0;
         let ruling = match &mut self.policer {
             Some(policer) if !is_rm => policer.judge(now, &cell),

@@ -279,6 +279,15 @@ impl Order {
         self.fill();
     }
 
+    /// The inputs whose next cell arrives at `time`, in order of input, in `group`; they stay.
+    #[inline(always)]
+    pub fn group(&mut self, time: Time, group: &mut Vec<u32>) {
+        group.clear();
+        while let Some((_, input)) = self.get(group.len()).filter(|&(t, _)| t == time) {
+            group.push(input);
+        }
+    }
+
     /// Takes off all inputs whose next cell arrives at `time`, in order of input, into `group`.
     #[inline(always)]
     pub fn pop_group(&mut self, time: Time, group: &mut Vec<u32>) {

@@ -2,8 +2,10 @@
 //!
 //! Such a gate must see every cell, in order, with X as the cell finds it. X is a difference of times here too, and nothing that has come in is
 //! taken back; so no cell need be stored. What remains of a cell is the question, its place behind the last one, and its way on.
+//!
+//! Where the policy alone is asked, all else is brought up to date once for the cells of a run that it lets in, as in `merged.rs`.
 
-use super::Arithmetic;
+use super::{Arithmetic, Merged, merged};
 use crate::cells::{Fate, FrameState, RM, Run};
 use crate::fabric::Fabric;
 use crate::port::Inputs;
@@ -25,6 +27,32 @@ pub struct Judged {
     late: i64,
     /// By how much S - t is corrected at the beginning of a busy period.
     first: i64,
+    /// What was divided last.
+    quotient: Quotient,
+}
+
+/// A number of cell times, and as many in ticks: where those to be counted are much the same from cell to cell, none is divided.
+#[derive(Debug, Default)]
+struct Quotient {
+    cells: i64,
+    ticks: i64,
+}
+
+impl Quotient {
+    /// The whole cell times of `c` in `ticks`, which is not below zero.
+    #[inline(always)]
+    fn of(&mut self, ticks: i64, c: i64) -> u64 {
+        let rest = ticks - self.ticks;
+        // Without a branch: one more, one less or as many.
+        let more = i64::from(rest >= c) - i64::from(rest < 0);
+        self.cells += more;
+        self.ticks += more * c;
+        if !(0..c).contains(&(ticks - self.ticks)) {
+            self.cells = (ticks as u64 / c as u64) as i64;
+            self.ticks = self.cells * c;
+        }
+        self.cells as u64
+    }
 }
 
 impl Judged {
@@ -36,6 +64,7 @@ impl Judged {
             asks_idle_time: gate.needs().idle_time,
             late: i64::from(!arrival_first),
             first: if arrival_first { cell_time.0 as i64 } else { 0 },
+            quotient: Quotient::default(),
         })
     }
 
@@ -64,78 +93,103 @@ impl Arithmetic {
                 break;
             }
             let limit = inputs.order.second_time().min(horizon);
-            if time < limit {
-                let feed = inputs.feed(input);
-                if self.judge_before(fabric, feed, limit) {
-                    inputs.order.postpone_first(fabric.feeds[feed].head.time);
-                } else {
-                    inputs.order.pop();
-                }
+            if time == limit {
+                self.judge_group(inputs, fabric, time);
                 continue;
             }
-            self.judge_group(inputs, fabric, time);
+            let feed = inputs.feed(input);
+            let merged = merged::of(&mut inputs.merged, input);
+            let mut next = Some(time);
+            while let Some(time) = next.filter(|&time| time < limit) {
+                next = self.judge_next(fabric, merged, feed, time);
+            }
+            match next {
+                Some(time) => inputs.order.postpone_first(time),
+                None => inputs.order.pop(),
+            }
         }
     }
 
     /// Takes one cell of each input whose cell arrives at `time`.
     #[inline(never)]
     fn judge_group(&mut self, inputs: &mut Inputs, fabric: &mut Fabric, time: Time) {
-        let first = inputs.coincident(time);
+        inputs.order.group(time, &mut inputs.group);
+        let first = inputs.tie.arrange(time, &mut inputs.group);
         for i in 0..inputs.group.len() {
-            self.judge_one(fabric, inputs.in_turn(first, i));
+            let feed = inputs.in_turn(first, i);
+            let merged = merged::of(&mut inputs.merged, (feed - inputs.first_feed) as u32);
+            self.judge_next(fabric, merged, feed, time);
         }
-        inputs.put_back(fabric);
+        // They stand in their places until all have been handled.
+        for _ in 0..inputs.group.len() {
+            let Some((_, input)) = inputs.order.first() else {
+                unreachable!("so many are there");
+            };
+            let head = &fabric.feeds[inputs.feed(input)].head;
+            let merged = merged::of(&mut inputs.merged, input);
+            if merged.is_under_way() {
+                inputs.order.postpone_first(merged.time());
+            } else if head.n > 0 {
+                inputs.order.postpone_first(head.time);
+            } else {
+                inputs.order.pop();
+            }
+        }
     }
 
-    /// Takes the cells of `feed` that arrive before `limit`, at least one. Whether the feed has more.
+    /// Takes the next cell of `feed`, which arrives at `time`. When the one after it comes, if the feed has more.
     #[inline(always)]
-    fn judge_before(&mut self, fabric: &mut Fabric, feed: usize, limit: Time) -> bool {
-        loop {
-            if !self.judge_one(fabric, feed) {
-                return false;
-            }
-            if fabric.feeds[feed].head.time >= limit {
-                return true;
-            }
+    fn judge_next(
+        &mut self,
+        fabric: &mut Fabric,
+        merged: &mut Merged,
+        feed: usize,
+        time: Time,
+    ) -> Option<Time> {
+        let takes_part = merged.is_under_way()
+            || (self.may_merge(&fabric.feeds[feed].head) && merged.join(self, fabric, feed));
+        if !takes_part {
+            let more = self.judge_one(fabric, feed);
+            return more.then_some(fabric.feeds[feed].head.time);
         }
+        let (idle, queue) = self.found(time);
+        let mut decided = None;
+        if self.has_room(&queue) {
+            let decision = merged.ask_policy(&mut self.gate, &queue, idle);
+            if decision == Decision::Accept && merged.take(self, fabric, time, idle.is_some()) {
+                return merged.next_time(self, fabric, feed);
+            }
+            decided = Some(decision);
+        }
+        merged.leave(self, fabric, feed);
+        let more = self.judge_fully(fabric, feed, &queue, idle, decided);
+        more.then_some(fabric.feeds[feed].head.time)
     }
 
+    /// Whether the cells of `run` may be taken in turns.
+    #[inline(always)]
+    fn may_merge(&self, run: &Run) -> bool {
+        let judged = self.judged.as_ref();
+        let asks_policy_alone = judged.is_some_and(|judged| judged.asks_policy_alone);
+        run.n > 1 && run.flags & RM == 0 && asks_policy_alone && self.counts.is_none()
+    }
     /// Takes the first cell of `feed`; with it the rest of its frame, if that is lost too. Whether the feed has more.
     #[inline(always)]
     fn judge_one(&mut self, fabric: &mut Fabric, feed: usize) -> bool {
-        let Some(judged) = &self.judged else {
-            unreachable!("the gate judges each cell");
-        };
         let run = &fabric.feeds[feed].head;
+        let (t, c) = (run.time.0 as i64, self.cell_time.0 as i64);
+        let (idle, mut queue) = self.found(run.time);
         let hop = &mut fabric.hops[run.hop as usize];
         let begins = run.is_single() || hop.frame_state.frame != Some(run.frame);
-        let (t, c) = (run.time.0 as i64, self.cell_time.0 as i64);
-        let free = self.start + c;
-        let is_idle = free < t + judged.late;
-        // As `ahead` and `cells` have it, where none of it is below zero.
-        let begun = if t == self.busy_since {
-            judged.first
-        } else {
-            0
-        };
-        let ahead = self.start - t - begun;
-        let waiting = if is_idle {
-            0
-        } else {
-            (ahead + c - judged.late) as u64 / c as u64
-        };
-        let counts = self.counts.as_mut();
-        let (waiting_of_vc, active_vcs) =
-            counts.map_or((0, 0), |counts| counts.look(waiting, hop.local));
-        let queue = QueueView {
-            waiting,
-            waiting_of_vc,
-            active_vcs,
-        };
-        let idle = is_idle.then(|| judged.idle_cells(free, t, c));
+        if let Some(counts) = &mut self.counts {
+            (queue.waiting_of_vc, queue.active_vcs) = counts.look(queue.waiting, hop.local);
+        }
         let lost = !begins && hop.frame_state.fate != Fate::Accepted;
-        let room = is_idle || waiting < judged.room;
-        if !judged.asks_policy_alone || lost || !room || run.flags & RM != 0 {
+        let asks = self
+            .judged
+            .as_ref()
+            .is_some_and(|judged| judged.asks_policy_alone);
+        if !asks || lost || !self.has_room(&queue) || run.flags & RM != 0 {
             return self.judge_fully(fabric, feed, &queue, idle, None);
         }
         let decision = self.gate.ask_policy(run, begins, hop.local, &queue, idle);
@@ -147,12 +201,14 @@ impl Arithmetic {
         }
         hop.arrived += 1;
         self.accepted += 1;
-        if is_idle {
+        if idle.is_some() {
             self.busy_since = t;
             self.start = t;
         } else {
+            let free = self.start + c;
+            let ahead = self.ahead(free, t);
+            raise(&mut self.longest, ahead);
             self.start = free;
-            raise(&mut self.longest, ahead + c);
             self.queue_time += (free.min(fabric.end.0 as i64) - t) as u128;
             if let Some(counts) = &mut self.counts {
                 counts.add_one(hop.local);
@@ -167,6 +223,38 @@ impl Arithmetic {
         };
         fabric.depart(departing);
         fabric.feeds[feed].skip(1)
+    }
+
+    /// For how many whole cell times the port has been idle, if the cell that arrives at `time` finds it so, and X.
+    #[inline(always)]
+    fn found(&mut self, time: Time) -> (Option<u64>, QueueView) {
+        let Some(judged) = &mut self.judged else {
+            unreachable!("the gate judges each cell");
+        };
+        let (t, c) = (time.0 as i64, self.cell_time.0 as i64);
+        let free = self.start + c;
+        if free < t + judged.late {
+            return (Some(judged.idle_cells(free, t, c)), QueueView::default());
+        }
+        // As `ahead` and `cells` have it, where none of it is below zero.
+        let begun = if t == self.busy_since {
+            judged.first
+        } else {
+            0
+        };
+        let waiting = judged.quotient.of(free - t - begun - judged.late, c);
+        let queue = QueueView {
+            waiting,
+            ..QueueView::default()
+        };
+        (None, queue)
+    }
+
+    /// Whether a cell that finds `queue` and is let in by the policy is accepted.
+    #[inline(always)]
+    fn has_room(&self, queue: &QueueView) -> bool {
+        let judged = self.judged.as_ref();
+        judged.is_some_and(|judged| queue.waiting < judged.room)
     }
 
     /// The same where the gate has to be asked, or the policy has `decided`.
@@ -189,5 +277,22 @@ impl Arithmetic {
         let cells = |judged: &Judged| judged.idle_cells(self.start + c, t, c);
         let judged = self.judged.as_ref();
         self.idle_at(t).then(|| judged.map_or(0, cells))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cell_times_are_counted_as_by_a_division_wherever_the_last_ones_were() {
+        let c = 7;
+        let mut quotient = Quotient::default();
+        for last in 0..40 {
+            for ticks in (0..40).chain([1 << 40]) {
+                quotient.of(last, c);
+                assert_eq!(quotient.of(ticks, c), (ticks / c) as u64, "{last} {ticks}");
+            }
+        }
     }
 }

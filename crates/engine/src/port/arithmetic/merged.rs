@@ -2,44 +2,73 @@
 //!
 //! Sources that are held to a rate each bring long runs of cells at a distance of their own, so that no cell of one comes without those of others
 //! between. Then only the wait of each cell is new: what its run says of it, and what is counted at its hop and its sink, is the same for all cells
-//! of the run, and is brought up to date once, when the run ends or anybody looks: another way of taking cells, who measures, the end of all.
+//! of the run, and is brought up to date once, when the run ends or anybody looks: another way of taking cells, who measures, the end of all. Cells
+//! that go on to another port are handed to it one by one.
 //!
-//! Conditions: cells of one run come farther apart than one per cell time; they go on to their host without another station, where they arrive within the measuring time; X stays below the
-//! buffer, and below the policy's smallest refusal where a frame begins; no Y_i are kept; nothing is watched. A cell of which they do not hold is
-//! taken by itself.
+//! Conditions: cells of one run come farther apart than one per cell time; none is to be looked at by itself when it leaves; they arrive at their host
+//! within the measuring time, or at the next port before the end; X stays below the buffer, and below the policy's smallest refusal where a frame begins; no
+//! Y_i are kept; nothing is watched. A cell of which they do not hold is taken by itself. Where the gate judges each cell, those that it lets in are
+//! taken in this way at any distance (`judged.rs`).
 
 use super::Arithmetic;
 use crate::cells::{Arrival, ENDS_FRAME, Fate, FrameState, Run};
 use crate::fabric::{Fabric, Next};
 use crate::port::Inputs;
+use crate::port::drop::{Decision, QueueView};
+use crate::port::gate::Gate;
 use crate::tally::raise;
 use crate::units::{Span, Time};
 
 /// An input whose run at the head of its feed is being taken.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Merged {
-    /// Cells of the run that have been taken, and that are left; none of a run that is not being taken.
+    /// What is left of the run, and how many of its cells have been taken; none of a run that is not being taken.
+    run: Run,
     taken: u32,
-    left: u32,
-    /// Arrival of the next one.
-    time: Time,
-    period: Span,
-    /// Index of the flow.
+    /// Number of its flow, and that among those of the port.
     flow: u32,
+    vc: u32,
+    /// Whether delays of its cells are counted at their host.
     is_data: bool,
+    /// Whether the next cell is the first one of its frame, unless each is.
+    begins: bool,
+    /// Where its cells go on.
+    next: Next,
     /// S - t from which on the next cell is to be taken by itself.
     limit: i64,
     /// The same from which on each is.
     later_limit: i64,
-    /// Starts before which, and from which on, cells do not arrive within the measuring time.
+    /// Starts before which, and from which on, cells are not in time.
     from: i64,
     to: i64,
-    /// Age of a cell at its host that does not wait.
-    age: Span,
-    /// Ages of those that have been taken.
+    /// From the start of a cell to its arrival there.
+    beyond: Span,
+    /// Ages there of those that have been taken.
     sum: u128,
     least: Span,
     most: Span,
+}
+
+impl Default for Merged {
+    fn default() -> Merged {
+        Merged {
+            run: Run::default(),
+            taken: 0,
+            flow: 0,
+            vc: 0,
+            is_data: false,
+            begins: false,
+            next: Next::Host,
+            limit: 0,
+            later_limit: 0,
+            from: 0,
+            to: 0,
+            beyond: Span::ZERO,
+            sum: 0,
+            least: Span::FOREVER,
+            most: Span::ZERO,
+        }
+    }
 }
 
 /// Whether the cells of `run`, at the head of its feed, are of that kind, where the next cell of another input comes at `next`.
@@ -60,32 +89,35 @@ pub fn run(kernel: &mut Arithmetic, fabric: &mut Fabric, inputs: &mut Inputs, ho
             break;
         }
         let feed = inputs.feed(input);
-        if inputs.merged.len() <= input as usize {
-            inputs.merged.resize(input as usize + 1, Merged::default());
-        }
-        let merged = &mut inputs.merged[input as usize];
-        let takes_part = merged.left > 0 || merged.join(kernel, fabric, feed);
-        let more = if takes_part && merged.step(kernel, fabric, time) {
-            if merged.left > 0 || merged.goes_on(kernel, fabric, feed) {
-                inputs.order.postpone_first(merged.time);
-                continue;
-            }
-            merged.settle(kernel, fabric, feed)
+        let merged = of(&mut inputs.merged, input);
+        let takes_part = merged.is_under_way() || merged.join(kernel, fabric, feed);
+        let next = if takes_part && merged.step(kernel, fabric, time) {
+            merged.next_time(kernel, fabric, feed)
         } else {
             merged.leave(kernel, fabric, feed);
-            kernel.take_next(fabric, feed, next.min(horizon))
+            let more = kernel.take_next(fabric, feed, next.min(horizon));
+            more.then_some(fabric.feeds[feed].head.time)
         };
-        if more {
-            inputs.order.postpone_first(fabric.feeds[feed].head.time);
-        } else {
-            inputs.order.pop();
+        match next {
+            Some(time) => inputs.order.postpone_first(time),
+            None => inputs.order.pop(),
         }
     }
 }
 
+/// That of `input`.
+#[inline(always)]
+pub fn of(merged: &mut Vec<Merged>, input: u32) -> &mut Merged {
+    let input = input as usize;
+    if merged.len() <= input {
+        merged.resize(input + 1, Merged::default());
+    }
+    &mut merged[input]
+}
+
 /// Brings up to date what is known of `input` elsewhere; its cells are taken in another way.
 #[inline(always)]
-pub fn leave(kernel: &Arithmetic, fabric: &mut Fabric, inputs: &mut Inputs, input: u32) {
+pub fn leave(kernel: &mut Arithmetic, fabric: &mut Fabric, inputs: &mut Inputs, input: u32) {
     let feed = inputs.feed(input);
     if let Some(merged) = inputs.merged.get_mut(input as usize) {
         merged.leave(kernel, fabric, feed);
@@ -93,47 +125,63 @@ pub fn leave(kernel: &Arithmetic, fabric: &mut Fabric, inputs: &mut Inputs, inpu
 }
 
 /// Brings up to date what is known of all inputs elsewhere.
-pub fn settle_all(kernel: &Arithmetic, fabric: &mut Fabric, inputs: &mut Inputs) {
+pub fn settle_all(kernel: &mut Arithmetic, fabric: &mut Fabric, inputs: &mut Inputs) {
     for (merged, feed) in inputs.merged.iter_mut().zip(inputs.first_feed..) {
         merged.settle(kernel, fabric, feed);
     }
 }
 
 impl Merged {
-    /// Whether a run is being taken: one of a period above the cell time. Its feed still has the cells that have been taken since it was settled.
+    /// Whether a run is being taken. Its feed still has the cells that have been taken since it was settled.
     #[inline(always)]
     pub fn is_under_way(&self) -> bool {
-        self.left > 0
+        self.run.n > 0
+    }
+
+    /// When the next cell arrives.
+    #[inline(always)]
+    pub fn time(&self) -> Time {
+        self.run.time
+    }
+
+    /// What the policy behind `gate` says about the next cell: see [`Gate::ask_policy`].
+    #[inline(always)]
+    pub fn ask_policy(&self, gate: &mut Gate, queue: &QueueView, idle: Option<u64>) -> Decision {
+        let begins = self.begins || self.run.is_single();
+        gate.ask_policy(&self.run, begins, self.vc, queue, idle)
     }
 
     /// Begins with the run at the head of `feed`; false if the conditions do not hold.
     #[inline(always)]
-    fn join(&mut self, kernel: &Arithmetic, fabric: &mut Fabric, feed: usize) -> bool {
+    pub fn join(&mut self, kernel: &Arithmetic, fabric: &mut Fabric, feed: usize) -> bool {
         let run = &fabric.feeds[feed].head;
-        let hop = &mut fabric.hops[run.hop as usize];
+        let hop = &fabric.hops[run.hop as usize];
         let begins = run.is_single() || hop.frame_state.frame != Some(run.frame);
-        if hop.next != Next::Host
-            || hop.one_by_one
-            || (run.n > 1 && run.period <= kernel.cell_time)
+        if hop.one_by_one
+            || (kernel.judged.is_none() && run.n > 1 && run.period <= kernel.cell_time)
             || !(begins || hop.frame_state.fate == Fate::Accepted)
         {
             return false;
         }
         let lowest = kernel.full.min(kernel.refusal);
         let beyond = kernel.cell_time + hop.latency;
-        let to = fabric.measured.1.min(fabric.end);
+        let (from, to) = match hop.next {
+            Next::Host => fabric.measured,
+            Next::Port { .. } => (Time::ZERO, fabric.end),
+        };
         *self = Merged {
+            run: *run,
             taken: 0,
-            left: run.n,
-            time: run.time,
-            period: run.period,
             flow: hop.flow.0,
-            is_data: hop.is_data,
+            vc: hop.local,
+            is_data: hop.is_data && hop.next == Next::Host,
+            begins,
+            next: hop.next,
             limit: if begins { lowest } else { kernel.full },
             later_limit: if run.is_single() { lowest } else { kernel.full },
-            from: fabric.measured.0.0 as i64 - beyond.0 as i64,
-            to: to.0 as i64 - beyond.0 as i64,
-            age: run.age + beyond,
+            from: from.0 as i64 - beyond.0 as i64,
+            to: to.min(fabric.end).0 as i64 - beyond.0 as i64,
+            beyond,
             sum: 0,
             least: Span::FOREVER,
             most: Span::ZERO,
@@ -141,64 +189,105 @@ impl Merged {
         true
     }
 
-    /// Takes the next cell, which arrives at `time`; false if that is not to be done here, and then nothing has happened.
+    /// Takes the next cell, which arrives at `time`, unless a limit is near; false if that is not to be done here, and then nothing has happened.
     #[inline(always)]
     fn step(&mut self, kernel: &mut Arithmetic, fabric: &mut Fabric, time: Time) -> bool {
         let t = time.0 as i64;
-        let (from, to) = (self.from, self.to);
-        let wait = if kernel.idle_at(t) {
-            if t < from || t >= to {
-                return false;
-            }
-            kernel.busy_since = t;
-            kernel.start = t;
-            0
+        let idle = kernel.idle_at(t);
+        let is_calm = idle || kernel.ahead(kernel.start, t) < self.limit;
+        is_calm && self.take(kernel, fabric, time, idle)
+    }
+
+    /// Takes the next cell, which arrives at `time`, finds the port `idle` or not, and is accepted; false if it will not be in time, and then nothing
+    /// has happened.
+    #[inline(always)]
+    pub fn take(
+        &mut self,
+        kernel: &mut Arithmetic,
+        fabric: &mut Fabric,
+        time: Time,
+        idle: bool,
+    ) -> bool {
+        let t = time.0 as i64;
+        let start = if idle {
+            t
         } else {
-            let start = kernel.start + kernel.cell_time.0 as i64;
-            if kernel.ahead(kernel.start, t) >= self.limit || start < from || start >= to {
-                return false;
-            }
+            kernel.start + kernel.cell_time.0 as i64
+        };
+        if start < self.from || start >= self.to {
+            return false;
+        }
+        if idle {
+            kernel.busy_since = t;
+        } else {
             let ahead = kernel.ahead(start, t);
             raise(&mut kernel.longest, ahead);
-            kernel.start = start;
-            let wait = (start - t) as u64;
-            kernel.queue_time += u128::from(wait);
-            wait
-        };
-        kernel.accepted += 1;
-        let age = self.age + Span(wait);
-        if self.is_data {
-            self.sum += u128::from(age.0);
-            self.least = self.least.min(age);
-            self.most = self.most.max(age);
-            fabric.sinks[self.flow as usize].bins.add(age, 1);
         }
+        kernel.start = start;
+        kernel.accepted += 1;
+        let age = self.run.age + self.beyond + Span((start - t) as u64);
+        self.sum += u128::from(age.0);
+        match self.next {
+            Next::Host if self.is_data => {
+                self.least = self.least.min(age);
+                self.most = self.most.max(age);
+                fabric.sinks[self.flow as usize].bins.add(age, 1);
+            }
+            Next::Host => {}
+            Next::Port { port, feed, input } => {
+                let there = Run {
+                    time: Time(start as u64) + self.beyond,
+                    period: kernel.cell_time,
+                    age,
+                    hop: self.run.hop + 1,
+                    ..self.run.first(1)
+                };
+                fabric.push(there, port, feed, input);
+            }
+        }
+        self.begins = false;
         self.limit = self.later_limit;
         self.taken += 1;
-        self.left -= 1;
-        self.time += self.period;
+        self.run.skip(1);
         true
+    }
+
+    /// When the next cell of `feed` comes, one of the run having been taken; `None` if it has no more.
+    #[inline(always)]
+    pub fn next_time(
+        &mut self,
+        kernel: &mut Arithmetic,
+        fabric: &mut Fabric,
+        feed: usize,
+    ) -> Option<Time> {
+        if self.is_under_way() || self.goes_on(kernel, fabric, feed) {
+            return Some(self.run.time);
+        }
+        let more = self.settle(kernel, fabric, feed);
+        more.then_some(fabric.feeds[feed].head.time)
     }
 
     /// Whether cells have joined the run, all of which has been taken, since it began to be.
     #[inline(always)]
     fn goes_on(&mut self, kernel: &Arithmetic, fabric: &Fabric, feed: usize) -> bool {
-        if self.period > kernel.cell_time {
-            self.left = fabric.feeds[feed].head.n - self.taken;
+        if kernel.judged.is_some() || self.run.period > kernel.cell_time {
+            let run = &fabric.feeds[feed].head;
+            self.run.n = run.n - self.taken;
+            self.run.flags = run.flags;
         }
-        self.left > 0
+        self.is_under_way()
     }
 
     /// The rest of the run is not being taken any more.
     #[inline(always)]
-    fn leave(&mut self, kernel: &Arithmetic, fabric: &mut Fabric, feed: usize) {
+    pub fn leave(&mut self, kernel: &mut Arithmetic, fabric: &mut Fabric, feed: usize) {
         self.settle(kernel, fabric, feed);
-        self.left = 0;
+        self.run.n = 0;
     }
 
     /// Counts the cells that have been taken, and takes them off `feed`. Whether that has more.
     #[inline(always)]
-    fn settle(&mut self, kernel: &Arithmetic, fabric: &mut Fabric, feed: usize) -> bool {
+    fn settle(&mut self, kernel: &mut Arithmetic, fabric: &mut Fabric, feed: usize) -> bool {
         let n = self.taken;
         if n == 0 {
             return true;
@@ -210,22 +299,28 @@ impl Merged {
         hop.frame_state = FrameState::accepted(run.frame);
         hop.arrived += cells;
         hop.sent += cells;
-        let sink = &mut fabric.sinks[self.flow as usize];
-        sink.cells += cells;
-        if self.is_data {
-            sink.delay.add_series(self.sum, self.least, self.most);
-            (self.sum, self.least, self.most) = (0, Span::FOREVER, Span::ZERO);
+        // Of their ages, only the waits differ.
+        let unhindered = u128::from((run.age + self.beyond).0) * u128::from(n);
+        kernel.queue_time += self.sum - unhindered;
+        if self.next == Next::Host {
+            let sink = &mut fabric.sinks[self.flow as usize];
+            sink.cells += cells;
+            if self.is_data {
+                sink.delay.add_series(self.sum, self.least, self.most);
+                (self.least, self.most) = (Span::FOREVER, Span::ZERO);
+            }
+            if run.is_single() {
+                sink.count_frames(cells);
+            } else if sink.take(run.frame, n, run.flags_of_first(n) & ENDS_FRAME != 0) {
+                // Its last cell is the last one that the kernel has taken.
+                fabric.arrivals.push(Arrival {
+                    flow: hop.flow,
+                    frame: run.frame,
+                    time: kernel.last_start() + self.beyond,
+                });
+            }
         }
-        if run.is_single() {
-            sink.count_frames(cells);
-        } else if sink.take(run.frame, n, run.flags_of_first(n) & ENDS_FRAME != 0) {
-            // Its last cell is the last one that the kernel has taken.
-            fabric.arrivals.push(Arrival {
-                flow: hop.flow,
-                frame: run.frame,
-                time: kernel.last_start() + kernel.cell_time + hop.latency,
-            });
-        }
+        self.sum = 0;
         fabric.feeds[feed].skip(n)
     }
 }

@@ -60,7 +60,7 @@ struct Bits {
 
 impl Bits {
     /// A cell arrives, the mark being what it is: whether it is discarded.
-    #[inline]
+    #[inline(always)]
     fn step(&mut self, eom: bool) -> bool {
         let discards = match self.state {
             State::AcceptFirst => std::mem::take(&mut self.mark),
@@ -99,7 +99,7 @@ impl DropRule for AtmRed {
         self.red.needs()
     }
 
-    #[inline]
+    #[inline(always)]
     fn admit(&mut self, _now: Time, cell: &Arriving, queue: &QueueView) -> Decision {
         self.red.sees(cell, queue.waiting);
         let bits = &mut self.vcs[cell.vc as usize];

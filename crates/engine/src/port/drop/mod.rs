@@ -23,6 +23,7 @@ mod tail_drop;
 #[cfg(test)]
 pub mod testing;
 
+use crate::cells::{Run, TAGGED};
 use crate::rng::Stream;
 use crate::scenario::{DropPolicy, Terms, Threshold};
 use crate::tally::DropReason;
@@ -73,6 +74,28 @@ pub struct Arriving {
     pub idle_cells: Option<u64>,
     /// The queue's stream for draws, which the policy addresses by number.
     pub draws: Stream,
+}
+
+impl Arriving {
+    /// The first cell of `run`, none of whose frame is lost.
+    #[inline(always)]
+    pub fn first_of(
+        run: &Run,
+        begins: bool,
+        vc: u32,
+        idle_cells: Option<u64>,
+        draws: Stream,
+    ) -> Arriving {
+        Arriving {
+            vc,
+            begins,
+            eom: run.first_ends_frame(),
+            tagged: run.flags & TAGGED != 0,
+            lost: false,
+            idle_cells,
+            draws,
+        }
+    }
 }
 
 /// What a policy needs to be told. Kernels and queues do no more than that.

@@ -89,13 +89,13 @@ impl Red {
     }
 
     /// `cell` arrives and finds X = `waiting`.
-    #[inline]
+    #[inline(always)]
     pub fn sees(&mut self, cell: &Arriving, waiting: u64) {
         match (self.when, cell.idle_cells) {
             (RedAverage::Frame, _) if !cell.begins => return,
             (RedAverage::Idle, Some(cells)) => self.average *= power(self.keep, cells),
             (RedAverage::Cell | RedAverage::Frame | RedAverage::Idle, _) => {
-                self.average = self.keep * self.average + self.w_q * waiting as f64;
+                self.average = self.keep * self.average + self.w_q * waiting as i64 as f64;
             }
         }
         if self.average < NOTHING {
@@ -104,7 +104,7 @@ impl Red {
     }
 
     /// p for a cell or frame that is to be decided on.
-    #[inline]
+    #[inline(always)]
     pub fn probability(&mut self) -> f64 {
         if self.average < self.min_th {
             self.count = 0;
@@ -117,7 +117,7 @@ impl Red {
     }
 
     /// Whether what is decided on with the probability `p` is marked.
-    #[inline]
+    #[inline(always)]
     pub fn marks(&mut self, p: f64, draws: Stream) -> bool {
         if p <= 0.0 {
             return false;
@@ -132,7 +132,7 @@ impl Red {
     }
 
     /// The next number in [0, 1).
-    #[inline]
+    #[inline(always)]
     fn draw(&mut self, draws: Stream) -> f64 {
         self.drawn += 1;
         draws.unit(self.drawn - 1)
