@@ -112,8 +112,15 @@ fn bin_of(ticks: u64) -> usize {
     ((shift as usize) << SUB_BITS) + (ticks >> shift) as usize
 }
 
-/// So many cells of a series are looked at together: most often one bin holds them all.
-const ALIKE: u64 = 8;
+/// Smallest delay that falls into `bin`.
+#[inline]
+fn lower_edge(bin: usize) -> u64 {
+    let shift = (bin >> SUB_BITS).saturating_sub(1);
+    ((bin - (shift << SUB_BITS)) as u64) << shift
+}
+
+/// With fewer cells in each bin those of a series are counted one by one: it takes a division to find the first of the next bin.
+const FEWEST_ALIKE: u64 = 3;
 
 /// Distribution of cell transfer delays, in logarithmic bins of at most 1/64 relative width.
 ///
@@ -219,27 +226,42 @@ impl DelayBins {
         bin_of(least.0) == bin_of(most.0)
     }
 
-    /// `cells` cells that took from `least` to `most`, if one bin holds all these; else nothing, and false.
-    #[inline(always)]
-    fn add_alike(&mut self, least: Span, most: Span, cells: u64) -> bool {
-        let alike = DelayBins::are_alike(least, most);
-        if alike {
-            self.add(least, cells);
-        }
-        alike
-    }
-
     /// `cells` cells, of which the first took `first`, and each `more` longer than the one before.
     #[inline(always)]
     pub fn add_series(&mut self, first: Span, more: Span, cells: u64) {
-        let (mut took, mut left) = (first, cells);
-        while left > 0 {
-            let n = left.min(ALIKE);
-            if !self.add_alike(took, took + more * (n - 1), n) {
-                (0..n).for_each(|i| self.add(took + more * i, 1));
-            }
-            took += more * n;
-            left -= n;
+        let most = first + more * (cells - 1);
+        let bins = bin_of(most.0) - bin_of(first.0);
+        if bins == 0 {
+            self.add(first, cells);
+        } else if bins as u64 * FEWEST_ALIKE > cells {
+            (0..cells).for_each(|i| self.add(first + more * i, 1));
+        } else {
+            let below = |limit: Span| (limit - first).0.div_ceil(more.0);
+            self.add_rising(cells, |i| first + more * i, below);
+        }
+    }
+
+    /// `cells` cells, the delays of which never fall from one to the next: `delay` tells that of a cell by its number, and `below` how many of them
+    /// took less than a time that some did not.
+    #[inline(always)]
+    pub fn add_rising(
+        &mut self,
+        cells: u64,
+        delay: impl Fn(u64) -> Span,
+        below: impl Fn(Span) -> u64,
+    ) {
+        let last = bin_of(delay(cells - 1).0);
+        let mut done = 0;
+        while done < cells {
+            let took = delay(done);
+            let bin = bin_of(took.0);
+            let end = if bin < last {
+                below(Span(lower_edge(bin + 1)))
+            } else {
+                cells
+            };
+            self.add(took, end - done);
+            done = end;
         }
     }
 
@@ -294,11 +316,17 @@ mod tests {
         for ticks in 0..200_000u64 {
             let bin = bin_of(ticks);
             assert!(bin == last || bin == last + 1, "{ticks}");
+            assert_eq!(
+                ticks == 0 || bin > last,
+                lower_edge(bin) == ticks,
+                "{ticks}"
+            );
             last = bin;
         }
         for ticks in [1u64 << 20, (1 << 40) + 12345, u64::MAX / 3] {
             let edge = upper_edge(bin_of(ticks));
             assert!(edge >= ticks && (edge - ticks) as f64 <= ticks as f64 / 64.0);
+            assert_eq!(lower_edge(bin_of(ticks) + 1), edge + 1);
         }
     }
 

@@ -59,6 +59,16 @@ pub struct Hop {
     pub one_by_one: bool,
 }
 
+impl Hop {
+    /// `cells` cells of `frame` have arrived and are accepted, and leave before the end.
+    #[inline(always)]
+    pub fn let_through(&mut self, frame: u32, cells: u64) {
+        self.frame_state = FrameState::accepted(frame);
+        self.arrived += cells;
+        self.sent += cells;
+    }
+}
+
 /// A port that is folded into the latency of a hop; both times count from the end of transmission by the station.
 #[derive(Clone, Copy, Debug)]
 pub struct Through {

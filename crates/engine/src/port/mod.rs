@@ -23,7 +23,7 @@ use arithmetic::Arithmetic;
 pub use meter::Meter;
 use order::Order;
 use slotted::{Slotted, Waiting};
-pub use tie::TieRule;
+pub use tie::{Leads, TieRule};
 use watch::PortProbe;
 
 /// The way a port moves cells.

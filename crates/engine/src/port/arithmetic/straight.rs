@@ -7,15 +7,17 @@
 //! of the one that has more. A cell alone waits as long as the one before, and in rounds each of an input one cell time longer, as two join while one
 //! leaves; beyond that only who leads in a round counts.
 //!
+//! Cells of one input that come before those of any other are taken in the same way where they go on to another port.
+//!
 //! Conditions: the cells have distance c, arrive at their host within the measuring time, and none is to be looked at by itself when it
 //! leaves; X stays below the buffer, and below the policy's smallest refusal if a frame begins; no busy period began with one that came at the
 //! same time; nothing is watched. Two inputs besides: the port is busy, and ties are not random.
 
 use super::Arithmetic;
-use crate::cells::{Arrival, ENDS_FRAME, Fate, Feed, FrameState, Run};
+use crate::cells::{Arrival, ENDS_FRAME, Fate, Feed, Run};
 use crate::delays::DelayBins;
 use crate::fabric::{Fabric, Hop, Next};
-use crate::port::{Inputs, TieRule};
+use crate::port::{Inputs, Leads, TieRule};
 use crate::sink::Sink;
 use crate::tally::raise;
 use crate::units::{Span, Time};
@@ -33,7 +35,6 @@ fn applies(kernel: &Arithmetic, run: &Run, hop: &Hop) -> bool {
     let limit = if begins { kernel.refusal } else { kernel.full };
     let t = run.time.0 as i64;
     may_apply(kernel, run)
-        && hop.next == Next::Host
         && !hop.one_by_one
         && (begins || hop.frame_state.fate == Fate::Accepted)
         && kernel.start - t < limit
@@ -67,9 +68,7 @@ impl Taken {
     ) -> Option<Time> {
         let run = &feed.head;
         let n = u64::from(self.cells);
-        hop.frame_state = FrameState::accepted(run.frame);
-        hop.arrived += n;
-        hop.sent += n;
+        hop.let_through(run.frame, n);
         let sink = &mut sinks[hop.flow.index()];
         sink.cells += n;
         let beyond = cell_time + hop.latency;
@@ -108,7 +107,8 @@ pub fn take(
     next: Time,
     horizon: Time,
 ) -> bool {
-    let feed = &mut fabric.feeds[inputs.feed(input)];
+    let own = inputs.feed(input);
+    let feed = &mut fabric.feeds[own];
     let run = &feed.head;
     let hop = &mut fabric.hops[run.hop as usize];
     if !applies(kernel, run, hop) {
@@ -116,7 +116,7 @@ pub fn take(
     }
     let last = run.last();
     if next <= last {
-        return take_pair(kernel, fabric, inputs, horizon);
+        return hop.next == Next::Host && take_pair(kernel, fabric, inputs, horizon);
     }
     // A division only where the limit is near.
     let cells = if last < horizon {
@@ -159,8 +159,22 @@ pub fn take(
         sum,
         last_start,
     };
-    let (sinks, arrivals) = (&mut fabric.sinks, &mut fabric.arrivals);
-    match taken.settle(c, feed, hop, sinks, arrivals, |_, _| {}) {
+    let more = if let Next::Port { port, feed, input } = hop.next {
+        let there = Run {
+            time: start + beyond,
+            age: run.age + wait + beyond,
+            hop: run.hop + 1,
+            ..run.first(cells)
+        };
+        hop.let_through(run.frame, u64::from(cells));
+        fabric.push(there, port, feed, input);
+        let feed = &mut fabric.feeds[own];
+        feed.skip(cells).then_some(feed.head.time)
+    } else {
+        let (sinks, arrivals) = (&mut fabric.sinks, &mut fabric.arrivals);
+        taken.settle(c, feed, hop, sinks, arrivals, |_, _| {})
+    };
+    match more {
         Some(time) => inputs.order.postpone_first(time),
         None => inputs.order.pop(),
     }
@@ -188,11 +202,25 @@ struct Pair {
     start: Time,
 }
 
-/// Who goes first: in the first round, in the last one, and in how many each.
+/// Who goes first in each round: the `other` where it `leads`, the `one` elsewhere.
 struct Turns {
-    first: usize,
-    last: usize,
-    led: [u64; 2],
+    one: usize,
+    other_leads: Leads,
+}
+
+impl Turns {
+    /// Whether number `m` does not go first in a round.
+    #[inline(always)]
+    fn follows(&self, m: usize, round: u64) -> u64 {
+        u64::from((self.one == m) == self.other_leads.at(round))
+    }
+
+    /// In how many of the first `rounds` it does not.
+    #[inline(always)]
+    fn followed(&self, m: usize, rounds: u64) -> u64 {
+        let led = self.other_leads.before(rounds);
+        if self.one == m { led } else { rounds - led }
+    }
 }
 
 /// Takes cells of the first two inputs, which overlap, until a third brings any, before `horizon`; those of the first are of that kind. False if
@@ -223,8 +251,8 @@ fn take_pair(
         let feed = &mut fabric.feeds[pair.feeds[m]];
         let hop = &mut fabric.hops[feed.head.hop as usize];
         let (sinks, arrivals) = (&mut fabric.sinks, &mut fabric.arrivals);
-        let tie = &mut inputs.tie;
-        let spread = |bins: &mut DelayBins, age| pair.spread(m, tie, bins, age);
+        let cells = taken[m].cells;
+        let spread = |bins: &mut DelayBins, age| pair.spread(m, cells, &turns, bins, age);
         if let Some(time) = taken[m].settle(pair.cell_time, feed, hop, sinks, arrivals, spread) {
             inputs.order.insert(time, pair.inputs[m]);
         }
@@ -255,6 +283,7 @@ impl Pair {
         // None arrives at its host sooner than that.
         let to = fabric.measured.1.min(fabric.end);
         if time + c + hops[0].latency >= to
+            || hops[1].next != Next::Host
             || !applies(kernel, runs[1], hops[1])
             || kernel.idle_at(time.0 as i64)
             || !inputs.tie.is_regular()
@@ -333,28 +362,25 @@ impl Pair {
     /// Who goes first.
     #[inline(always)]
     fn turns(&self, tie: &mut TieRule) -> Turns {
-        let rounds = u64::from(self.rounds);
         if self.times[1] < self.times[0] {
             return Turns {
-                first: 1,
-                last: 1,
-                led: [0, rounds],
+                one: 1,
+                other_leads: Leads::NEVER,
             };
         }
         let (one, inputs) = self.ascending();
-        let (other_leads, leads) = tie.leads_of_other(self.times[0], inputs, rounds);
-        let [first, last] = other_leads.map(|leads| if leads { 1 - one } else { one });
-        let mut led = [leads; 2];
-        led[one] = rounds - leads;
-        Turns { first, last, led }
+        Turns {
+            one,
+            other_leads: tie.leads_of_other(self.times[0], inputs),
+        }
     }
 
-    /// Tells `each` who goes first in so many rounds in a row, and the number of the first of them.
+    /// Tells `each` who goes first in so many rounds in a row.
     #[inline(always)]
-    fn in_turns(&self, tie: &mut TieRule, mut each: impl FnMut(usize, u64, u64)) {
+    fn in_turns(&self, tie: &mut TieRule, mut each: impl FnMut(usize, u64)) {
         let rounds = u64::from(self.rounds);
         if self.times[1] < self.times[0] {
-            return each(1, 0, rounds);
+            return each(1, rounds);
         }
         let (one, inputs) = self.ascending();
         let mut round = 0;
@@ -362,7 +388,7 @@ impl Pair {
             let time = self.times[0] + self.cell_time * round;
             let (first, slots) = tie.leader(time, &inputs, |&input| input);
             let n = slots.min(rounds - round);
-            each(if first == 0 { one } else { 1 - one }, round, n);
+            each(if first == 0 { one } else { 1 - one }, n);
             round += n;
         }
     }
@@ -380,7 +406,7 @@ impl Pair {
         if self.before > 0 {
             counts.add(vcs[0], self.before);
         }
-        self.in_turns(tie, |leader, _, n| {
+        self.in_turns(tie, |leader, n| {
             for _ in 0..n {
                 counts.add(vcs[leader], 1);
                 counts.add(vcs[1 - leader], 1);
@@ -400,8 +426,9 @@ impl Pair {
         let before = if m == 0 { self.before } else { 0 };
         let behind = if m == self.longer { self.behind } else { 0 };
         let cells = before + self.rounds + behind;
-        let [first, last] = [turns.first, turns.last].map(|leader| u64::from(leader != m));
-        let more = rounds * (rounds - 1) / 2 + (rounds - turns.led[m]) + u64::from(behind) * rounds;
+        let [first, last] = [0, rounds - 1].map(|round| turns.follows(m, round));
+        let more =
+            rounds * (rounds - 1) / 2 + turns.followed(m, rounds) + u64::from(behind) * rounds;
         let sum = u128::from(wait.0) * u128::from(cells) + u128::from(c.0) * u128::from(more);
         let first = if before > 0 { wait } else { wait + c * first };
         let (last, last_start) = if behind > 0 {
@@ -420,18 +447,26 @@ impl Pair {
     }
 
     /// Counts the delays of the cells of number `m` in several `bins`; `age` is that of a cell that does not wait.
+    ///
+    /// From one cell to the next they never fall: a cell that leads, after one that did not, waits as long as that.
     #[inline(never)]
-    fn spread(&self, m: usize, tie: &mut TieRule, bins: &mut DelayBins, age: Span) {
+    fn spread(&self, m: usize, cells: u32, turns: &Turns, bins: &mut DelayBins, age: Span) {
         let (c, age) = (self.cell_time, age + self.waits[m]);
-        if m == 0 && self.before > 0 {
-            bins.add(age, u64::from(self.before));
-        }
-        self.in_turns(tie, |leader, round, n| {
-            let behind = u64::from(leader != m);
-            bins.add_series(age + c * (round + behind), c, n);
-        });
-        if m == self.longer && self.behind > 0 {
-            bins.add(age + c * u64::from(self.rounds), u64::from(self.behind));
-        }
+        let before = if m == 0 { u64::from(self.before) } else { 0 };
+        let rounds = u64::from(self.rounds);
+        let delay = |cell: u64| {
+            let more = match cell.checked_sub(before) {
+                None => 0,
+                Some(round) if round < rounds => round + turns.follows(m, round),
+                Some(_) => rounds,
+            };
+            age + c * more
+        };
+        // Of cells that take k cell times longer the first are those of the last but one of k rounds, or of the last.
+        let below = |limit: Span| {
+            let round = (limit - age).0.div_ceil(c.0) - 1;
+            before + round + 1 - turns.follows(m, round)
+        };
+        bins.add_rising(u64::from(cells), delay, below);
     }
 }
