@@ -91,8 +91,9 @@ impl Arithmetic {
         let ahead = self.ahead(self.start, t);
         let calm = idle || (ahead < self.full && (!begins || ahead < self.refusal));
         let known = !begins && hop.frame_state.fate != Fate::Accepted;
+        // At a distance of more than c they find an idle port idle again.
         let is_series = run.period != self.cell_time
-            && !idle
+            && (!idle || run.period < self.cell_time)
             && run.n > 1
             && run.time + run.period < limit
             && series::applies(hop);

@@ -91,6 +91,15 @@ impl Counts {
         self.counted = self.counted.max(self.first);
     }
 
+    /// Forgets all: nothing waits. Where nobody has looked meanwhile, which is most often, that takes no look at what is forgotten.
+    #[inline(always)]
+    pub fn clear(&mut self) {
+        if self.counted > self.first {
+            return self.shorten(0);
+        }
+        (self.first, self.counted, self.cells) = (self.end, self.end, 0);
+    }
+
     /// Y_i of `vc`, and N_a, when `waiting` cells wait.
     #[inline(never)]
     pub fn look(&mut self, waiting: u64, vc: u32) -> (u64, u64) {

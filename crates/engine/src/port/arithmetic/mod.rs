@@ -175,7 +175,7 @@ impl Arithmetic {
         }
         if let Some(counts) = &mut self.counts {
             if idle {
-                counts.shorten(0);
+                counts.clear();
             }
             counts.add(vc, n - u32::from(idle));
         }
@@ -293,7 +293,7 @@ impl Arithmetic {
             if joins {
                 self.longest = self.longest.max(0);
                 if let Some(counts) = &mut self.counts {
-                    counts.shorten(0);
+                    counts.clear();
                     counts.add(vc, n - 1);
                 }
             }

@@ -4,8 +4,9 @@
 //! cells; from a slow link each waits shorter, until the port is idle. While no other input brings any, all meet the same fate until X reaches
 //! a limit. Waits, ages and starts are then arithmetic series, and everything is brought up to date once for all cells.
 //!
-//! Conditions: the port is busy; the cells go on to their host without another station, where they arrive within the measuring time; X
-//! stays below the buffer, and below the policy's smallest refusal if each cell is a frame.
+//! Conditions: the port is busy, or becomes so with the first of cells that come closer together; the cells go on to their host without another
+//! station, where they arrive within the measuring time; X stays below the buffer, and below the policy's smallest refusal if each cell is a
+//! frame.
 
 use super::Arithmetic;
 use crate::cells::{Arrival, ENDS_FRAME, FrameState, Run};
@@ -31,22 +32,33 @@ pub fn take(
     let hop = &mut fabric.hops[run.hop as usize];
     let c = kernel.cell_time;
     let latency = hop.latency;
-    let first = Time(kernel.start as u64) + c * 2 + latency;
+    let t = run.time.0 as i64;
+    let idle = kernel.idle_at(t);
+    // The start of the cell before the first, as if there were one at an idle port.
+    let before = if idle { t - c.0 as i64 } else { kernel.start };
+    let first = Time((before + c.0 as i64) as u64) + c + latency;
     let (from, to) = (fabric.measured.0, fabric.measured.1.min(fabric.end));
     if !applies(hop) || first < from || first >= to {
         return None;
     }
-    let in_time = (to - first).0.div_ceil(c.0).min(u64::from(run.n)) as u32;
-    let n = kernel.alike(run, run.before(limit).min(in_time));
+    let mut n = run.before(limit);
+    if first + c * u64::from(n - 1) >= to {
+        n = (to - first).0.div_ceil(c.0) as u32;
+    }
+    let n = kernel.alike(run, n, idle, before);
     if n < 2 {
         return None;
     }
+    if idle {
+        kernel.busy_since = t;
+    }
+    kernel.start = before;
     let cells = u64::from(n);
     hop.frame_state = FrameState::accepted(run.frame);
     hop.arrived += cells;
     hop.sent += cells;
     let (flow, local, is_data) = (hop.flow, hop.local, hop.is_data);
-    let waits = kernel.accept_series(run, n, local);
+    let waits = kernel.accept_series(run, n, local, idle);
     let sink = &mut fabric.sinks[flow.index()];
     sink.cells += cells;
     if is_data {
@@ -77,11 +89,12 @@ struct Waits {
 }
 
 impl Arithmetic {
-    /// How many of the first `n` cells of `run`, the first of which is accepted at a busy port, are accepted and find it busy.
-    fn alike(&self, run: &Run, n: u32) -> u32 {
+    /// How many of the first `n` cells of `run`, the first of which is accepted, start at distances of c, the first so long after `start`, and are
+    /// accepted; the port may be `idle`.
+    fn alike(&self, run: &Run, n: u32, idle: bool, start: i64) -> u32 {
         let (c, p) = (self.cell_time.0 as i64, run.period.0 as i64);
         let t = run.time.0 as i64;
-        if t == self.busy_since {
+        if !idle && t == self.busy_since {
             return 1;
         }
         let n = i64::from(n);
@@ -92,7 +105,7 @@ impl Arithmetic {
             } else {
                 self.full
             };
-            let left = limit.saturating_sub(1).saturating_sub(self.start - t);
+            let left = limit.saturating_sub(1).saturating_sub(start - t);
             if (n - 1).saturating_mul(c - p) <= left {
                 n
             } else {
@@ -100,7 +113,7 @@ impl Arithmetic {
             }
         } else {
             // Each finds the port busy for p - c less.
-            let busy = self.start + c - t - i64::from(!self.arrival_first);
+            let busy = start + c - t - i64::from(!self.arrival_first);
             if (n - 1).saturating_mul(p - c) <= busy {
                 n
             } else {
@@ -110,8 +123,9 @@ impl Arithmetic {
         alike as u32
     }
 
-    /// Takes the first `n` cells of `run`, at least two and [`Arithmetic::alike`], whose last one starts before the end of the run.
-    fn accept_series(&mut self, run: &Run, n: u32, vc: u32) -> Waits {
+    /// Takes the first `n` cells of `run`, at least two and [`Arithmetic::alike`], whose last one starts before the end of the run; the first of them
+    /// finds the port `idle`, or waits.
+    fn accept_series(&mut self, run: &Run, n: u32, vc: u32, idle: bool) -> Waits {
         let (c, p) = (self.cell_time, run.period);
         let more = u64::from(n - 1);
         let start = Time(self.start as u64) + c;
@@ -122,9 +136,8 @@ impl Arithmetic {
         let sum = u128::from(least.0 + most.0) * u128::from(n) / 2;
         self.accepted += u64::from(n);
         raise(&mut self.longest, most.0 as i64);
-        self.forget_the_gone(run.time);
-        if let Some(counts) = &mut self.counts {
-            counts.add(vc, n);
+        if self.counts.is_some() {
+            self.count(run.time, vc, n, idle);
         }
         self.start = last_start.0 as i64;
         self.queue_time += sum;
