@@ -125,6 +125,16 @@ impl Inputs {
         self.feed(self.group[if at < n { at } else { at - n }])
     }
 
+    /// The first input, of which cells at the head of `feed` were taken, goes on if that has `more`.
+    #[inline(always)]
+    fn go_on(&mut self, fabric: &Fabric, feed: usize, more: bool) {
+        if more {
+            self.order.postpone_first(fabric.feeds[feed].head.time);
+        } else {
+            self.order.pop();
+        }
+    }
+
     /// Puts the inputs of `group` back, as far as they have more.
     #[inline]
     fn put_back(&mut self, fabric: &Fabric) {

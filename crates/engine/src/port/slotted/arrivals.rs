@@ -21,14 +21,23 @@ impl Slotted {
             if time >= horizon {
                 break;
             }
-            self.serve_before(fabric, self.decided_before(time));
-            if self.per_vc < CLASSES && self.arrive_in_bulk(inputs, fabric, horizon) {
-                continue;
-            }
             let next = inputs.order.second_time();
             let feed = inputs.feed(input);
             // One per cell time.
             let keeps_step = fabric.feeds[feed].head.period == self.exact;
+            // A decision before the first arrival may be taken with those that follow.
+            if keeps_step
+                && next > time + self.exact
+                && self.one_is_due_at(time)
+                && let Some(more) = self.lock_step(fabric, feed, next.min(horizon), 1)
+            {
+                inputs.go_on(fabric, feed, more);
+                continue;
+            }
+            self.serve_before(fabric, self.decided_before(time));
+            if self.per_vc < CLASSES && self.arrive_in_bulk(inputs, fabric, horizon) {
+                continue;
+            }
             if keeps_step
                 && next < time + self.exact
                 && self.arrive_in_rounds(inputs, fabric, horizon)
@@ -36,18 +45,15 @@ impl Slotted {
                 continue;
             }
             if time < next {
-                let together = keeps_step.then(|| self.lock_step(fabric, feed, next.min(horizon)));
+                let together =
+                    keeps_step.then(|| self.lock_step(fabric, feed, next.min(horizon), 0));
                 let more = match together.flatten() {
                     Some(more) => more,
                     None => self
                         .arrive_calmly(fabric, feed)
                         .unwrap_or_else(|| self.arrive_otherwise(fabric, feed, false).more),
                 };
-                if more {
-                    inputs.order.postpone_first(fabric.feeds[feed].head.time);
-                } else {
-                    inputs.order.pop();
-                }
+                inputs.go_on(fabric, feed, more);
                 continue;
             }
             let first = inputs.coincident(time);
@@ -327,40 +333,61 @@ impl Slotted {
         queue.cells.push_back(cells);
     }
 
+    /// Whether exactly one decision is still to be taken before what arrives at `time`, and a cell is there for it.
+    #[inline(always)]
+    fn one_is_due_at(&self, time: Time) -> bool {
+        let limit = self.decided_before(time);
+        self.busy && self.total > 0 && self.free_at < limit && limit <= self.free_at + self.exact
+    }
+
     /// Lock step: takes cells of `feed`, which arrive from now on before `limit` while no other input brings any, and the
     /// decisions between them. `None` when the conditions do not hold, otherwise whether the feed has more.
-    #[inline]
-    fn lock_step(&mut self, fabric: &mut Fabric, feed: usize, limit: Time) -> Option<bool> {
+    ///
+    /// So many decisions are `due` before the first, at most one: what arrives later changes it only where its class has nothing before.
+    #[inline(always)]
+    fn lock_step(
+        &mut self,
+        fabric: &mut Fabric,
+        feed: usize,
+        limit: Time,
+        due: u64,
+    ) -> Option<bool> {
         let run = &fabric.feeds[feed].head;
         let c = self.exact;
         if run.n < 2 || run.period != c || run.time + c >= limit || !self.busy {
             return None;
         }
         let class = fabric.hops[run.hop as usize].class as usize;
+        if due > 0 && self.waiting[class] == 0 {
+            return None;
+        }
         let alone = self
             .scheduler
             .serves_only(class, &self.waiting, self.total)?;
         let (n, local) = self.taken_in_step(fabric, feed, limit, alone)?;
+        debug_assert!({
+            let (time, free_at) = (fabric.feeds[feed].head.time, self.free_at + c * due);
+            time <= free_at && free_at <= time + c
+        });
         let cells = Waiting::first_of(&fabric.feeds[feed].head, n);
         let n = u64::from(n);
         self.accepted += n;
-        let x = self.waiting[class];
-        raise(&mut self.max_queue, self.total + 1);
+        let x = self.waiting[class] - due;
+        raise(&mut self.max_queue, self.total - due + 1);
         self.wait(class, local, cells);
+        // A link faster than the port may bring its next run before the last decision.
+        let last = self.free_at + c * (due + n - 1);
+        let all = last < limit && last < fabric.feeds[feed].second_time();
+        let decisions = due + n - u64::from(!all);
         if alone {
-            let queue = &mut self.queues[class];
-            raise(&mut queue.max, x + 1);
-            // A link faster than the port may bring its next run before the last decision.
-            let last = self.free_at + c * (n - 1);
-            let all = last < limit && last < fabric.feeds[feed].second_time();
-            let cells = n - u64::from(!all);
-            self.scheduler.alone(class, cells);
-            self.begin(fabric, class, cells);
+            raise(&mut self.queues[class].max, x + 1);
+            self.scheduler.alone(class, decisions);
+            self.begin(fabric, class, decisions);
         } else {
-            self.decide(fabric, n - 1);
-            // X never falls from one arrival to the next.
-            let queue = &mut self.queues[class];
-            raise(&mut queue.max, self.waiting[class]);
+            let last = self.decide(fabric, decisions);
+            // X never falls from one arrival to the next; the last decision of all comes behind them.
+            let x = self.waiting[class] + u64::from(all && last == class);
+            raise(&mut self.queues[class].max, x);
         }
         Some(fabric.feeds[feed].skip(n as u32))
     }
@@ -390,7 +417,6 @@ impl Slotted {
         if room == 0 || n < 2 || (!begins && state.fate != Fate::Accepted) {
             return None;
         }
-        debug_assert!(run.time <= self.free_at && self.free_at <= run.time + self.exact);
         hop.frame_state = FrameState::accepted(run.frame);
         hop.arrived += u64::from(n);
         Some((n, hop.local as usize))

@@ -11,7 +11,7 @@
 //! * *lock step*: while one input alone brings a cell per cell time to a busy port, there is one decision after
 //!   each arrival, and the class of that input always has a cell that has arrived. So n arrivals may be queued before
 //!   the first n - 1 decisions are taken, provided that no limit could refuse any of them; the n-th decision waits for
-//!   whatever arrives before it;
+//!   whatever may arrive before it, and is then taken with those of the next step;
 //! * *rounds* (`rounds.rs`): the same where several inputs bring a cell per cell time each;
 //! * *bulk* (`bulk.rs`): where VCs have queues of their own, arrivals of VCs that wait anyway.
 
@@ -175,10 +175,10 @@ impl Slotted {
         }
     }
 
-    /// Takes the next `decisions` decisions; a cell is there for each.
+    /// Takes the next `decisions` decisions, at least one; a cell is there for each. The class of the last one.
     #[inline(never)]
-    fn decide(&mut self, fabric: &mut Fabric, mut decisions: u64) {
-        while decisions > 0 {
+    fn decide(&mut self, fabric: &mut Fabric, mut decisions: u64) -> usize {
+        loop {
             let queues = &self.queues;
             let oldest = |c: usize| queues[c].numbers.front().copied().unwrap_or(u64::MAX);
             let (class, slots) = self
@@ -187,6 +187,9 @@ impl Slotted {
                 .expect("something waits");
             decisions -= slots;
             self.begin(fabric, class, slots);
+            if decisions == 0 {
+                return class;
+            }
         }
     }
 
