@@ -206,6 +206,69 @@ pub fn read(text: &str) -> Scenario {
     read_toml(text, "bench", &[]).unwrap_or_else(|problems| panic!("{problems:#?}\n{text}"))
 }
 
+/// The second network of `gfr-leaky-bucket` under scheme two: five TCPs beside five greedy UDPs.
+pub fn gfr_udp() -> Scenario {
+    let mut parts = String::new();
+    for (number, mcr) in (1..).zip([3, 6, 9, 12, 15, 3, 6, 9, 12, 15]) {
+        for (end, switch) in [("source", "west"), ("sink", "east")] {
+            let host = format!("{end}{number}");
+            parts += &format!(
+                r#"
+[[host]]
+name = "{host}"
+processing = {{ kind = "latency", per = "frame", mean = "500 ns" }}
+[[link]]
+from = "{host}"
+to = "{switch}"
+rate = "150 Mbps"
+delay = "249.75 us"
+"#
+            );
+        }
+        let traffic = if number <= 5 {
+            r#"kind = "tcp"
+mss = "1024 bytes"
+rwnd = "520000 bytes"
+granularity = "10 us"
+initial_rto = "500 ms"
+processing = { kind = "server", per = "frame", mean = "100 us", spread = "10 us" }"#
+        } else {
+            "kind = \"udp\"\ndatagram_size = \"1024 bytes\""
+        };
+        parts += &format!(
+            r#"
+[[vc]]
+name = "vc{number}"
+from = "source{number}"
+to = "sink{number}"
+class = "gfr"
+contract = {{ pcr = "4240 Mbps", mcr = "{mcr} Mbps", mbs = "188679 cells" }}
+[vc.traffic]
+{traffic}
+"#
+        );
+    }
+    read(&format!(
+        r#"
+name = "gfr-udp"
+duration = "10 s"
+{parts}
+[[switch]]
+name = "west"
+processing = {{ kind = "latency", per = "cell", mean = "4 us" }}
+[[switch]]
+name = "east"
+processing = {{ kind = "latency", per = "cell", mean = "4 us" }}
+[[link]]
+from = "west"
+to = "east"
+rate = "150 Mbps"
+delay = "500 ns"
+gfr = {{ drop = "gcra-round-robin" }}
+"#
+    ))
+}
+
 /// The third network of `gfr-leaky-bucket` under scheme two: group A over three congested links, B, C and D over one each.
 pub fn gfr_chain() -> Scenario {
     let (mut hosts, mut links, mut vcs) = (String::new(), String::new(), String::new());
