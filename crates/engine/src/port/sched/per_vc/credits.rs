@@ -2,7 +2,8 @@
 //!
 //! While a VC has cells waiting its credit is a straight line over the slots of the port, so nothing needs doing in a slot. The
 //! largest is kept in a tournament whose matches know until which slot their winner stays ahead (a kinetic tournament:
-//! Basch, Guibas and Hershberger, "Data structures for mobile data", SODA 1997).
+//! Basch, Guibas and Hershberger, "Data structures for mobile data", SODA 1997). It is played only once a credit can be worth a cell: what the
+//! richest is short of one does not grow faster than the largest guarantee.
 
 use crate::units::BitRate;
 
@@ -24,7 +25,7 @@ impl Account {
     /// Credit after `slots` slots; of a VC that does not wait, if it had waited.
     #[inline]
     fn credit(&self, slots: u64) -> i128 {
-        self.at_zero + i128::from(slots) * i128::from(self.guarantee)
+        self.at_zero + (u128::from(slots) * u128::from(self.guarantee)) as i128
     }
 
     /// A VC without cells has no credit, though it may have a debt.
@@ -46,6 +47,10 @@ pub(super) struct Credits {
     /// Link rate, bits per second: what a cell costs.
     rate: i128,
     accounts: Vec<Account>,
+    /// The largest guarantee, or 1.
+    fastest: u64,
+    /// Before so many slots no credit is worth a cell.
+    none_before: u64,
     /// By VC; empty when nobody has an account.
     account_of: Vec<u32>,
     /// Match i is between the winners of matches 2i and 2i + 1. The second half are the accounts.
@@ -77,6 +82,8 @@ impl Credits {
         };
         Credits {
             rate: rate.0.into(),
+            fastest: accounts.iter().map(|a| a.guarantee).max().unwrap_or(1),
+            none_before: u64::MAX,
             matches: vec![nobody; 2 * accounts.len()],
             accounts,
             account_of,
@@ -95,6 +102,7 @@ impl Credits {
         if let Some(account) = self.account_of(vc) {
             self.accounts[account].lose_credit(slots);
             self.set_waits(account, true);
+            self.none_before = self.none_before.min(self.slots_to_gain(self.rate, slots));
         }
     }
 
@@ -118,12 +126,27 @@ impl Credits {
     /// The VC with the largest credit after `slots` slots, if that is worth a cell. Equal credits: the smallest number.
     #[inline]
     pub(super) fn richest(&mut self, slots: u64) -> Option<usize> {
-        if self.accounts.is_empty() {
+        if slots < self.none_before {
             return None;
         }
         let winner = self.play(1, slots).winner;
-        let account = self.accounts.get(winner as usize)?;
-        (account.credit(slots) >= self.rate).then_some(account.vc as usize)
+        let Some(account) = self.accounts.get(winner as usize) else {
+            self.none_before = u64::MAX;
+            return None;
+        };
+        let missing = self.rate - account.credit(slots);
+        if missing <= 0 {
+            return Some(account.vc as usize);
+        }
+        self.none_before = self.slots_to_gain(missing, slots);
+        None
+    }
+
+    /// After how many slots, at the earliest, somebody has gained `credit`, more than 0, since `slots`.
+    #[inline]
+    fn slots_to_gain(&self, credit: i128, slots: u64) -> u64 {
+        let credit = u64::try_from(credit).unwrap_or(u64::MAX);
+        slots.saturating_add(credit.div_ceil(self.fastest))
     }
 
     fn set_waits(&mut self, account: usize, waits: bool) {
@@ -171,14 +194,16 @@ impl Credits {
         } else {
             (b, a)
         };
-        let gain = i128::from(self.accounts[loser as usize].guarantee)
-            - i128::from(self.accounts[winner as usize].guarantee);
-        if gain <= 0 {
+        let of_winner = self.accounts[winner as usize].guarantee;
+        let gain = self.accounts[loser as usize]
+            .guarantee
+            .saturating_sub(of_winner);
+        if gain == 0 {
             return (winner, u64::MAX);
         }
-        // With as much as the winner, the smaller number goes.
-        let needs = lead.abs() + i128::from(winner < loser);
-        let takes = u64::try_from((needs + gain - 1) / gain).unwrap_or(u64::MAX);
-        (winner, slots.saturating_add(takes))
+        // With as much as the winner, the smaller number goes. A lead so large that 64 bits do not hold it is looked at again sooner.
+        let needs = lead.unsigned_abs() + u128::from(winner < loser);
+        let needs = u64::try_from(needs).unwrap_or(u64::MAX);
+        (winner, slots.saturating_add(needs.div_ceil(gain)))
     }
 }
