@@ -13,6 +13,7 @@ impl Simulation {
     pub fn settle_ports(&mut self) {
         let fabric = &mut self.fabric;
         self.ports.iter_mut().for_each(|port| port.settle(fabric));
+        self.hosts.finish();
     }
 
     /// Checks the books at the end of the run.

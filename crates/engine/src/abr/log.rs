@@ -70,7 +70,8 @@ struct Log {
 /// RM cells of one flow that are under way: their numbers follow one another up to the next one to be sent.
 #[derive(Clone, Debug, Default)]
 struct Lane {
-    cells: VecDeque<Rm>,
+    /// With the time when each was sent.
+    cells: VecDeque<(Time, Rm)>,
     next: u32,
 }
 
@@ -78,7 +79,7 @@ impl Lane {
     fn find(&mut self, frame: u32) -> Option<&mut Rm> {
         let from_end = self.next.wrapping_sub(frame) as usize;
         let at = self.cells.len().checked_sub(from_end)?;
-        self.cells.get_mut(at)
+        self.cells.get_mut(at).map(|(_, rm)| rm)
     }
 }
 
@@ -127,12 +128,12 @@ impl Logs {
         self.written_at[flow.index()][usize::from(backward)].push(at);
     }
 
-    /// An RM cell of `flow` is sent; returns its number.
-    pub fn send(&mut self, flow: FlowId, rm: Rm) -> u32 {
+    /// An RM cell of `flow` is sent at `time`; returns its number.
+    pub fn send(&mut self, flow: FlowId, rm: Rm, time: Time) -> u32 {
         let lane = &mut self.lanes[flow.index()];
         let frame = lane.next;
         lane.next = frame.wrapping_add(1);
-        lane.cells.push_back(rm);
+        lane.cells.push_back((time, rm));
         frame
     }
 
@@ -194,8 +195,11 @@ impl Logs {
         while lane.cells.len() > from_end {
             lane.cells.pop_front();
         }
-        let rm = lane.cells.pop_front();
-        rm.expect("an RM cell that arrives has been sent")
+        let (_, rm) = lane
+            .cells
+            .pop_front()
+            .expect("an RM cell that arrives has been sent");
+        rm
     }
 
     /// Asks the rule at a place in the order of time, until it has been asked about cell `frame` of its VC, a forward or a backward one by `way`.
@@ -227,9 +231,10 @@ impl Logs {
         }
     }
 
-    /// Whether an RM cell of `flow` may be under way.
-    pub fn carries(&self, flow: FlowId) -> bool {
-        !self.lanes[flow.index()].cells.is_empty()
+    /// When the first RM cell of `flow` was sent that may be under way.
+    pub fn first_sent(&self, flow: FlowId) -> Option<Time> {
+        let first = self.lanes[flow.index()].cells.front();
+        first.map(|&(sent, _)| sent)
     }
 
     /// How many RM cells are under way, those that were lost since the last one of their flow that arrived included.

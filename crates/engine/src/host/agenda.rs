@@ -94,13 +94,19 @@ impl Agendas {
         self.next.first()
     }
 
-    /// What stands at `place` of an agenda is due at `time`. Of one whose turn it is not, it is no later than what stood there.
+    /// What stands at `place` of an agenda is due at `time`.
     #[inline]
     pub fn set(&mut self, agenda: u32, place: usize, time: Time) {
         let index = agenda as usize;
-        self.due[index][place] = time;
-        if self.running != Some(index) && time < self.next.time(index) {
+        let before = std::mem::replace(&mut self.due[index][place], time);
+        if self.running == Some(index) {
+            return;
+        }
+        let next = self.next.time(index);
+        if time < next {
             self.next.set(index, time);
+        } else if before == next && before < time {
+            self.next.set(index, self.earliest(index).0);
         }
     }
 
@@ -120,7 +126,7 @@ impl Agendas {
 /// Gives an agenda to each VC of which no event at its hosts concerns another one, nor a probe.
 pub(super) fn members(
     vcs: &mut [Vc],
-    flows: &[FlowEnds],
+    flows: &mut [FlowEnds],
     paced: &[Paced],
     stages: &[[Option<Box<FrameStage>>; 2]],
 ) -> Vec<Member> {
@@ -139,6 +145,9 @@ pub(super) fn members(
         let waits = waits(vc.data) || waits(vc.ack) || of(vc.data).hosts.iter().any(shares);
         if alone && !waits && vc.probe.is_none() && matches!(vc.source, Source::Frames(_)) {
             vc.agenda = Some(members.len() as u32);
+            for flow in [vc.data, vc.ack] {
+                flows[flow.index()].at_once = true;
+            }
             let [_, rm_back] = paced[first as usize].flows();
             let [_, rm] = paced[second as usize].flows();
             members.push(Member {

@@ -73,7 +73,7 @@ pub struct FlowEnds {
     /// What it is to its VC.
     pub kind: FlowKind,
     /// Whether what follows from its frames concerns nobody else, so that one may be handled before its time has come: the NIC that
-    /// answers, or without answers its own, serves this flow only, and nothing waits in a processing stage.
+    /// answers, or without answers its own, serves this flow only, and nothing waits in a processing stage; or the VC has an agenda.
     pub at_once: bool,
     /// Whether no processing stage is on its way to the NIC.
     is_direct: bool,
@@ -223,7 +223,7 @@ impl Hosts {
         measured: (Time, Time),
     ) -> Hosts {
         let mut events = EventList::default();
-        let members = agenda::members(&mut vcs, &flows, &paced, &stages);
+        let members = agenda::members(&mut vcs, &mut flows, &paced, &stages);
         let mut agendas = Agendas::new(members);
         for (index, &time) in first_events.iter().enumerate() {
             vcs[index].source_at = time;

@@ -1,4 +1,7 @@
 //! ABR end systems at the hosts: frames wait before them, and their cells enter the NIC when they may.
+//!
+//! A VC with an agenda handles frames that arrive ahead of their time. What the source then offers is to come: it joins the frames that wait when
+//! its time has come, or before the first cell goes after it, and only then is it known whether there is room.
 
 use super::traffic::{End, FrameSource, Source};
 use super::{Hosts, agenda};
@@ -36,6 +39,10 @@ pub struct Paced {
     frames: VecDeque<Waiting>,
     /// Their cells.
     waiting: u64,
+    /// Frames that will join them, of a VC with an agenda, and when.
+    coming: VecDeque<(Time, Waiting)>,
+    /// Their cells.
+    coming_cells: u64,
     /// Cells that were sent ahead of their time, in runs one after the other: when the last of each goes, their distance, and their number.
     ahead: VecDeque<(Time, Span, u64)>,
     /// The cells of all these runs.
@@ -61,6 +68,8 @@ impl Paced {
             is_alone,
             frames: VecDeque::new(),
             waiting: 0,
+            coming: VecDeque::new(),
+            coming_cells: 0,
             ahead: VecDeque::new(),
             ahead_cells: 0,
             armed: Time::NEVER,
@@ -97,6 +106,13 @@ impl Paced {
         self.frames.iter().map(left)
     }
 
+    /// The first frame that waits, or will.
+    #[inline]
+    fn first(&self) -> Option<&Waiting> {
+        let coming = || self.coming.front().map(|(_, frame)| frame);
+        self.frames.front().or_else(coming)
+    }
+
     /// A time before which the last cell of the first frame that waits does not go; [`Time::ZERO`] if none waits.
     fn first_ends(&self) -> Time {
         let first = self.frames.front();
@@ -110,39 +126,105 @@ impl Paced {
         self.is_alone
     }
 
-    /// Frames of which cells wait.
+    /// Frames of which cells wait, or will.
     pub fn frames(&self) -> usize {
-        self.frames.len()
+        self.frames.len() + self.coming.len()
     }
 
     /// Cells of data that wait.
     pub fn waiting(&self) -> u64 {
         self.waiting
     }
+
+    /// From when on data wait, as far as it is known.
+    #[inline]
+    fn data_from(&self) -> Time {
+        if self.waiting > 0 {
+            return Time::ZERO;
+        }
+        self.coming.front().map_or(Time::NEVER, |&(time, _)| time)
+    }
+
+    /// When the next cell goes, if nothing comes that is not known of.
+    #[inline]
+    fn due(&self) -> Time {
+        match self.data_from() {
+            Time::ZERO => self.end.due(true),
+            Time::NEVER => self.end.due(false),
+            from => self.end.due(true).max(from).min(self.end.due(false)),
+        }
+    }
 }
 
 impl Hosts {
-    /// A frame joins those that wait before the end system of its flow.
-    pub(super) fn queue_at_end_system(&mut self, at: usize, frame: u32, cells: u32, now: Time) {
+    /// A frame joins those that wait before the end system of its flow at `time`: of a VC with an agenda that may be ahead of the present.
+    pub(super) fn queue_at_end_system(
+        &mut self,
+        at: usize,
+        frame: u32,
+        cells: u32,
+        time: Time,
+        fabric: &mut Fabric,
+    ) {
         let paced = &mut self.paced[at];
-        let waiting = paced.waiting + paced.still_there(now);
-        if !paced.end.queues(waiting, u64::from(cells)) {
-            return;
-        }
-        let ends = &mut self.flows[paced.flow.index()];
-        ends.frames_sent += 1;
-        ends.cells_queued += u64::from(cells);
-        paced.frames.push_back(Waiting {
+        let vc = &self.vcs[self.flows[paced.flow.index()].vc];
+        let frame = Waiting {
             frame,
             next: 0,
             cells,
-        });
+        };
+        if vc.agenda.is_some() {
+            let is_first = paced.data_from() == Time::NEVER;
+            paced.coming.push_back((time, frame));
+            paced.coming_cells += u64::from(cells);
+            if is_first {
+                self.send_ahead(at, time, fabric);
+            }
+            return;
+        }
         let waited = paced.waiting > 0;
-        paced.waiting += u64::from(cells);
+        let is_watched = vc.probe.is_some();
         // Behind others it changes nothing but what a probe sees.
-        let vc = &self.vcs[ends.vc];
-        if !waited || vc.probe.is_some() {
-            self.arm(at, now);
+        if self.join(at, frame, time) && (!waited || is_watched) {
+            self.arm(at, time);
+        }
+    }
+
+    /// A frame joins those that wait, if there is room, at `time`, before which all has gone that goes before it.
+    fn join(&mut self, at: usize, frame: Waiting, time: Time) -> bool {
+        let paced = &mut self.paced[at];
+        let cells = u64::from(frame.cells);
+        let waiting = paced.waiting + paced.still_there(time);
+        let fits = paced.end.queues(waiting, cells);
+        if fits {
+            let ends = &mut self.flows[paced.flow.index()];
+            ends.frames_sent += 1;
+            ends.cells_queued += cells;
+            paced.frames.push_back(frame);
+            paced.waiting += cells;
+        }
+        fits
+    }
+
+    /// Those that come until `time` join the frames that wait; whether there was room for all.
+    #[inline]
+    fn join_until(&mut self, at: usize, time: Time) -> bool {
+        let mut all = true;
+        while let Some(&(since, frame)) = self.paced[at].coming.front()
+            && since <= time
+        {
+            let paced = &mut self.paced[at];
+            paced.coming.pop_front();
+            paced.coming_cells -= u64::from(frame.cells);
+            all &= self.join(at, frame, since);
+        }
+        all
+    }
+
+    /// The run has ended: nothing is to come any more.
+    pub fn finish(&mut self) {
+        for at in 0..self.paced.len() {
+            self.join_until(at, self.end);
         }
     }
 
@@ -155,7 +237,7 @@ impl Hosts {
         {
             probe.paced(now, mbps(paced.end.acr()), paced.waiting);
         }
-        let due = paced.end.due(paced.waiting > 0).max(now);
+        let due = paced.due().max(now);
         if let Some(agenda) = self.vcs[ends.vc].agenda {
             paced.armed = due;
             return self.agendas.set(agenda, agenda::paced(ends.kind), due);
@@ -173,10 +255,36 @@ impl Hosts {
             return;
         }
         paced.armed = Time::NEVER;
+        let due = paced.due().max(now);
+        let known = self.nothing_before(now, at);
+        self.send_from(at, due, now, known, fabric);
+        self.arm(at, now);
+    }
+
+    /// The first frame to wait at an end system comes at `time`: it is sent if no RM cell comes before. Others may follow it at once.
+    fn send_ahead(&mut self, at: usize, time: Time, fabric: &mut Fabric) {
+        let due = self.paced[at].due();
+        // Else an RM cell goes before.
+        if due >= time {
+            let [_, near, rm] = self.nothing_before(Time::ZERO, at);
+            let known = [Time::ZERO, near, rm];
+            self.send_from(at, due, Time::ZERO, known, fabric);
+            self.arm(at, time);
+        }
+    }
+
+    /// Sends what is due from `due` on, as far as all is known that matters: see [`Hosts::nothing_before`]. What goes after `now` goes ahead of
+    /// its time.
+    #[inline]
+    fn send_from(
+        &mut self,
+        at: usize,
+        mut due: Time,
+        now: Time,
+        [frames_from, near, rm]: [Time; 3],
+        fabric: &mut Fabric,
+    ) {
         let nic = self.flows[self.paced[at].flow.index()].nic;
-        let paced = &self.paced[at];
-        let mut due = paced.end.due(paced.waiting > 0).max(now);
-        let [frames_from, near, rm] = self.nothing_before(now, at);
         loop {
             let mut limit = near;
             let first_ends = self.paced[at].first_ends();
@@ -185,17 +293,19 @@ impl Hosts {
             }
             let limit = limit.min(self.end);
             // As long as data wait, others may join them.
-            if due >= limit || (self.paced[at].waiting == 0 && due >= frames_from) {
+            if due >= limit || (due >= frames_from && due < self.paced[at].data_from()) {
                 break;
             }
             if self.nics[nic].is_overdue() {
                 return fabric.overdue(Overdue::Nic(nic));
             }
-            let last = self.send_due(at, due, [now, limit], fabric);
-            let paced = &self.paced[at];
-            due = paced.end.due(paced.waiting > 0).max(last);
+            let last = match self.join_until(at, due) {
+                true => self.send_due(at, due, [now, limit], fabric),
+                // It may be that none waits now.
+                false => due,
+            };
+            due = self.paced[at].due().max(last);
         }
-        self.arm(at, now);
     }
 
     /// Times, later than `now`, before which no frame is handed over to an end system, and before which no RM cell comes for it either; and when
@@ -232,17 +342,19 @@ impl Hosts {
 
     /// A time before which no RM cell reaches an end system of a VC whose source offers frames.
     ///
-    /// Its own that come back, it has sent: while none is under way, either way, none can arrive. One of the other end comes no earlier than
-    /// that end can send it; on the way it is at least as long as anything.
+    /// Each is on its way at least as long as anything. Those that are under way have been sent so long ago at most; what one of its own may cause at the
+    /// other end has the way back as well. Any other comes no earlier than that end can send it.
     fn no_rm_before(&self, at: usize, fabric: &Fabric) -> Time {
         let paced = &self.paced[at];
         let ends = &self.flows[paced.flow.index()];
         let Source::Frames(source) = &self.vcs[ends.vc].source else {
             return Time::ZERO;
         };
-        if fabric.logs.carries(paced.rm) || fabric.logs.carries(paced.takes_rm) {
-            return Time::ZERO;
-        }
+        let under_way = |flow: FlowId, ways: u64| {
+            let sent = fabric.logs.first_sent(flow);
+            sent.map_or(Time::NEVER, |sent| sent + self.host_to_host * ways)
+        };
+        let told = under_way(paced.takes_rm, 1).min(under_way(paced.rm, 2));
         let other_ends = &self.flows[paced.takes.index()];
         let Some(other) = other_ends.paced.map(|i| &self.paced[i as usize]) else {
             return Time::ZERO;
@@ -250,18 +362,18 @@ impl Hosts {
         let answers = source
             .answers()
             .filter(|_| ends.kind.is_data() && other_ends.is_direct);
-        let (Some(answer), Some(first)) = (answers, paced.frames.front()) else {
-            return other.end.no_forward_before(u64::MAX) + self.host_to_host;
+        let (Some(answer), Some(first)) = (answers, paced.first()) else {
+            return told.min(other.end.no_forward_before(u64::MAX) + self.host_to_host);
         };
         // Each frame before the one that goes next may be answered, and so may one that has arrived before; the next one itself not before its end
         // is there.
         let delayed = source.deadline(End::Receiver) < Time::NEVER;
         let frames = first.frame.wrapping_sub(ends.next_taken) + u32::from(delayed);
-        let before = other.waiting + u64::from(answer) * u64::from(frames);
+        let before = other.waiting + other.coming_cells + u64::from(answer) * u64::from(frames);
         let ends_at = paced.first_ends();
         let without = other.end.no_forward_before(before);
         let with = other.end.no_forward_before(before + u64::from(answer));
-        without.min(with.max(ends_at + self.host_to_host)) + self.host_to_host
+        told.min(without.min(with.max(ends_at + self.host_to_host)) + self.host_to_host)
     }
 
     /// Sends what is due at `due`, `now` or later, and data behind it before `limit`; returns when the last cell went.
@@ -290,7 +402,7 @@ impl Hosts {
                     let (flow, tagged) = (paced.rm, if out_of_rate { TAGGED } else { 0 });
                     let time = nic.send_cell(due);
                     let ends = &mut self.flows[flow.index()];
-                    let frame = fabric.logs.send(flow, rm);
+                    let frame = fabric.logs.send(flow, rm, due);
                     ends.frames_sent += 1;
                     ends.cells_queued += 1;
                     fabric.depart(Run {

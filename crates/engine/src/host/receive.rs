@@ -15,6 +15,7 @@ impl Hosts {
     pub fn take_arrivals(&mut self, fabric: &mut Fabric) {
         while !fabric.arrivals.is_empty() {
             std::mem::swap(&mut self.arrivals, &mut fabric.arrivals);
+            self.known_until = Time::ZERO;
             for i in 0..self.arrivals.len() {
                 self.arrival(self.arrivals[i], fabric);
             }

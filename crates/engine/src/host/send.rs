@@ -65,7 +65,7 @@ impl Hosts {
             return;
         }
         if let Some(paced) = ends.paced {
-            return self.queue_at_end_system(paced as usize, frame, cells, time);
+            return self.queue_at_end_system(paced as usize, frame, cells, time, fabric);
         }
         if self.nics[ends.nic].is_overdue() {
             return fabric.overdue(Overdue::Nic(ends.nic));
