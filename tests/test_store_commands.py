@@ -263,11 +263,11 @@ def test_a_file_that_is_no_store_is_told_without_offering_to_make_one(cli: Cli, 
     assert (done.returncode, done.stderr) == (2, f"{lan}: is no store of runs; {allowed}\n")
 
 
-def test_a_folder_whose_runs_are_in_a_shared_store_says_so(cli: Cli, lan: Path) -> None:
+def test_a_folder_whose_runs_are_in_a_shared_store_names_it(cli: Cli, lan: Path) -> None:
     assert cli("run", lan, "--out", "out", "--store", "shared.sqlite").returncode == 0
     done = cli("store", "show", "out")
     assert done.returncode == 2 and done.stderr.startswith("out: has no runs.sqlite; allowed: ")
-    assert done.stderr.endswith(": of a command with --store the runs are in that file\n")
+    assert done.stderr.endswith(f": its runs are in {lan.parent / 'shared.sqlite'}, as --store said\n")
     assert cli("store", "show", "shared.sqlite").returncode == 0
 
 

@@ -64,6 +64,8 @@ class ResultFolder(AbstractContextManager["ResultFolder"]):
         from cellyard.store import NAME, Store
 
         self._store = Store(path or self.path / NAME)
+        if path:
+            self._mark["store"] = str(path.absolute())
         if path is None and (old := self.path / OLD_RUNS).exists():
             self._store.note = f"{old}: finished runs of an earlier version, which are not looked at; remove the file"
         return self._store
@@ -116,6 +118,11 @@ def open_store(folder: ResultFolder | None, path: Path | None) -> Store | None:
 
         return Store(path)
     return None
+
+
+def store_of(folder: Path) -> str:
+    """The file of ``--store`` that has the runs of a folder, as `provenance.json` names it; empty when it names none."""
+    return str((_marked(folder) or {}).get("store", ""))
 
 
 def untold(store: Store | None) -> str:

@@ -27,6 +27,7 @@ from cellyard.store.content import (
     unpacked,
     unpacked_part,
 )
+from cellyard.terminal import printable
 
 if TYPE_CHECKING:
     from cellyard.results import RunResult
@@ -305,9 +306,16 @@ def open_store(path: Path | str, *, create: bool = False) -> Store:
     if not found.is_dir():
         return Store(found, create=create)
     if not create and not (found / NAME).exists():
+        from cellyard.folder import store_of
+
+        kept = store_of(found)
+        where = (
+            f"its runs are in {kept}, as --store said"
+            if kept
+            else "of a command with --store the runs are in that file"
+        )
         raise UsageError(
-            f"{found}: has no {NAME}; allowed: a file that --store made, or a folder of --out: "
-            "of a command with --store the runs are in that file"
+            printable(f"{found}: has no {NAME}; allowed: a file that --store made, or a folder of --out: {where}")
         )
     return Store(found / NAME, create=create)
 
