@@ -159,6 +159,21 @@ def test_last_words_name_what_varies_and_are_refused_where_they_name_several() -
         Scenarios({b"1": one.to_toml(), b"2": mixed.to_toml()}).values("start", "--x")
 
 
+def test_a_path_that_is_short_in_one_scenario_and_not_among_several_has_them_named() -> None:
+    one, other = (
+        LONG.with_values({"name": name, "vc.vc1.start": first, "vc.vc2.start": second})
+        for name, first, second in (("plain", "1 ms", "1 ms"), ("mixed", "2 ms", "3 ms"))
+    )
+    every = Scenarios({b"1": one.to_toml(), b"2": other.to_toml()})
+    with pytest.raises(
+        cy.UsageError, match=r"--x vc\.\*\.start: is not .*; --scenario NAME chooses one of mixed, plain$"
+    ):
+        every.values("vc.*.start", "--x")
+    with pytest.raises(cy.UsageError, match=r"--x strat: is no path .*; --scenario NAME chooses one of mixed, plain$"):
+        every.values("strat", "--x")
+    assert every.only({b"1"}).values("vc.*.start", "--x") == {b"1": "1 ms"}
+
+
 def test_numbers_of_things_are_parameters_and_what_only_some_have_is_no_difference() -> None:
     few, more = LONG, LONG.with_values({"host.source.count": 4, "host.sink.count": 4})
     both = Scenarios({b"1": few.to_toml(), b"2": more.to_toml()})

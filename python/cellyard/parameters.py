@@ -107,6 +107,12 @@ class Scenarios:
                     found.setdefault(".".join(key), set()).update(values)
         return _shortest({path: len(values) for path, values in found.items()})
 
+    def _names(self) -> str:
+        """That one scenario can be chosen, where they have several names: what is short or plain in one may be neither among all."""
+        names = sorted({str(said.get(("name",), "")) for said in self._said.values()})
+        shown = ", ".join(names[:MOST_NAMED]) + (", ..." if len(names) > MOST_NAMED else "")
+        return printable(f"; --scenario NAME chooses one of {shown}") if len(names) > 1 else ""
+
     def _found(self, path: str, option: str) -> dict[bytes, Value | None]:
         steps = tuple(path.split("."))
         every = list(dict.fromkeys(key for said in self._said.values() for key in said))
@@ -117,7 +123,9 @@ class Scenarios:
 
             near = nearest(path, sorted({key[-1] for key in every} | {".".join(key) for key in every}))
             hint = f"; did you mean `{near}`?" if near else ""
-            raise UsageError(f"{option} {printable(path[:60])}: is no path of these scenarios{hint} {self.told()}")
+            raise UsageError(
+                f"{option} {printable(path[:60])}: is no path of these scenarios{hint} {self.told()}{self._names()}"
+            )
         if any(len({repr(said[key]) for key in keys if key in said}) > 1 for said in self._said.values()):
             keys = [key for key in keys if len({repr(said.get(key)) for said in self._said.values()}) > 1] or keys
         found: dict[bytes, Value | None] = {}
@@ -128,6 +136,7 @@ class Scenarios:
                 more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
                 raise UsageError(
                     f"{option} {path}: is not the same wherever it stands; say which: {', '.join(names[:MOST_NAMED])}{more}"
+                    f"{self._names()}"
                 )
             found[scenario] = next(iter(own.values()), None)
         return found
