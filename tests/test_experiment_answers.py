@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from cellyard import components
 from cellyard import experiment as ex
+from cellyard.errors import ExperimentError
 from cellyard.experiment import notes
 from cellyard.experiment.axes import TAGS
 from cellyard.experiment.design import Point
@@ -292,3 +293,34 @@ def test_a_table_without_a_kind_is_shown_with_the_names_of_its_fields() -> None:
 def test_every_field_that_says_which_component_a_table_is_is_known_to_axes() -> None:
     kinds = (getattr(components, name) for name in dir(components))
     assert {tag for kind in kinds for tag in getattr(kind, "TAG", {})} == set(TAGS)
+
+
+def test_variants_have_the_names_that_labels_give_them_in_tables_legends_and_conditions() -> None:
+    policies = [{"policy": "fba", "r": 0.9, "z": 0.8}, {"policy": "fba", "r": 0.5, "z": 0.2}, "epd"]
+    names = ["FBA", "FBA, strict", "EPD"]
+    experiment = ex.Experiment(
+        name="named",
+        base=BASE,
+        axes=[
+            ex.Axis("switch.west.ubr.drop", policies, name="variant", together="all", labels=names),
+            ex.Axis("switch.west.ubr.buffer", ["1000 cells", "2000 cells", "1000 cells"], together="all"),
+        ],
+        metrics=["efficiency"],
+        question=ex.Compare("variant", ["efficiency"], against="EPD"),
+        constraints=["variant != 'FBA'"],
+        replications=5,
+    )
+    assert "r = 0.5" in experiment.plan.points()[0].levels[0][1].text
+    outcome = experiment.run(runner=by(lambda at, i: {"efficiency": drawn(at["variant"], i).random()}))
+    assert [(point["variant"], point["buffer_cells"]) for point in outcome.points()] == [
+        ("FBA, strict", 2000),
+        ("EPD", 1000),
+    ]
+    assert "FBA, strict" in outcome.text
+    for wrong, told in (
+        (names[:2], "has 2 texts, and there are 3 values"),
+        ([*names[:2], "FBA"], "cannot name a value"),
+    ):
+        axis = ex.Axis("switch.west.ubr.drop", policies, labels=wrong)
+        with pytest.raises(ExperimentError, match=told):
+            ex.Experiment(name="wrong", base=BASE, axes=[axis], metrics=["efficiency"])

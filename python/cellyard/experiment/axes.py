@@ -102,13 +102,14 @@ class Axis:
     """What is varied: the ``values`` at a path of the scenario, or the same value at several paths.
 
     ``values`` are a list, whole components among them, or a `Range`. Axes of one ``together`` are varied side by side. ``name`` is a
-    word for tables and constraints; by default the last of the path.
+    word for tables and constraints; by default the last of the path. ``labels`` are what tables and figures call the values of a list.
     """
 
     path: str | Sequence[str]
     values: Sequence[Any] | Range
     name: str = ""
     together: str = ""
+    labels: Sequence[str] = ()
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -128,8 +129,17 @@ class Axis:
     @cached_property
     def levels(self) -> tuple[Level, ...]:
         """Its values in order: each once, but of axes that vary together all, so that they stay side by side."""
-        made = self.values.each_step if isinstance(self.values, Range) else tuple(map(level, self.values))
-        return made if self.together else tuple(dict.fromkeys(made))
+        return self.stated if self.together else tuple(dict.fromkeys(self.stated))
+
+    @cached_property
+    def stated(self) -> tuple[Level, ...]:
+        """All its values as they were written, in which some may be equal."""
+        if isinstance(self.values, Range):
+            return self.values.each_step
+        made = tuple(map(level, self.values))
+        return (
+            tuple(Level(one.text, label) for one, label in zip(made, self.labels, strict=True)) if self.labels else made
+        )
 
     def at(self, share: float) -> Level:
         """The value at a share from 0 to 1 of the way; of a list each value has an equal part."""

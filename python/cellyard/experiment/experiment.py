@@ -321,6 +321,8 @@ def _axis_data(axis: Any, place: int) -> dict[str, Any]:
         raise UsageError(f"axes[{place}] = {str(axis)[:60]}: must be an Axis")
     table: dict[str, Any] = {"path": list(axis.paths)}
     table |= {key: value for key, value in (("name", axis.name), ("together", axis.together)) if value}
+    if axis.labels:
+        table["labels"] = [own(label) for label in axis.labels]
     if isinstance(axis.values, Range):
         stated = {
             "from": own(axis.values.first),

@@ -23,6 +23,7 @@ from cellyard.experiment.measure import RESERVED
 from cellyard.experiment.plan import MOST_RUNS, Plan
 from cellyard.experiment.problems import Problems
 from cellyard.experiment.toml_lines import places
+from cellyard.grid_columns import quantity
 from cellyard.limits import MOST_REPLICATIONS, MOST_SEED
 from cellyard.scenario import Scenario
 from cellyard.terminal import printable
@@ -183,7 +184,7 @@ def _named(stated: Any, axes: Mapping[int, Axis]) -> tuple[Axis, ...]:
 
 def _axis(entry: Any, place: int, problems: Problems) -> Axis | None:
     before = problems.count
-    fields = Fields(entry, ("axis", place), problems, ("path", "values", "range", "name", "together"))
+    fields = Fields(entry, ("axis", place), problems, ("path", "values", "range", "name", "together", "labels"))
     if not isinstance(entry, Mapping):
         return None
     paths = fields.texts("path", what="paths of the scenario, as switch.west.ubr.buffer", single=True)
@@ -223,7 +224,8 @@ def _axis(entry: Any, place: int, problems: Problems) -> Axis | None:
             except UsageError:
                 allowed = "a text, a number, a truth value or a table"
                 problems.add((*fields.at("values"), number), value, "is no value", allowed=allowed)
-    return Axis(paths, values, name, together) if problems.count == before else None
+    labels = _labels(fields, values) if "labels" in fields else ()
+    return Axis(paths, values, name, together, labels) if problems.count == before else None
 
 
 def _range(stated: Any, fields: Fields) -> Range | None:
@@ -353,6 +355,21 @@ def _made(plan: Plan, levels: Sequence[tuple[str, Any]]) -> Scenario:
     return plan.base.with_values(pairs) if pairs else plan.base
 
 
+def _labels(fields: Fields, values: Any) -> Sequence[str]:
+    """What an axis calls its values: for each a text of its own that cannot be taken for a number."""
+    labels = fields.texts("labels", what="texts, one for each value")
+    many = len(values) if isinstance(values, (list, tuple)) else 0
+    if len(labels) != many:
+        fields.wrong(
+            "labels", "one for each of a list of values", f"has {len(labels)} texts, and there are {many} values"
+        )
+    for place, label in enumerate(labels):
+        if not label.strip() or not label.isprintable() or label in labels[:place] or quantity(label):
+            allowed = "a text of its own for each value, and no number"
+            fields.problems.add((*fields.at("labels"), place), label, "cannot name a value", allowed=allowed)
+    return tuple(labels)
+
+
 def _values(plan: Plan, axes: Mapping[int, Axis], problems: Problems) -> None:
     """Note values that the scenario does not take, each alone."""
     numbers = {axis.name: place for place, axis in axes.items()}
@@ -401,11 +418,7 @@ def _combinations(plan: Plan, problems: Problems) -> None:
 
 def _stated_place(axis: Axis, index: int) -> int:
     """Where a level stands in the list as it was written, in which values may repeat."""
-    from cellyard.experiment.axes import level
-
-    if axis.together:
-        return index
-    return next(place for place, value in enumerate(axis.values) if level(value) == axis.levels[index])  # type: ignore[arg-type]
+    return index if axis.together else axis.stated.index(axis.levels[index])
 
 
 #: An uneven share of the way along a range, at which values that must be whole are not.
