@@ -230,7 +230,19 @@ fn value(kind: &Kind, node: &Node, path: &str, report: &mut Report) -> Option<Js
         Err(fault) => fault,
     };
     let (allowed, shown) = (kind.allowed(), node.show());
-    let suggestion = fault.suggestion;
+    let suggestion = fault.suggestion.filter(|s| is_allowed(kind, s, node));
     report.add_at(node.place, path, shown, fault.message, allowed, suggestion);
     None
+}
+
+/// Whether a value that may have been meant would be taken: a quantity stands in quotes, and may be out of bounds whatever its unit is.
+fn is_allowed(kind: &Kind, suggestion: &str, instead_of: &Node) -> bool {
+    let quantity = suggestion
+        .strip_prefix('"')
+        .and_then(|s| s.strip_suffix('"'));
+    quantity.is_none_or(|text| {
+        let value = Value::Text(text.to_string());
+        let place = instead_of.place;
+        scalar(kind, &Node { value, place }).is_ok()
+    })
 }

@@ -77,6 +77,20 @@ fn wrong_and_missing_units_list_the_units() {
 }
 
 #[test]
+fn no_value_is_suggested_that_would_be_refused_too() {
+    for (from, to) in [
+        ("\"1000 cells\"", "-5"),
+        ("\"1000 cells\"", "\"0\""),
+        ("\"1000 cells\"", "1000000000000"),
+        ("\"10 Mbps\"", "\"-10 mbps\""),
+        ("\"5 us\"", "\"-5 usec\""),
+    ] {
+        let problem = spoilt(from, to);
+        assert!(!problem.contains("did you mean"), "{problem}");
+    }
+}
+
+#[test]
 fn rates_and_times_keep_to_their_range() {
     for (rate, message) in [
         ("0 Mbps", "must be at least 1 kbps"),
