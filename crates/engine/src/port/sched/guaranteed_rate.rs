@@ -59,8 +59,8 @@ impl GuaranteedRate {
         let class = strict_priority::pick(waiting)?;
         let mut slots = most.min(waiting[class]);
         if waiting[self.class] > 0 && num > 0 {
-            // Until the credit reaches 1; a division only where it does.
-            if slots > 1 && self.credit.saturating_add(slots.saturating_mul(num)) >= den {
+            // Until the credit reaches 1.
+            if slots > 1 {
                 slots = slots.min((den - self.credit - 1) / num);
             }
             self.credit += slots * num;

@@ -375,19 +375,20 @@ impl Slotted {
         let x = self.waiting[class] - due;
         raise(&mut self.max_queue, self.total - due + 1);
         self.wait(class, local, cells);
-        // A link faster than the port may bring its next run before the last decision.
-        let last = self.free_at + c * (due + n - 1);
-        let all = last < limit && last < fabric.feeds[feed].second_time();
-        let decisions = due + n - u64::from(!all);
         if alone {
-            raise(&mut self.queues[class].max, x + 1);
-            self.scheduler.alone(class, decisions);
-            self.begin(fabric, class, decisions);
+            let queue = &mut self.queues[class];
+            raise(&mut queue.max, x + 1);
+            // A link faster than the port may bring its next run before the last decision.
+            let last = self.free_at + c * (due + n - 1);
+            let all = last < limit && last < fabric.feeds[feed].second_time();
+            let cells = due + n - u64::from(!all);
+            self.scheduler.alone(class, cells);
+            self.begin(fabric, class, cells);
         } else {
-            let last = self.decide(fabric, decisions);
-            // X never falls from one arrival to the next; the last decision of all comes behind them.
-            let x = self.waiting[class] + u64::from(all && last == class);
-            raise(&mut self.queues[class].max, x);
+            self.decide(fabric, due + n - 1);
+            // X never falls from one arrival to the next.
+            let queue = &mut self.queues[class];
+            raise(&mut queue.max, self.waiting[class]);
         }
         Some(fabric.feeds[feed].skip(n as u32))
     }

@@ -175,10 +175,10 @@ impl Slotted {
         }
     }
 
-    /// Takes the next `decisions` decisions, at least one; a cell is there for each. The class of the last one.
+    /// Takes the next `decisions` decisions; a cell is there for each.
     #[inline(never)]
-    fn decide(&mut self, fabric: &mut Fabric, mut decisions: u64) -> usize {
-        loop {
+    fn decide(&mut self, fabric: &mut Fabric, mut decisions: u64) {
+        while decisions > 0 {
             let queues = &self.queues;
             let oldest = |c: usize| queues[c].numbers.front().copied().unwrap_or(u64::MAX);
             let (class, slots) = self
@@ -187,9 +187,6 @@ impl Slotted {
                 .expect("something waits");
             decisions -= slots;
             self.begin(fabric, class, slots);
-            if decisions == 0 {
-                return class;
-            }
         }
     }
 
