@@ -192,13 +192,13 @@ def test_ticks_have_all_their_digits_and_what_is_always_zero_is_drawn_from_zero(
     sequence, *others = figure.axes
     ticks = [tick.get_text() for tick in sequence.get_yticklabels()]
     assert "3,000,000" in ticks and not any("e+" in tick for tick in ticks)
-    assert [axes.get_ylim() for axes in others] == [(0, 1), (0, 1)]
+    assert [axes.get_ylim() for axes in others] == [(-0.05, 1.05)] * 2
     (left, right), nothing = plot.panels(2)[1], plot.panels(1)[1]
     left.plot([0, 1], [0, 0])
     right.plot([0, 1], [0, 0])
     for panels in ([left, right], nothing):
         plot_rows.share_scale(panels)
-        assert {axes.get_ylim() for axes in panels} == {(0, 1)}
+        assert {axes.get_ylim() for axes in panels} == {(-0.05, 1.05)}
 
 
 def test_sums_begin_with_their_first_interval_and_states_hold_until_the_end() -> None:

@@ -346,7 +346,7 @@ def zero_at_the_bottom(axes: Axes) -> None:
     """Draw what is always 0 at the bottom of its panel: matplotlib would put it in the middle, on a scale of a few hundredths around it."""
     low, high = axes.dataLim.intervaly
     if low == high == 0 or low > high:  # without any point the ends are infinite
-        axes.set_ylim(0, 1)
+        axes.set_ylim(-0.05, 1.05)  # the margin of other panels, so that the line is not hidden by the axis
 
 
 def lines(axes: Axes, series: Mapping[str, Series], *, steps: bool = True, scale: float = 1.0) -> None:
