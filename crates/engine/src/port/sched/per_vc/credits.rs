@@ -45,7 +45,7 @@ struct Match {
 #[derive(Clone, Debug)]
 pub(super) struct Credits {
     /// Link rate, bits per second: what a cell costs.
-    rate: i128,
+    rate: u64,
     accounts: Vec<Account>,
     /// The largest guarantee, or 1.
     fastest: u64,
@@ -81,7 +81,7 @@ impl Credits {
             until: u64::MAX,
         };
         Credits {
-            rate: rate.0.into(),
+            rate: rate.0,
             fastest: accounts.iter().map(|a| a.guarantee).max().unwrap_or(1),
             none_before: u64::MAX,
             matches: vec![nobody; 2 * accounts.len()],
@@ -102,7 +102,9 @@ impl Credits {
         if let Some(account) = self.account_of(vc) {
             self.accounts[account].lose_credit(slots);
             self.set_waits(account, true);
-            self.none_before = self.none_before.min(self.slots_to_gain(self.rate, slots));
+            self.none_before = self
+                .none_before
+                .min(self.slots_to_gain(self.rate.into(), slots));
         }
     }
 
@@ -119,7 +121,7 @@ impl Credits {
     #[inline]
     pub(super) fn pay(&mut self, vc: usize, cells: u64) {
         let account = self.account_of(vc).expect("it has credit");
-        self.accounts[account].at_zero -= i128::from(cells) * self.rate;
+        self.accounts[account].at_zero -= i128::from(cells) * i128::from(self.rate);
         self.play_again(account);
     }
 
@@ -134,7 +136,7 @@ impl Credits {
             self.none_before = u64::MAX;
             return None;
         };
-        let missing = self.rate - account.credit(slots);
+        let missing = i128::from(self.rate) - account.credit(slots);
         if missing <= 0 {
             return Some(account.vc as usize);
         }
