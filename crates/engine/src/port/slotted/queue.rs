@@ -53,11 +53,10 @@ impl ClassQueue {
         self.active -= u64::from(self.of_vc[local] == 0);
     }
 
-    /// Puts cells at the end, when nobody asks for numbers; cells arrived `c` apart, or one alone if that is zero. They join those of their run that
-    /// are the last so far, as a run may come in several steps of the port.
+    /// Puts cells at the end, when nobody asks for numbers; cells arrived `c` apart, or one alone if that is zero.
     #[inline(always)]
     pub fn push(&mut self, cells: Waiting, c: Span) {
-        if !cells.begins_frame()
+        if cells.is_single()
             && c > Span::ZERO
             && let Some(last) = self.cells.back_mut()
             && last.join(&cells, c)
