@@ -10,7 +10,7 @@ use crate::units::CELL_PAYLOAD_BYTES;
 
 impl Simulation {
     /// Brings all counters up to date at the end of the run.
-    pub fn settle_ports(&mut self) {
+    pub fn settle_all(&mut self) {
         let fabric = &mut self.fabric;
         self.ports.iter_mut().for_each(|port| port.settle(fabric));
         self.hosts.finish();

@@ -142,7 +142,7 @@ impl<'a> Session<'a> {
         assert!(self.reached >= self.end(), "the run has not ended");
         let mut tally = match self.engine {
             Engine::Fast(mut simulation) => {
-                simulation.settle_ports();
+                simulation.settle_all();
                 simulation.check();
                 simulation.tally()
             }

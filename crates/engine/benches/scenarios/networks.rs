@@ -206,14 +206,10 @@ pub fn read(text: &str) -> Scenario {
     read_toml(text, "bench", &[]).unwrap_or_else(|problems| panic!("{problems:#?}\n{text}"))
 }
 
-/// The second network of `gfr-leaky-bucket` under scheme two: five TCPs beside five greedy UDPs.
-pub fn gfr_udp() -> Scenario {
-    let mut parts = String::new();
-    for (number, mcr) in (1..).zip([3, 6, 9, 12, 15, 3, 6, 9, 12, 15]) {
-        for (end, switch) in [("source", "west"), ("sink", "east")] {
-            let host = format!("{end}{number}");
-            parts += &format!(
-                r#"
+/// A host of `gfr-leaky-bucket` at a switch, with the link to it.
+fn gfr_host(host: &str, switch: &str, delay: &str) -> String {
+    format!(
+        r#"
 [[host]]
 name = "{host}"
 processing = {{ kind = "latency", per = "frame", mean = "500 ns" }}
@@ -221,105 +217,102 @@ processing = {{ kind = "latency", per = "frame", mean = "500 ns" }}
 from = "{host}"
 to = "{switch}"
 rate = "150 Mbps"
-delay = "249.75 us"
+delay = "{delay}"
 "#
-            );
-        }
-        let traffic = if number <= 5 {
-            r#"kind = "tcp"
-mss = "1024 bytes"
-rwnd = "520000 bytes"
-granularity = "10 us"
-initial_rto = "500 ms"
-processing = { kind = "server", per = "frame", mean = "100 us", spread = "10 us" }"#
-        } else {
-            "kind = \"udp\"\ndatagram_size = \"1024 bytes\""
-        };
-        parts += &format!(
-            r#"
+    )
+}
+
+/// A VC of it between two hosts, with a minimum rate in Mb/s.
+fn gfr_vc(vc: &str, from: &str, to: &str, mcr: u32, traffic: &str) -> String {
+    format!(
+        r#"
 [[vc]]
-name = "vc{number}"
-from = "source{number}"
-to = "sink{number}"
+name = "{vc}"
+from = "{from}"
+to = "{to}"
 class = "gfr"
 contract = {{ pcr = "4240 Mbps", mcr = "{mcr} Mbps", mbs = "188679 cells" }}
 [vc.traffic]
 {traffic}
 "#
+    )
+}
+
+/// What a TCP of it does, with segments of so many bytes.
+fn gfr_tcp(mss: u32) -> String {
+    format!(
+        r#"kind = "tcp"
+mss = "{mss} bytes"
+rwnd = "520000 bytes"
+granularity = "10 us"
+initial_rto = "500 ms"
+processing = {{ kind = "server", per = "frame", mean = "100 us", spread = "10 us" }}"#
+    )
+}
+
+/// Its switches, each with a link to the next one, under scheme two.
+fn gfr_switches(switches: &[&str], delay: &str) -> String {
+    let mut parts = String::new();
+    for switch in switches {
+        parts += &format!(
+            r#"
+[[switch]]
+name = "{switch}"
+processing = {{ kind = "latency", per = "cell", mean = "4 us" }}
+"#
         );
     }
-    read(&format!(
-        r#"
-name = "gfr-udp"
-duration = "10 s"
-{parts}
-[[switch]]
-name = "west"
-processing = {{ kind = "latency", per = "cell", mean = "4 us" }}
-[[switch]]
-name = "east"
-processing = {{ kind = "latency", per = "cell", mean = "4 us" }}
+    for pair in switches.windows(2) {
+        parts += &format!(
+            r#"
 [[link]]
-from = "west"
-to = "east"
+from = "{}"
+to = "{}"
 rate = "150 Mbps"
-delay = "500 ns"
+delay = "{delay}"
 gfr = {{ drop = "gcra-round-robin" }}
-"#
-    ))
+"#,
+            pair[0], pair[1]
+        );
+    }
+    parts
+}
+
+/// The second network of `gfr-leaky-bucket` under scheme two: five TCPs beside five greedy UDPs.
+pub fn gfr_udp() -> Scenario {
+    let mut parts = gfr_switches(&["west", "east"], "500 ns");
+    for (number, mcr) in (1..).zip([3, 6, 9, 12, 15, 3, 6, 9, 12, 15]) {
+        let [source, sink] = ["source", "sink"].map(|end| format!("{end}{number}"));
+        let traffic = match number {
+            ..=5 => gfr_tcp(1024),
+            _ => "kind = \"udp\"\ndatagram_size = \"1024 bytes\"".into(),
+        };
+        parts += &gfr_host(&source, "west", "249.75 us");
+        parts += &gfr_host(&sink, "east", "249.75 us");
+        parts += &gfr_vc(&format!("vc{number}"), &source, &sink, mcr, &traffic);
+    }
+    read(&format!("name = \"gfr-udp\"\nduration = \"10 s\"\n{parts}"))
 }
 
 /// The third network of `gfr-leaky-bucket` under scheme two: group A over three congested links, B, C and D over one each.
 pub fn gfr_chain() -> Scenario {
-    let (mut hosts, mut links, mut vcs) = (String::new(), String::new(), String::new());
-    for (group, first, last) in [("a", 1, 4), ("b", 1, 2), ("c", 2, 3), ("d", 3, 4)] {
+    let mut parts = gfr_switches(&["w1", "w2", "w3", "w4"], "2 ms");
+    for (group, first, last) in [
+        ("a", "w1", "w4"),
+        ("b", "w1", "w2"),
+        ("c", "w2", "w3"),
+        ("d", "w3", "w4"),
+    ] {
         for (member, mcr) in (1..).zip([2, 6, 10, 14, 18]) {
             let vc = format!("{group}{member}");
-            for (end, switch) in [("from", first), ("to", last)] {
-                let host = format!("{vc}-{end}");
-                hosts += &format!(
-                    "[[host]]\nname = \"{host}\"\nprocessing = {{ kind = \"latency\", per = \"frame\", mean = \"500 ns\" }}\n"
-                );
-                links += &format!(
-                    "[[link]]\nfrom = \"{host}\"\nto = \"w{switch}\"\nrate = \"150 Mbps\"\ndelay = \"500 ns\"\n"
-                );
-            }
-            vcs += &format!(
-                r#"
-[[vc]]
-name = "{vc}"
-from = "{vc}-from"
-to = "{vc}-to"
-class = "gfr"
-contract = {{ pcr = "4240 Mbps", mcr = "{mcr} Mbps", mbs = "188679 cells" }}
-[vc.traffic]
-kind = "tcp"
-mss = "8192 bytes"
-rwnd = "520000 bytes"
-granularity = "10 us"
-initial_rto = "500 ms"
-processing = {{ kind = "server", per = "frame", mean = "100 us", spread = "10 us" }}
-"#
-            );
+            let [from, to] = ["from", "to"].map(|end| format!("{vc}-{end}"));
+            parts += &gfr_host(&from, first, "500 ns");
+            parts += &gfr_host(&to, last, "500 ns");
+            parts += &gfr_vc(&vc, &from, &to, mcr, &gfr_tcp(8192));
         }
     }
-    let switches: String = (1..=4)
-        .map(|n| {
-            format!(
-                "[[switch]]\nname = \"w{n}\"\nprocessing = {{ kind = \"latency\", per = \"cell\", mean = \"4 us\" }}\n"
-            )
-        })
-        .collect();
-    let trunks: String = (1..=3)
-        .map(|n| {
-            format!(
-                "[[link]]\nfrom = \"w{n}\"\nto = \"w{}\"\nrate = \"150 Mbps\"\ndelay = \"2 ms\"\ngfr = {{ drop = \"gcra-round-robin\" }}\n",
-                n + 1
-            )
-        })
-        .collect();
     read(&format!(
-        "name = \"gfr-chain\"\nduration = \"10 s\"\n{hosts}{switches}{links}{trunks}{vcs}"
+        "name = \"gfr-chain\"\nduration = \"10 s\"\n{parts}"
     ))
 }
 

@@ -173,6 +173,7 @@ impl Arithmetic {
         let asks_policy_alone = judged.is_some_and(|judged| judged.asks_policy_alone);
         run.n > 1 && run.flags & RM == 0 && asks_policy_alone && self.counts.is_none()
     }
+
     /// Takes the first cell of `feed`; with it the rest of its frame, if that is lost too. Whether the feed has more.
     #[inline(always)]
     fn judge_one(&mut self, fabric: &mut Fabric, feed: usize) -> bool {
