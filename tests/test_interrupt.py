@@ -27,15 +27,16 @@ STATUS = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
 AT_ONCE = 2 * all_cores()
 
 
+def listen() -> None:
+    """A shell in the background would have a command ignore Ctrl-C, and nohup the end of the terminal."""
+    for number in STATUS:
+        signal.signal(number, signal.SIG_DFL)
+
+
 class Command:
     """The command line under way."""
 
     def __init__(self, folder: Path, *arguments: object) -> None:
-        def listen() -> None:
-            # A shell in the background would have it ignore Ctrl-C, and nohup the end of the terminal.
-            for number in STATUS:
-                signal.signal(number, signal.SIG_DFL)
-
         self.out, self.err = folder / "stdout", folder / "stderr"
         command = [sys.executable, "-m", "cellyard", *map(str, arguments)]
         with self.out.open("w") as out, self.err.open("w") as err:
@@ -191,7 +192,7 @@ def test_a_terminal_has_its_cursor_again(lan: Path, tmp_path: Path, number: sign
     pty = pytest.importorskip("pty")
     leader, follower = pty.openpty()
     command = [sys.executable, "-m", "cellyard", "run", str(lan), "--set", "duration=100000 s"]
-    process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=follower)
+    process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=follower, preexec_fn=listen)
     os.close(follower)
     shown = b""
     while b"\x1b[?25l" not in shown:
@@ -259,6 +260,25 @@ def test_a_signal_while_it_still_imports_is_no_traceback(tmp_path: Path) -> None
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (130, "")
+
+
+@pytest.mark.parametrize("status", [129, 130, 143])
+def test_an_interrupt_in_code_made_from_a_text_keeps_the_status(tmp_path: Path, status: int) -> None:
+    """As where a dataclass is being made: ``python -m`` would kill itself at the end, though the interrupt was handled."""
+    (tmp_path / "interrupted.py").write_text(f"""
+import sys
+from cellyard import __main__, cli
+
+def command():
+    try:
+        exec("raise KeyboardInterrupt")
+    except KeyboardInterrupt:
+        sys.exit({status})
+
+cli.main = command
+__main__.main()
+""")
+    assert subprocess.run([sys.executable, "-m", "interrupted"], cwd=tmp_path, check=False).returncode == status
 
 
 def test_interrupt_while_a_scenario_is_read(tmp_path: Path) -> None:

@@ -21,6 +21,9 @@ def main() -> None:
         sys.exit(INTERRUPTED)
     finally:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
+        # Python notes a KeyboardInterrupt that leaves code made from a text, as where a dataclass is made, and would end `python -m` by the
+        # signal instead of with our status, although it was handled. The next such code makes it forget.
+        eval("None")
 
 
 if __name__ == "__main__":
