@@ -95,6 +95,7 @@ impl Red {
             (RedAverage::Frame, _) if !cell.begins => return,
             (RedAverage::Idle, Some(cells)) => self.average *= power(self.keep, cells),
             (RedAverage::Cell | RedAverage::Frame | RedAverage::Idle, _) => {
+                // A signed number becomes a float in one instruction, and X is far below 2^63.
                 self.average = self.keep * self.average + self.w_q * waiting as i64 as f64;
             }
         }
