@@ -351,3 +351,14 @@ def test_equal_values_side_by_side_cannot_be_compared_or_searched() -> None:
         text = big(*axes).replace('"table"', question).replace("replications = 1", "replications = 2")
         with pytest.raises(ExperimentError, match=r'question\.axis = "buffer": has (equal values|a single value)'):
             ex.Experiment.from_toml(text)
+
+
+def test_a_name_that_is_wrong_on_its_axis_is_not_wrong_once_more_in_the_question() -> None:
+    question = ex.Compare("buffer", ["efficiency"], against="small")
+    axis = ex.Axis("switch.west.ubr.buffer", ["500 cells", "1000 cells"], labels=["small"])
+    base = ready.scenario("lan-5")
+    with pytest.raises(ExperimentError) as refused:
+        ex.Experiment(name="x", base=base, axes=[axis], metrics=["efficiency"], question=question)
+    assert str(refused.value) == (
+        'axis[0].labels = ["small"]: has 1 text, and there are 2 values (allowed: one for each of a list of values)'
+    )

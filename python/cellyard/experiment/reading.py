@@ -22,6 +22,7 @@ from cellyard.experiment.find import check_condition
 from cellyard.experiment.measure import RESERVED
 from cellyard.experiment.plan import MOST_RUNS, Plan
 from cellyard.experiment.problems import Problems
+from cellyard.experiment.sentences import counted
 from cellyard.experiment.toml_lines import places
 from cellyard.grid_columns import quantity
 from cellyard.limits import MOST_REPLICATIONS, MOST_SEED
@@ -117,7 +118,7 @@ def read(
         data,
     )
     # What is wrong already is not wrong once more where the question names it.
-    named = replace(plan, axes=_named(data.get("axis"), axes), metrics=metrics if sound >= 0 else _Any(metrics))
+    named = replace(plan, axes=_named(data, axes), metrics=metrics if sound >= 0 else _Any(metrics))
     question = _question(data.get("question"), named, problems)
     _go_together(plan, axes, problems)
     if base is not None:
@@ -169,16 +170,19 @@ class _Any(dict[str, Any]):
         return True
 
 
-def _named(stated: Any, axes: Mapping[int, Axis]) -> tuple[Axis, ...]:
-    """The axes, with a stand-in for each that is wrong."""
+def _named(data: Mapping[str, Any], axes: Mapping[int, Axis]) -> tuple[Axis, ...]:
+    """The axes, with a stand-in for each that is wrong: what the question compares with may be one of its values."""
     found = []
+    stated, question = data.get("axis"), data.get("question")
+    against = question.get("against") if isinstance(question, Mapping) else None
+    values = [1, 2, *([against] if isinstance(against, str) else [])]
     for place, entry in enumerate(stated if isinstance(stated, (list, tuple)) else []):
         if place in axes:
             found.append(axes[place])
         elif isinstance(entry, Mapping):
             paths = entry.get("path", "")
             path = str(paths[0]) if isinstance(paths, (list, tuple)) and paths else str(paths)
-            found.append(Axis(path, [1, 2], str(entry.get("name") or default_name(path))))
+            found.append(Axis(path, values, str(entry.get("name") or default_name(path))))
     return tuple(found)
 
 
@@ -361,7 +365,9 @@ def _labels(fields: Fields, values: Any) -> Sequence[str]:
     many = len(values) if isinstance(values, (list, tuple)) else 0
     if len(labels) != many:
         fields.wrong(
-            "labels", "one for each of a list of values", f"has {len(labels)} texts, and there are {many} values"
+            "labels",
+            "one for each of a list of values",
+            f"has {counted(len(labels), 'text')}, and there are {counted(many, 'value')}",
         )
     for place, label in enumerate(labels):
         if not label.strip() or not label.isprintable() or label in labels[:place] or quantity(label):
