@@ -45,6 +45,7 @@ proptest! {
         tie_order in prop_oneof![2 => Just(TieOrder::Rotating), 1 => Just(TieOrder::Fixed)],
         tie_offset in 0u64..8,
         delay_us in 0u64..40,
+        spread in prop::option::weighted(0.3, 0u64..4_000),
     ) {
         let drop = if counts {
             DropPolicy::SelectiveDrop { r: Threshold::Cells(buffer / 2), z: Ratio::new(6, 5) }
@@ -58,6 +59,7 @@ proptest! {
             vc.start = Span(68_900_000) * (cells_apart * i as u64);
         }
         (net.tie_order, net.tie_offset) = (tie_order, tie_offset);
+        net.switches[0].processing = spread.map(frames_close_up);
         agrees(&Case { scenario: net, replication: None })?;
     }
 }
@@ -134,6 +136,7 @@ proptest! {
         arrival_first in any::<bool>(),
         tie in (prop_oneof![3 => Just(TieOrder::Rotating), 1 => Just(TieOrder::Fixed)], 0u64..8),
         warm_up in prop_oneof![Just(Span::ZERO), (0u64..15).prop_map(Span::from_milliseconds)],
+        spread in prop::option::of(0u64..4_000),
     ) {
         let drop = match (counts, buffer) {
             (true, Some(cells)) => DropPolicy::SelectiveDrop { r: Threshold::Cells(cells / 2), z: Ratio::new(6, 5) },
@@ -145,7 +148,33 @@ proptest! {
         (net.tie_order, net.tie_offset) = tie;
         net.arrival_first = arrival_first;
         net.measure.warm_up = warm_up;
+        net.switches[0].processing = spread.map(frames_close_up);
         agrees(&Case { scenario: net, replication: None })?;
+    }
+}
+
+/// Processing after which a frame may begin sooner than a cell time after the one before, by twice the spread.
+fn frames_close_up(spread_ns: u64) -> Processing {
+    Processing {
+        kind: ProcessingKind::Latency,
+        per: ProcessingUnit::Frame,
+        mean: Span::from_microseconds(10),
+        spread: Span::from_nanoseconds(spread_ns),
+    }
+}
+
+/// In the last round of two inputs the next frame of the one whose cells come first may come before the cell of the other.
+#[test]
+fn a_frame_that_comes_within_the_last_round_is_not_overtaken() {
+    for mss in [512, 1460] {
+        let queue = build::switch("s", None, DropPolicy::TailDrop);
+        let mut net = chain(&[0, 1, 1], Span(5_000_000), mss, None, &queue);
+        net.switches[0].processing = Some(frames_close_up(1_000));
+        agrees(&Case {
+            scenario: net,
+            replication: None,
+        })
+        .unwrap();
     }
 }
 

@@ -91,7 +91,8 @@ fn plan(kernel: &Arithmetic, fabric: &Fabric, inputs: &mut Inputs, horizon: Time
     inputs.members.clear();
     let mut limit = horizon;
     let (mut begins, mut go_on) = (false, false);
-    let mut rounds = u32::MAX;
+    // Cells of the shortest runs, and when the first of the frames behind these comes.
+    let (mut rounds, mut next_frame) = (u32::MAX, Time::NEVER);
     let (mut latest, mut oldest) = (Span::ZERO, Span::ZERO);
     for i in 0.. {
         let Some((time, input)) = inputs.order.get(i) else {
@@ -101,7 +102,8 @@ fn plan(kernel: &Arithmetic, fabric: &Fabric, inputs: &mut Inputs, horizon: Time
             limit = limit.min(time);
             break;
         }
-        let run = &fabric.feeds[inputs.first_feed + input as usize].head;
+        let feed = &fabric.feeds[inputs.feed(input)];
+        let run = &feed.head;
         if run.n < 2 || run.period != c {
             return None;
         }
@@ -114,7 +116,12 @@ fn plan(kernel: &Arithmetic, fabric: &Fabric, inputs: &mut Inputs, horizon: Time
         let to_host = hop.next == Next::Host;
         go_on |= !to_host;
         begins |= new;
-        rounds = rounds.min(run.n);
+        if run.n < rounds {
+            (rounds, next_frame) = (run.n, Time::NEVER);
+        }
+        if run.n == rounds {
+            next_frame = next_frame.min(feed.second_time());
+        }
         latest = latest.max(hop.latency);
         oldest = oldest.max(run.age);
         inputs.members.push(Member {
@@ -137,6 +144,8 @@ fn plan(kernel: &Arithmetic, fabric: &Fabric, inputs: &mut Inputs, horizon: Time
         return None;
     }
     let mut rounds = u64::from(rounds);
+    // It may come sooner than a cell time after the last cell of the one before, and with that before others of the last round.
+    limit = limit.min(next_frame);
     // Divisions only where a limit is near: they would be the dearest part of this.
     if last_time + c * (rounds - 1) >= limit {
         rounds = (limit - last_time).0.div_ceil(c.0);
