@@ -37,7 +37,9 @@ impl Plan<'_> {
             }
         }
         let flows = flows.zip(paced_of);
-        let flows = flows.map(|((flow, &first), paced)| self.flow_ends(flow, first, paced));
+        let at_hosts = self.flows_at_hosts();
+        let flows =
+            flows.map(|((flow, &first), paced)| self.flow_ends(flow, first, paced, &at_hosts));
         let nics = scenario.links.iter().map(|l| Nic::new(l.rate.cell_time()));
         let stages = scenario.hosts.iter();
         let stages =
@@ -72,7 +74,24 @@ impl Plan<'_> {
         all
     }
 
-    fn flow_ends(&self, flow: &Flow, first_hop: u32, paced: Option<u32>) -> FlowEnds {
+    /// By host, how many flows begin there, and how many end.
+    fn flows_at_hosts(&self) -> Vec<[usize; 2]> {
+        let mut flows_at = vec![[0; 2]; self.scenario.hosts.len()];
+        for flow in &self.topology.flows {
+            for (way, &host) in flow.hosts.iter().enumerate() {
+                flows_at[host][way] += 1;
+            }
+        }
+        flows_at
+    }
+
+    fn flow_ends(
+        &self,
+        flow: &Flow,
+        first_hop: u32,
+        paced: Option<u32>,
+        at_hosts: &[[usize; 2]],
+    ) -> FlowEnds {
         let (scenario, topology) = (self.scenario, self.topology);
         let vc = &scenario.vcs[flow.vc];
         let what = flow.kind.name();
@@ -89,23 +108,29 @@ impl Plan<'_> {
                 &format!("{way}-{what}-{}", vc.name),
             ),
         };
-        // What answers uses the NIC of the flow back: it must serve nobody else.
+        // What answers uses the NIC and the stages of the flow back: they must serve nobody else.
         let other = match vc.traffic.answers() {
             true => flow.kind.opposite(),
             false => flow.kind,
         };
-        let answers_on = topology.flows[topology.flow(flow.vc, other).index()].path[0];
-        let at_once = topology.crossing[answers_on].len() == 1
-            && vc.traffic.processing().is_none()
-            && vc.abr.is_none()
-            && scenario.hosts[flow.hosts[1]].processing.is_none();
+        let other = &topology.flows[topology.flow(flow.vc, other).index()];
+        // Whether no other flow passes the stage of the host where a flow begins, or ends.
+        let is_alone = |flow: &Flow, way: usize| {
+            let host = flow.hosts[way];
+            scenario.hosts[host].processing.is_none() || at_hosts[host][way] == 1
+        };
+        let sends_alone = |flow: &Flow| {
+            vc.abr.is_none() && topology.crossing[flow.path[0]].len() == 1 && is_alone(flow, 0)
+        };
+        let at_once = sends_alone(other) && is_alone(flow, 1);
+        let sends_alone = sends_alone(flow);
         FlowEnds::new(
             flow.vc,
             flow.kind,
             first_hop,
             flow.path[0],
             flow.hosts,
-            at_once,
+            [at_once, sends_alone],
             paced,
             transport("send", flow.hosts[0]),
             transport("receive", flow.hosts[1]),

@@ -3,8 +3,9 @@
 //! Hosts live in one event list. A frame goes down from its source through the transport's and the host's stage to the NIC (`send`),
 //! and up from the network to the source at the other end (`receive`). Cells of single-cell sources enter the NIC at once (`emit`).
 //!
-//! A frame that arrives is handled at once, ahead of its time, where that can concern nobody else: if the host's link
-//! serves this VC only, there is no processing delay, and no timer of the end where it arrives expires before.
+//! A frame that arrives is handled at once, ahead of its time, where that can concern nobody else: if the host's link and its processing stages
+//! serve this VC only, and no timer of the end where it arrives expires before. Likewise what a source hands over is at its NIC at once, with the time
+//! at which it leaves the stages before, where no other flow passes these.
 
 mod agenda;
 mod emit;
@@ -72,11 +73,14 @@ pub struct FlowEnds {
     pub cells_queued: u64,
     /// What it is to its VC.
     pub kind: FlowKind,
-    /// Whether what follows from its frames concerns nobody else, so that one may be handled before its time has come: the NIC that
-    /// answers, or without answers its own, serves this flow only, and nothing waits in a processing stage; or the VC has an agenda.
+    /// Whether what follows from its frames concerns nobody else, so that one may be handled before its time has come: no other flow passes the
+    /// stages where it arrives, and what answers it, or without answers the flow itself, sends alone; or the VC has an agenda.
     pub at_once: bool,
-    /// Whether no processing stage is on its way to the NIC.
+    /// Whether no other flow passes its NIC nor the stages on the way there.
+    pub sends_alone: bool,
+    /// Whether no processing stage is on its way to the NIC, and where it arrives.
     is_direct: bool,
+    takes_directly: bool,
     /// Number of the frame behind the last one that has reached its source: those from there on may be under way.
     next_taken: u32,
     /// Frames delivered to the host, not yet handled: time and number.
@@ -101,7 +105,7 @@ impl FlowEnds {
         first_hop: u32,
         nic: usize,
         hosts: [usize; 2],
-        at_once: bool,
+        [at_once, sends_alone]: [bool; 2],
         paced: Option<u32>,
         sending: TransportStage,
         receiving: TransportStage,
@@ -117,7 +121,9 @@ impl FlowEnds {
             frames_sent: 0,
             cells_queued: 0,
             at_once,
+            sends_alone,
             is_direct: false,
+            takes_directly: false,
             paced,
             sending,
             receiving,
@@ -234,8 +240,9 @@ impl Hosts {
             }
         }
         for ends in &mut flows {
-            let stage = &stages[ends.hosts[0]][Way::Send as usize];
-            ends.is_direct = ends.sending.stage.is_none() && stage.is_none();
+            let has_none = |end: usize, way: Way| stages[ends.hosts[end]][way as usize].is_none();
+            ends.is_direct = ends.sending.stage.is_none() && has_none(0, Way::Send);
+            ends.takes_directly = ends.receiving.stage.is_none() && has_none(1, Way::Receive);
         }
         Hosts {
             events,

@@ -27,16 +27,41 @@ impl Hosts {
     #[inline]
     fn arrival(&mut self, arrival: Arrival, fabric: &mut Fabric) {
         let Arrival { flow, frame, time } = arrival;
-        let ends = &mut self.flows[flow.index()];
-        if ends.at_once && ends.delivered.is_empty() {
-            let concerns_timer = match &self.vcs[ends.vc].source {
-                Source::Frames(source) => source.deadline(End::of_arrivals(ends.kind)) <= time,
-                Source::Cells(_) => false,
-            };
-            if !concerns_timer {
-                return self.reach_source(flow, frame, time, fabric);
-            }
+        let ends = &self.flows[flow.index()];
+        if !ends.at_once || !ends.delivered.is_empty() {
+            return self.note(arrival);
         }
+        if ends.takes_directly {
+            return match self.concerns_timer(flow, time) {
+                true => self.note(arrival),
+                false => self.reach_source(flow, frame, time, fabric),
+            };
+        }
+        // No other flow passes its stages: what comes before it has passed them already.
+        let Some(time) = self.leaves_stages(flow, frame, time, fabric) else {
+            return;
+        };
+        if !self.flows[flow.index()].to_transport.is_empty() || self.concerns_timer(flow, time) {
+            self.wait_in_stages(flow, frame, time);
+        } else if time < self.end {
+            self.reach_source(flow, frame, time, fabric);
+        }
+    }
+
+    /// Whether a timer of the end that the frames of `flow` reach expires by `time`.
+    #[inline]
+    fn concerns_timer(&self, flow: FlowId, time: Time) -> bool {
+        let ends = &self.flows[flow.index()];
+        match &self.vcs[ends.vc].source {
+            Source::Frames(source) => source.deadline(End::of_arrivals(ends.kind)) <= time,
+            Source::Cells(_) => false,
+        }
+    }
+
+    /// A frame is to be delivered when its time has come.
+    #[inline]
+    fn note(&mut self, arrival: Arrival) {
+        let Arrival { flow, frame, time } = arrival;
         let ends = &mut self.flows[flow.index()];
         ends.delivered.push_back((time, frame));
         if ends.delivered.len() == 1 {
@@ -69,26 +94,47 @@ impl Hosts {
         if ends.kind.is_rm() {
             return self.take_rm(flow, frame, now, fabric);
         }
-        let mut time = now;
-        let mut waits = false;
-        if let Some(stage) = &mut self.stages[ends.hosts[1]][Way::Receive as usize] {
+        if ends.takes_directly {
+            return self.reach_source(flow, frame, now, fabric);
+        }
+        if let Some(time) = self.leaves_stages(flow, frame, now, fabric) {
+            self.wait_in_stages(flow, frame, time);
+        }
+    }
+
+    /// When a frame that is delivered to its host at `time` leaves the stages on its way to the transport; `None` if the run cannot go on.
+    #[inline]
+    fn leaves_stages(
+        &mut self,
+        flow: FlowId,
+        frame: u32,
+        mut time: Time,
+        fabric: &mut Fabric,
+    ) -> Option<Time> {
+        let ends = &mut self.flows[flow.index()];
+        let host = ends.hosts[1];
+        if let Some(stage) = &mut self.stages[host][Way::Receive as usize] {
             let Some(leaves) = stage.leaves(time, ends.receiving.host_draws, frame) else {
-                return fabric.overdue(Overdue::Host(ends.hosts[1]));
+                fabric.overdue(Overdue::Host(host));
+                return None;
             };
-            (time, waits) = (leaves, true);
+            time = leaves;
         }
         if let Some(stage) = &mut ends.receiving.stage {
-            let Some(leaves) = stage.leaves(time, ends.receiving.draws, frame) else {
-                return fabric.overdue(Overdue::Transport(ends.vc));
-            };
-            (time, waits) = (leaves, true);
+            let leaves = stage.leaves(time, ends.receiving.draws, frame);
+            if leaves.is_none() {
+                fabric.overdue(Overdue::Transport(ends.vc));
+            }
+            return leaves;
         }
-        if waits {
-            ends.to_transport.push_back(frame);
-            self.events.push(time, Kind::ToTransport, flow.index());
-        } else {
-            self.reach_source(flow, frame, now, fabric);
-        }
+        Some(time)
+    }
+
+    /// A frame will leave the stages on its way to the transport at `time`.
+    #[inline]
+    fn wait_in_stages(&mut self, flow: FlowId, frame: u32, time: Time) {
+        self.flows[flow.index()].to_transport.push_back(frame);
+        self.events.push(time, Kind::ToTransport, flow.index());
     }
 
     /// A frame reaches the source.

@@ -19,6 +19,12 @@ impl Hosts {
         if ends.is_direct {
             return self.queue_frame(flow, frame, cells, now, fabric);
         }
+        if ends.sends_alone {
+            let time = self.reaches_nic(flow, frame, now, fabric);
+            return time.map_or((), |time| {
+                self.queue_frame(flow, frame, cells, time, fabric)
+            });
+        }
         if let Some(stage) = &mut ends.sending.stage {
             let Some(time) = stage.leaves(now, ends.sending.draws, frame) else {
                 return fabric.overdue(Overdue::Transport(ends.vc));
@@ -27,6 +33,37 @@ impl Hosts {
             return self.events.push(time, Kind::ToHost, flow.index());
         }
         self.host_send(flow, frame, now, fabric);
+    }
+
+    /// When a frame reaches its NIC that a source hands over now, where no other flow passes a stage on its way; `None` if not before the end.
+    fn reaches_nic(
+        &mut self,
+        flow: FlowId,
+        frame: u32,
+        now: Time,
+        fabric: &mut Fabric,
+    ) -> Option<Time> {
+        let ends = &mut self.flows[flow.index()];
+        let mut time = now;
+        if let Some(stage) = &mut ends.sending.stage {
+            let Some(leaves) = stage.leaves(time, ends.sending.draws, frame) else {
+                fabric.overdue(Overdue::Transport(ends.vc));
+                return None;
+            };
+            time = leaves;
+        }
+        if time >= self.end {
+            return None;
+        }
+        let host = ends.hosts[0];
+        if let Some(stage) = &mut self.stages[host][Way::Send as usize] {
+            let leaves = stage.leaves(time, ends.sending.host_draws, frame);
+            if leaves.is_none() {
+                fabric.overdue(Overdue::Host(host));
+            }
+            return leaves;
+        }
+        Some(time)
     }
 
     /// A frame to send reaches the host.
