@@ -1,36 +1,77 @@
 //! Credits of the VCs with a guaranteed rate, and which of them is the largest.
 //!
-//! While a VC has cells waiting its credit is a straight line over the slots of the port, so nothing needs doing in a slot. The
-//! largest is kept in a tournament whose matches know until which slot their winner stays ahead (a kinetic tournament:
-//! Basch, Guibas and Hershberger, "Data structures for mobile data", SODA 1997). It is played only once a credit can be worth a cell: what the
-//! richest is short of one does not grow faster than the largest guarantee.
+//! While a VC has cells waiting its credit is a straight line over the slots of the port, so nothing needs doing in a slot: from which one on it is worth
+//! a cell is known. Those whose credit is are mostly few, as each cell is paid for at once, and are compared one by one. Where other classes have kept
+//! many waiting, the largest is kept in a tournament whose matches know until which slot their winner stays ahead (a kinetic tournament:
+//! Basch, Guibas and Hershberger, "Data structures for mobile data", SODA 1997).
 
+use super::tags::{LATEST, Tournament};
 use crate::units::BitRate;
+use std::cmp::Reverse;
 
-/// No account: of a VC without a guarantee, or as the winner where nobody plays.
+/// No account: of a VC without a guarantee, or as the winner where nobody plays; and no place.
 const NONE: u32 = u32::MAX;
+
+/// So many are compared one by one.
+const FEW: usize = 8;
 
 /// What a VC with a guarantee has.
 #[derive(Clone, Debug)]
 struct Account {
     vc: u32,
-    waits: bool,
-    /// Bits per second: what a slot adds.
+    /// Where it stands in [`Credits::rich`]; [`NONE`] if it does not.
+    place: u32,
+    /// Bits per second: what a slot adds, in units of 1 / link rate slots.
     guarantee: u64,
-    /// Credit at slot 0 if it had grown ever since; in units of 1 / link rate slots.
-    at_zero: i128,
+    /// In how many slots it gains what a cell costs, and what it lacks then: less than a slot adds.
+    price: (u64, u64),
+    /// Had its credit grown ever since, it would be worth a cell after so many slots but for what it lacks: again less than a slot adds.
+    worth_from: u64,
+    lacks: u64,
 }
 
 impl Account {
-    /// Credit after `slots` slots; of a VC that does not wait, if it had waited.
+    /// By how much its credit exceeds the price of a cell after `slots` slots; of a VC that does not wait, if it had waited.
     #[inline]
-    fn credit(&self, slots: u64) -> i128 {
-        self.at_zero + (u128::from(slots) * u128::from(self.guarantee)) as i128
+    fn excess(&self, slots: u64) -> i128 {
+        let since = i128::from(slots) - i128::from(self.worth_from);
+        since * i128::from(self.guarantee) - i128::from(self.lacks)
+    }
+
+    /// After how many slots it is worth a cell.
+    #[inline]
+    fn due(&self) -> u64 {
+        self.worth_from.saturating_add(u64::from(self.lacks > 0))
+    }
+
+    /// Pays for a cell, which costs `rate`, or for several. What is too late for time to tell never comes.
+    #[inline]
+    fn pay(&mut self, cells: u64, rate: u64) {
+        let (slots, lacks) = if cells == 1 {
+            self.price
+        } else {
+            let (all, gain) = (
+                u128::from(cells) * u128::from(rate),
+                u128::from(self.guarantee),
+            );
+            (
+                u64::try_from(all / gain).unwrap_or(u64::MAX),
+                (all % gain) as u64,
+            )
+        };
+        self.lacks += lacks;
+        let carries = self.lacks >= self.guarantee;
+        self.lacks -= if carries { self.guarantee } else { 0 };
+        let slots = slots.saturating_add(u64::from(carries));
+        self.worth_from = self.worth_from.saturating_add(slots);
     }
 
     /// A VC without cells has no credit, though it may have a debt.
-    fn lose_credit(&mut self, slots: u64) {
-        self.at_zero -= self.credit(slots).max(0);
+    fn lose_credit(&mut self, slots: u64, rate: u64) {
+        if self.excess(slots) + i128::from(rate) > 0 {
+            self.worth_from = slots.saturating_add(self.price.0);
+            self.lacks = self.price.1;
+        }
     }
 }
 
@@ -47,10 +88,9 @@ pub(super) struct Credits {
     /// Link rate, bits per second: what a cell costs.
     rate: u64,
     accounts: Vec<Account>,
-    /// The largest guarantee, or 1.
-    fastest: u64,
-    /// Before so many slots no credit is worth a cell.
-    none_before: u64,
+    /// After how many slots the credit of those that wait will be worth a cell, and the accounts of those whose credit is.
+    due: Tournament,
+    rich: Vec<u32>,
     /// By VC; empty when nobody has an account.
     account_of: Vec<u32>,
     /// Match i is between the winners of matches 2i and 2i + 1. The second half are the accounts.
@@ -65,11 +105,14 @@ impl Credits {
         for (vc, guarantee) in guarantees.iter().enumerate() {
             if let Some(BitRate(guarantee @ 1..)) = *guarantee {
                 account_of[vc] = accounts.len() as u32;
+                let price = (rate.0 / guarantee, rate.0 % guarantee);
                 accounts.push(Account {
                     vc: vc as u32,
-                    waits: false,
+                    place: NONE,
                     guarantee,
-                    at_zero: 0,
+                    price,
+                    worth_from: price.0,
+                    lacks: price.1,
                 });
             }
         }
@@ -82,8 +125,8 @@ impl Credits {
         };
         Credits {
             rate: rate.0,
-            fastest: accounts.iter().map(|a| a.guarantee).max().unwrap_or(1),
-            none_before: u64::MAX,
+            due: Tournament::new(accounts.len()),
+            rich: Vec::new(),
             matches: vec![nobody; 2 * accounts.len()],
             accounts,
             account_of,
@@ -100,11 +143,9 @@ impl Credits {
     #[inline]
     pub(super) fn enter(&mut self, vc: usize, slots: u64) {
         if let Some(account) = self.account_of(vc) {
-            self.accounts[account].lose_credit(slots);
+            self.accounts[account].lose_credit(slots, self.rate);
             self.set_waits(account, true);
-            self.none_before = self
-                .none_before
-                .min(self.slots_to_gain(self.rate.into(), slots));
+            self.expect(account, slots);
         }
     }
 
@@ -112,47 +153,74 @@ impl Credits {
     #[inline]
     pub(super) fn leave(&mut self, vc: usize, slots: u64) {
         if let Some(account) = self.account_of(vc) {
-            self.accounts[account].lose_credit(slots);
+            self.accounts[account].lose_credit(slots, self.rate);
             self.set_waits(account, false);
+            self.take_off(account);
+            self.due.leave(account);
         }
     }
 
-    /// `vc` pays for `cells`.
+    /// `vc` pays for `cells`, after `slots` slots.
     #[inline]
-    pub(super) fn pay(&mut self, vc: usize, cells: u64) {
+    pub(super) fn pay(&mut self, vc: usize, cells: u64, slots: u64) {
         let account = self.account_of(vc).expect("it has credit");
-        self.accounts[account].at_zero -= i128::from(cells) * i128::from(self.rate);
+        self.accounts[account].pay(cells, self.rate);
         self.play_again(account);
+        self.expect(account, slots);
     }
 
     /// The VC with the largest credit after `slots` slots, if that is worth a cell. Equal credits: the smallest number.
     #[inline]
     pub(super) fn richest(&mut self, slots: u64) -> Option<usize> {
-        if slots < self.none_before {
-            return None;
+        while self.due.smallest() <= slots {
+            self.becomes_rich(slots);
         }
-        let winner = self.play(1, slots).winner;
-        let Some(account) = self.accounts.get(winner as usize) else {
-            self.none_before = u64::MAX;
-            return None;
+        let excess = |account: u32| self.accounts[account as usize].excess(slots);
+        let account = match self.rich[..] {
+            [] => return None,
+            [account] => account,
+            ref rich if rich.len() <= FEW => {
+                let richest = rich.iter().max_by_key(|&&a| (excess(a), Reverse(a)));
+                *richest.expect("there are some")
+            }
+            _ => self.play(1, slots).winner,
         };
-        let missing = i128::from(self.rate) - account.credit(slots);
-        if missing <= 0 {
-            return Some(account.vc as usize);
-        }
-        self.none_before = self.slots_to_gain(missing, slots);
-        None
+        Some(self.accounts[account as usize].vc as usize)
     }
 
-    /// After how many slots, at the earliest, somebody has gained `credit`, more than 0, since `slots`.
+    /// The first whose credit will be worth a cell has it, after `slots` slots.
     #[inline]
-    fn slots_to_gain(&self, credit: i128, slots: u64) -> u64 {
-        let credit = u64::try_from(credit).unwrap_or(u64::MAX);
-        slots.saturating_add(credit.div_ceil(self.fastest))
+    fn becomes_rich(&mut self, slots: u64) {
+        let (account, _) = self.due.first();
+        self.due.leave(account);
+        debug_assert!(self.accounts[account].excess(slots) >= 0);
+        self.accounts[account].place = self.rich.len() as u32;
+        self.rich.push(account as u32);
+    }
+
+    /// `account` waits. If its credit is not worth a cell after `slots` slots, it is known when it will be.
+    #[inline]
+    fn expect(&mut self, account: usize, slots: u64) {
+        let due = self.accounts[account].due();
+        if due > slots {
+            self.take_off(account);
+            self.due.enter(account, due.min(LATEST));
+        }
+    }
+
+    /// The credit of `account` is not worth a cell.
+    #[inline]
+    fn take_off(&mut self, account: usize) {
+        let place = std::mem::replace(&mut self.accounts[account].place, NONE);
+        if place != NONE {
+            self.rich.swap_remove(place as usize);
+            if let Some(&moved) = self.rich.get(place as usize) {
+                self.accounts[moved as usize].place = place;
+            }
+        }
     }
 
     fn set_waits(&mut self, account: usize, waits: bool) {
-        self.accounts[account].waits = waits;
         let at = self.accounts.len() + account;
         self.matches[at].winner = if waits { account as u32 } else { NONE };
         self.play_again(account);
@@ -190,7 +258,7 @@ impl Credits {
         else {
             return (a.min(b), u64::MAX);
         };
-        let lead = of_a.credit(slots) - of_b.credit(slots);
+        let lead = of_a.excess(slots) - of_b.excess(slots);
         let (winner, loser) = if lead > 0 || (lead == 0 && a < b) {
             (a, b)
         } else {

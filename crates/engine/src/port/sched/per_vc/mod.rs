@@ -152,9 +152,10 @@ impl PerVc {
     #[inline(always)]
     pub fn next_cell(&mut self, sent: u64) -> usize {
         let (vc, means) = self.choose(sent);
-        match self.pay(vc, means, 1) {
-            Some(tag) => self.tags.enter(vc, tag),
-            None => self.leave(vc, sent + 1),
+        if !self.pay(vc, means, 1, sent + 1) {
+            self.leave(vc, sent + 1);
+        } else if let Means::Tag = means {
+            self.tags.enter(vc, self.vcs[vc].tag);
         }
         vc
     }
@@ -164,24 +165,26 @@ impl PerVc {
     #[inline]
     pub fn taken(&mut self, n: u64, eom: bool, sent: u64) {
         let (vc, means) = self.turn.expect("it has been picked");
-        match self.pay(vc, means, n) {
-            Some(tag) if eom || self.goes_by_cells() => self.tags.enter(vc, tag),
-            Some(_) => return,
-            None => self.leave(vc, sent),
+        if !self.pay(vc, means, n, sent) {
+            self.leave(vc, sent);
+        } else if eom || self.goes_by_cells() {
+            self.tags.enter(vc, self.vcs[vc].tag);
+        } else {
+            return;
         }
         self.turn = None;
     }
 
-    /// Cells of `vc` are taken and paid. Its tag, if it has more.
+    /// Cells of `vc` are taken and paid, after which the port has begun to send `sent` cells. Whether it has more.
     #[inline(always)]
-    fn pay(&mut self, vc: usize, means: Means, n: u64) -> Option<Tag> {
+    fn pay(&mut self, vc: usize, means: Means, n: u64, sent: u64) -> bool {
         let v = &mut self.vcs[vc];
         v.waiting -= n;
         match means {
-            Means::Credit => self.credits.pay(vc, n),
+            Means::Credit => self.credits.pay(vc, n, sent),
             Means::Tag => v.tag += n * v.cost,
         }
-        (v.waiting > 0).then_some(v.tag)
+        v.waiting > 0
     }
 
     /// `vc` has no cells left when the port has begun to send `sent` cells.

@@ -1,4 +1,5 @@
-//! Start tags, and which of them is the smallest: a tournament, as deep as the logarithm of the number of VCs.
+//! Start tags, and which of them is the smallest: a tournament, as deep as the logarithm of the number of VCs. It also tells whose credit is due first
+//! (`credits.rs`): there the tag is a number of slots.
 
 use std::hint::select_unpredictable;
 
@@ -11,6 +12,8 @@ pub(super) const UNIT: Tag = 1 << 32;
 pub(super) const LOWERED_AT: Tag = 1 << 62;
 /// In place of the tag of a VC that does not wait.
 const NONE: Tag = 1 << 63;
+/// The largest tag.
+pub(super) const LATEST: Tag = NONE - 1;
 
 /// The VCs that have cells waiting, by tag. Equal tags go by the number of the VC.
 #[derive(Clone, Debug)]
@@ -58,6 +61,12 @@ impl Tournament {
     #[inline]
     pub(super) fn leave(&mut self, vc: usize) {
         self.enter(vc, NONE);
+    }
+
+    /// The smallest tag, larger than any if nothing waits.
+    #[inline]
+    pub(super) fn smallest(&self) -> Tag {
+        self.winner.0
     }
 
     /// The VC with the smallest tag, and that; there must be one.
