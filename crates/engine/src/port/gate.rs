@@ -164,12 +164,25 @@ impl Gate {
         queue: &QueueView,
         idle_cells: Option<u64>,
     ) -> Decision {
-        let cell = Arriving::first_of(run, begins, vc, idle_cells, self.draws);
+        let cell = self.first_of(run, begins, vc, idle_cells);
+        self.ask_policy_of(run.time, &cell, queue)
+    }
+
+    /// The same of a cell that is known, which arrives at `now`.
+    #[inline(always)]
+    pub fn ask_policy_of(&mut self, now: Time, cell: &Arriving, queue: &QueueView) -> Decision {
         match &mut self.policy {
-            // By name, so that it becomes part of the loop over cells: whole studies ask nothing else.
-            Policy::AtmRed(policy) => policy.admit(run.time, &cell, queue),
-            policy => policy.admit(run.time, &cell, queue),
+            // By name, so that they become part of the loop over cells: whole studies ask nothing else.
+            Policy::AtmRed(policy) => policy.admit(now, cell, queue),
+            Policy::GcraRoundRobin(policy) => policy.admit(now, cell, queue),
+            policy => policy.admit(now, cell, queue),
         }
+    }
+
+    /// What the policy is told of the first cell of `run`, none of whose frame is lost.
+    #[inline(always)]
+    pub fn first_of(&self, run: &Run, begins: bool, vc: u32, idle_cells: Option<u64>) -> Arriving {
+        Arriving::first_of(run, begins, vc, idle_cells, self.draws)
     }
 
     /// Judges the first cell of `run`, which arrives at `now`, `state` being that of its flow at this port, which is brought up to

@@ -3,13 +3,14 @@
 //! Such a gate must see every cell, in order, with X as the cell finds it. X is a difference of times here too, and nothing that has come in is
 //! taken back; so no cell need be stored. What remains of a cell is the question, its place behind the last one, and its way on.
 //!
-//! Where the policy alone is asked, all else is brought up to date once for the cells of a run that it lets in, as in `merged.rs`.
+//! Where the policy alone is asked, all else is brought up to date once for the cells of a run that it lets in: as in `merged.rs`, and where cells come one
+//! per cell time, of one input or of several in rounds (`rounds.rs`), for as many as come before anything else does.
 
-use super::{Arithmetic, Merged, merged};
-use crate::cells::{Fate, FrameState, RM, Run};
+use super::{Arithmetic, Merged, merged, rounds};
+use crate::cells::{ENDS_FRAME, Fate, FrameState, RM, Run};
 use crate::fabric::Fabric;
 use crate::port::Inputs;
-use crate::port::drop::{Decision, QueueView};
+use crate::port::drop::{Arriving, Decision, QueueView};
 use crate::port::gate::Gate;
 use crate::tally::raise;
 use crate::units::{Span, Time};
@@ -29,6 +30,33 @@ pub struct Judged {
     first: i64,
     /// What was divided last.
     quotient: Quotient,
+    /// The runs about whose cells the policy is asked together.
+    asked: Vec<Asked>,
+}
+
+/// A run about whose cells the policy is asked, before any is taken.
+#[derive(Debug)]
+pub struct Asked {
+    /// Arrival of the next cell, and what the policy is told of it.
+    time: Time,
+    cell: Arriving,
+    /// X as its first cell would find it, were it the next of all: below zero if it would not find the port busy.
+    pub waiting: i64,
+    /// Whether each cell is a frame of its own.
+    are_single: bool,
+    /// How many cells there are before the one that ends the frame.
+    before_eom: u32,
+}
+
+impl Asked {
+    /// Goes on to the cell after this one, `c` later.
+    #[inline(always)]
+    pub fn go_on(&mut self, c: Span) {
+        self.time += c;
+        self.cell.begins = self.are_single;
+        self.before_eom = self.before_eom.wrapping_sub(1);
+        self.cell.eom = self.are_single || self.before_eom == 0;
+    }
 }
 
 /// A number of cell times, and as many in ticks: where those to be counted are much the same from cell to cell, none is divided.
@@ -65,6 +93,7 @@ impl Judged {
             late: i64::from(!arrival_first),
             first: if arrival_first { cell_time.0 as i64 } else { 0 },
             quotient: Quotient::default(),
+            asked: Vec::new(),
         })
     }
 
@@ -93,6 +122,12 @@ impl Arithmetic {
                 break;
             }
             let limit = inputs.order.second_time().min(horizon);
+            if limit < time + self.cell_time
+                && self.may_go_round(inputs, fabric, horizon)
+                && rounds::run(self, fabric, inputs, horizon)
+            {
+                continue;
+            }
             if time == limit {
                 self.judge_group(inputs, fabric, time);
                 continue;
@@ -101,13 +136,159 @@ impl Arithmetic {
             let merged = merged::of(&mut inputs.merged, input);
             let mut next = Some(time);
             while let Some(time) = next.filter(|&time| time < limit) {
-                next = self.judge_next(fabric, merged, feed, time);
+                next = match self.judge_alone(fabric, merged, feed, limit) {
+                    Some(more) => more.then_some(fabric.feeds[feed].head.time),
+                    None => self.judge_next(fabric, merged, feed, time),
+                };
             }
             match next {
                 Some(time) => inputs.order.postpone_first(time),
                 None => inputs.order.pop(),
             }
         }
+    }
+
+    /// Whether each of the inputs whose cells come within a cell time, of which there are several, brings more of them, one per cell time. Then
+    /// what is known of them is brought up to date.
+    #[inline]
+    fn may_go_round(&mut self, inputs: &mut Inputs, fabric: &mut Fabric, horizon: Time) -> bool {
+        let Some((begin, _)) = inputs.order.first() else {
+            return false;
+        };
+        let limit = horizon.min(begin + self.cell_time);
+        let mut members = 0;
+        while let Some((time, input)) = inputs.order.get(members) {
+            if time >= limit {
+                break;
+            }
+            let merged = inputs.merged.get(input as usize);
+            let merged = merged.filter(|merged| merged.is_under_way());
+            let head = &fabric.feeds[inputs.feed(input)].head;
+            let run = merged.map_or(head, Merged::run);
+            // Whose last frame was lost is likely to lose another.
+            let is_lost = fabric.hops[run.hop as usize].frame_state.fate != Fate::Accepted;
+            if run.period != self.cell_time || !self.may_merge(run) || is_lost {
+                return false;
+            }
+            members += 1;
+        }
+        for i in 0..members {
+            if let Some((_, input)) = inputs.order.get(i) {
+                merged::leave(self, fabric, inputs, input);
+            }
+        }
+        members > 1
+    }
+
+    /// Takes the cells of `feed` that arrive before `limit` one per cell time, where no other input brings any and the port is busy, as far as the policy
+    /// lets them in, and the one that it does not. Whether the feed has more; `None` if they are none or one, and then nothing has happened.
+    #[inline]
+    fn judge_alone(
+        &mut self,
+        fabric: &mut Fabric,
+        merged: &mut Merged,
+        feed: usize,
+        limit: Time,
+    ) -> Option<bool> {
+        let run = match merged.is_under_way() {
+            true => merged.run(),
+            false => &fabric.feeds[feed].head,
+        };
+        if run.period != self.cell_time
+            || run.time + run.period >= limit
+            || !self.may_merge(run)
+            || !self.is_steady_at(run.time)
+        {
+            return None;
+        }
+        merged.leave(self, fabric, feed);
+        let run = fabric.feeds[feed].head;
+        let hop = &mut fabric.hops[run.hop as usize];
+        let begins = run.is_single() || hop.frame_state.frame != Some(run.frame);
+        let (_, queue) = self.found(run.time);
+        if !(begins || hop.frame_state.fate == Fate::Accepted) || !self.has_room(&queue) {
+            return None;
+        }
+        let mut asked = self.asked(&run, hop.local, begins);
+        let most = run.before(limit);
+        let mut n = 0;
+        let mut decision = Decision::Accept;
+        while n < most {
+            decision = self.ask_about(&asked, &queue);
+            if decision != Decision::Accept {
+                break;
+            }
+            asked.go_on(run.period);
+            n += 1;
+        }
+        let mut more = true;
+        if n > 0 {
+            hop.frame_state = FrameState::accepted(run.frame);
+            hop.arrived += u64::from(n);
+            let departing = self.accept(&run, n, hop.local, fabric.end);
+            fabric.depart(departing);
+            more = fabric.feeds[feed].skip(n);
+        }
+        if decision != Decision::Accept {
+            more = self.judge_fully(fabric, feed, &queue, None, Some(decision));
+        }
+        Some(more)
+    }
+
+    /// What the policy is asked about the cells of `run`, the first of which finds the port busy; `begins` tells whether a frame does with it.
+    #[inline(always)]
+    fn asked(&self, run: &Run, vc: u32, begins: bool) -> Asked {
+        let ends = run.flags & ENDS_FRAME != 0;
+        Asked {
+            time: run.time,
+            cell: self.gate.first_of(run, begins, vc, None),
+            waiting: 0,
+            are_single: run.is_single(),
+            before_eom: if ends { run.n - 1 } else { u32::MAX },
+        }
+    }
+
+    /// The same of `runs`, which come together where the port is busy: each with the number of its flow at the port, and whether a frame begins with it.
+    #[inline(always)]
+    pub(super) fn begin_asking<'a>(
+        &mut self,
+        runs: impl Iterator<Item = (&'a Run, u32, bool)>,
+    ) -> Vec<Asked> {
+        let judged = self.judged.as_mut();
+        let mut asked = judged.map_or(Vec::new(), |judged| std::mem::take(&mut judged.asked));
+        asked.clear();
+        for (run, vc, is_new) in runs {
+            asked.push(Asked {
+                waiting: self.steady_queue(run.time),
+                ..self.asked(run, vc, is_new || run.is_single())
+            });
+        }
+        asked
+    }
+
+    /// X at `time`, less than a cell time after the port was busy with a busy period that had begun before: -1 if it is idle by then.
+    #[inline(always)]
+    fn steady_queue(&mut self, time: Time) -> i64 {
+        let Some(judged) = &mut self.judged else {
+            unreachable!("the gate judges each cell");
+        };
+        let c = self.cell_time.0 as i64;
+        let behind = self.start + 2 * c - time.0 as i64 - judged.late;
+        judged.quotient.of(behind, c) as i64 - 1
+    }
+
+    /// Keeps their room.
+    #[inline(always)]
+    pub(super) fn end_asking(&mut self, asked: Vec<Asked>) {
+        if let Some(judged) = &mut self.judged {
+            judged.asked = asked;
+        }
+    }
+
+    /// What the policy says about the next cell of a run.
+    #[inline(always)]
+    pub(super) fn ask_about(&mut self, asked: &Asked, queue: &QueueView) -> Decision {
+        self.gate.ask_policy_of(asked.time, &asked.cell, queue)
     }
 
     /// Takes one cell of each input whose cell arrives at `time`.
@@ -178,7 +359,6 @@ impl Arithmetic {
     #[inline(always)]
     fn judge_one(&mut self, fabric: &mut Fabric, feed: usize) -> bool {
         let run = &fabric.feeds[feed].head;
-        let (t, c) = (run.time.0 as i64, self.cell_time.0 as i64);
         let (idle, mut queue) = self.found(run.time);
         let hop = &mut fabric.hops[run.hop as usize];
         let begins = run.is_single() || hop.frame_state.frame != Some(run.frame);
@@ -197,9 +377,16 @@ impl Arithmetic {
         if decision != Decision::Accept {
             return self.judge_fully(fabric, feed, &queue, idle, Some(decision));
         }
-        if begins {
-            hop.frame_state = FrameState::accepted(run.frame);
-        }
+        self.let_in(fabric, feed, idle)
+    }
+
+    /// Takes the first cell of `feed`, which is accepted, and finds the port `idle` or not. Whether the feed has more.
+    #[inline(always)]
+    pub(super) fn let_in(&mut self, fabric: &mut Fabric, feed: usize, idle: Option<u64>) -> bool {
+        let run = &fabric.feeds[feed].head;
+        let (t, c) = (run.time.0 as i64, self.cell_time.0 as i64);
+        let hop = &mut fabric.hops[run.hop as usize];
+        hop.frame_state = FrameState::accepted(run.frame);
         hop.arrived += 1;
         self.accepted += 1;
         if idle.is_some() {
@@ -260,7 +447,7 @@ impl Arithmetic {
 
     /// The same where the gate has to be asked, or the policy has `decided`.
     #[inline(never)]
-    fn judge_fully(
+    pub(super) fn judge_fully(
         &mut self,
         fabric: &mut Fabric,
         feed: usize,

@@ -138,6 +138,12 @@ impl Merged {
         self.run.n > 0
     }
 
+    /// What is left of it.
+    #[inline(always)]
+    pub fn run(&self) -> &Run {
+        &self.run
+    }
+
     /// When the next cell arrives.
     #[inline(always)]
     pub fn time(&self) -> Time {

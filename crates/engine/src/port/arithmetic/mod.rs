@@ -43,7 +43,7 @@ pub struct Arithmetic {
     start: i64,
     /// Start of the first cell of the busy period, ticks.
     busy_since: i64,
-    /// S - t (corrected, ticks) at which X reaches K, and at which the policy may refuse.
+    /// S - t (corrected, ticks) at which X reaches K, and at which the policy may refuse, unless it is asked about each cell anyway.
     full: i64,
     refusal: i64,
     /// What matters of a gate that judges each cell; such a queue is near its limits always.
@@ -75,10 +75,16 @@ impl Arithmetic {
             i64::try_from(below).unwrap_or(i64::MAX)
         };
         let needed = counts || gate.needs().vc_counts;
+        let judged = judged::Judged::new(&gate, cell_time, arrival_first);
+        // What the policy lets in has room.
+        let [full, refusal] = match &judged {
+            Some(_) if gate.asks_policy_alone() => [gate.room(); 2],
+            _ => [gate.full(), gate.refusal()],
+        };
         Arithmetic {
-            full: reaches(gate.full()),
-            refusal: reaches(gate.refusal()),
-            judged: judged::Judged::new(&gate, cell_time, arrival_first),
+            full: reaches(full),
+            refusal: reaches(refusal),
+            judged,
             gate,
             class,
             cell_time,

@@ -8,6 +8,9 @@
 //!
 //! Cells that go on to another port are handed to it one by one, in the order in which they start, as cells of several VCs share the way there.
 //!
+//! Where the gate judges each cell, and asks the policy alone, the policy is asked about the cells of all rounds first, in their order. If it does not let
+//! one in, the rounds before are taken together, and of the last one the cells before it one by one.
+//!
 //! Conditions: the port is busy; all cells have distance c; none is to be looked at by itself when it leaves; X stays below the buffer, and
 //! below the policy's smallest refusal if a frame begins; ties are not random; nothing is watched.
 
@@ -15,8 +18,11 @@ use super::Arithmetic;
 use crate::cells::{Arrival, ENDS_FRAME, Fate, FrameState, Run};
 use crate::delays::DelayBins;
 use crate::fabric::{Fabric, Next};
+use crate::port::drop::{Decision, QueueView};
 use crate::port::{Inputs, TieRule};
 use crate::units::{Span, Time};
+use std::convert::Infallible;
+use std::ops::ControlFlow;
 
 /// An input that takes part.
 #[derive(Clone, Copy, Debug)]
@@ -70,14 +76,102 @@ pub fn run(
     inputs: &mut Inputs,
     horizon: Time,
 ) -> bool {
-    let Some(plan) = plan(kernel, fabric, inputs, horizon) else {
+    let Some(mut plan) = plan(kernel, fabric, inputs, horizon) else {
         return false;
     };
-    let start = take(kernel, fabric, inputs, &plan);
-    let last = plan.last_time + plan.cell_time * (plan.rounds - 1);
-    kernel.accepted_in_rounds(plan.cells, start, last);
-    settle(kernel, fabric, inputs, plan.rounds);
+    let refused = if kernel.judged.is_some() {
+        ask(kernel, fabric, inputs, &mut plan)
+    } else {
+        None
+    };
+    if plan.rounds > 0 {
+        let start = take(kernel, fabric, inputs, &plan);
+        let last = plan.last_time + plan.cell_time * (plan.rounds - 1);
+        kernel.accepted_in_rounds(plan.cells, start, last);
+        settle(kernel, fabric, inputs, plan.rounds);
+    }
+    if let Some(refused) = refused {
+        break_off(kernel, fabric, inputs, &plan, &refused);
+    }
+    reorder(fabric, inputs);
     true
+}
+
+/// A cell that the policy does not let in, in the round behind those that are taken.
+struct Refused {
+    member: usize,
+    decision: Decision,
+    queue: QueueView,
+}
+
+/// Asks the policy about the cells of all rounds in their order, until it does not let one in: then no more rounds are taken than it has let in whole.
+#[inline(never)]
+fn ask(
+    kernel: &mut Arithmetic,
+    fabric: &Fabric,
+    inputs: &mut Inputs,
+    plan: &mut Plan,
+) -> Option<Refused> {
+    let Inputs { members, tie, .. } = inputs;
+    let mut asked = kernel.begin_asking(members.iter().map(|m| {
+        let run = &fabric.feeds[inputs.first_feed + m.input as usize].head;
+        let state = &fabric.hops[run.hop as usize].frame_state;
+        (run, m.vc, state.frame != Some(run.frame))
+    }));
+    let c = plan.cell_time;
+    // X of a cell is that of its member's first, were no others before it, and one more for each that has come in, and one less for each round.
+    let mut place = 0;
+    let end = in_order(members, tie, plan, |m, round| {
+        let asked = &mut asked[m];
+        let queue = QueueView {
+            waiting: (asked.waiting + place - round as i64) as u64,
+            ..QueueView::default()
+        };
+        let decision = kernel.ask_about(asked, &queue);
+        if decision != Decision::Accept {
+            let member = m;
+            return ControlFlow::Break((
+                round,
+                Refused {
+                    member,
+                    decision,
+                    queue,
+                },
+            ));
+        }
+        asked.go_on(c);
+        place += 1;
+        ControlFlow::Continue(())
+    });
+    kernel.end_asking(asked);
+    let (rounds, refused) = end.break_value()?;
+    plan.rounds = rounds;
+    plan.cells = rounds * plan.members;
+    Some(refused)
+}
+
+/// Takes the cells of the next round that are let in, and then the one that is not.
+#[cold]
+fn break_off(
+    kernel: &mut Arithmetic,
+    fabric: &mut Fabric,
+    inputs: &mut Inputs,
+    plan: &Plan,
+    refused: &Refused,
+) {
+    let Inputs { members, tie, .. } = inputs;
+    let feed = |m: usize| inputs.first_feed + members[m].input as usize;
+    let _ = in_round(members, tie, plan, plan.rounds, |m, _| {
+        if m == refused.member {
+            return ControlFlow::Break(());
+        }
+        kernel.let_in(fabric, feed(m), None);
+        ControlFlow::Continue(())
+    });
+    let Refused {
+        queue, decision, ..
+    } = refused;
+    kernel.judge_fully(fabric, feed(refused.member), queue, None, Some(*decision));
 }
 
 /// Who takes part, in `inputs.members`, and how many rounds all conditions allow.
@@ -186,7 +280,8 @@ fn take(kernel: &mut Arithmetic, fabric: &mut Fabric, inputs: &mut Inputs, plan:
     let mut counts = kernel.counts_at(plan.begin);
     if plan.go_on || (plan.begin != plan.last_time && counts.is_some()) {
         let mut start = start;
-        in_order(members, tie, plan, |member, round| {
+        let _ = in_order(members, tie, plan, |m, round| {
+            let member = &members[m];
             if let Some(counts) = &mut counts {
                 counts.add(member.vc, 1);
             }
@@ -202,6 +297,7 @@ fn take(kernel: &mut Arithmetic, fabric: &mut Fabric, inputs: &mut Inputs, plan:
                 fabric.push(there, port, feed, input);
             }
             start += plan.cell_time;
+            ControlFlow::<Infallible>::Continue(())
         });
         counts = None;
     }
@@ -236,21 +332,37 @@ fn take(kernel: &mut Arithmetic, fabric: &mut Fabric, inputs: &mut Inputs, plan:
     last_start + plan.cell_time * plan.cells
 }
 
-/// Tells `each` the members of all cells in their order, and the numbers of their rounds.
+/// Tells `each` the numbers of the members of all cells in their order, and those of their rounds.
 #[inline(always)]
-fn in_order(
+fn in_order<B>(
     members: &[Member],
     tie: &mut TieRule,
     plan: &Plan,
-    mut each: impl FnMut(&Member, u64),
-) {
-    for round in 0..plan.rounds {
-        for group in members.chunk_by(Member::ties_with) {
-            let time = group[0].time + plan.cell_time * round;
-            let (first, _) = tie.leader(time, group, |m| m.input);
-            in_turn(group, first).for_each(|member| each(member, round));
-        }
+    mut each: impl FnMut(usize, u64) -> ControlFlow<B>,
+) -> ControlFlow<B> {
+    (0..plan.rounds).try_for_each(|round| in_round(members, tie, plan, round, &mut each))
+}
+
+/// The same of one round.
+#[inline(always)]
+fn in_round<B>(
+    members: &[Member],
+    tie: &mut TieRule,
+    plan: &Plan,
+    round: u64,
+    mut each: impl FnMut(usize, u64) -> ControlFlow<B>,
+) -> ControlFlow<B> {
+    let mut before = 0;
+    for group in members.chunk_by(Member::ties_with) {
+        let time = group[0].time + plan.cell_time * round;
+        let (first, _) = tie.leader(time, group, |m| m.input);
+        let places = (first..group.len()).chain(0..first);
+        places
+            .map(|m| before + m)
+            .try_for_each(|m| each(m, round))?;
+        before += group.len();
     }
+    ControlFlow::Continue(())
 }
 
 /// Members whose cells come together, when `first` is the first of them.
@@ -297,7 +409,7 @@ impl Member {
     }
 }
 
-/// What follows from `rounds` rounds: feeds, hops, sinks and the order of the inputs.
+/// What follows from `rounds` rounds: feeds, hops and sinks.
 #[inline(always)]
 fn settle(kernel: &mut Arithmetic, fabric: &mut Fabric, inputs: &mut Inputs, rounds: u64) {
     let c = kernel.cell_time();
@@ -332,6 +444,11 @@ fn settle(kernel: &mut Arithmetic, fabric: &mut Fabric, inputs: &mut Inputs, rou
         }
         fabric.feeds[inputs.first_feed + member.input as usize].skip(n);
     }
+}
+
+/// The members, which come first, go where their next cells do.
+#[inline(always)]
+fn reorder(fabric: &Fabric, inputs: &mut Inputs) {
     for _ in 0..inputs.members.len() {
         inputs.order.pop();
     }
