@@ -5,7 +5,7 @@
 //! to be *accept*: below the buffer, and below [`Gate::refusal`] for the first cell of a frame. A gate that [judges each](Gate::judges_each)
 //! cell leaves no such room.
 
-use super::drop::{Arriving, Decision, DropRule, Needs, Policy, QueueView};
+use super::drop::{Arriving, Decision, DropRule, Needs, Policy, QueueView, Together};
 use super::police::{PoliceRule, Policer, Ruling};
 use crate::cells::{ENDS_FRAME, Fate, FrameState, RM, Run};
 use crate::rng::Stream;
@@ -177,6 +177,11 @@ impl Gate {
             Policy::GcraRoundRobin(policy) => policy.admit(now, cell, queue),
             policy => policy.admit(now, cell, queue),
         }
+    }
+
+    /// Whether the policy lets in all these cells: see [`DropRule::admits_all`].
+    pub fn admits_all(&mut self, cells: &Together) -> bool {
+        self.policy.admits_all(cells)
     }
 
     /// What the policy is told of the first cell of `run`, none of whose frame is lost.

@@ -7,10 +7,10 @@
 //! per cell time, of one input or of several in rounds (`rounds.rs`), for as many as come before anything else does.
 
 use super::{Arithmetic, Merged, merged, rounds};
-use crate::cells::{ENDS_FRAME, Fate, FrameState, RM, Run};
+use crate::cells::{Fate, FrameState, RM, Run};
 use crate::fabric::Fabric;
 use crate::port::Inputs;
-use crate::port::drop::{Arriving, Decision, QueueView};
+use crate::port::drop::{Asked, Decision, QueueView, Together};
 use crate::port::gate::Gate;
 use crate::tally::raise;
 use crate::units::{Span, Time};
@@ -30,33 +30,8 @@ pub struct Judged {
     first: i64,
     /// What was divided last.
     quotient: Quotient,
-    /// The runs about whose cells the policy is asked together.
+    /// The runs about whose cells the policy is asked before any is taken.
     asked: Vec<Asked>,
-}
-
-/// A run about whose cells the policy is asked, before any is taken.
-#[derive(Debug)]
-pub struct Asked {
-    /// Arrival of the next cell, and what the policy is told of it.
-    time: Time,
-    cell: Arriving,
-    /// X as its first cell would find it, were it the next of all: below zero if it would not find the port busy.
-    pub waiting: i64,
-    /// Whether each cell is a frame of its own.
-    are_single: bool,
-    /// How many cells there are before the one that ends the frame.
-    before_eom: u32,
-}
-
-impl Asked {
-    /// Goes on to the cell after this one, `c` later.
-    #[inline(always)]
-    pub fn go_on(&mut self, c: Span) {
-        self.time += c;
-        self.cell.begins = self.are_single;
-        self.before_eom = self.before_eom.wrapping_sub(1);
-        self.cell.eom = self.are_single || self.before_eom == 0;
-    }
 }
 
 /// A number of cell times, and as many in ticks: where those to be counted are much the same from cell to cell, none is divided.
@@ -203,16 +178,21 @@ impl Arithmetic {
         }
         merged.leave(self, fabric, feed);
         let run = fabric.feeds[feed].head;
-        let hop = &mut fabric.hops[run.hop as usize];
+        let hop = &fabric.hops[run.hop as usize];
         let begins = run.is_single() || hop.frame_state.frame != Some(run.frame);
         let (_, queue) = self.found(run.time);
         if !(begins || hop.frame_state.fate == Fate::Accepted) || !self.has_room(&queue) {
             return None;
         }
-        let mut asked = self.asked(&run, hop.local, begins);
-        let most = run.before(limit);
+        let (vc, most) = (hop.local, run.before(limit));
+        let cell = self.gate.first_of(&run, begins, vc, None);
+        let mut asked = Asked::new(&run, cell, queue.waiting as i64);
+        let x = queue.waiting;
         let mut n = 0;
         let mut decision = Decision::Accept;
+        if self.admits_all(std::slice::from_ref(&asked), most.into(), [x, x]) {
+            n = most;
+        }
         while n < most {
             decision = self.ask_about(&asked, &queue);
             if decision != Decision::Accept {
@@ -223,9 +203,10 @@ impl Arithmetic {
         }
         let mut more = true;
         if n > 0 {
+            let hop = &mut fabric.hops[run.hop as usize];
             hop.frame_state = FrameState::accepted(run.frame);
             hop.arrived += u64::from(n);
-            let departing = self.accept(&run, n, hop.local, fabric.end);
+            let departing = self.accept(&run, n, vc, fabric.end);
             fabric.depart(departing);
             more = fabric.feeds[feed].skip(n);
         }
@@ -235,20 +216,8 @@ impl Arithmetic {
         Some(more)
     }
 
-    /// What the policy is asked about the cells of `run`, the first of which finds the port busy; `begins` tells whether a frame does with it.
-    #[inline(always)]
-    fn asked(&self, run: &Run, vc: u32, begins: bool) -> Asked {
-        let ends = run.flags & ENDS_FRAME != 0;
-        Asked {
-            time: run.time,
-            cell: self.gate.first_of(run, begins, vc, None),
-            waiting: 0,
-            are_single: run.is_single(),
-            before_eom: if ends { run.n - 1 } else { u32::MAX },
-        }
-    }
-
-    /// The same of `runs`, which come together where the port is busy: each with the number of its flow at the port, and whether a frame begins with it.
+    /// What the policy is asked about the cells of `runs`, which come within a cell time where the port is busy: each with the number of its flow at the
+    /// port, and whether it goes on with no frame.
     #[inline(always)]
     pub(super) fn begin_asking<'a>(
         &mut self,
@@ -258,12 +227,30 @@ impl Arithmetic {
         let mut asked = judged.map_or(Vec::new(), |judged| std::mem::take(&mut judged.asked));
         asked.clear();
         for (run, vc, is_new) in runs {
-            asked.push(Asked {
-                waiting: self.steady_queue(run.time),
-                ..self.asked(run, vc, is_new || run.is_single())
-            });
+            let waiting = self.steady_queue(run.time);
+            let begins = is_new || run.is_single();
+            let cell = self.gate.first_of(run, begins, vc, None);
+            asked.push(Asked::new(run, cell, waiting));
         }
         asked
+    }
+
+    /// Whether the policy lets in so many cells of each of `runs`, which come one per cell time, X being within these bounds; it is told of all then.
+    #[inline]
+    pub(super) fn admits_all(
+        &mut self,
+        runs: &[Asked],
+        cells: u64,
+        [least, most]: [u64; 2],
+    ) -> bool {
+        let period = self.cell_time;
+        self.gate.admits_all(&Together {
+            runs,
+            cells,
+            period,
+            least,
+            most,
+        })
     }
 
     /// X at `time`, less than a cell time after the port was busy with a busy period that had begun before: -1 if it is idle by then.

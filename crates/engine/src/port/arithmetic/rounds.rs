@@ -8,8 +8,8 @@
 //!
 //! Cells that go on to another port are handed to it one by one, in the order in which they start, as cells of several VCs share the way there.
 //!
-//! Where the gate judges each cell, and asks the policy alone, the policy is asked about the cells of all rounds first, in their order. If it does not let
-//! one in, the rounds before are taken together, and of the last one the cells before it one by one.
+//! Where the gate judges each cell, and asks the policy alone, the policy is asked about the cells of all rounds first: about all together, and if it
+//! cannot say that it lets all in, about one after the other in their order. If it does not let one in, the rounds before are taken together, and of the last one the cells before it one by one.
 //!
 //! Conditions: the port is busy; all cells have distance c; none is to be looked at by itself when it leaves; X stays below the buffer, and
 //! below the policy's smallest refusal if a frame begins; ties are not random; nothing is watched.
@@ -119,6 +119,17 @@ fn ask(
         (run, m.vc, state.frame != Some(run.frame))
     }));
     let c = plan.cell_time;
+    // X never falls from one round to the next.
+    let least = asked.iter().map(|a| a.waiting.max(0)).min();
+    let most = asked.iter().map(|a| a.waiting).max();
+    let bounds = [
+        least.unwrap_or(0) as u64,
+        (most.unwrap_or(0) + plan.cells as i64) as u64,
+    ];
+    if kernel.admits_all(&asked, plan.rounds, bounds) {
+        kernel.end_asking(asked);
+        return None;
+    }
     // X of a cell is that of its member's first, were no others before it, and one more for each that has come in, and one less for each round.
     let mut place = 0;
     let end = in_order(members, tie, plan, |m, round| {

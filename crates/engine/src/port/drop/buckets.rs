@@ -13,7 +13,7 @@
 //! A tag is only ever made in the middle of a frame: the first cell of a frame that does not conform is refused. So with `export_tag` a policy that
 //! looks at first cells (`dfba`) sees none of them, and `f-gcra` drops the cells that differ from their frame's first.
 
-use super::{Arriving, Decision, QueueView};
+use super::{Arriving, Asked, Decision, QueueView, Together};
 use crate::port::police::gcra::{LeakyBucket, Test};
 use crate::scenario::Terms;
 use crate::tally::DropReason;
@@ -41,6 +41,12 @@ pub struct AllBuckets {
     export_tag: bool,
     /// K, cells; `u64::MAX` when unlimited.
     buffer: u64,
+}
+
+/// Of the next `turns` turns, those of whom it is after `ahead` others, among `of` of them.
+fn turns_of(ahead: usize, turns: u64, of: usize) -> u64 {
+    let of = of as u64;
+    turns / of + u64::from((ahead as u64) < turns % of)
 }
 
 impl AllBuckets {
@@ -84,6 +90,66 @@ impl AllBuckets {
         flow as u32
     }
 
+    /// Whether all these cells surely conform to both buckets, none being tagged; then they are taken. With each a turn `gives` credit, or none does.
+    pub fn take_all(&mut self, cells: &Together, gives: bool) -> bool {
+        let (period, n) = (cells.period, cells.cells);
+        let given = if gives {
+            n * cells.runs.len() as u64
+        } else {
+            0
+        };
+        let conforms = |run: &Asked| {
+            let Some(buckets) = &self.flows[run.cell.vc as usize] else {
+                return false;
+            };
+            let peak = buckets.peak.as_ref();
+            let given = self.given_to(run.cell.vc, given);
+            !run.cell.tagged
+                && peak.is_none_or(|peak| peak.surely_passes(run.time, period))
+                && buckets.sustained.surely_takes(run.time, n, period, given)
+        };
+        if cells.most >= self.buffer || !cells.runs.iter().all(conforms) {
+            return false;
+        }
+        for run in cells.runs {
+            let given = self.given_to(run.cell.vc, given);
+            if let Some(buckets) = &mut self.flows[run.cell.vc as usize] {
+                if let Some(peak) = &mut buckets.peak {
+                    peak.pass_all(run.time, n, period);
+                }
+                buckets.sustained.take_all(run.time, n, period, given);
+            }
+        }
+        if given > 0 {
+            self.give_all(given, cells.runs);
+        }
+        true
+    }
+
+    /// How many of the next `turns` turns are of `flow`.
+    fn given_to(&self, flow: u32, turns: u64) -> u64 {
+        let of = self.with_contract.len();
+        let place = self.with_contract.binary_search(&(flow as usize));
+        place.map_or(0, |place| {
+            turns_of((place + of - self.turn) % of, turns, of)
+        })
+    }
+
+    /// The next `turns` turns give credit to all but these.
+    fn give_all(&mut self, turns: u64, but: &[Asked]) {
+        let of = self.with_contract.len();
+        for (place, &flow) in self.with_contract.iter().enumerate() {
+            if but.iter().any(|run| run.cell.vc as usize == flow) {
+                continue;
+            }
+            if let Some(buckets) = &mut self.flows[flow] {
+                let ahead = (place + of - self.turn) % of;
+                buckets.sustained.give_all(turns_of(ahead, turns, of));
+            }
+        }
+        self.turn = (self.turn + (turns % of as u64) as usize) % of;
+    }
+
     /// From `GCRA(1)` on to the end of the pseudocode; a flow without a contract has no rate that is guaranteed, and its new frames are
     /// refused.
     #[inline]
@@ -107,5 +173,93 @@ impl AllBuckets {
             };
         }
         Decision::Refuse(DropReason::Policy)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::cell;
+    use super::super::{DropRule, Policy};
+    use super::*;
+    use crate::cells::Run;
+    use crate::scenario::{DropPolicy, Threshold};
+    use crate::units::{BitRate, CELL_BITS, Span, TICKS_PER_SECOND};
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    /// A cell time at 150 Mb/s.
+    const C: Span = Span(CELL_BITS * TICKS_PER_SECOND / 150_000_000);
+
+    fn policies() -> [DropPolicy; 4] {
+        let threshold = Threshold::Cells(100);
+        let round_robin = |keep_credit| DropPolicy::GcraRoundRobin {
+            threshold,
+            keep_credit,
+            export_tag: false,
+        };
+        [
+            DropPolicy::GcraEpd {
+                threshold,
+                export_tag: false,
+            },
+            round_robin(false),
+            round_robin(true),
+            DropPolicy::GcraTwoThresholds {
+                low: Threshold::Cells(40),
+                threshold,
+                export_tag: false,
+            },
+        ]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(3000))]
+
+        #[test]
+        fn cells_that_come_in_together_leave_what_they_leave_one_after_the_other(
+            policy in 0usize..4,
+            flows in vec((1u64..60, 1u64..400, prop::option::of(1u64..300), 0u8..8), 1..6),
+            before in vec((0u32..6, 0u64..40, 0u64..200), 0..150),
+            pause in 0u64..200,
+            (runs, cells, x) in (1usize..6, 1u64..40, 0u64..200),
+            phases in vec(0u64..C.0, 6),
+        ) {
+            let terms = |&(mbps, mbs, pcr, has): &(u64, u64, Option<u64>, u8)| (has > 0).then(|| Terms {
+                pcr: pcr.map(|pcr| BitRate(pcr * 1_000_000)),
+                cdvt: C,
+                sustained: Some(BitRate(mbps * 1_000_000)),
+                mbs,
+                mfs: 1,
+            });
+            let contracts: Vec<_> = flows.iter().map(terms).collect();
+            let mut policy = Policy::new(&policies()[policy], Some(300), &contracts);
+            let mut now = Time::ZERO;
+            let queue = |waiting| QueueView { waiting, ..QueueView::default() };
+            for (vc, gap, waiting) in before {
+                now += C * gap;
+                policy.admit(now, &cell(vc % flows.len() as u32, false, false), &queue(waiting));
+            }
+            now += C * pause;
+            let runs = runs.min(flows.len());
+            let asked: Vec<_> = (0..runs).map(|vc| {
+                let run = Run { time: now + Span(phases[vc]), n: 100, ..Run::default() };
+                Asked::new(&run, cell(vc as u32, false, false), x as i64)
+            }).collect();
+            let most = x + cells * runs as u64;
+            let together = Together { runs: &asked, cells, period: C, least: x, most };
+            let mut other = policy.clone();
+            if !other.admits_all(&together) {
+                prop_assert_eq!(format!("{policy:?}"), format!("{other:?}"));
+                return Ok(());
+            }
+            for round in 0..cells {
+                for (place, run) in asked.iter().enumerate() {
+                    let waiting = x + round * (runs as u64 - 1) + place as u64;
+                    let decision = policy.admit(run.time + C * round, &run.cell, &queue(waiting));
+                    prop_assert_eq!(decision, Decision::Accept);
+                }
+            }
+            prop_assert_eq!(format!("{policy:?}"), format!("{other:?}"));
+        }
     }
 }

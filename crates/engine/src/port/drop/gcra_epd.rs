@@ -13,7 +13,7 @@
 //! Limits: what is taken below the threshold is charged to nobody, so who sends most takes most of the excess.
 
 use super::buckets::AllBuckets;
-use super::{Arriving, Decision, DropRule, Needs, QueueView, below, resolve};
+use super::{Arriving, Decision, DropRule, Needs, QueueView, Together, below, resolve};
 use crate::scenario::{Terms, Threshold};
 use crate::units::{Ratio, Time};
 
@@ -53,6 +53,11 @@ impl DropRule for GcraEpd {
             return Decision::Accept;
         }
         self.buckets.test(now, cell)
+    }
+
+    fn admits_all(&mut self, cells: &Together) -> bool {
+        below(cells.most, self.threshold)
+            || (!below(cells.least, self.threshold) && self.buckets.take_all(cells, false))
     }
 
     /// Th.

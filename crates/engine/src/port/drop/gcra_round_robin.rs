@@ -13,7 +13,7 @@
 //! of the port, also those that have not begun.
 
 use super::buckets::AllBuckets;
-use super::{Arriving, Decision, DropRule, Needs, QueueView, below, resolve};
+use super::{Arriving, Decision, DropRule, Needs, QueueView, Together, below, resolve};
 use crate::scenario::{Terms, Threshold};
 use crate::units::{Ratio, Time};
 
@@ -65,6 +65,12 @@ impl DropRule for GcraRoundRobin {
             }
         }
         self.buckets.test(now, cell)
+    }
+
+    fn admits_all(&mut self, cells: &Together) -> bool {
+        let gives = below(cells.most, self.threshold);
+        let is_one_side = gives || !below(cells.least, self.threshold);
+        is_one_side && !(gives && self.keep_credit) && self.buckets.take_all(cells, gives)
     }
 
     /// Th.

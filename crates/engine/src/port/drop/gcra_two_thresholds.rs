@@ -13,7 +13,7 @@
 //! Limits: a Y_i that has grown in a long quiet time is paid off only by turns.
 
 use super::buckets::AllBuckets;
-use super::{Arriving, Decision, DropRule, Needs, QueueView, below, resolve};
+use super::{Arriving, Decision, DropRule, Needs, QueueView, Together, below, resolve};
 use crate::scenario::{Terms, Threshold};
 use crate::units::{Ratio, Time};
 
@@ -90,6 +90,14 @@ impl DropRule for GcraTwoThresholds {
             self.credit(now);
         }
         self.buckets.test(now, cell)
+    }
+
+    fn admits_all(&mut self, cells: &Together) -> bool {
+        let gives = below(cells.most, self.threshold);
+        let is_one_side = gives || !below(cells.least, self.threshold);
+        // Credit goes to the buckets where nothing is on account.
+        let pays = gives && self.on_account.iter().any(|&cells| cells > 0);
+        is_one_side && !pays && !below(cells.least, self.low) && self.buckets.take_all(cells, gives)
     }
 
     /// Th.

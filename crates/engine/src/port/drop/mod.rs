@@ -23,11 +23,11 @@ mod tail_drop;
 #[cfg(test)]
 pub mod testing;
 
-use crate::cells::{Run, TAGGED};
+use crate::cells::{ENDS_FRAME, Run, TAGGED};
 use crate::rng::Stream;
 use crate::scenario::{DropPolicy, Terms, Threshold};
 use crate::tally::DropReason;
-use crate::units::{Ratio, Time};
+use crate::units::{Ratio, Span, Time};
 use enum_dispatch::enum_dispatch;
 
 use atm_red::AtmRed;
@@ -98,6 +98,60 @@ impl Arriving {
     }
 }
 
+/// A run whose cells come one per cell time, about which a policy is asked before any is taken.
+#[derive(Debug)]
+pub struct Asked {
+    /// Arrival of the next cell, and what the policy is told of it.
+    pub time: Time,
+    /// See `time`.
+    pub cell: Arriving,
+    /// Whether each cell is a frame of its own.
+    are_single: bool,
+    /// How many cells there are before the one that ends the frame.
+    before_eom: u32,
+    /// X as its first cell would find it, were it the next of all: below zero if it would not find the port busy.
+    pub waiting: i64,
+}
+
+impl Asked {
+    /// The cells of `run`, of the first of which the policy is told this.
+    #[inline(always)]
+    pub fn new(run: &Run, cell: Arriving, waiting: i64) -> Asked {
+        let ends = run.flags & ENDS_FRAME != 0;
+        Asked {
+            time: run.time,
+            cell,
+            waiting,
+            are_single: run.is_single(),
+            before_eom: if ends { run.n - 1 } else { u32::MAX },
+        }
+    }
+
+    /// Goes on to the cell after this one, `c` later.
+    #[inline(always)]
+    pub fn go_on(&mut self, c: Span) {
+        self.time += c;
+        self.cell.begins = self.are_single;
+        self.before_eom = self.before_eom.wrapping_sub(1);
+        self.cell.eom = self.are_single || self.before_eom == 0;
+    }
+}
+
+/// So many cells of each of some runs, which take turns.
+#[derive(Clone, Copy, Debug)]
+pub struct Together<'a> {
+    /// The runs, of as many VCs.
+    pub runs: &'a [Asked],
+    /// Cells of each.
+    pub cells: u64,
+    /// Their distance.
+    pub period: Span,
+    /// X as any of them finds it is no less, and no more, if all come in.
+    pub least: u64,
+    /// See `least`.
+    pub most: u64,
+}
+
 /// What a policy needs to be told. Kernels and queues do no more than that.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Needs {
@@ -153,6 +207,12 @@ pub trait DropRule {
     /// What becomes of `cell`, which arrives at `now` and sees `queue`.
     fn admit(&mut self, _now: Time, _cell: &Arriving, _queue: &QueueView) -> Decision {
         Decision::Accept
+    }
+
+    /// Whether all these cells come in without a tag, in whatever order they take turns. If so, it takes note of them as if it had been asked about each. To say that
+    /// they do not costs speed only: then it is asked about one after the other.
+    fn admits_all(&mut self, _cells: &Together) -> bool {
+        false
     }
 
     /// Above how many cells a frame that sees `queue` is refused, for traces: cells of X, or of Y_i with

@@ -78,8 +78,7 @@ impl LeakyBucket {
     /// X' at `now`: what has drained since is gone, but for what was below zero.
     #[inline]
     fn drained(&self, now: Time) -> i128 {
-        let drained = self.test.in_ticks(now.since(self.last).0);
-        (self.level - drained).max(self.level.min(0))
+        (self.level - self.drains_until(now)).max(self.level.min(0))
     }
 
     /// Whether a cell at `now` conforms.
@@ -110,6 +109,46 @@ impl LeakyBucket {
             self.last = now;
         }
         conforms
+    }
+
+    /// Whether `cells` cells at distances of `period`, the first at `first`, conform and leave something in the bucket however the `given` cells
+    /// that are given back meanwhile come between them. Then [`LeakyBucket::take_all`] does as they do one after the other.
+    pub fn surely_takes(&self, first: Time, cells: u64, period: Span, given: u64) -> bool {
+        let last = first + period * (cells - 1);
+        let least = self.level - self.drains_until(last) - CELL * i128::from(given);
+        let most = self.level - self.drains_until(first) + CELL * i128::from(cells - 1);
+        least >= 0 && most <= self.test.limit
+    }
+
+    /// See [`LeakyBucket::surely_takes`].
+    pub fn take_all(&mut self, first: Time, cells: u64, period: Span, given: u64) {
+        let last = first + period * (cells - 1);
+        let gained = CELL * (i128::from(cells) - i128::from(given));
+        self.level += gained - self.drains_until(last);
+        self.last = last;
+    }
+
+    /// What drains from the last cell until `now`, if there is so much.
+    #[inline]
+    fn drains_until(&self, now: Time) -> i128 {
+        self.test.in_ticks(now.since(self.last).0)
+    }
+
+    /// Whether `cells` cells at distances of `period`, the first at `first`, conform as the first does and no less drains between two than one brings.
+    pub fn surely_passes(&self, first: Time, period: Span) -> bool {
+        self.conforms(first) && self.test.in_ticks(period.0) >= CELL
+    }
+
+    /// Takes such cells.
+    pub fn pass_all(&mut self, first: Time, cells: u64, period: Span) {
+        let falls = (self.test.in_ticks(period.0) - CELL) * i128::from(cells - 1);
+        self.level = (self.drained(first) - falls).max(0) + CELL;
+        self.last = first + period * (cells - 1);
+    }
+
+    /// Gives so many cells back, one after the other; what would be below zero is lost.
+    pub fn give_all(&mut self, cells: u64) {
+        self.level = (self.level - CELL * i128::from(cells)).max(0);
     }
 
     /// Gives a cell back at `now`: X := X - I; what would be below zero is lost unless it is kept.
