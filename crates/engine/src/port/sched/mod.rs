@@ -13,6 +13,10 @@ use per_vc::PerVc;
 
 /// A scheduler with its state, for one port.
 #[derive(Clone, Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "ports have one each, and the large one is asked for each cell"
+)]
 pub enum Scheduler {
     /// Order of arrival over all classes.
     Fifo,
