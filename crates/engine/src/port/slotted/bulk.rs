@@ -6,7 +6,7 @@
 //! taken after them.
 //!
 //! Nobody looks at X meanwhile, as no limit is near, but for its maximum. X grows within a slot and falls by one at its
-//! end, so the maximum follows from the number of arrivals in each slot.
+//! end, so the maximum follows from the number of arrivals in each slot. Where that would be none even if nothing left, it is not looked for.
 //!
 //! Conditions: the port is busy, at a cell time of whole ticks; no higher class waits; all cells are of the class and of frames that have
 //! lost none; X stays below all limits.
@@ -20,6 +20,7 @@ use crate::cells::{Fate, FrameState, Run};
 use crate::fabric::Fabric;
 use crate::port::Inputs;
 use crate::port::sched::per_vc::PerVc;
+use crate::tally::raise;
 use crate::units::{Span, Time};
 
 impl Slotted {
@@ -44,7 +45,7 @@ impl Slotted {
             return false;
         };
         let horizon = horizon.min(time + self.look_ahead);
-        let limit = self.bulk_limit(scheduler, inputs, fabric, horizon);
+        let (limit, cells) = self.bulk_limit(scheduler, inputs, fabric, horizon);
         let of_use = (limit.since(time) * 2).max(self.exact);
         if limit < horizon || of_use > self.look_ahead {
             self.look_ahead = of_use;
@@ -54,31 +55,35 @@ impl Slotted {
         }
         let before = self.waiting[class];
         let others = self.total - before;
+        // Whether some maximum is near enough that it matters in which slots they arrive.
+        let is_near = before + cells > self.queues[class].max.min(self.max_queue - others);
         inputs.order.pop_before(limit, &mut inputs.group);
         for &input in &inputs.group {
-            self.queue_before(fabric, inputs.feed(input), limit);
+            self.queue_before(fabric, inputs.feed(input), limit, is_near);
         }
         inputs.group.sort_unstable();
         inputs.put_back(fabric);
-        let most = self.most_waiting(before);
-        let queue = &mut self.queues[class];
-        queue.max = queue.max.max(most);
-        self.max_queue = self.max_queue.max(most + others);
+        if is_near {
+            let most = self.most_waiting(before);
+            raise(&mut self.queues[class].max, most);
+            raise(&mut self.max_queue, most + others);
+        }
         self.serve_before(fabric, limit);
         true
     }
 
-    /// Until when all that arrives may be taken in bulk, at most `horizon`.
+    /// Until when all that arrives may be taken in bulk, at most `horizon`, and how many cells that are at most.
     fn bulk_limit(
         &self,
         scheduler: &PerVc,
         inputs: &mut Inputs,
         fabric: &Fabric,
         horizon: Time,
-    ) -> Time {
+    ) -> (Time, u64) {
         let class = scheduler.class();
         let refusal = self.queues[class].refusal;
-        let mut room = refusal.saturating_sub(self.waiting[class]);
+        let all = refusal.saturating_sub(self.waiting[class]);
+        let mut room = all;
         let mut limit = horizon;
         for i in 0.. {
             let Some((_, input)) = inputs.order.get(i).filter(|&(time, _)| time < limit) else {
@@ -109,17 +114,24 @@ impl Slotted {
                 passed += n;
             }
         }
-        limit
+        (limit, all - room)
     }
 
     /// Whether a VC with `waiting` cells cannot be without any when one of the first `n` cells of `run` arrives.
     #[inline]
     fn never_empties(&self, run: &Run, n: u64, waiting: u64) -> bool {
-        if run.period > self.exact {
-            waiting + n > self.slot_of(run.time + run.period * (n - 1)) + 1
+        let (decisions, last) = if run.period > self.exact {
+            let last = run.time + run.period * (n - 1);
+            ((waiting + n).checked_sub(2), last)
         } else {
-            waiting > self.slot_of(run.time)
-        }
+            (waiting.checked_sub(1), run.time)
+        };
+        let Some(decisions) = decisions else {
+            return false;
+        };
+        // No more are still to come before the last one: see `slot_of`, without a division.
+        let ahead = self.decided_before(last).since(self.free_at);
+        u128::from(ahead.0) <= u128::from(decisions) * u128::from(self.exact.0)
     }
 
     /// How many decisions are still to come before an arrival at `time`, if the port stays busy.
@@ -129,9 +141,9 @@ impl Slotted {
         ahead.0.div_ceil(self.exact.0)
     }
 
-    /// Queues what `feed` brings before `limit`, and notes in which slots it arrives.
+    /// Queues what `feed` brings before `limit`; `notes` in which slots it arrives.
     #[inline]
-    fn queue_before(&mut self, fabric: &mut Fabric, feed: usize, limit: Time) {
+    fn queue_before(&mut self, fabric: &mut Fabric, feed: usize, limit: Time, notes: bool) {
         loop {
             let run = &fabric.feeds[feed].head;
             let n = match run.before(limit) {
@@ -143,12 +155,14 @@ impl Slotted {
             hop.frame_state = FrameState::accepted(run.frame);
             hop.arrived += u64::from(n);
             self.accepted += u64::from(n);
-            let slot = self.slot_of(run.time) as usize;
-            let end = slot + n as usize;
-            if self.arrivals.len() < end {
-                self.arrivals.resize(end, 0);
+            if notes {
+                let slot = self.slot_of(run.time) as usize;
+                let end = slot + n as usize;
+                if self.arrivals.len() < end {
+                    self.arrivals.resize(end, 0);
+                }
+                self.arrivals[slot..end].iter_mut().for_each(|a| *a += 1);
             }
-            self.arrivals[slot..end].iter_mut().for_each(|a| *a += 1);
             let (class, local) = (hop.class as usize, hop.local as usize);
             self.wait(class, local, Waiting::first_of(run, n));
             if !fabric.feeds[feed].skip(n) {
