@@ -1,7 +1,8 @@
 //! What is timed, and how fast it must be.
 
 use crate::networks::{
-    Dumbbell, MIXED_RATES, Place, Scheduler, TWO_HOPS, abr, gfr_chain, gfr_udp, read, red,
+    Dumbbell, Gfr, MIXED_RATES, Place, Scheduler, TWO_HOPS, abr, gfr_chain, gfr_peers, gfr_udp,
+    read, red,
 };
 use cellyard_engine::scenario::Scenario;
 use cellyard_engine::{Options, run};
@@ -33,7 +34,7 @@ pub fn bottleneck_cells(scenario: &Scenario) -> u64 {
 }
 
 /// The cases, in the order of the table.
-pub const CASES: [Case; 21] = [
+pub const CASES: [Case; 23] = [
     case("lan-2", 60.0, Some(150.0), || loss_free(2)),
     case("lan-5", 60.0, Some(150.0), || loss_free(5)),
     case("lan-15", 60.0, Some(150.0), || loss_free(15)),
@@ -68,9 +69,14 @@ pub const CASES: [Case; 21] = [
     }),
     case("satellite", 50.0, None, satellite),
     // 10 s of 10 million bottleneck cells in less than a CPU second.
-    case("gfr-chain", 12.0, None, || vec![gfr_chain()]),
+    case("gfr-chain", 12.0, None, || vec![gfr_chain(Gfr::SchemeTwo)]),
+    case("gfr-peers", 12.0, None, || vec![gfr_peers(Gfr::SchemeTwo)]),
     // Five UDPs at the rate of the link each: most cells are lost.
-    case("gfr-udp", 5.0, None, || vec![gfr_udp()]),
+    case("gfr-udp", 5.0, None, || vec![gfr_udp(Gfr::SchemeTwo)]),
+    // A queue for each VC, in turns of one cell.
+    case("gfr-weighted", 5.0, None, || {
+        vec![gfr_chain(Gfr::Weighted), gfr_peers(Gfr::Weighted)]
+    }),
     // 200 sources for 10 s, beside VBR, in less than 5 CPU seconds: far less.
     case("abr-lan-15", 20.0, Some(40.0), || {
         vec![abr(15, "5 us", false)]

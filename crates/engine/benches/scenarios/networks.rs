@@ -206,6 +206,15 @@ pub fn read(text: &str) -> Scenario {
     read_toml(text, "bench", &[]).unwrap_or_else(|problems| panic!("{problems:#?}\n{text}"))
 }
 
+/// How minimum rates are kept in `gfr-leaky-bucket`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Gfr {
+    /// By its scheme two: leaky buckets before one queue.
+    SchemeTwo,
+    /// By a queue for each VC.
+    Weighted,
+}
+
 /// A host of `gfr-leaky-bucket` at a switch, with the link to it.
 fn gfr_host(host: &str, switch: &str, delay: &str) -> String {
     format!(
@@ -223,7 +232,11 @@ delay = "{delay}"
 }
 
 /// A VC of it between two hosts, with a minimum rate in Mb/s.
-fn gfr_vc(vc: &str, from: &str, to: &str, mcr: u32, traffic: &str) -> String {
+fn gfr_vc(scheme: Gfr, vc: &str, [from, to]: [&str; 2], mcr: u32, traffic: &str) -> String {
+    let guarantee = match scheme {
+        Gfr::SchemeTwo => String::new(),
+        Gfr::Weighted => format!("guarantee = \"{mcr} Mbps\""),
+    };
     format!(
         r#"
 [[vc]]
@@ -231,6 +244,7 @@ name = "{vc}"
 from = "{from}"
 to = "{to}"
 class = "gfr"
+{guarantee}
 contract = {{ pcr = "4240 Mbps", mcr = "{mcr} Mbps", mbs = "188679 cells" }}
 [vc.traffic]
 {traffic}
@@ -250,8 +264,15 @@ processing = {{ kind = "server", per = "frame", mean = "100 us", spread = "10 us
     )
 }
 
-/// Its switches, each with a link to the next one, under scheme two.
-fn gfr_switches(switches: &[&str], delay: &str) -> String {
+/// Its switches, each with a link to the next one.
+fn gfr_switches(scheme: Gfr, switches: &[&str], delay: &str) -> String {
+    let queue = match scheme {
+        Gfr::SchemeTwo => r#"gfr = { drop = "gcra-round-robin" }"#,
+        Gfr::Weighted => {
+            r#"scheduler = { kind = "per-vc", class = "gfr" }
+gfr = { buffer = "20000 cells", drop = { policy = "selective-drop", r = 0.5, z = 1 } }"#
+        }
+    };
     let mut parts = String::new();
     for switch in switches {
         parts += &format!(
@@ -270,7 +291,7 @@ from = "{}"
 to = "{}"
 rate = "150 Mbps"
 delay = "{delay}"
-gfr = {{ drop = "gcra-round-robin" }}
+{queue}
 "#,
             pair[0], pair[1]
         );
@@ -278,25 +299,48 @@ gfr = {{ drop = "gcra-round-robin" }}
     parts
 }
 
-/// The second network of `gfr-leaky-bucket` under scheme two: five TCPs beside five greedy UDPs.
-pub fn gfr_udp() -> Scenario {
-    let mut parts = gfr_switches(&["west", "east"], "500 ns");
-    for (number, mcr) in (1..).zip([3, 6, 9, 12, 15, 3, 6, 9, 12, 15]) {
-        let [source, sink] = ["source", "sink"].map(|end| format!("{end}{number}"));
-        let traffic = match number {
-            ..=5 => gfr_tcp(1024),
-            _ => "kind = \"udp\"\ndatagram_size = \"1024 bytes\"".into(),
-        };
-        parts += &gfr_host(&source, "west", "249.75 us");
-        parts += &gfr_host(&sink, "east", "249.75 us");
-        parts += &gfr_vc(&format!("vc{number}"), &source, &sink, mcr, &traffic);
-    }
-    read(&format!("name = \"gfr-udp\"\nduration = \"10 s\"\n{parts}"))
+/// The first network of `gfr-leaky-bucket`: five TCPs with a round trip of 1 ms, and five with 20 ms.
+pub fn gfr_peers(scheme: Gfr) -> Scenario {
+    let far = |number| {
+        if number > 5 {
+            "4.99975 ms"
+        } else {
+            "249.75 us"
+        }
+    };
+    gfr_pairs("gfr-peers", scheme, far, |_| gfr_tcp(1024))
 }
 
-/// The third network of `gfr-leaky-bucket` under scheme two: group A over three congested links, B, C and D over one each.
-pub fn gfr_chain() -> Scenario {
-    let mut parts = gfr_switches(&["w1", "w2", "w3", "w4"], "2 ms");
+/// Its second network: five TCPs beside five greedy UDPs.
+pub fn gfr_udp(scheme: Gfr) -> Scenario {
+    let near = |_| "249.75 us";
+    gfr_pairs("gfr-udp", scheme, near, |number| match number {
+        ..=5 => gfr_tcp(1024),
+        _ => "kind = \"udp\"\ndatagram_size = \"1024 bytes\"".into(),
+    })
+}
+
+/// Ten VCs over one link; by the number of each, the delay of its links and its traffic.
+fn gfr_pairs(
+    name: &str,
+    scheme: Gfr,
+    delay: fn(u32) -> &'static str,
+    traffic: fn(u32) -> String,
+) -> Scenario {
+    let mut parts = gfr_switches(scheme, &["west", "east"], "500 ns");
+    for (number, mcr) in (1..).zip([3, 6, 9, 12, 15, 3, 6, 9, 12, 15]) {
+        let [source, sink] = ["source", "sink"].map(|end| format!("{end}{number}"));
+        parts += &gfr_host(&source, "west", delay(number));
+        parts += &gfr_host(&sink, "east", delay(number));
+        let vc = format!("vc{number}");
+        parts += &gfr_vc(scheme, &vc, [&source, &sink], mcr, &traffic(number));
+    }
+    read(&format!("name = \"{name}\"\nduration = \"10 s\"\n{parts}"))
+}
+
+/// Its third network: group A over three congested links, B, C and D over one each.
+pub fn gfr_chain(scheme: Gfr) -> Scenario {
+    let mut parts = gfr_switches(scheme, &["w1", "w2", "w3", "w4"], "2 ms");
     for (group, first, last) in [
         ("a", "w1", "w4"),
         ("b", "w1", "w2"),
@@ -308,7 +352,7 @@ pub fn gfr_chain() -> Scenario {
             let [from, to] = ["from", "to"].map(|end| format!("{vc}-{end}"));
             parts += &gfr_host(&from, first, "500 ns");
             parts += &gfr_host(&to, last, "500 ns");
-            parts += &gfr_vc(&vc, &from, &to, mcr, &gfr_tcp(8192));
+            parts += &gfr_vc(scheme, &vc, [&from, &to], mcr, &gfr_tcp(8192));
         }
     }
     read(&format!(
