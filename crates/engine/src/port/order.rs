@@ -88,7 +88,7 @@ impl Order {
     /// is still to come.
     #[inline(always)]
     fn is_near_front(&self, entry: (Time, u32)) -> bool {
-        self.len > 8 && is_before(entry, self.ring[self.at(self.len / 2)])
+        self.len > 4 && is_before(entry, self.ring[self.at(self.len / 2)])
     }
 
     #[inline(always)]
