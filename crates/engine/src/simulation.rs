@@ -221,7 +221,8 @@ impl Simulation {
     /// Lets the port with the earliest work, at `time`, take all that cannot be preceded by anything unknown; the next event of a host is at `next`.
     fn advance(&mut self, index: usize, time: Time, next: Time) {
         let Port { ahead, steps, .. } = &self.ports[index];
-        let mut horizon = (next + ahead.from_hosts).min(time + steps.longest);
+        let known_until = next + ahead.from_hosts;
+        let mut horizon = known_until.min(time + steps.longest);
         for &(port, takes) in &ahead.from_ports {
             let unhandled = self.unhandled(port as usize, time, next);
             horizon = horizon.min(later(
@@ -233,7 +234,7 @@ impl Simulation {
         if horizon > time + port.steps.short {
             self.until_look = 1;
         }
-        port.advance(&mut self.fabric, index, horizon);
+        port.advance(&mut self.fabric, index, horizon, known_until);
         self.work.set(index, port.next_work());
         if let Kernel::Slotted(kernel) = &port.kernel {
             debug_assert!(

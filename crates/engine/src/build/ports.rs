@@ -3,6 +3,7 @@
 use super::Plan;
 use super::hops::Hops;
 use super::served::Served;
+use crate::fabric::Next;
 use crate::flow::FlowId;
 use crate::options::{Kernel as Wanted, Options, RunError};
 use crate::port::arithmetic::Arithmetic;
@@ -11,9 +12,15 @@ use crate::port::gate::Gate;
 use crate::port::police::Policer;
 use crate::port::sched::{FlowShare, Scheduler};
 use crate::port::slotted::Slotted;
+use crate::port::slotted::ahead::{Foresight, gains};
 use crate::port::{Inputs, Kernel, Lookahead, Meter, Port, Steps, TieRule};
 use crate::scenario::Class;
+use crate::tally::CLASSES;
 use crate::units::Time;
+use std::collections::{HashMap, HashSet};
+
+/// More feeds are not looked at in each step of a port.
+const MOST_FEEDS: usize = 8;
 
 impl Plan<'_> {
     /// All ports.
@@ -42,6 +49,14 @@ impl Plan<'_> {
                 spec.rate.cell_time(),
                 self.draws.stream(&spec.name, "tie"),
             );
+            let meter = self.meter(link, &hops, all);
+            let near = ahead.from_ports.iter().map(|&(_, takes)| takes);
+            let gains = near
+                .min()
+                .is_some_and(|away| gains(spec.rate.cell_time(), away));
+            let foresight = (gains && probe.is_none() && meter.is_none())
+                .then(|| self.foresight(&hops, all))
+                .flatten();
             let inputs = self.topology.inputs[link].iter();
             let rate = |&input: &usize| self.scenario.links[input].rate;
             ports.push(Port {
@@ -51,9 +66,9 @@ impl Plan<'_> {
                 done: Time::ZERO,
                 can_queue: self.roles.can_queue[link],
                 inputs: Inputs::new(self.roles.first_feed[index], tie),
-                kernel: self.kernel(link, probe.is_some(), &served, options)?,
+                kernel: self.kernel(link, probe.is_some(), foresight, &served, options)?,
                 probe,
-                meter: self.meter(link, &hops, all),
+                meter,
                 hops,
             });
         }
@@ -75,6 +90,46 @@ impl Plan<'_> {
         let higher = here.iter().filter(is_higher).copied();
         let meter = Meter::new(place, interval, vcs.collect(), higher.collect());
         Some(Box::new(meter))
+    }
+
+    /// What can be known of the cells that are still to come to the port where the hops `here` begin, by class; `None` with RM cells among them.
+    fn foresight(&self, here: &[u32], all: &Hops) -> Option<[Foresight; CLASSES]> {
+        let mut found: [Foresight; CLASSES] = Default::default();
+        // Which classes each feed brings, or may bring.
+        let mut classes_of: HashMap<u32, HashSet<u8>> = HashMap::new();
+        for &index in here {
+            let hop = &all.hops[index as usize];
+            let flow = &self.topology.flows[hop.flow.index()];
+            let traffic = &self.scenario.vcs[flow.vc].traffic;
+            if flow.kind.is_rm() {
+                return None;
+            }
+            if !flow.kind.is_data() && !traffic.answers() {
+                continue;
+            }
+            let Next::Port { feed, .. } = all.hops[index as usize - 1].next else {
+                unreachable!("it leads to this port");
+            };
+            classes_of.entry(feed).or_default().insert(hop.class);
+            let straight = index == all.first[hop.flow.index()] + 1;
+            let known = &mut found[hop.class as usize];
+            if traffic.cells().is_none() || !straight {
+                *known = Foresight::Unknown;
+            } else if let Foresight::Feeds(feeds) = known {
+                feeds.push(feed as usize);
+            } else if *known == Foresight::Nothing {
+                *known = Foresight::Feeds(vec![feed as usize]);
+            }
+        }
+        let mixed = |&feed: &usize| classes_of[&(feed as u32)].len() > 1;
+        for known in &mut found {
+            if let Foresight::Feeds(feeds) = known
+                && (feeds.len() > MOST_FEEDS || feeds.iter().any(mixed))
+            {
+                *known = Foresight::Unknown;
+            }
+        }
+        Some(found)
     }
 
     fn gate(&self, link: usize, class: Class) -> Gate {
@@ -102,6 +157,7 @@ impl Plan<'_> {
         &self,
         link: usize,
         watched: bool,
+        foresight: Option<[Foresight; CLASSES]>,
         served: &Served,
         options: &Options,
     ) -> Result<Kernel, RunError> {
@@ -127,7 +183,9 @@ impl Plan<'_> {
             });
         }
         let gates = Class::ALL.map(|class| self.gate(link, class));
-        let kernel = Slotted::new(gates, scheduler, cell_time, first, &flows, watched);
+        let kernel = Slotted::new(
+            gates, scheduler, cell_time, first, &flows, watched, foresight,
+        );
         Ok(Kernel::Slotted(Box::new(kernel)))
     }
 

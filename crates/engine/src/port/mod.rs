@@ -190,14 +190,17 @@ impl Port {
         fabric.woken[index].clear();
     }
 
-    /// Takes all arrivals before `horizon`.
-    pub fn advance(&mut self, fabric: &mut Fabric, index: usize, horizon: Time) {
+    /// Takes all arrivals before `horizon`. What follows from events of hosts that are still to come arrives no sooner than `known_until`.
+    pub fn advance(&mut self, fabric: &mut Fabric, index: usize, horizon: Time, known_until: Time) {
         self.wake(fabric, index);
         let horizon = horizon.min(fabric.end);
         if self.meter.is_some() {
             self.take_and_measure_before(fabric, horizon);
         } else {
             self.take_before(fabric, horizon);
+        }
+        if let Kernel::Slotted(k) = &mut self.kernel {
+            k.decide_ahead(fabric, horizon + self.steps.longest, known_until);
         }
         self.wake(fabric, index);
     }
@@ -264,13 +267,14 @@ impl Port {
             .map_or(work, |meter| work.min(meter.due))
     }
 
-    /// No cell that arrives at `time` or later starts before this. What waits at the slotted kernel has not left, so nothing more is known of it.
+    /// No cell that arrives at `time` or later, nor any on which the scheduler has yet to decide, starts before this.
     #[inline]
     pub fn starts_from(&self, time: Time) -> Time {
-        match &self.kernel {
-            Kernel::Arithmetic(k) => k.next_start().max(time),
-            Kernel::Slotted(_) => time,
-        }
+        let next = match &self.kernel {
+            Kernel::Arithmetic(k) => k.next_start(),
+            Kernel::Slotted(k) => k.next_start(),
+        };
+        next.max(time)
     }
 
     /// Brings feeds, hops and sinks up to date, which they may not be where runs of cells are being taken.

@@ -19,6 +19,21 @@ pub struct GuaranteedRate {
     gr: Ratio,
     /// In units of 1 / gr.den slots.
     credit: u64,
+    /// Slots between two that are guaranteed, where that is always the same number, else 0.
+    between: u64,
+}
+
+/// How two classes share the slots while both have cells: so many `before` the first that is guaranteed and `between` each two go to the class `above`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Turns {
+    /// The class that is guaranteed one slot at a time.
+    pub guaranteed: usize,
+    /// See above.
+    pub above: usize,
+    /// See above.
+    pub before: u64,
+    /// See above; at least 1.
+    pub between: u64,
 }
 
 impl GuaranteedRate {
@@ -28,6 +43,11 @@ impl GuaranteedRate {
             class,
             gr,
             credit: 0,
+            between: if gr.num > 0 && gr.den.is_multiple_of(gr.num) {
+                gr.den / gr.num - 1
+            } else {
+                0
+            },
         }
     }
 
@@ -68,7 +88,23 @@ impl GuaranteedRate {
         Some((class, slots))
     }
 
-    /// Takes note of `slots` slots that all went to `class`, as no cell of another class waited.
+    /// How the next slots are shared while cells of this class and of one above it wait, if they do and always as many lie between two that are guaranteed.
+    #[inline]
+    pub fn turns(&self, waiting: &[u64; CLASSES]) -> Option<Turns> {
+        if self.between == 0 || waiting[self.class] == 0 {
+            return None;
+        }
+        let above = strict_priority::pick(waiting).filter(|&above| above < self.class)?;
+        Some(Turns {
+            guaranteed: self.class,
+            above,
+            before: (self.gr.den - self.credit - 1) / self.gr.num,
+            between: self.between,
+        })
+    }
+
+    /// Takes note of `slots` slots that all went to `class`, as no cell of another class waited; or in which cells of the class with the guarantee,
+    /// `class`, always waited.
     pub fn alone(&mut self, class: usize, slots: u64) {
         if class != self.class {
             self.credit = 0;
@@ -115,6 +151,28 @@ mod tests {
                 }
                 prop_assert_eq!(&at_once, &by_one);
             }
+        }
+
+        #[test]
+        fn turns_are_the_slots_one_by_one(num in 0u64..10, credit in 0u64..10, rounds in 0u64..5) {
+            let mut by_one = GuaranteedRate::new(4, Ratio::new(num, 10));
+            by_one.credit = credit % by_one.gr.den;
+            let waiting = [0, 1, 0, 0, 1];
+            let Some(turns) = by_one.turns(&waiting) else {
+                prop_assert!(num == 0 || 10 % num > 0);
+                return Ok(());
+            };
+            let Turns { guaranteed, above, before, between } = turns;
+            prop_assert_eq!((guaranteed, above), (4, 1));
+            let mut at_once = by_one.clone();
+            at_once.alone(4, before + 1 + rounds * (between + 1));
+            for round in 0..=rounds {
+                for _ in 0..if round == 0 { before } else { between } {
+                    prop_assert_eq!(by_one.pick(&waiting), Some(1));
+                }
+                prop_assert_eq!(by_one.pick(&waiting), Some(4));
+            }
+            prop_assert_eq!(at_once, by_one);
         }
 
         #[test]

@@ -9,6 +9,7 @@ use crate::scenario::{Class, Scheduler as Spec};
 use crate::tally::CLASSES;
 use crate::units::BitRate;
 use guaranteed_rate::GuaranteedRate;
+pub use guaranteed_rate::Turns;
 use per_vc::PerVc;
 
 /// A scheduler with its state, for one port.
@@ -112,7 +113,16 @@ impl Scheduler {
         }
     }
 
-    /// Takes note of `slots` slots that all went to `class`, as no cell of another class waited.
+    /// How two classes take turns in the next slots, if they do: see [`GuaranteedRate::turns`].
+    #[inline]
+    pub fn turns(&self, waiting: &[u64; CLASSES]) -> Option<Turns> {
+        match self {
+            Scheduler::GuaranteedRate(s) => s.turns(waiting),
+            Scheduler::Fifo | Scheduler::StrictPriority | Scheduler::PerVc(_) => None,
+        }
+    }
+
+    /// Takes note of `slots` slots that all went to `class`, as no cell of another class waited, or in which cells of the class with a guarantee always waited.
     #[inline]
     pub fn alone(&mut self, class: usize, slots: u64) {
         match self {

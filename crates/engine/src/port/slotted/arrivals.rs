@@ -28,6 +28,7 @@ impl Slotted {
             // A decision before the first arrival may be taken with those that follow.
             if keeps_step
                 && next > time + self.exact
+                && self.ahead.is_empty()
                 && self.one_is_due_at(time)
                 && let Some(more) = self.lock_step(fabric, feed, next.min(horizon), 1)
             {
@@ -163,8 +164,8 @@ impl Slotted {
         let hop = &mut fabric.hops[run.hop as usize];
         let class = hop.class as usize;
         let begins = run.is_single() || hop.frame_state.frame != Some(run.frame);
-        let x = self.waiting[class];
         let queue = &self.queues[class];
+        let x = self.waiting[class] + queue.ahead;
         let calm = if begins {
             x < queue.full.min(queue.refusal)
         } else {
@@ -198,7 +199,7 @@ impl Slotted {
         let begins = run.is_single() || hop.frame_state.frame != Some(run.frame);
         let known = !begins && hop.frame_state.fate != Fate::Accepted;
         let queue = &self.queues[class];
-        let room = !self.busy || self.waiting[class] < queue.room;
+        let room = !self.busy || self.x(class) < queue.room;
         if known || !room || run.flags & RM != 0 {
             return self.arrive_carefully(fabric, feed, one, None);
         }
@@ -266,9 +267,7 @@ impl Slotted {
         self.accepted += 1;
         if self.busy {
             self.wait(class, local, cell);
-            let queue = &mut self.queues[class];
-            raise(&mut queue.max, self.waiting[class]);
-            raise(&mut self.max_queue, self.total);
+            self.note_longest(class);
         } else {
             // It never waits: it is not among the Y_i.
             self.busy = true;
@@ -276,6 +275,14 @@ impl Slotted {
             self.served = 0;
             fabric.depart(self.transmit(cell.arrived, &cell));
         }
+    }
+
+    /// A cell of `class` has just been accepted: X may never have been as large.
+    #[inline(always)]
+    fn note_longest(&mut self, class: usize) {
+        let queue = &mut self.queues[class];
+        raise(&mut queue.max, self.waiting[class] + queue.ahead);
+        raise(&mut self.max_queue, self.total + self.ahead.total);
     }
 
     /// Drops the cell at the front of the queue of `class` at `now`, or what waits of its `whole` frame. That, if it is still arriving, is
@@ -357,6 +364,9 @@ impl Slotted {
         if run.n < 2 || run.period != c || run.time + c >= limit || !self.busy {
             return None;
         }
+        if !self.ahead.is_empty() {
+            return self.join_decided(fabric, feed, limit);
+        }
         let class = fabric.hops[run.hop as usize].class as usize;
         if due > 0 && self.waiting[class] == 0 {
             return None;
@@ -383,14 +393,30 @@ impl Slotted {
             let all = last < limit && last < fabric.feeds[feed].second_time();
             let cells = due + n - u64::from(!all);
             self.scheduler.alone(class, cells);
-            self.begin(fabric, class, cells);
+            self.begin::<false>(fabric, class, cells);
         } else {
-            self.decide(fabric, due + n - 1);
+            self.decide::<false>(fabric, due + n - 1);
             // X never falls from one arrival to the next.
             let queue = &mut self.queues[class];
             raise(&mut queue.max, self.waiting[class]);
         }
         Some(fabric.feeds[feed].skip(n as u32))
+    }
+
+    /// The same where decisions were taken ahead of time, before which the cells arrive.
+    #[inline(never)]
+    fn join_decided(&mut self, fabric: &mut Fabric, feed: usize, limit: Time) -> Option<bool> {
+        let (n, local) = self.taken_in_step(fabric, feed, limit.min(self.free_at), false)?;
+        let run = &fabric.feeds[feed].head;
+        let class = fabric.hops[run.hop as usize].class as usize;
+        // One begins from each arrival to the next: X is largest after the last.
+        let last = run.time + self.exact * u64::from(n - 1);
+        let cells = Waiting::first_of(run, n);
+        self.begin_decided_before(self.decided_before(last));
+        self.accepted += u64::from(n);
+        self.wait(class, local, cells);
+        self.note_longest(class);
+        Some(fabric.feeds[feed].skip(n))
     }
 
     /// How many cells of `feed` are surely accepted one by one in lock step, at least two, and the local number of their flow; the
@@ -409,13 +435,19 @@ impl Slotted {
         let state = hop.frame_state;
         let begins = run.is_single() || state.frame != Some(run.frame);
         let queue = &self.queues[class];
-        let smallest = if begins { queue.refusal } else { queue.full };
-        let room = smallest.saturating_sub(self.waiting[class]);
+        let x = self.x(class);
+        let smallest = if run.is_single() {
+            queue.refusal
+        } else {
+            queue.full
+        };
+        let room = smallest.saturating_sub(x);
+        let refused = begins && x >= queue.refusal;
         let mut n = run.before(limit).min(MOST_CELLS);
         if !alone {
             n = n.min(room.min(u64::from(MOST_CELLS)) as u32);
         }
-        if room == 0 || n < 2 || (!begins && state.fate != Fate::Accepted) {
+        if refused || room == 0 || n < 2 || (!begins && state.fate != Fate::Accepted) {
             return None;
         }
         hop.frame_state = FrameState::accepted(run.frame);

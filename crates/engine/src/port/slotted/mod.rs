@@ -4,7 +4,7 @@
 //! as late as the next arrival or the horizon demands, with the order of coincident arrivals and departures
 //! that the scenario states.
 //!
-//! Queues hold runs of cells that arrived a cell time apart, most of them of one cell. Four shortcuts take many cells at
+//! Queues hold runs of cells that arrived a cell time apart, most of them of one cell. Five shortcuts take many cells at
 //! once, at ports whose cell time is a whole number of ticks:
 //! * *decisions*: until the next arrival, as many cells go as the scheduler gives slots to one class in a row, and as
 //!   the first run of that class has;
@@ -13,12 +13,17 @@
 //!   the first n - 1 decisions are taken, provided that no limit could refuse any of them; the n-th decision waits for
 //!   whatever may arrive before it, and is then taken with those of the next step;
 //! * *rounds* (`rounds.rs`): the same where several inputs bring a cell per cell time each;
+//! * *turns* (`turns.rs`): decisions in which a class with a guarantee and one above it take turns;
 //! * *bulk* (`bulk.rs`): where VCs have queues of their own, arrivals of VCs that wait anyway.
+//!
+//! And where ports are near each other, decisions are taken ahead of their time (`ahead.rs`).
 
+pub mod ahead;
 mod arrivals;
 mod bulk;
 mod queue;
 mod rounds;
+mod turns;
 mod vc_queue;
 mod waiting;
 
@@ -32,6 +37,7 @@ use crate::class::Class;
 use crate::fabric::Fabric;
 use crate::tally::{CLASSES, PortTally};
 use crate::units::{CellTime, Span, Time};
+use ahead::{Ahead, Foresight, To};
 use queue::ClassQueue;
 use rounds::Member;
 use vc_queue::VcQueue;
@@ -53,8 +59,12 @@ pub struct Slotted {
     scheduler: Scheduler,
     gates: [Gate; CLASSES],
     queues: [ClassQueue; CLASSES],
+    /// Cells on which the scheduler has not decided, by class and in all.
     waiting: [u64; CLASSES],
     total: u64,
+    /// Those on which it has ahead of time; and, where it may, what is known of cells to come.
+    ahead: Ahead,
+    foresight: Option<[Foresight; CLASSES]>,
     /// Beginning of the busy period, cells of it so far (kept only without `exact`), and when the cell in service ends;
     /// `busy` tells whether there is one.
     since: Time,
@@ -86,7 +96,8 @@ pub struct Slotted {
 }
 
 impl Slotted {
-    /// With the gate of each class, at a port that these flows cross. `counts` keeps Y_i and N_a even if no policy asks for them.
+    /// With the gate of each class, at a port that these flows cross. `counts` keeps Y_i and N_a even if no policy asks for them. With
+    /// `foresight` decisions may be taken ahead of their time.
     pub fn new(
         gates: [Gate; CLASSES],
         mut scheduler: Scheduler,
@@ -94,6 +105,7 @@ impl Slotted {
         arrival_first: bool,
         flows: &[FlowShare],
         counts: bool,
+        foresight: Option<[Foresight; CLASSES]>,
     ) -> Slotted {
         let vcs = flows.len();
         let counts = std::array::from_fn(|c| counts || gates[c].needs().vc_counts);
@@ -117,6 +129,8 @@ impl Slotted {
         let in_order = scheduler.per_vc().is_none() && !scheduler.asks_for_order();
         let calm = |flow: &FlowShare| gates[flow.class as usize].full() > 0;
         let is_ever_calm = flows.iter().any(calm);
+        let stays = gates.iter().all(|gate| !gate.needs().stored_cells);
+        let goes_ahead = in_order && stays && cell_time.exact().is_some();
         Slotted {
             is_ever_calm,
             takes_rounds: in_order && is_ever_calm,
@@ -129,6 +143,8 @@ impl Slotted {
             queues,
             waiting: [0; CLASSES],
             total: 0,
+            ahead: Ahead::default(),
+            foresight: foresight.filter(|_| goes_ahead),
             since: Time::ZERO,
             served: 0,
             free_at: Time::ZERO,
@@ -157,9 +173,17 @@ impl Slotted {
         }
     }
 
+    /// No cell on which the scheduler decides from now on starts before this.
+    pub fn next_start(&self) -> Time {
+        self.free_at
+    }
+
     /// Ends transmissions and begins the next ones, for all ends before `limit`.
     #[inline]
     fn serve_before(&mut self, fabric: &mut Fabric, limit: Time) {
+        if !self.ahead.is_empty() {
+            self.begin_decided_before(limit);
+        }
         while self.busy && self.free_at < limit {
             if self.total == 0 {
                 self.busy = false;
@@ -171,14 +195,21 @@ impl Slotted {
             } else {
                 ahead.0.div_ceil(self.exact.0).min(self.total)
             };
-            self.decide(fabric, decisions);
+            self.decide::<false>(fabric, decisions);
         }
     }
 
-    /// Takes the next `decisions` decisions; a cell is there for each.
+    /// Takes the next `decisions` decisions, ahead of their time or not; a cell is there for each.
     #[inline(never)]
-    fn decide(&mut self, fabric: &mut Fabric, mut decisions: u64) {
+    fn decide<const AHEAD: bool>(&mut self, fabric: &mut Fabric, mut decisions: u64) {
         while decisions > 0 {
+            if decisions > 1
+                && let Some(turns) = self.scheduler.turns(&self.waiting)
+                && let Some(slots) = self.take_turns::<AHEAD>(fabric, turns, decisions)
+            {
+                decisions -= slots;
+                continue;
+            }
             let queues = &self.queues;
             let oldest = |c: usize| queues[c].numbers.front().copied().unwrap_or(u64::MAX);
             let (class, slots) = self
@@ -186,15 +217,15 @@ impl Slotted {
                 .pick_slots(&self.waiting, oldest, decisions)
                 .expect("something waits");
             decisions -= slots;
-            self.begin(fabric, class, slots);
+            self.begin::<AHEAD>(fabric, class, slots);
         }
     }
 
     /// Begins the transmission of the next `cells` cells of `class`, one after the other.
     #[inline(always)]
-    fn begin(&mut self, fabric: &mut Fabric, class: usize, cells: u64) {
+    fn begin<const AHEAD: bool>(&mut self, fabric: &mut Fabric, class: usize, cells: u64) {
         if self.per_vc != class {
-            self.begin_in_order(fabric, class, cells)
+            self.begin_in_order::<AHEAD>(fabric, class, cells)
         } else {
             self.begin_per_vc(fabric, class, cells)
         }
@@ -214,7 +245,7 @@ impl Slotted {
 
     /// The same where the class is served in the order of arrival.
     #[inline(always)]
-    fn begin_in_order(&mut self, fabric: &mut Fabric, class: usize, cells: u64) {
+    fn begin_in_order<const AHEAD: bool>(&mut self, fabric: &mut Fabric, class: usize, cells: u64) {
         self.waiting[class] -= cells;
         self.total -= cells;
         let mut waited = 0;
@@ -224,9 +255,17 @@ impl Slotted {
             let cells = queue.take_front(left, self.exact);
             let n = u64::from(cells.n());
             left -= n;
+            let mut counted = 0;
             if self.counts[class] {
-                let local = fabric.hops[cells.hop as usize].local;
-                queue.count_out(local as usize, n);
+                counted = fabric.hops[cells.hop as usize].local as usize;
+                if !AHEAD {
+                    queue.count_out(counted, n);
+                }
+            }
+            if AHEAD {
+                let local = counted;
+                queue.ahead += n;
+                self.ahead.push(self.free_at, n, To { class, local });
             }
             waited += u128::from((self.free_at - cells.arrived).0) * u128::from(n);
             let run = self.transmit(self.free_at, &cells);
@@ -346,7 +385,7 @@ impl Slotted {
             0
         };
         QueueView {
-            waiting: self.waiting[class],
+            waiting: self.x(class),
             waiting_of_vc,
             active_vcs: queue.active,
         }

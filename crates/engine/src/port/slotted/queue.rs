@@ -18,6 +18,8 @@ pub struct ClassQueue {
     pub of_vc: Vec<u64>,
     /// See `of_vc`.
     pub active: u64,
+    /// Cells that were decided on ahead of time and have not begun: they are among X.
+    pub ahead: u64,
     /// Largest X just after an acceptance.
     pub max: u64,
     /// The smallest X at which a cell of a frame already begun, or the first of a new one, can be refused.

@@ -93,7 +93,7 @@ impl Slotted {
             }
             let queue = &self.queues[class];
             let smallest = if begins { queue.refusal } else { queue.full };
-            let room = smallest.saturating_sub(self.waiting[class]);
+            let room = smallest.saturating_sub(self.x(class));
             if room < u64::from(FEWEST) {
                 return None;
             }

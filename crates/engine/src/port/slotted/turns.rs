@@ -1,0 +1,200 @@
+//! A shortcut of the slotted kernel: two classes in turns, one of them with a guarantee.
+//!
+//! While both a class that is guaranteed every k-th slot and one above it have cells, all slots between go to the one above. Its cells, if they came a cell
+//! time apart, wait equally long from one guaranteed slot to the next, and a cell time longer behind that. Those of a frame of the other class start k cell
+//! times apart, and each waits k - 1 cell times longer than the one before. So what follows from the cells of a run is brought up to date once.
+//!
+//! Conditions: the cells above are single ones of one run; as those of a frame, they go on to their host, where they arrive within the measuring time, and none is to
+//! be looked at by itself when it leaves. Cells of the guaranteed class of which that does not hold leave one by one.
+
+use super::Slotted;
+use super::ahead::To;
+use super::waiting::Waiting;
+use crate::cells::{Arrival, ENDS_FRAME};
+use crate::fabric::{Fabric, Next};
+use crate::port::sched::Turns;
+use crate::units::{Span, Time};
+
+/// Fewer rounds cost more to find than they save.
+const FEWEST: u64 = 2;
+
+/// Whether cells of `hop`, the first and the last of which reach the next station at these times, are alike in what follows there.
+fn reach_host_alike(fabric: &Fabric, hop: u32, first: Time, last: Time) -> bool {
+    let hop = &fabric.hops[hop as usize];
+    let (from, to) = fabric.measured;
+    hop.next == Next::Host
+        && !hop.one_by_one
+        && first + hop.latency >= from
+        && last + hop.latency < to.min(fabric.end)
+}
+
+/// The sum of `first`, and of n - 1 times that which each have `more` than the one before.
+fn series(first: Span, more: Span, n: u64) -> u128 {
+    u128::from(first.0) * u128::from(n) + u128::from(more.0) * u128::from(n * (n - 1) / 2)
+}
+
+impl Slotted {
+    /// Takes at most `most` decisions on two classes that go in `turns`; how many. `None` if there are none to be taken in this way, and then nothing has happened.
+    #[inline(never)]
+    pub(super) fn take_turns<const AHEAD: bool>(
+        &mut self,
+        fabric: &mut Fabric,
+        turns: Turns,
+        most: u64,
+    ) -> Option<u64> {
+        let Turns {
+            guaranteed,
+            above,
+            before,
+            between,
+        } = turns;
+        let run = self.queues[above].cells.front()?;
+        // As many cells above and one that is guaranteed, and then rounds of both.
+        let rounds = (most.checked_sub(before + 1)? / (between + 1))
+            .min(u64::from(run.n()).checked_sub(before)? / between)
+            .min(self.waiting[guaranteed] - 1);
+        let (c, start) = (self.exact, self.free_at);
+        let slots = before + 1 + rounds * (between + 1);
+        let end = start + c * slots;
+        if rounds < FEWEST || !run.is_single() || !reach_host_alike(fabric, run.hop, start + c, end)
+        {
+            return None;
+        }
+        self.scheduler.alone(guaranteed, slots);
+        let cells = before + rounds * between;
+        self.waiting[above] -= cells;
+        self.waiting[guaranteed] -= rounds + 1;
+        self.total -= slots;
+        let blocks = [before, between, rounds];
+        let local = self.begin_above(fabric, above, blocks, !AHEAD);
+        let other = To {
+            class: above,
+            local,
+        };
+        let apart = c * (between + 1);
+        let mut at = start + c * before;
+        let mut block = before;
+        let mut left = rounds + 1;
+        let mut waited = 0;
+        while left > 0 {
+            let queue = &mut self.queues[guaranteed];
+            let cells = queue.take_front(left, c);
+            let n = u64::from(cells.n());
+            let mut counted = 0;
+            if self.counts[guaranteed] {
+                counted = fabric.hops[cells.hop as usize].local as usize;
+                if !AHEAD {
+                    queue.count_out(counted, n);
+                }
+            }
+            if AHEAD {
+                let first = Time(at.0 - (c * block).0);
+                let to = To {
+                    class: guaranteed,
+                    local: counted,
+                };
+                queue.ahead += n;
+                self.queues[above].ahead += block + (n - 1) * between;
+                self.ahead.push_turns(first, n, to, block, between, other);
+                block = between;
+            }
+            waited += series(at - cells.arrived, c * between, n);
+            self.begin_apart(fabric, cells, at, apart);
+            at += apart * n;
+            left -= n;
+        }
+        self.queue_time += waited;
+        self.free_at = end;
+        Some(slots)
+    }
+
+    /// Begins the transmission of the first cells of class `above`: so many `before` the first cell that is guaranteed, and as many `between` each two in so
+    /// many `rounds`. They are counted out if they are counted and wait no longer; returns the number by which they are counted, or 0.
+    #[inline(always)]
+    fn begin_above(
+        &mut self,
+        fabric: &mut Fabric,
+        above: usize,
+        [before, between, rounds]: [u64; 3],
+        wait_no_longer: bool,
+    ) -> usize {
+        let c = self.exact;
+        let n = before + rounds * between;
+        let queue = &mut self.queues[above];
+        let cells = queue.take_front(n, c);
+        let wait = self.free_at - cells.arrived;
+        let hop = &mut fabric.hops[cells.hop as usize];
+        let mut counted = 0;
+        if self.counts[above] {
+            counted = hop.local as usize;
+            if wait_no_longer {
+                queue.count_out(counted, n);
+            }
+        }
+        self.started += n;
+        let waited = u128::from(wait.0) * u128::from(before)
+            + series(wait + c, c, rounds) * u128::from(between);
+        self.queue_time += waited;
+        hop.sent += n;
+        let sink = &mut fabric.sinks[hop.flow.index()];
+        sink.cells += n;
+        sink.count_frames(n);
+        if hop.is_data {
+            let beyond = cells.age + c + hop.latency;
+            let age = wait + beyond;
+            if before > 0 {
+                sink.bins.add(age, before);
+            }
+            for round in 1..=rounds {
+                sink.bins.add(age + c * round, between);
+            }
+            let least = if before > 0 { age } else { age + c };
+            let sum = waited + u128::from(beyond.0) * u128::from(n);
+            sink.delay.add_series(sum, least, age + c * rounds);
+        }
+        counted
+    }
+
+    /// Begins the transmission of `cells`, the first at `start` and each `apart` from the one before.
+    #[inline(always)]
+    fn begin_apart(&mut self, fabric: &mut Fabric, cells: Waiting, start: Time, apart: Span) {
+        let c = self.exact;
+        let n = cells.n();
+        let last = start + apart * u64::from(n - 1);
+        if n == 1 || !reach_host_alike(fabric, cells.hop, start + c, last + c) {
+            let (mut at, mut rest) = (start, cells);
+            for left in (0..n).rev() {
+                let one = if left > 0 { rest.split(1, c) } else { rest };
+                let run = self.transmit(at, &one);
+                fabric.depart(run);
+                at += apart;
+            }
+            return;
+        }
+        self.started += u64::from(n);
+        let n = u64::from(n);
+        let hop = &mut fabric.hops[cells.hop as usize];
+        hop.sent += n;
+        let sink = &mut fabric.sinks[hop.flow.index()];
+        sink.cells += n;
+        if hop.is_data {
+            let (more, least) = (
+                apart.0 - c.0,
+                cells.age + (start - cells.arrived) + c + hop.latency,
+            );
+            let more = Span(more);
+            let sum = series(least, more, n);
+            sink.delay.add_series(sum, least, least + more * (n - 1));
+            sink.bins.add_series(least, more, n);
+        }
+        if cells.is_single() {
+            sink.count_frames(n);
+        } else if sink.take(cells.frame, cells.n(), cells.flags() & ENDS_FRAME != 0) {
+            fabric.arrivals.push(Arrival {
+                flow: hop.flow,
+                frame: cells.frame,
+                time: last + c + hop.latency,
+            });
+        }
+    }
+}
