@@ -592,3 +592,35 @@ fn a_cell_sent_ahead_to_the_last_instant_known_waits_until_then() {
     assert_eq!(run_twin(&net, None).vcs[0].abr[0].max_waiting, 13);
     both_orders_agree(net);
 }
+
+/// Frames that answer others are sent ahead of their time, but not past an RM cell that may come before.
+#[test]
+fn frames_sent_ahead_of_their_time_leave_room_for_rm_cells() {
+    for (delay, nrm, trm) in [
+        (5, 4, 100),
+        (5, 32, 100_000),
+        (1_000, 8, 500),
+        (1_000, 32, 100_000),
+    ] {
+        let acks = TcpParams {
+            delayed_ack: (nrm == 8).then_some(Span::from_microseconds(300)),
+            initial_window: 20,
+            ..build::tcp()
+        };
+        let (delay, duration) = (Span::from_microseconds(delay), Span::from_milliseconds(25));
+        let policy = DropPolicy::TailDrop;
+        let mut net = build::dumbbell(3, delay, duration, None, policy, |_| tcp(acks.clone()));
+        for vc in &mut net.vcs {
+            vc.class = Class::Abr;
+            vc.abr = Some(AbrParams {
+                nrm,
+                trm: Span::from_microseconds(trm),
+                rif: Ratio::new(1, 1),
+                icr: Some(BitRate(20_000_000)),
+                ..abr::usual()
+            });
+        }
+        abr::tell(&mut net, Feedback::Erica(abr::erica()));
+        both_orders_agree(net);
+    }
+}

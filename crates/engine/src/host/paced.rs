@@ -304,7 +304,12 @@ impl Hosts {
                 // It may be that none waits now.
                 false => due,
             };
-            due = self.paced[at].due().max(last);
+            let paced = &self.paced[at];
+            due = paced.due().max(last);
+            // As long as the same frame goes on, hardly more is known than before.
+            if due >= limit && paced.first().is_none_or(|frame| frame.next > 0) {
+                break;
+            }
         }
     }
 
