@@ -19,30 +19,64 @@ use crate::port::gate::Gate;
 use crate::tally::raise;
 use crate::units::{Span, Time};
 
+/// What is the same for all cells of a hop.
+#[derive(Clone, Debug)]
+struct Way {
+    /// The hop; [`NO_HOP`] before the first one.
+    hop: u32,
+    /// Number of its flow, and that among those of the port.
+    flow: u32,
+    vc: u32,
+    /// Whether delays of its cells are counted at their host.
+    is_data: bool,
+    /// Where they go on.
+    next: Next,
+    /// Starts before which, and from which on, they are not in time.
+    from: i64,
+    to: i64,
+    /// From the start of a cell to its arrival there.
+    beyond: Span,
+}
+
+const NO_HOP: u32 = u32::MAX;
+
+impl Way {
+    fn new(kernel: &Arithmetic, fabric: &Fabric, index: u32) -> Way {
+        let hop = &fabric.hops[index as usize];
+        let beyond = kernel.cell_time + hop.latency;
+        let (from, to) = match hop.next {
+            Next::Host => fabric.measured,
+            Next::Port { .. } => (Time::ZERO, fabric.end),
+        };
+        Way {
+            hop: index,
+            flow: hop.flow.0,
+            vc: hop.local,
+            is_data: hop.is_data && hop.next == Next::Host,
+            next: hop.next,
+            from: from.0 as i64 - beyond.0 as i64,
+            to: to.min(fabric.end).0 as i64 - beyond.0 as i64,
+            beyond,
+        }
+    }
+}
+
 /// An input whose run at the head of its feed is being taken.
 #[derive(Clone, Debug)]
 pub struct Merged {
     /// What is left of the run, and how many of its cells have been taken; none of a run that is not being taken.
     run: Run,
     taken: u32,
-    /// Number of its flow, and that among those of the port.
-    flow: u32,
-    vc: u32,
-    /// Whether delays of its cells are counted at their host.
-    is_data: bool,
     /// Whether the next cell is the first one of its frame, unless each is.
     begins: bool,
-    /// Where its cells go on.
-    next: Next,
+    /// The way of its cells, which is that of the next run most often.
+    way: Way,
     /// S - t from which on the next cell is to be taken by itself.
     limit: i64,
     /// The same from which on each is.
     later_limit: i64,
-    /// Starts before which, and from which on, cells are not in time.
-    from: i64,
-    to: i64,
-    /// From the start of a cell to its arrival there.
-    beyond: Span,
+    /// Age where it goes on of a cell that does not wait.
+    unhindered: Span,
     /// Ages there of those that have been taken.
     sum: u128,
     least: Span,
@@ -54,16 +88,20 @@ impl Default for Merged {
         Merged {
             run: Run::default(),
             taken: 0,
-            flow: 0,
-            vc: 0,
-            is_data: false,
             begins: false,
-            next: Next::Host,
+            way: Way {
+                hop: NO_HOP,
+                flow: 0,
+                vc: 0,
+                is_data: false,
+                next: Next::Host,
+                from: 0,
+                to: 0,
+                beyond: Span::ZERO,
+            },
             limit: 0,
             later_limit: 0,
-            from: 0,
-            to: 0,
-            beyond: Span::ZERO,
+            unhindered: Span::ZERO,
             sum: 0,
             least: Span::FOREVER,
             most: Span::ZERO,
@@ -154,7 +192,7 @@ impl Merged {
     #[inline(always)]
     pub fn ask_policy(&self, gate: &mut Gate, queue: &QueueView, idle: Option<u64>) -> Decision {
         let begins = self.begins || self.run.is_single();
-        gate.ask_policy(&self.run, begins, self.vc, queue, idle)
+        gate.ask_policy(&self.run, begins, self.way.vc, queue, idle)
     }
 
     /// Begins with the run at the head of `feed`; false if the conditions do not hold.
@@ -169,39 +207,39 @@ impl Merged {
         {
             return false;
         }
+        if self.way.hop != run.hop {
+            self.way = Way::new(kernel, fabric, run.hop);
+        }
         let lowest = kernel.full.min(kernel.refusal);
-        let beyond = kernel.cell_time + hop.latency;
-        let (from, to) = match hop.next {
-            Next::Host => fabric.measured,
-            Next::Port { .. } => (Time::ZERO, fabric.end),
-        };
-        *self = Merged {
-            run: *run,
-            taken: 0,
-            flow: hop.flow.0,
-            vc: hop.local,
-            is_data: hop.is_data && hop.next == Next::Host,
-            begins,
-            next: hop.next,
-            limit: if begins { lowest } else { kernel.full },
-            later_limit: if run.is_single() { lowest } else { kernel.full },
-            from: from.0 as i64 - beyond.0 as i64,
-            to: to.min(fabric.end).0 as i64 - beyond.0 as i64,
-            beyond,
-            sum: 0,
-            least: Span::FOREVER,
-            most: Span::ZERO,
-        };
+        self.limit = if begins { lowest } else { kernel.full };
+        self.later_limit = if run.is_single() { lowest } else { kernel.full };
+        self.begins = begins;
+        self.unhindered = run.age + self.way.beyond;
+        self.run = *run;
         true
     }
 
-    /// Takes the next cell, which arrives at `time`, unless a limit is near; false if that is not to be done here, and then nothing has happened.
+    /// Takes the next cell, which arrives at `time`, when no other does, unless a limit is near; false if that is not to be done here, and then
+    /// nothing has happened.
     #[inline(always)]
     fn step(&mut self, kernel: &mut Arithmetic, fabric: &mut Fabric, time: Time) -> bool {
-        let t = time.0 as i64;
-        let idle = kernel.idle_at(t);
-        let is_calm = idle || kernel.ahead(kernel.start, t) < self.limit;
-        is_calm && self.take(kernel, fabric, time, idle)
+        let ahead = kernel.start - time.0 as i64;
+        // Below zero for how long the port has been idle.
+        let wait = ahead + kernel.cell_time.0 as i64;
+        let idle = wait < i64::from(!kernel.arrival_first);
+        let start = time.0 as i64 + wait.max(0);
+        if ahead >= self.limit || start < self.way.from || start >= self.way.to {
+            return false;
+        }
+        if idle {
+            kernel.busy_since = start;
+        } else {
+            // S - t needs no correction.
+            debug_assert!(kernel.busy_since < time.0 as i64, "cells come together");
+            raise(&mut kernel.longest, wait);
+        }
+        self.go(kernel, fabric, start, Span(wait.max(0) as u64));
+        true
     }
 
     /// Takes the next cell, which arrives at `time`, finds the port `idle` or not, and is accepted; false if it will not be in time, and then nothing
@@ -220,7 +258,7 @@ impl Merged {
         } else {
             kernel.start + kernel.cell_time.0 as i64
         };
-        if start < self.from || start >= self.to {
+        if start < self.way.from || start >= self.way.to {
             return false;
         }
         if idle {
@@ -229,20 +267,27 @@ impl Merged {
             let ahead = kernel.ahead(start, t);
             raise(&mut kernel.longest, ahead);
         }
+        self.go(kernel, fabric, start, Span((start - t) as u64));
+        true
+    }
+
+    /// The next cell starts at `start`, and has waited so long.
+    #[inline(always)]
+    fn go(&mut self, kernel: &mut Arithmetic, fabric: &mut Fabric, start: i64, wait: Span) {
         kernel.start = start;
         kernel.accepted += 1;
-        let age = self.run.age + self.beyond + Span((start - t) as u64);
+        let age = self.unhindered + wait;
         self.sum += u128::from(age.0);
-        match self.next {
-            Next::Host if self.is_data => {
+        match self.way.next {
+            Next::Host if self.way.is_data => {
                 self.least = self.least.min(age);
                 self.most = self.most.max(age);
-                fabric.sinks[self.flow as usize].bins.add(age, 1);
+                fabric.sinks[self.way.flow as usize].bins.add(age, 1);
             }
             Next::Host => {}
             Next::Port { port, feed, input } => {
                 let there = Run {
-                    time: Time(start as u64) + self.beyond,
+                    time: Time(start as u64) + self.way.beyond,
                     period: kernel.cell_time,
                     age,
                     hop: self.run.hop + 1,
@@ -255,7 +300,6 @@ impl Merged {
         self.limit = self.later_limit;
         self.taken += 1;
         self.run.skip(1);
-        true
     }
 
     /// When the next cell of `feed` comes, one of the run having been taken; `None` if it has no more.
@@ -306,12 +350,12 @@ impl Merged {
         hop.arrived += cells;
         hop.sent += cells;
         // Of their ages, only the waits differ.
-        let unhindered = u128::from((run.age + self.beyond).0) * u128::from(n);
+        let unhindered = u128::from(self.unhindered.0) * u128::from(n);
         kernel.queue_time += self.sum - unhindered;
-        if self.next == Next::Host {
-            let sink = &mut fabric.sinks[self.flow as usize];
+        if self.way.next == Next::Host {
+            let sink = &mut fabric.sinks[self.way.flow as usize];
             sink.cells += cells;
-            if self.is_data {
+            if self.way.is_data {
                 sink.delay.add_series(self.sum, self.least, self.most);
                 (self.least, self.most) = (Span::FOREVER, Span::ZERO);
             }
@@ -322,7 +366,7 @@ impl Merged {
                 fabric.arrivals.push(Arrival {
                     flow: hop.flow,
                     frame: run.frame,
-                    time: kernel.last_start() + self.beyond,
+                    time: kernel.last_start() + self.way.beyond,
                 });
             }
         }
