@@ -19,6 +19,20 @@ impl Hosts {
         if ends.is_direct {
             return self.queue_frame(flow, frame, cells, now, fabric);
         }
+        self.send_through_stages(flow, frame, cells, now, fabric)
+    }
+
+    /// The same where processing stages are on its way.
+    #[inline(never)]
+    fn send_through_stages(
+        &mut self,
+        flow: FlowId,
+        frame: u32,
+        cells: u32,
+        now: Time,
+        fabric: &mut Fabric,
+    ) {
+        let ends = &mut self.flows[flow.index()];
         if ends.sends_alone {
             let time = self.reaches_nic(flow, frame, now, fabric);
             return time.map_or((), |time| {

@@ -38,6 +38,8 @@ pub struct Member {
     first_age: Span,
     last_age: Span,
     input: u32,
+    /// Its number among all that take part.
+    number: u32,
     vc: u32,
     flow: u32,
     /// Whether delays of its cells are counted at their host.
@@ -99,7 +101,7 @@ pub fn run(
 
 /// A cell that the policy does not let in, in the round behind those that are taken.
 struct Refused {
-    member: usize,
+    member: u32,
     decision: Decision,
     queue: QueueView,
 }
@@ -132,15 +134,15 @@ fn ask(
     }
     // X of a cell is that of its member's first, were no others before it, and one more for each that has come in, and one less for each round.
     let mut place = 0;
-    let end = in_order(members, tie, plan, |m, round| {
-        let asked = &mut asked[m];
+    let end = in_order(members, tie, plan, |member, round| {
+        let asked = &mut asked[member.number as usize];
         let queue = QueueView {
             waiting: (asked.waiting + place - round as i64) as u64,
             ..QueueView::default()
         };
         let decision = kernel.ask_about(asked, &queue);
         if decision != Decision::Accept {
-            let member = m;
+            let member = member.number;
             return ControlFlow::Break((
                 round,
                 Refused {
@@ -171,18 +173,21 @@ fn break_off(
     refused: &Refused,
 ) {
     let Inputs { members, tie, .. } = inputs;
-    let feed = |m: usize| inputs.first_feed + members[m].input as usize;
-    let _ = in_round(members, tie, plan, plan.rounds, |m, _| {
-        if m == refused.member {
+    let feed = |member: &Member| inputs.first_feed + member.input as usize;
+    let _ = in_round(members, tie, plan, plan.rounds, |member, _| {
+        if member.number == refused.member {
             return ControlFlow::Break(());
         }
-        kernel.let_in(fabric, feed(m), None);
+        kernel.let_in(fabric, feed(member), None);
         ControlFlow::Continue(())
     });
     let Refused {
-        queue, decision, ..
+        member,
+        queue,
+        decision,
     } = refused;
-    kernel.judge_fully(fabric, feed(refused.member), queue, None, Some(*decision));
+    let feed = feed(&members[*member as usize]);
+    kernel.judge_fully(fabric, feed, queue, None, Some(*decision));
 }
 
 /// Who takes part, in `inputs.members`, and how many rounds all conditions allow.
@@ -237,6 +242,7 @@ fn plan(kernel: &Arithmetic, fabric: &Fabric, inputs: &mut Inputs, horizon: Time
             first_age: Span::ZERO,
             last_age: Span::ZERO,
             input,
+            number: i as u32,
             vc: hop.local,
             flow: hop.flow.0,
             is_data: hop.is_data && to_host,
@@ -291,8 +297,7 @@ fn take(kernel: &mut Arithmetic, fabric: &mut Fabric, inputs: &mut Inputs, plan:
     let mut counts = kernel.counts_at(plan.begin);
     if plan.go_on || (plan.begin != plan.last_time && counts.is_some()) {
         let mut start = start;
-        let _ = in_order(members, tie, plan, |m, round| {
-            let member = &members[m];
+        let _ = in_order(members, tie, plan, |member, round| {
             if let Some(counts) = &mut counts {
                 counts.add(member.vc, 1);
             }
@@ -343,15 +348,18 @@ fn take(kernel: &mut Arithmetic, fabric: &mut Fabric, inputs: &mut Inputs, plan:
     last_start + plan.cell_time * plan.cells
 }
 
-/// Tells `each` the numbers of the members of all cells in their order, and those of their rounds.
+/// Tells `each` the members of all cells in their order, and the numbers of their rounds.
 #[inline(always)]
 fn in_order<B>(
     members: &[Member],
     tie: &mut TieRule,
     plan: &Plan,
-    mut each: impl FnMut(usize, u64) -> ControlFlow<B>,
+    mut each: impl FnMut(&Member, u64) -> ControlFlow<B>,
 ) -> ControlFlow<B> {
-    (0..plan.rounds).try_for_each(|round| in_round(members, tie, plan, round, &mut each))
+    for round in 0..plan.rounds {
+        in_round(members, tie, plan, round, &mut each)?;
+    }
+    ControlFlow::Continue(())
 }
 
 /// The same of one round.
@@ -361,17 +369,12 @@ fn in_round<B>(
     tie: &mut TieRule,
     plan: &Plan,
     round: u64,
-    mut each: impl FnMut(usize, u64) -> ControlFlow<B>,
+    mut each: impl FnMut(&Member, u64) -> ControlFlow<B>,
 ) -> ControlFlow<B> {
-    let mut before = 0;
     for group in members.chunk_by(Member::ties_with) {
         let time = group[0].time + plan.cell_time * round;
         let (first, _) = tie.leader(time, group, |m| m.input);
-        let places = (first..group.len()).chain(0..first);
-        places
-            .map(|m| before + m)
-            .try_for_each(|m| each(m, round))?;
-        before += group.len();
+        in_turn(group, first).try_for_each(|member| each(member, round))?;
     }
     ControlFlow::Continue(())
 }
