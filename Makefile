@@ -22,7 +22,7 @@ study: build ## set everything up and print the first study's table beside the p
 
 test: build ## every test, Rust and Python
 	cargo test --workspace --quiet
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses logical --maxprocesses 8 --dist worksteal
 
 # `make test` runs the first few thousand cases of these. FUZZ_SECONDS or FUZZ_CASES ends each of the three, FUZZ_SEED draws others, FUZZ_OUT is
 # where an input that fails is kept (crates/engine/tests/fuzz/campaign.rs).
