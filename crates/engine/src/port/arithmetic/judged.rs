@@ -83,6 +83,15 @@ impl Judged {
     }
 }
 
+/// The cells that `input` brings next: of the run that is being taken, or of the one at the head of its feed.
+#[inline(always)]
+fn next_run<'a>(inputs: &'a Inputs, fabric: &'a Fabric, input: u32) -> &'a Run {
+    match inputs.merged.get(input as usize) {
+        Some(merged) if merged.is_under_way() => merged.run(),
+        _ => &fabric.feeds[inputs.feed(input)].head,
+    }
+}
+
 impl Arithmetic {
     /// The same as [`Arithmetic::advance`], cell by cell.
     #[inline(never)]
@@ -97,7 +106,10 @@ impl Arithmetic {
                 break;
             }
             let limit = inputs.order.second_time().min(horizon);
-            if limit < time + self.cell_time
+            // Cells of that distance alone go together.
+            let together = next_run(inputs, fabric, input).period == self.cell_time;
+            if together
+                && limit < time + self.cell_time
                 && self.may_go_round(inputs, fabric, horizon)
                 && rounds::run(self, fabric, inputs, horizon)
             {
@@ -111,7 +123,12 @@ impl Arithmetic {
             let merged = merged::of(&mut inputs.merged, input);
             let mut next = Some(time);
             while let Some(time) = next.filter(|&time| time < limit) {
-                next = match self.judge_alone(fabric, merged, feed, limit) {
+                let alone = if together {
+                    self.judge_alone(fabric, merged, feed, limit)
+                } else {
+                    None
+                };
+                next = match alone {
                     Some(more) => more.then_some(fabric.feeds[feed].head.time),
                     None => self.judge_next(fabric, merged, feed, time),
                 };
@@ -125,7 +142,7 @@ impl Arithmetic {
 
     /// Whether each of the inputs whose cells come within a cell time, of which there are several, brings more of them, one per cell time. Then
     /// what is known of them is brought up to date.
-    #[inline]
+    #[inline(never)]
     fn may_go_round(&mut self, inputs: &mut Inputs, fabric: &mut Fabric, horizon: Time) -> bool {
         let Some((begin, _)) = inputs.order.first() else {
             return false;
@@ -136,13 +153,12 @@ impl Arithmetic {
             if time >= limit {
                 break;
             }
-            let merged = inputs.merged.get(input as usize);
-            let merged = merged.filter(|merged| merged.is_under_way());
-            let head = &fabric.feeds[inputs.feed(input)].head;
-            let run = merged.map_or(head, Merged::run);
+            let run = next_run(inputs, fabric, input);
+            if run.period != self.cell_time || !self.may_merge(run) {
+                return false;
+            }
             // Whose last frame was lost is likely to lose another.
-            let is_lost = fabric.hops[run.hop as usize].frame_state.fate != Fate::Accepted;
-            if run.period != self.cell_time || !self.may_merge(run) || is_lost {
+            if fabric.hops[run.hop as usize].frame_state.fate != Fate::Accepted {
                 return false;
             }
             members += 1;
@@ -155,9 +171,9 @@ impl Arithmetic {
         members > 1
     }
 
-    /// Takes the cells of `feed` that arrive before `limit` one per cell time, where no other input brings any and the port is busy, as far as the policy
+    /// Takes the cells of `feed` that arrive before `limit`, one per cell time, where no other input brings any and the port is busy, as far as the policy
     /// lets them in, and the one that it does not. Whether the feed has more; `None` if they are none or one, and then nothing has happened.
-    #[inline]
+    #[inline(never)]
     fn judge_alone(
         &mut self,
         fabric: &mut Fabric,
@@ -169,11 +185,7 @@ impl Arithmetic {
             true => merged.run(),
             false => &fabric.feeds[feed].head,
         };
-        if run.period != self.cell_time
-            || run.time + run.period >= limit
-            || !self.may_merge(run)
-            || !self.is_steady_at(run.time)
-        {
+        if run.time + run.period >= limit || !self.may_merge(run) || !self.is_steady_at(run.time) {
             return None;
         }
         merged.leave(self, fabric, feed);
