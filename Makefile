@@ -118,7 +118,7 @@ tools:
 
 .venv/installed: constraints.txt | tools
 	test -x $(BIN)/python || "$(PYTHON)" -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement constraints.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --require-hashes --requirement constraints.txt
 	touch $@
 
 .venv/built: .venv/installed $(SOURCES) | tools

@@ -91,7 +91,7 @@ enum Event {
 
 fn events() -> impl Strategy<Value = Vec<Event>> {
     let event = prop_oneof![
-        4 => (0usize..12, prop_oneof![1u64..4, 1u64..60]).prop_map(|(vc, n)| Event::Arrive(vc, n)),
+        4 => (0usize..24, prop_oneof![1u64..4, 1u64..60]).prop_map(|(vc, n)| Event::Arrive(vc, n)),
         1 => prop_oneof![1u64..10, 1u64..5000].prop_map(Event::Others),
         3 => prop_oneof![1u64..6, 1u64..120].prop_map(Event::Serve),
     ];
@@ -101,7 +101,7 @@ fn events() -> impl Strategy<Value = Vec<Event>> {
 fn shares() -> impl Strategy<Value = Vec<FlowShare>> {
     let weight = prop_oneof![3 => Just(1u64), 3 => 1u64..6, 1 => 1u64..=1_000_000];
     let part = prop_oneof![3 => Just(0u64), 1 => Just(100), 1 => Just(250), 2 => 1u64..400];
-    vec((weight, part).prop_map(|(w, g)| share(w, g)), 1..12)
+    vec((weight, part).prop_map(|(w, g)| share(w, g)), 1..24)
 }
 
 proptest! {
