@@ -5,7 +5,7 @@ mod common;
 use cellyard_engine::Kernel;
 use cellyard_engine::scenario::*;
 use cellyard_engine::testing::DropReason;
-use cellyard_engine::units::{BitRate, Span};
+use cellyard_engine::units::{BitRate, Ratio, Span};
 use common::engines::{agrees, tally};
 use common::random::Case;
 use common::{build, ports, red};
@@ -19,6 +19,10 @@ struct Source {
     traffic: Traffic,
     /// Whether its link is half as fast.
     slow: bool,
+    /// Whether it sends from the host of the one before.
+    beside: bool,
+    /// Whether it passes another switch on the way to the first.
+    beyond: bool,
     mcr: u64,
     mbs: u64,
 }
@@ -45,12 +49,49 @@ fn source() -> impl Strategy<Value = Source> {
         off: Span::from_microseconds(off),
     });
     let traffic = prop_oneof![3 => tcp, 1 => udp, 1 => vbr];
-    (traffic, any::<bool>(), 1u64..300, 1u64..200).prop_map(|(traffic, slow, mcr, mbs)| Source {
-        traffic,
-        slow,
-        mcr,
-        mbs,
-    })
+    let place = (
+        any::<bool>(),
+        prop::bool::weighted(0.3),
+        prop::bool::weighted(0.4),
+    );
+    (traffic, place, 1u64..300, 1u64..200).prop_map(
+        |(traffic, (slow, beside, beyond), mcr, mbs)| Source {
+            traffic,
+            slow,
+            beside,
+            beyond,
+            mcr,
+            mbs,
+        },
+    )
+}
+
+/// Puts the switch p before the first.
+fn put_switch_before(net: &mut Scenario) {
+    let first = build::switch("p", None, DropPolicy::TailDrop);
+    net.switches.push(first);
+    let links = build::links("p", "s", build::OC3, Span::ZERO);
+    net.links.extend(links);
+}
+
+/// Halves the rate at which `host` sends.
+fn slow_down(links: &mut [Link], host: &str) {
+    let link = links.iter_mut().find(|link| link.from == host);
+    link.expect("it has one").rate.0 /= 2;
+}
+
+/// Lets `vc` pass the switch p before the first.
+fn move_beyond(links: &mut [Link], vc: &mut Vc) {
+    vc.route.insert(0, "p".into());
+    for link in links {
+        let end = match link.from == vc.from {
+            true => &mut link.to,
+            false if link.to == vc.from => &mut link.from,
+            false => continue,
+        };
+        *end = "p".into();
+        link.name = format!("{}-{}", link.from, link.to);
+    }
 }
 
 /// Some sources of one class before one link, each of which begins two cell times after the one before.
@@ -82,7 +123,7 @@ fn cases() -> impl Strategy<Value = Case> {
     );
     let sources = prop::collection::vec(source(), 1..6);
     let times = (
-        0u64..30,
+        prop_oneof![3 => 0u64..30, 1 => 30..1_000u64],
         prop_oneof![Just(0), 0..8_000u64],
         prop::option::of(1..3_000u64),
     );
@@ -91,9 +132,17 @@ fn cases() -> impl Strategy<Value = Case> {
             let (delay, warm_up, window) = times;
             let delay = Span::from_microseconds(delay);
             let traffic = |i: usize| sources[i].traffic.clone();
-            let duration = Span::from_milliseconds(12);
+            let duration = Span::from_milliseconds(12) + delay * 6;
             let mut net = build::dumbbell(sources.len(), delay, duration, buffer, drop, traffic);
+            put_switch_before(&mut net);
+            let mut before: Option<(String, Vec<String>)> = None;
             for (i, (vc, source)) in net.vcs.iter_mut().zip(&sources).enumerate() {
+                match before.take().filter(|_| source.beside) {
+                    Some(way) => (vc.from, vc.route) = way,
+                    None if source.beyond => move_beyond(&mut net.links, vc),
+                    None => {}
+                }
+                before = Some((vc.from.clone(), vc.route.clone()));
                 vc.start = Span(137_800_000) * i as u64;
                 vc.contract = Some(Contract {
                     pcr: None,
@@ -104,9 +153,7 @@ fn cases() -> impl Strategy<Value = Case> {
                     mfs: None,
                 });
                 if source.slow {
-                    let name = format!("a{i}");
-                    let link = net.links.iter_mut().find(|link| link.from == name);
-                    link.expect("the source has one").rate.0 /= 2;
+                    slow_down(&mut net.links, &format!("a{i}"));
                 }
             }
             for queue in net
@@ -136,6 +183,42 @@ proptest! {
     fn engine_agrees_with_the_twin_where_each_cell_is_judged(case in cases()) {
         agrees(&case)?;
     }
+}
+
+/// Behind a switch, frames of a slow source come cell by cell farther apart than those of a fast one before them, within one look ahead, while the queue that
+/// a third one has made lasts.
+#[test]
+fn cells_of_one_input_at_another_distance_do_not_go_with_those_before_them() {
+    let red = DropPolicy::AtmRed(RedParams {
+        w_q: Ratio::new(1, 1),
+        max_p: Ratio::new(1, 10),
+        min_th: Threshold::Cells(1_000),
+        max_th: Threshold::Cells(2_000),
+        segment_cells: Some(1),
+        average: RedAverage::Cell,
+        spacing: false,
+    });
+    let traffic = |i: usize| {
+        Traffic::Udp(UdpParams {
+            datagram_size: 2_000,
+            rate: BitRate([40_000_000, 30_000_000, 155_520_000][i]),
+            on: None,
+            off: Span::ZERO,
+        })
+    };
+    let delay = Span::from_milliseconds(2);
+    let mut net = build::dumbbell(3, delay, Span::from_milliseconds(12), None, red, traffic);
+    put_switch_before(&mut net);
+    for vc in &mut net.vcs[..2] {
+        move_beyond(&mut net.links, vc);
+    }
+    slow_down(&mut net.links, "a1");
+    net.vcs[2].stop = Some(Span::from_milliseconds(2));
+    agrees(&Case {
+        scenario: net,
+        replication: None,
+    })
+    .unwrap();
 }
 
 /// These are worth their time only where much is tagged and refused.

@@ -83,12 +83,12 @@ impl Judged {
     }
 }
 
-/// The cells that `input` brings next: of the run that is being taken, or of the one at the head of its feed.
+/// The cells that an input brings next: of the run that is being taken, or of the one at the `head` of its feed.
 #[inline(always)]
-fn next_run<'a>(inputs: &'a Inputs, fabric: &'a Fabric, input: u32) -> &'a Run {
-    match inputs.merged.get(input as usize) {
+fn next_run<'a>(merged: Option<&'a Merged>, head: &'a Run) -> &'a Run {
+    match merged {
         Some(merged) if merged.is_under_way() => merged.run(),
-        _ => &fabric.feeds[inputs.feed(input)].head,
+        _ => head,
     }
 }
 
@@ -106,10 +106,7 @@ impl Arithmetic {
                 break;
             }
             let limit = inputs.order.second_time().min(horizon);
-            // Cells of that distance alone go together.
-            let together = next_run(inputs, fabric, input).period == self.cell_time;
-            if together
-                && limit < time + self.cell_time
+            if limit < time + self.cell_time
                 && self.may_go_round(inputs, fabric, horizon)
                 && rounds::run(self, fabric, inputs, horizon)
             {
@@ -123,7 +120,9 @@ impl Arithmetic {
             let merged = merged::of(&mut inputs.merged, input);
             let mut next = Some(time);
             while let Some(time) = next.filter(|&time| time < limit) {
-                let alone = if together {
+                let run = next_run(Some(merged), &fabric.feeds[feed].head);
+                // Cells of that distance alone go together.
+                let alone = if run.period == self.cell_time {
                     self.judge_alone(fabric, merged, feed, limit)
                 } else {
                     None
@@ -153,7 +152,8 @@ impl Arithmetic {
             if time >= limit {
                 break;
             }
-            let run = next_run(inputs, fabric, input);
+            let merged = inputs.merged.get(input as usize);
+            let run = next_run(merged, &fabric.feeds[inputs.feed(input)].head);
             if run.period != self.cell_time || !self.may_merge(run) {
                 return false;
             }
@@ -181,10 +181,7 @@ impl Arithmetic {
         feed: usize,
         limit: Time,
     ) -> Option<bool> {
-        let run = match merged.is_under_way() {
-            true => merged.run(),
-            false => &fabric.feeds[feed].head,
-        };
+        let run = next_run(Some(merged), &fabric.feeds[feed].head);
         if run.time + run.period >= limit || !self.may_merge(run) || !self.is_steady_at(run.time) {
             return None;
         }
