@@ -128,7 +128,7 @@ impl Arithmetic {
     fn accept_series(&mut self, run: &Run, n: u32, vc: u32, idle: bool) -> Waits {
         let (c, p) = (self.cell_time, run.period);
         let more = u64::from(n - 1);
-        let start = Time(self.start as u64) + c;
+        let start = Time((self.start + c.0 as i64) as u64);
         let last_start = start + c * more;
         let first_wait = start - run.time;
         let last_wait = last_start - (run.time + p * more);
