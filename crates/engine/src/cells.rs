@@ -307,6 +307,61 @@ mod tests {
     }
 
     #[test]
+    fn only_what_goes_on_at_the_same_distance_joins() {
+        let run = Run {
+            time: Time(100),
+            period: Span(10),
+            age: Span(3),
+            n: 2,
+            frame: 7,
+            cell: 4,
+            hop: 1,
+            flags: 0,
+        };
+        let next = Run {
+            time: Time(120),
+            cell: 6,
+            flags: ENDS_FRAME,
+            ..run
+        };
+        let joins = |run: Run, next: Run| {
+            let mut run = run;
+            run.join(&next).then_some(run)
+        };
+        let all = Run {
+            n: 4,
+            flags: ENDS_FRAME,
+            ..run
+        };
+        assert_eq!(
+            format!("{:?}", joins(run, next)),
+            format!("{:?}", Some(all))
+        );
+        let others = [
+            Run {
+                time: Time(121),
+                ..next
+            },
+            Run {
+                period: Span(11),
+                ..next
+            },
+            Run {
+                age: Span(4),
+                ..next
+            },
+            Run { frame: 8, ..next },
+            Run { cell: 7, ..next },
+            Run { hop: 2, ..next },
+            Run {
+                flags: TAGGED,
+                ..next
+            },
+        ];
+        assert!(others.iter().all(|&other| joins(run, other).is_none()));
+    }
+
+    #[test]
     fn frame_numbers_wrap() {
         assert!(precedes(3, 4) && !precedes(4, 4) && !precedes(4, 3));
         assert!(precedes(u32::MAX, 0) && !precedes(0, u32::MAX));

@@ -64,27 +64,37 @@ proptest! {
     }
 }
 
-/// TCPs over the chain s, t, u: over both links between switches, over the first or over the second, each sending `apart` later than the one before;
-/// and bursts of a higher class over both.
+/// A sender of a chain: its way, and whether it sends bursts of cells at the rate of its link instead of a TCP's frames.
+type Sender = (usize, bool);
+
+/// TCPs and bursts over the chain s, t, u: over both links between switches, over the first or over the second, or to these from a switch before, on a
+/// link twice as fast, each sending `apart` later than the one before; and bursts of a higher class over both.
 fn chain(
-    senders: &[usize],
-    apart: Span,
+    senders: &[Sender],
+    [apart, delay]: [Span; 2],
     mss: u64,
     above: Option<Span>,
     queue: &Switch,
 ) -> Scenario {
     let mut net = build::network(Span::from_milliseconds(20));
-    net.switches = ["s", "t", "u"]
+    net.switches = ["s", "t", "u", "p"]
         .map(|name| Switch {
             name: name.into(),
             ..queue.clone()
         })
         .into();
-    let delay = Span::from_microseconds(5);
     net.links = build::links("s", "t", build::OC3, delay * 20).into();
     net.links
         .extend(build::links("t", "u", build::OC3, delay * 20));
-    let ways: [&[&str]; 3] = [&["s", "t", "u"], &["s", "t"], &["t", "u"]];
+    let fast = BitRate(2 * build::OC3.0);
+    net.links.extend(build::links("p", "s", fast, delay));
+    let ways: [&[&str]; 5] = [
+        &["s", "t", "u"],
+        &["s", "t"],
+        &["t", "u"],
+        &["p", "s", "t", "u"],
+        &["p", "s", "t"],
+    ];
     let mut join = |name: &str, way: &[&str], class, traffic| {
         let (from, to) = (format!("{name}-from"), format!("{name}-to"));
         net.links
@@ -95,20 +105,24 @@ fn chain(
             .push(build::vc(name, &from, &to, way, class, traffic));
         net.hosts.extend([from, to].map(build::host));
     };
-    for (i, &way) in senders.iter().enumerate() {
+    let bursts = |on: Span| Traffic::Vbr {
+        rate: build::OC3,
+        on,
+        off: on * 2,
+    };
+    for (i, &(way, is_bursts)) in senders.iter().enumerate() {
         let params = TcpParams {
             mss,
             ..build::tcp()
         };
-        join(&format!("v{i}"), ways[way], Class::Ubr, tcp(params));
+        let traffic = match is_bursts {
+            true => bursts(Span::from_microseconds(mss)),
+            false => tcp(params),
+        };
+        join(&format!("v{i}"), ways[way], Class::Ubr, traffic);
     }
     if let Some(on) = above {
-        let vbr = Traffic::Vbr {
-            rate: build::OC3,
-            on,
-            off: on * 2,
-        };
-        join("above", ways[0], Class::Vbr, vbr);
+        join("above", ways[0], Class::Vbr, bursts(on));
     }
     for (i, vc) in net.vcs.iter_mut().enumerate() {
         vc.start = apart * i as u64;
@@ -122,8 +136,10 @@ proptest! {
     /// Several inputs that bring a cell per cell time each, together or at phases of their own, before hosts and before another port.
     #[test]
     fn engine_agrees_with_the_twin_on_cells_in_rounds(
-        senders in proptest::collection::vec(0usize..3, 2..7),
-        apart in prop_oneof![Just(0u64), 1..68_900_000u64, (1..20u64).prop_map(|n| n * 68_900_000)],
+        senders in proptest::collection::vec((0usize..5, prop::bool::weighted(0.2)), 2..7),
+        apart in prop_oneof![Just(0u64), 1..68_900_000u64, (1..40u64).prop_map(|n| n * 34_450_000)],
+        // The one brings cells of near and far together at the second switch.
+        delay in prop_oneof![Just(Span(2 * 68_900_000)), Just(Span::from_microseconds(5))],
         mss in prop_oneof![Just(512), Just(1460), 2_000..9_180u64],
         above in prop::option::of((50u64..2_000).prop_map(Span::from_microseconds)),
         scheduler in prop_oneof![
@@ -144,7 +160,7 @@ proptest! {
             (_, None) => DropPolicy::TailDrop,
         };
         let queue = Switch { scheduler, ..build::switch("s", buffer, drop) };
-        let mut net = chain(&senders, Span(apart), mss, above, &queue);
+        let mut net = chain(&senders, [Span(apart), delay], mss, above, &queue);
         (net.tie_order, net.tie_offset) = tie;
         net.arrival_first = arrival_first;
         net.measure.warm_up = warm_up;
@@ -168,7 +184,13 @@ fn frames_close_up(spread_ns: u64) -> Processing {
 fn a_frame_that_comes_within_the_last_round_is_not_overtaken() {
     for mss in [512, 1460] {
         let queue = build::switch("s", None, DropPolicy::TailDrop);
-        let mut net = chain(&[0, 1, 1], Span(5_000_000), mss, None, &queue);
+        let mut net = chain(
+            &[0, 1, 1].map(|way| (way, false)),
+            [Span(5_000_000), Span::from_microseconds(5)],
+            mss,
+            None,
+            &queue,
+        );
         net.switches[0].processing = Some(frames_close_up(1_000));
         agrees(&Case {
             scenario: net,
@@ -185,6 +207,9 @@ struct Paced {
     abr: AbrParams,
     /// By sender, and whether it is a TCP.
     senders: Vec<bool>,
+    /// How long the TCPs may delay ACKs, and the rate of the others.
+    delayed_ack: Option<Span>,
+    udp: BitRate,
     /// Cells of a higher class over the same link: the time for which they are on and off.
     above: Option<(Span, Span)>,
     delay: Span,
@@ -197,13 +222,14 @@ impl Paced {
         let (udp, tcp_params) = (
             UdpParams {
                 datagram_size: 2_000,
-                rate: build::OC3,
+                rate: self.udp,
                 on: None,
                 off: Span::ZERO,
             },
             TcpParams {
                 mss: 1_460,
                 initial_window: 20,
+                delayed_ack: self.delayed_ack,
                 ..build::tcp()
             },
         );
@@ -282,18 +308,26 @@ fn paced() -> impl Strategy<Value = Paced> {
         abr::feedback(build::OC3.0),
         abr,
         proptest::collection::vec(any::<bool>(), 1..=8),
+        (
+            prop::option::weighted(0.3, microseconds(10, 2_000)),
+            prop_oneof![2 => Just(build::OC3), 1 => (1u64..150).prop_map(|n| BitRate(n * 1_000_000))],
+        ),
         above,
         prop_oneof![microseconds(0, 30), microseconds(200, 5_000)],
         prop::option::of(20u64..2_000),
     )
-        .prop_map(|(feedback, abr, senders, above, delay, buffer)| Paced {
-            feedback,
-            abr,
-            senders,
-            above,
-            delay,
-            buffer,
-        })
+        .prop_map(
+            |(feedback, abr, senders, (delayed_ack, udp), above, delay, buffer)| Paced {
+                feedback,
+                abr,
+                senders,
+                delayed_ack,
+                udp,
+                above,
+                delay,
+                buffer,
+            },
+        )
 }
 
 proptest! {

@@ -13,7 +13,7 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 
-/// Cells of a class above: what sends them, and the sender whose link they share, if any.
+/// Cells, or frames, of a class above: what sends them, and the sender whose link they share, if any.
 #[derive(Clone, Debug)]
 struct Above {
     class: Class,
@@ -26,10 +26,16 @@ fn above() -> impl Strategy<Value = Above> {
     let rate =
         prop_oneof![2 => Just(build::OC3), 3 => (5u64..150).prop_map(|n| BitRate(n * 1_000_000))];
     let traffic =
-        (rate, 0..4, microseconds(4_000), microseconds(4_000)).prop_map(|(rate, kind, on, off)| {
+        (rate, 0..5, microseconds(4_000), microseconds(4_000)).prop_map(|(rate, kind, on, off)| {
             match kind {
                 0 => Traffic::Cbr { rate },
                 1 => Traffic::Poisson { rate },
+                2 => Traffic::Udp(UdpParams {
+                    datagram_size: 4_000,
+                    rate,
+                    on: Some(on),
+                    off: off + Span::from_milliseconds(2),
+                }),
                 _ => Traffic::Vbr { rate, on, off },
             }
         });

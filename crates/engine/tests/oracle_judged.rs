@@ -13,7 +13,7 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 
-/// What a source sends, and its minimum rate in units of 100 kb/s and the cells of a burst.
+/// What a source sends, and its minimum rate, how far its peak rate lies above that, if it has one, both in units of 100 kb/s, and the cells of a burst.
 #[derive(Clone, Debug)]
 struct Source {
     traffic: Traffic,
@@ -24,7 +24,13 @@ struct Source {
     /// Whether it passes another switch on the way to the first.
     beyond: bool,
     mcr: u64,
+    peak: Option<u64>,
     mbs: u64,
+}
+
+/// In Mb/s, or that of the links.
+fn rate() -> impl Strategy<Value = BitRate> {
+    prop_oneof![5 => (5u64..120).prop_map(|mbps| BitRate(mbps * 1_000_000)), 1 => Just(build::OC3)]
 }
 
 fn source() -> impl Strategy<Value = Source> {
@@ -35,16 +41,16 @@ fn source() -> impl Strategy<Value = Source> {
             ..build::tcp()
         }))
     });
-    let udp = (100u64..3_000, 5u64..120).prop_map(|(datagram_size, mbps)| {
+    let udp = (100u64..3_000, rate()).prop_map(|(datagram_size, rate)| {
         Traffic::Udp(UdpParams {
             datagram_size,
-            rate: BitRate(mbps * 1_000_000),
+            rate,
             on: None,
             off: Span::ZERO,
         })
     });
-    let vbr = (5u64..120, 1u64..3_000, 0u64..3_000).prop_map(|(mbps, on, off)| Traffic::Vbr {
-        rate: BitRate(mbps * 1_000_000),
+    let vbr = (rate(), 1u64..3_000, 0u64..3_000).prop_map(|(rate, on, off)| Traffic::Vbr {
+        rate,
         on: Span::from_microseconds(on),
         off: Span::from_microseconds(off),
     });
@@ -54,16 +60,18 @@ fn source() -> impl Strategy<Value = Source> {
         prop::bool::weighted(0.3),
         prop::bool::weighted(0.4),
     );
-    (traffic, place, 1u64..300, 1u64..200).prop_map(
-        |(traffic, (slow, beside, beyond), mcr, mbs)| Source {
+    let contract = (1u64..300, prop::option::weighted(0.3, 0u64..600), 1u64..200);
+    (traffic, place, contract).prop_map(|(traffic, (slow, beside, beyond), (mcr, peak, mbs))| {
+        Source {
             traffic,
             slow,
             beside,
             beyond,
             mcr,
+            peak,
             mbs,
-        },
-    )
+        }
+    })
 }
 
 /// Puts the switch p before the first.
@@ -94,6 +102,22 @@ fn move_beyond(links: &mut [Link], vc: &mut Vc) {
     }
 }
 
+/// As many sources alike, which bring their cells in rounds.
+fn in_step(n: usize, source: &Source) -> Vec<Source> {
+    let one = Source {
+        slow: false,
+        beside: false,
+        beyond: false,
+        ..source.clone()
+    };
+    vec![one; n]
+}
+
+/// A policer at the switch p, which may tag what others judge, and one at the others.
+fn police() -> impl Strategy<Value = [Option<Police>; 2]> {
+    [0.3, 0.2].map(|part| prop::option::weighted(part, ports::police()))
+}
+
 /// Some sources of one class before one link, each of which begins two cell times after the one before.
 fn cases() -> impl Strategy<Value = Case> {
     let queue =
@@ -110,25 +134,23 @@ fn cases() -> impl Strategy<Value = Case> {
                 RestOfFrame::DropButEom,
                 RestOfFrame::Drop,
             ]);
-            (
-                Just(buffer),
-                policy,
-                prop::option::weighted(0.3, ports::police()),
-                rest,
-            )
+            (Just(buffer), policy, police(), rest)
         });
     let ties = (
         prop_oneof![3 => Just(TieOrder::Rotating), 1 => Just(TieOrder::Fixed), 1 => Just(TieOrder::Random)],
         0u64..8,
     );
-    let sources = prop::collection::vec(source(), 1..6);
+    let sources = prop_oneof![
+        3 => prop::collection::vec(source(), 1..6),
+        1 => (2usize..6, source()).prop_map(|(n, source)| in_step(n, &source)),
+    ];
     let times = (
         prop_oneof![3 => 0u64..30, 1 => 30..1_000u64],
         prop_oneof![Just(0), 0..8_000u64],
         prop::option::of(1..3_000u64),
     );
     (queue, sources, ties, any::<bool>(), times).prop_map(
-        |((buffer, drop, police, rest), sources, ties, arrival_first, times)| {
+        |((buffer, drop, [police_before, police], rest), sources, ties, arrival_first, times)| {
             let (delay, warm_up, window) = times;
             let delay = Span::from_microseconds(delay);
             let traffic = |i: usize| sources[i].traffic.clone();
@@ -145,8 +167,10 @@ fn cases() -> impl Strategy<Value = Case> {
                 before = Some((vc.from.clone(), vc.route.clone()));
                 vc.start = Span(137_800_000) * i as u64;
                 vc.contract = Some(Contract {
-                    pcr: None,
-                    cdvt: Span::ZERO,
+                    pcr: source
+                        .peak
+                        .map(|above| BitRate((source.mcr + above) * 100_000)),
+                    cdvt: Span::from_microseconds(source.mbs),
                     scr: None,
                     mcr: Some(BitRate(source.mcr * 100_000)),
                     mbs: Some(source.mbs),
@@ -156,13 +180,12 @@ fn cases() -> impl Strategy<Value = Case> {
                     slow_down(&mut net.links, &format!("a{i}"));
                 }
             }
-            for queue in net
-                .switches
-                .iter_mut()
-                .flat_map(|switch| &mut switch.queues)
-            {
-                queue.police = police;
-                queue.rest_of_frame = rest;
+            for switch in &mut net.switches {
+                let is_before = switch.name == "p";
+                for queue in &mut switch.queues {
+                    queue.police = if is_before { police_before } else { police };
+                    queue.rest_of_frame = rest;
+                }
             }
             (net.tie_order, net.tie_offset) = ties;
             net.arrival_first = arrival_first;
