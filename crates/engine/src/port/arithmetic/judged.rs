@@ -83,13 +83,12 @@ impl Judged {
     }
 }
 
-/// The cells that an input brings next: of the run that is being taken, or of the one at the `head` of its feed.
+/// The cells that `input` brings next: of the run that is being taken, or of the one at the head of its feed.
 #[inline(always)]
-fn next_run<'a>(merged: Option<&'a Merged>, head: &'a Run) -> &'a Run {
-    match merged {
-        Some(merged) if merged.is_under_way() => merged.run(),
-        _ => head,
-    }
+fn next_run<'a>(inputs: &'a Inputs, fabric: &'a Fabric, input: u32) -> &'a Run {
+    let head = &fabric.feeds[inputs.feed(input)].head;
+    let merged = inputs.merged.get(input as usize);
+    merged.map_or(head, |merged| merged.next_run(head))
 }
 
 impl Arithmetic {
@@ -106,7 +105,10 @@ impl Arithmetic {
                 break;
             }
             let limit = inputs.order.second_time().min(horizon);
-            if limit < time + self.cell_time
+            // Cells of that distance alone go together.
+            let together = next_run(inputs, fabric, input).period == self.cell_time;
+            if together
+                && limit < time + self.cell_time
                 && self.may_go_round(inputs, fabric, horizon)
                 && rounds::run(self, fabric, inputs, horizon)
             {
@@ -120,9 +122,7 @@ impl Arithmetic {
             let merged = merged::of(&mut inputs.merged, input);
             let mut next = Some(time);
             while let Some(time) = next.filter(|&time| time < limit) {
-                let run = next_run(Some(merged), &fabric.feeds[feed].head);
-                // Cells of that distance alone go together.
-                let alone = if run.period == self.cell_time {
+                let alone = if together {
                     self.judge_alone(fabric, merged, feed, limit)
                 } else {
                     None
@@ -152,8 +152,7 @@ impl Arithmetic {
             if time >= limit {
                 break;
             }
-            let merged = inputs.merged.get(input as usize);
-            let run = next_run(merged, &fabric.feeds[inputs.feed(input)].head);
+            let run = next_run(inputs, fabric, input);
             if run.period != self.cell_time || !self.may_merge(run) {
                 return false;
             }
@@ -181,8 +180,12 @@ impl Arithmetic {
         feed: usize,
         limit: Time,
     ) -> Option<bool> {
-        let run = next_run(Some(merged), &fabric.feeds[feed].head);
-        if run.time + run.period >= limit || !self.may_merge(run) || !self.is_steady_at(run.time) {
+        let run = merged.next_run(&fabric.feeds[feed].head);
+        if run.period != self.cell_time
+            || run.time + run.period >= limit
+            || !self.may_merge(run)
+            || !self.is_steady_at(run.time)
+        {
             return None;
         }
         merged.leave(self, fabric, feed);

@@ -176,10 +176,10 @@ impl Merged {
         self.run.n > 0
     }
 
-    /// What is left of it.
+    /// The cells that come next: what is left of the run, or, where none is being taken, those at the `head` of the feed.
     #[inline(always)]
-    pub fn run(&self) -> &Run {
-        &self.run
+    pub fn next_run<'a>(&'a self, head: &'a Run) -> &'a Run {
+        if self.is_under_way() { &self.run } else { head }
     }
 
     /// When the next cell arrives.
