@@ -392,14 +392,15 @@ impl Hosts {
             }
         }
         let (data, ack) = (vc.data, vc.ack);
-        for i in 0..self.offered.frames.len() {
-            let Offered { kind, cells, .. } = self.offered.frames[i];
+        let mut i = 0;
+        while let Some(&Offered { kind, cells, .. }) = self.offered.frames.get(i) {
             let flow = match kind {
                 FlowKind::Data => data,
                 FlowKind::Ack => ack,
                 FlowKind::Rm | FlowKind::RmBack => unreachable!("no source offers RM cells"),
             };
             self.send(flow, cells, now, fabric);
+            i += 1;
         }
         self.offered.frames.clear();
     }

@@ -16,8 +16,10 @@ impl Hosts {
         while !fabric.arrivals.is_empty() {
             std::mem::swap(&mut self.arrivals, &mut fabric.arrivals);
             self.known_until = Time::ZERO;
-            for i in 0..self.arrivals.len() {
-                self.arrival(self.arrivals[i], fabric);
+            let mut i = 0;
+            while let Some(&arrival) = self.arrivals.get(i) {
+                self.arrival(arrival, fabric);
+                i += 1;
             }
             self.arrivals.clear();
         }
@@ -34,7 +36,7 @@ impl Hosts {
         if ends.takes_directly {
             return match self.concerns_timer(flow, time) {
                 true => self.note(arrival),
-                false => self.reach_source(flow, frame, time, fabric),
+                false => self.hand_to_source(flow, frame, time, fabric),
             };
         }
         // No other flow passes its stages: what comes before it has passed them already.
@@ -138,7 +140,7 @@ impl Hosts {
     }
 
     /// A frame reaches the source.
-    #[inline]
+    #[inline(never)]
     pub(super) fn reach_source(
         &mut self,
         flow: FlowId,
@@ -146,6 +148,12 @@ impl Hosts {
         now: Time,
         fabric: &mut Fabric,
     ) {
+        self.hand_to_source(flow, frame, now, fabric);
+    }
+
+    /// The same where most frames come: in place, as the call was measured to take 3 % of the instructions on a LAN.
+    #[inline(always)]
+    fn hand_to_source(&mut self, flow: FlowId, frame: u32, now: Time, fabric: &mut Fabric) {
         let (index, kind) = {
             let ends = &mut self.flows[flow.index()];
             ends.next_taken = frame.wrapping_add(1);
@@ -155,7 +163,7 @@ impl Hosts {
         let Some(source) = vc.source.frames() else {
             return;
         };
-        let Delivery { bytes, cells } = source.take(kind, frame, now, &mut self.offered);
+        let Delivery { bytes, cells } = source.take_here(kind, frame, now, &mut self.offered);
         if kind.is_data() {
             vc.delivered_bytes += bytes;
             if now >= self.measured.0 && now < self.measured.1 {

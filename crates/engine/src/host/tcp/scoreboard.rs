@@ -29,6 +29,12 @@ impl Scoreboard {
         self.sacked_below_rxt = 0;
     }
 
+    /// Whether no block is known. Then it need not be told of an ACK without blocks before the next one with any, nor before blocks are forgotten.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.held.is_empty()
+    }
+
     /// Takes the cumulative ACK and the blocks of an ACK. Returns whether a block told of bytes that
     /// were not known to have arrived.
     pub fn update(&mut self, ack: u64, blocks: &[SackBlock]) -> bool {

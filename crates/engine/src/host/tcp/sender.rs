@@ -137,7 +137,7 @@ impl Sender {
             }
             core.send_window(now, out);
         } else {
-            self.recovery.on_new_ack(core, now, ack, acked, out);
+            self.on_new_ack(now, ack, acked, out);
             self.file_done(now, out);
         }
     }
@@ -154,11 +154,23 @@ impl Sender {
                 if core.snd_una >= core.file_end {
                     return self.reached_end(now, ack, acked, out);
                 }
-                self.recovery.on_new_ack(core, now, ack, acked, out);
+                self.on_new_ack(now, ack, acked, out);
             }
         } else if ack.ack == core.snd_una && core.snd_max > core.snd_una {
             core.counters.duplicate_acks += 1;
             self.recovery.on_duplicate_ack(core, now, ack, out);
+        }
+    }
+
+    /// The last `acked` bytes are acknowledged by `ack`.
+    #[inline(always)]
+    fn on_new_ack(&mut self, now: Time, ack: &Ack, acked: u64, out: &mut Vec<Segment>) {
+        let core = &mut self.core;
+        if self.recovery.is_usual(ack) {
+            core.open_window();
+            core.send_window(now, out);
+        } else {
+            self.recovery.on_new_ack(core, now, ack, acked, out);
         }
     }
 

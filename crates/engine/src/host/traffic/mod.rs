@@ -138,6 +138,23 @@ pub enum Frames {
     Other,
 }
 
+impl Frames {
+    /// [`FrameSource::take`], in place for a TCP.
+    #[inline(always)]
+    pub fn take_here(
+        &mut self,
+        kind: FlowKind,
+        frame: u32,
+        now: Time,
+        out: &mut Outbox,
+    ) -> Delivery {
+        match self {
+            Frames::Tcp(tcp) => tcp.take(kind, frame, now, out),
+            Frames::Other(other) => other.take(kind, frame, now, out),
+        }
+    }
+}
+
 /// What drives a VC.
 #[derive(Debug)]
 pub enum Source {

@@ -62,8 +62,7 @@ impl Tcp {
     /// Offers the segments that the sender has just asked for.
     #[inline(always)]
     fn offer_segments(&mut self, out: &mut Outbox) {
-        for i in 0..out.segments.len() {
-            let segment = out.segments[i];
+        for &segment in &out.segments {
             note(&mut self.data, segment.seq, segment.len);
             out.frames.push(Offered {
                 kind: FlowKind::Data,

@@ -43,7 +43,11 @@ impl NewReno {
 }
 
 impl LossRecovery for NewReno {
-    #[inline]
+    #[inline(always)]
+    fn is_usual(&self, _: &Ack) -> bool {
+        !self.recovering
+    }
+
     fn on_new_ack(
         &mut self,
         core: &mut Core,
@@ -52,19 +56,16 @@ impl LossRecovery for NewReno {
         acked: u64,
         out: &mut Vec<Segment>,
     ) {
-        if !self.recovering {
-            core.open_window();
-        } else if Some(core.snd_una) >= self.recover {
+        if Some(core.snd_una) >= self.recover {
             let flight = (core.snd_max - core.snd_una).max(core.mss) as f64;
             core.cwnd = core.ssthresh.min(flight + core.mss as f64);
             self.recovering = false;
+            core.send_window(now, out);
         } else {
             deflate(core, acked);
             core.retransmit(now, core.snd_una, u64::MAX, out);
             core.send_next(now, core.window_end(), out);
-            return;
         }
-        core.send_window(now, out);
     }
 
     fn on_duplicate_ack(&mut self, core: &mut Core, now: Time, _: &Ack, out: &mut Vec<Segment>) {

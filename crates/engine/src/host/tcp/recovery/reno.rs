@@ -68,7 +68,11 @@ impl Reno {
 }
 
 impl LossRecovery for Reno {
-    #[inline]
+    #[inline(always)]
+    fn is_usual(&self, _: &Ack) -> bool {
+        !self.recovering
+    }
+
     fn on_new_ack(
         &mut self,
         core: &mut Core,
@@ -77,11 +81,7 @@ impl LossRecovery for Reno {
         _acked: u64,
         out: &mut Vec<Segment>,
     ) {
-        if self.recovering {
-            self.leave(core);
-        } else {
-            core.open_window();
-        }
+        self.leave(core);
         core.send_window(now, out);
     }
 

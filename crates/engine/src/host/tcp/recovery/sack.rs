@@ -57,7 +57,11 @@ impl Sack {
 }
 
 impl LossRecovery for Sack {
-    #[inline]
+    #[inline(always)]
+    fn is_usual(&self, ack: &Ack) -> bool {
+        !self.recovering && ack.sack().is_empty() && self.board.is_empty()
+    }
+
     fn on_new_ack(
         &mut self,
         core: &mut Core,

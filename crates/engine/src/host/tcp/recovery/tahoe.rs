@@ -29,19 +29,6 @@ impl Tahoe {
 }
 
 impl LossRecovery for Tahoe {
-    #[inline]
-    fn on_new_ack(
-        &mut self,
-        core: &mut Core,
-        now: Time,
-        _ack: &Ack,
-        _acked: u64,
-        out: &mut Vec<Segment>,
-    ) {
-        core.open_window();
-        core.send_window(now, out);
-    }
-
     fn on_duplicate_ack(&mut self, core: &mut Core, now: Time, _: &Ack, out: &mut Vec<Segment>) {
         core.dup_acks += 1;
         if core.dup_acks == core.dupack_threshold && Some(core.snd_una) > self.recover {

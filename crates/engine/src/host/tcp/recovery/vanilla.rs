@@ -15,19 +15,6 @@ use crate::units::Time;
 pub(in crate::host::tcp) struct Vanilla;
 
 impl LossRecovery for Vanilla {
-    #[inline]
-    fn on_new_ack(
-        &mut self,
-        core: &mut Core,
-        now: Time,
-        _ack: &Ack,
-        _acked: u64,
-        out: &mut Vec<Segment>,
-    ) {
-        core.open_window();
-        core.send_window(now, out);
-    }
-
     fn on_duplicate_ack(&mut self, _: &mut Core, _: Time, _: &Ack, _: &mut Vec<Segment>) {}
 
     /// The paper's: half of cwnd, at most rwnd.
