@@ -255,23 +255,38 @@ impl Slotted {
             let cells = queue.take_front(left, self.exact);
             let n = u64::from(cells.n());
             left -= n;
-            let mut counted = 0;
-            if self.counts[class] {
-                counted = fabric.hops[cells.hop as usize].local as usize;
-                if !AHEAD {
-                    queue.count_out(counted, n);
-                }
-            }
+            let to = self.count_taken::<AHEAD>(fabric, class, cells.hop, n);
             if AHEAD {
-                let local = counted;
-                queue.ahead += n;
-                self.ahead.push(self.free_at, n, To { class, local });
+                self.ahead.push(self.free_at, n, to);
             }
             waited += u128::from((self.free_at - cells.arrived).0) * u128::from(n);
             let run = self.transmit(self.free_at, &cells);
             fabric.depart(run);
         }
         self.queue_time += waited;
+    }
+
+    /// Counts out `n` cells of `class`, of the flow of `hop`, that have been taken from their queue; or, ahead of their time, only as such. Whose they are.
+    #[inline(always)]
+    fn count_taken<const AHEAD: bool>(
+        &mut self,
+        fabric: &Fabric,
+        class: usize,
+        hop: u32,
+        n: u64,
+    ) -> To {
+        let queue = &mut self.queues[class];
+        let mut local = 0;
+        if self.counts[class] {
+            local = fabric.hops[hop as usize].local as usize;
+            if !AHEAD {
+                queue.count_out(local, n);
+            }
+        }
+        if AHEAD {
+            queue.ahead += n;
+        }
+        To { class, local }
     }
 
     /// The same where its VCs are served one by one, each in its turn.

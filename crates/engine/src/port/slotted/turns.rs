@@ -66,11 +66,7 @@ impl Slotted {
         self.waiting[guaranteed] -= rounds + 1;
         self.total -= slots;
         let blocks = [before, between, rounds];
-        let local = self.begin_above(fabric, above, blocks, !AHEAD);
-        let other = To {
-            class: above,
-            local,
-        };
+        let other = self.begin_above::<AHEAD>(fabric, above, blocks);
         let apart = c * (between + 1);
         let mut at = start + c * before;
         let mut block = before;
@@ -80,21 +76,9 @@ impl Slotted {
             let queue = &mut self.queues[guaranteed];
             let cells = queue.take_front(left, c);
             let n = u64::from(cells.n());
-            let mut counted = 0;
-            if self.counts[guaranteed] {
-                counted = fabric.hops[cells.hop as usize].local as usize;
-                if !AHEAD {
-                    queue.count_out(counted, n);
-                }
-            }
+            let to = self.count_taken::<AHEAD>(fabric, guaranteed, cells.hop, n);
             if AHEAD {
                 let first = Time(at.0 - (c * block).0);
-                let to = To {
-                    class: guaranteed,
-                    local: counted,
-                };
-                queue.ahead += n;
-                self.queues[above].ahead += block + (n - 1) * between;
                 self.ahead.push_turns(first, n, to, block, between, other);
                 block = between;
             }
@@ -109,28 +93,21 @@ impl Slotted {
     }
 
     /// Begins the transmission of the first cells of class `above`: so many `before` the first cell that is guaranteed, and as many `between` each two in so
-    /// many `rounds`. They are counted out if they are counted and wait no longer; returns the number by which they are counted, or 0.
+    /// many `rounds`. Whose they are.
     #[inline(always)]
-    fn begin_above(
+    fn begin_above<const AHEAD: bool>(
         &mut self,
         fabric: &mut Fabric,
         above: usize,
         [before, between, rounds]: [u64; 3],
-        wait_no_longer: bool,
-    ) -> usize {
+    ) -> To {
         let c = self.exact;
         let n = before + rounds * between;
         let queue = &mut self.queues[above];
         let cells = queue.take_front(n, c);
+        let to = self.count_taken::<AHEAD>(fabric, above, cells.hop, n);
         let wait = self.free_at - cells.arrived;
         let hop = &mut fabric.hops[cells.hop as usize];
-        let mut counted = 0;
-        if self.counts[above] {
-            counted = hop.local as usize;
-            if wait_no_longer {
-                queue.count_out(counted, n);
-            }
-        }
         self.started += n;
         let waited = u128::from(wait.0) * u128::from(before)
             + series(wait + c, c, rounds) * u128::from(between);
@@ -152,7 +129,7 @@ impl Slotted {
             let sum = waited + u128::from(beyond.0) * u128::from(n);
             sink.delay.add_series(sum, least, age + c * rounds);
         }
-        counted
+        to
     }
 
     /// Begins the transmission of `cells`, the first at `start` and each `apart` from the one before.
@@ -178,11 +155,8 @@ impl Slotted {
         let sink = &mut fabric.sinks[hop.flow.index()];
         sink.cells += n;
         if hop.is_data {
-            let (more, least) = (
-                apart.0 - c.0,
-                cells.age + (start - cells.arrived) + c + hop.latency,
-            );
-            let more = Span(more);
+            let least = cells.age + (start - cells.arrived) + c + hop.latency;
+            let more = Span(apart.0 - c.0);
             let sum = series(least, more, n);
             sink.delay.add_series(sum, least, least + more * (n - 1));
             sink.bins.add_series(least, more, n);
