@@ -50,6 +50,19 @@ def test_compare_knows_what_is_better_by_what_is_measured_and_not_by_its_name() 
     }
 
 
+def test_questions_are_of_all_metrics_unless_they_name_some() -> None:
+    metrics = ["efficiency", "fairness"]
+    for question in (ex.Compare("buffer"), ex.Sensitivity()):
+        experiment = ex.Experiment(
+            name="all",
+            base=BASE,
+            axes=[ex.Axis("switch.west.ubr.buffer", ["1000 cells", "2000 cells"])],
+            metrics=metrics,
+            question=question,
+        )
+        assert list(experiment.question.metrics) == metrics
+
+
 def test_compare_does_as_better_says_where_it_says_something() -> None:
     question = ex.Compare("buffer", ["efficiency"], better={"efficiency": "lower"})
     experiment = ex.Experiment(

@@ -101,7 +101,7 @@ def test_query_answers_in_sql(cli: Cli, path: Path) -> None:
         for result in filled(path, Job(SHORT.canonical, 0), Job(SHORT.canonical, 1))
         for vc in result["vcs"]
     )
-    for wrong in ("SELECT nothing FROM runs", "nonsense"):
+    for wrong in ("SELECT nothing FROM runs", "nonsense", "", " ; "):
         done = cli("store", "query", path, wrong)
         assert (
             (done.returncode, done.stdout) == (2, "")
@@ -218,7 +218,8 @@ def test_diff_tells_which_numbers_moved_and_by_how_much(cli: Cli, path: Path, mo
     assert "0.500" in text  # of twice as many
     same = cli("store", "diff", path, "--scenario", "probed").stdout
     assert "0 runs of both" in same and "no number moved" in same
-    assert "no run is of this build" in cli("store", "diff", path, "--from", "x").stderr
+    wrong = cli("store", "diff", path, "--from", "x", "--to", "y").stderr
+    assert wrong.startswith("--from x: no run is of this build; --to y: no run is of this build; there are: ")
 
 
 def test_frames_from_python(path: Path) -> None:
@@ -261,6 +262,10 @@ def test_a_file_that_is_no_store_is_told_without_offering_to_make_one(cli: Cli, 
     done = cli("store", command, lan, *options.get(command, []))
     allowed = "allowed: a file that --store made, or a folder of --out"
     assert (done.returncode, done.stderr) == (2, f"{lan}: is no store of runs; {allowed}\n")
+    lan.write_bytes(b"")
+    done = cli("store", command, lan, *options.get(command, []))
+    assert (done.returncode, done.stderr) == (2, f"{lan}: is empty, and no store of runs; {allowed}\n")
+    assert lan.read_bytes() == b""
 
 
 def test_a_folder_whose_runs_are_in_a_shared_store_names_it(cli: Cli, lan: Path) -> None:

@@ -93,7 +93,7 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "key": (lambda: lan(measure={1: "1 s"}), "measure = 1: must be a text"),
     "too deep": (lambda: lan(hosts=nested(5000)), "more than 20 tables and lists within each other"),
     "huge": (lambda: lan(seed=10**5000), "seed: has more than 30 digits"),
-    "not a number": (lambda: lan(seed=np.nan), 'seed = "nan": is a text'),
+    "not a number": (lambda: lan(seed=np.nan), "seed = nan: is no finite number"),
     "text": (lambda: cy.Scenario.from_toml(b"name = 'a'"), "text = b.*must be a text"),  # type: ignore[arg-type]
     "file": (lambda: cy.Scenario.from_toml(LAN, file=3), "file = 3: must be a text"),  # type: ignore[arg-type]
     "name of a file": (lambda: cy.Scenario.from_toml("lan-5.toml"), "is the name of a file; Scenario.read reads one"),

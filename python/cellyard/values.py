@@ -76,7 +76,7 @@ def _default(field: dataclasses.Field[Any]) -> Any:
     return None if field.default is dataclasses.MISSING else field.default
 
 
-def number(path: str, value: object) -> int | float | str:
+def number(path: str, value: object) -> int | float:
     """A number of any type (numpy, fractions, decimal) as one that JSON has."""
     if isinstance(value, SupportsIndex):
         made = operator.index(value)
@@ -85,8 +85,9 @@ def number(path: str, value: object) -> int | float | str:
         return made
     if isinstance(value, SupportsFloat):
         real = float(value)
-        # JSON has no such numbers; the reader refuses the text and names the field.
-        return real if math.isfinite(real) else str(real)
+        if not math.isfinite(real):
+            raise UsageError(f"{path} = {real}: is no finite number")
+        return real
     raise UsageError(
         f"{path} = {shown(value)}: must be a text, a number, a truth value, a component, a list or a tuple, "
         f"not of type {type(value).__name__}"

@@ -30,6 +30,8 @@ def command(path: Path, sql: str, *, output_format: str) -> int:
                     connection.execute(f"CREATE VIEW {part} AS SELECT * FROM read_parquet('{file}')")
         try:
             found = connection.execute(sql)
+            if found is None:
+                raise UsageError(f"SQL: asks for nothing; tables: {', '.join(PARTS)}")
             columns = [column[0] for column in found.description or ()]
             rows = found.fetchall() if columns else []
         except duckdb.Error as error:

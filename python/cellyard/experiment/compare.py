@@ -24,13 +24,13 @@ from cellyard.experiment.statistics import Estimate, Judged, estimate, holm, log
 
 @dataclass(frozen=True)
 class Compare:
-    """The variants are the values of ``axis``, by each of ``metrics``; all pairs, or all ``against`` one.
+    """The variants are the values of ``axis``, by each of ``metrics`` (none stands for all); all pairs, or all ``against`` one.
 
     ``better`` says ``higher`` or ``lower`` of metrics of which what they measure does not (`better_of`).
     """
 
     axis: str
-    metrics: Sequence[str]
+    metrics: Sequence[str] = ()
     against: str | None = None
     better: Mapping[str, str] = field(default_factory=dict)
     confidence: float = CONFIDENCE

@@ -31,9 +31,12 @@ RESAMPLES = 999
 
 @dataclass(frozen=True)
 class Sensitivity:
-    """The indices of all axes for each of ``metrics``, from ``samples`` (a power of 2) times the number of axes plus 2 points."""
+    """The indices of all axes for each of ``metrics``, from ``samples`` (a power of 2) times the number of axes plus 2 points.
 
-    metrics: Sequence[str]
+    No ``metrics`` stand for all of the experiment.
+    """
+
+    metrics: Sequence[str] = ()
     samples: int = 256
     seed: int = 1
     confidence: float = CONFIDENCE

@@ -64,15 +64,19 @@ def builds(store: Store, before: str | None, after: str | None) -> tuple[str, st
     there = list(engines(store))
     listed = ", ".join(there) or "none"
 
+    wrong = []
+
     def named(option: str, text: str) -> str:
         found = [build for build in there if build.startswith(text)]
         if len(found) != 1:
-            many = "several builds begin so" if found else "no run is of this build"
-            raise UsageError(f"{option} {text}: {many}; there are: {listed}")
+            wrong.append(f"{option} {text}: {'several builds begin so' if found else 'no run is of this build'}")
+            return ""
         return found[0]
 
-    later = named("--to", after) if after else None
     earlier = named("--from", before) if before else None
+    later = named("--to", after) if after else None
+    if wrong:
+        raise UsageError("; ".join([*wrong, f"there are: {listed}"]))
     rest = [build for build in there if build not in (later, earlier)]
     later = later or (rest.pop() if rest else None)
     earlier = earlier or (rest.pop() if rest else None)
