@@ -136,7 +136,7 @@ def test_folder_with_something_else_in_the_place_of_its_store(cli: Cli, lan: Pat
 def test_plot_without_anything_to_draw(cli: Cli, lan: Path) -> None:
     probe = ["--set", 'probe=[{ what = "cwnd", of = "vc1" }]']
     refused(cli("run", lan, "--plot", "a.png"), "no probe")
-    refused(cli("run", lan, *probe, "--plot", "a.txt"), "a.txt", "png")
+    refused(cli("run", lan, *probe, "--plot", "a.txt"), "a.txt", ".png, .svg, .pdf")
     refused(cli("run", lan, *probe, "--plot", "none/a.png"), "no folder none")
     refused(cli("run", lan, *probe, "--plot", "a.png", "--replications", 2), "one run")
     refused(cli("run", lan, "--plot-from", "0 s"), "--plot FILE")
@@ -262,7 +262,12 @@ def test_nothing_is_left_behind_by_a_bad_scenario(cli: Cli, lan: Path, tmp_path:
         (["--set", "duration"], "--set 'duration': must be PATH=VALUE"),
         (["--set", "=1 s"], "must be PATH=VALUE"),
         (["--set", "durations=1 s"], "duration"),
-        (["--grid", "duration=1 s,,2 s"], "an empty value between commas"),
+        (["--grid", "duration="], "--grid 'duration=': must be PATH=a,b,c"),
+        (["--grid", "duration=1 s,,2 s"], "--grid 'duration=1 s,,2 s': an empty value between commas"),
+        (["--grid", "duration=[1 s,2 s]"], "values stand without brackets, as in duration=a,b,c"),
+        (["--grid", 'switch.west.ubr.drop={ policy = "fba"'], "a quote, a bracket or a brace has no other end"),
+        (["--grid", "switch.west.ubr.drop=epd],fba"], "a quote, a bracket or a brace has no other end"),
+        (["--grid", 'switch.west.ubr.drop="epd,fba'], "a quote, a bracket or a brace has no other end"),
         (
             ["--grid", "seed=" + ",".join(map(str, range(2000))), "--replications", "1000"],
             "2000000 runs: at most 1000000",

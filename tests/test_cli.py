@@ -154,6 +154,16 @@ def test_plot_draws_the_series_of_a_single_run(cli: Cli, lan: Path, tmp_path: Pa
     assert (tmp_path / "series.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_a_home_that_cannot_be_written_is_no_matter_to_a_figure(
+    cli: Cli, lan: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for variable in ("MPLCONFIGDIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setenv("HOME", str(lan / "home"))  # below a file
+    done = cli("run", lan, "--set", 'probe=[{ what = "cwnd", of = "vc1" }]', "--plot", "series.png")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_reads_standard_input(lan: Path) -> None:
     command = [sys.executable, "-m", "cellyard", "run", "-", "--format", "json"]
     done = subprocess.run(command, input=lan.read_text(), capture_output=True, text=True)
@@ -465,6 +475,11 @@ def test_closed_pipe_ends_quietly(lan: Path) -> None:
     command = f"{sys.executable} -m cellyard components tcp | head -1"
     done = subprocess.run(["/bin/sh", "-c", command], capture_output=True, text=True)
     assert done.stdout == "tcp (traffic)\n" and "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("group", [[], ["study"], ["store"], ["experiment"]])
+def test_help_cuts_no_sentence(cli: Cli, group: list[str]) -> None:
+    assert "..." not in cli(*group, "--help").stdout.replace("ARGS]...", "")
 
 
 def test_help_has_a_short_name(cli: Cli) -> None:

@@ -123,7 +123,8 @@ def test_an_interrupt_after_the_last_run_keeps_and_writes_all(lan: Path, tmp_pat
     done = subprocess.run([sys.executable, "-c", code, *arguments], cwd=tmp_path, capture_output=True, text=True)
     # The run whose line was being added counts as not yet finished.
     finished = 1 if name == "add_all" else 2
-    assert (done.returncode, done.stderr) == (130, f"interrupted: {finished} of 2 runs finished\n")
+    on = "2 finished runs are kept in out/runs.sqlite, and the same command goes on from there"
+    assert (done.returncode, done.stderr) == (130, f"interrupted: {finished} of 2 runs finished; {on}\n")
     kept = json.loads((tmp_path / "out/results.json").read_text())
     assert kept == json.loads(done.stdout) and len(kept["runs"]) == finished
     assert kept["complete"] is (finished == 2)

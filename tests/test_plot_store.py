@@ -310,7 +310,10 @@ def test_the_command_writes_the_figure_and_prints_what_it_shows(cli: Cli, path: 
     ("arguments", "told"),
     [
         (["none.sqlite", "--x", "a", "--y", "b", "--out", "a.png"], "none.sqlite"),
-        (["--x", "a", "--y", "b", "--out", "a.doc"], "not a kind of figure"),
+        (
+            ["--x", "a", "--y", "b", "--out", "a.raw"],
+            "a.raw: not a kind of figure; its name must end in one of: .png, .svg, .pdf",
+        ),
         (["--x", "a", "--y", "b", "--out", "none/a.png"], "there is no folder none"),
         (["--x", "bufer", "--y", "efficiency", "--out", "a.png"], "did you mean `buffer`?"),
         (["--where", "drop", "--x", "buffer", "--y", "efficiency", "--out", "a.png"], "must be PATH=VALUE"),

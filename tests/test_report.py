@@ -76,7 +76,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     options = ["--table", "1", "--table", "2-3", "--replications", "1", "--out", out]
     command = [sys.executable, "-m", "cellyard", "study", "report", "ubr-plus", *options]
     done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=True)
-    assert done.stdout == f"{out / 'index.html'}\n"
+    assert done.stdout == f"{out / 'index.html'}\n" and "index.html" not in done.stderr
     return out
 
 

@@ -32,7 +32,7 @@ app.add_group(cli_store.app, name="store")
 experiment_app = declare.Group(
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="Experiments: many runs from one file, and the answer to its question.",
+    help="Experiments: a question, and many runs to answer it.",
     epilog="Example: cellyard example --experiments buffer > buffer.toml",
 )
 app.add_group(experiment_app, name="experiment")
@@ -195,7 +195,7 @@ def pairs(option: str, texts: list[str] | None, *, key: str = "") -> list[tuple[
         path, equals, value = text.partition("=")
         if not (path.strip() and equals and value.strip()):
             word = key or ("KEY" if option == "--where" else "PATH")
-            raise UsageError(f"{option} '{text[:60]}': must be {word}=VALUE")
+            raise UsageError(f"{option} '{text[:60]}': must be {word}={'a,b,c' if option == '--grid' else 'VALUE'}")
         found.append((path.strip(), value.strip()))
     return found
 
@@ -529,7 +529,10 @@ def report_experiment(
     jobs: Jobs = None,
     memory: Memory = None,
 ) -> int:
-    """Run an experiment and write a page of its answer, tables and figures."""
+    """Run an experiment and write a page of its answer.
+
+    The page also has tables and figures.
+    """
     from cellyard.commands import experiment_report
 
     return experiment_report.command(

@@ -165,7 +165,10 @@ def diff(
     scenario: ScenarioName = None,
     output_format: TableFormat = Format.table,
 ) -> int:
-    """Compare the same runs by two builds of the engine: which numbers moved, and by how much."""
+    """Compare runs between two builds of the engine.
+
+    Tells which numbers of the same runs moved, and by how much.
+    """
     from cellyard.commands import store_diff
 
     return store_diff.command(path, before=before, after=after, scenario=scenario, output_format=output_format.value)

@@ -133,6 +133,18 @@ def untold(store: Store | None) -> str:
     return printable(f"{store.path}: cannot be written: {why}; {_kept_in(store)}")
 
 
+def interrupted(finished: str, store: Store | None) -> str:
+    """What to tell of an interrupted command: what has ``finished``, and what of it is kept for the next."""
+    kept = (
+        f"{_kept_in(store)}, and the same command goes on from there"
+        if store and store.kept
+        else "nothing is kept without --out or --store"
+        if store is None
+        else _kept_in(store)
+    )
+    return printable(f"interrupted: {finished}; {kept}")
+
+
 def _kept_in(store: Store | None) -> str:
     kept = store.kept if store else 0
     where = f" in {store.path}" if store else ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,7 +32,7 @@ def expand(
     runs_per_point: int = 1,
 ) -> list[Point]:
     """Every combination of the values of ``grid``, each value once, checked; raises `UsageError` when there are too many."""
-    axes = [[(key, value) for value in dict.fromkeys(split_values(values))] for key, values in grid]
+    axes = [[(key, value) for value in dict.fromkeys(split_values(key, values))] for key, values in grid]
     runs = runs_per_point
     for axis in axes:
         runs *= len(axis)
@@ -57,10 +58,10 @@ def expand(
     return points
 
 
-def split_values(text: str) -> list[str]:
-    """Values between commas, but not between those inside quotes, brackets or braces.
+def split_values(path: str, text: str) -> list[str]:
+    """Values of ``path`` between commas, but not between those inside quotes, brackets or braces; raises `UsageError` for what are none.
 
-    >>> split_values('epd, { policy = "fba", z = 0.5 },"a,b"')
+    >>> split_values("switch.west.ubr.drop", 'epd, { policy = "fba", z = 0.5 },"a,b"')
     ['epd', '{ policy = "fba", z = 0.5 }', '"a,b"']
     """
     values, depth, quote, start = [], 0, "", 0
@@ -77,6 +78,19 @@ def split_values(text: str) -> list[str]:
             values.append(text[start:place].strip())
             start = place + 1
     values.append(text[start:].strip())
+    given = f"--grid '{path}={text[:60]}'"
     if "" in values:
-        raise UsageError(f"--grid '{text[:60]}': an empty value between commas")
+        raise UsageError(f"{given}: an empty value between commas")
+    if depth or quote:
+        raise UsageError(f"{given}: a quote, a bracket or a brace has no other end")
+    if text.startswith("[") and len(values) == 1 and not _is_toml(text):
+        raise UsageError(f"{given}: values stand without brackets, as in {path}=a,b,c")
     return values
+
+
+def _is_toml(value: str) -> bool:
+    try:
+        tomllib.loads(f"value = {value}")
+    except tomllib.TOMLDecodeError:
+        return False
+    return True

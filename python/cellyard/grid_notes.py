@@ -18,7 +18,7 @@ def before(
     """Sentences about values stated twice, points that are one scenario, and settings that the grid replaces."""
     notes = []
     for path, text in grid:
-        values = split_values(text)
+        values = split_values(path, text)
         notes += [
             f"--grid {path}: `{value}` is stated {values.count(value)} times, and run once"
             for value in dict.fromkeys(values)

@@ -5,6 +5,7 @@ Needs the extra ``plot`` (matplotlib).
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -52,6 +53,9 @@ PORTS = frozenset({"queue", "drops", "link-share", "credit", "average-queue"})
 #: Sums over intervals are told at the interval's end; everything else holds from its time on.
 WHERE: Mapping[str, Literal["pre"]] = {"goodput": "pre", "link-share": "pre", "drops": "pre"}
 
+#: How names of files end that a figure is written to.
+KINDS = (".png", ".svg", ".pdf")
+
 #: Numbers on an axis, with all their digits.
 TICKS = "{x:,.10g}"
 
@@ -90,11 +94,24 @@ class Drawn:
 def style() -> Iterator[None]:
     """One look for all figures; raises `UsageError` when matplotlib is missing."""
     try:
-        import matplotlib as mpl
+        with _quietly():
+            import matplotlib as mpl
     except ImportError:
         raise UsageError("figures need matplotlib: pip install 'cellyard[plot]'") from None
     with mpl.rc_context(_STYLE):
         yield
+
+
+@contextmanager
+def _quietly() -> Iterator[None]:
+    """Without warnings of matplotlib: where it can keep no cache, as in a home that cannot be written, it draws all the same."""
+    logger = logging.getLogger("matplotlib")
+    before = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)
 
 
 def panels(number: int, *, width: float = 7.2, height: float = 3.0) -> tuple[Figure, list[Axes]]:
@@ -154,12 +171,10 @@ def _window(given: object) -> Window:
 
 def can_save(path: Path) -> None:
     """Raise `UsageError` unless a figure can be written to ``path``."""
-    with style():
-        from matplotlib.backend_bases import FigureCanvasBase
-
-        kinds = sorted(FigureCanvasBase.get_supported_filetypes())
-    if path.suffix.lstrip(".").lower() not in kinds:
-        raise UsageError(f"{path}: not a kind of figure; its name must end in one of: {', '.join(kinds)}")
+    with style():  # which says so where matplotlib is missing
+        pass
+    if path.suffix.lower() not in KINDS:
+        raise UsageError(f"{path}: not a kind of figure; its name must end in one of: {', '.join(KINDS)}")
     if not path.parent.is_dir():
         raise UsageError(f"{path}: there is no folder {path.parent}")
 

@@ -59,7 +59,6 @@ def command(
             print(experiment_text.text(document))
             print(unwritten, file=sys.stderr)
             return FAILED
-    print(f"wrote {printable(str(out / 'index.html'))}", file=sys.stderr)
     print(printable(str(out / "index.html")))
     return 0
 

@@ -12,7 +12,7 @@ from cellyard.cluster import Workers, asked
 from cellyard.commands import FAILED, INTERRUPTED, experiment_files, experiment_text
 from cellyard.errors import ExperimentError, UsageError
 from cellyard.experiment.experiment import Experiment, Outcome
-from cellyard.folder import open_store, untold
+from cellyard.folder import interrupted, open_store, untold
 from cellyard.kinds import is_other
 from cellyard.progress import Progress
 from cellyard.scenario import read_text
@@ -98,5 +98,5 @@ def ask(
             status = INTERRUPTED
     if status:
         most = "at most " if expected.at_most else ""
-        print(f"interrupted: {outcome.runs} of {most}{expected.runs} runs finished", file=sys.stderr)
+        print(interrupted(f"{outcome.runs} of {most}{expected.runs} runs finished", store), file=sys.stderr)
     return outcome, {"cpu_seconds": engine.cpu_seconds, "wall_seconds": progress.seconds}, status

@@ -92,7 +92,9 @@ def command(
     for told in unwritten:
         print(told, file=sys.stderr)
     if interrupted:
-        print(f"interrupted: {len(runs)} of {len(work)} runs finished", file=sys.stderr)
+        from cellyard import folder as folders
+
+        print(folders.interrupted(f"{len(runs)} of {len(work)} runs finished", kept), file=sys.stderr)
         return INTERRUPTED
     return FAILED if unwritten else 0
 

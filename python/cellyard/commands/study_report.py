@@ -64,7 +64,6 @@ def command(
             print(study_text.text(study, reproduction, document))
             print(unwritten, file=sys.stderr)
             return FAILED
-    print(f"wrote {printable(str(path))}", file=sys.stderr)
     print(printable(str(path)))
     return 0
 

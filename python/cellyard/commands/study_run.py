@@ -13,7 +13,7 @@ from cellyard import overview, provenance
 from cellyard.cluster import Workers, asked
 from cellyard.commands import FAILED, INTERRUPTED, study_files, study_text
 from cellyard.errors import UsageError
-from cellyard.folder import open_store, untold
+from cellyard.folder import interrupted, open_store, untold
 from cellyard.limits import MOST_RUNS
 from cellyard.progress import Progress
 from cellyard.reproduce import Reproduction
@@ -126,5 +126,5 @@ def reproduce(
         except KeyboardInterrupt:
             status = INTERRUPTED
     if status:
-        print(f"interrupted: {len(reproduction.rows)} of {len(rows)} rows finished", file=sys.stderr)
+        print(interrupted(f"{len(reproduction.rows)} of {len(rows)} rows finished", store), file=sys.stderr)
     return reproduction, status, progress.seconds
