@@ -150,9 +150,30 @@ def _for_typer(hint: Any) -> Any:
     if get_origin(hint) is not Annotated:
         return hint
     inner, *extras = get_args(hint)
+    is_choice = isinstance(inner, type) and issubclass(inner, Enum)
     for extra in extras:
-        inner = Annotated[inner, extra.for_typer() if isinstance(extra, Declared) else extra]
+        declared = extra
+        if isinstance(extra, Declared):
+            declared = (_choice(inner, extra) if is_choice else extra).for_typer()
+        inner = Annotated[inner, declared]
     return inner
+
+
+def _choice(kind: type[Enum], declared: Declared) -> Declared:
+    """A choice among names, read by a parser of our own: typer's refusal of another word begins with words of the library that it uses."""
+    names = [one.value for one in kind]
+
+    def parse(value: Any) -> Enum:
+        try:
+            return kind(value)
+        except ValueError:
+            raise BadParameter(f"'{value}' is not one of {', '.join(map(repr, names))}.") from None
+
+    def completed(incomplete: str) -> list[str]:
+        return [name for name in names if name.startswith(incomplete)]
+
+    settings = {"metavar": f"<{'|'.join(names)}>", "parser": parse, "autocompletion": completed}
+    return type(declared)(*declared.names, **(settings | declared.settings))
 
 
 def run(program: Group, arguments: Sequence[str], *, name: str, call: Call) -> int:
