@@ -1,5 +1,6 @@
 //! How a run is asked for, and why it can fail.
 
+use crate::notation::show::show_memory;
 use crate::scenario::MOST_POINTS;
 use crate::units::Time;
 
@@ -93,8 +94,8 @@ pub enum RunError {
     },
     /// A run may need more memory than it is allowed.
     #[error(
-        "may need {:.1} GB of memory, above the limit of {:.1} GB a run; {:.1} GB are for {cause}; or a higher limit (memory)",
-        *need as f64 / 1e9, *limit as f64 / 1e9, *largest as f64 / 1e9
+        "may need {} of memory, above the limit of {} a run; {} are for {cause}; or a higher limit (memory)",
+        show_memory(*need), show_memory(*limit), show_memory(*largest)
     )]
     Memory {
         /// The prediction, bytes.
@@ -108,8 +109,8 @@ pub enum RunError {
     },
     /// What a run gathers has come to need more memory than it is allowed.
     #[error(
-        "has come to need {:.1} GB of memory, above the limit of {:.1} GB a run; {:.1} GB are for {cause}; or a higher limit (memory)",
-        *need as f64 / 1e9, *limit as f64 / 1e9, *largest as f64 / 1e9
+        "has come to need {} of memory, above the limit of {} a run; {} are for {cause}; or a higher limit (memory)",
+        show_memory(*need), show_memory(*limit), show_memory(*largest)
     )]
     Grown {
         /// What has grown, bytes.

@@ -9,11 +9,12 @@ use crate::topology::{HostLoad, Topology};
 use crate::units::{BitRate, Span};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Shares that no scheduler looks at, sources that never start or may be drawn to start too late, hosts with more cells than their link
-/// can take, frames that never fit, VCs of the class abr without feedback, schedulers for classes that nobody
+/// Nothing to send, shares that no scheduler looks at, sources that never start or may be drawn to start too late, hosts with more
+/// cells than their link can take, frames that never fit, VCs of the class abr without feedback, schedulers for classes that nobody
 /// uses, policies that never refuse, shares that a common buffer undoes, contracts that a link cannot keep, tags that are read further on.
 pub(super) fn notes(scenario: &Scenario, topology: &Topology) -> Vec<String> {
-    let mut notes = unused_shares(scenario, topology);
+    let mut notes = Vec::from_iter(nothing_to_send(scenario));
+    notes.extend(unused_shares(scenario, topology));
     notes.extend(late_sources(scenario));
     notes.extend(short_lives(scenario));
     notes.extend(overloaded_hosts(scenario, topology));
@@ -40,6 +41,12 @@ fn some(names: &[&str]) -> String {
         [first, others @ ..] => format!("{first} and {} more", others.len()),
         [] => String::new(),
     }
+}
+
+/// A scenario without VCs.
+fn nothing_to_send(scenario: &Scenario) -> Option<String> {
+    let is_idle = scenario.vcs.is_empty();
+    is_idle.then(|| "the scenario has no VC, so nothing is sent".into())
 }
 
 /// Guarantees and weights of VCs that no port serves one by one, each class told once.
@@ -469,6 +476,10 @@ mod tests {
             let scenario = read_toml(text, "lan-5.toml", &own).expect("the example is valid");
             describe(&scenario).expect("it can be built").notes
         };
+        assert_eq!(
+            notes(&[("vc", "[]")]),
+            ["the scenario has no VC, so nothing is sent"]
+        );
         let guarantee = ("vc.guarantee", "10 Mbps");
         let unused = "the guarantee of vc1 and 4 more has no effect: no port on the way has a per-vc scheduler for the class ubr";
         assert_eq!(notes(&[guarantee]), [unused]);

@@ -48,6 +48,16 @@ pub(crate) fn show_bytes(bytes: u64) -> String {
     format!("{bytes} {}", if bytes == 1 { "byte" } else { "bytes" })
 }
 
+/// So much memory, which is only known roughly.
+pub(crate) fn show_memory(bytes: u64) -> String {
+    let (unit, name) = match bytes {
+        1_000_000_000.. => (1e9, "GB"),
+        1_000_000.. => (1e6, "MB"),
+        _ => (1e3, "kB"),
+    };
+    format!("{:.1} {name}", bytes as f64 / unit)
+}
+
 /// An exact decimal: a decimal when it reads back as the same fraction,
 /// otherwise the fraction as text.
 pub(crate) fn show_ratio(ratio: Ratio) -> String {
@@ -65,6 +75,12 @@ mod tests {
     use super::super::units::{BYTES, CELLS, DURATION, RATE};
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn memory_has_a_unit_of_its_size() {
+        let shown = [1, 1_000, 500_000_000, 51_200_000_000].map(show_memory);
+        assert_eq!(shown, ["0.0 kB", "1.0 kB", "500.0 MB", "51.2 GB"]);
+    }
 
     proptest! {
         #[test]

@@ -80,7 +80,8 @@ fn identify<'n>(
             let path = join(path, tag);
             let names = list(family.components().iter().map(|c| c.name));
             let Some(chosen) = node.get(tag) else {
-                report.add(&path, "is missing", names, None);
+                let (message, suggestion) = untagged(family, tag, fields);
+                report.add(&path, message, names, suggestion);
                 return None;
             };
             let found = find(family, chosen, &path, names, report);
@@ -95,6 +96,32 @@ fn identify<'n>(
             None
         }
     }
+}
+
+/// What to say of fields without the `tag` that says whose they are: of the first that none has, and of what names a component.
+fn untagged(family: Family, tag: &str, fields: &[Field]) -> (String, Option<String>) {
+    let known = |name: &str| {
+        family
+            .components()
+            .iter()
+            .any(|c| c.parameter(name).is_some())
+    };
+    let Some(unknown) = fields.iter().find(|field| !known(&field.name)) else {
+        return ("is missing".into(), None);
+    };
+    let names_one = unknown
+        .node
+        .text()
+        .is_some_and(|text| family.find(text).is_some());
+    let suggestion = match names_one {
+        true => Some(format!("`{tag}`")),
+        false => meant(&unknown.name, [tag]),
+    };
+    let message = format!(
+        "is missing, and `{}` is an unknown field",
+        shorten(&unknown.name)
+    );
+    (message, suggestion)
 }
 
 /// The component of `family` that the text of `name` names.
@@ -125,8 +152,9 @@ fn unknown_field(component: &Component, field: &Field, path: &str, report: &mut 
     let message = if elsewhere.is_empty() {
         "is an unknown field".to_string()
     } else {
-        let has_it = list(elsewhere);
-        format!("`{}` has no such field; {has_it} has it", component.name)
+        let has = if elsewhere.len() == 1 { "has" } else { "have" };
+        let others = list(elsewhere);
+        format!("`{}` has no such field; {others} {has} it", component.name)
     };
     let names = component.parameters.iter().map(|p| p.name);
     let suggestion = report.suggest(&field.name, names.clone());

@@ -20,12 +20,7 @@ pub(super) fn maker(root: &Node, field: &str, name: &str) -> Option<Maker> {
     let groups = Groups::of(root);
     let mut before = 0;
     for (at, item) in items.iter().enumerate() {
-        let makes = match field {
-            "host" | "switch" => count(item).unwrap_or(1),
-            "link" => groups.size(item),
-            "vc" => count(item).unwrap_or_else(|| groups.size(item)),
-            _ => return None,
-        };
+        let makes = groups.made(item, field)?;
         let own = item.get("name").and_then(Node::text);
         let found = match (own, field) {
             (Some(own), _) => numbered(name, own, 1, makes),
@@ -39,6 +34,28 @@ pub(super) fn maker(root: &Node, field: &str, name: &str) -> Option<Maker> {
         before = before.saturating_add(makes);
     }
     None
+}
+
+/// The names that results give to VCs that state none, as `vc1 to vc5`; nothing where `field` is another list.
+pub(super) fn numbered_names(root: &Node, field: &str) -> Vec<String> {
+    let items = root.get(field).filter(|_| field == "vc");
+    let groups = Groups::of(root);
+    let (mut ranges, mut before) = (Vec::<(u64, u64)>::new(), 0_u64);
+    for item in items.map_or(&[][..], Node::items) {
+        let last = before.saturating_add(groups.made(item, field).unwrap_or(0));
+        if item.get("name").is_none() && last > before {
+            match ranges.last_mut().filter(|range| range.1 == before) {
+                Some(range) => range.1 = last,
+                None => ranges.push((before + 1, last)),
+            }
+        }
+        before = last;
+    }
+    let shown = |(first, last)| match first == last {
+        true => format!("vc{first}"),
+        false => format!("vc{first} to vc{last}"),
+    };
+    ranges.into_iter().map(shown).collect()
 }
 
 /// The lists whose elements make things.
@@ -86,6 +103,16 @@ impl<'r> Groups<'r> {
     /// How many the group `name` has; `None` if it is no group.
     fn count(&self, name: &str) -> Option<u64> {
         self.0.get(name).copied().flatten()
+    }
+
+    /// How many things an element of the list `field` makes; `None` where elements make none.
+    fn made(&self, item: &Node, field: &str) -> Option<u64> {
+        Some(match field {
+            "host" | "switch" => count(item).unwrap_or(1),
+            "link" => self.size(item),
+            "vc" => count(item).unwrap_or_else(|| self.size(item)),
+            _ => return None,
+        })
     }
 
     /// The larger of the groups at the ends of a link or VC.

@@ -82,9 +82,14 @@ pub(super) fn apply(
         None => set_all(root, alone, &steps, value.as_ref()),
     };
     done.map_err(|lost| {
-        let allowed = list(lost.candidates.iter().map(|c| c.as_str()));
-        let candidates = lost.candidates.iter().map(|c| c.as_str());
-        let suggestion = meant(&lost.step, candidates);
+        let mut candidates = lost.candidates;
+        if !lost.fields.is_empty() {
+            candidates.extend(members::numbered_names(root, steps[0]));
+            candidates.push("*".into());
+        }
+        let candidates = candidates.iter().map(|c| c.as_str());
+        let allowed = list(candidates.clone());
+        let suggestion = meant(&lost.step, candidates.chain(lost.fields));
         problem(lost.message, shorten(&allowed), suggestion)
     })
 }
@@ -182,6 +187,8 @@ struct Lost {
     step: String,
     message: String,
     candidates: Vec<String>,
+    /// What elements of a list have, where none of them was meant.
+    fields: Vec<&'static str>,
 }
 
 impl Lost {
@@ -190,6 +197,7 @@ impl Lost {
             step: step.into(),
             message: message.into(),
             candidates,
+            fields: Vec::new(),
         }
     }
 }
@@ -325,7 +333,14 @@ fn set_in_list(
     let labels = items.iter().filter_map(|item| label(item, field));
     let message = format!("no {field} is called `{}`", shorten(step));
     let positions = positions(items.len()).into_iter();
-    Err(Lost::new(step, message, positions.chain(labels).collect()))
+    let components = family(field).map_or(&[][..], Family::components).iter();
+    Err(Lost {
+        fields: components
+            .flat_map(|c| c.parameters)
+            .map(|p| p.name)
+            .collect(),
+        ..Lost::new(step, message, positions.chain(labels).collect())
+    })
 }
 
 /// The elements that the first step means, or all when it is one of their fields, and the steps that lead on from there.

@@ -41,7 +41,7 @@ fn unknown_fields_suggest_the_nearest() {
     );
     says(
         &spoilt("threshold = \"800 cells\"", "z = 0.8"),
-        &["switch[0].ubr.drop.z = 0.8: `epd` has no such field; selective-drop, fba, dfba has it"],
+        &["switch[0].ubr.drop.z = 0.8: `epd` has no such field; selective-drop, fba, dfba have it"],
     );
 }
 
@@ -183,7 +183,15 @@ fn missing_fields_are_named() {
     );
     says(
         &spoilt("kind = \"tcp\", recovery = \"reno\"", "recovery = \"reno\""),
-        &["vc[0].traffic.kind: is missing"],
+        &["vc[0].traffic.kind: is missing (allowed: "],
+    );
+    // Another's word for what says which component it is.
+    says(
+        &spoilt("kind = \"tcp\", recovery", "what = \"tcp\", recovery"),
+        &[
+            "vc[0].traffic.kind: is missing, and `what` is an unknown field (allowed: tcp",
+            "did you mean `kind`?",
+        ],
     );
 }
 

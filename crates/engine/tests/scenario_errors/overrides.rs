@@ -167,7 +167,10 @@ fn things_can_be_named_as_results_name_them() {
     );
     for (path, message) in [
         ("host.a3.count", "did you mean `host.a.count`?"),
-        ("vc.vc8.start", "no vc is called `vc8` (allowed: 0 to 3, x)"),
+        (
+            "vc.vc8.start",
+            "no vc is called `vc8` (allowed: 0 to 3, x, vc1 to vc4, vc7, *)",
+        ),
         ("vc.vc01.start", "no vc is called `vc01`"),
         ("vc.x3.start", "no vc is called `x3`"),
         ("host.a4.count", "no host is called `a4`"),
@@ -218,12 +221,23 @@ fn wrong_overrides_are_named_as_such() {
     );
     says(
         &set("switch.7.ubr.buffer", "1 cell"),
-        &["no switch is called `7`", "(allowed: 0 to 1, west, east)"],
+        &[
+            "no switch is called `7`",
+            "(allowed: 0 to 1, west, east, *)",
+        ],
     );
     says(
         &set("probe.0.interval", "1 s"),
         &["the scenario has no probe"],
     );
+    for (path, meant) in [
+        ("vc.trafic.recovery", "traffic"),
+        ("vc.strat", "start"),
+        ("host.cuont", "count"),
+        ("link.dely", "delay"),
+    ] {
+        says(&set(path, "1 s"), &[&format!("did you mean `{meant}`?")]);
+    }
     says(
         &set("duration", "1"),
         &["override: duration = 1: has no unit"],

@@ -101,7 +101,10 @@ fn a_segment_has_cells_and_frames_have_none() {
     );
     says(
         &drop("policy = \"packet-red\", segment_cells = \"32 cells\""),
-        &["`packet-red` has no such field", "atm-red, cell-red has it"],
+        &[
+            "`packet-red` has no such field",
+            "atm-red, cell-red have it",
+        ],
     );
     says(
         &drop("policy = \"atm-red\", average = \"cells\""),

@@ -1,5 +1,6 @@
 //! How large a scenario is, from its counts alone.
 
+use crate::notation::show::show_memory;
 use crate::scenario::alone::Placed;
 use crate::scenario::model::{Host, Link, Switch, TcpParams, Vc};
 use crate::scenario::record::{Record, number, text};
@@ -97,12 +98,7 @@ pub(super) fn fits(scenario: &Record, placed: &Placed, report: &mut Report) -> b
     if all <= MOST_COMPONENTS {
         return true;
     }
-    let bytes = sizes.bytes();
-    let need = if bytes < 1e9 {
-        format!("{:.0} MB", bytes / 1e6)
-    } else {
-        format!("{:.1} GB", bytes / 1e9)
-    };
+    let need = show_memory(sizes.bytes() as u64);
     report.add(
         &sizes.largest.1,
         format!("makes {all} components in all, whose description alone would take {need}"),
