@@ -294,6 +294,29 @@ def test_figures_of_a_study_have_points_on_axes_that_say_what_they_are(name: str
             assert sum(map(len, points)) > 0, figure.name
 
 
+@pytest.mark.parametrize(
+    ("name", "figure", "where", "panels"),
+    [
+        ("abr-or-ubr", "services", {"table": "services"}, 18),
+        ("abr-or-ubr", "services", {"table": "services", "configuration": "lan", "vbr": "yes"}, 6),
+        ("cell-discard", "trade", {"table": ("1-2", "red")}, 4),
+        ("cell-discard", "trade", {"table": "red", "environment": "lan"}, 2),
+        ("cell-discard", "trade", {"table": ("1-2", "red"), "environment": "access", "mss_bytes": 1460}, 1),
+    ],
+)
+def test_a_figure_of_some_rows_has_panels_for_these_alone(
+    name: str, figure: str, where: dict[str, Any], panels: int
+) -> None:
+    drawn = getattr(load(name).part("figures"), figure)(noise(name).where(**where))
+    axes = drawn.figure.axes
+    assert len(axes) == panels
+    assert all(any(len(line.get_xdata()) for line in one.lines) for one in axes)
+    told = {"lan": "LAN", "wan": "WAN", "satellite": "satellite"}
+    if figure == "services":
+        chosen = where.get("configuration", tuple(told))
+        assert all((text in drawn.title) == (key in chosen) for key, text in told.items())
+
+
 @pytest.mark.parametrize("name", STUDIES)
 def test_figures_of_a_published_table_have_every_judged_row_beside_its_simulated_value(name: str) -> None:
     rows, drawn = figures_of(name)

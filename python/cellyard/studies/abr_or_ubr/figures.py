@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
 import cellyard as cy
 from cellyard import plot, plot_rows
+from cellyard.studies.abr_or_ubr.answer import PATHS
 from cellyard.study import Row, Rows, Study
 
 #: The queue of the bottleneck.
@@ -15,6 +16,9 @@ PORT = "west->east"
 
 #: What is told of efficiency and fairness.
 METRICS = ("efficiency", "fairness")
+
+#: With no VBR and with it.
+VBR = {"no": "without", "yes": "with"}
 
 
 def figures(study: Study, rows: Rows) -> Iterator[plot.Drawn]:
@@ -131,11 +135,13 @@ def services(rows: Rows) -> plot.Drawn:
     """One workload over all services."""
     chosen = Rows(replace(row, parameters={**row.parameters, "network": _network(row)}) for row in rows)
     metrics = ("efficiency", "fairness", "cell_loss_percent", "max_queue_cells", "host_queue_cells", "delay_ms")
-    figure, axes = plot.panels_grid(len(metrics), 3, width=9.6, height=10.5)
     groups = plot_rows.levels(chosen, "service")
     configurations = plot_rows.levels(chosen, "configuration")
+    figure, axes = plot.panels_grid(
+        len(metrics), len(configurations), width=1.5 + 2.7 * len(configurations), height=10.5
+    )
     for line, metric in zip(axes, metrics, strict=True):
-        for one, configuration in zip(line, configurations, strict=False):
+        for one, configuration in zip(line, configurations, strict=True):
             own = chosen.where(configuration=configuration)
             plot_rows.against(
                 one, own, metric, x="network", group="service", places=plot_rows.levels(own, "network"), groups=groups
@@ -152,7 +158,8 @@ def services(rows: Rows) -> plot.Drawn:
     plot_rows.legend_above(figure, axes[0][0], published=False)
     return plot.Drawn(
         "services",
-        "One workload over each service: LAN, WAN and satellite path, 5 and 15 TCPs, without and with VBR",
+        f"One workload over each service: {_listed(PATHS[name] for name in configurations)}, "
+        f"{_listed(plot_rows.levels(rows, 'sources'))} TCPs, {_listed(VBR[vbr] for vbr in plot_rows.levels(rows, 'vbr'))} VBR",
         "Simulated, with the ensemble's ranges; buffers of one size for all services of a network. Efficiency is of what VBR leaves, "
         "ERICA's target and RM cells included. Queues: the longest of a switch, and of a host.",
         figure,
@@ -161,6 +168,16 @@ def services(rows: Rows) -> plot.Drawn:
 
 def _network(row: Row) -> str:
     return f"N = {row['sources']}\n{'VBR' if row['vbr'] == 'yes' else 'alone'}"
+
+
+def _listed(parts: Iterable[object]) -> str:
+    """What is there, as a title lists it.
+
+    >>> _listed(["LAN", "WAN", "satellite path"]), _listed([5])
+    ('LAN, WAN and satellite path', '5')
+    """
+    *first, last = map(str, parts)
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def abr_against_ubr(study: Study) -> plot.Drawn:

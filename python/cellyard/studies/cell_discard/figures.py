@@ -13,6 +13,9 @@ from cellyard.study import Row, Rows, Study
 
 ENVIRONMENTS = {"lan": "LAN", "access": "access network"}
 
+#: The policies of tables 1 and 2, each with a colour and a marker of its own.
+POLICIES = ("tail-drop", "epd", "fba", "red")
+
 #: What figures 1 and 2 of the text show of each environment: its parameters in tables 1 and 2.
 SHOWN = (("lan", "solid"), ("access", "dashed"))
 
@@ -29,7 +32,9 @@ def figures(study: Study, rows: Rows) -> Iterator[plot.Drawn]:
             yield queues(study, watchable)
     if chosen := rows.where(table="sources"):
         yield sources(chosen)
-    if chosen := rows.where(table=("1-2", "red", "fba", "epd")):
+    # Where no source gets through there is no fairness to show.
+    tried = rows.where(table=("1-2", "red", "fba", "epd"))
+    if chosen := Rows(row for row in tried if row.simulated["fairness"] is not None):
         yield trade(chosen)
     if chosen := rows.where(table="others"):
         yield others(chosen, rows.where(table="1-2"))
@@ -158,7 +163,7 @@ def collapse(study: Study, rows: Rows) -> plot.Drawn:
 
 def queues(study: Study, rows: Rows) -> plot.Drawn:
     """The queue of the bottleneck over time, by policy."""
-    policies = [policy for policy in ("tail-drop", "epd", "fba", "red") if rows.where(drop_policy=policy)]
+    policies = [policy for policy in POLICIES if rows.where(drop_policy=policy)]
     environments = [name for name in ENVIRONMENTS if rows.where(environment=name)]
     figure, axes = plot.panels_grid(
         len(policies), len(environments), width=3.6 * len(environments), height=0.8 + 1.4 * len(policies)
@@ -189,24 +194,27 @@ def queues(study: Study, rows: Rows) -> plot.Drawn:
 
 def trade(rows: Rows) -> plot.Drawn:
     """Where the published parameters lie among those tried."""
-    figure, axes = plot.panels_grid(2, 2, width=7.2, height=5.6)
-    policies = ("tail-drop", "epd", "fba", "red")
-    for line, size in zip(axes, (1460, 9140), strict=True):
-        for one, (environment, title) in zip(line, ENVIRONMENTS.items(), strict=True):
+    policies = [policy for policy in POLICIES if rows.where(drop_policy=policy)]
+    environments = [name for name in ENVIRONMENTS if rows.where(environment=name)]
+    sizes = plot_rows.levels(rows, "mss_bytes")
+    figure, axes = plot.panels_grid(
+        len(sizes), len(environments), width=3.6 * len(environments), height=0.2 + 2.7 * len(sizes)
+    )
+    for line, size in zip(axes, sizes, strict=True):
+        for one, environment in zip(line, environments, strict=True):
             here = rows.where(environment=environment, mss_bytes=size)
-            for number, policy in enumerate(policies):
+            for policy in policies:
+                number = POLICIES.index(policy)
                 colour, marker = plot.COLOURS[number], plot.MARKERS[number]
                 for table, markersize in ((policy, 3.5), ("1-2", 8.0)):
                     chosen = here.where(table=table, drop_policy=policy)
-                    # Where no source gets through there is no fairness to show.
-                    chosen = Rows(row for row in chosen if row.simulated["fairness"] is not None)
                     printed = table == "1-2"
                     one.plot(
                         chosen.values("goodput"), chosen.values("fairness"), linestyle="", marker=marker, markersize=markersize,
                         color=colour, markerfacecolor="none" if printed else colour, zorder=4 if printed else 3,
                         label=plot_rows.named("drop_policy", policy) if printed else "_",
                     )  # fmt: skip
-            one.set_title(f"{title}, MSS {size}", fontsize=9)
+            one.set_title(f"{ENVIRONMENTS[environment]}, MSS {size} bytes", fontsize=9)
             if line is axes[-1]:
                 one.set_xlabel("goodput")
         line[0].set_ylabel("fairness")
