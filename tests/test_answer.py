@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from cellyard.agreement import told_metrics
-from cellyard.answer import answer
+from cellyard.answer import answer, untold
 from cellyard.ranges import share_inside
 from cellyard.study import Row, Rows, load, studies
 
@@ -136,6 +136,21 @@ def test_sentences_whose_tables_were_not_run_whole_are_not_told(name: str) -> No
     assert len(answer(load(name), rows, 20)) == 5
     (part, *_) = (row for row in rows if row.published.get(told_metrics(load(name))[-1]) is not None)
     assert len(answer(load(name), Rows([part]), 20)) == 1
+
+
+def test_the_service_is_told_of_the_networks_whose_rows_were_run_and_how_much_is_not_told() -> None:
+    rows, study = made("abr-or-ubr", by(service={"abr": 0.2}), EVEN), load("abr-or-ubr")
+    rows = Rows(replace(row, samples={"efficiency": (row.simulated["efficiency"],) * 3}) for row in rows)
+    assert untold(study, rows) == "" and len(answer(study, rows, 3)) == 5
+    here = rows.where(table="services", configuration="lan", vbr="yes")
+    assert answer(study, here, 3)[0].startswith("Most efficient is ABR on the LAN beside VBR (+0.20); in brackets")
+    size = len(study.tables["services"].rows)
+    of = f"claims, on services ({len(here)} of {size} rows)."
+    assert untold(study, here).startswith("Not told, as only a part") and untold(study, here).endswith(of)
+    assert "2 sentences of the answer" in untold(study, here)
+    # Of a part of these no best can be told.
+    assert answer(study, here.where(service=("abr", "ubr")), 3) == []
+    assert "3 sentences of the answer" in untold(study, here.where(service="abr"))
 
 
 def of_schemes(extra: Callable[[Row], float], late: Callable[[Row], float] = lambda row: 0) -> list[str]:

@@ -141,6 +141,19 @@ def test_the_page_has_every_section_and_links_to_each(shown: Page, folder: Path)
     )
 
 
+def test_of_a_part_of_a_table_no_section_is_empty_and_what_is_not_told_is_counted() -> None:
+    study = load("cell-discard")
+    (row,) = study.tables["red"].rows[:1]
+    metrics = dict.fromkeys(study.measures.names, 0.5)
+    rows = Rows([replace(row, simulated=metrics)])
+    both = page(study, rows, DOCUMENT, []), summary(study, rows, DOCUMENT)
+    for text in both:
+        assert "Not told, as only a part of their tables was run" in text and "red (1 of" in text
+    assert not {"Agreement", "Claims", "Not matched"} & set(Page(both[0]).text("h2"))
+    headings = re.findall(r"^## (.*)$", both[1], re.M)
+    assert "Answer" in headings and not {"Agreement", "Claims", "Not matched"} & set(headings)
+
+
 @pytest.mark.parametrize("name", TABLES)
 def test_a_table_on_the_page_has_every_row_with_simulated_range_and_published(
     shown: Page, document: dict[str, Any], name: str

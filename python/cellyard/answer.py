@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import mean
 from typing import Any
 
 from cellyard.agreement import agreement, told_metrics
 from cellyard.ranges import share_inside
-from cellyard.study import Rows, Study
+from cellyard.study import Row, Rows, Study
 from cellyard.text import range_name
 
 #: Means of a factor's values that lie this far apart decide; less than the second hardly matters.
@@ -18,22 +19,56 @@ DECIDES, LITTLE = 0.1, 0.03
 
 @dataclass(frozen=True)
 class Sentence:
-    """What is said of the rows of some tables."""
+    """What is said of the rows of some tables; part by part where these are told apart by the parameters ``parts``."""
 
     tables: tuple[str, ...]
     tell: Callable[[Rows], str]
+    parts: tuple[str, ...] = ()
+
+    def whole(self, study: Study, rows: Rows) -> Rows:
+        """The rows that it may tell of: of each part, and without ``parts`` of its tables together, all rows or none."""
+
+        def part(row: Row) -> tuple[Any, ...]:
+            return tuple(row[name] for name in self.parts)
+
+        needed = Counter(part(row) for name in self.tables for row in study.tables[name].rows)
+        chosen = rows.where(table=self.tables)
+        run = Counter(map(part, chosen))
+        return Rows(row for row in chosen if run[part(row)] == needed[part(row)])
 
 
-def sentence(*tables: str) -> Callable[[Callable[[Rows], str]], Sentence]:
-    """Decorator that makes a function of rows a `Sentence`; it is told when all of ``tables`` were run whole."""
-    return lambda tell: Sentence(tables, tell)
+def sentence(*tables: str, parts: Sequence[str] = ()) -> Callable[[Callable[[Rows], str]], Sentence]:
+    """Decorator that makes a function of rows a `Sentence`.
+
+    It is told when all of ``tables`` were run whole. With ``parts`` it tells of each of their values by itself, and is told of those
+    of which all rows were run.
+    """
+    return lambda tell: Sentence(tables, tell, tuple(parts))
 
 
 def answer(study: Study, rows: Rows, replications: int | None) -> list[str]:
-    """The study's own sentences whose tables are whole, then one on how well the rows agree with what was published."""
-    whole = {name for name, table in study.tables.items() if len(rows.where(table=name)) == len(table.rows)}
-    told = [one.tell(rows) for one in study.answer if whole.issuperset(one.tables)]
+    """The study's own sentences whose rows were run, then one on how well the rows agree with what was published."""
+    told = [one.tell(whole) for one in study.answer if (whole := one.whole(study, rows))]
     return [*told, *agreed(study, rows, replications)]
+
+
+def untold(study: Study, rows: Rows) -> str:
+    """How much is not told because only a part of a table was run; empty where nothing is left out for that."""
+    run = {name: len(rows.where(table=name)) for name in study.tables}
+    part = {name: f"{name} ({run[name]} of {len(table.rows)} rows)"
+            for name, table in study.tables.items() if 0 < run[name] < len(table.rows)}  # fmt: skip
+    if not part:
+        return ""
+    sentences = [one for one in study.answer if not part.keys().isdisjoint(one.tables) and not one.whole(study, rows)]
+    claims = [one for one in study.claims if not part.keys().isdisjoint(one.tables)]
+    counted = ((sentences, "sentence", " of the answer"), (claims, "claim", ""))
+    left_out = [f"{len(found)} {name}{'s' * (len(found) > 1)}{of}" for found, name, of in counted if found]
+    of_tables = [text for name, text in part.items() if any(name in one.tables for one in (*sentences, *claims))]
+    return (
+        f"Not told, as only a part of their tables was run: {' and '.join(left_out)}, on {', '.join(of_tables)}."
+        if left_out
+        else ""
+    )
 
 
 def agreed(study: Study, rows: Rows, replications: int | None) -> list[str]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from cellyard import pages
+from cellyard.answer import untold
 from cellyard.commands.study_text import group_label, has_published, has_ranges
 from cellyard.ranges import share_inside
 from cellyard.study import Row, Rows, Study, Table
@@ -75,6 +76,7 @@ def _common(
         "study": study,
         "tables": [_table(study, table, rows) for table in study.tables.values() if rows.where(table=table.name)],
         "unmatched": told(study, rows),
+        "untold": untold(study, rows),
     }
 
 

@@ -28,13 +28,15 @@ def best_rival(rows: Rows) -> tuple[str, Difference]:
     return min(rivals(rows), key=lambda found: found[1].mean)
 
 
-@sentence("services")
+@sentence("services", parts=("configuration", "vbr"))
 def which(rows: Rows) -> str:
     """Which service, network by network; both where the 95 % interval of the paired difference holds 0."""
     chosen: dict[tuple[str, str], list[tuple[str, Difference]]] = {}
     for network in levels(rows.where(table="services"), "configuration"):
         for vbr, beside in BESIDE.items():
-            service, by = best_rival(rows.where(table="services", configuration=network, vbr=vbr))
+            if not (here := rows.where(table="services", configuration=network, vbr=vbr)):
+                continue
+            service, by = best_rival(here)
             other = named("service", service)
             best = {1: "ABR", 0: f"ABR or {other}", -1: other}[by.sign]
             chosen.setdefault((network, best), []).append((beside, by))
