@@ -14,6 +14,8 @@ import pytest
 from cellyard.study import Row, Rows, load, studies
 
 Rule = Callable[[Row], float]
+#: The same of a metric that may not be defined.
+AnyRule = Callable[[Row], float | None]
 
 
 @dataclass(frozen=True)
@@ -24,15 +26,15 @@ class Case:
     why: str
     holds: bool
     shown: str
-    rules: Mapping[str, Rule]
+    rules: Mapping[str, AnyRule]
 
 
-def holds(claim: str, why: str, shown: str = "", /, **rules: Rule) -> Case:
+def holds(claim: str, why: str, shown: str = "", /, **rules: AnyRule) -> Case:
     """A table on which a claim holds."""
     return Case(claim, why, True, shown, rules)
 
 
-def fails(claim: str, why: str, shown: str = "", /, **rules: Rule) -> Case:
+def fails(claim: str, why: str, shown: str = "", /, **rules: AnyRule) -> Case:
     """A table on which it does not."""
     return Case(claim, why, False, shown, rules)
 
@@ -514,6 +516,7 @@ CELL_DISCARD = [
           goodput=unless(added(mss_bytes={9140: -0.1}), always(0.6), drop_policy="red", mss_bytes=9140)),
     holds("collapse", "half starve", "23 of 50 sources",
           fairness=always(0.1), unfinished_sources=always(23)),
+    holds("collapse", "none gets through", "fairness not defined", fairness=lambda row: None, unfinished_sources=always(50)),
     fails("collapse", "all finish", "0 of 50 sources", fairness=always(0.1), unfinished_sources=always(0)),
     fails("collapse", "fair", "fairness 0.50", fairness=always(0.5), unfinished_sources=always(23)),
     holds("epd_is_good", "never far behind", "at most 0.050 of goodput", goodput=by_policy(red=0.05), fairness=by_policy(epd=0.1)),

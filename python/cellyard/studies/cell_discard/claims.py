@@ -129,10 +129,12 @@ def large_segments(rows: Rows) -> Verdict:
 def collapse(rows: Rows) -> Verdict:
     """Section 4.2, figure 6: 27 sources at 680 kb/s, 23 at 2 kb/s; judged by fairness below 0.3 and files never finished."""
     (row,) = rows.where(table="1-2", environment="access", mss_bytes=9140, drop_policy="tail-drop")
-    starved, fairness = row.simulated["unfinished_sources"], row.simulated["fairness"] or 0.0
+    starved, fairness = row.simulated["unfinished_sources"], row.simulated["fairness"]
+    # There is no fairness where no source gets through.
+    shown = "not defined" if fairness is None else f"{fairness:.2f}"
     return Verdict(
-        fairness < 0.3 and starved > 0,
-        f"fairness {fairness:.2f}, goodput {row.simulated['goodput']:.2f}; {starved:.0f} of 50 sources "
+        (fairness is None or fairness < 0.3) and starved > 0,
+        f"fairness {shown}, goodput {row.simulated['goodput']:.2f}; {starved:.0f} of 50 sources "
         "finish no file (text: 23)",
     )
 
