@@ -346,7 +346,7 @@ def test_watched_runs_are_drawn_as_their_probes_recorded_them() -> None:
         assert np.allclose(line.get_ydata()[~unlimited], one.value[~unlimited] / 1000, rtol=1e-12)
     for panel, policy in zip(figures.queue(study).figure.axes, ("tail-drop", "epd", "selective-drop"), strict=True):
         (queue,) = figures.watched(study, policy, cy.QueueProbe(of="west->east", interval="1 ms")).series
-        assert panel.get_title() == policy
+        assert panel.get_title() == plot_rows.named("drop_policy", policy)
         assert np.array_equal(panel.lines[0].get_ydata(), queue.value)
 
 
@@ -419,7 +419,7 @@ def test_names_in_figures_of_rows_are_shown_as_they_are(name: str) -> None:
     assert legends == [[name, "EPD", "simulated", "published"], [name, "EPD"]]
     assert [figure.axes[0].get_title() for figure in (grid, compared)] == [f"N = {name}"] * 2
     ticks = [axes.get_xticklabels(), over.axes[0].get_xticklabels()]
-    assert [[text.get_text() for text in labels] for labels in ticks] == [[name, "EPD"], [name, "epd"]]
+    assert [[text.get_text() for text in labels] for labels in ticks] == [[name, "EPD"]] * 2
     shown = [*grid.legends[0].get_texts(), grid.axes[0].title, compared.axes[0].title, *ticks[0], *ticks[1]]
     assert not any(text.get_parse_math() for text in shown)
     assert all(plot.saved(figure, "png").startswith(b"\x89PNG") for figure in (grid, over, compared, apart))
@@ -436,6 +436,23 @@ def test_groups_at_one_value_stand_farther_apart_than_their_marks_are_wide() -> 
         left = [axes.transData.transform(line.get_xydata())[0, 0] for line in marks]
         wide = max(line.get_markersize() for line in marks) * figure.dpi / 72
         assert len(left) == 3 and np.diff(left).min() > wide
+    # Nor farther than they need where there is room.
+    wider: Any = plot_rows.grid(Rows(found), ["efficiency"], x="gr", group="drop_policy", columns=[], lines=["tcp"])
+    first, last = (wider.axes[0].containers[place].lines[0].get_xdata()[0] for place in (0, -1))
+    assert -0.15 < first < 0 < last < 0.15
+
+
+def test_labels_fit_beside_their_panels_and_values_are_named() -> None:
+    with plot.style():
+        rows = noise("cell-discard").where(table="1-2")
+        figure: Any = load("cell-discard").part("figures").transfers(rows).figure
+        figure.draw_without_rendering()
+    for axes in figure.axes:
+        if axes.get_ylabel():
+            assert axes.yaxis.label.get_window_extent().height <= 1.05 * axes.get_window_extent().height
+    ticks = [tick.get_text() for tick in figure.axes[-1].get_xticklabels()]
+    assert ticks == ["UBR\n(tail\ndrop)", "EPD", "FBA", "RED"]
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["MSS 1460 bytes", "MSS 9140 bytes"]
 
 
 WRONG: list[tuple[str, Any]] = [

@@ -68,7 +68,8 @@ _VALUES: Mapping[str, str] = {
     "epd": "EPD: {}",
     "gr": "GR = {}",
     "r_fraction": "R = {} K",
-    "receiver_window_bytes": "{} bytes",
+    "mss_bytes": "MSS {} bytes",
+    "receiver_window_bytes": "receiver window {} bytes",
     "round_trip_ms": "round trip {} ms",
     "scheme": "{}",
     "sources": "N = {}",
@@ -116,8 +117,14 @@ READING = (
 )
 
 #: The groups at one value stand so far apart, in distances of neighbouring values, that equal values hide none; all together take
-#: this much of the distance at most.
+#: this much of the distance at most. Where there is room they stand no farther apart than the points in ``CLEAR``, which their marks
+#: need, lest one seem to belong to a value between.
 APART, TOGETHER = 0.22, 0.7
+CLEAR = 9.0
+
+
+#: Longer labels are broken.
+LONGEST_LABEL = 20
 
 
 def quantity(name: str, *, short: bool = False) -> str:
@@ -164,9 +171,12 @@ def against(
     Filled: simulated, with ranges. Hollow: published. The values of ``x`` stand at equal distances, and groups a little
     apart, so that none hides another. ``scale`` multiplies what is drawn.
     """
+    figure: Any = axes.get_figure(root=True)
+    room = 72 * axes.bbox.width / figure.dpi / max(len(places), 1)
+    apart = min(APART, TOGETHER / max(len(groups), 1), CLEAR / room)
     for number, value in enumerate(groups):
         colour, marker = COLOURS[number % len(COLOURS)], MARKERS[number % len(MARKERS)]
-        shift = min(APART, TOGETHER / len(groups)) * (number - (len(groups) - 1) / 2)
+        shift = apart * (number - (len(groups) - 1) / 2)
         own = sorted(rows.where(**{group: value}), key=lambda row: places.index(row[x]))
         own = [row for row in own if row.simulated[metric] is not None]
         at = [places.index(row[x]) + shift for row in own]
@@ -181,9 +191,36 @@ def against(
             marker=marker, markersize=6.8, markerfacecolor="none", markeredgecolor=colour, markeredgewidth=0.9,
             label=PUBLISHED, zorder=4,
         )  # fmt: skip
-    axes.set_xticks(range(len(places)), [f"{place:g}" if isinstance(place, float) else str(place) for place in places])
+    axes.set_xticks(range(len(places)), [_tick(place) for place in places])
     as_written(axes.get_xticklabels())
     axes.set_xlim(-0.5, len(places) - 0.5)
+
+
+def _tick(place: Any) -> str:
+    r"""A value as it stands below an axis: names in full, a word per line.
+
+    >>> _tick(0.9), _tick(1000), _tick("selective-drop"), _tick("N = 5")
+    ('0.9', '1000', 'Selective\nDrop', 'N = 5')
+    """
+    if isinstance(place, str) and place in _NAMES:
+        return _NAMES[place].replace(" ", "\n").replace("-", "-\n")
+    return f"{place:g}" if isinstance(place, float) else str(place)
+
+
+def _beside(text: str) -> str:
+    r"""A label that fits beside a panel of `grid`: a long one in two lines.
+
+    >>> _beside("efficiency [-]"), _beside("95 % of transfers within [s]")
+    ('efficiency [-]', '95 % of transfers\nwithin [s]')
+    >>> _beside("longest queue [round trips]")
+    'longest queue\n[round trips]'
+    """
+    if len(text) <= LONGEST_LABEL:
+        return text
+    name, _, unit = text.partition(" [")
+    words = [*name.split(" "), *([f"[{unit}"] if unit else [])]
+    splits = [(" ".join(words[:number]), " ".join(words[number:])) for number in range(1, len(words))]
+    return "\n".join(min(splits, key=lambda lines: max(map(len, lines)))) if splits else text
 
 
 def is_printed(row: Row, metric: str) -> bool:
@@ -235,7 +272,8 @@ def grid(
         for panels in alike.values():
             share_scale(panels)
         names = ", ".join(named(key, value) for key, value in line.items())
-        own[0].set_ylabel(f"{names}\n{quantity(metric)}" if names else quantity(metric))
+        label = _beside(quantity(metric))
+        own[0].set_ylabel(f"{names}\n{label}" if names else label)
     for line_of_panels in axes:
         for one in line_of_panels:
             one.tick_params(labelbottom=line_of_panels is axes[-1])

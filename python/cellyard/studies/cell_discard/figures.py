@@ -149,7 +149,9 @@ def collapse(study: Study, rows: Rows) -> plot.Drawn:
     for one, row in zip(axes, rows, strict=True):
         rates = sorted((1000 * vc.goodput_mbps for vc in watched(study, row).vcs.values()), reverse=True)
         one.plot(range(1, len(rates) + 1), rates, linestyle="", marker="o", markersize=3, color=plot.COLOURS[0])
-        one.set(title=f"MSS {row['mss_bytes']} bytes", xlabel="source, by rank", xlim=(0.4, len(rates) + 0.6))
+        one.set(
+            title=plot_rows.named("mss_bytes", row["mss_bytes"]), xlabel="source, by rank", xlim=(0.4, len(rates) + 0.6)
+        )
     axes[0].set_ylabel("goodput [kb/s]")
     plot_rows.share_scale(axes)
     return plot.Drawn(
@@ -214,7 +216,7 @@ def trade(rows: Rows) -> plot.Drawn:
                         color=colour, markerfacecolor="none" if printed else colour, zorder=4 if printed else 3,
                         label=plot_rows.named("drop_policy", policy) if printed else "_",
                     )  # fmt: skip
-            one.set_title(f"{ENVIRONMENTS[environment]}, MSS {size} bytes", fontsize=9)
+            one.set_title(f"{ENVIRONMENTS[environment]}, {plot_rows.named('mss_bytes', size)}", fontsize=9)
             if line is axes[-1]:
                 one.set_xlabel("goodput")
         line[0].set_ylabel("fairness")
@@ -231,24 +233,12 @@ def trade(rows: Rows) -> plot.Drawn:
 
 def others(rows: Rows, printed: Rows) -> plot.Drawn:
     """Every policy on both networks."""
-    chosen = Rows([*printed, *rows])
     return plot.Drawn(
         "others",
         "Every discard policy on both networks",
-        f"{plot_rows.READING}",
+        plot_rows.READING,
         plot_rows.grid(
-            Rows(
-                replace(
-                    row,
-                    parameters={
-                        **row.parameters,
-                        "drop_policy": plot_rows.named("drop_policy", row["drop_policy"])
-                        .replace(" ", "\n")
-                        .replace("-", "-\n"),
-                    },
-                )
-                for row in chosen
-            ),
+            Rows([*printed, *rows]),
             ("goodput", "fairness", "mean_queue_cells"),
             x="drop_policy",
             group="mss_bytes",

@@ -122,7 +122,12 @@ def queue(study: Study) -> plot.Drawn:
     for one, (policy, series) in zip(axes, panels.items(), strict=True):
         plot.lines(one, {policy: series})
         plot.level(one, *levels[policy])
-        one.set(title=policy, xlim=(0, 3), ylim=(0, 1150), ylabel="queue [cells]" if policy == "tail-drop" else None)
+        one.set(
+            title=plot_rows.named("drop_policy", policy),
+            xlim=(0, 3),
+            ylim=(0, 1150),
+            ylabel="queue [cells]" if policy == "tail-drop" else None,
+        )
     return plot.Drawn(
         "figure-3",
         "Figure 3: the bottleneck's queue under three policies, with their thresholds",
