@@ -122,6 +122,7 @@ tools:
 	touch $@
 
 .venv/built: .venv/installed $(SOURCES) | tools
+	@echo "building the engine, which takes some minutes the first time ..."
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	touch $@
 

@@ -371,3 +371,8 @@ def test_every_study_asks_a_question_and_its_stored_summary_answers(name: str) -
     lines = summary.partition("## Answer\n\n")[2].partition("\n\n")[0].split("\n")
     assert len(lines) == len(study.answer) + 1
     assert study.question.endswith("?") and study.in_short in lines
+
+
+def test_titles_of_tables_fit_on_a_line() -> None:
+    for name in studies():
+        assert all(len(table.title) <= 160 for table in load(name).tables.values()), name

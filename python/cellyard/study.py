@@ -159,7 +159,7 @@ class Table:
     """A table of a study; ``metrics`` are its published columns, ``published`` is false for rows of our own.
 
     ``beside`` names the table whose rows these are with one option changed: its results make a second column there
-    and do not count in the overall agreement.
+    and do not count in the overall agreement. ``text`` is what a report says of it below its title.
     """
 
     name: str
@@ -168,6 +168,7 @@ class Table:
     rows: Rows
     published: bool
     beside: str | None = None
+    text: str = ""
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -332,4 +333,5 @@ def _read_table(study: Study, entry: Mapping[str, Any]) -> Table:
             row = Row(entry["name"], parameters, published, note, printed=entry.get("printed", PRINTED))
             doubtful = {m for doubt in doubts if row.matches(doubt["row"]) for m in doubt["metrics"]}
             rows.append(replace(row, doubtful=frozenset(doubtful)))
-    return Table(entry["name"], entry["title"], metrics, Rows(rows), entry.get("published", True), entry.get("beside"))
+    published, beside, text = entry.get("published", True), entry.get("beside"), entry.get("text", "")
+    return Table(entry["name"], entry["title"], metrics, Rows(rows), published, beside, text)

@@ -96,6 +96,7 @@ def _table(study: Study, table: Table, rows: Rows) -> dict[str, Any]:
     return {
         "name": table.name,
         "title": table.title[0].upper() + table.title[1:],
+        "text": table.text,
         "parameters": table.parameters,
         "groups": groups,
         "rows": lines,

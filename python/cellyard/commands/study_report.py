@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import sys
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +16,7 @@ from cellyard.commands.study_pages import Picture, page, summary
 from cellyard.commands.study_run import reproduce
 from cellyard.files import FileSet
 from cellyard.folder import open_store
+from cellyard.progress import LINE_SECONDS
 from cellyard.study import Rows, Study, load, select
 from cellyard.terminal import printable
 
@@ -71,10 +73,17 @@ def command(
 def draw(study: Study, rows: Rows, files: FileSet) -> list[Picture]:
     """The figures of the study that ``rows`` suffice for, each also as two of ``files``: PNG, and PDF for print."""
     pictures = []
+    started = told = time.monotonic()
     for drawn in study.part("figures").figures(study, rows):
         png = plot.saved(drawn.figure, "png", dpi=160)
         files.add(f"{drawn.name}.png", png)
         files.add(f"{drawn.name}.pdf", plot.saved(drawn.figure, "pdf", metadata={"CreationDate": None}))
         data = base64.b64encode(png).decode()
         pictures.append(Picture(drawn.name, drawn.title, drawn.text, data))
+        if time.monotonic() - told >= LINE_SECONDS:
+            told = time.monotonic()
+            print(
+                f"{study.name}: {len(pictures)} figure{'s' * (len(pictures) > 1)} drawn, {told - started:.0f} s",
+                file=sys.stderr,
+            )
     return pictures
