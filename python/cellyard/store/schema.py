@@ -126,9 +126,8 @@ def _is_file(path: Path, *, create: bool) -> bool:
         if path.is_dir():
             raise UsageError(f"{path}: is a folder; must be a file, in which finished runs are kept")
         if path.exists():
-            if (
-                not create and not path.stat().st_size
-            ):  # to SQLite an empty file is a database, in which tables would be made
+            # To SQLite an empty file is a database, in which tables would be made.
+            if not create and not path.stat().st_size:
                 raise UsageError(f"{path}: is empty, and no store of runs; {_STORE}")
             return True
         if not create:
