@@ -6,7 +6,7 @@ use cellyard_engine::Kernel;
 use cellyard_engine::scenario::*;
 use cellyard_engine::testing::run_twin;
 use cellyard_engine::units::{BitRate, Ratio, Span};
-use common::engines::{agrees, tally};
+use common::engines::{agrees, both_orders_agree, tally};
 use common::random::{self, Case};
 use common::{abr, build};
 use proptest::prelude::*;
@@ -392,18 +392,6 @@ fn much_waits_at_hosts_in_many_random_scenarios() {
     assert!(crowded >= 20, "{crowded} of 400");
 }
 
-/// `net`, not replicated, under both orders of coincident arrivals and departures.
-fn both_orders_agree(mut net: Scenario) {
-    for arrival_first in [true, false] {
-        net.arrival_first = arrival_first;
-        let case = Case {
-            scenario: net.clone(),
-            replication: None,
-        };
-        agrees(&case).unwrap();
-    }
-}
-
 fn tcp(params: TcpParams) -> Traffic {
     Traffic::Tcp(Box::new(params))
 }
@@ -456,17 +444,8 @@ fn ports_slightly_faster_than_their_input_round_as_the_model_says() {
 /// apart, another cell follows sooner, before the last decision on that frame.
 #[test]
 fn a_faster_link_brings_the_next_run_early() {
-    let mut net = build::network(Span::from_milliseconds(20));
-    net.hosts = ["a", "b", "c", "d"].map(build::host).into();
-    net.switches = ["s", "t"]
-        .map(|s| build::switch(s, None, DropPolicy::TailDrop))
-        .into();
-    let (rate, delay) = (BitRate(155_520_000), Span::from_microseconds(200));
-    for (from, to) in [("a", "s"), ("b", "s"), ("c", "t"), ("t", "d")] {
-        net.links.extend(build::links(from, to, rate, delay));
-    }
-    net.links
-        .extend(build::links("s", "t", BitRate(311_040_000), delay));
+    let delay = Span::from_microseconds(200);
+    let mut net = build::fast_between(delay, delay, Span::from_milliseconds(20));
     let poisson = Traffic::Poisson {
         rate: BitRate(20_000_000),
     };

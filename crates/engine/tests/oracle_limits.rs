@@ -5,7 +5,7 @@ mod common;
 use cellyard_engine::scenario::*;
 use cellyard_engine::units::{BitRate, Ratio, Span};
 use common::build;
-use common::engines::agrees;
+use common::engines::{agrees, both_orders_agree};
 use common::random::{self, Case};
 use proptest::prelude::*;
 
@@ -17,18 +17,6 @@ fn tcp(mss: u64) -> Traffic {
         mss,
         ..build::tcp()
     }))
-}
-
-/// `net` under both orders of coincident arrivals and departures.
-fn both_orders_agree(mut net: Scenario) {
-    for arrival_first in [true, false] {
-        net.arrival_first = arrival_first;
-        let case = Case {
-            scenario: net.clone(),
-            replication: None,
-        };
-        agrees(&case).unwrap();
-    }
 }
 
 /// The sender of a VC that is served one by one: its weight, its guarantee in units of 100 kb/s, how much slower its link is, and whether it sends from the
@@ -173,36 +161,32 @@ fn datagrams(datagram_size: u64) -> Traffic {
     })
 }
 
+/// A VC of the network of `build::fast_between`, to d.
+fn to_d(name: &str, from: &str, class: Class, traffic: Traffic) -> Vc {
+    let route: &[&str] = if from == "c" { &["t"] } else { &["s", "t"] };
+    build::vc(name, from, "d", route, class, traffic)
+}
+
 /// The next run of a faster link comes just when the last cell of the one before is decided on: with arrivals first it finds that cell there.
 #[test]
 fn a_run_that_comes_with_the_last_decision_finds_the_last_cell() {
-    let mut net = build::network(Span::from_milliseconds(2));
-    net.hosts = ["a", "b", "c", "d"].map(build::host).into();
-    net.switches = ["s", "t"]
-        .map(|s| build::switch(s, None, DropPolicy::TailDrop))
-        .into();
-    let delay = C * 50;
-    for (from, to) in [("a", "s"), ("b", "s"), ("c", "t"), ("t", "d")] {
-        net.links.extend(build::links(from, to, build::OC3, delay));
-    }
-    let fast = BitRate(2 * build::OC3.0);
-    net.links.extend(build::links("s", "t", fast, delay));
+    let mut net = build::fast_between(C * 50, C * 50, Span::from_milliseconds(2));
     let cells = Traffic::Cbr {
         rate: BitRate(1_000_000),
     };
     // Half a cell time lies between the last cell of v0 and that of v1, and between that of v2 and the first one of v0.
     let half = Span(C.0 / 2);
     let vcs = [
-        ("v0", "a", true, Class::Ubr, datagrams(512), C * 100),
-        ("v1", "b", true, Class::Ubr, cells.clone(), C * 111 + half),
-        ("v2", "c", false, Class::Vbr, cells, C * 150),
+        ("v0", "a", Class::Ubr, datagrams(512), C * 100),
+        ("v1", "b", Class::Ubr, cells.clone(), C * 111 + half),
+        ("v2", "c", Class::Vbr, cells, C * 150),
     ];
-    for (name, from, both, class, traffic, start) in vcs {
-        let route: &[&str] = if both { &["s", "t"] } else { &["t"] };
+    for (name, from, class, traffic, start) in vcs {
+        let stop = Some(start + Span(1));
         net.vcs.push(Vc {
             start,
-            stop: Some(start + Span(1)),
-            ..build::vc(name, from, "d", route, class, traffic)
+            stop,
+            ..to_d(name, from, class, traffic)
         });
     }
     both_orders_agree(net);
@@ -211,34 +195,20 @@ fn a_run_that_comes_with_the_last_decision_finds_the_last_cell() {
 /// Of two inputs in rounds the next frame of the one, from another source on a link twice as fast, comes just with a cell of the other.
 #[test]
 fn a_frame_that_comes_with_the_last_cell_of_a_round_takes_its_turn() {
-    let mut net = build::network(Span::from_milliseconds(2));
-    net.hosts = ["a", "b", "c", "d"].map(build::host).into();
-    net.switches = ["p", "s"]
-        .map(|s| build::switch(s, None, DropPolicy::TailDrop))
-        .into();
-    let (near, far) = (Span::ZERO, C * 100);
-    for (from, to, delay) in [
-        ("a", "p", near),
-        ("b", "p", near),
-        ("c", "s", far),
-        ("s", "d", far),
-    ] {
-        net.links.extend(build::links(from, to, build::OC3, delay));
-    }
-    let fast = BitRate(2 * build::OC3.0);
-    net.links.extend(build::links("p", "s", fast, far));
+    let mut net = build::fast_between(Span::ZERO, C * 100, Span::from_milliseconds(2));
     let half = Span(C.0 / 2);
     let vcs = [
         ("v0", "a", true, 512, C * 60),
         ("v1", "b", true, 512, C * 71 + half),
         ("v2", "c", false, 2_000, C * 5),
     ];
-    for (name, from, both, size, start) in vcs {
-        let route: &[&str] = if both { &["p", "s"] } else { &["s"] };
+    for (name, from, is_one, size, start) in vcs {
+        let stop = is_one.then_some(start + Span(1));
+        let frames = datagrams(size);
         net.vcs.push(Vc {
             start,
-            stop: both.then_some(start + Span(1)),
-            ..build::vc(name, from, "d", route, Class::Ubr, datagrams(size))
+            stop,
+            ..to_d(name, from, Class::Ubr, frames)
         });
     }
     for (order, offset) in [

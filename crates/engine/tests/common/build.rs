@@ -149,6 +149,27 @@ pub fn dumbbell(
     net
 }
 
+/// Hosts a and b at switch s, c and d at t: the link between the switches is twice as fast as all others, so that what a and b send comes to t
+/// sooner than it goes on to d. The links of a and b have the delay `near`, all others `far`.
+pub fn fast_between(near: Span, far: Span, duration: Span) -> Scenario {
+    let mut net = network(duration);
+    net.hosts = ["a", "b", "c", "d"].map(host).into();
+    net.switches = ["s", "t"]
+        .map(|name| switch(name, None, DropPolicy::TailDrop))
+        .into();
+    for (from, to, delay) in [
+        ("a", "s", near),
+        ("b", "s", near),
+        ("c", "t", far),
+        ("t", "d", far),
+    ] {
+        net.links.extend(links(from, to, OC3, delay));
+    }
+    let fast = BitRate(2 * OC3.0);
+    net.links.extend(links("s", "t", fast, far));
+    net
+}
+
 /// Index of the link from `from` to `to`.
 pub fn index_of(scenario: &Scenario, from: &str, to: &str) -> usize {
     let found = |l: &Link| l.from == from && l.to == to;

@@ -45,3 +45,15 @@ pub fn agrees(case: &Case) -> Result<(), TestCaseError> {
     }
     Ok(())
 }
+
+/// The same of `net`, not replicated, under both orders of coincident arrivals and departures.
+pub fn both_orders_agree(mut net: Scenario) {
+    for arrival_first in [true, false] {
+        net.arrival_first = arrival_first;
+        let case = Case {
+            scenario: net.clone(),
+            replication: None,
+        };
+        agrees(&case).unwrap();
+    }
+}
