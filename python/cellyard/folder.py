@@ -135,13 +135,9 @@ def untold(store: Store | None) -> str:
 
 def interrupted(finished: str, store: Store | None) -> str:
     """What to tell of an interrupted command: what has ``finished``, and what of it is kept for the next."""
-    kept = (
-        f"{_kept_in(store)}, and the same command goes on from there"
-        if store and store.kept
-        else "nothing is kept without --out or --store"
-        if store is None
-        else _kept_in(store)
-    )
+    kept = _kept_in(store) if store else "nothing is kept without --out or --store"
+    if store and store.kept:
+        kept += ", and the same command goes on from there"
     return printable(f"interrupted: {finished}; {kept}")
 
 

@@ -25,6 +25,7 @@ pub(super) trait LossRecovery {
         _acked: u64,
         _out: &mut Vec<Segment>,
     ) {
+        unreachable!("all is usual to it")
     }
 
     /// `ack.ack` equals `core.snd_una` while data are outstanding.
