@@ -31,6 +31,9 @@ vc = [{ from = "source", to = "sink", traffic = { kind = "tcp", recovery = "vani
 if hasattr(signal, "SIGHUP"):
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
+# Where a command fails by a fault of its own, a test is to show which.
+os.environ["CELLYARD_TRACEBACK"] = "1"
+
 Cli = Callable[..., subprocess.CompletedProcess[str]]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from types import SimpleNamespace
 
 import cellyard as cy
@@ -35,6 +36,29 @@ def test_a_failed_run_ends_the_command_with_status_1(capsys: pytest.CaptureFixtu
 
     assert cli_command.guarded(fail) == 1
     assert capsys.readouterr().err == "a run failed\n"
+
+
+@pytest.mark.parametrize("shown", ["", "0", "1"])
+def test_a_fault_of_our_own_is_told_as_such_in_a_line(
+    shown: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class PanicException(BaseException):
+        """As the engine's panics reach Python."""
+
+    def fail(fault: BaseException) -> int:
+        raise fault
+
+    monkeypatch.setenv(cli_command.TRACEBACK, shown)
+    for fault in (KeyError("no\nsuch"), PanicException("index out of bounds")):
+        assert cli_command.guarded(partial(fail, fault)) == 70
+        *before, last = capsys.readouterr().err.splitlines()
+        assert last.startswith(f"this is a fault in cellyard itself: {type(fault).__name__}: ") and "report" in last
+        if shown == "1":
+            assert before[0].startswith("Traceback") and "in fail" in "".join(before)
+        else:
+            assert before == [] and last.endswith("CELLYARD_TRACEBACK=1 shows")
+    assert cli_command.guarded(partial(fail, MemoryError())) == 1
+    assert capsys.readouterr().err == "there is not enough memory\n"
 
 
 def test_cancelled_batch_finishes_nothing_more() -> None:

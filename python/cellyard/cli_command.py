@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 from enum import StrEnum
 from typing import TypeVar
 
 from cellyard import declare, terminal
-from cellyard.commands import FAILED, INTERRUPTED, USAGE
+from cellyard.commands import FAILED, FAULT, INTERRUPTED, USAGE
+
+#: Shows where a fault came from, unless it is empty or 0.
+TRACEBACK = "CELLYARD_TRACEBACK"
 
 F = TypeVar("F", bound=Callable[..., int | None])
 
@@ -49,6 +53,25 @@ def guarded(call: Callable[[], int | None]) -> int:
     except OSError as error:
         told(f"{error.filename or 'system'}: {error.strerror or error}")
         return FAILED
+    except MemoryError:
+        told("there is not enough memory")
+        return FAILED
+    except (SystemExit, GeneratorExit):
+        raise
+    except BaseException as fault:  # a panic of the engine is no `Exception`
+        return _fault(fault)
+
+
+def _fault(fault: BaseException) -> int:
+    """Tell of an error that no input should cause; its exit status."""
+    asked = os.environ.get(TRACEBACK, "") not in ("", "0")
+    if asked:
+        import traceback
+
+        print("".join(traceback.format_exception(fault)), end="", file=sys.stderr)
+    how = "please report it with the command" if asked else f"please report it with what {TRACEBACK}=1 shows"
+    told(f"this is a fault in cellyard itself: {type(fault).__name__}: {fault}; {how}")
+    return FAULT
 
 
 def told(message: str) -> None:

@@ -6,5 +6,8 @@ Where one prints or writes much, the text has a module of its own (``run_text``)
 #: Exit statuses: a run failed, or a file could not be written; bad usage, or a scenario that cannot be simulated.
 FAILED, USAGE = 1, 2
 
+#: Exit status of a fault in Cellyard itself, as `sysexits.h` has it for internal errors of software.
+FAULT = 70
+
 #: Exit status of a command that was interrupted; what was finished has been printed and written.
 INTERRUPTED = 130
