@@ -11,10 +11,13 @@ from typing import Any
 import numpy as np
 import pytest
 from cellyard.agreement import agreement, rank_correlation
+from cellyard.commands import study_run
+from cellyard.commands.study_run import reproduce
 from cellyard.errors import UsageError
 from cellyard.metrics import METRICS
 from cellyard.reproduce import Reproduction
 from cellyard.scenario import Scenario
+from cellyard.store import Store
 from cellyard.study import Row, Rows, load, select, studies
 from conftest import Cli
 from hypothesis import given
@@ -111,6 +114,27 @@ def test_study_resumes_from_its_folder(cli: Cli, tmp_path: Path) -> None:
     vcs = list(csv.DictReader((tmp_path / "out/ubr-plus-vcs.csv").open()))
     assert [line["vc"] for line in vcs[:6]] == ["1", "2", "3", "4", "5", "1"]
     assert sum(float(line["goodput_mbps"]) for line in vcs[:5]) == pytest.approx(125.2, rel=1e-3)
+
+
+def test_only_runs_that_are_to_be_made_are_announced(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def announced(rows: Rows, replications: int) -> str:
+        with Store(tmp_path / "runs.sqlite") as store:
+            _, status, _ = reproduce(
+                study, rows, replications=replications, seed=1, jobs=1, memory=None, store=store, cluster=None
+            )
+        assert status == 0
+        return capsys.readouterr().err
+
+    monkeypatch.setattr(study_run, "LONG_SECONDS", 0.0)
+    study = load("ubr-plus")
+    rows = select(study, ["2-3"], [("configuration", "lan"), ("sources", "5"), ("buffer_cells", "1000")])
+    assert len(rows) == 4
+    assert announced(Rows(rows[:1]), 1).startswith("ubr-plus: 1 run to be made, some ")
+    assert announced(Rows(rows[:2]), 1).startswith("ubr-plus: 1 run to be made beside 1 that is stored, some ")
+    assert announced(rows, 2).startswith("ubr-plus: 6 runs to be made beside 2 that are stored, some ")
+    assert announced(rows, 2) == ""
 
 
 def test_tables_beside_others_are_judged_on_their_own() -> None:

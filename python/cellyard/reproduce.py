@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -37,16 +38,15 @@ class Reproduction:
         draws: tuple[int | None, ...] = (None,) if replications is None else tuple(range(replications))
         self._jobs: list[Job] = []
         measures = study.measures
-        #: One per row, before its draws.
-        self.scenarios = [study.scenario(row).with_seed(seed) for row in rows]
         # Rows that tell of one scenario, as of its VCs, share its runs.
         alike: dict[str, list[Row]] = {}
         numbers: dict[str, int] = {}
         #: Per row: the number of its scenario among those that differ, and its place among the rows of that.
         self._places: list[tuple[int, int]] = []
-        for row, scenario in zip(rows, self.scenarios, strict=True):
-            own = alike.setdefault(scenario.canonical, [])
-            self._places.append((numbers.setdefault(scenario.canonical, len(numbers)), len(own)))
+        for row in rows:
+            text = study.scenario(row).with_seed(seed).canonical
+            own = alike.setdefault(text, [])
+            self._places.append((numbers.setdefault(text, len(numbers)), len(own)))
             own.append(row)
         for text, own in alike.items():
             keep = RowMetrics(measures, tuple(own))
@@ -58,6 +58,11 @@ class Reproduction:
     def total(self) -> int:
         """Number of runs."""
         return len(self._jobs)
+
+    @property
+    def missing(self) -> Mapping[str, int]:
+        """The scenarios of runs that have not finished, each with the number of these."""
+        return Counter(job.scenario for index, job in enumerate(self._jobs) if index not in self._kept)
 
     def advance(
         self,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Sequence
 from contextlib import nullcontext
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cellyard import overview, provenance
+from cellyard.batch import all_cores
 from cellyard.cluster import Workers, asked
 from cellyard.commands import FAILED, INTERRUPTED, study_files, study_text
 from cellyard.errors import UsageError
@@ -71,13 +71,17 @@ def command(
 
 
 def expect(study: Study, reproduction: Reproduction, jobs: int | None, *, on_threads: bool = True) -> None:
-    """Say beforehand how long it takes, if it is long; runs that a folder already holds are counted too."""
-    seconds = sum(overview.seconds(overview.outline(scenario.canonical)) for scenario in reproduction.scenarios)
-    seconds *= reproduction.total / max(len(reproduction.scenarios), 1)
+    """Say how long the runs that are still to be made take, if it is long, and how many were stored."""
+    missing = reproduction.missing
+    seconds = sum(overview.seconds(overview.outline(text)) * count for text, count in missing.items())
     if seconds >= LONG_SECONDS:
-        threads = min(jobs or os.cpu_count() or 1, reproduction.total)
+        runs = sum(missing.values())
+        threads = min(jobs or all_cores(), runs)
         here = f", {told_time(seconds / threads)} on {threads} thread{'s' * (threads > 1)}" if on_threads else ""
-        print(f"{study.name}: {reproduction.total} runs, some {told_time(seconds)} of CPU time{here}", file=sys.stderr)
+        known = reproduction.total - runs
+        beside = f" beside {known} that {'are' if known > 1 else 'is'} stored" if known else ""
+        told = f"{runs} run{'s' * (runs > 1)} to be made{beside}, some {told_time(seconds)} of CPU time{here}"
+        print(f"{study.name}: {told}", file=sys.stderr)
 
 
 def told_time(seconds: float) -> str:
@@ -110,18 +114,24 @@ def reproduce(
     if len(rows) * (replications or 1) > MOST_RUNS:
         raise UsageError(f"--replications {replications}: more than {MOST_RUNS} runs in one go")
     reproduction = Reproduction(study, rows, replications=replications, seed=1 if seed is None else seed)
-    expect(study, reproduction, jobs, on_threads=cluster is None)
     status = 0
+    announced = False
     with (
         store or nullcontext(),
         Progress(study.name, reproduction.total) as progress,
     ):
         if store and store.note:
             print(f"note: {store.note}", file=sys.stderr)
+
+        def far(done: float) -> None:
+            nonlocal announced
+            if not announced:  # what is stored has been told before anything is run
+                announced = True
+                expect(study, reproduction, jobs, on_threads=cluster is None)
+            progress.update(done)
+
         try:
-            for _ in reproduction.advance(
-                threads=jobs, memory=memory, store=store, on=cluster, on_progress=progress.update
-            ):
+            for _ in reproduction.advance(threads=jobs, memory=memory, store=store, on=cluster, on_progress=far):
                 pass
         except KeyboardInterrupt:
             status = INTERRUPTED
