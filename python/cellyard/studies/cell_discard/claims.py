@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from statistics import mean
+from typing import Any
 
 from cellyard.answer import apart, means
 from cellyard.paired import paired
@@ -20,23 +22,36 @@ SIZES = (1460, 9140)
 EQUAL = 0.03
 
 
-def of(rows: Rows, metric: str) -> dict[str, float]:
-    """A metric by drop policy, where each has one row; the fairness of nothing, where no source gets through, counts as 0."""
-    return {row["drop_policy"]: float(row.simulated[metric] or 0.0) for row in rows}
+#: A metric by drop policy; all are defined but fairness, which is `None` where no source gets through.
+Values = Mapping[str, Any]
 
 
-def told(values: dict[str, float], digits: int = 2) -> str:
-    """Values by policy, the largest first."""
-    order = sorted(values, key=lambda policy: -values[policy])
-    return ", ".join(f"{named('drop_policy', policy)} {values[policy]:.{digits}f}" for policy in order)
+def of(rows: Rows, metric: str) -> Values:
+    """A metric by drop policy, where each has one row."""
+    return {row["drop_policy"]: row.simulated[metric] for row in rows}
 
 
-def _by_size(rows: Rows, environment: str, metric: str) -> dict[int, dict[str, float]]:
+def defined(values: Values) -> dict[str, float]:
+    """Those that are."""
+    return {policy: value for policy, value in values.items() if value is not None}
+
+
+def told(values: Values, digits: int = 2) -> str:
+    """Values by policy, the largest first, those that are not defined last."""
+    known = defined(values)
+    parts = [
+        f"{named('drop_policy', each)} {known[each]:.{digits}f}"
+        for each in sorted(known, key=lambda each: -known[each])
+    ]
+    return ", ".join(parts + [f"{named('drop_policy', each)} not defined" for each in values if each not in known])
+
+
+def _by_size(rows: Rows, environment: str, metric: str) -> dict[int, Values]:
     chosen = rows.where(table="1-2", environment=environment)
     return {size: of(chosen.where(mss_bytes=size), metric) for size in SIZES}
 
 
-def _sizes(values: dict[int, dict[str, float]], digits: int = 2) -> str:
+def _sizes(values: Mapping[int, Values], digits: int = 2) -> str:
     return "; ".join(f"MSS {size}: {told(values[size], digits)}" for size in SIZES)
 
 
@@ -71,8 +86,9 @@ def lan_fairness(rows: Rows) -> Verdict:
     return _fairest(_by_size(rows, "lan", "fairness"), "fba")
 
 
-def _fairest(fairness: dict[int, dict[str, float]], policy: str) -> Verdict:
-    holds = all(max(values, key=lambda each: values[each]) == policy for values in fairness.values())
+def _fairest(fairness: Mapping[int, Values], policy: str) -> Verdict:
+    known = [defined(values) for values in fairness.values()]
+    holds = all(max(values, key=lambda each: values[each], default="") == policy for values in known)
     return Verdict(holds, "fairness, " + "; ".join(f"MSS {size}: {told(of)}" for size, of in fairness.items()))
 
 
@@ -130,7 +146,6 @@ def collapse(rows: Rows) -> Verdict:
     """Section 4.2, figure 6: 27 sources at 680 kb/s, 23 at 2 kb/s; judged by fairness below 0.3 and files never finished."""
     (row,) = rows.where(table="1-2", environment="access", mss_bytes=9140, drop_policy="tail-drop")
     starved, fairness = row.simulated["unfinished_sources"], row.simulated["fairness"]
-    # There is no fairness where no source gets through.
     shown = "not defined" if fairness is None else f"{fairness:.2f}"
     return Verdict(
         (fairness is None or fairness < 0.3) and starved > 0,
@@ -141,22 +156,25 @@ def collapse(rows: Rows) -> Verdict:
 
 @claim("EPD does well by every criterion.", "1-2")
 def epd_is_good(rows: Rows) -> Verdict:
-    """Section 4.2: satisfactory everywhere; judged as never far behind the best of the others in goodput, and always fairer than UBR."""
+    """Section 4.2: satisfactory everywhere; judged as never far behind the best in goodput, and fairer than UBR where both are defined."""
     behind, fairer = {}, []
     for environment in ("lan", "access"):
         for size in SIZES:
             goodput, fairness = (_by_size(rows, environment, metric)[size] for metric in ("goodput", "fairness"))
             behind[environment, size] = max(goodput.values()) - goodput["epd"]
-            fairer.append(fairness["epd"] - fairness["tail-drop"])
+            if {"epd", "tail-drop"} <= defined(fairness).keys():
+                fairer.append(fairness["epd"] - fairness["tail-drop"])
+    beyond = f"by {min(fairer):+.2f} to {max(fairer):+.2f}" if fairer else "not defined"
+    if 0 < len(fairer) < len(behind):
+        beyond += f", defined for {len(fairer)} of {len(behind)} pairs"
     return Verdict(
-        max(behind.values()) < 0.1 and min(fairer) > 0,
-        f"at most {max(behind.values()):.3f} of goodput behind the best; fairness beyond that of UBR by "
-        f"{min(fairer):+.2f} to {max(fairer):+.2f}",
+        max(behind.values()) < 0.1 and min(fairer, default=0.0) > 0,
+        f"at most {max(behind.values()):.3f} of goodput behind the best; fairness beyond that of UBR {beyond}",
     )
 
 
 def score(row: Row) -> float:
-    """Goodput and fairness as one number."""
+    """Goodput and fairness as one number: 0 where no source gets through, which is the worst and has no fairness."""
     return float(row.simulated["goodput"] or 0.0) + float(row.simulated["fairness"] or 0.0)
 
 
