@@ -307,7 +307,9 @@ def test_figures_of_a_study_have_points_on_axes_that_say_what_they_are(name: str
 def test_a_figure_of_some_rows_has_panels_for_these_alone(
     name: str, figure: str, where: dict[str, Any], panels: int
 ) -> None:
-    drawn = getattr(load(name).part("figures"), figure)(noise(name).where(**where))
+    study = load(name)
+    of_study = [study] if figure == "services" else []
+    drawn = getattr(study.part("figures"), figure)(*of_study, noise(name).where(**where))
     axes = drawn.figure.axes
     assert len(axes) == panels
     assert all(any(len(line.get_xdata()) for line in one.lines) for one in axes)

@@ -216,6 +216,31 @@ def test_prose_of_rows_that_do_not_match_has_the_numbers_of_this_run(shown: Page
     assert not any("table 6" in text for text in shown.text("p"))  # it was not run
 
 
+@pytest.mark.parametrize(
+    ("name", "table", "figure", "key", "values"),
+    [
+        ("abr-or-ubr", "services", "services", "service", ("epd", "abr")),
+        ("ubr-plus", "2-3", "policies", "drop_policy", ("epd", "fba")),
+        ("ubr-plus", "2-3", "agreement", "drop_policy", ("fba",)),
+        ("guaranteed-rate", "1-2", "periods", "drop_policy", ("selective-drop",)),
+    ],
+)
+def test_services_and_policies_keep_colour_and_marker_whatever_else_is_drawn(
+    name: str, table: str, figure: str, key: str, values: tuple[str, ...]
+) -> None:
+    def styles(rows: Rows) -> dict[str, tuple[Any, Any]]:
+        drawn = getattr(study.part("figures"), figure)(study, rows).figure
+        lines = {one.get_label(): one.lines[0] for axes in drawn.axes for one in axes.containers}
+        return {label: (line.get_color(), line.get_marker()) for label, line in lines.items()}
+
+    study = load(name)
+    rows = study.tables[table].rows
+    rows = Rows(replace(row, simulated=dict.fromkeys(study.measures.names, 0.5)) for row in rows)
+    of_all, chosen = styles(rows), styles(rows.where(**{key: values}))
+    assert len(of_all) > len(chosen) == len(values)
+    assert chosen.items() <= of_all.items()
+
+
 def test_every_figure_is_on_the_page_and_in_a_file(shown: Page, folder: Path) -> None:
     assert shown.attributes("figure", "id") == [f"fig-{name}" for name in FIGURES]
     assert shown.text("h3") == shown.attributes("img", "alt") and all(shown.text("figcaption"))

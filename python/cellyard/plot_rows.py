@@ -149,7 +149,7 @@ def named(parameter: str, value: Any) -> str:
     return _VALUES.get(parameter, "{}").format(text)
 
 
-def levels(rows: Rows, parameter: str) -> list[Any]:
+def levels(rows: Sequence[Row], parameter: str) -> list[Any]:
     """The values of a parameter: numbers in ascending order, names as they come."""
     found = list(dict.fromkeys(row.parameters[parameter] for row in rows))
     return sorted(found) if all(isinstance(value, (int, float)) for value in found) else found
@@ -164,18 +164,20 @@ def against(
     group: str,
     places: Sequence[Any],
     groups: Sequence[Any],
+    among: Sequence[Any] = (),
     scale: float = 1,
 ) -> None:
     """A metric over the values ``places`` of parameter ``x``, a line of its own colour and marker per value of ``group``.
 
     Filled: simulated, with ranges. Hollow: published. The values of ``x`` stand at equal distances, and groups a little
-    apart, so that none hides another. ``scale`` multiplies what is drawn.
+    apart, so that none hides another. Each group has the colour and the marker of its place ``among`` all that there could be, if these are
+    given. ``scale`` multiplies what is drawn.
     """
     figure: Any = axes.get_figure(root=True)
     room = 72 * axes.bbox.width / figure.dpi / max(len(places), 1)
     apart = min(APART, TOGETHER / max(len(groups), 1), CLEAR / room)
     for number, value in enumerate(groups):
-        colour, marker = COLOURS[number % len(COLOURS)], MARKERS[number % len(MARKERS)]
+        colour, marker = style((among or groups).index(value))
         shift = apart * (number - (len(groups) - 1) / 2)
         own = sorted(rows.where(**{group: value}), key=lambda row: places.index(row[x]))
         own = [row for row in own if row.simulated[metric] is not None]
@@ -194,6 +196,11 @@ def against(
     axes.set_xticks(range(len(places)), [_tick(place) for place in places])
     as_written(axes.get_xticklabels())
     axes.set_xlim(-0.5, len(places) - 0.5)
+
+
+def style(number: int) -> tuple[str, str]:
+    """Colour and marker of the group with that number."""
+    return COLOURS[number % len(COLOURS)], MARKERS[number % len(MARKERS)]
 
 
 def _tick(place: Any) -> str:
@@ -248,22 +255,24 @@ def grid(
     columns: Sequence[str],
     lines: Sequence[str] = (),
     apart: Sequence[str] = (),
+    among: Sequence[Row] = (),
     width: float = 7.2,
 ) -> Figure:
     """Panels of `against`: the values of ``columns`` side by side, metrics and the values of ``lines`` below each other.
 
     Panels of one line share their scale, which holds all that is drawn; those that differ in a parameter named in ``apart`` do not.
+    ``among`` are all rows that these could have been chosen from, of which each group keeps its colour.
     """
     across = _combinations(rows, columns)
     down = [(metric, chosen) for metric in metrics for chosen in _combinations(rows, lines)]
     narrow = len(across) > 3
     figure, axes = panels_grid(len(down), len(across), width=width, height=0.75 + 0.15 * narrow + 1.55 * len(down))
-    groups = levels(rows, group)
+    groups, known = levels(rows, group), levels(among, group)
     for own, (metric, line) in zip(axes, down, strict=True):
         alike: dict[tuple[Any, ...], list[Axes]] = {}
         for one, column in zip(own, across, strict=True):
             chosen = rows.where(**column, **line)
-            against(one, chosen, metric, x=x, group=group, places=levels(chosen, x), groups=groups)
+            against(one, chosen, metric, x=x, group=group, places=levels(chosen, x), groups=groups, among=known)
             alike.setdefault(tuple(column[key] for key in apart), []).append(one)
             if own is axes[0]:
                 one.set_title(("\n" if narrow else ", ").join(named(key, value) for key, value in column.items()))
@@ -350,24 +359,33 @@ def marks() -> Iterator[Line2D]:
     yield Line2D([], [], color=grey, marker="o", markersize=6.8, fillstyle="none", linestyle="", label=PUBLISHED)
 
 
-def compared(rows: Rows, metrics: Sequence[str], *, lines: str, group: str) -> Figure:
-    """Simulated over published values: metrics side by side, the values of ``lines`` below each other, each with a scale of its own."""
+def compared(rows: Rows, metrics: Sequence[str], *, lines: str, group: str, among: Sequence[Row] = ()) -> Figure:
+    """Simulated over published values: metrics side by side, the values of ``lines`` below each other, each with a scale of its own.
+
+    ``among`` as for `grid`.
+    """
     down = levels(rows, lines)
-    groups = levels(rows, group)
+    groups, known = levels(rows, group), levels(among, group)
     figure, axes = panels_grid(len(down), len(metrics), width=3.3 * len(metrics), height=0.5 + 3.1 * len(down))
     for own, value in zip(axes, down, strict=True):
         for one, metric in zip(own, metrics, strict=True):
             chosen = rows.where(**{lines: value})
-            against_diagonal(one, chosen, metric, group=group, groups=groups)
+            against_diagonal(one, chosen, metric, group=group, groups=groups, among=known)
             as_written([one.set_title(named(lines, value))])
     legend_above(figure, axes[0][0], published=False)
     return figure
 
 
-def against_diagonal(axes: Axes, rows: Rows, metric: str, *, group: str, groups: Sequence[Any]) -> None:
-    """Simulated over published values with their ranges, a colour and marker per value of ``group``; on the diagonal they agree."""
+def against_diagonal(
+    axes: Axes, rows: Rows, metric: str, *, group: str, groups: Sequence[Any], among: Sequence[Any] = ()
+) -> None:
+    """Simulated over published values with their ranges, a colour and marker per value of ``group``; on the diagonal they agree.
+
+    ``among`` as for `against`.
+    """
     ends = []
-    for number, value in enumerate(groups):
+    for value in groups:
+        colour, marker = style((among or groups).index(value))
         own = [
             row for row in rows.where(**{group: value}) if is_printed(row, metric) and row.simulated[metric] is not None
         ]
@@ -375,8 +393,8 @@ def against_diagonal(axes: Axes, rows: Rows, metric: str, *, group: str, groups:
         simulated = [float(row.simulated[metric]) for row in own]
         below, above = _ranges(own, metric)
         axes.errorbar(
-            printed, simulated, yerr=[below, above], fmt=MARKERS[number % len(MARKERS)], color=COLOURS[number % len(COLOURS)],
-            markersize=4, markeredgecolor="white", markeredgewidth=0.4, elinewidth=0.7, label=named(group, value),
+            printed, simulated, yerr=[below, above], fmt=marker, color=colour, markersize=4,
+            markeredgecolor="white", markeredgewidth=0.4, elinewidth=0.7, label=named(group, value),
         )  # fmt: skip
         ends += printed + [s - b for s, b in zip(simulated, below, strict=True)]
         ends += [s + a for s, a in zip(simulated, above, strict=True)]

@@ -32,7 +32,7 @@ def figures(study: Study, rows: Rows) -> Iterator[plot.Drawn]:
     if chosen := rows.where(table="abr-sources"):
         yield by_sources(chosen)
     if chosen := rows.where(table="services"):
-        yield services(chosen)
+        yield services(study, chosen)
     if chosen := rows.where(table="windows"):
         yield by_window(chosen)
     if chosen := rows.where(table="granularity"):
@@ -131,11 +131,12 @@ def by_sources(rows: Rows) -> plot.Drawn:
     )
 
 
-def services(rows: Rows) -> plot.Drawn:
+def services(study: Study, rows: Rows) -> plot.Drawn:
     """One workload over all services."""
     chosen = Rows(replace(row, parameters={**row.parameters, "network": _network(row)}) for row in rows)
     metrics = ("efficiency", "fairness", "cell_loss_percent", "max_queue_cells", "host_queue_cells", "delay_ms")
     groups = plot_rows.levels(chosen, "service")
+    known = plot_rows.levels(study.tables["services"].rows, "service")
     configurations = plot_rows.levels(chosen, "configuration")
     figure, axes = plot.panels_grid(
         len(metrics), len(configurations), width=1.5 + 2.7 * len(configurations), height=10.5
@@ -143,9 +144,8 @@ def services(rows: Rows) -> plot.Drawn:
     for line, metric in zip(axes, metrics, strict=True):
         for one, configuration in zip(line, configurations, strict=True):
             own = chosen.where(configuration=configuration)
-            plot_rows.against(
-                one, own, metric, x="network", group="service", places=plot_rows.levels(own, "network"), groups=groups
-            )
+            places = plot_rows.levels(own, "network")
+            plot_rows.against(one, own, metric, x="network", group="service", places=places, groups=groups, among=known)
             lines: list[Any] = [drawn[0] for drawn in one.containers]
             for drawn in lines:
                 drawn.set_linestyle("")

@@ -32,14 +32,14 @@ def figures(study: Study, rows: Rows) -> Iterator[plot.Drawn]:
         yield shares(study)
         yield window(study)
     if chosen := rows.where(table="1-2"):
-        yield periods(chosen)
+        yield periods(study, chosen)
     if chosen := rows.where(table=("3-5", "4-6", "7-8-9")):
         for metric in METRICS:
             yield factors(chosen, metric)
     for table, where in WHERE.items():
         if chosen := rows.where(table=table):
             for metric in METRICS:
-                yield guarantees(chosen, metric, where)
+                yield guarantees(study, chosen, metric, where)
     if chosen := rows.where(table="vbr-cost"):
         yield vbr_cost(chosen)
 
@@ -96,7 +96,7 @@ def window(study: Study) -> plot.Drawn:
     )
 
 
-def periods(rows: Rows) -> plot.Drawn:
+def periods(study: Study, rows: Rows) -> plot.Drawn:
     """Figure 4 of the text: what the period of VBR does, by drop policy and buffer."""
     return plot.Drawn(
         "figure-4",
@@ -109,6 +109,7 @@ def periods(rows: Rows) -> plot.Drawn:
             group="drop_policy",
             columns=("configuration", "buffer_cells"),
             apart=["configuration"],
+            among=study.tables["1-2"].rows,
         ),
     )
 
@@ -136,13 +137,21 @@ def factors(rows: Rows, metric: str) -> plot.Drawn:
     )
 
 
-def guarantees(rows: Rows, metric: str, where: str) -> plot.Drawn:
+def guarantees(study: Study, rows: Rows, metric: str, where: str) -> plot.Drawn:
     """A metric against the guaranteed rate, a line per drop policy, for each TCP, number of sources and buffer."""
     return plot.Drawn(
         f"table-{rows[0].table}-{metric}",
         f"{metric.capitalize()} against the guaranteed rate, by drop policy: {where}",
         plot_rows.READING,
-        plot_rows.grid(rows, [metric], x="gr", group="drop_policy", columns=("sources", "buffer_cells"), lines=["tcp"]),
+        plot_rows.grid(
+            rows,
+            [metric],
+            x="gr",
+            group="drop_policy",
+            columns=("sources", "buffer_cells"),
+            lines=["tcp"],
+            among=study.tables[rows[0].table].rows,
+        ),
     )
 
 

@@ -23,8 +23,8 @@ METRICS = ("efficiency", "fairness")
 def figures(study: Study, rows: Rows) -> Iterator[plot.Drawn]:
     """All figures whose tables were run."""
     if chosen := rows.where(table="2-3"):
-        yield policies(chosen)
-        yield agreement(chosen)
+        yield policies(study, chosen)
+        yield agreement(study, chosen)
         yield window(study)
         yield queue(study)
     for place in ("lan", "wan"):
@@ -35,7 +35,7 @@ def figures(study: Study, rows: Rows) -> Iterator[plot.Drawn]:
             yield factorial(chosen, table, place)
 
 
-def policies(rows: Rows) -> plot.Drawn:
+def policies(study: Study, rows: Rows) -> plot.Drawn:
     """The study's question: efficiency and fairness against the buffer, a line per drop policy."""
     return plot.Drawn(
         "policies",
@@ -48,18 +48,19 @@ def policies(rows: Rows) -> plot.Drawn:
             group="drop_policy",
             columns=("configuration", "sources"),
             apart=["configuration"],
+            among=study.tables["2-3"].rows,
         ),
     )
 
 
-def agreement(rows: Rows) -> plot.Drawn:
+def agreement(study: Study, rows: Rows) -> plot.Drawn:
     """All rows of tables 2 and 3 against what was published."""
     return plot.Drawn(
         "table-2-3",
         "Tables 2 and 3: simulated against published",
         "A point per row, LAN above and WAN below with scales of their own; on the diagonal both agree. Bars are the ensemble's 5 to "
         "95 % ranges.",
-        plot_rows.compared(rows, METRICS, lines="configuration", group="drop_policy"),
+        plot_rows.compared(rows, METRICS, lines="configuration", group="drop_policy", among=study.tables["2-3"].rows),
     )
 
 
