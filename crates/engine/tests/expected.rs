@@ -107,3 +107,49 @@ fn stops_files_and_rates_are_expected() {
         check(&format!("{set} = {to}"), &read(text, &[(set, to)]));
     }
 }
+
+#[test]
+fn cells_that_are_looked_at_one_by_one_are_expected_to_take_longer() {
+    let seconds = |text, set: &[(&str, &str)]| {
+        let expected = describe(&read(text, set))
+            .expect("it can be built")
+            .expected;
+        expected.cpu_s / expected.station_cells
+    };
+    let lan = include_str!("../../../examples/lan-5.toml");
+    let together = seconds(lan, &[]);
+    for text in [
+        include_str!("../../../examples/two-hops.toml"),
+        include_str!("../../../examples/abr-shares.toml"),
+    ] {
+        assert!(seconds(text, &[]) > 1.3 * together);
+    }
+    for (set, factor) in [
+        (
+            (
+                "switch.west.ubr.drop",
+                "{ policy = \"cell-red\", min_th = \"200 cells\", max_th = \"800 cells\" }",
+            ),
+            1.5,
+        ),
+        (
+            ("switch.west.ubr.drop", "{ policy = \"fba\", r = 0.2 }"),
+            1.3,
+        ),
+        (
+            (
+                "switch.west.scheduler",
+                "{ kind = \"per-vc\", class = \"ubr\" }",
+            ),
+            3.0,
+        ),
+        (
+            ("probe", "[{ what = \"queue\", of = \"west->east\" }]"),
+            2.0,
+        ),
+        (("link.source->west.rate", "100 Mbps"), 2.0),
+    ] {
+        let found = seconds(lan, &[set]) / together;
+        assert!((factor..10.0 * factor).contains(&found), "{set:?}: {found}");
+    }
+}

@@ -4,14 +4,19 @@
 //! A TCP asks for its window per round trip, after a slow start that doubles each round trip, and for no more than its file; other
 //! sources for their rate. Losses, timeouts and the shares of schedulers are not foreseen, so a count may be off by a factor, but
 //! not by orders of magnitude.
+//!
+//! The seconds are those of one core that others were using, over the examples and rows of all studies. Where cells are taken together, what
+//! counts is frames. It is cells where each is looked at: by a gate that judges it or has a limit near, by a scheduler that serves VCs one by
+//! one, by a probe, in turns with cells of other VCs, or at an ABR end system. Most runs take between half and twice what is told; those
+//! whose TCPs mostly wait for their timers take less.
 
 use crate::aal5::ACK_CELLS;
 use crate::build::queueing_links;
 use crate::class::Class;
 use crate::flow::FlowKind;
-use crate::port::gate::judges_each;
+use crate::port::gate::{judges_each, smallest_refusal};
 use crate::processing::is_constant;
-use crate::scenario::{Scenario, TcpParams, Vc};
+use crate::scenario::{Scenario, Scheduler, TcpParams, Traffic, Vc};
 use crate::topology::Topology;
 use crate::units::CELL_BITS;
 use rustc_hash::FxHashSet;
@@ -37,18 +42,29 @@ const EACH_HOP: f64 = 1.6e-6;
 /// For each link, host and VC.
 const EACH_COMPONENT: f64 = 2.0e-6;
 /// For each frame: sender, receiver and event list.
-const EACH_FRAME: f64 = 0.06e-6;
+const EACH_FRAME: f64 = 0.08e-6;
+/// For each cell of a source without frames: alone, or in bursts, which are runs.
+const EACH_SINGLE_CELL: f64 = 0.13e-6;
+const EACH_CELL_OF_A_BURST: f64 = 25e-9;
+
 /// For each cell of a station.
-const EACH_STATION_CELL: f64 = 2.2e-9;
+const EACH_STATION_CELL: f64 = 3e-9;
+/// Beside that, for each that comes in turns of one with others: from a slower link to a port with several inputs, or from a station before.
+const EACH_CELL_IN_TURNS: f64 = 40e-9;
+/// For each in a class with a queue for each VC.
+const EACH_CELL_BY_VC: f64 = 80e-9;
+/// For each of a port that a probe watches.
+const EACH_WATCHED_CELL: f64 = 75e-9;
 
-/// For each cell of a port that a probe watches, beside that.
-const EACH_WATCHED_CELL: f64 = 40e-9;
-
-/// For each cell that a policer or a drop policy is asked about, beside that, lost ones too.
+/// For each cell that a policer or a drop policy is asked about, lost ones too.
 const EACH_JUDGED_CELL: f64 = 20e-9;
+/// For each cell, lost ones too, of a queue whose policy may refuse frames while less than half of the buffer is taken: no limit is ever far.
+const EACH_ASKED_CELL: f64 = 10e-9;
 
-/// For each cell that leaves an ABR end system, beside that: its turn, and RM cells with what they meet.
-const EACH_PACED_CELL: f64 = 80e-9;
+/// For each cell that leaves an ABR end system: its turn there and at ports, RM cells with what they meet, and the root of the number of
+/// ABR VCs among whose cells it comes.
+const EACH_PACED_CELL: f64 = 60e-9;
+const EACH_PACED_CELL_BY_ROOT: f64 = 18e-9;
 
 /// What a VC asks for.
 #[derive(Clone, Copy, Default)]
@@ -75,11 +91,12 @@ pub fn expected(scenario: &Scenario, topology: &Topology) -> Expected {
     let is_station = |link: usize| can_queue[link] || looks_at_each(scenario, topology, link);
     let names: FxHashSet<&str> = scenario.probes.iter().map(|p| p.of.as_str()).collect();
     let is_watched = |link: usize| names.contains(scenario.links[link].name.as_str());
+    let abr_vcs = abr_vcs(scenario, topology);
     let mut found = Expected::default();
-    let (mut watched_cells, mut judged_cells, mut paced_cells) = (0.0, 0.0, 0.0);
     let mut hops = 0;
-    for (vc, demand) in demands.iter().enumerate() {
-        let flow = |kind| &topology.flows[topology.flow(vc, kind).index()];
+    for (index, demand) in demands.iter().enumerate() {
+        let vc = &scenario.vcs[index];
+        let flow = |kind| &topology.flows[topology.flow(index, kind).index()];
         let (there, back) = (flow(FlowKind::Data), flow(FlowKind::Ack));
         let share = there
             .path
@@ -92,52 +109,104 @@ pub fn expected(scenario: &Scenario, topology: &Topology) -> Expected {
             demand.frames
         };
         let acks = demand.frames * share * demand.acks;
-        let both = scenario.vcs[vc].traffic.sends_both_ways();
+        let both = vc.traffic.sends_both_ways();
         let ways = if both { 2.0 } else { 1.0 };
-        found.frames += ways * (sent.max(demand.at_once) + acks);
+        let frames = ways * (sent.max(demand.at_once) + acks);
+        found.frames += frames;
+        found.cpu_s += frames * each_frame(&vc.traffic);
         hops += there.path.len() + back.path.len();
-        let class = scenario.vcs[vc].class;
-        let judged = there.path.iter();
-        let judged = judged.filter(|&&link| is_judged(scenario, topology, link, class));
-        judged_cells += judged.count() as f64 * sent * demand.cells;
         let of_data = demand.frames * share * demand.cells;
         let of_acks = acks * f64::from(ACK_CELLS);
-        if scenario.vcs[vc].abr.is_some() {
-            paced_cells += ways * (of_data + of_acks);
+        if vc.abr.is_some() {
+            let others = there.path.iter().map(|&link| abr_vcs[link]);
+            let others = f64::from(others.max().unwrap_or(0));
+            let each = EACH_PACED_CELL + EACH_PACED_CELL_BY_ROOT * others.sqrt();
+            found.cpu_s += ways * (of_data + of_acks) * each;
         }
+        let at_gates = there.path.iter();
+        let at_gates = at_gates.map(|&link| at_gate(scenario, topology, link, vc.class));
+        found.cpu_s += at_gates.sum::<f64>() * sent * demand.cells;
         let with = |other: f64| if both { other } else { 0.0 };
         for (path, cells) in [
             (&there.path, of_data + with(of_acks)),
             (&back.path, of_acks + with(of_data)),
         ] {
+            let (mut slowest, mut stations) = (u64::MAX, 0);
             for &link in path {
-                let most = seconds * scenario.links[link].rate.0 as f64 / CELL_BITS as f64;
-                let cells = cells.min(most);
+                let rate = scenario.links[link].rate.0;
+                let cells = cells.min(seconds * rate as f64 / CELL_BITS as f64);
                 found.cells += cells;
                 if is_station(link) {
                     found.station_cells += cells;
+                    let from_slower = slowest < rate && topology.inputs[link].len() > 1;
+                    let mut each = EACH_STATION_CELL;
+                    // What an ABR end system sends comes in turns everywhere, which is told above.
+                    if vc.abr.is_none() && (from_slower || stations > 0) {
+                        each += EACH_CELL_IN_TURNS;
+                    }
+                    if is_served_by_vc(scenario, topology, link, vc.class) {
+                        each += EACH_CELL_BY_VC;
+                    }
+                    if is_watched(link) {
+                        each += EACH_WATCHED_CELL;
+                    }
+                    found.cpu_s += cells * each;
+                    stations += 1;
                 }
-                if is_watched(link) {
-                    watched_cells += cells;
-                }
+                slowest = slowest.min(rate);
             }
         }
     }
     let components = scenario.links.len() + scenario.hosts.len() + scenario.vcs.len();
-    found.cpu_s = EACH_RUN
-        + EACH_HOP * hops as f64
-        + EACH_COMPONENT * components as f64
-        + EACH_FRAME * found.frames
-        + EACH_STATION_CELL * found.station_cells
-        + EACH_WATCHED_CELL * watched_cells
-        + EACH_JUDGED_CELL * judged_cells
-        + EACH_PACED_CELL * paced_cells;
+    found.cpu_s += EACH_RUN + EACH_HOP * hops as f64 + EACH_COMPONENT * components as f64;
     found
 }
 
-/// Whether the gate of `class` at the port that `link` is, if it is one, is asked about each cell.
-fn is_judged(scenario: &Scenario, topology: &Topology, link: usize, class: Class) -> bool {
-    topology.switch_of[link].is_some() && judges_each(&topology.queue(scenario, link, class))
+/// Seconds for each frame of a source, or cell of one without frames.
+fn each_frame(traffic: &Traffic) -> f64 {
+    match traffic {
+        Traffic::Tcp(_) | Traffic::Udp(_) => EACH_FRAME,
+        Traffic::Cbr { .. } | Traffic::Poisson { .. } => EACH_SINGLE_CELL,
+        Traffic::Vbr { .. } => EACH_CELL_OF_A_BURST,
+    }
+}
+
+/// Per link, how many ABR VCs take it.
+fn abr_vcs(scenario: &Scenario, topology: &Topology) -> Vec<u32> {
+    let mut found = vec![0; scenario.links.len()];
+    for (index, _) in scenario
+        .vcs
+        .iter()
+        .enumerate()
+        .filter(|(_, vc)| vc.abr.is_some())
+    {
+        for &link in topology.data_path(index) {
+            found[link] += 1;
+        }
+    }
+    found
+}
+
+/// Seconds that the gate of `class` takes for each cell that comes to the port that `link` is, if it is one.
+fn at_gate(scenario: &Scenario, topology: &Topology, link: usize, class: Class) -> f64 {
+    if topology.switch_of[link].is_none() {
+        return 0.0;
+    }
+    let queue = topology.queue(scenario, link, class);
+    if judges_each(&queue) {
+        EACH_JUDGED_CELL
+    } else if smallest_refusal(&queue) < queue.buffer.unwrap_or(u64::MAX) / 2 {
+        EACH_ASKED_CELL
+    } else {
+        0.0
+    }
+}
+
+/// Whether the port that `link` is, if it is one, has a queue for each VC of `class`.
+fn is_served_by_vc(scenario: &Scenario, topology: &Topology, link: usize, class: Class) -> bool {
+    let is_port = topology.switch_of[link].is_some();
+    is_port
+        && matches!(topology.scheduler(scenario, link), Scheduler::PerVc { class: own, .. } if *own == class)
 }
 
 /// Whether cells are looked at one by one when they leave `link`: it loses some, or a switch delays each by its own time.

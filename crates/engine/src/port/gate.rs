@@ -87,10 +87,14 @@ pub fn pushes_out(queue: &ClassQueue) -> bool {
     policy.needs().stored_cells
 }
 
+/// The smallest X at which the policy of `queue` may refuse a frame.
+pub fn smallest_refusal(queue: &ClassQueue) -> u64 {
+    Policy::new(&queue.drop, queue.buffer, &[]).smallest_refusal()
+}
+
 /// Whether the gate of `queue` may turn a cell away however few wait.
 pub fn refuses_any(queue: &ClassQueue) -> bool {
-    let policy = Policy::new(&queue.drop, queue.buffer, &[]);
-    queue.police.is_some() || policy.smallest_refusal() == 0
+    queue.police.is_some() || smallest_refusal(queue) == 0
 }
 
 impl Gate {
