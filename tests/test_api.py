@@ -144,6 +144,14 @@ def test_values_can_be_replaced() -> None:
     assert cy.Scenario.from_toml(LAN).with_values({"duration": "3 s"}) == lan(duration="3 s")
     with pytest.raises(cy.ScenarioError, match="no switch is called `wset`"):
         lan().with_values({"switch.wset.ubr": cy.Queue()})
+    for scenario in (
+        lan(),
+        cy.Scenario.from_toml(LAN),
+    ):  # where the text alone is right, what is set is told beside the place
+        with pytest.raises(
+            cy.ScenarioError, match=r"scenario.*vc\[0\].to = .* one of 3 .*; with duration=3 s, host.source.count=3$"
+        ):
+            scenario.with_values({"duration": "3 s"}).with_values({"host.source.count": 3})
 
 
 def test_interval_probes_sample_at_their_times_and_none_gets_lost() -> None:

@@ -50,6 +50,18 @@ WRONG = {
     "place": (AXIS, 'path = "switch.wset.ubr.buffer"', "7:1: axis[0].path: switch.wset.ubr.buffer", "did you mean `west`?"),
     "empty": (VALUES, "values = []", "8:1: axis[0].values = []: is an empty list", "one value or more"),
     "value": (VALUES, 'values = ["500 cells", "10 frames"]', "8:24: axis[0].values[1]: ", "unknown unit `frames`"),
+    "elsewhere": (
+        AXIS + "\n" + VALUES,
+        'name = "buffer"\npath = "host.source.count"\nvalues = [5, 3]',
+        '9:14: axis[0].values[1] = "3": vc[0].to = "sink": is a group of 5, and `from` one of 3',
+        "groups of the same size",
+    ),
+    "set": (
+        "replications = 2",
+        'replications = 2\nset = { "host.source.count" = 4 }',
+        '5:9: set.host.source.count = 4: vc[0].to = "sink": is a group of 5, and `from` one of 4',
+        "groups of the same size",
+    ),
     "values": (VALUES, "values = 3", "8:1: axis[0].values = 3: is no list", "a list"),
     "item": (VALUES, "values = [[1]]", "8:11: axis[0].values[0] = [1]: is no value", "a text"),
     "neither": (VALUES, "", "6:1: axis[0]: needs either values or a range", "range = {"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from cellyard.errors import ScenarioError, UsageError
@@ -50,25 +50,12 @@ def expand(
     for values in itertools.product(*axes):
         try:
             scenario = Scenario.from_toml(text, file=printable(str(path)), overrides=[*fixed, *values])
-        except ScenarioError as error:
+        except ScenarioError:
             if other := is_other(text, "scenario"):
                 raise UsageError(printable(f"{path}: {other}")) from None
-            raise _with_what_is_set(error, text, [*fixed, *values]) from None
+            raise
         points.append(Point(dict(values), scenario))
     return points
-
-
-def _with_what_is_set(error: ScenarioError, text: str, values: Sequence[tuple[str, str]]) -> ScenarioError:
-    """The error; where the file alone is right, what was set beside it is told with the places there that it made wrong."""
-    try:
-        if values:
-            Scenario.from_toml(text)
-            told = ", ".join(f"{path}={value}" for path, value in values)
-            there = f"; with {told[:57]}..." if len(told) > 60 else f"; with {told}"
-            return ScenarioError([replace(one, text=one.text + there) if one.line else one for one in error.problems])
-    except ScenarioError:
-        pass
-    return error
 
 
 def split_values(path: str, text: str) -> list[str]:

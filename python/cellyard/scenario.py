@@ -25,11 +25,12 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeAlias, Unpack
 
 from cellyard import scenario_fields
-from cellyard.errors import UsageError
+from cellyard.errors import ScenarioError, UsageError
 from cellyard.limits import MOST_REPLICATIONS, MOST_SEED, whole
 from cellyard.terminal import printable
 from cellyard.values import overrides as pairs
@@ -43,6 +44,12 @@ if TYPE_CHECKING:
 
 #: What is set beside a scenario: values by their dotted paths, or pairs of both.
 Overrides: TypeAlias = Mapping[str, object] | Iterable[tuple[str, object]]
+
+#: What a scenario is read from: the file named in errors (``None`` for data), its text, and the values set beside it.
+Source: TypeAlias = tuple[str | None, str, tuple[tuple[str, str], ...]]
+
+#: How the engine's problems begin of values that were set beside the text.
+SET = "override: "
 
 #: Largest scenario file, in bytes.
 MAX_FILE_BYTES = 16 * 1024 * 1024
@@ -58,8 +65,7 @@ class Scenario:
     __slots__ = ("_canonical", "_source")
 
     _canonical: str
-    #: What it was read from: the file named in errors (``None`` for data), its text, and the values set beside it.
-    _source: tuple[str | None, str, tuple[tuple[str, str], ...]]
+    _source: Source
 
     def __init__(self, **fields: Unpack[ScenarioFields]) -> None:
         from cellyard.components import SCENARIO_KEYS
@@ -71,13 +77,11 @@ class Scenario:
         self._read(None, json.dumps(data), ())
 
     def _read(self, file: str | None, text: str, overrides: tuple[tuple[str, str], ...]) -> None:
-        from cellyard import _engine
-
         self._source = (file, text, overrides)
-        if file is None:
-            self._canonical = _engine.read_json(text, list(overrides))
-        else:
-            self._canonical = _engine.read_toml(text, file, list(overrides))
+        try:
+            self._canonical = _canonical(self._source)
+        except ScenarioError as error:
+            raise _with_what_is_set(error, self._source) from None
 
     @classmethod
     def from_toml(cls, text: str, *, file: str = "scenario", overrides: Overrides = ()) -> Self:
@@ -241,6 +245,30 @@ class Scenario:
 
 
 Scenario.__doc__ = f"{Scenario.__doc__ or ''}\n    Fields:\n{scenario_fields.TEXT}"
+
+
+def _canonical(source: Source) -> str:
+    """What the source says, in the engine's own JSON; raises `ScenarioError`."""
+    from cellyard import _engine
+
+    file, text, overrides = source
+    return _engine.read_json(text, list(overrides)) if file is None else _engine.read_toml(text, file, list(overrides))
+
+
+def _with_what_is_set(error: ScenarioError, source: Source) -> ScenarioError:
+    """The error; where the text alone is right, what was set beside it is told with the places there that it made wrong."""
+    file, text, overrides = source
+    if not overrides:
+        return error
+    try:
+        _canonical((file, text, ()))
+    except ScenarioError:
+        return error
+    told = ", ".join(f"{path}={value}" for path, value in overrides)
+    there = f"; with {told[:57]}..." if len(told) > 60 else f"; with {told}"
+    return ScenarioError(
+        [one if one.text.startswith(SET) else replace(one, text=one.text + there) for one in error.problems]
+    )
 
 
 def read_text(path: Path) -> str:

@@ -98,7 +98,7 @@ def with_values(base: Scenario, stated: Any, problems: Problems) -> Scenario:
                 base.with_values({path: value})
             except ScenarioError as error:
                 for problem in error.problems:
-                    problems.of_scenario(("set", path), problem)
+                    problems.of_scenario(("set", path), problem, value)
         if not problems.count:
             problems.add(("set",), "", "makes no scenario: the values do not go together")
     except UsageError as error:

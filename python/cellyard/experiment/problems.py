@@ -8,6 +8,7 @@ from typing import Any
 
 from cellyard.errors import ExperimentError, Problem
 from cellyard.experiment.toml_lines import Path, Place
+from cellyard.scenario import SET
 from cellyard.terminal import printable
 from cellyard.values import toml
 
@@ -49,10 +50,16 @@ class Problems:
         near = nearest(printable(str(path[-1])), names)
         self._add(path, shown(value), "is an unknown field", ", ".join(names), near)
 
-    def of_scenario(self, path: Path, problem: Problem) -> None:
-        """A problem that the scenario has with what the experiment sets at ``path``."""
+    def of_scenario(self, path: Path, problem: Problem, value: Any = "") -> None:
+        """A problem that the scenario has with what the experiment sets at ``path``: ``value``, which the problem may be with itself."""
         what = f"{problem.path} = {problem.value}: {problem.message}" if problem.value else problem.message
-        self._add(path, "", what, problem.allowed, (problem.suggestion or "").strip("`") or None)
+        self._add(
+            path,
+            "" if problem.text.startswith(SET) else shown(value),
+            what,
+            problem.allowed,
+            (problem.suggestion or "").strip("`") or None,
+        )
 
     def _add(self, path: Path, value: str, message: str, allowed: str, suggestion: str | None) -> None:
         line, column = self._place(path)

@@ -396,7 +396,8 @@ def _values(plan: Plan, axes: Mapping[int, Axis], problems: Problems) -> None:
                     problems.of_scenario((*path, "range"), problem)
             else:
                 for index, problem in wrong:
-                    problems.of_scenario((*path, "values", _stated_place(axis, index)), problem)
+                    stated = _stated_place(axis, index)
+                    problems.of_scenario((*path, "values", stated), problem, axis.levels[index].text)
             if wrong:
                 break
 
@@ -444,8 +445,8 @@ def _tried(plan: Plan, dimension: Dimension, place: Sequence[tuple[str, Any]]) -
     if not alone:
         return []
     others = [pair for one in plan.space if one is not dimension for pair in one.place(0)]
-    beside = {problem.text for problem in _problems(lambda: _made(plan, [*others, *place]))}
-    return [problem for problem in alone if problem.text in beside]
+    beside = {(problem.path, problem.message) for problem in _problems(lambda: _made(plan, [*others, *place]))}
+    return [problem for problem in alone if (problem.path, problem.message) in beside]
 
 
 def _problems(make: Callable[[], Any]) -> list[Any]:
