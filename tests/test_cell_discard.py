@@ -157,7 +157,7 @@ def test_figures_of_single_runs_are_of_the_rows_that_were_chosen(monkeypatch: py
         seen.clear()
         chosen = every.where(**where)
         with plot.style():
-            drawn = {one.name: one for one in figures.figures(STUDY, chosen)}
+            drawn = {one.name: one for one in (drawing() for drawing in figures.figures(STUDY, chosen))}
         assert names == {"figure-6", "queues"} & set(drawn)
         assert all(row in chosen for row in seen) and bool(seen) == bool(names)
     (row, *_) = STUDY.tables["1-2"].rows

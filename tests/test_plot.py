@@ -278,7 +278,7 @@ def noise(name: str) -> Rows:
 def figures_of(name: str) -> tuple[Rows, list[Any]]:
     """A study's rows of noise, and its figures of them."""
     study, rows = load(name), noise(name)
-    return rows, list(study.part("figures").figures(study, rows))
+    return rows, [drawing() for drawing in study.part("figures").figures(study, rows)]
 
 
 @pytest.mark.parametrize("name", STUDIES)

@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cellyard.commands import study_report
 from cellyard.commands.study_pages import Picture, page, summary
+from cellyard.files import FileSet
 from cellyard.study import Row, Rows, Study, load, select, studies
 from cellyard.text import cell, span
 from cellyard.unmatched import FAR, is_outside, outside, told
@@ -152,6 +154,24 @@ def test_of_a_part_of_a_table_no_section_is_empty_and_what_is_not_told_is_counte
     assert not {"Agreement", "Claims", "Not matched"} & set(Page(both[0]).text("h2"))
     headings = re.findall(r"^## (.*)$", both[1], re.M)
     assert "Answer" in headings and not {"Agreement", "Claims", "Not matched"} & set(headings)
+
+
+def test_figures_of_rows_that_were_not_run_are_counted_and_drawing_tells_how_far_it_is(
+    shown: Page, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = "4 of the study's 8 figures: the others show rows that were not run."
+    assert told in shown.text("p") and told in (folder / "README.md").read_text(encoding="utf-8")
+    assert study_report.left_out(STUDY, 8) == ""
+    assert study_report.left_out(STUDY, 0).startswith("None of the study's 8 figures: ")
+
+    monkeypatch.setattr(study_report, "LINE_SECONDS", 0.0)
+    rows = Rows(replace(row, simulated={"efficiency": 0.5, "fairness": 0.5}) for row in STUDY.tables["4"].rows)
+    with FileSet(tmp_path) as files:
+        assert len(study_report.draw(STUDY, rows, files)) == 2
+    assert [line.split(",")[0] for line in capsys.readouterr().err.splitlines()] == [
+        "ubr-plus: 1 of 2 figures drawn",
+        "ubr-plus: 2 of 2 figures drawn",
+    ]
 
 
 @pytest.mark.parametrize("name", TABLES)
@@ -487,8 +507,6 @@ def test_runs_that_figures_show_draw_from_the_seed_that_is_asked_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("matplotlib")
-    from cellyard.commands import study_report
-
     seen: list[int | None] = []
 
     def draw(study: Study, *_: object) -> list[Picture]:

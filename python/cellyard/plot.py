@@ -6,7 +6,7 @@ Needs the extra ``plot`` (matplotlib).
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO
@@ -88,6 +88,10 @@ class Drawn:
     title: str
     text: str
     figure: Figure
+
+
+#: Draws a figure.
+Drawing: TypeAlias = Callable[[], Drawn]
 
 
 @contextmanager

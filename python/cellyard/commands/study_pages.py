@@ -35,11 +35,20 @@ class Columns:
 
 
 def page(
-    study: Study, rows: Rows, document: Mapping[str, Any], figures: Sequence[Picture], *, chosen: Sequence[str] = ()
+    study: Study,
+    rows: Rows,
+    document: Mapping[str, Any],
+    figures: Sequence[Picture],
+    *,
+    undrawn: str = "",
+    chosen: Sequence[str] = (),
 ) -> str:
-    """The whole page, its figures inside it. ``chosen`` are the options that chose ``rows`` when they are not all."""
+    """The whole page, its figures inside it.
+
+    ``chosen`` are the options that chose ``rows`` when they are not all, and ``undrawn`` tells of figures that these do not suffice for.
+    """
     shared = list(_flat(study.info["shared"]))
-    return pages.html("report.html", shared=shared, **_common(study, rows, document, figures, chosen))
+    return pages.html("report.html", shared=shared, **_common(study, rows, document, figures, undrawn, chosen))
 
 
 def summary(
@@ -48,15 +57,21 @@ def summary(
     document: Mapping[str, Any],
     figures: Sequence[Picture] = (),
     *,
+    undrawn: str = "",
     chosen: Sequence[str] = (),
 ) -> str:
     """The same as one page of Markdown, which shows the files of its figures."""
     doubtful = [row for row in rows if row.doubtful]
-    return pages.markdown("summary.md", doubtful=doubtful, **_common(study, rows, document, figures, chosen))
+    return pages.markdown("summary.md", doubtful=doubtful, **_common(study, rows, document, figures, undrawn, chosen))
 
 
 def _common(
-    study: Study, rows: Rows, document: Mapping[str, Any], figures: Sequence[Picture], chosen: Sequence[str]
+    study: Study,
+    rows: Rows,
+    document: Mapping[str, Any],
+    figures: Sequence[Picture],
+    undrawn: str,
+    chosen: Sequence[str],
 ) -> dict[str, Any]:
     """What both pages tell."""
     far, nearer = outside(rows)
@@ -75,6 +90,7 @@ def _common(
         "share_inside": share_inside(document["replications"] or 1),
         "study": study,
         "tables": [_table(study, table, rows) for table in study.tables.values() if rows.where(table=table.name)],
+        "undrawn": undrawn,
         "unmatched": told(study, rows),
         "untold": untold(study, rows),
     }

@@ -59,8 +59,9 @@ def command(
         def add(files: FileSet) -> None:
             study_files.add(files, reproduction, document)
             figures = draw(replace(study, seed=reproduction.seed), reproduction.rows, files)
-            files.add("README.md", summary(study, reproduction.rows, document, figures, chosen=chosen))
-            files.add("index.html", page(study, reproduction.rows, document, figures, chosen=chosen))
+            undrawn = left_out(study, len(figures)) if chosen else ""
+            files.add("README.md", summary(study, reproduction.rows, document, figures, undrawn=undrawn, chosen=chosen))
+            files.add("index.html", page(study, reproduction.rows, document, figures, undrawn=undrawn, chosen=chosen))
 
         if unwritten := folder.publish(add):
             print(study_text.text(study, reproduction, document))
@@ -74,7 +75,9 @@ def draw(study: Study, rows: Rows, files: FileSet) -> list[Picture]:
     """The figures of the study that ``rows`` suffice for, each also as two of ``files``: PNG, and PDF for print."""
     pictures = []
     started = told = time.monotonic()
-    for drawn in study.part("figures").figures(study, rows):
+    drawings = list(study.part("figures").figures(study, rows))
+    for drawing in drawings:
+        drawn = drawing()
         png = plot.saved(drawn.figure, "png", dpi=160)
         files.add(f"{drawn.name}.png", png)
         files.add(f"{drawn.name}.pdf", plot.saved(drawn.figure, "pdf", metadata={"CreationDate": None}))
@@ -82,8 +85,18 @@ def draw(study: Study, rows: Rows, files: FileSet) -> list[Picture]:
         pictures.append(Picture(drawn.name, drawn.title, drawn.text, data))
         if time.monotonic() - told >= LINE_SECONDS:
             told = time.monotonic()
-            print(
-                f"{study.name}: {len(pictures)} figure{'s' * (len(pictures) > 1)} drawn, {told - started:.0f} s",
-                file=sys.stderr,
-            )
+            far = f"{len(pictures)} of {len(drawings)} figures drawn"
+            print(f"{study.name}: {far}, {told - started:.0f} s", file=sys.stderr)
     return pictures
+
+
+def left_out(study: Study, drawn: int) -> str:
+    """That only some of the study's figures were drawn, in words; empty when all were."""
+    anything = dict.fromkeys(study.measures.names, 0.0)
+    rows = Rows(replace(row, simulated=anything) for table in study.tables.values() for row in table.rows)
+    of_all = len(list(study.part("figures").figures(study, rows)))
+    return (
+        f"{drawn or 'None'} of the study's {of_all} figures: the others show rows that were not run."
+        if drawn < of_all
+        else ""
+    )

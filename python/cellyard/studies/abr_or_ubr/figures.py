@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import cellyard as cy
@@ -21,22 +22,22 @@ METRICS = ("efficiency", "fairness")
 VBR = {"no": "without", "yes": "with"}
 
 
-def figures(study: Study, rows: Rows) -> Iterator[plot.Drawn]:
+def figures(study: Study, rows: Rows) -> Iterator[plot.Drawing]:
     """All figures whose tables were run."""
     if rows.where(table="ubr"):
-        yield by_buffer(rows.where(table=("ubr", "buffers")))
-        yield queue(study)
+        yield partial(by_buffer, rows.where(table=("ubr", "buffers")))
+        yield partial(queue, study)
     if chosen := rows.where(table="abr"):
-        yield by_abr_buffer(chosen)
-        yield abr_against_ubr(study)
+        yield partial(by_abr_buffer, chosen)
+        yield partial(abr_against_ubr, study)
     if chosen := rows.where(table="abr-sources"):
-        yield by_sources(chosen)
+        yield partial(by_sources, chosen)
     if chosen := rows.where(table="services"):
-        yield services(study, chosen)
+        yield partial(services, study, chosen)
     if chosen := rows.where(table="windows"):
-        yield by_window(chosen)
+        yield partial(by_window, chosen)
     if chosen := rows.where(table="granularity"):
-        yield by_timer(chosen)
+        yield partial(by_timer, chosen)
 
 
 def plain(row: Row) -> Row:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import cellyard as cy
@@ -20,24 +21,24 @@ POLICIES = ("tail-drop", "epd", "fba", "red")
 SHOWN = (("lan", "solid"), ("access", "dashed"))
 
 
-def figures(study: Study, rows: Rows) -> Iterator[plot.Drawn]:
+def figures(study: Study, rows: Rows) -> Iterator[plot.Drawing]:
     """All figures whose tables were run."""
-    yield functions(study)
+    yield partial(functions, study)
     if chosen := rows.where(table="1-2"):
-        yield tables(chosen)
-        yield transfers(chosen)
+        yield partial(tables, chosen)
+        yield partial(transfers, chosen)
         if collapsed := chosen.where(environment="access", drop_policy="tail-drop"):
-            yield collapse(study, collapsed)
+            yield partial(collapse, study, collapsed)
         if watchable := chosen.where(mss_bytes=1460):
-            yield queues(study, watchable)
+            yield partial(queues, study, watchable)
     if chosen := rows.where(table="sources"):
-        yield sources(chosen)
+        yield partial(sources, chosen)
     # Where no source gets through there is no fairness to show.
     tried = rows.where(table=("1-2", "red", "fba", "epd"))
     if chosen := Rows(row for row in tried if row.simulated["fairness"] is not None):
-        yield trade(chosen)
+        yield partial(trade, chosen)
     if chosen := rows.where(table="others"):
-        yield others(chosen, rows.where(table="1-2"))
+        yield partial(others, chosen, rows.where(table="1-2"))
 
 
 def functions(study: Study) -> plot.Drawn:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import cellyard as cy
@@ -20,16 +21,16 @@ NETWORKS = {
 EVERY_S = 1
 
 
-def figures(study: Study, rows: Rows) -> Iterator[plot.Drawn]:
+def figures(study: Study, rows: Rows) -> Iterator[plot.Drawing]:
     """All figures whose tables were run."""
     if chosen := rows.where(table=tuple(NETWORKS)):
-        yield schemes(chosen)
+        yield partial(schemes, chosen)
         for scheme, figure in ((1, "4-5"), (2, "5-2")):
             if mine := chosen.where(scheme=scheme):
-                yield over_time(study, mine, figure)
+                yield partial(over_time, study, mine, figure)
     if rows.where(table="short-term"):
-        yield window(study)
-        yield ramps(study)
+        yield partial(window, study)
+        yield partial(ramps, study)
 
 
 def schemes(rows: Rows) -> plot.Drawn:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import cellyard as cy
@@ -26,22 +27,22 @@ WHERE = {
 }
 
 
-def figures(study: Study, rows: Rows) -> Iterator[plot.Drawn]:
+def figures(study: Study, rows: Rows) -> Iterator[plot.Drawing]:
     """All figures whose tables were run."""
     if rows.where(table="3-5"):
-        yield shares(study)
-        yield window(study)
+        yield partial(shares, study)
+        yield partial(window, study)
     if chosen := rows.where(table="1-2"):
-        yield periods(study, chosen)
+        yield partial(periods, study, chosen)
     if chosen := rows.where(table=("3-5", "4-6", "7-8-9")):
         for metric in METRICS:
-            yield factors(chosen, metric)
+            yield partial(factors, chosen, metric)
     for table, where in WHERE.items():
         if chosen := rows.where(table=table):
             for metric in METRICS:
-                yield guarantees(study, chosen, metric, where)
+                yield partial(guarantees, study, chosen, metric, where)
     if chosen := rows.where(table="vbr-cost"):
-        yield vbr_cost(chosen)
+        yield partial(vbr_cost, chosen)
 
 
 def watched(study: Study, tcp: str, gr: float, *probes: Any) -> cy.RunResult:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,19 +21,19 @@ PORT = "west->east"
 METRICS = ("efficiency", "fairness")
 
 
-def figures(study: Study, rows: Rows) -> Iterator[plot.Drawn]:
+def figures(study: Study, rows: Rows) -> Iterator[plot.Drawing]:
     """All figures whose tables were run."""
     if chosen := rows.where(table="2-3"):
-        yield policies(study, chosen)
-        yield agreement(study, chosen)
-        yield window(study)
-        yield queue(study)
+        yield partial(policies, study, chosen)
+        yield partial(agreement, study, chosen)
+        yield partial(window, study)
+        yield partial(queue, study)
     for place in ("lan", "wan"):
         if chosen := rows.where(table="4", configuration=place):
-            yield cutoffs(chosen, place)
+            yield partial(cutoffs, chosen, place)
     for table, place in (("5", "LAN"), ("6", "WAN")):
         if chosen := rows.where(table=table):
-            yield factorial(chosen, table, place)
+            yield partial(factorial, chosen, table, place)
 
 
 def policies(study: Study, rows: Rows) -> plot.Drawn:
