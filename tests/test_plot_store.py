@@ -252,11 +252,30 @@ def cut_off(figure: Any) -> list[str]:
     figure.draw_without_rendering()
     page = figure.bbox
     texts = [*(text for one in figure.legends for text in one.get_texts()), *(axes.title for axes in shown(figure))]
+    texts += [figure._supxlabel] if figure._supxlabel else []
     boxes = [(text.get_text(), text.get_window_extent()) for text in texts if text.get_text()]
     wide = [axes.get_title() for axes in shown(figure) if axes.title.get_window_extent().width > axes.bbox.width + 1]
     return wide + [
         text for text, box in boxes if box.x0 < page.x0 or box.x1 > page.x1 or box.y0 < page.y0 or box.y1 > page.y1
     ]
+
+
+def test_a_figure_says_what_its_bands_are_where_it_has_any() -> None:
+    pytest.importorskip("matplotlib")
+    document = points_of(["fairness"], buffer_cells=[500, 1000], drop=["epd", "fba"])
+    with style():
+        for lines in (True, False):
+            drawn: Any = one_figure(document, lines=lines).figure  # a map has means alone
+            assert drawn.get_supxlabel() == "means, and the range of the runs (5 to 95 %)" * lines
+        for point in document["points"][2:]:
+            point["runs"] = 4
+        drawn = one_figure(document, lines=True).figure
+        told = "means, and the range of the runs (5 to 95 %, of fewer runs smallest to largest)"
+        assert drawn.get_supxlabel() == told and cut_off(drawn) == []
+        for point in document["points"]:
+            point["runs"] = 1
+        drawn = one_figure(document, lines=True).figure
+        assert drawn.get_supxlabel() == ""
 
 
 def points_of(metrics: list[str], **axes: list[Any]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from statistics import median
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cellyard.errors import UsageError
 from cellyard.experiment.records import range_of
@@ -25,6 +25,9 @@ from cellyard.plot import (
 )
 from cellyard.plot_rows import share_scale
 from cellyard.text import cell, range_name
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 #: Most levels of an axis on a heat map, and most panels beside each other.
 MOST_LEVELS, MOST_ACROSS = 16, 4
@@ -132,6 +135,7 @@ def _lines(document: Mapping[str, Any], axis: str, metrics: Sequence[str]) -> Dr
         place.set_xlabel(axis)
         place.set_title(metric)
     marked = " The dashed line is at the value found." if _found(document, axis) else ""
+    _tell_range(figure, points)
     return Drawn("lines", f"{_and(metrics)} over {axis}", f"Means, and {_range(points)}.{marked}", figure)
 
 
@@ -234,6 +238,7 @@ def _grouped(document: Mapping[str, Any], axis: str, by: str, others: Sequence[M
         entries.append(Line2D([], [], **look))
     legend(figure, entries, loc="outside upper center", ncols=min(len(entries), 5), fontsize=8, title=by)
     over = " for each value of ".join([axis, by])
+    _tell_range(figure, points)
     return Drawn("lines", f"{_and(metrics)} over {over}", f"Means, and {_range(points)}.", figure)
 
 
@@ -417,6 +422,12 @@ def _range(points: Sequence[Mapping[str, Any]]) -> str:
     """What bands and bars are, in words."""
     names = [range_name(run(point["runs"] for point in points)) for run in (max, min)]
     return f"the range of the runs ({', of fewer runs '.join(dict.fromkeys(names))})"
+
+
+def _tell_range(figure: Figure, points: Sequence[Mapping[str, Any]]) -> None:
+    """Say below the panels what bands and bars are, where there are any: a figure may be shown without its page."""
+    if any(point["runs"] > 1 for point in points):
+        figure.supxlabel(f"means, and {_range(points)}", fontsize=7.5, color="#666666")
 
 
 def _order(points: Sequence[Mapping[str, Any]], axis: str) -> Any:
