@@ -81,7 +81,7 @@ impl<'r> Entry<'r> {
             report.add(
                 &format!("{}.of", self.path),
                 format!("no {kind} has this name"),
-                format!("the name of a {kind}"),
+                format!("the name of a {kind}, or of a group of them"),
                 suggestion,
             );
         }

@@ -5,7 +5,7 @@ use crate::notation::parse::{self, Fault, Part};
 use crate::notation::show::{show_bytes, show_cells, show_duration, show_rate};
 use crate::notation::units::{self, Unit};
 use crate::notation::words::meant;
-use crate::registry::{Choice, DECIMALS, Kind, MAX_CELLS};
+use crate::registry::{Choice, DECIMALS, Family, Kind, MAX_CELLS};
 use crate::units::{BitRate, Ratio, Span};
 use serde_json::{Value as Json, json};
 
@@ -13,7 +13,8 @@ use serde_json::{Value as Json, json};
 pub(crate) fn scalar(kind: &Kind, node: &Node) -> Result<Json, Fault> {
     match (kind, &node.value) {
         (Kind::Text, Value::Text(text)) => any_text(text),
-        (Kind::Name | Kind::Reference(_), Value::Text(text)) => name(text),
+        (Kind::Name, Value::Text(text)) => name(text),
+        (Kind::Reference(families), Value::Text(text)) => reference(families, text),
         (Kind::Bool, Value::Bool(truth)) => Ok(json!(truth)),
         (&Kind::Rate { min, max }, _) => {
             let part = match node.place.in_text() {
@@ -102,6 +103,21 @@ fn name(text: &str) -> Result<Json, Fault> {
             None => Ok(json!(t)),
         },
     }
+}
+
+/// The name of what is elsewhere; a pattern, which paths of overrides may have, is answered with what stands for several here.
+fn reference(families: &[Family], text: &str) -> Result<Json, Fault> {
+    if !text.contains('*') {
+        return name(text);
+    }
+    let group = "is a pattern; the name of a group stands for all of its members";
+    let unnamed = ", and `vc` for all VCs without a name of their own";
+    let also = if families == [Family::Vc] {
+        unnamed
+    } else {
+        ""
+    };
+    Err(Fault::new(format!("{group}{also}")))
 }
 
 fn choice(choices: &[Choice], text: &str) -> Result<Json, Fault> {

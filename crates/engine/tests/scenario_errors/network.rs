@@ -24,7 +24,17 @@ fn references_must_exist() {
     );
     says(
         &with("[[probe]]\nwhat = \"cwnd\"\nof = \"vc9\"\n"),
-        &["no VC has this name"],
+        &[
+            "no VC has this name",
+            "the name of a VC, or of a group of them",
+        ],
+    );
+    let all = |what: &str| with(&format!("[[probe]]\nwhat = \"{what}\"\nof = \"*\"\n"));
+    let group = "is a pattern; the name of a group stands for all of its members";
+    says(&all("queue"), &["probe[0].of = \"*\"", group]);
+    says(
+        &all("cwnd"),
+        &[group, "and `vc` for all VCs without a name"],
     );
     says(
         &with("[[probe]]\nwhat = \"queeu\"\nof = \"vc9\"\n"),
