@@ -368,6 +368,18 @@ def test_check_shows_what_overrides_make(cli: Cli, lan: Path) -> None:
     )
 
 
+def test_a_grid_of_classes_notes_that_their_queues_have_unlike_buffers(cli: Cli, lan: Path) -> None:
+    note = (
+        "note: --grid vc.*.class compares queues of unlike size, as each class has a buffer of its own: "
+        "at west->east ubr has 500 cells and gfr has no limit\n"
+    )
+    grid = ["--grid", "duration=100 ms,200 ms", "--grid", 'vc.*.class=ubr,"gfr"']
+    for command in ("check", "run"):
+        assert cli(command, lan, *grid).stderr.count(note) == 1
+        alike = cli(command, lan, *grid, "--set", "switch.west.gfr.buffer=500 cells")
+        assert alike.returncode == 0 and "unlike size" not in alike.stderr
+
+
 def test_run_notes_settings_without_effect_once(cli: Cli, lan: Path) -> None:
     done = cli("run", lan, "--grid", "vc.weight=1,2", "--format", "json")
     assert json.loads(done.stdout)["complete"]

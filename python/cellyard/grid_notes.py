@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
@@ -10,6 +11,9 @@ from typing import Any
 from cellyard.errors import ScenarioError
 from cellyard.grid import Point, split_values
 from cellyard.scenario import Scenario
+
+#: Points that are asked for the buffers of a class.
+MOST_ASKED = 50
 
 
 def before(
@@ -33,12 +37,32 @@ def before(
         notes.append(
             f"{len(equal)} of {len(points)} points of the grid repeat the scenario of another: {_named(point)} is that of {_named(known)}"
         )
+    notes += _unlike_queues(points, [path for path, _ in grid])
     if grid:
         notes += [
             f"--set {overrides[place][0]} has no effect: --grid sets the same field"
             for place in range(len(overrides))
             if _replaced(points[0], overrides, place)
         ]
+    return notes
+
+
+def _unlike_queues(points: Sequence[Point], paths: Sequence[str]) -> list[str]:
+    """A sentence for each axis of the grid over service classes whose queues have unlike buffers."""
+    classes = [path for path in paths if path.endswith(".class")]
+    if not classes:
+        return []
+    from cellyard.experiment.unlike import Queues, add_queues, unlike
+
+    notes = []
+    for path in classes:
+        queues, asked = Queues(), Counter[str]()
+        for point in points:
+            service = point.values[path].strip("\"'")
+            asked[service] += 1
+            if asked[service] <= MOST_ASKED:
+                add_queues(queues, point.scenario.describe()["ports"], service)
+        notes += unlike(f"--grid {path}", queues)
     return notes
 
 
