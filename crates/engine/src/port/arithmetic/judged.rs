@@ -20,6 +20,8 @@ use crate::units::{Span, Time};
 pub struct Judged {
     /// Whether the policy alone is asked.
     asks_policy_alone: bool,
+    /// The same, and no Y_i are kept.
+    may_merge: bool,
     /// The smallest X at which a cell that it lets in is refused.
     room: u64,
     /// Whether the policy asks how long the port has been idle.
@@ -59,10 +61,11 @@ impl Quotient {
 }
 
 impl Judged {
-    /// Of `gate`, if it is such a one, at a port with this cell time.
-    pub fn new(gate: &Gate, cell_time: Span, arrival_first: bool) -> Option<Judged> {
+    /// Of `gate`, if it is such a one, at a port with this cell time, which keeps Y_i if it `counts`.
+    pub fn new(gate: &Gate, cell_time: Span, arrival_first: bool, counts: bool) -> Option<Judged> {
         gate.judges_each().then(|| Judged {
             asks_policy_alone: gate.asks_policy_alone(),
+            may_merge: gate.asks_policy_alone() && !counts,
             room: gate.room(),
             asks_idle_time: gate.needs().idle_time,
             late: i64::from(!arrival_first),
@@ -346,12 +349,11 @@ impl Arithmetic {
         more.then_some(fabric.feeds[feed].head.time)
     }
 
-    /// Whether the cells of `run` may be taken in turns.
+    /// Whether the cells of `run` may be taken in turns. An RM cell comes in a run of its own.
     #[inline(always)]
     fn may_merge(&self, run: &Run) -> bool {
-        let judged = self.judged.as_ref();
-        let asks_policy_alone = judged.is_some_and(|judged| judged.asks_policy_alone);
-        run.n > 1 && run.flags & RM == 0 && asks_policy_alone && self.counts.is_none()
+        debug_assert!(run.n == 1 || run.flags & RM == 0);
+        run.n > 1 && self.judged.as_ref().is_some_and(|judged| judged.may_merge)
     }
 
     /// Takes the first cell of `feed`; with it the rest of its frame, if that is lost too. Whether the feed has more.

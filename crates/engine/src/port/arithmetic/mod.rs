@@ -75,7 +75,7 @@ impl Arithmetic {
             i64::try_from(below).unwrap_or(i64::MAX)
         };
         let needed = counts || gate.needs().vc_counts;
-        let judged = judged::Judged::new(&gate, cell_time, arrival_first);
+        let judged = judged::Judged::new(&gate, cell_time, arrival_first, needed);
         // What the policy lets in has room.
         let [full, refusal] = match &judged {
             Some(_) if gate.asks_policy_alone() => [gate.room(); 2],
