@@ -1,6 +1,6 @@
 //! Which ports arithmetic can serve: asked when they are built, and before, when their memory is predicted.
 
-use crate::port::gate::pushes_out;
+use crate::port::gate::{judges_each, pushes_out, refuses_any};
 use crate::scenario::{Class, Observable, Scenario};
 use crate::topology::Topology;
 use crate::units::Span;
@@ -27,7 +27,8 @@ impl<'a> Served<'a> {
     }
 
     /// The one class and the cell time of the port that `link` is, if arithmetic can serve it: cells of one class in their order, a
-    /// cell time of whole ticks, a policy that lets stay what has come in, and nobody who asks for the credit in each slot.
+    /// cell time of whole ticks, a policy that lets stay what has come in and, unless it judges each cell, lets in what finds no other waiting, and
+    /// nobody who asks for the credit in each slot.
     pub fn by_arithmetic(&self, link: usize) -> Option<(Class, Span)> {
         let &[class] = self.used_classes(link).as_slice() else {
             return None;
@@ -38,7 +39,8 @@ impl<'a> Served<'a> {
         let scheduler = self.topology.scheduler(self.scenario, link);
         let served = !scheduler.serves_vcs_of(class)
             && !self.credit.contains(spec.name.as_str())
-            && !pushes_out(&queue);
+            && !pushes_out(&queue)
+            && (judges_each(&queue) || !refuses_any(&queue));
         served.then_some((class, exact))
     }
 

@@ -1,13 +1,17 @@
 //! For tests of policies: one that may do what a policy may do, and cells to put to any.
 
+use super::tail_drop::TailDrop;
 use super::{Arriving, Decision, DropRule, Needs, Policy, QueueView};
 use crate::rng::Stream;
 use crate::scenario::{DropPolicy, RedAverage, RedParams, Terms, Threshold};
 use crate::units::{BitRate, CELL_BITS, Ratio, Span, TICKS_PER_SECOND, Time};
+use std::cell::RefCell;
 
-/// Refuses every third cell that it is asked about.
+/// Refuses every third cell that it is asked about, however few wait.
 #[derive(Clone, Debug, Default)]
 pub struct EveryThird {
+    /// Whether it is asked about every cell, lost ones too.
+    pub every_cell: bool,
     /// Cells so far.
     pub asked: u64,
     /// Of those, cells that were lost anyway.
@@ -17,8 +21,8 @@ pub struct EveryThird {
 impl DropRule for EveryThird {
     fn needs(&self) -> Needs {
         Needs {
-            every_cell: true,
-            lost_cells: true,
+            every_cell: self.every_cell,
+            lost_cells: self.every_cell,
             ..Needs::default()
         }
     }
@@ -28,6 +32,25 @@ impl DropRule for EveryThird {
         self.lost += u64::from(cell.lost);
         Decision::refuse_if(self.asked.is_multiple_of(3))
     }
+}
+
+thread_local! {
+    static TAIL_DROP: RefCell<Option<Policy>> = const { RefCell::new(None) };
+}
+
+/// Does `what` with `policy` wherever this thread builds tail drop.
+pub fn instead_of_tail_drop<T>(policy: Policy, what: impl FnOnce() -> T) -> T {
+    TAIL_DROP.set(Some(policy));
+    let done = what();
+    TAIL_DROP.set(None);
+    done
+}
+
+/// Tail drop, or what there is instead.
+pub fn tail_drop() -> Policy {
+    TAIL_DROP
+        .with_borrow(Clone::clone)
+        .unwrap_or_else(|| TailDrop.into())
 }
 
 /// Ticks of a cell on the line of these tests, 100 Mb/s.

@@ -1,8 +1,13 @@
 //! Tests of the gate.
 
 use super::*;
+use crate::options::Kernel;
 use crate::port::drop::testing;
-use crate::scenario::{DropPolicy, GcraForm, Police, PoliceAction, RedParams, Threshold};
+use crate::scenario::{
+    DropPolicy, GcraForm, Police, PoliceAction, RedParams, Scenario, Threshold, read_toml,
+};
+use crate::tally::PortTally;
+use crate::testing::run_tally;
 use crate::units::Span;
 
 const NOW: Time = Time(5);
@@ -20,6 +25,14 @@ impl Gate {
     ) -> Judgement {
         self.judge(now, run, state, vc, queue, idle_cells, None)
     }
+}
+
+fn every_third(every_cell: bool) -> Policy {
+    let policy = testing::EveryThird {
+        every_cell,
+        ..Default::default()
+    };
+    Policy::EveryThird(policy)
 }
 
 fn draws() -> Stream {
@@ -274,7 +287,7 @@ fn a_cell_refused_alone_damages_its_frame_which_goes_on() {
 
 #[test]
 fn a_policy_that_was_asked_before_is_not_asked_again() {
-    let third = Policy::EveryThird(testing::EveryThird::default());
+    let third = every_third(true);
     let mut gate = Gate::new(Some(10), 99, None, third, RestOfFrame::Accept, draws());
     assert!(gate.asks_policy_alone() && gate.room() == 10);
     let mut state = FrameState::default();
@@ -296,7 +309,7 @@ fn a_policy_that_was_asked_before_is_not_asked_again() {
 #[test]
 fn a_policy_that_looks_at_every_cell_is_told_of_each_and_keeps_state() {
     // Refuses every third cell that it is asked about.
-    let third = Policy::EveryThird(testing::EveryThird::default());
+    let third = every_third(true);
     let mut gate = Gate::new(Some(10), 99, None, third, RestOfFrame::DropButEom, draws());
     assert_eq!((gate.full(), gate.refusal()), (0, 0));
     let mut state = FrameState::default();
@@ -324,4 +337,68 @@ fn a_policy_that_looks_at_every_cell_is_told_of_each_and_keeps_state() {
         unreachable!("it was made of one")
     };
     assert_eq!((rule.asked, rule.lost), (12, 8));
+}
+
+/// So many senders over a link to a west switch, and on over a line of `rate`.
+fn line(senders: u32, traffic: &str, rate: &str) -> Scenario {
+    let text = format!(
+        r#"
+duration = "50 ms"
+host = [{{ name = "source", count = {senders} }}, {{ name = "sink", count = {senders} }}]
+switch = [
+    {{ name = "west", ubr = {{ buffer = "60 cells", drop = "tail-drop" }} }},
+    {{ name = "east", ubr = {{ buffer = "60 cells", drop = "tail-drop" }} }},
+]
+link = [
+    {{ from = "source", to = "west", rate = "150 Mbps", delay = "5 us" }},
+    {{ from = "west", to = "east", rate = "{rate}", delay = "200 us" }},
+    {{ from = "east", to = "sink", rate = "100 Mbps", delay = "5 us" }},
+]
+vc = [{{ from = "source", to = "sink", class = "ubr", traffic = {traffic} }}]
+"#
+    );
+    read_toml(&text, "line", &[]).unwrap_or_else(|problems| panic!("{problems:?}"))
+}
+
+#[test]
+fn a_policy_that_tells_no_bound_is_asked_by_all_kernels_alike() {
+    let mut refused = 0;
+    for (senders, traffic) in [
+        (3, r#"{ kind = "tcp", mss = "536 bytes" }"#),
+        (
+            3,
+            r#"{ kind = "tcp", mss = "9140 bytes", granularity = "1 ms" }"#,
+        ),
+        (3, r#"{ kind = "udp", rate = "40 Mbps" }"#),
+        (2, r#"{ kind = "udp" }"#),
+        (3, r#"{ kind = "cbr", rate = "13.5 Mbps" }"#),
+        (2, r#"{ kind = "cbr", rate = "75 Mbps" }"#),
+        // Each cell comes when the one before has left.
+        (1, r#"{ kind = "cbr", rate = "100 Mbps" }"#),
+        (3, r#"{ kind = "poisson", rate = "20 Mbps" }"#),
+    ] {
+        for rate in ["33.92 Mbps", "100 Mbps", "150 Mbps", "622.08 Mbps"] {
+            for (arrival_first, every_cell) in
+                [(true, false), (false, false), (true, true), (false, true)]
+            {
+                let mut net = line(senders, traffic, rate);
+                net.arrival_first = arrival_first;
+                let run = |kernel| {
+                    testing::instead_of_tail_drop(every_third(every_cell), || {
+                        run_tally(&net, None, kernel, false)
+                    })
+                };
+                let twin = run(Kernel::Twin).expect("it runs");
+                let dropped = twin.ports.iter().flatten().map(PortTally::dropped);
+                refused += dropped.map(|cells| cells[DropReason::Policy]).sum::<u64>();
+                for kernel in [Kernel::Auto, Kernel::Slotted] {
+                    let found = run(kernel).expect("it runs");
+                    let what = (kernel, senders, traffic, rate, arrival_first, every_cell);
+                    assert_eq!(found.ports, twin.ports, "{what:?}");
+                    assert_eq!(found.link_cells, twin.link_cells, "{what:?}");
+                }
+            }
+        }
+    }
+    assert!(refused > 10_000, "{refused}");
 }
