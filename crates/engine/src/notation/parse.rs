@@ -83,6 +83,14 @@ pub(crate) enum Part {
     Round,
 }
 
+/// What has a comma between `number` and `behind`, with a decimal point instead: nothing where it may part thousands.
+fn with_point(number: &str, behind: &str, units: &[Unit]) -> Option<String> {
+    let digits = behind.bytes().take_while(u8::is_ascii_digit).count();
+    let meant = format!("{number}.{behind}");
+    let is_right = digits != 3 && quantity(&meant, units, Part::Round).is_ok();
+    is_right.then_some(meant)
+}
+
 /// `text` in the base unit of `units`, at most `u64::MAX`.
 pub(crate) fn quantity(text: &str, units: &[Unit], part: Part) -> Result<u64, Fault> {
     let text = text.trim();
@@ -105,6 +113,12 @@ pub(crate) fn quantity(text: &str, units: &[Unit], part: Part) -> Result<u64, Fa
             message: "has no unit".into(),
             suggestion: (units == CELLS || units == BYTES)
                 .then(|| format!("\"{number} {}\"", units[0].name)),
+        });
+    }
+    if let Some(behind) = unit.strip_prefix(',') {
+        return Err(Fault {
+            message: "has a comma".into(),
+            suggestion: with_point(number, behind, units).map(|meant| format!("\"{meant}\"")),
         });
     }
     let Some(found) = units.iter().find(|u| u.spellings().any(|s| s == unit)) else {
@@ -219,6 +233,15 @@ mod tests {
         assert_eq!(message("1e20 bps", RATE), "is too large");
         let fault = quantity("5 mbps", RATE, Part::Refuse).unwrap_err();
         assert_eq!(fault.suggestion.as_deref(), Some("\"5 Mbps\""));
+        for (text, meant) in [
+            ("155,52 Mbps", Some("\"155.52 Mbps\"")),
+            ("1,500 Mbps", None),
+            ("1,5,0 Mbps", None),
+        ] {
+            let fault = quantity(text, RATE, Part::Refuse).unwrap_err();
+            assert_eq!(fault.message, "has a comma");
+            assert_eq!(fault.suggestion.as_deref(), meant);
+        }
         let fault = quantity("1000", CELLS, Part::Refuse).unwrap_err();
         assert_eq!(fault.suggestion.as_deref(), Some("\"1000 cells\""));
     }

@@ -96,7 +96,7 @@ fn of_family(family: Family) -> String {
         }
         Some(tag) => {
             let names = list(components.iter().map(|c| c.name));
-            format!("a table with `{tag}`, one of {names}")
+            format!("one of {names}, or a table with it as `{tag}`")
         }
     }
 }

@@ -81,6 +81,12 @@ impl<'t> Report<'t> {
         }
     }
 
+    /// Whether the text has the field at `path`, or something beside it gives it.
+    pub(crate) fn is_written(&self, path: &str) -> bool {
+        let (_, exact) = self.root.nearest(path);
+        exact
+    }
+
     /// Something wrong with the field at `path`. A field that is not written is placed at the nearest one around it.
     pub(crate) fn add(
         &mut self,

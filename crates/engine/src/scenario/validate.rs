@@ -339,10 +339,16 @@ fn thresholds(record: &Record, path: &str, report: &mut Report) {
     for parameter in policy.map_or(&[][..], |policy| policy.parameters) {
         let cells = drop.get(parameter.name).and_then(|t| t["cells"].as_u64());
         if matches!(parameter.kind, Kind::Threshold) && cells.is_some_and(|c| c > buffer) {
+            let at = join(path, &format!("drop.{}", parameter.name));
+            let by_default = if report.is_written(&at) {
+                String::new()
+            } else {
+                format!(" = {} by default, which", parameter.default_text())
+            };
             report.add(
-                &join(path, &format!("drop.{}", parameter.name)),
+                &at,
                 format!(
-                    "{} is above the buffer K = {}",
+                    "{}{by_default} is above the buffer K = {}",
                     parameter.symbol(),
                     show_cells(buffer)
                 ),

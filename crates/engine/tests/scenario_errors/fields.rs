@@ -129,6 +129,13 @@ fn buffers_and_thresholds() {
     );
     let r = |r: &str| spoilt("policy = \"epd\", threshold = \"800 cells\"", r);
     says(
+        &spoilt(
+            "\"1000 cells\", drop = { policy = \"epd\", threshold = \"800 cells\" }",
+            "\"500 cells\", drop = \"dfba\"",
+        ),
+        &["drop.high: H = 1000 cells by default, which is above the buffer K = 500 cells"],
+    );
+    says(
         &r("policy = \"fba\", r = \"1001 cells\""),
         &["drop.r", "R is above the buffer"],
     );

@@ -14,6 +14,13 @@ fn references_must_exist() {
         ],
     );
     says(
+        &spoilt("to = \"sink\"\ntraffic", "to = \"sinc\"\ntraffic"),
+        &[
+            "vc[0].to = \"sinc\": no host has this name (allowed: a host: source, sink)",
+            "did you mean `sink`?",
+        ],
+    );
+    says(
         &with("route = [\"west\", \"aest\"]"),
         &["vc[0].route[1]", "no switch has this name"],
     );
@@ -94,7 +101,7 @@ fn routes_are_checked() {
     );
     says(
         &spoilt("to = \"sink\"\ntraffic", "to = \"source\"\ntraffic"),
-        &["vc[0].to", "is the same as `from`"],
+        &["vc[0].to", "is the same as `from` (allowed: another host)"],
     );
     says(
         &spoilt(
@@ -188,7 +195,7 @@ fn counts_are_checked_before_anything_is_made() {
     );
     says(
         &with("count = 4\n"),
-        &["vc[0].count", "differs from the 3 members"],
+        &["vc[0].count", "differs from the size of the groups, 3"],
     );
 }
 

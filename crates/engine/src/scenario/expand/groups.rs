@@ -1,10 +1,11 @@
 //! Groups: numbered names, the nodes that an entry's ends name, and the pairs of two groups.
 
 use super::things::{Names, Things};
-use crate::notation::words::shorten;
+use crate::notation::words::{list, shorten};
 use crate::scenario::record::{Record, text};
 use crate::scenario::report::Report;
 use crate::scenario::values::LONGEST_NAME;
+use std::collections::HashSet;
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -55,6 +56,12 @@ pub(super) fn check_length(path: &str, names: &mut Names, report: &mut Report) {
     }
 }
 
+/// So many hosts, or groups of them, are told by name at most.
+const FEW_NAMES: usize = 8;
+
+/// Names are not looked through where there are more hosts.
+const FEW_HOSTS: usize = 64;
+
 /// An entry of links or VCs with its path, `link[3]`.
 #[derive(Clone, Copy)]
 pub(super) struct Entry<'r> {
@@ -62,6 +69,33 @@ pub(super) struct Entry<'r> {
     pub path: &'r str,
     /// Whether all nodes are right, so that names can be looked for.
     pub nodes_right: bool,
+}
+
+/// What an end that is a host may be: the hosts by name where they are few, a group for its members.
+fn allowed_hosts(things: &Things) -> String {
+    let any = "a host: a name or group from [[host]]".to_string();
+    if things.hosts > FEW_HOSTS {
+        return any;
+    }
+    let names = &things.node_names;
+    let mut hosts: Vec<(usize, &str)> = Vec::new();
+    let mut grouped: HashSet<usize> = HashSet::new();
+    for name in names.all() {
+        let nodes = names.find(name).unwrap_or_default();
+        if nodes.iter().all(|&n| n < things.hosts) && !nodes.is_empty() {
+            hosts.push((nodes[0], name));
+            if names.is_group(name) {
+                grouped.extend(nodes);
+            }
+        }
+    }
+    hosts.retain(|(first, name)| names.is_group(name) || !grouped.contains(first));
+    hosts.sort_unstable();
+    if (1..=FEW_NAMES).contains(&hosts.len()) {
+        format!("a host: {}", list(hosts.into_iter().map(|(_, name)| name)))
+    } else {
+        any
+    }
 }
 
 impl Entry<'_> {
@@ -86,19 +120,32 @@ impl Entry<'_> {
         found
     }
 
-    /// Like [`Entry::end`], and all of them hosts.
+    /// The hosts that `end` of the entry names.
     pub fn hosts<'o>(
         &self,
         end: &str,
         things: &'o Things,
         report: &mut Report,
     ) -> Option<&'o [usize]> {
-        let found = self.end(end, things, report)?;
-        if found.iter().all(|&n| n < things.hosts) {
-            return Some(found);
+        let name = text(self.record, end)?;
+        let are_hosts = |nodes: &[usize]| nodes.iter().all(|&n| n < things.hosts);
+        let found = things.node_names.find(name);
+        if let Some(nodes) = found
+            && are_hosts(nodes)
+        {
+            return found;
         }
-        let path = format!("{}.{end}", self.path);
-        report.add(&path, "is a switch", "a host", None);
+        if found.is_some() || self.nodes_right {
+            let names = things.node_names.all();
+            let hosts = names.filter(|name| things.node_names.find(name).is_some_and(are_hosts));
+            let suggestion = report.suggest(name, hosts);
+            let message = match found {
+                Some(_) => "is a switch",
+                None => "no host has this name",
+            };
+            let path = format!("{}.{end}", self.path);
+            report.add(&path, message, allowed_hosts(things), suggestion);
+        }
         None
     }
 
@@ -108,11 +155,12 @@ impl Entry<'_> {
         group("from") || group("to")
     }
 
-    /// The pairs of two groups: pairwise, or each with the only one of the other side.
+    /// The pairs of two groups: pairwise, or each with the only one of the other side; never one with itself, but with `another`.
     pub fn pairs(
         &self,
         from: &[usize],
         to: &[usize],
+        another: &str,
         report: &mut Report,
     ) -> Option<Vec<(usize, usize)>> {
         let (m, n) = (from.len(), to.len());
@@ -128,8 +176,7 @@ impl Entry<'_> {
         }
         let pairs = (0..m.max(n)).map(|i| (from[i % m], to[i % n]));
         if pairs.clone().any(|(a, b)| a == b) {
-            let allowed = "another host or switch";
-            report.add(&at_to, "is the same as `from`", allowed, None);
+            report.add(&at_to, "is the same as `from`", another, None);
             return None;
         }
         Some(pairs.collect())

@@ -69,7 +69,7 @@ pub(super) fn links(
 fn pairs(entry: Entry<'_>, things: &Things, report: &mut Report) -> Option<Vec<(usize, usize)>> {
     let from = entry.end("from", things, report);
     let to = entry.end("to", things, report);
-    entry.pairs(from?, to?, report)
+    entry.pairs(from?, to?, "another host or switch", report)
 }
 
 /// How it went with the links of an entry.

@@ -88,14 +88,14 @@ fn plan<'r>(entry: Entry<'r>, things: &Things, report: &mut Report) -> Option<Pl
         .nodes_right
         .then(|| route(entry, things, report))
         .flatten();
-    let mut pairs = entry.pairs(from?, to?, report)?;
+    let mut pairs = entry.pairs(from?, to?, "another host", report)?;
     let grouped = entry.is_grouped(things);
     let count = number(entry.record, "count");
     match count {
         Some(n) if grouped && n != pairs.len() as u64 => {
             report.add(
                 &format!("{}.count", entry.path),
-                format!("differs from the {} members of the groups", pairs.len()),
+                format!("differs from the size of the groups, {}", pairs.len()),
                 "left out, or the same",
                 None,
             );
