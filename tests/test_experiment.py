@@ -6,6 +6,7 @@ import csv
 import json
 import os
 import pty
+import re
 import subprocess
 import sys
 import tomllib
@@ -18,6 +19,7 @@ from cellyard import ready as scenarios
 from cellyard.errors import UsageError
 from cellyard.experiment import reading, ready
 from cellyard.experiment.problems import Problems
+from cellyard.experiment.records import side_by_side
 from cellyard.scenario import Scenario
 from cellyard.store import open_store
 from conftest import ROOT, Cli, shown_until_the_end, stored
@@ -176,6 +178,50 @@ def test_report_is_one_page_with_question_answer_figures_tables_and_the_way_back
     assert page.count("data:image/png;base64,") == 1
     assert "cellyard experiment report small.toml" in page
     assert (tmp_path / "small-report/map.pdf").exists()
+
+
+TOGETHER = SMALL.replace('"tail-drop", "epd", {', '"epd", "fba", {').replace(
+    'name = "policy"', 'name = "drop"\ntogether = "one"'
+)
+TOGETHER = TOGETHER.replace('"500 cells"]', '"400 cells", "500 cells"]')
+NAMED = """
+[[axis]]
+name = "policy"
+path = "switch.west.scheduler"
+values = ["strict-priority", "strict-priority", "strict-priority"]
+together = "one"
+labels = ["EPD", "FBA", "FBA, less"]
+"""
+
+
+def test_axes_that_vary_together_are_one_named_by_its_labels(small: Path, cli: Cli, tmp_path: Path) -> None:
+    small.write_text(TOGETHER.replace("\n[question]", f"{NAMED}\n[question]"))
+    done = cli("experiment", "report", small)
+    assert done.returncode == 0, done.stderr
+    document = json.loads((tmp_path / "small-report/results.json").read_text())
+    assert document["together"] == [{"columns": ["drop", "policy"], "named_by": "policy"}]
+    assert all(" drop = " not in sentence and "policy = " in sentence for sentence in document["answer"][1:])
+    assert (tmp_path / "small-report/points.csv").read_text().startswith("drop,buffer_cells,policy,runs,")
+    page = (tmp_path / "small-report/index.html").read_text()
+    assert "for each value of policy" in page
+    assert "<th>policy</th>" in page and "<th>drop</th>" not in page
+    assert (tmp_path / "small-report/lines.png").exists()
+    done = cli("experiment", "run", small, "--out", "small-report")
+    assert re.search(r"^policy +buffer_cells +runs +efficiency", done.stdout, re.MULTILINE)
+
+
+def test_axes_that_vary_together_without_labels_are_told_apart_by_one_or_by_all() -> None:
+    numbers = {"mean": 0.5, "low": 0.4, "high": 0.6, "p5": 0.4, "p95": 0.6, "min": 0.3, "max": 0.7}
+    for values, names in (
+        ([("epd", 0.5), ("fba", 0.5), ("fba", 0.8)], ["drop, z"]),
+        ([("epd", 0.5), ("fba", 0.6), ("fba", 0.8)], ["z"]),
+    ):
+        points = [{"drop": drop, "z": z, "runs": 3, "efficiency": numbers} for drop, z in values]
+        document = {"points": points, "together": [{"columns": ["drop", "z"], "named_by": None}]}
+        assert [list(point) for point in side_by_side(document, named=False)] == [[*names, "runs", "efficiency"]] * 3
+        assert side_by_side(document, named=True) == points
+    merged = side_by_side({**document, "points": [{"drop": "fba", "z": 1}, {"drop": "fba", "z": 1}]}, named=False)
+    assert merged == [{"drop": "fba"}] * 2
 
 
 def test_progress_tells_points_runs_pace_and_time_left(small: Path, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from cellyard.cluster import asked
 from cellyard.commands import FAILED, experiment_files, experiment_text
 from cellyard.commands.experiment_run import ask, load
 from cellyard.experiment.figures import columns_of, figures
-from cellyard.experiment.records import range_of
+from cellyard.experiment.records import range_of, side_by_side
 from cellyard.files import FileSet
 from cellyard.folder import open_store
 from cellyard.terminal import printable
@@ -68,7 +68,8 @@ def page(document: Mapping[str, Any], pictures: Sequence[Mapping[str, str]], *, 
     tables = [_table(title, records) for title, records in experiment_text.answer_tables(document).items()]
     if document["points"]:
         title = f"points{experiment_text.centres(document['points'])}"
-        tables.append(_table(title, [_point(document, point) for point in document["points"]]))
+        shown = {**document, "points": side_by_side(document, named=True)}
+        tables.append(_table(title, [_point(shown, point) for point in shown["points"]]))
     return pages.html("experiment.html", document=document, figures=pictures, tables=tables, text=text, told=told)
 
 

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from cellyard.experiment.records import range_of
+from cellyard.experiment.records import range_of, side_by_side
 from cellyard.text import range_head, span, table
 
 #: Points that are printed; all are in the files of ``--out``.
@@ -14,7 +14,7 @@ MOST_POINTS = 40
 #: Width of sentences.
 WIDTH = 110
 #: Fields of a document that are no tables of an answer.
-_OWN = frozenset({"points", "answer", "notes", "axes", "metrics"})
+_OWN = frozenset({"points", "answer", "notes", "axes", "together", "metrics"})
 
 
 def text(document: Mapping[str, Any]) -> str:
@@ -27,7 +27,7 @@ def text(document: Mapping[str, Any]) -> str:
         parts.append("Not answered: it was interrupted.")
     parts += [textwrap.fill(f"note: {note}", WIDTH) for note in document["notes"]]
     parts += [_records(title, records) for title, records in answer_tables(document).items()]
-    points = document["points"]
+    points = side_by_side(document, named=True)
     if points:
         parts.append(f"points{centres(points)}:\n{points_table(points[:MOST_POINTS], document['metrics'])}")
         if len(points) > MOST_POINTS:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
@@ -33,10 +33,14 @@ _QUANTITY = re.compile(r"\s*([-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?)\s*([
 
 @dataclass(frozen=True)
 class Level:
-    """A value of an axis: the ``text`` set in the scenario, and the ``label`` that tables show."""
+    """A value of an axis: the ``text`` set in the scenario, and the ``label`` that tables show.
+
+    It is not ``told`` of where the label of another axis, which varies together with this one, names all that is set.
+    """
 
     text: str
     label: str
+    told: bool = field(default=True, compare=False, repr=False)
 
     @cached_property
     def number(self) -> float | int | None:

@@ -52,7 +52,7 @@ class Compare:
             winner = self._winner(one, plan, spread, verdict)
             records.append(
                 {
-                    **one.point.labels,
+                    **one.point.told,
                     "metric": one.metric,
                     "variant": one.second,
                     "against": one.first,

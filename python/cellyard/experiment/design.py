@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
@@ -40,15 +40,20 @@ class Point:
 
     @property
     def labels(self) -> Mapping[str, str]:
-        """What tables show, by the names of the axes."""
+        """What tables of data show, by the names of the axes."""
         return {name: one.label for name, one in self.levels}
+
+    @property
+    def told(self) -> Mapping[str, str]:
+        """What an answer tells: of axes that vary together the one whose labels name all that is set, where one has any."""
+        return {name: one.label for name, one in self.levels if one.told}
 
     def with_levels(self, others: Sequence[tuple[str, Level]]) -> Point:
         """The same with more axes."""
         return Point((*self.levels, *others))
 
     def __str__(self) -> str:
-        return ", ".join(f"{name} = {one.label}" for name, one in self.levels) or "the base as it is"
+        return ", ".join(f"{name} = {label}" for name, label in self.told.items()) or "the base as it is"
 
 
 @dataclass(frozen=True)
@@ -57,10 +62,16 @@ class Dimension:
 
     axes: tuple[Axis, ...]
 
+    @cached_property
+    def named_by(self) -> Axis | None:
+        """Of several axes the one whose labels name all that is set."""
+        several = self.axes if len(self.axes) > 1 else ()
+        return next((axis for axis in several if axis.labels and len(set(axis.labels)) == len(axis.labels)), None)
+
     @property
     def name(self) -> str:
-        """That of its axis, or of the first."""
-        return self.axes[0].name
+        """That of its axis; of several the one that names them, or the first."""
+        return (self.named_by or self.axes[0]).name
 
     @cached_property
     def size(self) -> int:
@@ -69,11 +80,14 @@ class Dimension:
 
     def place(self, index: int) -> tuple[tuple[str, Level], ...]:
         """The level of each of its axes at a place of the grid."""
-        return tuple((axis.name, axis.levels[index]) for axis in self.axes)
+        return tuple((axis.name, self._told(axis, axis.levels[index])) for axis in self.axes)
 
     def at(self, share: float) -> tuple[tuple[str, Level], ...]:
         """The level of each of its axes at a share from 0 to 1 of the way."""
-        return tuple((axis.name, axis.at(share)) for axis in self.axes)
+        return tuple((axis.name, self._told(axis, axis.at(share))) for axis in self.axes)
+
+    def _told(self, axis: Axis, level: Level) -> Level:
+        return level if self.named_by in (None, axis) else replace(level, told=False)
 
 
 def dimensions(axes: Sequence[Axis]) -> list[Dimension]:

@@ -251,6 +251,18 @@ class Outcome:
         begun = [point for point, kept in self.measured.items() if kept]
         return {point: self.measured[point] for point in sorted(begun, key=order)}
 
+    def _together(self) -> list[dict[str, Any]]:
+        """The columns of axes that vary together, and which of them names all that is set, by its labels."""
+        column = dict(zip(self._names, next(iter(self._columns()), {}), strict=False))
+        return [
+            {
+                "columns": [column[axis.name] for axis in one.axes],
+                "named_by": one.named_by and column[one.named_by.name],
+            }
+            for one in self.experiment.plan.space
+            if column and len(one.axes) > 1
+        ]
+
     @property
     def _names(self) -> list[str]:
         return [axis.name for axis in self.experiment.plan.axes]
@@ -291,6 +303,7 @@ class Outcome:
             "answer": answer.sentences if answer else [],
             "notes": self.notes,
             "axes": [axis.name for axis in plan.axes],
+            "together": self._together(),
             "metrics": list(plan.metrics),
             "points": self.points(),
             **(answer.tables if answer else {}),

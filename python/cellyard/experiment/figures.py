@@ -8,7 +8,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from cellyard.errors import UsageError
-from cellyard.experiment.records import range_of
+from cellyard.experiment.records import range_of, side_by_side
 from cellyard.experiment.sentences import number
 from cellyard.plot import (
     COLOURS,
@@ -29,12 +29,14 @@ from cellyard.text import cell, range_name
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-#: Most levels of an axis on a heat map, and most panels beside each other.
-MOST_LEVELS, MOST_ACROSS = 16, 4
+#: Most levels of an axis on a heat map, and most panels beside each other, of lines and differences each with another metric.
+MOST_LEVELS, MOST_ACROSS, MOST_METRICS_ACROSS = 16, 4, 3
 #: Most values on a side of a heat map that is asked for; numbers stand in it as long as `MOST_LEVELS` do.
 MOST_ON_MAP = 60
 #: Parts of an axis of numbers, so that their labels stand apart.
 MOST_TICKS = 5
+#: Fewest values of an axis of numbers over which lines are drawn, where a map could be.
+LEAST_ACROSS = 3
 #: From this ratio on, an axis of numbers may be logarithmic.
 RATIO = 20
 #: Most rows of a figure of differences.
@@ -54,7 +56,7 @@ def figures(document: Mapping[str, Any]) -> list[Drawn]:
     if kind == "optimise" and len(document["question"].get("goals", {})) > 1 and document["points"]:
         drawn.append(_front(document))
     if document["points"]:
-        drawn += _over_axes(document)
+        drawn += _over_axes({**document, "points": side_by_side(document, named=False)})
     for one in drawn:
         fit_titles(one.figure)
     return drawn
@@ -66,13 +68,18 @@ def columns_of(document: Mapping[str, Any]) -> list[str]:
 
 
 def _over_axes(document: Mapping[str, Any]) -> list[Drawn]:
-    """Lines for one axis, heat maps for two, small multiples for three; dots where the points are no grid."""
+    """Lines for one axis, heat maps for two, small multiples for three; dots where the points are no grid.
+
+    Where one of two is of words and the other of numbers, a line for each word.
+    """
     axes, metrics = columns_of(document), document["metrics"]
     if not axes:
         return []
     if len(axes) == 1 and document["question"]["kind"] != "optimise":
         return [_lines(document, axes[0], metrics)]
     if 1 < len(axes) <= 3 and _is_grid(document, axes):
+        if two := _numbers_and_words(document, axes):
+            return [_grouped(document, two[0], two[1], [{}])]
         if len(axes) == 2:
             return [_maps(document, axes, [{}], metrics, "map")]
         return [_maps(document, axes[:2], _others(document, axes[2]), [metric], f"maps-{metric}") for metric in metrics]
@@ -116,6 +123,14 @@ def _is_grid(document: Mapping[str, Any], axes: Sequence[str]) -> bool:
     points = document["points"]
     sizes = [len({point[axis] for point in points}) for axis in axes]
     return len(points) >= 0.6 * math.prod(sizes) and max(sizes) <= MOST_LEVELS
+
+
+def _numbers_and_words(document: Mapping[str, Any], axes: Sequence[str]) -> list[str]:
+    """Two axes, one of numbers and one of few words, in this order; none where they are not."""
+    values = {axis: {point[axis] for point in document["points"]} for axis in axes}
+    numbers = [axis for axis in axes if len(values[axis]) >= LEAST_ACROSS and not any(map(_is_word, values[axis]))]
+    words = [axis for axis in axes if len(values[axis]) <= len(COLOURS) and any(map(_is_word, values[axis]))]
+    return [*numbers, *words] if len(axes) == 2 and numbers and words else []
 
 
 def _others(document: Mapping[str, Any], axis: str) -> list[dict[str, Any]]:
@@ -212,17 +227,19 @@ def is_by_ratio(values: Sequence[float]) -> bool:
 
 
 def _grouped(document: Mapping[str, Any], axis: str, by: str, others: Sequence[Mapping[str, Any]]) -> Drawn:
-    """A line for each value of ``by``; a panel for each metric and each of ``others``."""
+    """A line for each value of ``by``; a panel for each metric and each of ``others``, which stand side by side."""
     from matplotlib.lines import Line2D
 
     points, metrics = document["points"], document["metrics"]
     values = list(dict.fromkeys(point[by] for point in points))
     across = sorted({point[axis] for point in points}, key=_order(points, axis))
     words = across if any(map(_is_word, across)) else []
+    across_page = len(others) if len(others) > 1 else min(len(metrics), MOST_METRICS_ACROSS)
+    down = -(-len(metrics) * len(others) // across_page)
     figure, grid = panels_grid(
-        len(metrics), len(others), width=max(5.0, 1.15 * WIDTH * len(others)), height=0.6 + HEIGHT * len(metrics)
+        down, across_page, width=max(5.0, 1.15 * WIDTH * across_page), height=0.6 + HEIGHT * down
     )
-    for line, metric in zip(grid, metrics, strict=True):
+    for line, metric in zip(_in_lines(grid, len(metrics), len(others)), metrics, strict=True):
         for place, other in zip(line, others, strict=True):
             for group, value in enumerate(values):
                 own = [p for p in points if p[by] == value and all(p[key] == v for key, v in other.items())]
@@ -236,10 +253,18 @@ def _grouped(document: Mapping[str, Any], axis: str, by: str, others: Sequence[M
         look: Any = {"linestyle": "" if words else DASHES[i // len(COLOURS) % len(DASHES)], "label": _tick(value)}
         look |= {"color": COLOURS[i % len(COLOURS)], "marker": MARKERS[i % len(MARKERS)], "markersize": 4}
         entries.append(Line2D([], [], **look))
-    legend(figure, entries, loc="outside upper center", ncols=min(len(entries), 5), fontsize=8, title=by)
+    legend(figure, entries, loc="outside upper center", ncols=min(len(entries), 5 * across_page), fontsize=8, title=by)
     over = " for each value of ".join([axis, by])
     _tell_range(figure, points)
     return Drawn("lines", f"{_and(metrics)} over {over}", f"Means, and {_range(points)}.", figure)
+
+
+def _in_lines(grid: Sequence[Sequence[Any]], count: int, each: int) -> list[list[Any]]:
+    """So many lists of so many panels each, one after the other; the rest of the grid is not shown."""
+    places = [place for line in grid for place in line]
+    for place in places[count * each :]:
+        place.set_visible(False)
+    return [places[i * each : (i + 1) * each] for i in range(count)]
 
 
 def _found(document: Mapping[str, Any], axis: str) -> list[float]:
@@ -394,10 +419,15 @@ def _differences(records: Sequence[Mapping[str, Any]]) -> Drawn:
         for metric in metrics
     }
     rows = max(map(len, shown.values()), default=1)
-    figure, places = panels(len(metrics), width=max(5.0, 4.2 * len(metrics)), height=max(2.0, 0.3 * rows + 1.0))
+    across = min(len(metrics), MOST_METRICS_ACROSS)
+    down = -(-len(metrics) // across)
+    figure, grid = panels_grid(
+        down, across, width=max(5.0, 4.2 * across), height=max(2.0, (0.3 if down == 1 else 0.2) * rows + 1.0) * down
+    )
+    places = [place for (place,) in _in_lines(grid, len(metrics), 1)]
     left: list[str] = []
     told = ("metric", "variant", "against", "difference", "low", "high", "probability", "better", "pairs")
-    for place, metric in zip(places, metrics, strict=True):
+    for i, (place, metric) in enumerate(zip(places, metrics, strict=True)):
         for y, one in enumerate(shown[metric]):
             sure = one["better"] != "not told apart"
             place.plot([one["low"], one["high"]], [y, y], color=COLOURS[0] if sure else "#999999", linewidth=2)
@@ -406,9 +436,9 @@ def _differences(records: Sequence[Mapping[str, Any]]) -> Drawn:
             ", ".join([f"{one['variant']} - {one['against']}", *(f"{k} {v}" for k, v in one.items() if k not in told)])
             for one in shown[metric]
         ]
-        is_as_left = place is not places[0] and names == left
+        is_as_left = i % across > 0 and names == left
         place.set_yticks(range(len(names)), [""] * len(names) if is_as_left else names)
-        left = names if place is places[0] else left
+        left = left if is_as_left else names
         place.set_ylim(len(names) - 0.5, -0.5)
         place.axvline(0, color="#333333", linewidth=0.8)
         place.locator_params(axis="x", nbins=MOST_TICKS - 1)

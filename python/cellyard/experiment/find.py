@@ -70,7 +70,7 @@ class Find:
             )
             records.append(
                 {
-                    **point.labels,
+                    **point.told,
                     self.axis: None if found is None else search.label(found),
                     "share": share,
                     "share_low": ends[0],

@@ -133,7 +133,7 @@ class Optimise:
 
     def _record(self, point: Point, plan: Plan, runner: Remembered) -> dict[str, Any]:
         samples = runner.samples([point], plan.draws)[0]
-        return {**point.labels, **{metric: _means(samples)[metric] for metric in plan.metrics}}
+        return {**point.told, **{metric: _means(samples)[metric] for metric in plan.metrics}}
 
     def _told(
         self,

@@ -52,7 +52,7 @@ class Precision:
         records, short = [], []
         for point in points:
             samples = runner.samples([point], range(counts[point]))[0]
-            record: dict[str, Any] = {**point.labels, "runs": counts[point]}
+            record: dict[str, Any] = {**point.told, "runs": counts[point]}
             reached = True
             for metric in self.within:
                 values = defined(samples, metric)

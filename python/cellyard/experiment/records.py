@@ -49,6 +49,29 @@ def summed_up(
     return found
 
 
+def side_by_side(document: Mapping[str, Any], *, named: bool) -> list[dict[str, Any]]:
+    """The points of a document with one column for axes that vary together, as they are one.
+
+    It is that with labels, or the first that tells all their values apart, or all in one text. With ``named`` groups without labels stay.
+    """
+    points = [dict(point) for point in document["points"]]
+    for group in document.get("together", []):
+        columns, own = group["columns"], group["named_by"]
+        many = len({tuple(point[name] for name in columns) for point in points})
+        order = sorted(columns, key=lambda name: name != own)
+        kept = next((name for name in order if len({point[name] for point in points}) == many), None)
+        if not named or (kept and kept == own):
+            points = [_in_one(point, columns, kept) for point in points]
+    return points
+
+
+def _in_one(point: Mapping[str, Any], columns: Sequence[str], kept: str | None) -> dict[str, Any]:
+    """The point with the column ``kept``, or with one of all, in place of several."""
+    name = kept or ", ".join(columns)
+    value = point[kept] if kept else ", ".join(str(point[name]) for name in columns)
+    return {name if key in columns else key: value if key in columns else one for key, one in point.items()}
+
+
 def range_of(point: Mapping[str, Any], metric: str) -> tuple[float, float] | None:
     """The range of a metric's runs at a point, as `cellyard.ranges.interval` has it; ``None`` where it is not defined."""
     low, high = ("p5", "p95") if has_quantiles(point["runs"]) else ("min", "max")
