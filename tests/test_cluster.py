@@ -216,6 +216,20 @@ def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
         Workers(number=2)
 
 
+@pytest.mark.parametrize("file", ["script.py", "-"])
+def test_a_script_without_a_guard_is_told_what_it_lacks(file: str, tmp_path: Path) -> None:
+    script = "import cellyard as cy\ncy.ready.scenario('lan-5').run(replications=2, workers=1)\n"
+    (tmp_path / "script.py").write_text(script)
+    done = subprocess.run(
+        [sys.executable, file], input=script, cwd=tmp_path, capture_output=True, text=True, timeout=120
+    )
+    told = [line for line in done.stderr.splitlines() if not line.startswith(" ")]
+    assert told[0] == "Traceback (most recent call last):" and len(told) == 2  # of the script alone, not of its workers
+    assert (
+        told[1].startswith("cellyard.errors.UsageError: 1 worker: ") and 'with `if __name__ == "__main__":`' in told[1]
+    )
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are others there")
 def test_an_interrupt_keeps_what_is_finished_and_ends_the_workers(lan: Path, tmp_path: Path) -> None:
     arguments = [

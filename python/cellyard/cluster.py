@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import multiprocessing
 import queue
 import sys
 import time
@@ -117,6 +118,9 @@ class _State:
         return self.taken / self.expected if self.expected > 0 and self.taken > 0 else 1.0
 
 
+#: What a script that starts workers needs.
+_GUARD = ', with `if __name__ == "__main__":` around what it does'
+
 #: What Dask does otherwise for a cluster on this machine: its workers look a hundred times a second what Python does, which nobody asks;
 #: and one that is lost and not back within 15 s, as on a busy machine or when it is lost again, is never started again.
 _LOCAL = {"distributed.worker.profile.enabled": False, "distributed.deploy.lost-worker-timeout": "1 day"}
@@ -133,7 +137,7 @@ class Workers(AbstractContextManager["Workers"]):
         self.number = whole("workers", number, most=MOST_WORKERS)
         if (on is None) == (self.number is None):
             raise UsageError("say either where the cluster is, or how many workers it is to have")
-        self.name = on if on is not None else f"{self.number} workers"
+        self.name = on if on is not None else f"{self.number} worker{'s' * (self.number != 1)}"
         self._client: Any = None
         self._cluster: Any = None
         self._config: Any = nullcontext()
@@ -176,8 +180,9 @@ class Workers(AbstractContextManager["Workers"]):
             distributed = _distributed()
             import dask
 
+            self._check_script()
             self._config = dask.config.set(_LOCAL)
-            with _no_interrupts_for_workers():
+            with _no_interrupts_for_workers(), self._told_of_start():
                 self._cluster = distributed.LocalCluster(
                     n_workers=self.number,
                     threads_per_worker=1,
@@ -189,6 +194,27 @@ class Workers(AbstractContextManager["Workers"]):
             self._cluster.scheduler.allowed_failures = 0  # how often is counted here
             self._client.wait_for_workers(self.number, timeout=START_SECONDS)
         return self._client
+
+    def _check_script(self) -> None:
+        """Raise `UsageError` where the script that starts workers is no file: each of them begins with it."""
+        if getattr(multiprocessing.current_process(), "_inheriting", False):
+            # A worker has come here on its way to begin, as its script has no guard, which the client tells.
+            raise SystemExit(1)
+        script = str(getattr(sys.modules["__main__"], "__file__", ""))
+        if script.startswith("<"):
+            raise UsageError(
+                f"{self.name}: they begin with the script that starts them, and {script} is no file: save it as one{_GUARD}"
+            )
+
+    @contextmanager
+    def _told_of_start(self) -> Iterator[None]:
+        """In the block, Dask's error where no worker starts becomes a `UsageError` that says what a script lacks most likely."""
+        try:
+            yield
+        except RuntimeError:
+            raise UsageError(
+                f"{self.name}: they do not start; a script that starts workers is to be a file{_GUARD}"
+            ) from None
 
     def close(self) -> None:
         """Take back what was asked for, and end the workers that were started."""
