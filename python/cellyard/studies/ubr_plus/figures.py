@@ -59,8 +59,7 @@ def agreement(study: Study, rows: Rows) -> plot.Drawn:
     return plot.Drawn(
         "table-2-3",
         "Tables 2 and 3: simulated against published",
-        "A point per row, LAN above and WAN below with scales of their own; on the diagonal both agree. Bars are the ensemble's 5 to "
-        "95 % ranges.",
+        "A point per row, LAN and WAN with scales of their own; on the diagonal both agree. Bars are the ensemble's ranges.",
         plot_rows.compared(rows, METRICS, lines="configuration", group="drop_policy", among=study.tables["2-3"].rows),
     )
 
