@@ -104,6 +104,13 @@ def test_what_was_run_is_not_run_again_also_by_a_larger_experiment(small: Path, 
     assert {**told, "timing": 0, "provenance": 0} == {**fresh, "timing": 0, "provenance": 0}
 
 
+def test_a_report_of_stored_runs_says_that_none_had_to_be_made(small: Path, cli: Cli, tmp_path: Path) -> None:
+    assert re.search(r"engine \S+: \d+\.\d s of CPU time, ", cli("experiment", "run", small, "--out", "results").stdout)
+    done = cli("experiment", "report", small, "--out", "results")
+    assert done.returncode == 0, done.stderr
+    assert "seed 1,\nall stored before.</p>" in (tmp_path / "results/index.html").read_text()
+
+
 def test_a_metric_that_is_added_needs_no_new_run(small: Path, cli: Cli) -> None:
     assert cli("experiment", "run", small, "--out", "results").returncode == 0
     small.write_text(SMALL.replace("metrics = {", 'metrics = { fairness = "fairness",'))

@@ -10,7 +10,7 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from cellyard.text import cell, printed, span
+from cellyard.text import cell, printed, span, spent
 
 FOLDER = Path(__file__).parent / "templates"
 
@@ -49,6 +49,6 @@ def _environment(*, html: bool) -> Environment:
         trim_blocks=True,
         undefined=StrictUndefined,
     )
-    filters: dict[str, Callable[..., str]] = {"cell": cell, "printed": printed, "span": span}
+    filters: dict[str, Callable[..., str]] = {"cell": cell, "printed": printed, "span": span, "spent": spent}
     environment.filters |= filters
     return environment

@@ -102,6 +102,15 @@ def cell(value: Any) -> str:
     return f"{value:.{decimals}f}"
 
 
+def spent(cpu_seconds: float, decimals: int = 1) -> str:
+    """What runs took, in words.
+
+    >>> spent(23.46), spent(0.0)
+    ('23.5 s of CPU time', 'all stored before')
+    """
+    return f"{cpu_seconds:.{decimals}f} s of CPU time" if cpu_seconds else "all stored before"
+
+
 def span(ends: Sequence[float] | None) -> str:
     """A range as a table shows it, its ends as `cell` shows values.
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cellyard.experiment.records import range_of, side_by_side
-from cellyard.text import range_head, span, table
+from cellyard.text import range_head, span, spent, table
 
 #: Points that are printed; all are in the files of ``--out``.
 MOST_POINTS = 40
@@ -35,7 +35,7 @@ def text(document: Mapping[str, Any]) -> str:
     timing = document["timing"]
     parts.append(
         f"{document['runs']} runs, seed {document['seed']}, engine {document['engine_version']}: "
-        f"{timing['cpu_seconds']:.1f} s of CPU time, {timing['wall_seconds']:.1f} s"
+        f"{spent(timing['cpu_seconds'])}, {timing['wall_seconds']:.1f} s"
     )
     return "\n\n".join(parts)
 

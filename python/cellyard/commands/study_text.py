@@ -8,7 +8,7 @@ from typing import Any
 
 from cellyard.reproduce import Reproduction
 from cellyard.study import Row, Rows, Study, Table
-from cellyard.text import range_head, range_name, span, table
+from cellyard.text import range_head, range_name, span, spent, table
 
 #: What `cellyard.agreement.agreement` tells.
 AGREEMENT = ("rows", "mean_abs_error", "rank_correlation", "inside_range", "expected_inside")
@@ -38,7 +38,7 @@ def text(study: Study, reproduction: Reproduction, document: Mapping[str, Any]) 
     )
     parts.append(
         f"{ensemble}, seed {document['seed']}, engine {document['engine_version']}: "
-        f"{document['bottleneck_cells'] / 1e6:.0f} million bottleneck cells in {timing['cpu_seconds']:.1f} s of CPU time, "
+        f"{document['bottleneck_cells'] / 1e6:.0f} million bottleneck cells, {spent(timing['cpu_seconds'])}, "
         f"{timing['wall_seconds']:.1f} s"
     )
     return "\n\n".join(parts)
