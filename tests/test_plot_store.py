@@ -127,6 +127,7 @@ def test_a_path_that_few_scenarios_have_leaves_the_others_out_and_says_so(path: 
 WRONG: Mapping[str, tuple[dict[str, Any], str]] = {
     "nothing": ({"x": ""}, rf"--x: say over what is drawn\. Among these runs vary: {BUFFER} \(2 values\)"),
     "path": ({"x": "bufer"}, r"--x bufer: is no path of these scenarios; did you mean `buffer`\? Among"),
+    "other path": ({"x": "efficiency"}, r"--x efficiency: is no path of these scenarios\. Among these runs vary: "),
     "metric": ({"y": ("eficiency",)}, r"--y: metric 'eficiency' does not exist; did you mean 'efficiency'\?"),
     "no metric": ({"y": ()}, r"--y: say what is drawn"),
     "many": ({"by": ["drop", "mss", "duration"]}, r"--by: at most 2 parameters, and there are 3"),
@@ -157,6 +158,12 @@ def test_last_words_name_what_varies_and_are_refused_where_they_name_several() -
         cy.UsageError, match=r"--x start: is not the same wherever it stands; say which: vc\.vc1\.start, vc\.vc2\.start"
     ):
         Scenarios({b"1": one.to_toml(), b"2": mixed.to_toml()}).values("start", "--x")
+
+
+def test_a_path_names_what_varies_also_where_the_runs_are_chosen_by_it() -> None:
+    base = LONG.with_values({"switch.east.ubr.drop": "ppd"})
+    every = Scenarios({str(i).encode(): base.with_values({DROP: DROPS[i]}).to_toml() for i in range(3)})
+    assert every.only([b"2"]).values("drop", "--by") == {b"2": "fba"}
 
 
 def test_a_path_that_is_short_in_one_scenario_and_not_among_several_has_them_named() -> None:

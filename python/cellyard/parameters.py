@@ -29,8 +29,8 @@ KINDS = ("kind", "policy")
 ASIDE = ("name", "seed", "probe")
 #: How a value is named where a scenario says nothing at a path.
 UNSET = "none"
-#: Paths that a message names.
-MOST_NAMED = 8
+#: Paths that a message names, and those that it names where one is to be chosen.
+MOST_NAMED, MOST_TO_CHOOSE = 8, 32
 
 
 def parameters(text: str) -> dict[Key, Value]:
@@ -67,11 +67,14 @@ class Scenarios:
 
     def __init__(self, texts: Mapping[bytes, str]) -> None:
         self._said = {key: parameters(text) for key, text in texts.items()}
+        #: These and those that they were chosen from: what varies among all of them can be named.
+        self._all = self._said
 
     def only(self, keys: Container[bytes]) -> Scenarios:
         """Some of them."""
         found = Scenarios({})
         found._said = {key: said for key, said in self._said.items() if key in keys}
+        found._all = self._all
         return found
 
     def values(self, path: str, option: str) -> dict[bytes, str | None]:
@@ -88,7 +91,11 @@ class Scenarios:
     def told(self) -> str:
         """What varies, in a sentence."""
         varying = self.varying()
-        return f"Among these runs vary: {listed(varying)}" if varying else "Nothing varies among these runs"
+        return (
+            f"Among these runs vary: {listed(varying, MOST_TO_CHOOSE)}"
+            if varying
+            else "Nothing varies among these runs"
+        )
 
     def differing(self, groups: Iterable[Sequence[bytes]], *, without: Sequence[str]) -> dict[str, int]:
         """What is not the same within some group of scenarios, ``without`` and what is below these, with how many values there are."""
@@ -124,10 +131,10 @@ class Scenarios:
             near = nearest(path, sorted({key[-1] for key in every} | {".".join(key) for key in every}))
             hint = f"; did you mean `{near}`?" if near else ""
             raise UsageError(
-                f"{option} {printable(path[:60])}: is no path of these scenarios{hint} {self.told()}{self._names()}"
+                f"{option} {printable(path[:60])}: is no path of these scenarios{hint or '.'} {self.told()}{self._names()}"
             )
         if any(len({repr(said[key]) for key in keys if key in said}) > 1 for said in self._said.values()):
-            keys = [key for key in keys if len({repr(said.get(key)) for said in self._said.values()}) > 1] or keys
+            keys = _varying(keys, self._said) or _varying(keys, self._all) or keys
         found: dict[bytes, Value | None] = {}
         for scenario, said in self._said.items():
             own = {repr(said[key]): said[key] for key in keys if key in said}
@@ -142,10 +149,15 @@ class Scenarios:
         return found
 
 
-def listed(paths: Mapping[str, int]) -> str:
+def _varying(keys: Iterable[Key], scenarios: Mapping[bytes, Mapping[Key, Value]]) -> list[Key]:
+    """Where not all scenarios say the same."""
+    return [key for key in keys if len({repr(said.get(key)) for said in scenarios.values()}) > 1]
+
+
+def listed(paths: Mapping[str, int], most: int = MOST_NAMED) -> str:
     """The first paths of some, with how many values each has."""
-    shown = [f"{path} ({many} values)" for path, many in list(paths.items())[:MOST_NAMED]]
-    return ", ".join([*shown, *([f"and {len(paths) - MOST_NAMED} more"] if len(paths) > MOST_NAMED else [])])
+    shown = [f"{path} ({many} values)" for path, many in list(paths.items())[:most]]
+    return ", ".join([*shown, *([f"and {len(paths) - most} more"] if len(paths) > most else [])])
 
 
 def _whole(value: Value | None) -> str | None:
