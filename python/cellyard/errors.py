@@ -82,11 +82,15 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> UsageError:
 
     >>> print(unknown("study", "ubr-pluss", ["ubr-plus"]))
     study 'ubr-pluss' does not exist; did you mean 'ubr-plus'? There are: ubr-plus
+    >>> print(unknown("study", "ubr", ["abr-or-ubr", "ubr-plus"]))  # by its beginning rather than by what is within
+    study 'ubr' does not exist; did you mean 'ubr-plus'? There are: abr-or-ubr, ubr-plus
     """
     from cellyard._engine import nearest
 
     known, name = sorted(known), printable(str(name))
-    near = nearest(name, known) or next((k for k in known if name and name in k), None)
+    near = nearest(name, known) or min(
+        (k for k in known if name and name in k), key=lambda k: k.index(name), default=None
+    )
     hint = f"; did you mean '{near}'?" if near else "."
     shown = name if len(name) <= 60 else name[:57] + "..."
     there = ", ".join(known[:MOST_NAMES]) + (f", ... ({len(known)})" if len(known) > MOST_NAMES else "")

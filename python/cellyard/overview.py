@@ -6,6 +6,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from cellyard.text import told_time
+
 TICKS_PER_SECOND = 25_272_000_000_000
 
 
@@ -27,7 +29,7 @@ def size(facts: Mapping[str, Any]) -> str:
     return (
         f"{facts['vcs']} VCs over {facts['links']} links, {facts['queueing_ports']} of {facts['ports']} ports can queue; "
         f"{facts['duration_s']:g} s simulated, at most {facts['max_bottleneck_cells'] / 1e6:.1f} million bottleneck cells: "
-        f"some {seconds(facts):.2g} s a run, at most some {max(facts['memory_bytes'] / 1e6, 1):.0f} MB of memory"
+        f"some {told_time(seconds(facts))} a run, at most some {max(facts['memory_bytes'] / 1e6, 1):.0f} MB of memory"
     )
 
 

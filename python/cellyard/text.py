@@ -102,6 +102,17 @@ def cell(value: Any) -> str:
     return f"{value:.{decimals}f}"
 
 
+def told_time(seconds: float) -> str:
+    """A time that is only known roughly.
+
+    >>> told_time(0.0213), told_time(41.3), told_time(706.0), told_time(9000.0)
+    ('0.021 s', '41 s', '12 minutes', '2.5 hours')
+    """
+    if seconds < 90:
+        return f"{seconds:.2g} s"
+    return f"{seconds / 60:.0f} minutes" if seconds < 5400 else f"{seconds / 3600:.1f} hours"
+
+
 def spent(cpu_seconds: float, decimals: int = 1) -> str:
     """What runs took, in words.
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from cellyard import grid_notes, overview
 from cellyard.grid import Point, expand
+from cellyard.text import told_time
 
 
 def command(
@@ -50,6 +51,6 @@ def _cost(facts: Sequence[Mapping[str, Any]], replications: int) -> str:
     return (
         f"{len(facts)} {'point' if len(facts) == 1 else 'points'} x {replications} "
         f"{'replication' if replications == 1 else 'replications'}: {len(facts) * replications} runs, "
-        f"at most {cells / 1e6:.1f} million bottleneck cells: some {seconds:.2g} s of CPU time, "
-        f"{seconds / min(cores, len(facts) * replications):.2g} s on {cores} {'core' if cores == 1 else 'cores'}"
+        f"at most {cells / 1e6:.1f} million bottleneck cells: some {told_time(seconds)} of CPU time, "
+        f"{told_time(seconds / min(cores, len(facts) * replications))} on {cores} {'core' if cores == 1 else 'cores'}"
     )

@@ -6,10 +6,10 @@ from pathlib import Path
 
 from cellyard.batch import all_cores
 from cellyard.commands.experiment_run import load
-from cellyard.commands.study_run import told_time
 from cellyard.experiment.axes import Range
 from cellyard.experiment.experiment import Experiment
 from cellyard.experiment.sentences import counted, listed
+from cellyard.text import told_time
 
 
 def command(path: Path) -> None:

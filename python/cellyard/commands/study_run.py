@@ -18,7 +18,7 @@ from cellyard.limits import MOST_RUNS
 from cellyard.progress import Progress
 from cellyard.reproduce import Reproduction
 from cellyard.study import Rows, Study, load, select
-from cellyard.text import csv_text, dump
+from cellyard.text import csv_text, dump, told_time
 
 if TYPE_CHECKING:
     from cellyard.store import Store
@@ -82,21 +82,6 @@ def expect(study: Study, reproduction: Reproduction, jobs: int | None, *, on_thr
         beside = f" beside {known} that {'are' if known > 1 else 'is'} stored" if known else ""
         told = f"{runs} run{'s' * (runs > 1)} to be made{beside}, some {told_time(seconds)} of CPU time{here}"
         print(f"{study.name}: {told}", file=sys.stderr)
-
-
-def told_time(seconds: float) -> str:
-    """A time that is only known roughly.
-
-    >>> told_time(41.3), told_time(706.0), told_time(9000.0)
-    ('41 s', '12 minutes', '2.5 hours')
-    """
-    return (
-        f"{seconds:.0f} s"
-        if seconds < 90
-        else f"{seconds / 60:.0f} minutes"
-        if seconds < 5400
-        else f"{seconds / 3600:.1f} hours"
-    )
 
 
 def reproduce(
