@@ -46,6 +46,39 @@ def path(tmp_path: Path) -> Path:
     return found
 
 
+def test_a_stored_run_is_made_again_from_its_scenario_and_replication(cli: Cli, path: Path, tmp_path: Path) -> None:
+    with Store(path) as store:
+        for run in store.runs():
+            known, scenario = store.result(run), store.scenario(run)
+            assert Job(scenario.canonical, run.replication).identity.run == run.hash
+            if known is not None:
+                assert scenario.run(replication=run.replication).only == known
+        wanted = next(run for run in store.runs(name="two TCPs") if run.replication == 1)
+        number = store.result(wanted).totals.goodput_mbps  # type: ignore[union-attr]
+        hashes = [run.scenario.hex() for run in store.runs(name="probed")]
+    again = tmp_path / "again.toml"
+    again.write_text(cli("store", "scenario", path, wanted.scenario.hex()[:8]).stdout)
+    probe = 'probe=[{ what = "cwnd", of = "vc1" }]'
+    done = cli("run", again, "--replication", "1", "--set", probe, "--format", "json")
+    assert done.returncode == 0, done.stderr
+    (run_again,) = json.loads(done.stdout)["runs"]
+    assert (run_again["replication"], run_again["totals"]["goodput_mbps"]) == (1, number) and run_again["series"]
+    for which, told in (
+        ("zz", f"zz: is no scenario of {path}; there are: "),
+        ("", ": is the beginning of several scenarios"),
+    ):
+        wrong = cli("store", "scenario", path, which)
+        assert wrong.returncode == 2 and told in wrong.stderr
+        assert all(f"{one[:8]} (probed)" in wrong.stderr for one in hashes)
+    both = cli("run", again, "--replication", "1", "--replications", "2")
+    assert (both.returncode, both.stderr) == (
+        2,
+        "--replications and --replication exclude each other: so many, or one of them\n",
+    )
+    with pytest.raises(cy.UsageError, match="exclude each other"):
+        SHORT.run(replication=1, replications=2)
+
+
 def test_show_tells_what_is_there(cli: Cli, path: Path) -> None:
     done = cli("store", "show", path)
     assert done.returncode == 0 and done.stdout.startswith(f"{path}: 4 runs, ")

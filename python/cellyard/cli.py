@@ -125,6 +125,14 @@ Replications = Annotated[
         help="Runs of an ensemble, each with its own draws; without it one run as stated.",
     ),
 ]
+Replication = Annotated[
+    int | None,
+    declare.Option(
+        parser=_whole(0, MOST_REPLICATIONS - 1),
+        metavar="K",
+        help="Only this one of the replications, which are numbered from 0.",
+    ),
+]
 Draws = Annotated[
     int,
     declare.Option(
@@ -225,6 +233,7 @@ def run(
     overrides: Overrides = None,
     grid: Grid = None,
     replications: Replications = None,
+    replication: Replication = None,
     seed: Seed = None,
     jobs: Jobs = None,
     out: Out = None,
@@ -263,6 +272,7 @@ def run(
         overrides=pairs("--set", overrides),
         grid=pairs("--grid", grid),
         replications=replications,
+        replication=replication,
         seed=seed,
         jobs=jobs,
         out=out,

@@ -81,6 +81,20 @@ def query(
     return store_query.command(path, sql, output_format=output_format.value)
 
 
+@command(app, "scenario", "cellyard store scenario runs.sqlite 3f2a >again.toml")
+def scenario(
+    path: Annotated[Path, declare.Argument(help="A store, or a folder of --out.", metavar="FILE", parser=named)],
+    which: Annotated[str, declare.Argument(help="Its hash in the tables, or the beginning of it.", metavar="HASH")],
+) -> int:
+    """Print a scenario of the store as a file.
+
+    With its --replication a stored run is made again: cellyard run again.toml --replication 7.
+    """
+    from cellyard.commands import store_scenario
+
+    return store_scenario.command(path, which)
+
+
 @command(app, "export", "cellyard store export runs.sqlite --out tables --format csv")
 def export(
     path: StorePath,

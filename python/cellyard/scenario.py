@@ -179,6 +179,7 @@ class Scenario:
         *,
         seed: int | None = None,
         replications: int | None = None,
+        replication: int | None = None,
         jobs: int | None = None,
         digest: bool = False,
         kernel: str = "auto",
@@ -187,7 +188,7 @@ class Scenario:
         on: str | Workers | None = None,
         workers: int | None = None,
     ) -> Results:
-        """Simulate: once as stated, or ``replications`` times with each replication's own draws.
+        """Simulate: once as stated, or ``replications`` times with each replication's own draws, or one ``replication`` of them alone.
 
         ``jobs`` is the number of threads, all cores by default; it changes nothing but the time. ``digest``
         asks for the digest over every cell transmission, ``kernel`` forces the kernel of all ports (``auto``,
@@ -206,7 +207,10 @@ class Scenario:
 
         replications = whole("replications", replications, most=MOST_REPLICATIONS)
         text = self._canonical if seed is None else self.with_seed(seed)._canonical
-        draws: Sequence[int | None] = [None] if replications is None else range(replications)
+        replication = whole("replication", replication, least=0, most=MOST_REPLICATIONS - 1)
+        if None not in (replications, replication):
+            raise UsageError("replications and replication exclude each other: so many, or one of them")
+        draws: Sequence[int | None] = [replication] if replications is None else range(replications)
         wanted = [Job(text, draw) for draw in draws]
         seconds = outline(text)["duration_s"] if len(wanted) == 1 and display() else None
         with InNotebook(self.name, len(wanted), simulated_seconds=seconds) as progress:

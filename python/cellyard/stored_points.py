@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -138,11 +137,7 @@ def _texts(store: Store, hashes: set[bytes]) -> dict[bytes, str]:
     """The scenarios in full."""
     from cellyard import _engine
 
-    found = {}
-    for one in sorted(hashes):
-        (canonical,) = store.connection.execute("SELECT canonical FROM scenario WHERE hash = ?", (one,)).fetchone()
-        found[one] = _engine.write_toml(zlib.decompress(canonical).decode())
-    return found
+    return {one: _engine.write_toml(contents.canonical(store, one)) for one in sorted(hashes)}
 
 
 def _where(runs: Sequence[StoredRun], scenarios: Scenarios, where: Sequence[tuple[str, str]]) -> list[StoredRun]:

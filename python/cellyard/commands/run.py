@@ -39,6 +39,7 @@ def command(
     overrides: Sequence[tuple[str, str]],
     grid: Sequence[tuple[str, str]],
     replications: int | None,
+    replication: int | None = None,
     seed: int | None,
     jobs: int | None,
     out: Path | None,
@@ -54,8 +55,10 @@ def command(
     plot_to: str | None = None,
 ) -> int:
     """Run, write, print; returns the exit status."""
+    if None not in (replications, replication):
+        raise UsageError("--replications and --replication exclude each other: so many, or one of them")
     points = expand(path, overrides=overrides, grid=grid, seed=seed, runs_per_point=replications or 1)
-    draws: Sequence[int | None] = [None] if replications is None else range(replications)
+    draws: Sequence[int | None] = [replication] if replications is None else range(replications)
     work = [(point, Job(point.scenario.canonical, draw)) for point in points for draw in draws]
     window = _window(plot, plot_from, plot_to)
     if plot:
@@ -285,7 +288,8 @@ def _can_plot(path: Path, work: Sequence[tuple[Point, Job]], window: Window) -> 
 
     if len(work) > 1:
         raise UsageError(
-            f"--plot draws the series of one run, and there are {len(work)}: leave out --grid and --replications"
+            f"--plot draws the series of one run, and there are {len(work)}: leave out --grid and --replications; "
+            "--replication K is one of them"
         )
     scenario = work[0][0].scenario
     if not any(probe["what"] != "trace" for probe in scenario.to_dict()["probes"]):

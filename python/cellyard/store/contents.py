@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -13,6 +14,7 @@ from cellyard.identity import WHOLE, run_hash
 from cellyard.store.content import DamageError
 
 if TYPE_CHECKING:
+    from cellyard.scenario import Scenario
     from cellyard.store.file import Store
 
 #: Runs that are looked at in one go.
@@ -131,6 +133,25 @@ def builds(found: Iterable[Group]) -> dict[str, int]:
         # A build stands where its last run does.
         counts[group.engine] = counts.pop(group.engine, 0) + group.runs
     return counts
+
+
+def canonical(store: Store, scenario: bytes) -> str:
+    """The canonical JSON of the scenario of that hash: times in ticks, rates in bit/s."""
+    (packed,) = store.connection.execute("SELECT canonical FROM scenario WHERE hash = ?", (scenario,)).fetchone()
+    return zlib.decompress(packed).decode()
+
+
+def scenario(store: Store, one: bytes) -> Scenario:
+    """The scenario of that hash."""
+    from cellyard import _engine
+    from cellyard.scenario import Scenario
+
+    return Scenario.from_toml(_engine.write_toml(canonical(store, one)))
+
+
+def scenarios(store: Store) -> dict[bytes, str]:
+    """The names of all scenarios by their hashes."""
+    return dict(store.connection.execute("SELECT hash, name FROM scenario ORDER BY name, hash").fetchall())
 
 
 def keeps(store: Store, run: StoredRun) -> list[bytes]:

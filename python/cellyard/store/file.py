@@ -31,6 +31,7 @@ from cellyard.terminal import printable
 
 if TYPE_CHECKING:
     from cellyard.results import RunResult
+    from cellyard.scenario import Scenario
     from cellyard.store.contents import StoredRun
 
 #: The store in a folder of results.
@@ -263,6 +264,10 @@ class Store(AbstractContextManager["Store"]):
 
         found = contents.result(self, run)
         return RunResult(found) if found is not None else None
+
+    def scenario(self, run: StoredRun) -> Scenario:
+        """The scenario of a run: ``store.scenario(run).run(replication=run.replication)`` is that run again."""
+        return contents.scenario(self, run.scenario)
 
     def to_frame(
         self, part: str = "runs", *, library: str = "polars", name: str | None = None, engine: str | None = None

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import itertools
 import json
-import sqlite3
-import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from cellyard import tables
 from cellyard.errors import UsageError, unknown
 from cellyard.identity import WHOLE
 from cellyard.numbers import numbers
-from cellyard.store.contents import StoredRun, keeps, result
+from cellyard.store.contents import StoredRun, canonical, keeps, result
 
 if TYPE_CHECKING:
     import polars as pl
@@ -105,12 +103,10 @@ def _points(store: Store, runs: Iterable[StoredRun]) -> Iterator[dict[str, Any]]
 def _scenarios(store: Store, runs: Iterable[StoredRun]) -> Iterator[dict[str, Any]]:
     """Each scenario once, with its canonical JSON: times in ticks, rates in bit/s."""
     seen = set()
-    read: Callable[..., sqlite3.Cursor] = store.connection.execute
     for run in runs:
         if run.scenario not in seen:
             seen.add(run.scenario)
-            (canonical,) = read("SELECT canonical FROM scenario WHERE hash = ?", (run.scenario,)).fetchone()
-            text = zlib.decompress(canonical).decode()
+            text = canonical(store, run.scenario)
             duration = json.loads(text).get("duration")
             yield {
                 "scenario": run.scenario.hex(),

@@ -1,0 +1,30 @@
+"""A scenario of a store as a file: the command ``cellyard store scenario``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from cellyard.errors import UsageError
+from cellyard.store import contents, open_store
+from cellyard.terminal import printable
+
+#: Scenarios that a message names.
+MOST_NAMED = 8
+
+
+def command(path: Path, which: str) -> int:
+    """Print the scenario whose hash begins so."""
+    with open_store(path) as store:
+        found = contents.scenarios(store)
+        chosen = [one for one in found if one.hex().startswith(which.lower())]
+        if len(chosen) != 1:
+            there = [f"{one.hex()[:8]} ({name})" for one, name in found.items() if not chosen or one in chosen]
+            more = f", ... ({len(there)})" if len(there) > MOST_NAMED else ""
+            what = "the beginning of several scenarios" if chosen else "no scenario"
+            raise UsageError(
+                printable(
+                    f"{which[:60]}: is {what} of {store.path}; there are: {', '.join(there[:MOST_NAMED]) or 'none'}{more}"
+                )
+            )
+        print(contents.scenario(store, chosen[0]).to_toml(), end="")
+    return 0
