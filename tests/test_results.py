@@ -6,6 +6,7 @@ A burst of ten cells, one every 0.1 ms, meets a port that takes 1 ms for each. C
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import cellyard as cy
@@ -289,6 +290,20 @@ def widest_gap(phases: list[float]) -> float:
 
 # Weyl sequences of n points leave no gap wider than 2.6 / n; all replications with one phase leave a gap of 1.
 N = 20
+
+
+def test_what_a_run_tells_is_told_by_a_result_of_one_run_and_by_none_of_several() -> None:
+    short = cy.ready.scenario("lan-5").with_values({"duration": "5 ms"})
+    one, several = short.run(digest=True), short.run(replications=2)
+    for name, kind in vars(cy.RunResult).items():
+        if (
+            not name.startswith("_")
+            and isinstance(kind, (property, cached_property))
+            and not name.endswith("_on_demand")
+        ):
+            assert getattr(one, name) == getattr(one.only, name), name
+            with pytest.raises(cy.UsageError, match="there are 2 runs"):
+                getattr(several, name)
 
 
 def test_replications_spread_the_phase_of_the_timers_evenly() -> None:

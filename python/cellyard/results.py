@@ -229,8 +229,7 @@ class RunResult:
 class Results(Sequence[RunResult]):
     """The runs of one scenario: a single one, or the replications of an ensemble in order.
 
-    With a single run, ``totals``, ``vcs``, ``ports``, ``classes``, ``series`` and ``trace`` are that run's; with several they
-    raise, and `median` and `interval` sum them up.
+    With a single run, everything that a `RunResult` tells is that run's; with several it raises, and `median` and `interval` sum them up.
     """
 
     def __init__(self, runs: Sequence[RunResult]) -> None:
@@ -283,6 +282,36 @@ class Results(Sequence[RunResult]):
         if len(self.runs) != 1:
             raise UsageError(f"there are {len(self.runs)} runs: index them, or use median() and interval()")
         return self.runs[0]
+
+    @property
+    def name(self) -> str:
+        """Name of the scenario of the single run."""
+        return self.only.name
+
+    @property
+    def seed(self) -> int:
+        """Seed of the single run."""
+        return self.only.seed
+
+    @property
+    def replication(self) -> int | None:
+        """Which replication the single run is; ``None`` for a run as the scenario states it."""
+        return self.only.replication
+
+    @property
+    def duration_s(self) -> float:
+        """Simulated time of the single run."""
+        return self.only.duration_s
+
+    @property
+    def measured_s(self) -> float:
+        """Measuring time of the single run."""
+        return self.only.measured_s
+
+    @property
+    def digest(self) -> str | None:
+        """Digest over every cell transmission of the single run; ``None`` unless it was asked for."""
+        return self.only.digest
 
     @property
     def totals(self) -> Totals:
