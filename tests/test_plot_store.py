@@ -240,6 +240,7 @@ def test_lines_have_a_colour_for_each_value_and_words_stand_side_by_side(path: P
     points = asked(path, by=["drop", "mss"])
     figure: Any = one_figure(points.document(), lines=True).figure
     assert [axes.get_title() for axes in figure.axes] == ["mss_bytes = 512", "mss_bytes = 1460"]
+    assert (figure.axes[0].get_xlabel(), figure.axes[0].get_ylabel()) == ("buffer [cells]", "efficiency")
     names = [text.get_text() for text in figure.legends[0].get_texts()]
     assert names == ["epd", "fba z=0.5", "fba z=0.8", "tail-drop"]
     for place, mss in zip(figure.axes, (512, 1460), strict=True):

@@ -39,6 +39,8 @@ MOST_TICKS = 5
 LEAST_ACROSS = 3
 #: From this ratio on, an axis of numbers may be logarithmic.
 RATIO = 20
+#: Units at the ends of names, as axes show them.
+UNITS = {"s": "s", "mbps": "Mb/s", "cells": "cells", "bytes": "bytes"}
 #: Most rows of a figure of differences.
 MOST_ROWS = 60
 #: Size of a panel, in inches.
@@ -118,6 +120,16 @@ def _refuse_many(document: Mapping[str, Any], axes: Sequence[str]) -> None:
             )
 
 
+def with_unit(name: str) -> str:
+    """The name of a column or metric as an axis shows it, the unit at its end in brackets.
+
+    >>> [with_unit(name) for name in ("buffer_cells", "mean_cell_transfer_delay_s", "efficiency", "max(port.*.max_queue_cells)")]
+    ['buffer [cells]', 'mean cell transfer delay [s]', 'efficiency', 'max(port.*.max_queue_cells)']
+    """
+    stem, _, unit = name.rpartition("_")
+    return f"{stem.replace('_', ' ')} [{UNITS[unit]}]" if stem.isidentifier() and unit in UNITS else name
+
+
 def _is_grid(document: Mapping[str, Any], axes: Sequence[str]) -> bool:
     """Whether the points fill most of a grid that is small enough to be drawn."""
     points = document["points"]
@@ -147,7 +159,7 @@ def _lines(document: Mapping[str, Any], axis: str, metrics: Sequence[str]) -> Dr
         zero_at_the_bottom(place)
         for value in _found(document, axis):
             place.axvline(value, color=COLOURS[1], linestyle="--", linewidth=0.9)
-        place.set_xlabel(axis)
+        place.set_xlabel(with_unit(axis))
         place.set_title(metric)
     marked = " The dashed line is at the value found." if _found(document, axis) else ""
     _tell_range(figure, points)
@@ -244,16 +256,23 @@ def _grouped(document: Mapping[str, Any], axis: str, by: str, others: Sequence[M
             for group, value in enumerate(values):
                 own = [p for p in points if p[by] == value and all(p[key] == v for key, v in other.items())]
                 _line(place, own, axis, metric, group=group, groups=len(values), words=words, every=points)
-            place.set_xlabel(axis)
+            place.set_xlabel(with_unit(axis))
             place.set_title(", ".join(f"{key} = {_tick(v)}" for key, v in other.items()))
-        line[0].set_ylabel(metric)
+        line[0].set_ylabel(with_unit(metric))
         share_scale(line)
     entries = []
     for i, value in enumerate(values):
         look: Any = {"linestyle": "" if words else DASHES[i // len(COLOURS) % len(DASHES)], "label": _tick(value)}
         look |= {"color": COLOURS[i % len(COLOURS)], "marker": MARKERS[i % len(MARKERS)], "markersize": 4}
         entries.append(Line2D([], [], **look))
-    legend(figure, entries, loc="outside upper center", ncols=min(len(entries), 5 * across_page), fontsize=8, title=by)
+    legend(
+        figure,
+        entries,
+        loc="outside upper center",
+        ncols=min(len(entries), 5 * across_page),
+        fontsize=8,
+        title=with_unit(by),
+    )
     over = " for each value of ".join([axis, by])
     _tell_range(figure, points)
     return Drawn("lines", f"{_and(metrics)} over {over}", f"Means, and {_range(points)}.", figure)
@@ -313,8 +332,8 @@ def _maps(
         _map(place, values, ends, numbers=max(len(rows), len(columns)) <= MOST_LEVELS)
         place.set_xticks(range(len(columns)), [_tick(value) for value in columns], rotation=30, ha="right")
         place.set_yticks(range(len(rows)), [_tick(value) for value in rows])
-        place.set_xlabel(across_axis)
-        place.set_ylabel(down_axis)
+        place.set_xlabel(with_unit(across_axis))
+        place.set_ylabel(with_unit(down_axis))
         place.set_title(", ".join([metric, *(f"{key} = {_tick(value)}" for key, value in other.items())]))
     for place in places[len(wanted) :]:
         place.set_visible(False)
@@ -347,8 +366,8 @@ def _dots(document: Mapping[str, Any], axes: Sequence[str], metrics: Sequence[st
             place.plot(
                 x, [mean for _, mean in own], linestyle="", marker=".", markersize=4, color=COLOURS[0], alpha=0.7
             )
-            place.set_xlabel(axis)
-            place.set_ylabel(metric)
+            place.set_xlabel(with_unit(axis))
+            place.set_ylabel(with_unit(metric))
     return Drawn(
         "dots", f"{_and(metrics)} at every point", "Means over the replications; a dot for each point.", figure
     )
@@ -371,8 +390,8 @@ def _front(document: Mapping[str, Any]) -> Drawn:
     place.plot(
         [a for a, _ in best], [b for _, b in best], marker=MARKERS[0], markersize=4, color=COLOURS[1], label="best"
     )
-    place.set_xlabel(first)
-    place.set_ylabel(second)
+    place.set_xlabel(with_unit(first))
+    place.set_ylabel(with_unit(second))
     legend(figure, place.lines, loc="outside upper center", ncols=2)
     return Drawn(
         "front",
