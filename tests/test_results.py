@@ -388,7 +388,11 @@ def test_frames_have_a_line_for_each_run_vc_port_and_point_of_all_runs() -> None
     assert runs.to_frame(of="ports")["port"].to_list() == 2 * list(runs[0].ports)
     points = runs.to_frame(of="series")
     assert points["value"].to_list() == [value for run in runs for value in run.series[0].value.tolist()]
-    assert set(points["unit"]) == {"cells"}
+    assert set(points["unit"]) == {"cells"} and points["run"].to_list() == 11 * [0] + 11 * [1]
+    again = runs.to_frame("pandas", of="series")
+    assert again["time_s"].tolist() == points["time_s"].to_list() and list(again) == points.columns
+    assert again["of"].dtype == "category" and again[again["of"] == "west->east"].shape == (22, 9)
+    assert len(scenario.run().to_frame(of="series")) == 0
     with pytest.raises(cy.UsageError, match="did you mean 'ports'"):
         runs.to_frame(of="port")
 

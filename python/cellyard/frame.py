@@ -12,6 +12,27 @@ from cellyard.errors import UsageError, unknown
 KINDS: Mapping[str, str] = {"polars": "pip install 'cellyard[data]'", "pandas": "pip install pandas"}
 
 
+def of_points(heads: Sequence[Mapping[str, Any]], arrays: Mapping[str, Sequence[Any]], kind: str = "polars") -> Any:
+    """A frame of the points of ``arrays``, one array for each head, behind their heads; texts that stand in many lines are categories.
+
+    Points may be tens of millions, so no record is made of each.
+    """
+    found = of_records(heads, kind)
+    if not heads:
+        return found
+    import numpy as np
+
+    columns = {name: np.concatenate(list(some)) for name, some in arrays.items()}
+    lengths = [len(one) for one in next(iter(arrays.values()))]
+    lines = np.repeat(np.arange(len(heads), dtype=np.uint32), lengths)
+    if kind == "polars":
+        import polars as pl
+
+        return found.with_columns(pl.col(pl.String).cast(pl.Categorical))[lines].with_columns(**columns)
+    texts = {name: "category" for name in found if any(isinstance(head.get(name), str) for head in heads)}
+    return found.astype(texts).take(lines).reset_index(drop=True).assign(**columns)
+
+
 def of_records(records: Sequence[Mapping[str, Any]], kind: str = "polars") -> Any:
     """A frame of records, empty where one has no such field; raises `UsageError` when the library is missing."""
     if kind not in KINDS:

@@ -366,16 +366,20 @@ class Results(Sequence[RunResult]):
         """The numbers of every run as a frame of polars or pandas, units in the names of the columns.
 
         ``of`` is ``totals`` (a line for each run), ``vcs``, ``ports`` or ``classes`` (a line for each of them in each run, with its
-        name), or ``series`` (a line for each point). Raises `cellyard.UsageError` for anything else, and when the library is missing.
+        name), or ``series`` (a line for each point, its names as categories). Raises `cellyard.UsageError` for anything else, and when
+        the library is missing.
         """
         if of not in _FRAMES:
             raise unknown("frame of", str(of), _FRAMES)
-        found = (
+        found = [
             {"run": number, "replication": run.replication, **record}
             for number, run in enumerate(self.runs)
             for record in _FRAMES[of](run)
-        )
-        return frame.of_records(list(found), kind)
+        ]
+        if of == "series":
+            every = [one for run in self.runs for one in run.series]
+            return frame.of_points(found, {name: [getattr(one, name) for one in every] for name in _COLUMNS}, kind)
+        return frame.of_records(found, kind)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, ready for JSON."""
@@ -386,12 +390,9 @@ def _numbers_of(part: ResultPart) -> dict[str, Any]:
     return {name: getattr(part, name) for name in type(part).numbers()}
 
 
-def _points(run: RunResult) -> Iterator[dict[str, Any]]:
-    """A record for each point of each series of a run."""
-    for one in run.series:
-        whose = {"what": one.what, "of": one.of, "class": one.service_class, "vc": one.vc, "unit": one.unit}
-        for time_s, value in zip(one.time_s.tolist(), one.value.tolist(), strict=True):
-            yield {**whose, "time_s": time_s, "value": value}
+def _head(one: Series) -> dict[str, Any]:
+    """What stands before each point of a series."""
+    return {"what": one.what, "of": one.of, "class": one.service_class, "vc": one.vc, "unit": one.unit}
 
 
 #: The records of a run that make the lines of a frame.
@@ -400,7 +401,7 @@ _FRAMES: Mapping[str, Callable[[RunResult], Iterable[dict[str, Any]]]] = {
     "vcs": lambda run: ({"vc": name, **_numbers_of(vc)} for name, vc in run.vcs.items()),
     "ports": lambda run: ({"port": name, **_numbers_of(port)} for name, port in run.ports.items()),
     "classes": lambda run: ({"class": name, **_numbers_of(one)} for name, one in run.classes.items()),
-    "series": _points,
+    "series": lambda run: map(_head, run.series),
 }
 
 
