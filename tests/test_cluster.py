@@ -260,6 +260,7 @@ def test_an_interrupt_keeps_what_is_finished_and_ends_the_workers(lan: Path, tmp
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=120)
     assert process.returncode == 130 and "Traceback" not in err, err
+    assert err.startswith("starting 2 workers\n")
     document = json.loads(out)
     assert document["complete"] is False and 3 <= len(document["runs"]) <= stored(tmp_path / "runs.sqlite")
     assert not psutil.wait_procs(workers, timeout=20)[1]

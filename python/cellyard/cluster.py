@@ -133,6 +133,9 @@ class Workers(AbstractContextManager["Workers"]):
     `ANSWER_SECONDS`, when it has no workers, and when one of these has another engine. Closing it leaves an existing cluster as it was.
     """
 
+    #: Whether standard error is told that workers are started, which takes seconds.
+    tells = False
+
     def __init__(self, on: str | None = None, number: int | None = None) -> None:
         self.number = whole("workers", number, most=MOST_WORKERS)
         if (on is None) == (self.number is None):
@@ -181,6 +184,8 @@ class Workers(AbstractContextManager["Workers"]):
             import dask
 
             self._check_script()
+            if self.tells:
+                print(f"starting {self.name}", file=sys.stderr)
             self._config = dask.config.set(_LOCAL)
             with _no_interrupts_for_workers(), self._told_of_start():
                 self._cluster = distributed.LocalCluster(
@@ -486,4 +491,5 @@ def asked(on: str | None, number: int | None, threads: int | None) -> Iterator[W
     if threads is not None:
         raise UsageError("--jobs are threads of this process: with --on and --workers none of them runs anything")
     with Workers(on, number) as workers:
+        workers.tells = True
         yield workers
