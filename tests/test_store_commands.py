@@ -32,9 +32,9 @@ class Goodput:
 
 
 def filled(path: Path, *jobs: Job) -> list[Mapping[str, Any]]:
-    """Results of jobs, which are in the store then."""
+    """Results of jobs, which are in the store then, in their order."""
     with Store(path) as store:
-        return [one.result for one in sorted(run_jobs(jobs, store=store), key=lambda one: one.index)]
+        return [one.result for one in sorted(run_jobs(jobs, threads=1, store=store), key=lambda one: one.index)]
 
 
 @pytest.fixture

@@ -59,7 +59,7 @@ EngineBuild = Annotated[
 
 @command(app, "show", "cellyard store show runs.sqlite")
 def show(path: StorePath, output_format: TableFormat = Format.table) -> int:
-    """Tell what is in a store: runs by scenario and engine, dates, size."""
+    """Tell what is in a store: runs by scenario and engine, dates."""
     from cellyard.commands import store_show
 
     return store_show.command(path, output_format=output_format.value)
@@ -109,7 +109,7 @@ def export(
         bool, declare.Option("--overwrite", help="Write into --out even if it holds something else.")
     ] = False,
 ) -> int:
-    """Write tables of the stored runs as Parquet or CSV.
+    """Write tables of the runs as Parquet or CSV.
 
     All tables but the points of probes, which `--table series` and `--table trace` ask for. Needs the extra `data`.
     """
