@@ -1297,7 +1297,7 @@ class HostQueueProbe(Component):
 
 @dataclass(frozen=True, kw_only=True)
 class LinkShareProbe(Component):
-    """Share of a port's cell slots that each class uses, per interval.
+    """Share of a port's cell slots that each class uses, per interval: of all classes a series each.
 
     Fields:
         of: The port: a link that leaves a switch, or a group of them. Allowed: the name of a link. Required.

@@ -1,5 +1,6 @@
 //! What is allowed and hardly meant.
 
+use crate::build::queueing_links;
 use crate::flow::FlowKind;
 use crate::notation::show::show_rate;
 use crate::port::drop::{DropRule, Policy};
@@ -11,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Nothing to send, shares that no scheduler looks at, sources that never start or may be drawn to start too late, hosts with more
 /// cells than their link can take, frames that never fit, VCs of the class abr without feedback, schedulers for classes that nobody
-/// uses, policies that never refuse, shares that a common buffer undoes, contracts that a link cannot keep, tags that are read further on.
+/// uses, buffers in which nothing can wait, policies that never refuse, shares that a common buffer undoes, contracts that a link cannot keep, tags that are read further on.
 pub(super) fn notes(scenario: &Scenario, topology: &Topology) -> Vec<String> {
     let mut notes = Vec::from_iter(nothing_to_send(scenario));
     notes.extend(unused_shares(scenario, topology));
@@ -22,6 +23,7 @@ pub(super) fn notes(scenario: &Scenario, topology: &Topology) -> Vec<String> {
     notes.extend(sustained_rates(scenario, topology));
     notes.extend(exported_tags(scenario, topology));
     notes.extend(without_feedback(scenario, topology));
+    notes.extend(nothing_to_hold(scenario, topology));
     for settings in settings(scenario, topology) {
         notes.extend(settings.unused_scheduler());
         for queue in settings.queues {
@@ -262,6 +264,22 @@ fn without_feedback(scenario: &Scenario, topology: &Topology) -> Vec<String> {
         .collect()
 }
 
+/// Buffers with a limit in a network where no cell can wait at any port.
+fn nothing_to_hold(scenario: &Scenario, topology: &Topology) -> Option<String> {
+    let has_limit = |settings: &Settings| {
+        let mut queues = settings.queues.iter();
+        queues.any(|queue| queue.buffer.is_some() && settings.used.contains(&queue.class))
+    };
+    let limited = settings(scenario, topology).find(has_limit)?;
+    let none_waits = !queueing_links(scenario, topology).contains(&true);
+    none_waits.then(|| {
+        format!(
+            "the buffer of {} stays empty, as no port can queue: each has one input, whose cells come no faster than they leave",
+            limited.name
+        )
+    })
+}
+
 /// Settings made for all ports of a switch, or for one port.
 struct Settings<'s> {
     name: &'s str,
@@ -380,6 +398,31 @@ mod tests {
         let scenario = read_toml(&text, "", &[]).expect("the scenario is valid");
         let found = describe(&scenario).expect("it can be built");
         found.notes
+    }
+
+    #[test]
+    fn a_buffer_in_which_nothing_can_wait_is_noted() {
+        let notes = |rate: &str, buffer: &str| {
+            let text = format!(
+                r#"
+                duration = "1 s"
+                host = [{{ name = "a", count = 5 }}, {{ name = "b", count = 5 }}]
+                switch = [{{ name = "s", ubr = {{ buffer = "{buffer}" }} }}]
+                link = [
+                    {{ from = "a", to = "s", rate = "10 Mbps" }},
+                    {{ from = "s", to = "b", rate = "{rate}" }},
+                ]
+                vc = [{{ from = "a", to = "b", traffic = {{ kind = "tcp" }} }}]
+                "#
+            );
+            let scenario = read_toml(&text, "", &[]).expect("the scenario is valid");
+            describe(&scenario).expect("it can be built").notes
+        };
+        let found = notes("10 Mbps", "1000 cells");
+        let note = "the buffer of s stays empty, as no port can queue: each has one input, whose cells come no faster than they leave";
+        assert_eq!(found, [note]);
+        assert!(notes("9 Mbps", "1000 cells").is_empty());
+        assert!(notes("10 Mbps", "unlimited").is_empty());
     }
 
     #[test]

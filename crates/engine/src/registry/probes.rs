@@ -101,7 +101,7 @@ pub(super) static PROBE: &[Component] = &[
     ),
     probe(
         "link-share",
-        "Share of a port's cell slots that each class uses, per interval.",
+        "Share of a port's cell slots that each class uses, per interval: of all classes a series each.",
         &[PORT, CLASS, INTERVAL],
     ),
     probe(
