@@ -206,7 +206,7 @@ def test_axes_that_vary_together_are_one_named_by_its_labels(small: Path, cli: C
     done = cli("experiment", "report", small)
     assert done.returncode == 0, done.stderr
     document = json.loads((tmp_path / "small-report/results.json").read_text())
-    assert document["together"] == [{"columns": ["drop", "policy"], "named_by": "policy"}]
+    assert document["together"] == [{"columns": ["drop", "policy"], "named_by": "policy", "asked": None}]
     assert all(" drop = " not in sentence and "policy = " in sentence for sentence in document["answer"][1:])
     assert (tmp_path / "small-report/points.csv").read_text().startswith("drop,buffer_cells,policy,runs,")
     page = (tmp_path / "small-report/index.html").read_text()
@@ -224,9 +224,13 @@ def test_axes_that_vary_together_without_labels_are_told_apart_by_one_or_by_all(
         ([("epd", 0.5), ("fba", 0.6), ("fba", 0.8)], ["z"]),
     ):
         points = [{"drop": drop, "z": z, "runs": 3, "efficiency": numbers} for drop, z in values]
-        document = {"points": points, "together": [{"columns": ["drop", "z"], "named_by": None}]}
+        document = {"points": points, "together": [{"columns": ["drop", "z"], "named_by": None, "asked": None}]}
         assert [list(point) for point in side_by_side(document, named=False)] == [[*names, "runs", "efficiency"]] * 3
         assert side_by_side(document, named=True) == points
+    # The question is about one that another names: it stays, and figures are over it.
+    about = {**document, "together": [{"columns": ["drop", "z"], "named_by": "drop", "asked": "z"}]}
+    assert side_by_side(about, named=True) == points
+    assert [list(point) for point in side_by_side(about, named=False)] == [["z", "runs", "efficiency"]] * 3
     merged = side_by_side({**document, "points": [{"drop": "fba", "z": 1}, {"drop": "fba", "z": 1}]}, named=False)
     assert merged == [{"drop": "fba"}] * 2
 

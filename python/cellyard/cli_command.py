@@ -70,7 +70,8 @@ def _fault(fault: BaseException) -> int:
 
         print("".join(traceback.format_exception(fault)), end="", file=sys.stderr)
     how = "please report it with the command" if asked else f"please report it with what {TRACEBACK}=1 shows"
-    told(f"this is a fault in cellyard itself: {type(fault).__name__}: {fault}; {how}")
+    what = ": ".join(filter(None, [type(fault).__name__, str(fault)]))
+    told(f"this is a fault in cellyard itself: {what}; {how}")
     return FAULT
 
 

@@ -13,9 +13,9 @@ KINDS: Mapping[str, str] = {"polars": "pip install 'cellyard[data]'", "pandas": 
 
 
 def of_points(heads: Sequence[Mapping[str, Any]], arrays: Mapping[str, Sequence[Any]], kind: str = "polars") -> Any:
-    """A frame of the points of ``arrays``, one array for each head, behind their heads; texts that stand in many lines are categories.
+    """A frame of the points of ``arrays``, one array for each head, behind their heads.
 
-    Points may be tens of millions, so no record is made of each.
+    Points may be tens of millions, so no record is made of each; in pandas the texts, which stand in many lines, are categories.
     """
     found = of_records(heads, kind)
     if not heads:
@@ -26,9 +26,7 @@ def of_points(heads: Sequence[Mapping[str, Any]], arrays: Mapping[str, Sequence[
     lengths = [len(one) for one in next(iter(arrays.values()))]
     lines = np.repeat(np.arange(len(heads), dtype=np.uint32), lengths)
     if kind == "polars":
-        import polars as pl
-
-        return found.with_columns(pl.col(pl.String).cast(pl.Categorical))[lines].with_columns(**columns)
+        return found[lines].with_columns(**columns)
     texts = {name: "category" for name in found if any(isinstance(head.get(name), str) for head in heads)}
     return found.astype(texts).take(lines).reset_index(drop=True).assign(**columns)
 

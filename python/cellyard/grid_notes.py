@@ -49,13 +49,12 @@ def before(
 
 def _unlike_queues(points: Sequence[Point], paths: Sequence[str]) -> list[str]:
     """A sentence for each axis of the grid over service classes whose queues have unlike buffers."""
-    classes = [path for path in paths if path.endswith(".class")]
-    if not classes:
+    if not any(path.endswith(".class") for path in paths):
         return []
-    from cellyard.experiment.unlike import Queues, add_queues, unlike
+    from cellyard.experiment.unlike import Queues, add_queues, is_of_vcs, unlike
 
     notes = []
-    for path in classes:
+    for path in filter(is_of_vcs, paths):
         queues, asked = Queues(), Counter[str]()
         for point in points:
             service = point.values[path].strip("\"'")

@@ -366,8 +366,8 @@ class Results(Sequence[RunResult]):
         """The numbers of every run as a frame of polars or pandas, units in the names of the columns.
 
         ``of`` is ``totals`` (a line for each run), ``vcs``, ``ports`` or ``classes`` (a line for each of them in each run, with its
-        name), or ``series`` (a line for each point, its names as categories). Raises `cellyard.UsageError` for anything else, and when
-        the library is missing.
+        name), or ``series`` (a line for each point, in pandas its names as categories). Raises `cellyard.UsageError` for
+        anything else, and when the library is missing.
         """
         if of not in _FRAMES:
             raise unknown("frame of", str(of), _FRAMES)

@@ -113,13 +113,13 @@ def told_time(seconds: float) -> str:
     return f"{seconds / 60:.0f} minutes" if seconds < 5400 else f"{seconds / 3600:.1f} hours"
 
 
-def spent(cpu_seconds: float, decimals: int = 1) -> str:
-    """What runs took, in words.
+def spent(cpu_seconds: float, decimals: int = 1, *, finished: float = 1) -> str:
+    """What runs took, in words; ``finished`` is 0 where there are none.
 
-    >>> spent(23.46), spent(0.0)
-    ('23.5 s of CPU time', 'all stored before')
+    >>> spent(23.46), spent(0.0), spent(0.0, finished=0)
+    ('23.5 s of CPU time', 'all stored before', '0.0 s of CPU time')
     """
-    return f"{cpu_seconds:.{decimals}f} s of CPU time" if cpu_seconds else "all stored before"
+    return f"{cpu_seconds:.{decimals}f} s of CPU time" if cpu_seconds or not finished else "all stored before"
 
 
 def span(ends: Sequence[float] | None) -> str:

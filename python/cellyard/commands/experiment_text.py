@@ -35,7 +35,7 @@ def text(document: Mapping[str, Any]) -> str:
     timing = document["timing"]
     parts.append(
         f"{document['runs']} runs, seed {document['seed']}, engine {document['engine_version']}: "
-        f"{spent(timing['cpu_seconds'])}, {timing['wall_seconds']:.1f} s"
+        f"{spent(timing['cpu_seconds'], finished=document['runs'])}, {timing['wall_seconds']:.1f} s"
     )
     return "\n\n".join(parts)
 

@@ -23,7 +23,7 @@ def command(path: Path, which: str) -> int:
             what = "the beginning of several scenarios" if chosen else "no scenario"
             raise UsageError(
                 printable(
-                    f"{which[:60]}: is {what} of {store.path}; there are: {', '.join(there[:MOST_NAMED]) or 'none'}{more}"
+                    f"{which[:60] or repr(which)}: is {what} of {store.path}; there are: {', '.join(there[:MOST_NAMED]) or 'none'}{more}"
                 )
             )
         print(contents.scenario(store, chosen[0]).to_toml(), end="")

@@ -38,7 +38,8 @@ def text(study: Study, reproduction: Reproduction, document: Mapping[str, Any]) 
     )
     parts.append(
         f"{ensemble}, seed {document['seed']}, engine {document['engine_version']}: "
-        f"{document['bottleneck_cells'] / 1e6:.0f} million bottleneck cells, {spent(timing['cpu_seconds'])}, "
+        f"{document['bottleneck_cells'] / 1e6:.0f} million bottleneck cells, "
+        f"{spent(timing['cpu_seconds'], finished=document['bottleneck_cells'])}, "
         f"{timing['wall_seconds']:.1f} s"
     )
     return "\n\n".join(parts)

@@ -252,12 +252,14 @@ class Outcome:
         return {point: self.measured[point] for point in sorted(begun, key=order)}
 
     def _together(self) -> list[dict[str, Any]]:
-        """The columns of axes that vary together, and which of them names all that is set, by its labels."""
+        """The columns of axes that vary together, which of them names all that is set, by its labels, and which the question is about."""
         column = dict(zip(self._names, next(iter(self._columns()), {}), strict=False))
+        asked = getattr(self.experiment.question, "axis", None)
         return [
             {
                 "columns": [column[axis.name] for axis in one.axes],
                 "named_by": one.named_by and column[one.named_by.name],
+                "asked": next((column[axis.name] for axis in one.axes if axis.name == asked), None),
             }
             for one in self.experiment.plan.space
             if column and len(one.axes) > 1

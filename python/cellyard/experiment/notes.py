@@ -10,7 +10,7 @@ from cellyard.experiment.design import Point
 from cellyard.experiment.expression import ConditionError
 from cellyard.experiment.plan import LACKING, Plan
 from cellyard.experiment.sentences import counted, listed
-from cellyard.experiment.unlike import MOST_NAMED, Queues, add_queues, unlike
+from cellyard.experiment.unlike import MOST_NAMED, Queues, add_queues, is_of_vcs, unlike
 from cellyard.scenario import Scenario
 
 #: Points that are all asked, and how many of a larger grid are drawn; see `Plan.tried_points`.
@@ -27,7 +27,7 @@ def notes(plan: Plan, scenario: Callable[[Point], Scenario]) -> list[str]:
     asked: list[Point] = []
     found: dict[str, list[Point]] = {}
     points: list[Point] = []
-    queues = {axis.name: Queues() for axis in plan.axes if any(path.endswith(".class") for path in axis.paths)}
+    queues = {axis.name: Queues() for axis in plan.axes if any(map(is_of_vcs, axis.paths))}
     with suppress(ConditionError):  # of many points not all were looked at when the description was read
         points = plan.tried_points(MOST_ASKED, drawn=DRAWN)
     for point in points:

@@ -52,15 +52,16 @@ def summed_up(
 def side_by_side(document: Mapping[str, Any], *, named: bool) -> list[dict[str, Any]]:
     """The points of a document with one column for axes that vary together, as they are one.
 
-    It is that with labels, or the first that tells all their values apart, or all in one text. With ``named`` groups without labels stay.
+    It is that which the question is about, that with labels, or the first, if it tells all their values apart, or all in one text. With
+    ``named`` only groups become one that labels name, and not where the question is about another of their columns.
     """
     points = [dict(point) for point in document["points"]]
     for group in document.get("together", []):
-        columns, own = group["columns"], group["named_by"]
+        columns, own, asked = group["columns"], group["named_by"], group["asked"]
         many = len({tuple(point[name] for name in columns) for point in points})
-        order = sorted(columns, key=lambda name: name != own)
+        order = sorted(columns, key=lambda name: (name != asked, name != own))
         kept = next((name for name in order if len({point[name] for point in points}) == many), None)
-        if not named or (kept and kept == own):
+        if not named or (kept and kept == own and asked in (None, own)):
             points = [_in_one(point, columns, kept) for point in points]
     return points
 

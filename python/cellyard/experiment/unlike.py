@@ -14,6 +14,15 @@ Queues: TypeAlias = dict[str, dict[str, set[int | None]]]
 MOST_NAMED = 4
 
 
+def is_of_vcs(path: str) -> bool:
+    """Whether a path is the service class of VCs.
+
+    >>> [is_of_vcs(path) for path in ("vc.*.class", "switch.west.scheduler.class")]
+    [True, False]
+    """
+    return path.startswith("vc.") and path.endswith(".class")
+
+
 def add_queues(found: Queues, ports: Iterable[Mapping[str, Any]], service: str) -> None:
     """Add the buffers of a class at ports where its data can wait."""
     for port in ports:

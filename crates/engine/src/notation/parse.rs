@@ -87,7 +87,8 @@ pub(crate) enum Part {
 fn with_point(number: &str, behind: &str, units: &[Unit]) -> Option<String> {
     let digits = behind.bytes().take_while(u8::is_ascii_digit).count();
     let meant = format!("{number}.{behind}");
-    let is_right = digits != 3 && quantity(&meant, units, Part::Round).is_ok();
+    let parts_thousands = digits == 3 && number != "0";
+    let is_right = digits > 0 && !parts_thousands && quantity(&meant, units, Part::Round).is_ok();
     is_right.then_some(meant)
 }
 
@@ -236,7 +237,9 @@ mod tests {
         for (text, meant) in [
             ("155,52 Mbps", Some("\"155.52 Mbps\"")),
             ("1,500 Mbps", None),
+            ("0,125 Gbps", Some("\"0.125 Gbps\"")),
             ("1,5,0 Mbps", None),
+            ("10, Mbps", None),
         ] {
             let fault = quantity(text, RATE, Part::Refuse).unwrap_err();
             assert_eq!(fault.message, "has a comma");

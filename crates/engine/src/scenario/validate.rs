@@ -367,10 +367,16 @@ fn reserve(record: &Record, path: &str, report: &mut Report) {
     if is_left_out(drop, "threshold")
         && let Some(reserve) = number(drop, "reserve").filter(|&r| r > buffer)
     {
+        let at = join(path, "drop.reserve");
+        let by_default = if report.is_written(&at) {
+            ""
+        } else {
+            " by default"
+        };
         report.add(
-            &join(path, "drop.reserve"),
+            &at,
             format!(
-                "leaves no threshold: {} of a buffer of {}",
+                "leaves no threshold: {}{by_default} of a buffer of {}",
                 show_cells(reserve),
                 show_cells(buffer)
             ),
