@@ -216,9 +216,9 @@ class Workers(AbstractContextManager["Workers"]):
         """In the block, Dask's error where no worker starts becomes a `UsageError` that says what a script lacks most likely."""
         try:
             yield
-        except RuntimeError:
+        except RuntimeError as error:
             raise UsageError(
-                f"{self.name}: they do not start; a script that starts workers is to be a file{_GUARD}"
+                f"{self.name}: they do not start ({str(error).rstrip('.')}); a script that starts workers is to be a file{_GUARD}"
             ) from None
 
     def close(self) -> None:

@@ -12,7 +12,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Nothing to send, shares that no scheduler looks at, sources that never start or may be drawn to start too late, hosts with more
 /// cells than their link can take, frames that never fit, VCs of the class abr without feedback, schedulers for classes that nobody
-/// uses, buffers in which nothing can wait, policies that never refuse, shares that a common buffer undoes, contracts that a link cannot keep, tags that are read further on.
+/// uses, buffers in which nothing can wait, policies that never refuse, shares that a common buffer undoes, contracts that a link cannot
+/// keep, tags that are read further on.
 pub(super) fn notes(scenario: &Scenario, topology: &Topology) -> Vec<String> {
     let mut notes = Vec::from_iter(nothing_to_send(scenario));
     notes.extend(unused_shares(scenario, topology));
