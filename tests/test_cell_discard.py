@@ -138,10 +138,10 @@ def test_figures_of_single_runs_are_of_the_rows_that_were_chosen(monkeypatch: py
     figures = STUDY.part("figures")
     seen: list[Row] = []
 
-    def watched(_: object, row: Row, *__: object) -> SimpleNamespace:
-        seen.append(row)
+    def watched(_: object, rows: Rows, *__: object) -> list[SimpleNamespace]:
+        seen.extend(rows)
         points = SimpleNamespace(time_s=[0.0, 1.0], value=[1.0, 2.0])
-        return SimpleNamespace(vcs={"vc1": SimpleNamespace(goodput_mbps=1.0)}, series=[points])
+        return [SimpleNamespace(vcs={"vc1": SimpleNamespace(goodput_mbps=1.0)}, series=[points]) for _ in rows]
 
     monkeypatch.setattr(figures, "watched", watched)
     measured = {"goodput": 0.9, "fairness": 0.8, "mean_queue_cells": 1.0, "p50_transfer_s": 1.0, "p95_transfer_s": 2.0}

@@ -337,7 +337,7 @@ def test_watched_runs_are_drawn_as_their_probes_recorded_them() -> None:
     study = load("ubr-plus")
     figures = study.part("figures")
     axes: Any = figures.window(study).figure.axes[0]
-    run = figures.watched(study, "epd", cy.CwndProbe(of="vc1"), cy.SsthreshProbe(of="vc1"))
+    (run,) = figures.watched(study, ["epd"], cy.CwndProbe(of="vc1"), cy.SsthreshProbe(of="vc1"))
     recorded = {one.what: one for one in run.series}
     assert {line.get_label() for line in axes.lines} == set(recorded) == {"cwnd", "ssthresh"}
     for line in axes.lines:
@@ -347,16 +347,16 @@ def test_watched_runs_are_drawn_as_their_probes_recorded_them() -> None:
         assert np.isnan(line.get_ydata()[unlimited]).all() and unlimited.any() == (one.what == "ssthresh")
         assert np.allclose(line.get_ydata()[~unlimited], one.value[~unlimited] / 1000, rtol=1e-12)
     for panel, policy in zip(figures.queue(study).figure.axes, ("tail-drop", "epd", "selective-drop"), strict=True):
-        (queue,) = figures.watched(study, policy, cy.QueueProbe(of="west->east", interval="1 ms")).series
+        (run,) = figures.watched(study, [policy], cy.QueueProbe(of="west->east", interval="1 ms"))
         assert panel.get_title() == plot_rows.named("drop_policy", policy)
-        assert np.array_equal(panel.lines[0].get_ydata(), queue.value)
+        assert np.array_equal(panel.lines[0].get_ydata(), run.series[0].value)
 
 
 def test_link_shares_and_windows_are_drawn_for_each_guarantee_as_recorded() -> None:
     study = load("guaranteed-rate")
     figures = study.part("figures")
     for panel, gr in zip(figures.shares(study).figure.axes, (0.0, 0.1, 0.5), strict=True):
-        run = figures.watched(study, "sack", gr, cy.LinkShareProbe(of="west->east", interval="20 ms"))
+        (run,) = figures.watched(study, [("sack", gr)], cy.LinkShareProbe(of="west->east", interval="20 ms"))
         shares = {(one.service_class or "").upper(): one.value for one in run.series}
         assert panel.get_title() == f"GR = {gr:g}"
         assert [line.get_label() for line in panel.lines] == ["VBR", "UBR"]
@@ -366,7 +366,8 @@ def test_link_shares_and_windows_are_drawn_for_each_guarantee_as_recorded() -> N
         assert [line.get_label() for line in panel.lines] == ["SACK", "Reno", "Vanilla"]
         first, last = panel.get_xlim()
         for line in panel.lines:
-            (cwnd,) = figures.watched(study, line.get_label().lower(), gr, cy.CwndProbe(of="tcp1")).series
+            (run,) = figures.watched(study, [(line.get_label().lower(), gr)], cy.CwndProbe(of="tcp1"))
+            (cwnd,) = run.series
             assert np.allclose(line.get_ydata(), cwnd.value / 1000, rtol=1e-12)
             inside = (cwnd.time_s >= first) & (cwnd.time_s <= last)
             assert cwnd.value[inside].max() / 1000 < 0.9 * panel.get_ylim()[1]  # below the legend

@@ -20,7 +20,7 @@ from typing import Any
 from cellyard.errors import UsageError, unknown
 from cellyard.metrics import Measures
 from cellyard.metrics import read as read_measures
-from cellyard.results import Totals
+from cellyard.results import RunResult, Totals
 from cellyard.scenario import Scenario
 
 FOLDER = Path(__file__).parent / "studies"
@@ -59,6 +59,10 @@ class Row:
 
     def __getitem__(self, parameter: str) -> Any:
         return self.parameters[parameter]
+
+    def watched(self, *probes: Any) -> Row:
+        """The row, with ``probes`` in its scenario."""
+        return replace(self, parameters={**self.parameters, "probes": probes})
 
     def get(self, parameter: str, default: Any = None) -> Any:
         """A parameter that some tables lack."""
@@ -178,12 +182,16 @@ class Table:
 
 @dataclass(frozen=True)
 class Study:
-    """A study: its folder and what its files say. With a ``seed``, scenarios of rows draw from that one."""
+    """A study: its folder and what its files say.
+
+    With a ``seed``, scenarios of rows draw from that one. ``jobs`` is on how many threads `runs` are made, all cores by default.
+    """
 
     name: str
     folder: Path
     info: Mapping[str, Any]
     seed: int | None = None
+    jobs: int | None = None
 
     @property
     def title(self) -> str:
@@ -266,6 +274,14 @@ class Study:
         """The scenario of a row."""
         made: Scenario = self.part("scenario").scenario(row, self.info["shared"])
         return made if self.seed is None else made.with_seed(self.seed)
+
+    def runs(self, rows: Iterable[Row], *, replication: int | None = None) -> list[RunResult]:
+        """One run of each row, as stated or as that replication, in their order; none is stored. Raises what `run_jobs` raises."""
+        from cellyard.batch import Job, run_jobs
+
+        wanted = [Job(self.scenario(row).canonical, replication) for row in rows]
+        finished = sorted(run_jobs(wanted, threads=self.jobs), key=lambda one: one.index)
+        return [RunResult(one.result) for one in finished]
 
 
 def studies() -> dict[str, Study]:

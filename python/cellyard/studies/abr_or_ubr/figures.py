@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import cellyard as cy
 from cellyard import plot, plot_rows
 from cellyard.studies.abr_or_ubr.answer import PATHS
 from cellyard.study import Row, Rows, Study
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 #: The queue of the bottleneck.
 PORT = "west->east"
@@ -83,20 +87,24 @@ def by_timer(rows: Rows) -> plot.Drawn:
     )
 
 
-def watched(study: Study, epd: str, *probes: Any) -> cy.RunResult:
-    """The row of 12000 cells and windows of 600000 bytes, run once as published with ``probes``."""
-    (row,) = study.tables["ubr"].rows.where(buffer_cells=12000, receiver_window_bytes=600000, epd=epd)
-    return study.scenario(replace(row, parameters={**row.parameters, "probes": probes})).run().only
+def queues_over_time(study: Study, chosen: Mapping[str, Rows]) -> tuple[Figure, list[Axes]]:
+    """A panel for each title: the queue of the bottleneck, of 12000 cells, in one run of its row as published."""
+    probe = cy.QueueProbe(of=PORT, interval="1 ms")
+    runs = study.runs(row.watched(probe) for rows in chosen.values() for row in rows)
+    figure, axes = plot.panels(len(chosen), height=2.7)
+    for one, title, run in zip(axes, chosen, runs, strict=True):
+        plot.lines(one, {title: run.series[0]})
+        plot.level(one, 12000, "K")
+        one.set(title=title, xlim=(0, run.duration_s), ylim=(0, 13500))
+    axes[0].set_ylabel("queue [cells]")
+    return figure, axes
 
 
 def queue(study: Study) -> plot.Drawn:
     """Where the time goes: the queue of the bottleneck without and with EPD."""
-    figure, axes = plot.panels(2, height=2.7)
-    for one, (epd, title) in zip(axes, (("no", "UBR"), ("yes", "UBR with EPD")), strict=True):
-        run = watched(study, epd, cy.QueueProbe(of=PORT, interval="1 ms"))
-        plot.lines(one, {title: run.series[0]})
-        plot.level(one, 12000, "K")
-        one.set(title=title, xlim=(0, run.duration_s), ylim=(0, 13500), ylabel="queue [cells]" if epd == "no" else None)
+    rows = study.tables["ubr"].rows.where(buffer_cells=12000, receiver_window_bytes=600000)
+    chosen = {title: rows.where(epd=epd) for title, epd in (("UBR", "no"), ("UBR with EPD", "yes"))}
+    figure, _ = queues_over_time(study, chosen)
     return plot.Drawn(
         "queue",
         "The bottleneck's queue without and with EPD",
@@ -183,15 +191,11 @@ def _listed(parts: Iterable[object]) -> str:
 
 def abr_against_ubr(study: Study) -> plot.Drawn:
     """The queue under VBR over ABR and over UBR, one run of each."""
-    figure, axes = plot.panels(2, height=2.7)
-    for one, service in zip(axes, ("abr", "ubr"), strict=True):
-        (row,) = study.tables["services"].rows.where(configuration="wan", vbr="yes", sources=5, service=service)
-        watched = replace(row, parameters={**row.parameters, "probes": [cy.QueueProbe(of=PORT, interval="1 ms")]})
-        run = study.scenario(watched).run().only
-        title = plot_rows.named("service", service)
-        plot.lines(one, {title: run.series[0]})
-        plot.level(one, 12000, "K")
-        one.set(title=title, xlim=(0, 3), ylim=(0, 13500), ylabel="queue [cells]" if service == "abr" else None)
+    rows = study.tables["services"].rows.where(configuration="wan", vbr="yes", sources=5)
+    chosen = {plot_rows.named("service", service): rows.where(service=service) for service in ("abr", "ubr")}
+    figure, axes = queues_over_time(study, chosen)
+    for one in axes:
+        one.set_xlim(0, 3)
         for burst in range(15):
             one.axvspan(0.002 + 0.2 * burst, 0.102 + 0.2 * burst, color="#f0f0f0", zorder=0, linewidth=0)
     return plot.Drawn(

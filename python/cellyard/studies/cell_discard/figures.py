@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import cellyard as cy
 from cellyard import plot, plot_rows
 from cellyard.studies.cell_discard.scenario import PORT, parameters
-from cellyard.study import Row, Rows, Study
+from cellyard.study import Rows, Study
 
 ENVIRONMENTS = {"lan": "LAN", "access": "access network"}
 
@@ -139,16 +138,16 @@ def sources(rows: Rows) -> plot.Drawn:
     )
 
 
-def watched(study: Study, row: Row, *probes: Any) -> cy.RunResult:
-    """Replication 0 of a row, with ``probes``: in a run as stated all sources start at once, which is not what was published."""
-    return study.scenario(replace(row, parameters={**row.parameters, "probes": probes})).run(replications=1).only
+def watched(study: Study, rows: Rows, *probes: Any) -> list[cy.RunResult]:
+    """Replication 0 of each row, with ``probes``: in a run as stated all sources start at once, which is not what was published."""
+    return study.runs((row.watched(*probes) for row in rows), replication=0)
 
 
 def collapse(study: Study, rows: Rows) -> plot.Drawn:
     """Figure 6 of the text: who gets what over UBR, with small and with large segments."""
     figure, axes = plot.panels(len(rows), width=3.6 * len(rows), height=2.7)
-    for one, row in zip(axes, rows, strict=True):
-        rates = sorted((1000 * vc.goodput_mbps for vc in watched(study, row).vcs.values()), reverse=True)
+    for one, row, run in zip(axes, rows, watched(study, rows), strict=True):
+        rates = sorted((1000 * vc.goodput_mbps for vc in run.vcs.values()), reverse=True)
         one.plot(range(1, len(rates) + 1), rates, linestyle="", marker="o", markersize=3, color=plot.COLOURS[0])
         one.set(
             title=plot_rows.named("mss_bytes", row["mss_bytes"]), xlabel="source, by rank", xlim=(0.4, len(rates) + 0.6)
@@ -171,14 +170,14 @@ def queues(study: Study, rows: Rows) -> plot.Drawn:
     figure, axes = plot.panels_grid(
         len(policies), len(environments), width=3.6 * len(environments), height=0.8 + 1.4 * len(policies)
     )
+    runs = watched(study, rows, cy.QueueProbe(of=PORT, interval="20 ms"))
+    of_row = {(row["environment"], row["drop_policy"]): run for row, run in zip(rows, runs, strict=True)}
     for line, policy in zip(axes, policies, strict=True):
         for one, environment in zip(line, environments, strict=True):
-            here = rows.where(environment=environment, drop_policy=policy)
-            one.set_visible(bool(here))
-            if not here:
+            run = of_row.get((environment, policy))
+            one.set_visible(run is not None)
+            if run is None:
                 continue
-            (row,) = here
-            run = watched(study, row, cy.QueueProbe(of=PORT, interval="20 ms"))
             one.plot(run.series[0].time_s, run.series[0].value, linewidth=0.5, color=plot.COLOURS[0])
             one.set(xlim=(0, 20), ylim=(0, 8600))
             one.tick_params(labelbottom=line is axes[-1], labelleft=one is line[0])

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from functools import partial
-from typing import Any
+from functools import cache, partial
 
 import cellyard as cy
 from cellyard import plot, plot_rows
@@ -29,8 +28,9 @@ def figures(study: Study, rows: Rows) -> Iterator[plot.Drawing]:
             if mine := chosen.where(scheme=scheme):
                 yield partial(over_time, study, mine, figure)
     if rows.where(table="short-term"):
-        yield partial(window, study)
-        yield partial(ramps, study)
+        runs = cache(partial(short_term, study))
+        yield lambda: window(runs())
+        yield lambda: ramps(runs())
 
 
 def schemes(rows: Rows) -> plot.Drawn:
@@ -81,20 +81,18 @@ def on_the_line(run: cy.RunResult, vc: str) -> float:
     return told.throughput_mbps / told.goodput_mbps if told.goodput_mbps else 1.0
 
 
-def watched(study: Study, row: Row, probes: Sequence[Any]) -> cy.RunResult:
-    """The run of a row once as stated, with ``probes``."""
-    return study.scenario(replace(row, parameters={**row.parameters, "probes": probes})).run().only
-
-
 def over_time(study: Study, rows: Rows, number: str) -> plot.Drawn:
     """Figures 4-5 and 5-2 of the text: throughput of every VC over time."""
     scheme = rows[0]["scheme"]
     networks = [name for name in NETWORKS if rows.where(network=name)]
     figure, axes = plot.panels_grid(len(networks), 1, width=7.2, height=0.8 + 2.0 * len(networks))
-    for (one,), network in zip(axes, networks, strict=True):
+    probes = {
+        name: [cy.GoodputProbe(of=row["vc"], interval=f"{EVERY_S} s") for row in rows.where(network=name)]
+        for name in networks
+    }
+    runs = study.runs(rows.where(network=name)[0].watched(*probes[name]) for name in networks)
+    for (one,), network, run in zip(axes, networks, runs, strict=True):
         chosen = rows.where(network=network)
-        probes = [cy.GoodputProbe(of=row["vc"], interval=f"{EVERY_S} s") for row in chosen]
-        run = watched(study, chosen[0], probes)
         series = {each.of: each for each in run.series}
         rates = plot_rows.levels(chosen, "mcr_mbps")
         groups = list(dict.fromkeys(whose(row) for row in chosen))
@@ -124,9 +122,18 @@ def over_time(study: Study, rows: Rows, number: str) -> plot.Drawn:
     )
 
 
-def window(study: Study) -> plot.Drawn:
+def short_term(study: Study) -> dict[int, cy.RunResult]:
+    """By packet size: VC10 under scheme two, in one run as stated."""
+    sizes = (1024, 8192)
+    rows = study.tables["short-term"].rows.where(vc="VC10")
+    probe = cy.SsthreshProbe(of="VC10", interval="10 ms")
+    runs = study.runs(row.watched(probe) for size in sizes for row in rows.where(packet_bytes=size))
+    return dict(zip(sizes, runs, strict=True))
+
+
+def window(runs: Mapping[int, cy.RunResult]) -> plot.Drawn:
     """Figure 7-1 of the text: cwnd and ssthresh of a connection with a round trip of 20 ms."""
-    run = _short_term(study)
+    run = runs[1024]
     figure, (one,) = plot.panels(1, height=2.9)
     kilobytes = {each.what: each for each in run.series if each.of == "VC10" and each.what in ("cwnd", "ssthresh")}
     plot.lines(one, kilobytes, scale=1 / 1000)
@@ -140,11 +147,10 @@ def window(study: Study) -> plot.Drawn:
     )
 
 
-def ramps(study: Study) -> plot.Drawn:
+def ramps(runs: Mapping[int, cy.RunResult]) -> plot.Drawn:
     """Figure 7-2 of the text: the throughput of that connection, and of the same with larger packets."""
     figure, axes = plot.panels(2, height=2.7)
-    for one, size in zip(axes, (1024, 8192), strict=True):
-        run = _short_term(study, size)
+    for one, (size, run) in zip(axes, runs.items(), strict=True):
         (of,) = [each for each in run.series if each.what == "goodput" and each.of == "VC10"]
         one.plot(of.time_s, of.value * on_the_line(run, "VC10"), color=plot.COLOURS[0], linewidth=1.0)
         one.set(xlim=(30, 60), ylim=(0, 45), title=f"packets of {size} bytes", xlabel="time [s]")
@@ -155,8 +161,3 @@ def ramps(study: Study) -> plot.Drawn:
         "VC10 under scheme two, one run each. Larger packets make up for a loss in fewer round trips.",
         figure,
     )
-
-
-def _short_term(study: Study, size: int = 1024) -> cy.RunResult:
-    (row,) = study.tables["short-term"].rows.where(vc="VC10", packet_bytes=size)
-    return watched(study, row, [cy.SsthreshProbe(of="VC10", interval="10 ms")])

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import Any
 
@@ -45,18 +44,18 @@ def figures(study: Study, rows: Rows) -> Iterator[plot.Drawing]:
         yield partial(vbr_cost, chosen)
 
 
-def watched(study: Study, tcp: str, gr: float, *probes: Any) -> cy.RunResult:
-    """The row with 5 sources, K = 3000 and Selective Drop of table 3-5, run once as published with ``probes``."""
-    (row,) = study.tables["3-5"].rows.where(sources=5, buffer_cells=3000, drop_policy="selective-drop", tcp=tcp, gr=gr)
-    row = replace(row, parameters={**row.parameters, "probes": probes})
-    return study.scenario(row).run().only
+def watched(study: Study, chosen: Iterable[tuple[str, float]], *probes: Any) -> list[cy.RunResult]:
+    """Rows with 5 sources, K = 3000 and Selective Drop of table 3-5, by TCP and GR, run once each as published with ``probes``."""
+    rows = study.tables["3-5"].rows.where(sources=5, buffer_cells=3000, drop_policy="selective-drop")
+    return study.runs(row.watched(*probes) for tcp, gr in chosen for row in rows.where(tcp=tcp, gr=gr))
 
 
 def shares(study: Study) -> plot.Drawn:
     """Figure 2 of the text: who uses the link over time."""
+    rates = (0.0, 0.1, 0.5)
+    runs = watched(study, [("sack", gr) for gr in rates], cy.LinkShareProbe(of=PORT, interval="20 ms"))
     figure, axes = plot.panels(3, height=2.6)
-    for one, gr in zip(axes, (0.0, 0.1, 0.5), strict=True):
-        run = watched(study, "sack", gr, cy.LinkShareProbe(of=PORT, interval="20 ms"))
+    for one, gr, run in zip(axes, rates, runs, strict=True):
         by_class = {s.service_class or "": s for s in run.series}
         plot.lines(one, {name.upper(): by_class[name] for name in ("vbr", "ubr")})
         one.lines[1].set_linestyle((0, (3, 1.5)))  # where both have the same share, both are seen
@@ -75,12 +74,12 @@ def shares(study: Study) -> plot.Drawn:
 
 def window(study: Study) -> plot.Drawn:
     """One TCP's congestion window under VBR bursts."""
+    rates, tcps = (0.0, 0.5), ("sack", "reno", "vanilla")
+    runs = iter(watched(study, [(tcp, gr) for gr in rates for tcp in tcps], cy.CwndProbe(of="tcp1")))
     figure, axes = plot.panels(2, height=2.9)
     shown, highest = 3.0, 0.0
-    for one, gr in zip(axes, (0.0, 0.5), strict=True):
-        series = {}
-        for tcp in ("sack", "reno", "vanilla"):
-            series[plot_rows.named("tcp", tcp)] = watched(study, tcp, gr, cy.CwndProbe(of="tcp1")).series[0]
+    for one, gr in zip(axes, rates, strict=True):
+        series = {plot_rows.named("tcp", tcp): next(runs).series[0] for tcp in tcps}
         plot.lines(one, series, scale=1 / 1000)
         highest = max(highest, *(float(s.value[s.time_s <= shown].max()) / 1000 for s in series.values()))
         for burst in range(6):

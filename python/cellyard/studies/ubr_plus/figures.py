@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -84,16 +84,15 @@ def factorial(rows: Rows, table: str, place: str) -> plot.Drawn:
     )
 
 
-def watched(study: Study, policy: str, *probes: Any) -> cy.RunResult:
-    """The LAN row of table 2-3 with 5 sources and K = 1000, run once as published with ``probes``."""
-    (row,) = study.tables["2-3"].rows.where(configuration="lan", sources=5, buffer_cells=1000, drop_policy=policy)
-    row = replace(row, parameters={**row.parameters, "probes": probes})
-    return study.scenario(row).run().only
+def watched(study: Study, policies: Sequence[str], *probes: Any) -> list[cy.RunResult]:
+    """The LAN rows of table 2-3 with 5 sources and K = 1000, run once each as published with ``probes``."""
+    rows = study.tables["2-3"].rows.where(configuration="lan", sources=5, buffer_cells=1000)
+    return study.runs(row.watched(*probes) for policy in policies for row in rows.where(drop_policy=policy))
 
 
 def window(study: Study) -> plot.Drawn:
     """Figure 1 of the text: cwnd and ssthresh over time."""
-    run = watched(study, "epd", cy.CwndProbe(of="vc1"), cy.SsthreshProbe(of="vc1"))
+    (run,) = watched(study, ["epd"], cy.CwndProbe(of="vc1"), cy.SsthreshProbe(of="vc1"))
     series = {one.what: one for one in run.series}
     figure, (axes,) = plot.panels(1, height=2.6)
     # Unlimited until the first loss: no line comes down from off the scale.
@@ -114,15 +113,12 @@ def window(study: Study) -> plot.Drawn:
 
 def queue(study: Study) -> plot.Drawn:
     """Figure 3 of the text: the queue and the thresholds of Selective Drop."""
-    panels = {}
-    for policy in ("tail-drop", "epd", "selective-drop"):
-        probe = cy.QueueProbe(of=PORT, interval="1 ms")
-        panels[policy] = watched(study, policy, probe).series[0]
-    figure, axes = plot.panels(3, height=2.7)
     levels = {"tail-drop": (1000, "K"), "epd": (800, "K - 200"), "selective-drop": (900, "R = 0.9 K")}
-    for one, (policy, series) in zip(axes, panels.items(), strict=True):
-        plot.lines(one, {policy: series})
-        plot.level(one, *levels[policy])
+    runs = watched(study, list(levels), cy.QueueProbe(of=PORT, interval="1 ms"))
+    figure, axes = plot.panels(3, height=2.7)
+    for one, (policy, level), run in zip(axes, levels.items(), runs, strict=True):
+        plot.lines(one, {policy: run.series[0]})
+        plot.level(one, *level)
         one.set(
             title=plot_rows.named("drop_policy", policy),
             xlim=(0, 3),
