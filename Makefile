@@ -9,7 +9,7 @@ BIN := .venv/bin
 RUN := $(BIN)/cellyard
 SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock pyproject.toml
 
-.PHONY: help study test fuzz fuzz-reader kills fmt lint fresh validate reports bench bench-startup bench-studies instructions pgo pgo-wheel mutants audit docs pins build tools clean
+.PHONY: help study test fuzz fuzz-reader kills fmt lint lint-rust lint-python fresh validate reports bench bench-startup bench-studies instructions pgo pgo-wheel mutants audit docs pins build tools clean
 .DELETE_ON_ERROR:
 
 help: ## what there is to make
@@ -25,21 +25,21 @@ test: build ## every test, Rust and Python
 	$(BIN)/python -m pytest --numprocesses logical --maxprocesses 8 --dist worksteal
 
 # `make test` runs the first few thousand cases of these. FUZZ_SECONDS or FUZZ_CASES ends each of the three, FUZZ_SEED draws others, FUZZ_OUT is
-# where an input that fails is kept (crates/engine/tests/fuzz/campaign.rs).
+# where an input that fails is kept (crates/engine/tests/runs/fuzz/campaign.rs).
 fuzz: tools ## mutated scenario files and hostile networks, until one fails or you stop it
 	FUZZ_SECONDS=$(or $(FUZZ_SECONDS),$(if $(FUZZ_CASES),,1000000000)) \
-		cargo test --package cellyard-engine --test fuzz -- --nocapture --test-threads 3 keep_every_invariant any_text
+		cargo test --package cellyard-engine --test runs -- --nocapture --test-threads 3 keep_every_invariant any_text
 
 # The same promise, with inputs that are guided by coverage. FUZZ_SECONDS ends it; what fails is kept in fuzz/artifacts.
 fuzz-reader: tools ## texts for the reader, guided by coverage, until one fails or you stop it
 	@cargo +nightly fuzz --version >/dev/null 2>&1 || { \
 		echo "cargo-fuzz is missing: rustup toolchain install nightly && cargo install --locked cargo-fuzz" >&2; exit 1; }
 	mkdir -p fuzz/corpus/reader
-	cp examples/*.toml crates/engine/tests/fuzz/everything.toml fuzz/corpus/reader
-	grep -ohE '[A-Za-z_][A-Za-z0-9_-]*' examples/*.toml crates/engine/tests/fuzz/everything.toml | sort -u | sed 's/.*/"&"/' >fuzz/words.dict
+	cp examples/*.toml crates/engine/tests/runs/fuzz/everything.toml fuzz/corpus/reader
+	grep -ohE '[A-Za-z_][A-Za-z0-9_-]*' examples/*.toml crates/engine/tests/runs/fuzz/everything.toml | sort -u | sed 's/.*/"&"/' >fuzz/words.dict
 	cargo +nightly fuzz run reader -- -dict=fuzz/words.dict -max_len=20000 -timeout=20 -rss_limit_mb=2048 -max_total_time=$(or $(FUZZ_SECONDS),0)
 
-# `make test` does 50. CELLYARD_KILLS says how many, CELLYARD_SEED draws others; half as many are of two processes on one store, a tenth of workers.
+# `make test` does 25. CELLYARD_KILLS says how many, CELLYARD_SEED draws others; half as many are of two processes on one store, a tenth of workers.
 kills: build ## 1000 kills of a small experiment at random moments, its tables compared with those of an undisturbed one
 	CELLYARD_KILLS=$(or $(CELLYARD_KILLS),1000) $(BIN)/python -m pytest -s tests/test_kill_experiment.py
 
@@ -48,9 +48,13 @@ fmt: .venv/installed ## format Rust and Python
 	$(BIN)/ruff format python tests scripts
 	$(BIN)/ruff check --fix --exit-zero --quiet python tests scripts
 
-lint: build ## format, lint and type checks
+lint: lint-rust lint-python ## format, lint and type checks
+
+lint-rust: tools
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
+
+lint-python: build
 	$(BIN)/ruff format --check python tests scripts
 	$(BIN)/ruff check python tests scripts
 	$(BIN)/mypy
@@ -100,7 +104,7 @@ mutants: tools ## break the code that decides, bit by bit, and list what no test
 	@cargo mutants --version >/dev/null 2>&1 || { echo "cargo-mutants is missing: cargo install --locked cargo-mutants" >&2; exit 1; }
 	-cargo mutants $(MUTANTS_ARGS)
 	CARGO_PROFILE_MUTANTS_OPT_LEVEL=1 CELLYARD_CASES=100 cargo mutants $(MUTANTS_ARGS) --iterate -- \
-		--test oracle --test oracle_judged --test oracle_ahead --test oracle_limits --test tcp_end_to_end --test theory --test twin || test $$? -eq 3
+		--test runs -- oracle:: oracle_judged oracle_ahead oracle_limits tcp_end_to_end theory:: twin:: || test $$? -eq 3
 
 audit: tools ## advisories, licences and origins of the Rust dependencies
 	@cargo deny --version >/dev/null 2>&1 || { echo "cargo-deny is missing: cargo install --locked cargo-deny" >&2; exit 1; }

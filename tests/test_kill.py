@@ -27,7 +27,7 @@ from cellyard.store import Store
 from cellyard.store.content import seal, unpacked
 from conftest import LAN, Cli, stored
 
-KILLS = int(os.environ.get("CELLYARD_KILLS", "50"))
+KILLS = int(os.environ.get("CELLYARD_KILLS", "25"))
 FLIPS = int(os.environ.get("CELLYARD_FLIPS", "100"))
 SEED = int(os.environ.get("CELLYARD_SEED", "20251122"))
 

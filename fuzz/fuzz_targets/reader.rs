@@ -3,7 +3,7 @@
 
 #![no_main]
 
-#[path = "../../crates/engine/tests/fuzz/promise.rs"]
+#[path = "../../crates/engine/tests/runs/fuzz/promise.rs"]
 mod promise;
 
 use libfuzzer_sys::{Corpus, fuzz_target};

@@ -1,0 +1,84 @@
+//! What the tests of whole runs share: small networks by hand (`build`), random ones (`random`, `ports`), random ones at the edges of what
+//! the reader accepts (`hostile`), what must hold of any result (`invariants`), and how to tell what two tallies differ in.
+
+pub mod abr;
+pub mod build;
+pub mod draws;
+pub mod engines;
+pub mod hostile;
+pub mod invariants;
+pub mod ports;
+pub mod random;
+pub mod red;
+
+use cellyard_engine::testing::{FlowKind, Tally};
+use std::fmt::Write;
+
+/// Number of random cases: the environment variable `CELLYARD_CASES`, or `default`.
+pub fn cases(default: u32) -> u32 {
+    std::env::var("CELLYARD_CASES").map_or(default, |text| {
+        text.parse().expect("CELLYARD_CASES is a number of cases")
+    })
+}
+
+/// How many flows these VCs have.
+pub fn flows_of(vcs: &[cellyard_engine::scenario::Vc]) -> usize {
+    let flows = vcs.iter().map(|vc| FlowKind::of_vc(vc.abr.is_some()).len());
+    flows.sum()
+}
+
+/// The settings of every property here.
+pub fn config(default_cases: u32) -> proptest::test_runner::Config {
+    proptest::test_runner::Config {
+        max_shrink_iters: 100_000,
+        max_shrink_time: 20_000, // milliseconds
+        ..proptest::test_runner::Config::with_cases(cases(default_cases))
+    }
+}
+
+/// Every counter in which `left` and `right` differ, one line each; empty when they are equal.
+pub fn differences(left: &Tally, right: &Tally) -> String {
+    let mut text = String::new();
+    let mut compare = |what: String, l: &dyn std::fmt::Debug, r: &dyn std::fmt::Debug| {
+        let (l, r) = (format!("{l:?}"), format!("{r:?}"));
+        if l != r {
+            writeln!(text, "{what}: {l}\n    is not {r}").expect("writing to a string");
+        }
+    };
+    compare("link_cells".into(), &left.link_cells, &right.link_cells);
+    compare(
+        "link_data_cells".into(),
+        &left.link_data_cells,
+        &right.link_data_cells,
+    );
+    compare("link_lost".into(), &left.link_lost, &right.link_lost);
+    compare("link_held".into(), &left.link_held, &right.link_held);
+    compare("nics".into(), &left.nics, &right.nics);
+    for (i, (l, r)) in left.ports.iter().zip(&right.ports).enumerate() {
+        compare(format!("port of link {i}"), l, r);
+    }
+    for (i, (l, r)) in left.flows.iter().zip(&right.flows).enumerate() {
+        compare(format!("flow {i}"), l, r);
+    }
+    for (i, (l, r)) in left.vcs.iter().zip(&right.vcs).enumerate() {
+        let bytes = |v: &cellyard_engine::testing::VcTally| {
+            (v.measured_bytes, v.delivered_bytes, v.measured_cells)
+        };
+        compare(
+            format!("vc {i}, bytes and cells delivered"),
+            &bytes(l),
+            &bytes(r),
+        );
+        compare(format!("vc {i}, sender"), &l.sender, &r.sender);
+        compare(format!("vc {i}, end systems"), &l.abr, &r.abr);
+        compare(format!("vc {i}, delay"), &l.delay, &r.delay);
+        if l.bins != r.bins {
+            compare(format!("vc {i}, distribution of delays"), &"left", &"right");
+        }
+    }
+    compare("digest".into(), &left.digest, &right.digest);
+    if text.is_empty() && left != right {
+        text.push_str("another field of the tallies");
+    }
+    text
+}

@@ -1,0 +1,155 @@
+//! What a run is expected to take, beside what runs do.
+
+use cellyard_engine::scenario::{Scenario, read_toml};
+use cellyard_engine::testing::run_tally;
+use cellyard_engine::{Kernel, describe};
+
+/// A foreseen count is right within this factor.
+const FACTOR: f64 = 3.0;
+
+fn read(text: &str, set: &[(&str, &str)]) -> Scenario {
+    let set: Vec<_> = set
+        .iter()
+        .map(|&(k, v)| (k.to_string(), v.to_string()))
+        .collect();
+    read_toml(text, "", &set).unwrap_or_else(|problems| panic!("{}", problems[0]))
+}
+
+/// Counts of cells and frames, foreseen and made, are alike.
+fn check(name: &str, scenario: &Scenario) {
+    let expected = describe(scenario).expect("it can be built").expected;
+    let tally = run_tally(scenario, None, Kernel::Auto, false).expect("it runs");
+    let cells = tally.link_cells.iter().sum::<u64>() as f64;
+    let frames = tally.flows.iter().map(|flow| flow.frames_sent).sum::<u64>() as f64;
+    for (what, expected, made) in [
+        ("cells", expected.cells, cells),
+        ("frames", expected.frames, frames),
+    ] {
+        let factor = expected.max(1.0) / made.max(1.0);
+        assert!(
+            (1.0 / FACTOR..=FACTOR).contains(&factor),
+            "{name}: {expected:.0} {what} expected, {made:.0} made"
+        );
+    }
+}
+
+#[test]
+fn all_examples_do_what_is_expected() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
+    let mut names: Vec<_> = std::fs::read_dir(folder)
+        .expect("the examples")
+        .map(|entry| entry.expect("an example").path())
+        .filter(|path| path.extension().is_some_and(|e| e == "toml"))
+        .collect();
+    names.sort();
+    assert!(names.len() >= 10);
+    for path in names {
+        let text = std::fs::read_to_string(&path).expect("an example");
+        check(&path.display().to_string(), &read(&text, &[]));
+    }
+}
+
+const DIRECT: &str = r#"
+duration = "10 ms"
+host = [{ name = "a" }, { name = "b" }]
+link = [{ from = "a", to = "b", rate = "1 Tbps" }]
+vc = [{ from = "a", to = "b", traffic = { kind = "tcp", rwnd = "1 MB" } }]
+"#;
+
+#[test]
+fn without_a_port_that_can_queue_cells_are_expected_all_the_same() {
+    check("direct", &read(DIRECT, &[]));
+    for (set, to) in [
+        ("link.delay", "1 ms"),
+        ("link.rate", "10 Mbps"),
+        ("vc.traffic.mss", "9140 bytes"),
+        ("duration", "20 us"),
+    ] {
+        check(&format!("{set} = {to}"), &read(DIRECT, &[(set, to)]));
+    }
+    let day = describe(&read(DIRECT, &[("duration", "86400 s")]))
+        .expect("it can be built")
+        .expected;
+    assert!(day.cells > 1e14 && day.cpu_s > 1e5, "{day:?}");
+}
+
+#[test]
+fn what_is_handed_over_at_the_start_is_expected() {
+    let text = r#"
+duration = "1 us"
+host = [{ name = "a" }, { name = "b" }]
+switch = [{ name = "w" }]
+link = [{ from = "a", to = "w", rate = "1 Tbps" }, { from = "w", to = "b", rate = "1 Tbps" }]
+vc = [{ count = 5, from = "a", to = "b", traffic = { kind = "tcp", mss = "1 byte", rwnd = "1 GiB", initial_window = 100000 } }]
+"#;
+    check("burst", &read(text, &[]));
+    check("burst for longer", &read(text, &[("duration", "1 ms")]));
+    check(
+        "file",
+        &read(text, &[("vc.traffic.file_size", "1000 bytes")]),
+    );
+}
+
+#[test]
+fn stops_files_and_rates_are_expected() {
+    let text = include_str!("../../../../examples/zero-loss.toml");
+    for (set, to) in [
+        ("vc.stop", "100 ms"),
+        ("vc.start", "9.9 s"),
+        ("vc.traffic.file_size", "20000 bytes"),
+        ("vc.traffic", "{ kind = \"cbr\", rate = \"1 Mbps\" }"),
+        (
+            "vc.traffic",
+            "{ kind = \"vbr\", rate = \"10 Mbps\", on = \"10 ms\", off = \"30 ms\" }",
+        ),
+        ("vc.traffic.delayed_ack", "200 ms"),
+    ] {
+        check(&format!("{set} = {to}"), &read(text, &[(set, to)]));
+    }
+}
+
+#[test]
+fn cells_that_are_looked_at_one_by_one_are_expected_to_take_longer() {
+    let seconds = |text, set: &[(&str, &str)]| {
+        let expected = describe(&read(text, set))
+            .expect("it can be built")
+            .expected;
+        expected.cpu_s / expected.station_cells
+    };
+    let lan = include_str!("../../../../examples/lan-5.toml");
+    let together = seconds(lan, &[]);
+    for text in [
+        include_str!("../../../../examples/two-hops.toml"),
+        include_str!("../../../../examples/abr-shares.toml"),
+    ] {
+        assert!(seconds(text, &[]) > 1.3 * together);
+    }
+    for (set, factor) in [
+        (
+            (
+                "switch.west.ubr.drop",
+                "{ policy = \"cell-red\", min_th = \"200 cells\", max_th = \"800 cells\" }",
+            ),
+            1.5,
+        ),
+        (
+            ("switch.west.ubr.drop", "{ policy = \"fba\", r = 0.2 }"),
+            1.3,
+        ),
+        (
+            (
+                "switch.west.scheduler",
+                "{ kind = \"per-vc\", class = \"ubr\" }",
+            ),
+            3.0,
+        ),
+        (
+            ("probe", "[{ what = \"queue\", of = \"west->east\" }]"),
+            2.0,
+        ),
+        (("link.source->west.rate", "100 Mbps"), 2.0),
+    ] {
+        let found = seconds(lan, &[set]) / together;
+        assert!((factor..10.0 * factor).contains(&found), "{set:?}: {found}");
+    }
+}

@@ -1,0 +1,22 @@
+//! Whole runs: engine against twin on random networks, what must hold of any run, theory, TCP end to end, and the fuzzer. They are one
+//! binary, as most of what they cost to build is the random networks that they share: `cargo test --test runs oracle` runs some of them.
+
+mod common;
+
+mod expected;
+mod fuzz;
+mod oracle;
+mod oracle_ahead;
+mod oracle_judged;
+mod oracle_limits;
+mod oracle_red;
+mod overdue;
+mod properties;
+mod properties_policies;
+mod properties_stop;
+mod session;
+mod tcp_end_to_end;
+mod tcp_random_loss;
+mod theory;
+mod theory_abr;
+mod twin;

@@ -1,0 +1,638 @@
+//! Engine against twin on random scenarios: every kernel that applies, with the digest and without.
+
+use crate::common;
+use crate::common::engines::{agrees, both_orders_agree, tally};
+use crate::common::random::{self, Case};
+use crate::common::{abr, build};
+use cellyard_engine::Kernel;
+use cellyard_engine::scenario::*;
+use cellyard_engine::testing::run_twin;
+use cellyard_engine::units::{BitRate, Ratio, Span};
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
+
+proptest! {
+    #![proptest_config(common::config(12_000))]
+
+    #[test]
+    fn engine_agrees_with_the_twin(case in random::cases(2_000)) {
+        agrees(&case)?;
+    }
+}
+
+proptest! {
+    #![proptest_config(common::config(1_200))]
+
+    #[test]
+    fn engine_agrees_with_the_twin_on_longer_runs(case in random::cases(20_000)) {
+        agrees(&case)?;
+    }
+}
+
+proptest! {
+    #![proptest_config(common::config(400))]
+
+    /// Senders alike, in step or some cell times apart, as in the studies: the arithmetic kernel takes most of their cells many at once.
+    #[test]
+    fn engine_agrees_with_the_twin_on_senders_in_step(
+        sources in 2usize..8,
+        cells_apart in prop_oneof![3 => Just(0u64), 1 => 1..40u64],
+        mss in prop_oneof![Just(512), Just(1460), 2_000..9_180u64],
+        buffer in 20u64..600,
+        counts in any::<bool>(),
+        tie_order in prop_oneof![2 => Just(TieOrder::Rotating), 1 => Just(TieOrder::Fixed)],
+        tie_offset in 0u64..8,
+        delay_us in 0u64..40,
+        spread in prop::option::weighted(0.3, 0u64..4_000),
+    ) {
+        let drop = if counts {
+            DropPolicy::SelectiveDrop { r: Threshold::Cells(buffer / 2), z: Ratio::new(6, 5) }
+        } else {
+            DropPolicy::Epd { threshold: None, reserve: 15 }
+        };
+        let params = TcpParams { mss, ..build::tcp() };
+        let (delay, duration) = (Span::from_microseconds(delay_us), Span::from_milliseconds(30));
+        let mut net = build::dumbbell(sources, delay, duration, Some(buffer), drop, |_| tcp(params.clone()));
+        for (i, vc) in net.vcs.iter_mut().enumerate() {
+            vc.start = Span(68_900_000) * (cells_apart * i as u64);
+        }
+        (net.tie_order, net.tie_offset) = (tie_order, tie_offset);
+        net.switches[0].processing = spread.map(frames_close_up);
+        agrees(&Case { scenario: net, replication: None })?;
+    }
+}
+
+/// A sender of a chain: its way, and whether it sends bursts of cells at the rate of its link instead of a TCP's frames.
+type Sender = (usize, bool);
+
+/// TCPs and bursts over the chain s, t, u: over both links between switches, over the first or over the second, or to these from a switch before, on a
+/// link twice as fast, each sending `apart` later than the one before; and bursts of a higher class over both.
+fn chain(
+    senders: &[Sender],
+    [apart, delay]: [Span; 2],
+    mss: u64,
+    above: Option<Span>,
+    queue: &Switch,
+) -> Scenario {
+    let mut net = build::network(Span::from_milliseconds(20));
+    net.switches = ["s", "t", "u", "p"]
+        .map(|name| Switch {
+            name: name.into(),
+            ..queue.clone()
+        })
+        .into();
+    net.links = build::links("s", "t", build::OC3, delay * 20).into();
+    net.links
+        .extend(build::links("t", "u", build::OC3, delay * 20));
+    let fast = BitRate(2 * build::OC3.0);
+    net.links.extend(build::links("p", "s", fast, delay));
+    let ways: [&[&str]; 5] = [
+        &["s", "t", "u"],
+        &["s", "t"],
+        &["t", "u"],
+        &["p", "s", "t", "u"],
+        &["p", "s", "t"],
+    ];
+    let mut join = |name: &str, way: &[&str], class, traffic| {
+        let (from, to) = (format!("{name}-from"), format!("{name}-to"));
+        net.links
+            .extend(build::links(&from, way[0], build::OC3, delay));
+        net.links
+            .extend(build::links(way[way.len() - 1], &to, build::OC3, delay));
+        net.vcs
+            .push(build::vc(name, &from, &to, way, class, traffic));
+        net.hosts.extend([from, to].map(build::host));
+    };
+    let bursts = |on: Span| Traffic::Vbr {
+        rate: build::OC3,
+        on,
+        off: on * 2,
+    };
+    for (i, &(way, is_bursts)) in senders.iter().enumerate() {
+        let params = TcpParams {
+            mss,
+            ..build::tcp()
+        };
+        let traffic = match is_bursts {
+            true => bursts(Span::from_microseconds(mss)),
+            false => tcp(params),
+        };
+        join(&format!("v{i}"), ways[way], Class::Ubr, traffic);
+    }
+    if let Some(on) = above {
+        join("above", ways[0], Class::Vbr, bursts(on));
+    }
+    for (i, vc) in net.vcs.iter_mut().enumerate() {
+        vc.start = apart * i as u64;
+    }
+    net
+}
+
+proptest! {
+    #![proptest_config(common::config(300))]
+
+    /// Several inputs that bring a cell per cell time each, together or at phases of their own, before hosts and before another port.
+    #[test]
+    fn engine_agrees_with_the_twin_on_cells_in_rounds(
+        senders in proptest::collection::vec((0usize..5, prop::bool::weighted(0.2)), 2..7),
+        apart in prop_oneof![Just(0u64), 1..68_900_000u64, (1..40u64).prop_map(|n| n * 34_450_000)],
+        // The one brings cells of near and far together at the second switch.
+        delay in prop_oneof![Just(Span(2 * 68_900_000)), Just(Span::from_microseconds(5))],
+        mss in prop_oneof![Just(512), Just(1460), 2_000..9_180u64],
+        above in prop::option::of((50u64..2_000).prop_map(Span::from_microseconds)),
+        scheduler in prop_oneof![
+            2 => Just(Scheduler::StrictPriority),
+            2 => (0u64..10).prop_map(|n| Scheduler::GuaranteedRate { class: Class::Ubr, gr: Ratio::new(n, 10) }),
+            1 => Just(Scheduler::Fifo),
+        ],
+        buffer in prop::option::of(20u64..600),
+        counts in any::<bool>(),
+        arrival_first in any::<bool>(),
+        tie in (prop_oneof![3 => Just(TieOrder::Rotating), 1 => Just(TieOrder::Fixed)], 0u64..8),
+        warm_up in prop_oneof![Just(Span::ZERO), (0u64..15).prop_map(Span::from_milliseconds)],
+        spread in prop::option::of(0u64..4_000),
+    ) {
+        let drop = match (counts, buffer) {
+            (true, Some(cells)) => DropPolicy::SelectiveDrop { r: Threshold::Cells(cells / 2), z: Ratio::new(6, 5) },
+            (false, Some(_)) => DropPolicy::Epd { threshold: None, reserve: 15 },
+            (_, None) => DropPolicy::TailDrop,
+        };
+        let queue = Switch { scheduler, ..build::switch("s", buffer, drop) };
+        let mut net = chain(&senders, [Span(apart), delay], mss, above, &queue);
+        (net.tie_order, net.tie_offset) = tie;
+        net.arrival_first = arrival_first;
+        net.measure.warm_up = warm_up;
+        net.switches[0].processing = spread.map(frames_close_up);
+        agrees(&Case { scenario: net, replication: None })?;
+    }
+}
+
+/// Processing after which a frame may begin sooner than a cell time after the one before, by twice the spread.
+fn frames_close_up(spread_ns: u64) -> Processing {
+    Processing {
+        kind: ProcessingKind::Latency,
+        per: ProcessingUnit::Frame,
+        mean: Span::from_microseconds(10),
+        spread: Span::from_nanoseconds(spread_ns),
+    }
+}
+
+/// In the last round of two inputs the next frame of the one whose cells come first may come before the cell of the other.
+#[test]
+fn a_frame_that_comes_within_the_last_round_is_not_overtaken() {
+    for mss in [512, 1460] {
+        let queue = build::switch("s", None, DropPolicy::TailDrop);
+        let mut net = chain(
+            &[0, 1, 1].map(|way| (way, false)),
+            [Span(5_000_000), Span::from_microseconds(5)],
+            mss,
+            None,
+            &queue,
+        );
+        net.switches[0].processing = Some(frames_close_up(1_000));
+        agrees(&Case {
+            scenario: net,
+            replication: None,
+        })
+        .unwrap();
+    }
+}
+
+/// ABR end systems on hosts of their own, where cells are sent ahead.
+#[derive(Clone, Debug)]
+struct Paced {
+    feedback: Feedback,
+    abr: AbrParams,
+    /// By sender, and whether it is a TCP.
+    senders: Vec<bool>,
+    /// How long the TCPs may delay ACKs, and the rate of the others.
+    delayed_ack: Option<Span>,
+    udp: BitRate,
+    /// Cells of a higher class over the same link: the time for which they are on and off.
+    above: Option<(Span, Span)>,
+    delay: Span,
+    buffer: Option<u64>,
+}
+
+impl Paced {
+    fn case(&self, arrival_first: bool) -> Case {
+        let duration = Span::from_milliseconds(25) + self.delay * 6;
+        let (udp, tcp_params) = (
+            UdpParams {
+                datagram_size: 2_000,
+                rate: self.udp,
+                on: None,
+                off: Span::ZERO,
+            },
+            TcpParams {
+                mss: 1_460,
+                initial_window: 20,
+                delayed_ack: self.delayed_ack,
+                ..build::tcp()
+            },
+        );
+        let traffic = |i: usize| match self.senders[i] {
+            true => tcp(tcp_params.clone()),
+            false => Traffic::Udp(udp),
+        };
+        let count = self.senders.len();
+        let mut net = build::dumbbell(
+            count,
+            self.delay,
+            duration,
+            self.buffer,
+            DropPolicy::TailDrop,
+            traffic,
+        );
+        for vc in &mut net.vcs {
+            vc.class = Class::Abr;
+            vc.abr = Some(self.abr);
+        }
+        if let Some((on, off)) = self.above {
+            net.hosts.extend(["c", "d"].map(build::host));
+            net.links
+                .extend(build::links("c", "s", build::OC3, self.delay));
+            net.links
+                .extend(build::links("t", "d", build::OC3, self.delay));
+            let vbr = Traffic::Vbr {
+                rate: BitRate(100_000_000),
+                on,
+                off,
+            };
+            net.vcs
+                .push(build::vc("above", "c", "d", &["s", "t"], Class::Vbr, vbr));
+        }
+        abr::tell(&mut net, self.feedback);
+        net.arrival_first = arrival_first;
+        Case {
+            scenario: net,
+            replication: None,
+        }
+    }
+}
+
+fn paced() -> impl Strategy<Value = Paced> {
+    let rates = (
+        prop::option::weighted(0.3, 20u64..150),
+        prop::option::weighted(0.5, 1u64..=10),
+        prop::option::weighted(0.3, 0u64..10),
+    );
+    let counts = (
+        1u32..=6,
+        prop_oneof![Just(16_777_215u64), 10..2_000u64],
+        1u64..5_000,
+        any::<bool>(),
+    );
+    let abr = (rates, counts).prop_map(|((pcr, icr, mcr), (nrm, tbe, trm, coded))| {
+        let mbps = |n: u64| BitRate(n * 1_000_000);
+        AbrParams {
+            pcr: pcr.map(mbps),
+            icr: icr.map(|n| mbps(n * 2)),
+            mcr: mcr.map(mbps),
+            nrm: 1 << nrm,
+            tbe,
+            trm: Span::from_microseconds(trm * 10),
+            rates: if coded {
+                RmRates::Coded
+            } else {
+                RmRates::Exact
+            },
+            ..abr::usual()
+        }
+    });
+    let microseconds = |least: u64, most: u64| (least..most).prop_map(Span::from_microseconds);
+    let above = prop::option::of((microseconds(100, 5_000), microseconds(100, 5_000)));
+    (
+        abr::feedback(build::OC3.0),
+        abr,
+        proptest::collection::vec(any::<bool>(), 1..=8),
+        (
+            prop::option::weighted(0.3, microseconds(10, 2_000)),
+            prop_oneof![2 => Just(build::OC3), 1 => (1u64..150).prop_map(|n| BitRate(n * 1_000_000))],
+        ),
+        above,
+        prop_oneof![microseconds(0, 30), microseconds(200, 5_000)],
+        prop::option::of(20u64..2_000),
+    )
+        .prop_map(
+            |(feedback, abr, senders, (delayed_ack, udp), above, delay, buffer)| Paced {
+                feedback,
+                abr,
+                senders,
+                delayed_ack,
+                udp,
+                above,
+                delay,
+                buffer,
+            },
+        )
+}
+
+proptest! {
+    #![proptest_config(common::config(200))]
+
+    /// Every rule of feedback, on short links and long ones.
+    #[test]
+    fn engine_agrees_with_the_twin_on_abr_senders_on_own_hosts(paced in paced(), arrival_first in any::<bool>()) {
+        agrees(&paced.case(arrival_first))?;
+    }
+}
+
+/// These are worth their time only where end systems get answers and their rates change.
+#[test]
+fn abr_senders_on_own_hosts_are_answered_and_rise_and_fall() {
+    let mut runner = TestRunner::deterministic();
+    let strategy = paced();
+    let mut seen = [0usize; 4];
+    for _ in 0..50 {
+        let paced = strategy.new_tree(&mut runner).unwrap().current();
+        let tally = tally(&paced.case(true), Kernel::Auto, false).expect("the kernel is chosen");
+        let ends: Vec<_> = tally.vcs.iter().flat_map(|vc| &vc.abr).collect();
+        seen[0] += usize::from(ends.iter().any(|end| end.backward_taken > 20));
+        seen[1] += usize::from(ends.iter().any(|end| end.acr < 0.5 * 155_520_000.0 / 424.0));
+        seen[2] += usize::from(ends.iter().any(|end| end.overwritten > 0));
+        seen[3] += usize::from(ends.iter().any(|end| end.max_waiting > 100));
+    }
+    println!("{seen:?} of 50");
+    assert!(seen.iter().all(|&n| n >= 5), "{seen:?}");
+}
+
+/// Forcing the arithmetic kernel is worth its time only where it applies.
+#[test]
+fn the_arithmetic_kernel_applies_to_many_random_scenarios() {
+    let mut runner = TestRunner::deterministic();
+    let strategy = random::cases(300);
+    let applies = (0..200)
+        .filter(|_| {
+            let case = strategy.new_tree(&mut runner).unwrap().current();
+            tally(&case, Kernel::Arithmetic, false).is_some()
+        })
+        .count();
+    println!("{applies} of 200");
+    assert!(applies >= 20, "{applies} of 200");
+}
+
+/// What waits at hosts is compared with the twin where much does.
+#[test]
+fn much_waits_at_hosts_in_many_random_scenarios() {
+    let mut runner = TestRunner::deterministic();
+    let strategy = random::cases(2_000);
+    let left = |case: &Case| {
+        let tally = tally(case, Kernel::Auto, false).expect("the kernel is chosen");
+        let not_sent: u64 = tally.flows.iter().map(|flow| flow.cells_not_sent).sum();
+        let longest = tally.nics.iter().map(|nic| nic.max_queue).max();
+        not_sent > 100 && longest.is_some_and(|cells| cells > 100)
+    };
+    let crowded = (0..400)
+        .filter(|_| left(&strategy.new_tree(&mut runner).unwrap().current()))
+        .count();
+    println!("{crowded} of 400");
+    assert!(crowded >= 20, "{crowded} of 400");
+}
+
+fn tcp(params: TcpParams) -> Traffic {
+    Traffic::Tcp(Box::new(params))
+}
+
+#[test]
+fn a_cell_source_overtakes_a_frame_that_is_still_in_processing() {
+    let mut net = build::network(Span::from_milliseconds(20));
+    net.hosts = ["a", "b"].map(build::host).into();
+    net.hosts[1].processing = Some(Processing {
+        kind: ProcessingKind::Latency,
+        per: ProcessingUnit::Frame,
+        mean: Span::from_microseconds(100),
+        spread: Span::ZERO,
+    });
+    net.links = build::links("a", "b", BitRate(10_000_000), Span::ZERO).into();
+    let cells = Traffic::Cbr {
+        rate: BitRate(499_998),
+    };
+    net.vcs = vec![
+        build::vc("v0", "b", "a", &[], Class::Ubr, cells),
+        build::vc("v1", "a", "b", &[], Class::Ubr, tcp(build::tcp())),
+    ];
+    both_orders_agree(net);
+}
+
+/// A port slightly faster than its only input cannot queue; every cell takes it the longest cell time, but where cells come
+/// exactly that far apart the busy period goes on and some take a tick less.
+#[test]
+fn ports_slightly_faster_than_their_input_round_as_the_model_says() {
+    for (input, output) in [(10_000_000, 10_000_003), (155_520_000, 155_520_001)] {
+        let mut net = build::network(Span::from_milliseconds(20));
+        net.hosts = ["a", "b"].map(build::host).into();
+        net.switches = vec![build::switch("s", Some(10), DropPolicy::TailDrop)];
+        net.links = build::links("a", "s", BitRate(input), Span::ZERO).into();
+        net.links
+            .extend(build::links("s", "b", BitRate(output), Span::ZERO));
+        net.vcs = vec![build::vc(
+            "v",
+            "a",
+            "b",
+            &["s"],
+            Class::Ubr,
+            tcp(build::tcp()),
+        )];
+        both_orders_agree(net);
+    }
+}
+
+/// The link between the switches is faster than the last port: behind a frame, whose cells come a cell time of that port
+/// apart, another cell follows sooner, before the last decision on that frame.
+#[test]
+fn a_faster_link_brings_the_next_run_early() {
+    let delay = Span::from_microseconds(200);
+    let mut net = build::fast_between(delay, delay, Span::from_milliseconds(20));
+    let poisson = Traffic::Poisson {
+        rate: BitRate(20_000_000),
+    };
+    net.vcs = vec![
+        build::vc("v0", "a", "d", &["s", "t"], Class::Ubr, tcp(build::tcp())),
+        build::vc("v1", "b", "d", &["s", "t"], Class::Ubr, poisson.clone()),
+        build::vc("v2", "c", "d", &["t"], Class::Vbr, poisson),
+    ];
+    both_orders_agree(net);
+}
+
+/// Cells of one run that come closer together, or farther apart, than the port sends them, up to its limits and until it is idle.
+#[test]
+fn runs_at_other_distances_than_the_cell_time_wait_as_the_model_says() {
+    let burst = Traffic::Vbr {
+        rate: BitRate(100_000_000),
+        on: Span::from_microseconds(300),
+        off: Span::from_milliseconds(3),
+    };
+    let epd = DropPolicy::Epd {
+        threshold: None,
+        reserve: 30,
+    };
+    for (buffer, drop) in [
+        (None, DropPolicy::TailDrop),
+        (Some(23), DropPolicy::TailDrop),
+        (Some(60), epd),
+    ] {
+        let mut net = build::network(Span::from_milliseconds(30));
+        net.hosts = ["a", "b", "c", "d"].map(build::host).into();
+        net.switches = vec![build::switch("s", buffer, drop)];
+        let delay = Span::from_microseconds(50);
+        for (host, rate) in [("a", 155_520_000), ("b", 10_000_000), ("c", 155_520_000)] {
+            net.links
+                .extend(build::links(host, "s", BitRate(rate), delay));
+        }
+        net.links
+            .extend(build::links("s", "d", BitRate(33_920_000), delay));
+        net.vcs = vec![
+            build::vc("v0", "a", "d", &["s"], Class::Ubr, tcp(build::tcp())),
+            build::vc("v1", "b", "d", &["s"], Class::Ubr, tcp(build::tcp())),
+            build::vc("v2", "c", "d", &["s"], Class::Ubr, burst.clone()),
+        ];
+        net.measure.warm_up = Span::from_milliseconds(2);
+        both_orders_agree(net);
+    }
+}
+
+/// So many VCs that the cells of several are taken off their queues before the first of them goes.
+#[test]
+fn many_vcs_take_turns_as_the_model_says() {
+    for (buffer, unit) in [
+        (None, ProcessingUnit::Cell),
+        (Some(500), ProcessingUnit::Cell),
+        (Some(500), ProcessingUnit::Frame),
+    ] {
+        let mut net = build::network(Span::from_milliseconds(15));
+        let switch = build::switch("s", buffer, DropPolicy::TailDrop);
+        net.switches = vec![Switch {
+            scheduler: Scheduler::PerVc {
+                class: Class::Ubr,
+                unit,
+            },
+            ..switch
+        }];
+        net.hosts = vec![build::host("b")];
+        let (rate, delay) = (BitRate(155_520_000), Span::from_microseconds(5));
+        net.links = build::links("s", "b", rate, delay).into();
+        for i in 0..100 {
+            let host = format!("a{i}");
+            net.links.extend(build::links(&host, "s", rate, delay));
+            let traffic = match i % 10 {
+                8 => Traffic::Cbr {
+                    rate: BitRate(2_000_000),
+                },
+                9 => Traffic::Poisson {
+                    rate: BitRate(1_000_000),
+                },
+                _ => tcp(build::tcp()),
+            };
+            let class = if i % 25 == 8 { Class::Vbr } else { Class::Ubr };
+            let vc = build::vc(&format!("v{i}"), &host, "b", &["s"], class, traffic);
+            net.vcs.push(Vc {
+                weight: 1 + i % 3,
+                guarantee: (i % 7 == 0 && class == Class::Ubr).then_some(BitRate(500_000)),
+                start: Span::from_microseconds(7 * i),
+                ..vc
+            });
+            net.hosts.push(build::host(host));
+        }
+        both_orders_agree(net);
+    }
+}
+
+/// A retransmission by v1 and a delayed ACK of v0 are due at one tick and leave by the same NIC.
+#[test]
+fn timers_of_one_instant_go_retransmission_first() {
+    let mut net = build::network(Span::from_milliseconds(1_100));
+    net.hosts = ["a", "b"].map(build::host).into();
+    net.links = build::links("a", "b", BitRate(10_000_000), Span::ZERO).into();
+    net.links[0].lose_frames = vec![0];
+    let delayed = TcpParams {
+        delayed_ack: Some(Span::from_milliseconds(100)),
+        file_size: Some(512),
+        ..build::tcp()
+    };
+    let lossy = TcpParams {
+        initial_rto: Span::from_milliseconds(1_000),
+        ..build::tcp()
+    };
+    net.vcs = vec![
+        build::vc("v0", "b", "a", &[], Class::Ubr, tcp(delayed)),
+        build::vc("v1", "a", "b", &[], Class::Ubr, tcp(lossy)),
+    ];
+    net.vcs[0].start = Span::from_milliseconds(950);
+    let tally = run_twin(&net, None);
+    assert_eq!(tally.vcs[1].sender.timeouts, 1);
+    // The ACK of two cells waits for the twelve of the segment.
+    net.duration = Span::from_milliseconds(1_000) + net.links[0].rate.cell_time().end_of(13);
+    let acks = run_twin(&net, None).flows[1].clone();
+    assert_eq!((acks.frames_sent, acks.cells_sent), (1, 0));
+    both_orders_agree(net);
+}
+
+/// A cell that was sent ahead, to go just before nothing more is known, still waits when a frame joins at that instant.
+#[test]
+fn a_cell_sent_ahead_to_the_last_instant_known_waits_until_then() {
+    let mut net = build::network(Span(13_780_000_000));
+    net.hosts = ["a", "b"].map(build::host).into();
+    net.switches = vec![build::switch("s", None, DropPolicy::TailDrop)];
+    let cell = build::OC3.cell_time().longest();
+    net.links = vec![
+        build::link("a", "s", BitRate(155_520_003), cell * 24),
+        build::link("s", "a", BitRate(155_520_001), Span::ZERO),
+        build::link("b", "s", build::OC3, Span::ZERO),
+        build::link("s", "b", BitRate(77_760_000), cell),
+    ];
+    let udp = Traffic::Udp(UdpParams {
+        datagram_size: 245,
+        rate: BitRate(23_328_000),
+        on: None,
+        off: Span::ZERO,
+    });
+    let mut vc = build::vc("v", "a", "b", &["s"], Class::Abr, udp);
+    vc.abr = Some(AbrParams {
+        icr: Some(BitRate(10_368_000)),
+        tbe: 2,
+        nrm: 2,
+        trm: Span(1),
+        rif: Ratio::new(1, 1),
+        rdf: Ratio::new(0, 1),
+        adtf: cell * 16 + Span(1),
+        cdf: Ratio::new(0, 1),
+        ..abr::usual()
+    });
+    net.vcs = vec![vc];
+    assert_eq!(run_twin(&net, None).vcs[0].abr[0].max_waiting, 13);
+    both_orders_agree(net);
+}
+
+/// Frames that answer others are sent ahead of their time, but not past an RM cell that may come before.
+#[test]
+fn frames_sent_ahead_of_their_time_leave_room_for_rm_cells() {
+    for (delay, nrm, trm) in [
+        (5, 4, 100),
+        (5, 32, 100_000),
+        (1_000, 8, 500),
+        (1_000, 32, 100_000),
+    ] {
+        let acks = TcpParams {
+            delayed_ack: (nrm == 8).then_some(Span::from_microseconds(300)),
+            initial_window: 20,
+            ..build::tcp()
+        };
+        let (delay, duration) = (Span::from_microseconds(delay), Span::from_milliseconds(25));
+        let policy = DropPolicy::TailDrop;
+        let mut net = build::dumbbell(3, delay, duration, None, policy, |_| tcp(acks.clone()));
+        for vc in &mut net.vcs {
+            vc.class = Class::Abr;
+            vc.abr = Some(AbrParams {
+                nrm,
+                trm: Span::from_microseconds(trm),
+                rif: Ratio::new(1, 1),
+                icr: Some(BitRate(20_000_000)),
+                ..abr::usual()
+            });
+        }
+        abr::tell(&mut net, Feedback::Erica(abr::erica()));
+        both_orders_agree(net);
+    }
+}

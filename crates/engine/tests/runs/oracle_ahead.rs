@@ -1,0 +1,185 @@
+//! Engine against twin where several classes share a link between hosts that are near: decisions of the scheduler are taken ahead of their time.
+
+use crate::common;
+use crate::common::build;
+use crate::common::engines::{agrees, tally};
+use crate::common::random::Case;
+use cellyard_engine::Kernel;
+use cellyard_engine::scenario::*;
+use cellyard_engine::testing::DropReason;
+use cellyard_engine::units::{BitRate, Ratio, Span};
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
+
+/// Cells, or frames, of a class above: what sends them, and the sender whose link they share, if any.
+#[derive(Clone, Debug)]
+struct Above {
+    class: Class,
+    traffic: Traffic,
+    beside: Option<usize>,
+}
+
+fn above() -> impl Strategy<Value = Above> {
+    let microseconds = |most: u64| (20..most).prop_map(Span::from_microseconds);
+    let rate =
+        prop_oneof![2 => Just(build::OC3), 3 => (5u64..150).prop_map(|n| BitRate(n * 1_000_000))];
+    let traffic =
+        (rate, 0..5, microseconds(4_000), microseconds(4_000)).prop_map(|(rate, kind, on, off)| {
+            match kind {
+                0 => Traffic::Cbr { rate },
+                1 => Traffic::Poisson { rate },
+                2 => Traffic::Udp(UdpParams {
+                    datagram_size: 4_000,
+                    rate,
+                    on: Some(on),
+                    off: off + Span::from_milliseconds(2),
+                }),
+                _ => Traffic::Vbr { rate, on, off },
+            }
+        });
+    let class = prop::sample::select(vec![Class::Cbr, Class::Vbr, Class::Vbr]);
+    (class, traffic, prop::option::weighted(0.2, 0usize..6)).prop_map(|(class, traffic, beside)| {
+        Above {
+            class,
+            traffic,
+            beside,
+        }
+    })
+}
+
+fn scheduler() -> impl Strategy<Value = Scheduler> {
+    let class = prop_oneof![4 => Just(Class::Ubr), 1 => Just(Class::Vbr)];
+    prop_oneof![
+        1 => Just(Scheduler::StrictPriority),
+        3 => (class, 1u64..40).prop_map(|(class, n)| Scheduler::GuaranteedRate { class, gr: Ratio::new(n, 40) }),
+    ]
+}
+
+fn policy() -> impl Strategy<Value = (Option<u64>, DropPolicy)> {
+    (prop::option::of(20u64..900), 0..4).prop_map(|(buffer, which)| {
+        let half = Threshold::Cells(buffer.unwrap_or(0) / 2);
+        let drop = match (buffer, which) {
+            (None, _) | (_, 0) => DropPolicy::TailDrop,
+            (_, 1) => DropPolicy::Epd {
+                threshold: None,
+                reserve: 15,
+            },
+            (_, 2) => DropPolicy::SelectiveDrop {
+                r: half,
+                z: Ratio::new(6, 5),
+            },
+            _ => DropPolicy::DropFromFront,
+        };
+        (buffer, drop)
+    })
+}
+
+/// TCPs, or sources of datagrams, over two switches beside cells of other classes.
+fn cases() -> impl Strategy<Value = Case> {
+    let senders = proptest::collection::vec(prop::option::weighted(0.2, 5u64..120), 1..6);
+    let frames = (
+        prop_oneof![Just(512u64), 300..4_000u64],
+        0u64..40,
+        2u64..60_000,
+    );
+    let order = (
+        prop_oneof![
+            4 => Just(TieOrder::Rotating),
+            2 => Just(TieOrder::Fixed),
+            1 => Just(TieOrder::Random),
+        ],
+        0u64..8,
+        any::<bool>(),
+    );
+    let others = proptest::collection::vec(above(), 1..4);
+    (senders, frames, others, policy(), scheduler(), order).prop_map(
+        |(
+            senders,
+            (mss, delay, apart),
+            others,
+            (buffer, drop),
+            scheduler,
+            (tie, offset, arrival_first),
+        )| {
+            let count = senders.len();
+            let (delay, duration) = (Span::from_microseconds(delay), Span::from_milliseconds(25));
+            let traffic = |i: usize| match senders[i] {
+                Some(mbps) => Traffic::Udp(UdpParams {
+                    datagram_size: mss,
+                    rate: BitRate(mbps * 1_000_000),
+                    on: None,
+                    off: Span::ZERO,
+                }),
+                None => Traffic::Tcp(Box::new(TcpParams {
+                    mss,
+                    ..build::tcp()
+                })),
+            };
+            let mut net = build::dumbbell(count, delay, duration, buffer, drop, traffic);
+            for (i, vc) in net.vcs.iter_mut().enumerate() {
+                vc.start = Span::from_nanoseconds(apart) * i as u64;
+            }
+            for switch in &mut net.switches {
+                switch.scheduler = scheduler.clone();
+            }
+            for (i, above) in others.into_iter().enumerate() {
+                let to = format!("d{i}");
+                let from = match above.beside {
+                    Some(sender) => format!("a{}", sender % count),
+                    None => format!("c{i}"),
+                };
+                net.links.extend(build::links("t", &to, build::OC3, delay));
+                net.hosts.push(build::host(&to));
+                if above.beside.is_none() {
+                    net.links
+                        .extend(build::links(&from, "s", build::OC3, delay));
+                    net.hosts.push(build::host(&from));
+                }
+                let name = format!("above{i}");
+                let (class, traffic) = (above.class, above.traffic);
+                net.vcs
+                    .push(build::vc(&name, &from, &to, &["s", "t"], class, traffic));
+            }
+            (net.tie_order, net.tie_offset) = (tie, offset);
+            net.arrival_first = arrival_first;
+            Case {
+                scenario: net,
+                replication: None,
+            }
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(common::config(400))]
+
+    #[test]
+    fn engine_agrees_with_the_twin_on_classes_of_near_hosts(case in cases()) {
+        agrees(&case)?;
+    }
+}
+
+/// They are worth their time only where cells of several classes wait at once, and some are lost.
+#[test]
+fn cells_of_several_classes_wait_at_once() {
+    let mut runner = TestRunner::deterministic();
+    let strategy = cases();
+    let mut seen = [0usize; 2];
+    for _ in 0..50 {
+        let case = strategy.new_tree(&mut runner).unwrap().current();
+        let tally = tally(&case, Kernel::Auto, false).expect("the kernel is chosen");
+        let ports = || tally.ports.iter().flatten();
+        let both = ports().any(|port| {
+            let waits = port.classes.iter().filter(|class| class.max_queue > 10);
+            waits.count() > 1
+        });
+        let mut classes = ports().flat_map(|port| &port.classes);
+        let reasons = [DropReason::Full, DropReason::Policy, DropReason::Front];
+        let lost = classes.any(|class| reasons.iter().any(|&reason| class.dropped[reason] > 0));
+        seen[0] += usize::from(both);
+        seen[1] += usize::from(lost);
+    }
+    println!("{seen:?} of 50");
+    assert!(seen.iter().all(|&n| n >= 5), "{seen:?}");
+}

@@ -1,0 +1,263 @@
+//! Engine against twin where the gate judges each cell: policers, leaky buckets, averages, and cells that are pushed out.
+
+use crate::common;
+use crate::common::engines::{agrees, tally};
+use crate::common::random::Case;
+use crate::common::{build, ports, red};
+use cellyard_engine::Kernel;
+use cellyard_engine::scenario::*;
+use cellyard_engine::testing::DropReason;
+use cellyard_engine::units::{BitRate, Ratio, Span};
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
+
+/// What a source sends, and its minimum rate, how far its peak rate lies above that, if it has one, both in units of 100 kb/s, and the cells of a burst.
+#[derive(Clone, Debug)]
+struct Source {
+    traffic: Traffic,
+    /// Whether its link is half as fast.
+    slow: bool,
+    /// Whether it sends from the host of the one before.
+    beside: bool,
+    /// Whether it passes another switch on the way to the first.
+    beyond: bool,
+    mcr: u64,
+    peak: Option<u64>,
+    mbs: u64,
+}
+
+/// In Mb/s, or that of the links.
+fn rate() -> impl Strategy<Value = BitRate> {
+    prop_oneof![5 => (5u64..120).prop_map(|mbps| BitRate(mbps * 1_000_000)), 1 => Just(build::OC3)]
+}
+
+fn source() -> impl Strategy<Value = Source> {
+    let tcp = (512u64..6_000).prop_map(|mss| {
+        Traffic::Tcp(Box::new(TcpParams {
+            mss,
+            rwnd: 30_000,
+            ..build::tcp()
+        }))
+    });
+    let udp = (100u64..3_000, rate()).prop_map(|(datagram_size, rate)| {
+        Traffic::Udp(UdpParams {
+            datagram_size,
+            rate,
+            on: None,
+            off: Span::ZERO,
+        })
+    });
+    let vbr = (rate(), 1u64..3_000, 0u64..3_000).prop_map(|(rate, on, off)| Traffic::Vbr {
+        rate,
+        on: Span::from_microseconds(on),
+        off: Span::from_microseconds(off),
+    });
+    let traffic = prop_oneof![3 => tcp, 1 => udp, 1 => vbr];
+    let place = (
+        any::<bool>(),
+        prop::bool::weighted(0.3),
+        prop::bool::weighted(0.4),
+    );
+    let contract = (1u64..300, prop::option::weighted(0.3, 0u64..600), 1u64..200);
+    (traffic, place, contract).prop_map(|(traffic, (slow, beside, beyond), (mcr, peak, mbs))| {
+        Source {
+            traffic,
+            slow,
+            beside,
+            beyond,
+            mcr,
+            peak,
+            mbs,
+        }
+    })
+}
+
+/// Puts the switch p before the first.
+fn put_switch_before(net: &mut Scenario) {
+    let first = build::switch("p", None, DropPolicy::TailDrop);
+    net.switches.push(first);
+    let links = build::links("p", "s", build::OC3, Span::ZERO);
+    net.links.extend(links);
+}
+
+/// Halves the rate at which `host` sends.
+fn slow_down(links: &mut [Link], host: &str) {
+    let link = links.iter_mut().find(|link| link.from == host);
+    link.expect("it has one").rate.0 /= 2;
+}
+
+/// Lets `vc` pass the switch p before the first.
+fn move_beyond(links: &mut [Link], vc: &mut Vc) {
+    vc.route.insert(0, "p".into());
+    for link in links {
+        let end = match link.from == vc.from {
+            true => &mut link.to,
+            false if link.to == vc.from => &mut link.from,
+            false => continue,
+        };
+        *end = "p".into();
+        link.name = format!("{}-{}", link.from, link.to);
+    }
+}
+
+/// As many sources alike, which bring their cells in rounds.
+fn in_step(n: usize, source: &Source) -> Vec<Source> {
+    let one = Source {
+        slow: false,
+        beside: false,
+        beyond: false,
+        ..source.clone()
+    };
+    vec![one; n]
+}
+
+/// A policer at the switch p, which may tag what others judge, and one at the others.
+fn police() -> impl Strategy<Value = [Option<Police>; 2]> {
+    [0.3, 0.2].map(|part| prop::option::weighted(part, ports::police()))
+}
+
+/// Some sources of one class before one link, each of which begins two cell times after the one before.
+fn cases() -> impl Strategy<Value = Case> {
+    let queue =
+        prop_oneof![1 => Just(None), 4 => (5u64..200).prop_map(Some)].prop_flat_map(|buffer| {
+            let policy = prop_oneof![
+                1 => Just(DropPolicy::TailDrop),
+                3 => ports::rate_policy(buffer),
+                3 => red::policy(buffer),
+                1 => Just(DropPolicy::DropFromFront),
+                1 => Just(DropPolicy::FrameDropFromFront),
+            ];
+            let rest = prop::sample::select(vec![
+                RestOfFrame::Accept,
+                RestOfFrame::DropButEom,
+                RestOfFrame::Drop,
+            ]);
+            (Just(buffer), policy, police(), rest)
+        });
+    let ties = (
+        prop_oneof![3 => Just(TieOrder::Rotating), 1 => Just(TieOrder::Fixed), 1 => Just(TieOrder::Random)],
+        0u64..8,
+    );
+    let sources = prop_oneof![
+        3 => prop::collection::vec(source(), 1..6),
+        1 => (2usize..6, source()).prop_map(|(n, source)| in_step(n, &source)),
+    ];
+    let times = (
+        prop_oneof![3 => 0u64..30, 1 => 30..1_000u64],
+        prop_oneof![Just(0), 0..8_000u64],
+        prop::option::of(1..3_000u64),
+    );
+    (queue, sources, ties, any::<bool>(), times).prop_map(
+        |((buffer, drop, [police_before, police], rest), sources, ties, arrival_first, times)| {
+            let (delay, warm_up, window) = times;
+            let delay = Span::from_microseconds(delay);
+            let traffic = |i: usize| sources[i].traffic.clone();
+            let duration = Span::from_milliseconds(12) + delay * 6;
+            let mut net = build::dumbbell(sources.len(), delay, duration, buffer, drop, traffic);
+            put_switch_before(&mut net);
+            let mut before: Option<(String, Vec<String>)> = None;
+            for (i, (vc, source)) in net.vcs.iter_mut().zip(&sources).enumerate() {
+                match before.take().filter(|_| source.beside) {
+                    Some(way) => (vc.from, vc.route) = way,
+                    None if source.beyond => move_beyond(&mut net.links, vc),
+                    None => {}
+                }
+                before = Some((vc.from.clone(), vc.route.clone()));
+                vc.start = Span(137_800_000) * i as u64;
+                vc.contract = Some(Contract {
+                    pcr: source
+                        .peak
+                        .map(|above| BitRate((source.mcr + above) * 100_000)),
+                    cdvt: Span::from_microseconds(source.mbs),
+                    scr: None,
+                    mcr: Some(BitRate(source.mcr * 100_000)),
+                    mbs: Some(source.mbs),
+                    mfs: None,
+                });
+                if source.slow {
+                    slow_down(&mut net.links, &format!("a{i}"));
+                }
+            }
+            for switch in &mut net.switches {
+                let is_before = switch.name == "p";
+                for queue in &mut switch.queues {
+                    queue.police = if is_before { police_before } else { police };
+                    queue.rest_of_frame = rest;
+                }
+            }
+            (net.tie_order, net.tie_offset) = ties;
+            net.arrival_first = arrival_first;
+            net.measure.warm_up = Span::from_microseconds(warm_up);
+            net.measure.window = window.map(Span::from_microseconds);
+            Case {
+                scenario: net,
+                replication: None,
+            }
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(common::config(600))]
+
+    #[test]
+    fn engine_agrees_with_the_twin_where_each_cell_is_judged(case in cases()) {
+        agrees(&case)?;
+    }
+}
+
+/// Behind a switch, frames of a slow source come cell by cell farther apart than those of a fast one before them, within one look ahead, while the queue that
+/// a third one has made lasts.
+#[test]
+fn cells_of_one_input_at_another_distance_do_not_go_with_those_before_them() {
+    let red = DropPolicy::AtmRed(RedParams {
+        w_q: Ratio::new(1, 1),
+        max_p: Ratio::new(1, 10),
+        min_th: Threshold::Cells(1_000),
+        max_th: Threshold::Cells(2_000),
+        segment_cells: Some(1),
+        average: RedAverage::Cell,
+        spacing: false,
+    });
+    let traffic = |i: usize| {
+        Traffic::Udp(UdpParams {
+            datagram_size: 2_000,
+            rate: BitRate([40_000_000, 30_000_000, 155_520_000][i]),
+            on: None,
+            off: Span::ZERO,
+        })
+    };
+    let delay = Span::from_milliseconds(2);
+    let mut net = build::dumbbell(3, delay, Span::from_milliseconds(12), None, red, traffic);
+    put_switch_before(&mut net);
+    for vc in &mut net.vcs[..2] {
+        move_beyond(&mut net.links, vc);
+    }
+    slow_down(&mut net.links, "a1");
+    net.vcs[2].stop = Some(Span::from_milliseconds(2));
+    agrees(&Case {
+        scenario: net,
+        replication: None,
+    })
+    .unwrap();
+}
+
+/// These are worth their time only where much is tagged and refused.
+#[test]
+fn cells_are_tagged_and_refused_in_many_of_these() {
+    let mut runner = TestRunner::deterministic();
+    let strategy = cases();
+    let mut seen = [0usize; 3];
+    for _ in 0..100 {
+        let case = strategy.new_tree(&mut runner).unwrap().current();
+        let tally = tally(&case, Kernel::Auto, false).expect("the kernel is chosen");
+        let classes = || tally.ports.iter().flatten().flat_map(|port| &port.classes);
+        let dropped = |reason| classes().any(|class| class.dropped[reason] > 0);
+        seen[0] += usize::from(classes().any(|class| class.tagged > 0));
+        seen[1] += usize::from(dropped(DropReason::Police));
+        seen[2] += usize::from(dropped(DropReason::Policy));
+    }
+    println!("{seen:?} of 100");
+    assert!(seen.iter().all(|&n| n >= 5), "{seen:?}");
+}

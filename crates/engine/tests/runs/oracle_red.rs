@@ -1,0 +1,169 @@
+//! Engine against twin where every queue of a random network has a policy of the RED family, or drops frames from the front.
+
+use crate::common;
+use crate::common::build;
+use crate::common::engines::agrees;
+use crate::common::random::{self, Case};
+use crate::common::red;
+use cellyard_engine::results::RunResult;
+use cellyard_engine::scenario::*;
+use cellyard_engine::testing::{DropReason, run_twin};
+use cellyard_engine::units::{BitRate, Ratio, Span};
+use cellyard_engine::{Options, run};
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
+use std::sync::atomic::AtomicBool;
+
+/// A random network with `policy` at all its queues, first come first served within each class.
+fn everywhere(policy: impl Strategy<Value = DropPolicy>) -> impl Strategy<Value = Case> {
+    (random::cases(4_000), policy).prop_map(|(mut case, policy)| {
+        let net = &mut case.scenario;
+        let of_switches = net.switches.iter_mut().map(|s| &mut s.queues);
+        for queues in of_switches.chain(net.links.iter_mut().map(|l| &mut l.queues)) {
+            for queue in queues {
+                queue.drop = policy.clone();
+                // What is dropped from the front has a limit.
+                queue.buffer = queue.buffer.or(Some(9));
+            }
+        }
+        let of_switches = net.switches.iter_mut().map(|s| &mut s.scheduler);
+        let of_links = net.links.iter_mut().filter_map(|l| l.scheduler.as_mut());
+        for scheduler in of_switches.chain(of_links) {
+            if let Scheduler::PerVc { .. } = scheduler {
+                *scheduler = Scheduler::Fifo;
+            }
+        }
+        case
+    })
+}
+
+fn atm_red() -> impl Strategy<Value = DropPolicy> {
+    red::params(Some(9), true).prop_map(DropPolicy::AtmRed)
+}
+
+fn cell_red() -> impl Strategy<Value = DropPolicy> {
+    red::params(Some(9), true).prop_map(DropPolicy::CellRed)
+}
+
+fn packet_red() -> impl Strategy<Value = DropPolicy> {
+    red::params(Some(9), false).prop_map(DropPolicy::PacketRed)
+}
+
+fn from_front() -> impl Strategy<Value = DropPolicy> {
+    Just(DropPolicy::FrameDropFromFront)
+}
+
+proptest! {
+    #![proptest_config(common::config(600))]
+
+    #[test]
+    fn engine_agrees_with_the_twin_on_atm_red(case in everywhere(atm_red())) {
+        agrees(&case)?;
+    }
+
+    #[test]
+    fn engine_agrees_with_the_twin_on_cell_red(case in everywhere(cell_red())) {
+        agrees(&case)?;
+    }
+
+    #[test]
+    fn engine_agrees_with_the_twin_on_packet_red(case in everywhere(packet_red())) {
+        agrees(&case)?;
+    }
+
+    #[test]
+    fn engine_agrees_with_the_twin_on_frames_dropped_from_the_front(case in everywhere(from_front())) {
+        agrees(&case)?;
+    }
+}
+
+/// What a run with `probes` records.
+fn watch(net: &Scenario, replication: Option<u64>, probes: Vec<Probe>) -> RunResult {
+    let net = Scenario {
+        probes,
+        ..net.clone()
+    };
+    let never = AtomicBool::new(false);
+    run(&net, replication, &Options::default(), &never).expect("a random scenario runs")
+}
+
+proptest! {
+    #![proptest_config(common::config(200))]
+
+    #[test]
+    fn each_cell_pushed_out_with_its_frame_is_traced(case in everywhere(from_front())) {
+        let net = &case.scenario;
+        let probes = net.vcs.iter().map(|vc| build::probe(Observable::Trace, &vc.name, None));
+        let found = watch(net, case.replication, probes.collect());
+        let tally = run_twin(net, case.replication);
+        let ports = tally.ports.iter().flatten();
+        let pushed_out: u64 = ports.map(|port| port.dropped()[DropReason::Front]).sum();
+        let traced = found.trace.iter().filter(|cell| cell.reason == DropReason::Front);
+        prop_assert_eq!(traced.count() as u64, pushed_out);
+    }
+}
+
+/// With w_q = 1 the average is the X that the latest cell found: one less than what waits behind it.
+#[test]
+fn the_average_queue_is_recorded() {
+    let red = RedParams {
+        w_q: Ratio::new(1, 1),
+        max_p: Ratio::new(1, 1),
+        min_th: Threshold::Cells(998),
+        max_th: Threshold::Cells(999),
+        segment_cells: Some(1),
+        average: RedAverage::Cell,
+        spacing: false,
+    };
+    let cells = Traffic::Poisson {
+        rate: BitRate(70_000_000),
+    };
+    let duration = Span::from_milliseconds(20);
+    let net = build::dumbbell(
+        2,
+        Span::ZERO,
+        duration,
+        None,
+        DropPolicy::AtmRed(red),
+        |_| cells.clone(),
+    );
+    let probes = [Observable::Queue, Observable::AverageQueue].map(|what| Probe {
+        every: Some(1),
+        ..build::probe(what, "s-t", None)
+    });
+    let found = watch(&net, None, probes.into());
+    let [waiting, average] = [0, 1].map(|i| found.series[i].value.as_slice());
+    assert!(waiting.len() > 6_000 && waiting.iter().any(|&x| x > 5.0));
+    for (x, avg) in waiting.iter().zip(average) {
+        assert_eq!(*avg, (x - 1.0).max(0.0));
+    }
+}
+
+/// In how many of 60 such networks cells are dropped for `reason`.
+fn bites(policy: impl Strategy<Value = DropPolicy>, reason: DropReason) -> usize {
+    let mut runner = TestRunner::deterministic();
+    let cases = everywhere(policy);
+    let drops = |_: &usize| {
+        let case = cases.new_tree(&mut runner).expect("a case").current();
+        let tally = run_twin(&case.scenario, case.replication);
+        let mut ports = tally.ports.iter().flatten();
+        ports.any(|port| port.dropped()[reason] > 0)
+    };
+    (0..60).filter(drops).count()
+}
+
+#[test]
+fn they_drop_something_in_many_random_networks() {
+    let found = [
+        ("atm-red", bites(atm_red(), DropReason::Policy)),
+        ("cell-red", bites(cell_red(), DropReason::Policy)),
+        ("packet-red", bites(packet_red(), DropReason::Policy)),
+        ("from the front", bites(from_front(), DropReason::Front)),
+    ];
+    println!("of 60 networks: {found:?}");
+    assert!(
+        found.iter().all(|&(_, networks)| networks >= 8),
+        "{found:?}"
+    );
+}

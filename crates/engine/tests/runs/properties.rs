@@ -1,0 +1,297 @@
+//! What must not matter: the order in which hosts and switches are listed, what else exists, and who watches.
+
+use crate::common;
+use crate::common::build::{self, probe};
+use crate::common::{engines, invariants, random};
+use cellyard_engine::results::Series;
+use cellyard_engine::scenario::*;
+use cellyard_engine::testing::{DropReason, Dropped, Tally};
+use cellyard_engine::units::{BitRate, Span, Time};
+use cellyard_engine::{self as simulation, Kernel, Options, Session};
+use proptest::prelude::*;
+use std::sync::atomic::AtomicBool;
+
+/// A network of its own, with traffic of every kind.
+fn island(base: Scenario) -> Scenario {
+    let mut net = base;
+    let rate = BitRate(20_000_000);
+    let delay = Span::from_microseconds(5);
+    net.hosts.extend(["ia", "ib"].map(build::host));
+    net.switches
+        .push(build::switch("is", Some(5), DropPolicy::TailDrop));
+    net.links.extend(build::links("ia", "is", rate, delay));
+    net.links
+        .extend(build::links("is", "ib", BitRate(9_000_000), delay));
+    let kinds = [
+        Traffic::Tcp(Box::new(build::tcp())),
+        Traffic::Poisson {
+            rate: BitRate(3_000_000),
+        },
+        Traffic::Cbr {
+            rate: BitRate(2_000_000),
+        },
+    ];
+    for (i, traffic) in kinds.into_iter().enumerate() {
+        let name = format!("iv{i}");
+        net.vcs
+            .push(build::vc(&name, "ia", "ib", &["is"], Class::Ubr, traffic));
+    }
+    net
+}
+
+/// The part of `tally` that `links` links and `vcs` at the front of the scenario count.
+fn front(mut tally: Tally, links: usize, vcs: &[Vc]) -> Tally {
+    tally.link_cells.truncate(links);
+    tally.link_data_cells.truncate(links);
+    tally.link_lost.truncate(links);
+    tally.link_held.truncate(links);
+    tally.ports.truncate(links);
+    tally.nics.truncate(links);
+    tally.vcs.truncate(vcs.len());
+    tally.flows.truncate(common::flows_of(vcs));
+    // This one sums over everything.
+    tally.digest = None;
+    tally
+}
+
+/// Everything that can be watched.
+fn probes(scenario: &Scenario) -> Vec<Probe> {
+    let interval = Some(Span(scenario.duration.0 / 7 + 1));
+    let of_switches = |l: &&Link| scenario.switches.iter().any(|s| s.name == l.from);
+    let of_links = scenario.links.iter().filter(of_switches).flat_map(|l| {
+        [
+            probe(Observable::Queue, &l.name, None),
+            probe(Observable::Queue, &l.name, interval),
+            probe(Observable::Queue, &l.name, Some(scenario.duration)),
+            probe(Observable::AverageQueue, &l.name, interval),
+            probe(Observable::LinkShare, &l.name, interval),
+            probe(Observable::Drops, &l.name, interval),
+        ]
+    });
+    let of_vcs = scenario.vcs.iter().flat_map(|vc| {
+        let tcp = matches!(vc.traffic, Traffic::Tcp(_));
+        let always = [
+            probe(Observable::Trace, &vc.name, None),
+            probe(Observable::Goodput, &vc.name, interval),
+        ];
+        let of_tcp = [
+            probe(Observable::Cwnd, &vc.name, None),
+            probe(Observable::Cwnd, &vc.name, interval),
+            probe(Observable::Ssthresh, &vc.name, interval),
+            probe(Observable::Sequence, &vc.name, None),
+            probe(Observable::Delivered, &vc.name, interval),
+        ];
+        always
+            .into_iter()
+            .chain(of_tcp.into_iter().filter(move |_| tcp))
+    });
+    of_links.chain(of_vcs).collect()
+}
+
+/// Time average of what stays the same from one point to the next, from the first to the last.
+fn mean_of_steps(series: &Series) -> f64 {
+    let areas = series.time_s.windows(2).zip(&series.value);
+    let area: f64 = areas.map(|(t, value)| (t[1] - t[0]) * value).sum();
+    area / (series.time_s.last().expect("it ends") - series.time_s[0])
+}
+
+proptest! {
+    #![proptest_config(common::config(300))]
+
+    #[test]
+    fn order_of_hosts_and_switches_changes_nothing(case in random::cases(1_500), turn in 1usize..5) {
+        let mut turned = case.scenario.clone();
+        let n = turned.hosts.len();
+        turned.hosts.rotate_left(turn % n);
+        turned.switches.reverse();
+        for (name, engine) in engines::ALL {
+            let differ = common::differences(
+                &engine(&case.scenario, case.replication),
+                &engine(&turned, case.replication),
+            );
+            prop_assert!(differ.is_empty(), "{name}\n{differ}");
+        }
+    }
+
+    #[test]
+    fn unrelated_components_move_nobodys_draws(case in random::cases(1_500)) {
+        let (links, vcs) = (case.scenario.links.len(), &case.scenario.vcs);
+        let more = island(case.scenario.clone());
+        for (name, engine) in engines::ALL {
+            let differ = common::differences(
+                &front(engine(&case.scenario, case.replication), links, vcs),
+                &front(engine(&more, case.replication), links, vcs),
+            );
+            prop_assert!(differ.is_empty(), "{name}\n{differ}");
+        }
+    }
+
+    #[test]
+    fn what_is_measured_does_not_change_the_run(case in random::cases(1_500)) {
+        let mut unmeasured = case.scenario.clone();
+        unmeasured.measure.warm_up = Span::ZERO;
+        unmeasured.measure.window = None;
+        for (name, engine) in engines::ALL {
+            let (a, b) = (engine(&case.scenario, case.replication), engine(&unmeasured, case.replication));
+            prop_assert_eq!(a.digest, b.digest, "{}", name);
+            for (a, b) in a.vcs.iter().zip(&b.vcs) {
+                prop_assert!(a.measured_bytes <= b.measured_bytes && a.delay.count <= b.delay.count);
+                prop_assert_eq!(b.measured_bytes, b.delivered_bytes);
+            }
+        }
+    }
+
+    #[test]
+    fn books_of_every_port_balance(case in random::cases(1_500)) {
+        for kernel in [Kernel::Auto, Kernel::Slotted, Kernel::Twin] {
+            let options = Options { kernel, ..Options::default() };
+            let run = simulation::run(&case.scenario, case.replication, &options, &AtomicBool::new(false));
+            let ports = run.expect("a random scenario runs").ports;
+            let balance = ports.iter().try_for_each(invariants::port);
+            prop_assert!(balance.is_ok(), "{kernel:?}: {balance:?}");
+        }
+    }
+
+    #[test]
+    fn what_flows_lost_is_what_ports_and_links_dropped(case in random::cases(1_500)) {
+        for (name, engine) in engines::ALL {
+            let tally = engine(&case.scenario, case.replication);
+            for link in 0..case.scenario.links.len() {
+                let mut of_flows = Dropped::default();
+                for flow in &tally.flows {
+                    of_flows += flow.dropped_at(link);
+                }
+                match &tally.ports[link] {
+                    Some(port) => prop_assert_eq!(of_flows, port.dropped(), "{}, link {}", name, link),
+                    None => {
+                        prop_assert_eq!(of_flows[DropReason::Link], tally.link_lost[link], "{}, link {}", name, link);
+                        prop_assert_eq!(of_flows.total(), tally.link_lost[link], "{}, link {}", name, link);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_vc_tells_where_all_of_its_losses_were_and_how_late_its_cells_came(case in random::cases(1_500)) {
+        for kernel in [Kernel::Auto, Kernel::Slotted, Kernel::Twin] {
+            let options = Options { kernel, ..Options::default() };
+            let run = simulation::run(&case.scenario, case.replication, &options, &AtomicBool::new(false));
+            for vc in run.expect("a random scenario runs").vcs {
+                let counts = vc.ports.iter().map(|there| serde_json::to_value(&there.dropped_cells).expect("counts"));
+                let at = |counts: serde_json::Value| -> u64 {
+                    counts.as_object().expect("by reason").values().filter_map(|n| n.as_u64()).sum()
+                };
+                prop_assert_eq!(counts.map(at).sum::<u64>(), vc.cells_dropped, "{:?}", vc);
+                prop_assert_eq!(vc.cell_loss_ratio, vc.cells_dropped as f64 / vc.cells_sent.max(1) as f64);
+                let quantiles = [
+                    vc.p50_cell_transfer_delay_s,
+                    vc.p95_cell_transfer_delay_s,
+                    vc.p99_cell_transfer_delay_s,
+                    vc.max_cell_transfer_delay_s,
+                ];
+                prop_assert!(quantiles.is_sorted(), "{:?}", vc);
+                let none = quantiles.iter().filter(|delay| delay.is_none()).count();
+                prop_assert!(none == 0 || none == quantiles.len(), "{:?}", vc);
+            }
+        }
+    }
+
+    /// What has arrived by the end at a port that cannot queue has left a cell time later, and nothing else has.
+    #[test]
+    fn ports_that_cannot_queue_hold_what_they_send_next(case in random::cases(1_500)) {
+        for (name, engine) in engines::ALL {
+            let tally = engine(&case.scenario, case.replication);
+            let from_switch = |l: &Link| case.scenario.switches.iter().any(|s| s.name == l.from);
+            for (i, link) in case.scenario.links.iter().enumerate() {
+                let cell_time = link.rate.cell_time();
+                if tally.ports[i].is_some() || !from_switch(link) || cell_time.exact().is_none() {
+                    continue;
+                }
+                let mut longer = case.scenario.clone();
+                longer.duration += cell_time.longest();
+                let later = engine(&longer, case.replication);
+                let arrived = tally.link_cells[i] + tally.link_held[i];
+                prop_assert_eq!(later.link_cells[i], arrived, "{}, link {}", name, i);
+            }
+        }
+    }
+
+    #[test]
+    fn series_and_traces_are_the_same_under_each_kernel(case in random::cases(1_500)) {
+        let mut watched = case.scenario.clone();
+        watched.probes = probes(&watched);
+        let watch = |kernel| {
+            let options = Options { kernel, ..Options::default() };
+            let run = simulation::run(&watched, case.replication, &options, &AtomicBool::new(false));
+            let run = run.expect("a random scenario runs");
+            (run.series, run.trace)
+        };
+        let (one, other) = (watch(Kernel::Auto), watch(Kernel::Slotted));
+        for (a, b) in one.0.iter().zip(&other.0) {
+            prop_assert_eq!(a, b);
+        }
+        prop_assert_eq!(one, other);
+    }
+
+    #[test]
+    fn a_queue_recorded_at_every_change_has_the_mean_of_the_books(case in random::cases(1_500)) {
+        let mut watched = case.scenario.clone();
+        watched.probes = probes(&watched);
+        watched.probes.retain(|p| p.what == Observable::Queue && p.interval.is_none());
+        for kernel in [Kernel::Auto, Kernel::Slotted] {
+            let options = Options { kernel, ..Options::default() };
+            let run = simulation::run(&watched, case.replication, &options, &AtomicBool::new(false));
+            let run = run.expect("a random scenario runs");
+            for series in &run.series {
+                let port = run.ports.iter().find(|p| p.name == series.of);
+                let (mean, of_books) = (mean_of_steps(series), port.map_or(0.0, |p| p.mean_queue_cells));
+                let equal = (mean - of_books).abs() <= 1e-9 * mean.max(1.0);
+                prop_assert!(equal, "{kernel:?} {}: {mean}, {of_books}", series.of);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_drained_whenever_much_is_held_is_what_is_recorded_in_one_go(case in random::cases(1_500), hold in 0u64..20_000) {
+        let mut watched = case.scenario.clone();
+        watched.probes = probes(&watched);
+        for kernel in [Kernel::Auto, Kernel::Slotted] {
+            let options = Options { kernel, hold: Some(hold), ..Options::default() };
+            let never = AtomicBool::new(false);
+            let whole = simulation::run(&watched, case.replication, &options, &never).expect("it runs");
+            let mut session = Session::new(&watched, case.replication, &options).expect("it can be built");
+            let mut points = vec![(Vec::new(), Vec::new()); whole.series.len()];
+            let mut trace = Vec::new();
+            let mut add = |series: Vec<Series>, dropped: Vec<_>| {
+                for (all, part) in points.iter_mut().zip(series) {
+                    all.0.extend(part.time_s);
+                    all.1.extend(part.value);
+                }
+                trace.extend(dropped);
+            };
+            while session.advance_until(Time::NEVER, &never).expect("it runs") < session.end() {
+                let (series, dropped) = session.drain();
+                add(series, dropped);
+            }
+            let rest = session.finish();
+            add(rest.series, rest.trace);
+            prop_assert_eq!(trace, whole.trace);
+            for (points, series) in points.into_iter().zip(whole.series) {
+                prop_assert_eq!(points, (series.time_s, series.value), "{}", series.what);
+            }
+            prop_assert_eq!((rest.totals, rest.vcs), (whole.totals, whole.vcs));
+        }
+    }
+
+    #[test]
+    fn probes_change_nothing(case in random::cases(1_500)) {
+        let mut watched = case.scenario.clone();
+        watched.probes = probes(&watched);
+        let differ = common::differences(
+            &engines::engine(&watched, case.replication),
+            &engines::engine(&case.scenario, case.replication),
+        );
+        prop_assert!(differ.is_empty(), "{differ}");
+    }
+}

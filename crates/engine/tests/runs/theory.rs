@@ -1,0 +1,271 @@
+//! What theory says exactly, or within a stated error, about whole runs, for every engine.
+
+use crate::common;
+use crate::common::build::{self, OC3};
+use crate::common::engines;
+use cellyard_engine::Kernel;
+use cellyard_engine::scenario::*;
+use cellyard_engine::testing::Stream;
+use cellyard_engine::testing::{Tally, run_tally};
+use cellyard_engine::units::{BitRate, Span};
+use proptest::prelude::*;
+
+fn tcp() -> Traffic {
+    Traffic::Tcp(Box::new(build::tcp()))
+}
+
+/// 512 bytes of data take 12 cells of 53 bytes: a link that is never idle delivers 512/636 of its rate. It is idle at
+/// most during the first loop, and one frame per source is under way at the end.
+#[test]
+fn loss_free_lan_delivers_512_of_every_636_bytes() {
+    let delay = Span::from_microseconds(5);
+    let cell = OC3.cell_time().exact().unwrap().0;
+    // Six links, and 12 + 2 cells sent and forwarded once per hop.
+    let first_loop = 6 * delay.0 + (12 + 2 + 2 + 2) * cell;
+    for (name, engine) in engines::ALL {
+        for sources in [3, 5, 8] {
+            let duration = Span::from_milliseconds(30);
+            let net = build::dumbbell(sources, delay, duration, None, DropPolicy::TailDrop, |_| {
+                tcp()
+            });
+            let tally = engine(&net, None);
+            let bytes: u64 = tally.vcs.iter().map(|v| v.delivered_bytes).sum();
+            let busy = bytes / 512 * 12 * cell;
+            let idle = duration.0 - busy;
+            let allowed = first_loop + sources as u64 * 12 * cell;
+            assert!(
+                idle <= allowed,
+                "{name}, {sources} sources: {idle} > {allowed}"
+            );
+            assert!(
+                tally
+                    .vcs
+                    .iter()
+                    .all(|v| v.sender.retransmitted_segments == 0)
+            );
+        }
+    }
+}
+
+/// Windows of W bytes each, never closed by loss, put at most the sum of the windows into the port.
+#[test]
+fn loss_free_queue_stays_below_the_sum_of_the_windows() {
+    let frames_per_window = 65_535 / 512;
+    for (name, engine) in engines::ALL {
+        for sources in [2, 5] {
+            let net = build::dumbbell(
+                sources,
+                Span::from_microseconds(5),
+                Span::from_milliseconds(40),
+                None,
+                DropPolicy::TailDrop,
+                |_| tcp(),
+            );
+            let port = build::index_of(&net, "s", "t");
+            let max = engine(&net, None).ports[port].as_ref().unwrap().max_queue;
+            let windows = sources as u64 * frames_per_window * 12;
+            assert!(max <= windows, "{name}: {max} > {windows}");
+            // The path itself holds no more than a few frames per source.
+            assert!(
+                max + sources as u64 * 60 >= windows,
+                "{name}: {max} of {windows}"
+            );
+        }
+    }
+}
+
+/// `n` hosts with one cell source each over links of rate `access` into one port of rate OC3.
+fn multiplexer(n: usize, access: BitRate, duration: Span, traffic: Traffic) -> Scenario {
+    let mut net = build::network(duration);
+    net.switches = vec![build::switch("s", None, DropPolicy::TailDrop)];
+    net.hosts = vec![build::host("b")];
+    net.links = build::links("s", "b", OC3, Span::ZERO).into();
+    for i in 0..n {
+        let a = format!("a{i}");
+        net.hosts.push(build::host(&a));
+        net.links.extend(build::links(&a, "s", access, Span::ZERO));
+        net.vcs.push(build::vc(
+            &format!("v{i}"),
+            &a,
+            "b",
+            &["s"],
+            Class::Cbr,
+            traffic.clone(),
+        ));
+    }
+    net
+}
+
+/// Largest X just after an acceptance and cells x ticks of waiting, by brute force: every cell starts when it
+/// has come and all before it have left.
+fn periodic_queue(
+    starts: &[u64],
+    period: u64,
+    service: u64,
+    end: u64,
+    arrival_first: bool,
+) -> (u64, u128) {
+    let mut arrivals: Vec<u64> = starts
+        .iter()
+        .flat_map(|s| {
+            (0..)
+                .map(move |k| s + k * period + service)
+                .take_while(|&a| a < end)
+        })
+        .collect();
+    arrivals.sort_unstable();
+    // When those that did not find the port idle begin service.
+    let mut waiting: Vec<u64> = Vec::new();
+    let mut free: Option<u64> = None;
+    let (mut max, mut waited) = (0, 0u128);
+    for &at in &arrivals {
+        let before = |t: u64| if arrival_first { t < at } else { t <= at };
+        let begins = free.map_or(at, |f| at.max(f));
+        if !free.is_none_or(before) {
+            waiting.push(begins);
+            max = max.max(waiting.iter().filter(|&&b| !before(b)).count() as u64);
+        }
+        waited += u128::from(begins.min(end) - at);
+        free = Some(begins + service);
+    }
+    (max, waited)
+}
+
+proptest! {
+    #![proptest_config(common::config(40))]
+
+    /// N D/D/1: the queue of N periodic sources depends on their phases only.
+    #[test]
+    fn periodic_sources_queue_as_brute_force_says(
+        phases in proptest::collection::vec((0u64..12, 0u64..3), 1..=10),
+        slots in proptest::sample::select(vec![10u64, 12, 15, 16]),
+        arrival_first in any::<bool>(),
+    ) {
+        let cell = OC3.cell_time().exact().unwrap().0;
+        let rate = BitRate(OC3.0 / slots);
+        let period = rate.cell_time().exact().expect("a divisor of the line rate").0;
+        let end = 50 * period;
+        let starts: Vec<u64> = phases.iter().map(|(p, odd)| p * cell + odd * cell / 3).collect();
+        let mut net = multiplexer(phases.len(), OC3, Span(end), Traffic::Cbr { rate });
+        net.arrival_first = arrival_first;
+        for (vc, start) in net.vcs.iter_mut().zip(&starts) {
+            vc.start = Span(*start);
+        }
+        let (max, waited) = periodic_queue(&starts, period, cell, end, arrival_first);
+        for (name, engine) in engines::ALL {
+            let tally = engine(&net, None);
+            let Some(port) = &tally.ports[0] else {
+                prop_assert_eq!(phases.len(), 1, "{}", name);
+                continue;
+            };
+            prop_assert_eq!(port.max_queue, max, "{}", name);
+            prop_assert_eq!(port.queue_time, waited, "{}", name);
+        }
+    }
+}
+
+/// Mean wait in M/D/1 with load rho: rho / (2 (1 - rho)) service times. One Poisson source over a link a thousand times
+/// faster than the port, so that the source's own link takes away less than 0.1 % of it.
+#[test]
+fn poisson_cells_wait_as_in_m_d_1() {
+    let service = BitRate(155_520).cell_time();
+    let runs = 20;
+    for (name, engine) in engines::ALL {
+        for percent in [50u64, 80] {
+            let rate = BitRate(155_520 * percent / 100);
+            let cells = 8_000;
+            let warm_up = service.end_of(1_000);
+            let mut net = multiplexer(1, OC3, service.end_of(cells), Traffic::Poisson { rate });
+            net.links[0].rate = BitRate(155_520);
+            net.measure.warm_up = warm_up;
+            let waits: Vec<f64> = (0..runs)
+                .map(|replication| {
+                    let delay = engine(&net, Some(replication)).vcs[0].delay;
+                    delay.mean().unwrap() / service.whole as f64 - 1.0
+                })
+                .collect();
+            let mean = waits.iter().sum::<f64>() / runs as f64;
+            let variance =
+                waits.iter().map(|w| (w - mean).powi(2)).sum::<f64>() / (runs - 1) as f64;
+            let error = (variance / runs as f64).sqrt();
+            let load = percent as f64 / 100.0;
+            let expected = load / (2.0 * (1.0 - load));
+            // Student's t with 19 degrees of freedom: beyond 5 with probability 8e-5.
+            assert!(
+                (mean - expected).abs() < 5.0 * error + 0.001 * expected,
+                "{name}, load {load}: {mean} +- {error}, expected {expected}"
+            );
+            assert!(
+                error < 0.05 * expected.max(0.5),
+                "{name}: too noisy to tell"
+            );
+        }
+    }
+}
+
+/// Every lost frame is lost whole and shows up in the books.
+#[test]
+fn losses_on_purpose_follow_their_list_and_their_stream() {
+    let count = |tally: &Tally| tally.flows[0].clone();
+    for (name, engine) in engines::ALL {
+        let rate = BitRate(1_555_200);
+        let cells = 4_000;
+        let duration = rate.cell_time().end_of(cells) + OC3.cell_time().end_of(3);
+        let mut net = multiplexer(1, OC3, duration, Traffic::Cbr { rate });
+        let access = build::index_of(&net, "a0", "s");
+        net.links[access].lose_frames = vec![0, 3, 4, 3_999];
+        let data = count(&engine(&net, None));
+        assert_eq!(data.cells_dropped, 4, "{name}");
+
+        net.links[access].lose_frames = vec![];
+        net.links[access].lose_probability = cellyard_engine::units::Ratio::new(1, 10);
+        let draws = Stream::new(net.seed, 0, &net.links[access].name, "loss");
+        let data = count(&engine(&net, None));
+        let lost = (0..data.cells_sent)
+            .filter(|&n| draws.unit(n) < 0.1)
+            .count() as u64;
+        assert_eq!(data.cells_dropped, lost, "{name}");
+        // Binomial (4001, 0.1): 5 sigma are 95; beyond with probability 6e-7.
+        assert!(lost.abs_diff(400) < 95, "{name}: {lost}");
+    }
+}
+
+/// A burst of 20 000 s at 155.52 Mb/s has 7.3 x 10^9 cells, more than 32 bits can count, and frame numbers wrap on the way. None is
+/// lost from the books, on a direct link or through a port under either kernel, and the goodput is 48/53 of the line.
+#[test]
+fn bursts_of_more_cells_than_32_bits_count_are_whole() {
+    let on = Span::from_milliseconds(20_000_000);
+    let cells =
+        on.0.div_ceil(OC3.cell_time().exact().expect("whole ticks").0);
+    assert!(cells > 1 << 32);
+    let vbr = Traffic::Vbr {
+        rate: OC3,
+        on,
+        off: on,
+    };
+    let mut direct = build::network(on);
+    direct.hosts = ["a", "b"].map(build::host).into();
+    direct.links = build::links("a", "b", OC3, Span::ZERO).into();
+    direct.vcs = vec![build::vc("v", "a", "b", &[], Class::Vbr, vbr.clone())];
+    let mut through = build::dumbbell(2, Span::ZERO, on, None, DropPolicy::TailDrop, |_| {
+        vbr.clone()
+    });
+    // The other input never brings anything, and yet it makes the port one that can queue.
+    through.vcs[1].start = on;
+    for (net, kernel) in [
+        (&direct, Kernel::Auto),
+        (&through, Kernel::Auto),
+        (&through, Kernel::Slotted),
+    ] {
+        let tally = run_tally(net, None, kernel, false).expect("it runs");
+        let data = &tally.flows[0];
+        assert_eq!(data.frames_sent, cells, "{kernel:?}");
+        // The last cells are still on their way.
+        assert!(cells - data.cells_delivered <= 4, "{kernel:?}: {data:?}");
+        let mbps = tally.vcs[0].measured_bytes as f64 * 8e-6 / on.as_seconds();
+        assert!(
+            (mbps - 155.52 * 48.0 / 53.0).abs() < 1e-3,
+            "{kernel:?}: {mbps}"
+        );
+    }
+}

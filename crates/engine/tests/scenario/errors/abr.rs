@@ -1,0 +1,195 @@
+//! ABR: end systems and feedback.
+
+use super::spoil::{GOOD, only, says};
+use cellyard_engine::scenario::read_toml;
+
+const TRAFFIC: &str = "traffic = { kind = \"tcp\", recovery = \"reno\" }\n";
+
+/// `GOOD`, its VCs of the class abr with these end systems.
+fn ends(fields: &str) -> String {
+    let vc = format!("class = \"abr\"\nabr = {{ {fields} }}\n{TRAFFIC}");
+    GOOD.replace(TRAFFIC, &vc)
+}
+
+/// The same, with this line in the switch west.
+fn with_queue(text: &str, line: &str) -> String {
+    text.replacen(
+        "name = \"west\"\n",
+        &format!("name = \"west\"\n{line}\n"),
+        1,
+    )
+}
+
+#[test]
+fn rates_of_end_systems_are_in_order() {
+    for (fields, parts) in [
+        (
+            "icr = \"3 Mbps\", pcr = \"2 Mbps\"",
+            [
+                "abr.icr",
+                "is 3 Mbps, above the peak rate",
+                "at most 2 Mbps, the pcr",
+            ],
+        ),
+        (
+            "mcr = \"3 Mbps\", pcr = \"2 Mbps\"",
+            [
+                "abr.mcr",
+                "is 3 Mbps, above the peak rate",
+                "at most 2 Mbps, the pcr",
+            ],
+        ),
+        (
+            "icr = \"1 Mbps\", mcr = \"2 Mbps\"",
+            [
+                "abr.icr",
+                "is 1 Mbps, below the minimum rate",
+                "at least 2 Mbps, the mcr",
+            ],
+        ),
+        (
+            "pcr = \"11 Mbps\"",
+            [
+                "abr.pcr",
+                "is above the rate of sink1->east",
+                "at most 10 Mbps",
+            ],
+        ),
+        (
+            "icr = \"11 Mbps\"",
+            [
+                "abr.icr",
+                "is above the rate of sink1->east",
+                "at most 10 Mbps",
+            ],
+        ),
+        ("nrm = 33", ["abr.nrm", "is 33, no power of 2", "32, 64"]),
+    ] {
+        says(&only(&ends(fields)), &parts);
+    }
+    let right = ends("pcr = \"10 Mbps\", mcr = \"1 Mbps\", icr = \"1 Mbps\", nrm = 2");
+    assert!(read_toml(&right, "", &[]).is_ok());
+}
+
+#[test]
+fn minimum_rates_of_end_systems_and_contracts_fit_every_link_in_both_directions() {
+    let wide = |fields: &str| ends(fields).replace("rate = \"10 Mbps\"", "rate = \"155.52 Mbps\"");
+    says(
+        &only(&wide("mcr = \"60 Mbps\"")),
+        &[
+            "vc[0].abr.mcr",
+            "minimum rates on west->east to 180 Mbps",
+            "at most 155.52 Mbps in all",
+        ],
+    );
+    assert!(read_toml(&wide("mcr = \"50 Mbps\""), "", &[]).is_ok());
+    let other = "[[vc]]\nname = \"other\"\nfrom = \"source1\"\nto = \"sink1\"\n";
+    let contract = |mcr: &str| {
+        format!(
+            "{}{other}contract = {{ mcr = \"{mcr} Mbps\" }}\n{TRAFFIC}",
+            wide("mcr = \"50 Mbps\"")
+        )
+    };
+    says(
+        &only(&contract("6")),
+        &["vc[1].contract.mcr", "to 156 Mbps"],
+    );
+    assert!(read_toml(&contract("5"), "", &[]).is_ok());
+}
+
+#[test]
+fn end_systems_are_for_frames_of_the_class_abr() {
+    let other = ends("").replace("class = \"abr\"\n", "");
+    says(
+        &only(&other),
+        &[
+            "vc[0].abr",
+            "is for the class abr, but that of the VC is ubr",
+        ],
+    );
+    for kind in ["cbr", "poisson"] {
+        let cells = ends("").replace(
+            TRAFFIC,
+            &format!("traffic = {{ kind = \"{kind}\", rate = \"1 Mbps\" }}\n"),
+        );
+        says(
+            &only(&cells),
+            &[
+                "vc[0].abr",
+                &format!("{kind} sends single cells"),
+                "tcp or udp",
+            ],
+        );
+    }
+}
+
+#[test]
+fn parameters_of_feedback_mean_something() {
+    for (feedback, parts) in [
+        (
+            "{ kind = \"erica\", target = 0 }",
+            ["abr.feedback.target", "leaves nothing to send"],
+        ),
+        (
+            "{ kind = \"oracle-rate\", target = 0 }",
+            ["abr.feedback.target", "leaves nothing to send"],
+        ),
+        (
+            "{ kind = \"erica\", load_decay = 1 }",
+            ["abr.feedback.load_decay", "nothing new would ever count"],
+        ),
+        (
+            "{ kind = \"erica-mcr\", active_decay = 1 }",
+            ["abr.feedback.active_decay", "nothing new"],
+        ),
+        (
+            "{ kind = \"erica-plus\", a = 1 }",
+            ["abr.feedback.a ", "above 1"],
+        ),
+        (
+            "{ kind = \"erica-plus\", b = 1 }",
+            ["abr.feedback.b ", "above 1"],
+        ),
+        (
+            "{ kind = \"erica-plus\", t0 = \"0 s\" }",
+            ["abr.feedback.t0", "must be above 0"],
+        ),
+        (
+            "{ kind = \"relative-rate\", low = \"9 cells\", high = \"8 cells\" }",
+            ["abr.feedback.low", "is 9 cells, above `high`"],
+        ),
+    ] {
+        let text = with_queue(&ends(""), &format!("abr = {{ feedback = {feedback} }}"));
+        says(&only(&text), &parts);
+    }
+}
+
+#[test]
+fn feedback_is_for_vcs_with_end_systems() {
+    let feedback = "abr = { feedback = \"erica\" }";
+    assert!(read_toml(&with_queue(&ends(""), feedback), "", &[]).is_ok());
+    says(
+        &only(&with_queue(GOOD, feedback)),
+        &[
+            "switch[0].abr.feedback",
+            "is for nobody",
+            "a VC with `abr` there",
+        ],
+    );
+    let cbr = "cbr = { feedback = \"erica\" }";
+    says(
+        &only(&with_queue(&ends(""), cbr)),
+        &["switch[0].cbr.feedback", "is for the class abr alone"],
+    );
+    let link = |text: &str| {
+        text.replace(
+            "delay = \"5 us\"\n",
+            &format!("delay = \"5 us\"\n{feedback}\n"),
+        )
+    };
+    assert!(read_toml(&link(&ends("")), "", &[]).is_ok());
+    says(
+        &only(&link(GOOD)),
+        &["link[1].abr.feedback", "is for nobody"],
+    );
+}

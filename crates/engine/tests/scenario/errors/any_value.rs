@@ -1,0 +1,122 @@
+//! Any value in any place.
+
+use super::spoil::GOOD;
+use cellyard_engine::scenario::read_toml;
+
+/// Other values, few of them right anywhere.
+const OTHERS: &[&str] = &[
+    "0",
+    "-1",
+    "1.5",
+    "nan",
+    "true",
+    "\"\"",
+    "\"west\"",
+    "\"1 s\"",
+    "\"0 cells\"",
+    "[]",
+    "[[]]",
+    "[3, \"x\"]",
+    "{}",
+    "{ kind = \"vbr\" }",
+    "{ policy = 3 }",
+    "1979-05-27",
+    "\"vc\"",
+    "18446744073709551615",
+    "\"1/3\"",
+];
+
+/// Paths of lists and tables.
+const PATHS: &[&str] = &[
+    "host",
+    "switch",
+    "link",
+    "vc",
+    "probe",
+    "vc.0",
+    "vc.0.route",
+    "link.0",
+    "vc.0.traffic",
+    "measure",
+];
+
+/// A scenario with many kinds of fields.
+fn many_fields() -> String {
+    format!(
+        r#"tie_order = "fixed"
+timer_phase = "1 ms"
+probe = [{{ what = "queue", of = "west->east", class = "ubr", vc = "v1", every = 3 }}]
+measure = {{ warm_up = "1 ms", window = "1 ms", max_goodput = "1 Mbps" }}
+ensemble = {{ start_jitter = "1 us", timer_phase = true }}
+{GOOD}name = "v"
+route = ["west", "east"]
+class = "ubr"
+weight = 2
+guarantee = "1 Mbps"
+start = "1 ms"
+[[link]]
+name = "side"
+from = "west"
+to = "source1x"
+rate = "1 Mbps"
+duplex = true
+lose_frames = [1]
+lose_probability = 0.5
+scheduler = {{ kind = "per-vc", class = "ubr", unit = "cell" }}
+[[host]]
+name = "source1x"
+count = 1
+processing = {{ kind = "server", per = "frame", mean = "1 us", spread = "1 us" }}
+"#
+    )
+    .replace(
+        "host = [{ name = \"source\", count = 3 }, { name = \"sink\", count = 3 }]\n",
+        "",
+    ) + "[[host]]\nname = \"source\"\ncount = 3\n[[host]]\nname = \"sink\"\ncount = 3\n"
+}
+
+/// `text` with other values in place of each text, number or truth value.
+fn with_other_values(text: &str) -> Vec<String> {
+    let mut out = Vec::new();
+    for (at, _) in text.match_indices(" = ") {
+        let rest = &text[at + 3..];
+        let end = match rest.as_bytes()[0] {
+            b'"' => 2 + rest[1..].find('"').expect("the text ends"),
+            b'[' | b'{' => continue,
+            _ => rest.find([',', ' ', '\n']).expect("the line ends"),
+        };
+        let (before, after) = (&text[..at + 3], &rest[end..]);
+        out.extend(OTHERS.iter().map(|other| format!("{before}{other}{after}")));
+    }
+    out
+}
+
+/// Every value of a scenario with many kinds of fields, one at a time, becomes something else: no panic, and every
+/// message is one line.
+#[test]
+fn any_value_in_any_place_is_accepted_or_reported() {
+    let text = many_fields();
+    read_toml(&text, "test.toml", &[]).expect("the scenario is right");
+    let mut reported = 0;
+    for spoilt in with_other_values(&text) {
+        if let Err(problems) = read_toml(&spoilt, "test.toml", &[]) {
+            reported += 1;
+            assert!(!problems.is_empty());
+            for problem in problems {
+                let shown = problem.to_string();
+                assert!(
+                    !shown.contains('\n') && shown.len() < 700 && problem.line > 0,
+                    "{shown}"
+                );
+            }
+        }
+    }
+    for (path, value) in PATHS
+        .iter()
+        .flat_map(|p| OTHERS.iter().map(move |o| (p, o)))
+    {
+        let set = [(path.to_string(), value.to_string())];
+        reported += usize::from(read_toml(&text, "test.toml", &set).is_err());
+    }
+    assert!(reported > 700, "{reported}");
+}

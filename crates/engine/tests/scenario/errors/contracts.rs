@@ -1,0 +1,188 @@
+//! Contracts, policers and what asks for minimum rates; UDP.
+
+use super::spoil::{GOOD, only, says};
+use cellyard_engine::scenario::read_toml;
+
+const TRAFFIC: &str = "traffic = { kind = \"tcp\", recovery = \"reno\" }\n";
+const DROP: &str = "{ policy = \"epd\", threshold = \"800 cells\" }";
+
+/// `GOOD`, its VCs with `contract`, its switch west with `queue` added to the UBR queue and `drop` as its policy.
+fn text(contract: &str, queue: &str, drop: &str) -> String {
+    let contract = match contract {
+        "" => TRAFFIC.to_string(),
+        contract => format!("contract = {{ {contract} }}\n{TRAFFIC}"),
+    };
+    GOOD.replace(TRAFFIC, &contract)
+        .replace(&format!("drop = {DROP}"), &format!("{queue} drop = {drop}"))
+}
+
+#[test]
+fn contracts_must_hold_together() {
+    let told = |contract| only(&text(contract, "", DROP));
+    says(
+        &told("pcr = \"1 Mbps\", scr = \"2 Mbps\""),
+        &[
+            "test.toml:25:",
+            "vc[0].contract.scr",
+            "is 2 Mbps, above the peak rate",
+            "at most 1 Mbps, the pcr",
+        ],
+    );
+    says(
+        &told("mcr = \"1 Mbps\", scr = \"2 Mbps\""),
+        &["vc[0].contract.mcr", "excludes `scr`"],
+    );
+    says(
+        &told("mcr = \"1 Mbps\", cdvt = \"-1 us\""),
+        &["vc[0].contract.cdvt = \"-1 us\"", "\"0 s\" to"],
+    );
+    says(
+        &told("mcr = \"1 Mbps\", mbs = \"11 cells\""),
+        &[
+            "vc[0].contract.mbs",
+            "is less than one frame of 12 cells",
+            "at least 12 cells",
+        ],
+    );
+    says(
+        &told("pcr = \"1 Mbps\", mbs = \"50 cells\""),
+        &["vc[0].contract.mbs", "there is none", "`scr` or `mcr`"],
+    );
+    for nothing in [
+        "cdvt = \"1 us\"",
+        "mfs = \"50 cells\"",
+        "mbs = \"50 cells\"",
+    ] {
+        let parts = [
+            "vc[0].contract",
+            "agrees on no rate",
+            "`pcr`, `scr` or `mcr`",
+        ];
+        says(&told(nothing), &parts);
+    }
+    says(
+        &only(&GOOD.replace(TRAFFIC, &format!("contract = {{}}\n{TRAFFIC}"))),
+        &["test.toml:25:", "vc[0].contract", "agrees on no rate"],
+    );
+    let short = text(
+        "mcr = \"1 Mbps\", mfs = \"11 cells\"",
+        "police = \"f-gcra\",",
+        DROP,
+    );
+    says(
+        &only(&short),
+        &[
+            "vc[0].contract.mfs",
+            "is less than one frame of 12 cells",
+            "f-gcra",
+            "at least 12 cells",
+        ],
+    );
+    // Three VCs on a link of 155.52 Mb/s; the links of the sinks have 10 Mb/s each.
+    says(
+        &told("mcr = \"11 Mbps\""),
+        &[
+            "vc[0].contract.mcr",
+            "minimum rates on east->sink1 to 11 Mbps",
+            "at most 10 Mbps in all",
+        ],
+    );
+    let wide =
+        text("mcr = \"60 Mbps\"", "", DROP).replace("rate = \"10 Mbps\"", "rate = \"155.52 Mbps\"");
+    says(
+        &only(&wide),
+        &[
+            "minimum rates on west->east to 180 Mbps",
+            "at most 155.52 Mbps in all",
+        ],
+    );
+    let fits = wide.replace("60 Mbps", "50 Mbps");
+    assert!(read_toml(&fits, "", &[]).is_ok());
+}
+
+#[test]
+fn what_asks_for_a_contract_gets_one() {
+    let policer = |kind: &str| format!("police = \"{kind}\",");
+    says(
+        &only(&text("", &policer("gcra"), DROP)),
+        &[
+            "vc[0].contract",
+            "is missing, but the policer gcra at the queue ubr of west->east asks for it",
+            "pcr, scr or mcr",
+        ],
+    );
+    says(
+        &only(&text("pcr = \"9 Mbps\"", &policer("f-gcra"), DROP)),
+        &[
+            "vc[0].contract",
+            "has no mcr or scr, but the policer f-gcra",
+        ],
+    );
+    assert!(read_toml(&text("pcr = \"9 Mbps\"", &policer("gcra"), DROP), "", &[]).is_ok());
+    for policy in [
+        "gcra-epd",
+        "gcra-round-robin",
+        "gcra-two-thresholds",
+        "dfba",
+    ] {
+        let drop = format!("{{ policy = \"{policy}\" }}");
+        says(
+            &only(&text("", "", &drop)),
+            &[
+                "vc[0].contract",
+                &format!("the drop policy {policy} at the queue ubr of west->east"),
+            ],
+        );
+        assert!(read_toml(&text("mcr = \"1 Mbps\"", "", &drop), "", &[]).is_ok());
+    }
+    says(
+        &only(&text("mcr = \"1 Mbps\"", &policer("grca"), DROP)),
+        &["is no police", "`gcra`?"],
+    );
+}
+
+#[test]
+fn a_lower_threshold_is_not_above_the_upper_one() {
+    let drop =
+        "{ policy = \"gcra-two-thresholds\", low = \"600 cells\", threshold = \"500 cells\" }";
+    says(
+        &only(&text("mcr = \"1 Mbps\"", "", drop)),
+        &[
+            "switch[0].ubr.drop.low",
+            "is 600 cells, above the upper threshold",
+            "at most 500 cells",
+        ],
+    );
+    let drop = "{ policy = \"dfba\", low = 0.9, high = \"500 cells\" }";
+    says(
+        &only(&text("mcr = \"1 Mbps\"", "", drop)),
+        &["is 900 cells", "at most 500 cells"],
+    );
+}
+
+#[test]
+fn a_udp_keeps_to_its_link_and_pauses_after_bursts() {
+    let udp = |fields: &str| {
+        only(&GOOD.replace(
+            TRAFFIC,
+            &format!("traffic = {{ kind = \"udp\"{fields} }}\n"),
+        ))
+    };
+    says(
+        &udp(", rate = \"156 Mbps\""),
+        &["vc[0].traffic.rate", "is above the rate of source1->west"],
+    );
+    says(
+        &udp(", off = \"1 ms\""),
+        &["vc[0].traffic.off", "no burst ends", "with `on`"],
+    );
+    // Two frames of 23 cells take 46 cell times, 125.41 us.
+    says(
+        &udp(", on = \"100 us\", off = \"25 us\""),
+        &["vc[0].traffic.off", "is too short", "at least 25.412 us"],
+    );
+    says(
+        &udp(", datagram_size = \"65500 bytes\""),
+        &["vc[0].traffic.datagram_size", "\"65499 bytes\""],
+    );
+}

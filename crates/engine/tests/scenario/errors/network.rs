@@ -1,0 +1,220 @@
+//! Networks that do not fit together: names, references, routes, groups.
+
+use super::spoil::{only, says, spoilt, with};
+
+#[test]
+fn references_must_exist() {
+    let p = spoilt("from = \"west\"", "from = \"wset\"");
+    says(
+        &p,
+        &[
+            "test.toml:14:8: link[1].from = \"wset\"",
+            "no host or switch",
+            "did you mean `west`?",
+        ],
+    );
+    says(
+        &spoilt("to = \"sink\"\ntraffic", "to = \"sinc\"\ntraffic"),
+        &[
+            "vc[0].to = \"sinc\": no host has this name (allowed: a host: source, sink)",
+            "did you mean `sink`?",
+        ],
+    );
+    says(
+        &with("route = [\"west\", \"aest\"]"),
+        &["vc[0].route[1]", "no switch has this name"],
+    );
+    let p = with("[[probe]]\nwhat = \"queue\"\nof = \"west->eats\"\n");
+    says(
+        &p,
+        &["probe[0].of", "no link has this name", "`west->east`"],
+    );
+    says(
+        &with("[[probe]]\nwhat = \"cwnd\"\nof = \"vc9\"\n"),
+        &[
+            "no VC has this name",
+            "the name of a VC, or of a group of them",
+        ],
+    );
+    let all = |what: &str| with(&format!("[[probe]]\nwhat = \"{what}\"\nof = \"*\"\n"));
+    let group = "is a pattern; the name of a group stands for all of its members";
+    says(&all("queue"), &["probe[0].of = \"*\"", group]);
+    says(
+        &all("cwnd"),
+        &[group, "and `vc` for all VCs without a name"],
+    );
+    says(
+        &with("[[probe]]\nwhat = \"queeu\"\nof = \"vc9\"\n"),
+        &["is no probe", "`queue`?"],
+    );
+    says(
+        &with("[[probe]]\nwhat = \"queue\"\nof = \"sink1->east\"\n"),
+        &["leaves a host"],
+    );
+    says(
+        &with("[[probe]]\nwhat = \"goodput\"\nof = \"vc1\"\n"),
+        &["probe[0].interval: is missing"],
+    );
+    says(
+        &with("[[probe]]\nwhat = \"queue\"\nof = \"west->east\"\nvc = \"vc\"\n"),
+        &["probe[0].vc", "is a group"],
+    );
+    says(
+        &with("[[probe]]\nwhat = \"queue\"\nof = \"west->east\"\nevery = 2\ninterval = \"1 s\"\n"),
+        &["excludes `interval`"],
+    );
+}
+
+#[test]
+fn routes_are_checked() {
+    let p = spoilt(
+        "from = \"west\"\nto = \"east\"\n",
+        "from = \"west\"\nto = \"east\"\nduplex = false\n",
+    );
+    says(
+        &p,
+        &["test.toml:23:1: vc[0]: there is no path of links both ways between source1 and sink1"],
+    );
+    let p = with("route = [\"west\"]");
+    says(
+        &p,
+        &[
+            "test.toml:26:9: vc[0].route",
+            "there is no link from west to sink1",
+        ],
+    );
+    says(
+        &with("route = [\"west\", \"east\", \"west\"]"),
+        &["vc[0].route[2]", "closes a loop"],
+    );
+    says(
+        &with("route = [\"west\", \"sink2\", \"east\"]"),
+        &["vc[0].route[1]", "is a host"],
+    );
+    let p = spoilt(
+        "from = \"source\"\nto = \"sink\"",
+        "from = \"west\"\nto = \"sink\"",
+    );
+    says(
+        &p,
+        &["vc[0].from = \"west\": is a switch", "allowed: a host"],
+    );
+    says(
+        &spoilt("to = \"sink\"\ntraffic", "to = \"source\"\ntraffic"),
+        &["vc[0].to", "is the same as `from` (allowed: another host)"],
+    );
+    says(
+        &spoilt(
+            "from = \"west\"\nto = \"east\"",
+            "from = \"west\"\nto = \"west\"",
+        ),
+        &["link[1].to", "the same"],
+    );
+}
+
+#[test]
+fn hosts_do_not_switch() {
+    let text = r#"
+        duration = "1 s"
+        host = [{ name = "a" }, { name = "b" }, { name = "c" }]
+        link = [{ from = "a", to = "b", rate = "1 Mbps" }, { from = "b", to = "c", rate = "1 Mbps" }]
+        vc = [{ from = "a", to = "c", traffic = "tcp" }]"#;
+    says(
+        &only(text),
+        &["vc[0]", "no path of links both ways between a and c"],
+    );
+}
+
+#[test]
+fn names_are_unique() {
+    says(
+        &spoilt("name = \"east\"", "name = \"west\""),
+        &["switch[1].name", "duplicate name"],
+    );
+    says(
+        &spoilt("name = \"east\"", "name = \"source2\""),
+        &["switch[1].name", "duplicate name"],
+    );
+    says(
+        &spoilt("name = \"east\"", "name = \"sink\""),
+        &["switch[1].name", "duplicate name"],
+    );
+    says(
+        &with("[[link]]\nfrom = \"east\"\nto = \"west\"\nrate = \"1 Mbps\"\n"),
+        &["link[3]", "is a second link between east and west"],
+    );
+    let p = with(
+        "name = \"x\"\n[[vc]]\nname = \"x2\"\nfrom = \"source1\"\nto = \"sink1\"\ntraffic = \"tcp\"\n",
+    );
+    says(&p, &["vc[1].name", "duplicate name"]);
+    says(
+        &spoilt("name = \"east\"", "name = \"e st\""),
+        &["has the character ' '"],
+    );
+    says(
+        &spoilt("name = \"east\"", "name = \"7\""),
+        &["has digits only"],
+    );
+}
+
+#[test]
+fn counts_are_checked_before_anything_is_made() {
+    says(
+        &spoilt("name = \"sink\", count = 3", "name = \"sink\", count = 0"),
+        &["host[1].count", "at least 1"],
+    );
+    says(
+        &spoilt("name = \"sink\", count = 3", "name = \"sink\", count = -2"),
+        &["at least 1"],
+    );
+    says(
+        &spoilt(
+            "name = \"sink\", count = 3",
+            "name = \"sink\", count = 1_000_000_001",
+        ),
+        &["must be at most 1000000000"],
+    );
+    let p = spoilt(
+        "name = \"sink\", count = 3",
+        "name = \"sink\", count = 10_000_000",
+    );
+    says(
+        &p,
+        &[
+            "test.toml:3:66: host[1].count = 10000000: makes 40000013 components in all, whose description alone would take",
+            " GB ",
+        ],
+    );
+    says(
+        &with("count = 10_000_000\n"),
+        &["vc[0].count", "components in all", "at most 1000000"],
+    );
+    says(
+        &spoilt("name = \"sink\", count = 3", "name = \"sink\", count = 2"),
+        &["vc[0].to", "is a group of 2"],
+    );
+    says(
+        &with("count = 4\n"),
+        &["vc[0].count", "differs from the size of the groups, 3"],
+    );
+}
+
+#[test]
+fn a_class_served_vc_by_vc_has_no_front_to_drop_from() {
+    let drop = "drop = { policy = \"epd\", threshold = \"800 cells\" }";
+    let front = "drop = \"drop-from-front\"";
+    let per_vc =
+        |class: &str| format!("{front} }}\nscheduler = {{ kind = \"per-vc\", class = \"{class}\"");
+    says(
+        &spoilt(drop, &per_vc("ubr")),
+        &[
+            "test.toml:6:39: switch[0].ubr.drop = \"drop-from-front\"",
+            "the scheduler of west->source1 serves the VCs of the class ubr one by one",
+            "another drop policy, or a scheduler other than per-vc",
+        ],
+    );
+    for fits in [front, &per_vc("gfr")] {
+        let text = super::spoil::GOOD.replace(drop, fits);
+        cellyard_engine::scenario::read_toml(&text, "", &[]).expect("there is one front");
+    }
+}

@@ -1,0 +1,13 @@
+//! Scenario files: what is read, refused and written.
+
+mod available;
+#[path = "../runs/common/red.rs"]
+mod red;
+
+mod errors;
+mod examples;
+mod groups;
+mod members;
+mod names;
+mod registry;
+mod round_trip;
