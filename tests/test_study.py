@@ -137,6 +137,32 @@ def test_only_runs_that_are_to_be_made_are_announced(
     assert announced(rows, 2) == ""
 
 
+@pytest.mark.parametrize(
+    ("name", "tables", "where"),
+    [
+        ("ubr-plus", {"1": {}, "zero-loss": {}}, {"configuration": "lan", "sources": 5}),
+        (
+            "abr-or-ubr",
+            {"ubr": {"receiver_window_bytes": 600000}, "granularity": {"granularity_ms": 100}},
+            {"epd": "yes"},
+        ),
+    ],
+)
+def test_a_network_that_stands_in_several_tables_is_run_once(
+    name: str, tables: dict[str, dict[str, Any]], where: dict[str, Any]
+) -> None:
+    def made(rows: Rows) -> Reproduction:
+        done = Reproduction(study, rows)
+        assert list(done.advance()) == list(range(1, done.total + 1))
+        return done
+
+    study = load(name)
+    rows = Rows(study.tables[table].rows.where(**where, **own)[0] for table, own in tables.items())
+    together = made(rows)
+    assert [row.table for row in together.rows] == list(tables) and together.total == 1
+    assert [row.simulated for row in together.rows] == [made(Rows([row])).rows[0].simulated for row in rows]
+
+
 def test_tables_beside_others_are_judged_on_their_own() -> None:
     def summary(*tables: str) -> dict[str, Any]:
         done = Reproduction(study, select(study, tables, [("sources", "5"), ("buffer_cells", "1000"), ("tcp", "reno")]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -18,6 +19,11 @@ from cellyard.study import Row, Rows, Study
 if TYPE_CHECKING:
     from cellyard.cluster import Workers
     from cellyard.store import Store
+
+
+def _nameless(canonical: str) -> str:
+    """A scenario but for its name, which changes no number."""
+    return json.dumps({**json.loads(canonical), "name": ""})
 
 
 class Reproduction:
@@ -38,17 +44,17 @@ class Reproduction:
         draws: tuple[int | None, ...] = (None,) if replications is None else tuple(range(replications))
         self._jobs: list[Job] = []
         measures = study.measures
-        # Rows that tell of one scenario, as of its VCs, share its runs.
-        alike: dict[str, list[Row]] = {}
-        numbers: dict[str, int] = {}
-        #: Per row: the number of its scenario among those that differ, and its place among the rows of that.
+        # Rows of one network share its runs: they tell of its several VCs, or stand in several tables.
+        alike: dict[str, tuple[int, str, list[Row]]] = {}
+        #: Per row: the number of its network among those that differ, and its place among the rows of that.
         self._places: list[tuple[int, int]] = []
         for row in rows:
             text = study.scenario(row).with_seed(seed).canonical
-            own = alike.setdefault(text, [])
-            self._places.append((numbers.setdefault(text, len(numbers)), len(own)))
-            own.append(row)
-        for text, own in alike.items():
+            number, _, own = alike.setdefault(_nameless(text), (len(alike), text, []))
+            if not own or measures.module:
+                own.append(row)
+            self._places.append((number, len(own) - 1))
+        for _, text, own in alike.values():
             keep = RowMetrics(measures, tuple(own))
             self._jobs.extend(Job(text, draw, keep) for draw in draws)
         self._draws = len(draws)
