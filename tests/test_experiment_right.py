@@ -577,3 +577,16 @@ def test_a_table_says_how_many_points_are_not_told_apart_from_its_ends() -> None
         "efficiency is highest at buffer = 1004 cells: 0.904 [0.902, 0.906] (not told apart from 2 others), and" in text
     )
     assert text.endswith("lowest at buffer = 1000 cells: 0.102 [0.1, 0.104].")
+
+
+def test_a_figure_of_more_differences_than_fit_says_how_many_it_shows() -> None:
+    pytest.importorskip("matplotlib")
+    from cellyard.experiment.figures import _differences
+
+    def drawn(number: int) -> Any:
+        told = {"metric": "efficiency", "difference": 0.1, "low": 0.0, "high": 0.2, "better": "not told apart"}
+        return _differences([{**told, "variant": f"v{i}", "against": "base"} for i in range(number)])
+
+    few, many = drawn(60), drawn(61)
+    assert "first" not in few.text and many.text.endswith("The first 60 of 61; the table has all.")
+    assert [len(one.figure.axes[0].get_yticks()) for one in (few, many)] == [60, 60]

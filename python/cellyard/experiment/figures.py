@@ -433,10 +433,11 @@ def _indices(records: Sequence[Mapping[str, Any]]) -> Drawn:
 def _differences(records: Sequence[Mapping[str, Any]]) -> Drawn:
     """The interval of each difference, by metric."""
     metrics = list(dict.fromkeys(one["metric"] for one in records))
-    shown = {
-        metric: [one for one in records if one["metric"] == metric and one["difference"] is not None][:MOST_ROWS]
+    known = {
+        metric: [one for one in records if one["metric"] == metric and one["difference"] is not None]
         for metric in metrics
     }
+    shown = {metric: own[:MOST_ROWS] for metric, own in known.items()}
     rows = max(map(len, shown.values()), default=1)
     across = min(len(metrics), MOST_METRICS_ACROSS)
     down = -(-len(metrics) // across)
@@ -462,9 +463,10 @@ def _differences(records: Sequence[Mapping[str, Any]]) -> Drawn:
         place.axvline(0, color="#333333", linewidth=0.8)
         place.locator_params(axis="x", nbins=MOST_TICKS - 1)
         place.set_title(f"difference of {metric}")
-    return Drawn(
-        "differences", "Differences", "With the intervals of Holm's steps; grey ones are not told apart.", figure
-    )
+    many = max(map(len, known.values()), default=0)
+    first = f" The first {MOST_ROWS} of {many}; the table has all." if many > MOST_ROWS else ""
+    text = f"With the intervals of Holm's steps; grey ones are not told apart.{first}"
+    return Drawn("differences", "Differences", text, figure)
 
 
 def _range(points: Sequence[Mapping[str, Any]]) -> str:
