@@ -262,6 +262,17 @@ def test_frames_from_python(path: Path) -> None:
         one, other = store.to_frame("runs"), store.to_frame("runs", library="pandas")
         assert one["fairness"].to_list() == other["fairness"].to_list() and len(one) == 3
         assert len(store.to_frame("ports", name="probed")) == len(PROBED.run().ports)
+        points = [
+            point for run in map(store.result, store.runs()) if run for series in run.series for point in series.value
+        ]
+        one, other = store.to_frame("series"), store.to_frame("series", library="pandas")
+        assert one["value"].to_list() == other["value"].tolist() == points and len(set(one["time_s"])) > 1
+        assert list(one.columns) == list(other.columns) and other["scenario_name"].unique().tolist() == ["probed"]
+        assert one["finished_utc"].dtype == store.to_frame("runs")["finished_utc"].dtype
+        assert (
+            store.to_frame("series", name="none").is_empty()
+            and store.to_frame("series", library="pandas", name="none").empty
+        )
         first = next(run for run in store.runs() if run.replication == 0)
         assert store.result(first) == SHORT.run(replications=1)[0]
         with pytest.raises(cy.UsageError, match="table 'run'"):

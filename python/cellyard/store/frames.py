@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from cellyard import tables
 from cellyard.errors import UsageError, unknown
+from cellyard.frame import of_points
 from cellyard.identity import WHOLE
 from cellyard.numbers import numbers
+from cellyard.results import Series
 from cellyard.store.contents import StoredRun, canonical, keeps, result
 
 if TYPE_CHECKING:
@@ -51,7 +53,9 @@ def frame(
         raise unknown("library", library, LIBRARIES)
     made = needed(library)
     chosen = store.runs(name=name, engine=engine)
-    lines = records(store, part, chosen) if part != "series" else _points(store, chosen)
+    if part == "series":
+        return _points(store, chosen, library)
+    lines = records(store, part, chosen)
     if library == "pandas":
         return made.DataFrame(list(lines))
     return polars_frame(lines)
@@ -66,10 +70,14 @@ def polars_frame(lines: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
     frames = []
     while some := list(itertools.islice(rest, _AT_ONCE)):
         frames.append(pl.DataFrame(some, infer_schema_length=None))
-    found = pl.concat(frames, how="diagonal_relaxed") if frames else pl.DataFrame()
-    if "finished_utc" in found.columns:
-        found = found.with_columns(pl.col("finished_utc").str.to_datetime())
-    return found
+    return _dated(pl.concat(frames, how="diagonal_relaxed") if frames else pl.DataFrame())
+
+
+def _dated(found: pl.DataFrame) -> pl.DataFrame:
+    """The frame with instants where it has their texts."""
+    import polars as pl
+
+    return found.with_columns(pl.col("finished_utc").str.to_datetime()) if "finished_utc" in found.columns else found
 
 
 def records(store: Store, part: str, runs: Iterable[StoredRun]) -> Iterator[dict[str, Any]]:
@@ -91,13 +99,18 @@ def records(store: Store, part: str, runs: Iterable[StoredRun]) -> Iterator[dict
                 yield {**head, **record}
 
 
-def _points(store: Store, runs: Iterable[StoredRun]) -> Iterator[dict[str, Any]]:
+def _points(store: Store, runs: Iterable[StoredRun], library: str) -> Any:
+    """A frame with a line for each point of each series, behind what names run and series."""
+    heads: list[dict[str, Any]] = []
+    arrays: dict[str, list[Any]] = {name: [] for name in Series.PARTS}
     for run in runs:
         head = run.columns()
         for series in (result(store, run) or {"series": ()})["series"]:
-            names = {key: series[key] for key in _SERIES}
-            for time_s, value in zip(series["time_s"].tolist(), series["value"].tolist(), strict=True):
-                yield {**head, **names, "time_s": time_s, "value": value}
+            heads.append(head | {key: series[key] for key in _SERIES})
+            for name, some in arrays.items():
+                some.append(series[name])
+    found = of_points(heads, arrays, library)
+    return _dated(found) if library == "polars" else found
 
 
 def _scenarios(store: Store, runs: Iterable[StoredRun]) -> Iterator[dict[str, Any]]:
