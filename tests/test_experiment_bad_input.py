@@ -63,6 +63,10 @@ WRONG = {
         "groups of the same size",
     ),
     "values": (VALUES, "values = 3", "8:1: axis[0].values = 3: is no list", "a list"),
+    "component": (
+        f"{AXIS}\n{VALUES}", 'name = "buffer"\npath = "switch.west.ubr.drop"\nvalues = ["epd", { kind = "fba" }]',
+        "9:18: axis[0].values[1]: switch[0].ubr.drop.policy: is missing, and `kind` is an unknown field", "did you mean `policy`?",
+    ),
     "item": (VALUES, "values = [[1]]", "8:11: axis[0].values[0] = [1]: is no value", "a text"),
     "neither": (VALUES, "", "6:1: axis[0]: needs either values or a range", "range = {"),
     "runs": (

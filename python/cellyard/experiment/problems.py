@@ -52,7 +52,8 @@ class Problems:
 
     def of_scenario(self, path: Path, problem: Problem, value: Any = "") -> None:
         """A problem that the scenario has with what the experiment sets at ``path``: ``value``, which the problem may be with itself."""
-        what = f"{problem.path} = {problem.value}: {problem.message}" if problem.value else problem.message
+        of = f"{problem.path} = {problem.value}" if problem.value else problem.path
+        what = f"{of}: {problem.message}" if of else problem.message
         self._add(
             path,
             "" if problem.text.startswith(SET) else shown(value),
