@@ -6,6 +6,7 @@ import csv
 import io
 import itertools
 import json
+import math
 import re
 import shutil
 import sys
@@ -150,13 +151,18 @@ def range_name(runs: int) -> str:
     return "5 to 95 %" if has_quantiles(runs) else "smallest to largest"
 
 
-def printed(value: float | None) -> str:
-    """A published value as it was printed: ratios with two decimals, counts without.
+def printed(value: float | None, step: float = 0.01) -> str:
+    """A published value as it was printed: with the decimals of ``step``, to which it was rounded; large counts without.
 
-    >>> [printed(v) for v in (1.0, 0.9, 7591.0, None)]
-    ['1.00', '0.90', '7591', '']
+    >>> [printed(v) for v in (1.0, 0.9, 7591.0, None)], printed(0.975, 0.001), printed(58.4, 0.1)
+    (['1.00', '0.90', '7591', ''], '0.975', '58.4')
     """
-    return "" if value is None else f"{value:.{0 if value >= 100 else 2}f}"
+    return "" if value is None else f"{value:.{decimals(value, step)}f}"
+
+
+def decimals(value: float, step: float) -> int:
+    """With how many decimals a value stands that was rounded to ``step``."""
+    return 0 if abs(value) >= 100 and value == round(value) else max(0, -math.floor(math.log10(step) + 1e-9))
 
 
 def csv_text(records: Sequence[Mapping[str, Any]]) -> str:

@@ -132,7 +132,7 @@ def _metric(metric: str, rows: Rows) -> Columns:
         if published:
             value = row.published.get(metric)
             star = "*" if row.note and value is not None else ""
-            yield printed(value) + star, "out" if is_outside(row, metric) else ""
+            yield printed(value, row.rounded_to(metric)) + star, "out" if is_outside(row, metric) else ""
 
     return Columns(metric, names, [list(cells(row)) for row in rows])
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from cellyard.reproduce import Reproduction
 from cellyard.study import Row, Rows, Study, Table
-from cellyard.text import range_head, range_name, span, spent, table
+from cellyard.text import decimals, range_head, range_name, span, spent, table
 
 #: What `cellyard.agreement.agreement` tells.
 AGREEMENT = ("rows", "mean_abs_error", "rank_correlation", "inside_range", "expected_inside")
@@ -106,7 +106,7 @@ def values(row: Row, metric: str, rows: Rows) -> list[Any]:
         elif metric in row.doubtful:
             found += [f"{published:g}*", ""]
         else:
-            digits = 0 if abs(published) >= 100 else 2
+            digits = decimals(published, row.rounded_to(metric))
             difference = round(simulated - published, digits) + 0.0  # which makes -0.0 positive
             found += [f"{published:.{digits}f}", f"{difference:+.{digits}f}"]
     return found
