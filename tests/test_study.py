@@ -149,7 +149,7 @@ def test_only_runs_that_are_to_be_made_are_announced(
     ],
 )
 def test_a_network_that_stands_in_several_tables_is_run_once(
-    name: str, tables: dict[str, dict[str, Any]], where: dict[str, Any]
+    name: str, tables: dict[str, dict[str, Any]], where: dict[str, Any], tmp_path: Path
 ) -> None:
     def made(rows: Rows) -> Reproduction:
         done = Reproduction(study, rows)
@@ -158,6 +158,12 @@ def test_a_network_that_stands_in_several_tables_is_run_once(
 
     study = load(name)
     rows = Rows(study.tables[table].rows.where(**where, **own)[0] for table, own in tables.items())
+    with Store(tmp_path / "runs.sqlite") as store:
+        assert sum(Reproduction(study, rows).advance(store=store)) == 1
+        for one in rows:  # whichever is chosen, the run is there
+            again = Reproduction(study, Rows([one]))
+            assert list(again.advance(store=store)) == [1] and again.cpu_seconds == 0
+        assert store.kept == 1
     together = made(rows)
     assert [row.table for row in together.rows] == list(tables) and together.total == 1
     assert [row.simulated for row in together.rows] == [made(Rows([row])).rows[0].simulated for row in rows]

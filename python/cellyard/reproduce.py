@@ -83,11 +83,25 @@ class Reproduction:
 
         ``memory``, ``on`` and ``on_progress`` as in `run_jobs`.
         """
+        if store:
+            self._name_as_the_study()
         done = run_jobs(self._jobs, threads=threads, store=store, memory=memory, on=on, on_progress=on_progress)
         for finished in done:
             self._kept[finished.index] = finished.result
             self.cpu_seconds += finished.cpu_seconds
             yield len(self._kept)
+
+    def _name_as_the_study(self) -> None:
+        """Give each network the name of the first of all rows of the study that have it: a store knows it then, whichever were chosen."""
+        every = [row for table in self.study.tables.values() for row in table.rows]
+        if len(self._rows) == len(every):
+            return
+        first: dict[str, str] = {}
+        for row in every:
+            text = self.study.scenario(row).with_seed(self.seed).canonical
+            first.setdefault(_nameless(text), text)
+        named = {text: first.get(_nameless(text), text) for text in {job.scenario for job in self._jobs}}
+        self._jobs = [replace(job, scenario=named[job.scenario]) for job in self._jobs]
 
     @property
     def complete(self) -> bool:

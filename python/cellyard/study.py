@@ -15,13 +15,16 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cellyard.errors import UsageError, unknown
 from cellyard.metrics import Measures
 from cellyard.metrics import read as read_measures
 from cellyard.results import RunResult, Totals
 from cellyard.scenario import Scenario
+
+if TYPE_CHECKING:
+    from cellyard.cluster import Workers
 
 FOLDER = Path(__file__).parent / "studies"
 
@@ -184,7 +187,8 @@ class Table:
 class Study:
     """A study: its folder and what its files say.
 
-    With a ``seed``, scenarios of rows draw from that one. ``jobs`` is on how many threads `runs` are made, all cores by default.
+    With a ``seed``, scenarios of rows draw from that one. `runs` are made on ``jobs`` threads, all cores by default, with ``memory``, or
+    ``on`` a cluster, as `run_jobs` has them.
     """
 
     name: str
@@ -192,6 +196,8 @@ class Study:
     info: Mapping[str, Any]
     seed: int | None = None
     jobs: int | None = None
+    memory: str | int | None = None
+    on: str | Workers | None = None
 
     @property
     def title(self) -> str:
@@ -280,7 +286,9 @@ class Study:
         from cellyard.batch import Job, run_jobs
 
         wanted = [Job(self.scenario(row).canonical, replication) for row in rows]
-        finished = sorted(run_jobs(wanted, threads=self.jobs), key=lambda one: one.index)
+        finished = sorted(
+            run_jobs(wanted, threads=self.jobs, memory=self.memory, on=self.on), key=lambda one: one.index
+        )
         return [RunResult(one.result) for one in finished]
 
 

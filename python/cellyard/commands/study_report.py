@@ -58,7 +58,8 @@ def command(
 
         def add(files: FileSet) -> None:
             study_files.add(files, reproduction, document)
-            figures = draw(replace(study, seed=reproduction.seed, jobs=jobs), reproduction.rows, files)
+            watched = replace(study, seed=reproduction.seed, jobs=jobs, memory=memory, on=cluster)
+            figures = draw(watched, reproduction.rows, files)
             undrawn = left_out(study, len(figures)) if chosen else ""
             files.add("README.md", summary(study, reproduction.rows, document, figures, undrawn=undrawn, chosen=chosen))
             files.add("index.html", page(study, reproduction.rows, document, figures, undrawn=undrawn, chosen=chosen))
