@@ -188,6 +188,18 @@ def test_numbers_of_things_are_parameters_and_what_only_some_have_is_no_differen
     assert both.varying() == {"host.count": 2, "link.count": 2, "vc.count": 2}
 
 
+def test_a_draw_counts_once_whatever_its_scenario_is_called(tmp_path: Path) -> None:
+    point = LONG.with_values({BUFFER: "300 cells"})
+    names = [
+        point,
+        point.with_values({"name": "other"}),
+        point.with_values({"probe": [cy.QueueProbe(of="west->east")]}),
+    ]
+    fill(tmp_path / "runs.sqlite", *(Job(one.canonical, draw) for one in names for draw in range(REPLICATIONS)))
+    (found,) = asked(tmp_path / "runs.sqlite").points
+    assert found["runs"] == REPLICATIONS
+
+
 def test_seeds_are_draws_and_other_engines_are_left_out_with_a_note(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

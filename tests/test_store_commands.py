@@ -199,6 +199,33 @@ def test_what_differs_in_two_stores_is_told_when_they_are_merged(path: Path, tmp
         assert store.get(job.identity) != {"totals": {}}
 
 
+def test_results_that_are_compressed_otherwise_are_the_same_when_stores_are_merged(path: Path, tmp_path: Path) -> None:
+    job = Job(PROBED.canonical)
+    filled(tmp_path / "other.sqlite", job)
+    with Store(tmp_path / "other.sqlite") as other, Store(path) as store:
+        with other.connection as at_once:
+            at_once.execute("UPDATE result SET seal = x'00' WHERE seal IS NOT NULL")
+        other.read = store.read  # type: ignore[method-assign]
+        done = merge(store, other)
+    assert (done.known, done.left_out) == (1, [])
+
+
+@pytest.mark.parametrize("how", ["canonical = x'00'", "hash = x'00'"])
+def test_a_scenario_that_is_damaged_is_told_and_pruned(cli: Cli, path: Path, how: str) -> None:
+    with sqlite3.connect(path) as connection:
+        connection.execute(f"UPDATE scenario SET {how} WHERE name = 'probed' AND seed = 1")
+    connection.close()
+    for command in (
+        ["store", "query", path, "SELECT * FROM scenarios"],
+        ["plot", path, "--x", "seed", "--out", "figure.png"],
+    ):
+        done = cli(*command)
+        assert done.returncode == 2 and done.stderr.count("\n") == 1
+        assert "is not as it was written: " in done.stderr and "prune" in done.stderr
+    assert ": removed 1 run, " in cli("store", "prune", path, "--damaged").stdout
+    assert cli("store", "query", path, "SELECT * FROM scenarios").returncode == 0
+
+
 def test_prune_removes_what_is_asked_for_and_nothing_else(
     cli: Cli, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -253,6 +280,18 @@ def test_diff_tells_which_numbers_moved_and_by_how_much(cli: Cli, path: Path, mo
     assert "0 runs of both" in same and "no number moved" in same
     wrong = cli("store", "diff", path, "--from", "x", "--to", "y").stderr
     assert wrong.startswith("--from x: no run is of this build; --to y: no run is of this build; there are: ")
+
+
+def test_diff_tells_of_points_that_moved(cli: Cli, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Store(path) as store:
+        (before,) = (result for run in store.runs(name="probed") if (result := store.result(run)) is not None)
+        (series,) = before.data["series"]
+        moved = {**series, "value": series["value"] + 5}
+        monkeypatch.setattr(_engine, "build", lambda: "later")
+        store.add(Job(PROBED.canonical).identity, {**before.data, "series": [moved]})
+    monkeypatch.undo()
+    (found,) = json.loads(cli("store", "diff", path, "--format", "json").stdout)["moved"]
+    assert (found["path"], found["after"] - found["before"]) == ("series.cwnd.vc1.value", 5)
 
 
 def test_frames_from_python(path: Path) -> None:

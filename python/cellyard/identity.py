@@ -53,6 +53,11 @@ def run_hash(scenario: bytes, replication: int | None, engine: str) -> bytes:
     return _hash(scenario + f"\n{replication}\n{engine}".encode())
 
 
+def scenario_hash(text: str) -> bytes:
+    """Hash of a scenario in canonical JSON."""
+    return _of_text(text)
+
+
 @lru_cache(maxsize=1024)
 def _of_text(text: str) -> bytes:
     """Hash of a text, of which the replications of a scenario have one in common."""

@@ -128,6 +128,8 @@ def _runs(store: Store, asked: Asked, notes: list[str]) -> list[StoredRun]:
         names = sorted({group.name for group in contents.groups(store)})
         of = f" of scenarios named {asked.scenario}; there are: {', '.join(names) or 'none'}" if asked.scenario else ""
         raise UsageError(f"{store.path}: holds no runs{of}")
+    for run in runs:
+        contents.check(store, run)
     if not asked.engine and len(builds) > 1:
         notes.append(f"runs of engine {engine}; those of other builds are left out (--engine)")
     return runs
@@ -180,8 +182,10 @@ def _points(
     for values, runs in zip(columns, at.values(), strict=True):
         # Those of an ensemble, where a scenario was run both ways.
         drawn = [run for run in runs if run.replication is not None] or list(runs)
-        whole = [result for run in drawn if (result := store.result(run)) is not None]
-        missing += len(drawn) - len(whole)
+        # Each draw counts once: a network may stand there under several names, or with probes and without.
+        kept = {(run.seed, run.replication): result for run in drawn if (result := store.result(run)) is not None}
+        whole = list(kept.values())
+        missing += len({(run.seed, run.replication) for run in drawn}) - len(whole)
         samples = [{name: path.of(result) for name, path in metrics.items()} for result in whole]
         if samples:
             found.append({**values, "runs": len(samples), **records.summed_up(samples, metrics)})

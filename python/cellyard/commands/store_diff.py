@@ -27,8 +27,11 @@ def command(path: Path, *, before: str | None, after: str | None, scenario: str 
 
 
 def _record(one: Moved) -> dict[str, object]:
-    head = one.run.columns()
-    return {key: head[key] for key in ("scenario", "scenario_name", "seed", "replication")} | {
+    return {
+        "scenario": one.run.scenario.hex(),
+        "scenario_name": one.run.name,
+        "seed": one.run.seed,
+        "replication": one.run.replication,
         "path": one.path,
         "before": one.before,
         "after": one.after,

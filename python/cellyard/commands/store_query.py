@@ -27,7 +27,8 @@ def command(path: Path, sql: str, *, output_format: str) -> int:
                 else:
                     file = Path(folder) / f"{part}.parquet"
                     frame.write_parquet(file)
-                    connection.execute(f"CREATE VIEW {part} AS SELECT * FROM read_parquet('{file}')")
+                    quoted = str(file).replace("'", "''")
+                    connection.execute(f"CREATE VIEW {part} AS SELECT * FROM read_parquet('{quoted}')")
         try:
             found = connection.execute(sql)
             if found is None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cellyard.errors import UsageError
 from cellyard.identity import run_hash
@@ -103,6 +103,7 @@ def moved(store: Store, comparison: Comparison, *, name: str | None = None) -> I
             one, its = result(store, run, keep), result(store, other, keep)
             if one is not None and its is not None:
                 yield from _differences(run, dict(numbers(one)), dict(numbers(its)), comparison)
+                yield from _of_points(run, _series(one), _series(its), comparison)
                 break
         else:
             comparison.apart += 1
@@ -115,3 +116,31 @@ def _differences(
         comparison.numbers += 1
         if before.get(path) != after.get(path):
             yield Moved(run, path, before.get(path), after.get(path))
+
+
+def _series(result: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    """The series of a result by paths that name them."""
+    named = ("what", "of", "class", "vc")
+    every = result.get("series") or ()
+    return {".".join(["series", *(str(one[key]) for key in named if one[key] is not None)]): one for one in every}
+
+
+def _of_points(
+    run: StoredRun,
+    before: Mapping[str, Mapping[str, Any]],
+    after: Mapping[str, Mapping[str, Any]],
+    comparison: Comparison,
+) -> Iterator[Moved]:
+    """Of each series the number of its points where that moved, otherwise the first point that did."""
+    for path in dict.fromkeys([*before, *after]):
+        one, its = (
+            [part[path][name] for name in ("value", "time_s")] if path in part else None for part in (before, after)
+        )
+        if one is None or its is None or len(one[0]) != len(its[0]):
+            comparison.numbers += 1
+            yield Moved(run, f"{path}.points", len(one[0]) if one else None, len(its[0]) if its else None)
+            continue
+        comparison.numbers += 2 * len(one[0])
+        for name, old, new in zip(("value", "time_s"), one, its, strict=True):
+            for place in (old != new).nonzero()[0][:1]:
+                yield Moved(run, f"{path}.{name}", float(old[place]), float(new[place]))

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from cellyard.errors import UsageError
-from cellyard.identity import WHOLE, run_hash
+from cellyard.identity import WHOLE, run_hash, scenario_hash
 from cellyard.store.content import DamageError
 
 if TYPE_CHECKING:
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 #: Runs that are looked at in one go.
 PAGE = 1000
+
+#: What is wrong with a run whose scenario, replication and engine are not those of its hash.
+_UNKNOWN = "it is not known by what it is"
 
 _RUNS = """
 SELECT run.id, run.hash, scenario.hash, scenario.name, scenario.seed, run.replication, engine.build, run.finished_s, run.cpu_s, run.bytes
@@ -29,7 +32,10 @@ WHERE run.id > ? AND (? IS NULL OR scenario.name = ?) AND (? IS NULL OR engine.b
 
 @dataclass(frozen=True, slots=True)
 class StoredRun:
-    """A stored run: its number in the file, what it is known by, when it was added (seconds since 1970), its CPU time, and its size."""
+    """A stored run: its number in the file, what it is known by, when it was added (seconds since 1970), its CPU time, and its size.
+
+    Scenario, name and seed are ``None`` where they are lost, and then it is not consistent.
+    """
 
     number: int
     hash: bytes
@@ -46,6 +52,8 @@ class StoredRun:
     def label(self) -> str:
         """The run in words."""
         draw = "" if self.replication is None else f", replication {self.replication}"
+        if self.name is None:
+            return f"a run that has lost its scenario{draw}"
         return f"the run of {self.name}, seed {self.seed}{draw}"
 
     @property
@@ -54,19 +62,6 @@ class StoredRun:
         return isinstance(self.engine, str) and self.hash == run_hash(
             self.scenario or b"", self.replication, self.engine
         )
-
-    def columns(self) -> dict[str, Any]:
-        """What says in a table which run it is."""
-        return {
-            "run": self.hash.hex(),
-            "scenario": self.scenario.hex(),
-            "scenario_name": self.name,
-            "seed": self.seed,
-            "replication": self.replication,
-            "engine_build": self.engine,
-            "finished_utc": date(self.finished_s).removesuffix("+00:00"),
-            "cpu_s": self.cpu_s,
-        }
 
 
 def date(seconds: int) -> str:
@@ -136,9 +131,28 @@ def builds(found: Iterable[Group]) -> dict[str, int]:
 
 
 def canonical(store: Store, scenario: bytes) -> str:
-    """The canonical JSON of the scenario of that hash: times in ticks, rates in bit/s."""
-    (packed,) = store.connection.execute("SELECT canonical FROM scenario WHERE hash = ?", (scenario,)).fetchone()
-    return zlib.decompress(packed).decode()
+    """The canonical JSON of the scenario of that hash: times in ticks, rates in bit/s; raises `UsageError` when it is damaged."""
+    try:
+        return _canonical(store, scenario)
+    except DamageError:
+        raise _damage(store, f"the scenario {scenario.hex()}", DamageError("its hash does not match")) from None
+
+
+def _canonical(store: Store, scenario: bytes) -> str:
+    found = store.connection.execute("SELECT canonical FROM scenario WHERE hash = ?", (scenario,)).fetchone()
+    try:
+        text = zlib.decompress(found[0]).decode() if found else ""
+    except (zlib.error, ValueError):
+        text = ""
+    if scenario_hash(text) != scenario:
+        raise DamageError("the hash of its scenario does not match")
+    return text
+
+
+def _damage(store: Store, what: str, error: Exception) -> UsageError:
+    """That something in a store is damaged, and what to do."""
+    how = f"`cellyard store prune {store.path} --damaged` removes what is damaged"
+    return UsageError(f"{store.path}: {what} is not as it was written: {error}; {how}")
 
 
 def scenario(store: Store, one: bytes) -> Scenario:
@@ -164,20 +178,39 @@ def result(store: Store, run: StoredRun, keep: bytes = WHOLE) -> Mapping[str, An
     """What is stored of a run, if it is; raises `UsageError` when it is not as it was written."""
     try:
         if not run.is_consistent:
-            raise DamageError("it is not known by what it is")
+            raise DamageError(_UNKNOWN)
         return store.read(run.hash, keep)
     except (DamageError, sqlite3.DatabaseError) as error:
-        raise UsageError(
-            f"{store.path}: {run.label} is not as it was written: {error}; `cellyard store prune {store.path} --damaged` removes what "
-            "is damaged"
-        ) from None
+        raise _damage(store, run.label, error) from None
+
+
+def check(store: Store, run: StoredRun) -> None:
+    """Raise `UsageError` where a run is not known by what it is."""
+    if not run.is_consistent:
+        raise _damage(store, run.label, DamageError(_UNKNOWN))
+
+
+def columns(store: Store, run: StoredRun) -> dict[str, Any]:
+    """What says in a table which run it is; raises `UsageError` when that is not as it was written."""
+    check(store, run)
+    return {
+        "run": run.hash.hex(),
+        "scenario": run.scenario.hex(),
+        "scenario_name": run.name,
+        "seed": run.seed,
+        "replication": run.replication,
+        "engine_build": run.engine,
+        "finished_utc": date(run.finished_s).removesuffix("+00:00"),
+        "cpu_s": run.cpu_s,
+    }
 
 
 def damaged(store: Store, run: StoredRun) -> str:
     """Why a run cannot be used, if so."""
     if not run.is_consistent:
-        return "it is not known by what it is"
+        return _UNKNOWN
     try:
+        _canonical(store, run.scenario)
         found = [store.read(run.hash, keep) for keep in keeps(store, run)]
     except (DamageError, sqlite3.DatabaseError) as error:
         return str(error)

@@ -250,7 +250,9 @@ class Store(AbstractContextManager["Store"]):
     def kept(self) -> int:
         """Number of runs that were asked for or added and are in the file, which is 0 when it is no longer there."""
         try:
-            return len(self._kept) if os.path.samestat(self._was, self.path.stat()) else 0
+            return (
+                len({identity.run for identity in self._kept}) if os.path.samestat(self._was, self.path.stat()) else 0
+            )
         except OSError:
             return 0
 

@@ -13,7 +13,7 @@ from cellyard.frame import of_points
 from cellyard.identity import WHOLE
 from cellyard.numbers import numbers
 from cellyard.results import Series
-from cellyard.store.contents import StoredRun, canonical, keeps, result
+from cellyard.store.contents import StoredRun, canonical, check, columns, keeps, result
 
 if TYPE_CHECKING:
     import polars as pl
@@ -86,7 +86,7 @@ def records(store: Store, part: str, runs: Iterable[StoredRun]) -> Iterator[dict
         yield from _scenarios(store, runs)
         return
     for run in runs:
-        head = run.columns()
+        head = columns(store, run)
         if part == "kept":
             for keep in keeps(store, run):
                 if keep != WHOLE:
@@ -104,7 +104,7 @@ def _points(store: Store, runs: Iterable[StoredRun], library: str) -> Any:
     heads: list[dict[str, Any]] = []
     arrays: dict[str, list[Any]] = {name: [] for name in Series.PARTS}
     for run in runs:
-        head = run.columns()
+        head = columns(store, run)
         for series in (result(store, run) or {"series": ()})["series"]:
             heads.append(head | {key: series[key] for key in _SERIES})
             for name, some in arrays.items():
@@ -117,6 +117,7 @@ def _scenarios(store: Store, runs: Iterable[StoredRun]) -> Iterator[dict[str, An
     """Each scenario once, with its canonical JSON: times in ticks, rates in bit/s."""
     seen = set()
     for run in runs:
+        check(store, run)
         if run.scenario not in seen:
             seen.add(run.scenario)
             text = canonical(store, run.scenario)

@@ -10,6 +10,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from cellyard.errors import UsageError
+from cellyard.results import with_lists
 from cellyard.store import contents, schema
 from cellyard.store.content import Piece, piece_seal
 
@@ -68,7 +69,7 @@ def _merge_run(store: Store, other: Store, run: StoredRun, done: Merged) -> None
             "SELECT seal FROM result WHERE run = ? AND keep = ?", (number, keep)
         ).fetchone()
         if there:
-            if there[0] != seal and store.read(run.hash, keep) != other.read(run.hash, keep):
+            if there[0] != seal and _differ(store.read(run.hash, keep), other.read(run.hash, keep)):
                 done.left_out.append(f"{other.path}: {run.label} is another one in {store.path}, which keeps its own")
             continue
         row = {"run": number, "keep": keep, "seal": seal, "recorded": recorded, "content": content}
@@ -79,6 +80,11 @@ def _merge_run(store: Store, other: Store, run: StoredRun, done: Merged) -> None
         store.connection.execute("UPDATE run SET bytes = bytes + ? WHERE id = ?", (size, number))
         completed = 1
     done.completed += completed if mine else 0
+
+
+def _differ(one: Any, other: Any) -> bool:
+    """Whether two results are not the same numbers, however each was compressed; arrays have no single truth value."""
+    return one is None or other is None or with_lists(one) != with_lists(other)
 
 
 def _copy_pieces(store: Store, number: int, pieces: Iterable[Piece], run: bytes) -> int:
