@@ -181,7 +181,7 @@ def test_an_interval_is_whole_where_values_pass_a_bound_and_differences_have_non
         .answer
     )
     assert answer is not None
-    assert answer.tables["comparisons"][0]["high"] > 1
+    assert answer.tables["comparisons"][0]["difference_high"] > 1
 
 
 def test_precision_is_judged_by_the_whole_interval_and_tells_what_of_it_is_possible() -> None:

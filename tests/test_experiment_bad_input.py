@@ -67,6 +67,10 @@ WRONG = {
         f"{AXIS}\n{VALUES}", 'name = "buffer"\npath = "switch.west.ubr.drop"\nvalues = ["epd", { kind = "fba" }]',
         "9:18: axis[0].values[1]: switch[0].ubr.drop.policy: is missing, and `kind` is an unknown field", "did you mean `policy`?",
     ),
+    "column": (
+        '["efficiency", "cell_loss_ratio"]', '{ buffer_cells = "totals.max_queue_cells", cell_loss_ratio = "totals.cell_loss_ratio" }',
+        '6:1: axis[0].name = "buffer": has the column of the metric buffer_cells', "another name of the axis",
+    ),
     "item": (VALUES, "values = [[1]]", "8:11: axis[0].values[0] = [1]: is no value", "a text"),
     "neither": (VALUES, "", "6:1: axis[0]: needs either values or a range", "range = {"),
     "runs": (

@@ -123,7 +123,7 @@ def test_compare_finds_a_planted_difference_and_says_how_large_it_is() -> None:
     for against in ("1000 cells", "1001 cells"):
         one = found["1002 cells", against]
         assert one["better"] == "1002 cells"
-        assert one["low"] < 0.05 < one["high"]
+        assert one["difference_low"] < 0.05 < one["difference_high"]
     assert "1002 cells is better than 1000 cells: efficiency is higher by 0.0" in outcome.text
 
 
@@ -584,9 +584,15 @@ def test_a_figure_of_more_differences_than_fit_says_how_many_it_shows() -> None:
     from cellyard.experiment.figures import _differences
 
     def drawn(number: int) -> Any:
-        told = {"metric": "efficiency", "difference": 0.1, "low": 0.0, "high": 0.2, "better": "not told apart"}
+        told = {
+            "metric": "efficiency",
+            "difference": 0.1,
+            "difference_low": 0.0,
+            "difference_high": 0.2,
+            "better": "not told apart",
+        }
         return _differences([{**told, "variant": f"v{i}", "against": "base"} for i in range(number)])
 
     few, many = drawn(60), drawn(61)
-    assert "first" not in few.text and many.text.endswith("The first 60 of 61; the table has all.")
+    assert "first" not in few.text and many.text.endswith("The first 60 of 61; comparisons.csv has all.")
     assert [len(one.figure.axes[0].get_yticks()) for one in (few, many)] == [60, 60]

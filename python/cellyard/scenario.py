@@ -285,7 +285,7 @@ def read_text(path: Path) -> str:
             raw = file.read(MAX_FILE_BYTES + 1)
         if len(raw) > MAX_FILE_BYTES:
             raise UsageError(f"{name}: larger than {MAX_FILE_BYTES} bytes; is this a scenario?")
-        return raw.decode()
+        return raw.decode("utf-8-sig")  # some editors of Windows put a mark first
     except OSError as error:
         raise UsageError(f"{name}: cannot read: {error.strerror or error}") from None
     except UnicodeEncodeError:

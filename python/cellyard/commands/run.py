@@ -62,6 +62,8 @@ def command(
     work = [(point, Job(point.scenario.canonical, draw)) for point in points for draw in draws]
     window = _window(plot, plot_from, plot_to)
     if plot:
+        if kernel == "twin":
+            raise UsageError("--plot draws series, and --kernel twin records none")
         _can_plot(plot, work, window)
     _tell(grid_notes.before(points, overrides=overrides, grid=grid))
     _tell(note for point in points for note in point.scenario.notes())

@@ -22,8 +22,8 @@ FINE = 1024
 MOST_EVERY = 100_000
 #: Units whose quantities are whole numbers.
 WHOLE_UNITS = frozenset({"", "cell", "cells", "byte", "bytes", "B"})
-#: Digits of a value within a range.
-DIGITS = 6
+#: Digits of a value within a range, and of its ends, which are as they were written.
+DIGITS, EXACT = 6, 15
 
 #: Fields that say which component a table is; see `TAG` of the classes of components.
 TAGS = ("policy", "kind", "what")
@@ -89,7 +89,8 @@ class Range:
         low, high, unit = self._ends
         value = low * (high / low) ** share if self.scale == "log" else low + (high - low) * share
         value = min(max(value, min(low, high)), max(low, high))
-        text = str(round(value)) if self.is_whole else f"{value:.{DIGITS}g}"
+        digits = EXACT if share in (0, 1) else DIGITS
+        text = str(round(value)) if self.is_whole else f"{value:.{digits}g}"
         return Level(f"{text} {unit}".strip(), f"{text} {unit}".strip())
 
     @cached_property

@@ -57,8 +57,8 @@ class Compare:
                     "variant": one.second,
                     "against": one.first,
                     "difference": spread and spread.mean,
-                    "low": spread and spread.low,
-                    "high": spread and spread.high,
+                    "difference_low": spread and spread.low,
+                    "difference_high": spread and spread.high,
                     "probability": verdict.probability,
                     "better": winner or OPEN,
                     "pairs": len(one.differences),
@@ -166,7 +166,17 @@ MOST_RANKED = 12
 #: What stands in place of the better variant where there is none.
 OPEN = "not told apart"
 #: Columns of the table beside those of the other axes.
-_COLUMNS = ("metric", "variant", "against", "difference", "low", "high", "probability", "better", "pairs")
+_COLUMNS = (
+    "metric",
+    "variant",
+    "against",
+    "difference",
+    "difference_low",
+    "difference_high",
+    "probability",
+    "better",
+    "pairs",
+)
 
 
 class Comparison(NamedTuple):

@@ -343,7 +343,9 @@ def _maps(
 def _map(place: Any, values: Sequence[Sequence[float | None]], ends: Sequence[float], *, numbers: bool = True) -> None:
     low, high = (min(ends), max(ends)) if ends else (0.0, 1.0)
     shown = [[float("nan") if value is None else value for value in line] for line in values]
-    place.imshow(shown, cmap="viridis", aspect="auto", vmin=low, vmax=high if high > low else low + 1)
+    image = place.imshow(shown, cmap="viridis", aspect="auto", vmin=low, vmax=high if high > low else low + 1)
+    if not numbers:  # then colours alone tell the values
+        place.get_figure().colorbar(image, ax=place)
     place.grid(visible=False)
     for i, line in enumerate(values):
         for j, value in enumerate(line):
@@ -396,7 +398,8 @@ def _front(document: Mapping[str, Any]) -> Drawn:
     return Drawn(
         "front",
         f"The Pareto front of {first} and {second}",
-        "Means; none of the best is beaten in both at once.",
+        "Means; none of the best is beaten in "
+        f"{'both' if len(document['question']['goals']) == 2 else 'all goals'} at once.",
         figure,
     )
 
@@ -446,11 +449,26 @@ def _differences(records: Sequence[Mapping[str, Any]]) -> Drawn:
     )
     places = [place for (place,) in _in_lines(grid, len(metrics), 1)]
     left: list[str] = []
-    told = ("metric", "variant", "against", "difference", "low", "high", "probability", "better", "pairs")
+    told = (
+        "metric",
+        "variant",
+        "against",
+        "difference",
+        "difference_low",
+        "difference_high",
+        "probability",
+        "better",
+        "pairs",
+    )
     for i, (place, metric) in enumerate(zip(places, metrics, strict=True)):
         for y, one in enumerate(shown[metric]):
             sure = one["better"] != "not told apart"
-            place.plot([one["low"], one["high"]], [y, y], color=COLOURS[0] if sure else "#999999", linewidth=2)
+            place.plot(
+                [one["difference_low"], one["difference_high"]],
+                [y, y],
+                color=COLOURS[0] if sure else "#999999",
+                linewidth=2,
+            )
             place.plot([one["difference"]], [y], marker="o", markersize=4, color=COLOURS[0] if sure else "#999999")
         names = [
             ", ".join([f"{one['variant']} - {one['against']}", *(f"{k} {v}" for k, v in one.items() if k not in told)])
@@ -464,7 +482,7 @@ def _differences(records: Sequence[Mapping[str, Any]]) -> Drawn:
         place.locator_params(axis="x", nbins=MOST_TICKS - 1)
         place.set_title(f"difference of {metric}")
     many = max(map(len, known.values()), default=0)
-    first = f" The first {MOST_ROWS} of {many}; the table has all." if many > MOST_ROWS else ""
+    first = f" The first {MOST_ROWS} of {many}; comparisons.csv has all." if many > MOST_ROWS else ""
     text = f"With the intervals of Holm's steps; grey ones are not told apart.{first}"
     return Drawn("differences", "Differences", text, figure)
 

@@ -24,7 +24,7 @@ from cellyard.experiment.plan import MOST_RUNS, Plan
 from cellyard.experiment.problems import Problems
 from cellyard.experiment.sentences import counted
 from cellyard.experiment.toml_lines import places
-from cellyard.grid_columns import quantity
+from cellyard.grid_columns import as_columns, quantity
 from cellyard.limits import MOST_REPLICATIONS, MOST_SEED
 from cellyard.scenario import Scenario
 from cellyard.terminal import printable
@@ -71,6 +71,12 @@ def read_toml(text: str, file: str, folder: Path) -> tuple[Plan, Any]:
         problems.add((), "", f"not TOML: {_without_place(str(error))}")
         problems.complain()
     return read(data, Problems(name, places(text)), folder)
+
+
+#: Columns of the tables of answers, which stand beside those of axes.
+OF_TABLES = (
+    "variant", "against", "difference", "probability", "better", "pairs", "reached", "values_tried", "assumption", "first", "total",
+)  # fmt: skip
 
 
 def _place_of(message: str, text: str) -> tuple[int, int]:
@@ -121,6 +127,7 @@ def read(
     named = replace(plan, axes=_named(data, axes), metrics=metrics if sound >= 0 else _Any(metrics))
     question = _question(data.get("question"), named, problems)
     _go_together(plan, axes, problems)
+    _have_columns(plan, question, axes, problems)
     if base is not None:
         _values(plan, axes, problems)
         measure.check_names(metrics, data.get("metrics"), _first_scenario(plan), problems)
@@ -332,6 +339,23 @@ def _go_together(plan: Plan, axes: Mapping[int, Axis], problems: Problems) -> No
                     f"has {len(axis.levels)} values, and {first.name} has {len(first.levels)}",
                     allowed="as many values",
                 )
+
+
+def _have_columns(plan: Plan, question: Any, axes: Mapping[int, Axis], problems: Problems) -> None:
+    """Note axes whose column in the tables is that of a metric, or of the answer; an axis that is compared has none there."""
+    for place, axis in axes.items():
+        if axis.name in OF_TABLES and axis.name != getattr(question, "axis", None):
+            allowed = f"another name; not {', '.join(OF_TABLES)}"
+            problems.add(("axis", place, "name"), axis.name, "is a column of the answer", allowed=allowed)
+        ends = [axis.values.at(share) for share in (0.0, 1.0)] if isinstance(axis.values, Range) else axis.levels
+        columns = {name for row in as_columns([{axis.name: level.label} for level in ends]) for name in row}
+        for column in sorted({axis.name, *columns}.intersection(plan.metrics)):
+            problems.add(
+                ("axis", place, "name"),
+                axis.name,
+                f"has the column of the metric {column}",
+                allowed="another name of the axis",
+            )
 
 
 def _can_be_grid(plan: Plan, question: Any, axes: Mapping[int, Axis], problems: Problems) -> None:
