@@ -62,8 +62,10 @@ impl Scheduler {
         }
     }
 
-    /// Whether it asks when the oldest cell of a class arrived: see [`Scheduler::pick`].
-    pub fn asks_for_order(&self) -> bool {
+    /// Whether a decision depends on more of the queues than which classes have cells: on when the oldest cell of each arrived, or on how many
+    /// wait. Such a scheduler is asked slot by slot, when all is there that has arrived by then, and nothing else; the others may be
+    /// asked sooner or later, while the same classes have cells.
+    pub fn looks_at_queues(&self) -> bool {
         match self {
             Scheduler::Fifo => true,
             Scheduler::StrictPriority | Scheduler::GuaranteedRate(_) | Scheduler::PerVc(_) => false,
@@ -100,7 +102,7 @@ impl Scheduler {
     }
 
     /// Whether all decisions fall on `class` for as long as nothing else arrives and it has cells; `None` where cells must be taken
-    /// one by one.
+    /// one by one, as where it [looks at queues](Scheduler::looks_at_queues).
     #[inline]
     pub fn serves_only(&self, class: usize, waiting: &[u64; CLASSES], total: u64) -> Option<bool> {
         match self {
@@ -133,7 +135,8 @@ impl Scheduler {
 
     /// The class served next, or `None` when nothing waits. `waiting` counts the waiting cells of each class;
     /// `oldest` tells when the oldest cell of a class arrived (any number that grows with the order of
-    /// arrival at the port). Called once per cell slot in which something waits.
+    /// arrival at the port). Who uses that, or more of `waiting` than where it is 0, [looks at queues](Scheduler::looks_at_queues). Called
+    /// once per cell slot in which something waits.
     pub fn pick(
         &mut self,
         waiting: &[u64; CLASSES],
@@ -162,6 +165,53 @@ impl Scheduler {
             }
             Scheduler::GuaranteedRate(s) => s.pick_slots(waiting, most),
             Scheduler::Fifo => Some((self.pick(waiting, oldest)?, 1)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::ProcessingUnit;
+    use crate::units::Ratio;
+    use proptest::prelude::*;
+
+    fn specs() -> impl Strategy<Value = Spec> {
+        let class = || proptest::sample::select(Class::ALL.to_vec());
+        let unit = ProcessingUnit::Cell;
+        prop_oneof![
+            Just(Spec::Fifo),
+            Just(Spec::StrictPriority),
+            (class(), 0u64..10).prop_map(|(class, tenths)| Spec::GuaranteedRate {
+                class,
+                gr: Ratio::new(tenths, 10),
+            }),
+            class().prop_map(move |class| Spec::PerVc { class, unit }),
+        ]
+    }
+
+    proptest! {
+        /// What takes many cells at once relies on it.
+        #[test]
+        fn who_does_not_look_at_queues_decides_by_which_classes_have_cells(
+            spec in specs(),
+            slots in proptest::collection::vec(
+                proptest::array::uniform5((any::<bool>(), 1u64..9, 1u64..9)),
+                1..40,
+            ),
+        ) {
+            let mut these = Scheduler::new(&spec, BitRate(155_520_000), &[]);
+            let mut those = these.clone();
+            for slot in slots {
+                let few = slot.map(|(some, n, _)| if some { n } else { 0 });
+                let more = slot.map(|(some, n, others)| if some { n + others } else { 0 });
+                if these.looks_at_queues() {
+                    prop_assert_eq!(these.serves_only(0, &few, few.iter().sum()), None);
+                } else {
+                    let picked = these.pick(&few, |class| few[class]);
+                    prop_assert_eq!(those.pick(&more, |class| slot[class].2), picked);
+                }
+            }
         }
     }
 }

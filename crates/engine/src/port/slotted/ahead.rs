@@ -1,14 +1,14 @@
 //! Decisions ahead of their time.
 //!
-//! A decision depends on which classes have cells and, the queues apart, on nothing else that arrives. As long as every class that anything can come
-//! of has some, what arrives changes no decision. So those are taken ahead of the horizon: their cells leave for the next station, and what
+//! A decision depends on which classes have cells and on nothing else that arrives, but for schedulers that look at queues. As long as every
+//! class that anything can come of has some, what arrives changes no decision. So those are taken ahead of the horizon: their cells leave for the next station, and what
 //! follows from them at hosts is known so much sooner. On links of 5 us, where nothing is known beyond some 17 cell times, a port then goes as
 //! far in one step as what waits there lasts. A class without cells does no harm either while it is known when its next one comes: that is so
 //! where its cells come from sources of cells and straight from their NICs, as those are sent on events of hosts and on nothing else.
 //!
 //! Who arrives meanwhile must find X, Y_i and N_a as they are then. So cells that were decided on ahead of time are counted among those that wait until they begin.
 //!
-//! Conditions: a cell time of whole ticks; classes are served in the order of arrival, and the scheduler does not ask for that order over all classes; no
+//! Conditions: a cell time of whole ticks; classes are served in the order of arrival, and the scheduler does not look at queues; no
 //! cell that waits is ever pushed out; nothing is watched or measured here, and no RM cells pass; other ports are so near that it gains anything.
 
 use super::{Slotted, queue::ClassQueue};

@@ -327,7 +327,7 @@ impl Slotted {
         }
         self.waiting[class] += n;
         self.total += n;
-        let by_number = self.scheduler.asks_for_order();
+        let by_number = self.scheduler.looks_at_queues();
         match self.scheduler.within(class) {
             Within::PerVc(s) => {
                 s.on_arrival(local, n, self.started);

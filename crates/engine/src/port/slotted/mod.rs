@@ -126,7 +126,7 @@ impl Slotted {
         let per_vc = scheduler.per_vc().map_or(CLASSES, PerVc::class);
         let together = scheduler.per_vc().filter(goes_together);
         let together = together.map_or(CLASSES, PerVc::class);
-        let in_order = scheduler.per_vc().is_none() && !scheduler.asks_for_order();
+        let in_order = scheduler.per_vc().is_none() && !scheduler.looks_at_queues();
         let calm = |flow: &FlowShare| gates[flow.class as usize].full() > 0;
         let is_ever_calm = flows.iter().any(calm);
         let stays = gates.iter().all(|gate| !gate.needs().stored_cells);

@@ -10,7 +10,7 @@
 //!
 //! Conditions: the port is busy, at a cell time of whole ticks; all cells have that distance, and no other comes between them; no frame of theirs has
 //! lost a cell; X stays below the buffer, and below the policy's smallest refusal if a frame begins, even if nothing left; ties are not random;
-//! classes are served in the order of arrival, and the scheduler does not ask for that order over all classes.
+//! classes are served in the order of arrival, and the scheduler does not look at queues.
 
 use super::Slotted;
 use super::waiting::{MOST_CELLS, Waiting};
