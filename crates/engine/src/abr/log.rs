@@ -40,14 +40,14 @@ pub struct Passing {
     pub known: Marks,
 }
 
-/// An RM cell at a place; of equal times backward cells come before forward ones.
+/// An RM cell at a place; of equal times backward cells come before forward ones, and each by the numbers of their VCs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Entry {
     time: Time,
     forward: bool,
-    /// Number of the entry: those of one flow come in order of time.
-    number: u64,
     vc: u32,
+    /// Number of the entry: those of one flow come in order of time. Which of two flows is logged first depends on the shortcuts that ports take.
+    number: u64,
     flow: FlowId,
     frame: u32,
     /// The bits of CCR.
@@ -161,8 +161,8 @@ impl Logs {
             self.logs[site as usize].entries.push(Reverse(Entry {
                 time: place.after.map_or(arrives, |after| left + after),
                 forward: !backward,
-                number: self.entries,
                 vc,
+                number: self.entries,
                 flow,
                 frame,
                 ccr: ccr.to_bits(),
@@ -277,5 +277,35 @@ impl Log {
             });
             self.spare.push(ended.arrived_cells);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_one_instant_backward_cells_come_first_and_vcs_by_their_numbers_whichever_was_logged_first()
+     {
+        let entry = |number, forward, vc| Entry {
+            time: Time(1000),
+            forward,
+            vc,
+            number,
+            flow: FlowId(vc),
+            frame: 0,
+            ccr: 0,
+        };
+        let mut entries = [
+            entry(1, true, 2),
+            entry(2, true, 0),
+            entry(3, false, 1),
+            entry(4, false, 0),
+        ];
+        entries.sort();
+        assert_eq!(
+            entries.map(|e| (e.forward, e.vc)),
+            [(false, 0), (false, 1), (true, 0), (true, 2)]
+        );
     }
 }

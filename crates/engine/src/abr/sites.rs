@@ -158,7 +158,7 @@ impl Sites {
     /// Gives every VC its max-min fair rate, were the data of all without end.
     fn share(&mut self, scenario: &Scenario, topology: &Topology) {
         let capacities = self.all.iter().map(|site| {
-            let (target, rate) = (target(site.feedback), site.capacity);
+            let (target, rate) = (site.feedback.target(), site.capacity);
             (target * rate - higher_rate(scenario, topology, site.link)).max(0.0)
         });
         let capacities: Vec<f64> = capacities.collect();
@@ -196,15 +196,6 @@ fn way_there(topology: &Topology, flow: FlowId, at: usize) -> (usize, usize) {
     let opposite = topology.flow(flow.vc, flow.kind.opposite());
     let opposite = &topology.flows[opposite.index()];
     (flow.vc, opposite.path[opposite.path.len() - at])
-}
-
-/// The part of a link's rate that is aimed at.
-fn target(feedback: Feedback) -> f64 {
-    match feedback {
-        Feedback::Erica(params) | Feedback::EricaMcr(params) => params.target.as_f64(),
-        Feedback::OracleRate { target } => target.as_f64(),
-        Feedback::EricaPlus(_) | Feedback::RelativeRate { .. } | Feedback::Efci { .. } => 1.0,
-    }
 }
 
 /// Mean rate of the classes above ABR on `link`, cells per second.

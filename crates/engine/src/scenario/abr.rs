@@ -149,6 +149,15 @@ impl Feedback {
         }
     }
 
+    /// The part of a link's rate that is aimed at.
+    pub(crate) fn target(&self) -> f64 {
+        match self {
+            Feedback::Erica(params) | Feedback::EricaMcr(params) => params.target.as_f64(),
+            Feedback::OracleRate { target } => target.as_f64(),
+            Feedback::EricaPlus(_) | Feedback::RelativeRate { .. } | Feedback::Efci { .. } => 1.0,
+        }
+    }
+
     /// Whether it marks data cells.
     pub(crate) fn may_mark_data(&self) -> bool {
         match self {

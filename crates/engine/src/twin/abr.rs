@@ -57,7 +57,9 @@ impl Meter {
         }
     }
 
+    /// Tells the rule of the forward RM cells that arrived before `now`: of one instant by the numbers of their VCs.
     fn tell_before(&mut self, now: Time) {
+        self.forward.sort_by_key(|&(time, vc, _)| (time, vc));
         for &(_, vc, ccr) in self.forward.iter().filter(|f| f.0 < now) {
             self.rule.forward(vc, ccr);
         }

@@ -2,7 +2,7 @@
 //!
 //! A rule owns no clock and no queue: it is told of the end of each averaging interval with what was measured, of forward RM cells that
 //! reach the port, and is asked what a backward RM cell that passes the switch is to say. To add one: its file here with a
-//! [`FeedbackRule`], its line in [`Rule`] and in [`Rule::new`], a variant in `scenario::Feedback` and an entry in the registry.
+//! [`FeedbackRule`], its line in [`Rule`], in [`Rule::new`] and in [`Rule::known`], a variant in `scenario::Feedback` and an entry in the registry.
 //!
 //! Rates are floats, in cells per second. Both engines ask the same code, and sums go by the number of the VC: so they get the same bits.
 
@@ -90,13 +90,14 @@ pub trait FeedbackRule {
     /// An averaging interval has ended.
     fn end_of_interval(&mut self, measured: &Measured<'_>);
 
-    /// A forward RM cell of VC number `vc` that says `ccr` has arrived at the port.
+    /// A forward RM cell of VC number `vc` that says `ccr` has arrived at the port. Of one instant, the one with the lowest number comes first.
     fn forward(&mut self, vc: usize, ccr: f64);
 
-    /// What a backward RM cell of VC number `vc`, which passes the switch now, is to say.
+    /// What a backward RM cell of VC number `vc`, which passes the switch now, is to say: before what arrives at this instant. What is told to one VC must not
+    /// depend on whether another of this instant was told before it.
     fn backward(&mut self, vc: usize) -> Marks;
 
-    /// Whether data cells that pass now leave with EFCI = 1.
+    /// Whether data cells that pass now leave with EFCI = 1: by what was measured, whatever RM cells have said.
     fn marks_data(&self) -> bool {
         false
     }
