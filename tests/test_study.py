@@ -13,7 +13,7 @@ import pytest
 from cellyard.agreement import agreement, rank_correlation
 from cellyard.commands import study_run
 from cellyard.commands.study_run import reproduce
-from cellyard.errors import UsageError
+from cellyard.errors import ScenarioError, UsageError
 from cellyard.metrics import METRICS
 from cellyard.reproduce import Reproduction
 from cellyard.scenario import Scenario
@@ -261,6 +261,18 @@ def test_sampled_rows_stay_near_the_published_values(
         pass
     assert agreement(sampled.rows, "efficiency")["mean_abs_error"] < efficiency
     assert agreement(sampled.rows, "fairness")["mean_abs_error"] < fairness
+
+
+def test_a_row_that_is_no_scenario_is_named_with_its_table() -> None:
+    study = load("cell-discard")
+    row = study.tables["1-2"].rows.where(environment="lan", drop_policy="epd")[0]
+    row = replace(row, parameters={**row.parameters, "parameters": "threshold=9000"})
+    with pytest.raises(ScenarioError) as error:
+        study.scenario(row)
+    for problem in error.value.problems:
+        assert problem.text.startswith("cell-discard, table 1-2, environment = lan, ")
+        assert "threshold=9000" in problem.text
+        assert problem.path in problem.text
 
 
 def test_where_takes_any_of_several_values_of_one_parameter() -> None:

@@ -17,7 +17,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from cellyard.errors import UsageError, unknown
+from cellyard.errors import ScenarioError, UsageError, unknown
 from cellyard.metrics import Measures
 from cellyard.metrics import read as read_measures
 from cellyard.results import RunResult, Totals
@@ -277,8 +277,13 @@ class Study:
         return tuple(self.part("answer").ANSWER) if (self.folder / "answer.py").exists() else ()
 
     def scenario(self, row: Row) -> Scenario:
-        """The scenario of a row."""
-        made: Scenario = self.part("scenario").scenario(row, self.info["shared"])
+        """The scenario of a row; raises `ScenarioError`, which names the row, when it is none."""
+        try:
+            made: Scenario = self.part("scenario").scenario(row, self.info["shared"])
+        except ScenarioError as error:
+            where = ", ".join(f"{name} = {value}" for name, value in row.parameters.items())
+            named = [replace(p, text=f"{self.name}, table {row.table}, {where}: {p.text}") for p in error.problems]
+            raise ScenarioError(named) from None
         return made if self.seed is None else made.with_seed(self.seed)
 
     def runs(self, rows: Iterable[Row], *, replication: int | None = None) -> list[RunResult]:
