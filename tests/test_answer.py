@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 from cellyard.agreement import told_metrics
-from cellyard.answer import answer, untold
+from cellyard.answer import answer, means, untold
+from cellyard.errors import UsageError
 from cellyard.ranges import share_inside
 from cellyard.study import Row, Rows, load, studies
 
@@ -276,3 +277,13 @@ def test_the_answer_of_cell_discard_turns_round_with_its_rows() -> None:
         in good[3]
     )
     assert "access network rises by 0.10; the queue is shortest with UBR (tail drop) (5000" in bad[3]
+
+
+def test_a_mean_is_of_the_rows_where_the_metric_is_defined_and_of_none_that_is_told() -> None:
+    def row(policy: str, fairness: float | None) -> Row:
+        return Row("1", {"drop_policy": policy}, {}, simulated={"fairness": fairness})
+
+    rows = Rows([row("epd", 0.5), row("epd", None), row("fba", 0.75)])
+    assert means(rows, "drop_policy", "fairness") == {"epd": 0.5, "fba": 0.75}
+    with pytest.raises(UsageError, match="fairness is defined in no row with drop_policy = tail-drop"):
+        means(Rows([*rows, row("tail-drop", None)]), "drop_policy", "fairness")

@@ -9,6 +9,7 @@ from statistics import mean
 from typing import Any
 
 from cellyard.agreement import agreement, told_metrics
+from cellyard.errors import UsageError
 from cellyard.ranges import share_inside
 from cellyard.study import Row, Rows, Study
 from cellyard.text import range_name
@@ -103,9 +104,14 @@ def _named(metric: str) -> str:
 
 
 def means(rows: Rows, parameter: str, metric: str = "efficiency") -> dict[Any, float]:
-    """Mean of a metric by value of a parameter."""
-    values = dict.fromkeys(row[parameter] for row in rows)
-    return {value: mean(rows.where(**{parameter: value}).values(metric)) for value in values}
+    """Mean of a metric by value of a parameter, over the rows where it is defined; raises `UsageError` where it is in none."""
+    values = {row[parameter]: rows.where(**{parameter: row[parameter]}).values(metric) for row in rows}
+    for value, found in values.items():
+        if not found:
+            raise UsageError(
+                f"{metric} is defined in no row with {parameter} = {value}, so that nothing can be said of its mean"
+            )
+    return {value: mean(found) for value, found in values.items()}
 
 
 def apart(of: Mapping[Any, float]) -> float:
