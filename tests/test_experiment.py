@@ -78,6 +78,9 @@ def test_run_answers_and_writes_its_files(small: Path, cli: Cli, tmp_path: Path)
     one = points[3]
     assert float(one["efficiency.mean"]) == pytest.approx(sum(own) / 3)
     assert (folder / "experiment.toml").read_text() == SMALL
+    (folder / "lan.toml").write_text((folder / "base.toml").read_text())
+    assert cli("experiment", "check", folder / "experiment.toml").returncode == 0
+    assert Scenario.read(folder / "base.toml") == Scenario.read(tmp_path / "lan.toml", overrides={"duration": "200 ms"})
     scenario = Scenario.read(tmp_path / "lan.toml", overrides={"duration": "200 ms", "switch.west.ubr.drop": "epd"})
     assert own == scenario.run(replications=3).values("efficiency")
 

@@ -20,8 +20,9 @@ def folder(experiment: Experiment, out: Path, origin: Mapping[str, Any], *, over
 
 
 def add(files: FileSet, text: str, outcome: Outcome, document: Mapping[str, Any]) -> None:
-    """The description, the document as JSON, and CSV files: points, runs, and each table of the answer."""
+    """The description and the scenario that it varies, the document as JSON, and CSV files: points, runs, and each table of the answer."""
     files.add("experiment.toml", text)
+    files.add("base.toml", outcome.experiment.plan.base.to_toml())
     files.add("results.json", _lines(document))
     files.add("points.csv", csv_text(document["points"]))
     files.add("runs.csv", csv_pieces(outcome.records))
