@@ -523,3 +523,15 @@ def test_numbers_of_numpy_and_any_sequence_can_be_drawn() -> None:
     assert figure.axes[0].get_xlim() == (0.5, 1.5)
     _, axes = plot.panels(cast(Any, np.int64(2)), width=cast(Any, np.float64(5)))
     assert len(axes) == 2
+
+
+@pytest.mark.parametrize("kind", ["png", "svg", "SVG", "pdf"])
+def test_a_figure_is_the_same_file_whenever_it_is_made(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = []
+    for seconds in ("1000000000", "1000000001"):
+        monkeypatch.setenv("SOURCE_DATE_EPOCH", seconds)  # what matplotlib takes for the time of day
+        with plot.style():
+            figure, (axes,) = plot.panels(1)
+            axes.plot([0, 1], [1, 2])
+            files.append(plot.saved(figure, kind))
+    assert files[0] == files[1]

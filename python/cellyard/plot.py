@@ -37,6 +37,9 @@ Window: TypeAlias = tuple[float | None, float | None]
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#555555")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 
+#: Kinds of files that would have the time of day in them.
+DATED = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}
+
 #: Lines of the colours' first round, second, third.
 DASHES = ("-", "--", ":")
 
@@ -184,9 +187,9 @@ def can_save(path: Path) -> None:
 
 
 def saved(figure: Figure, kind: str, **options: Any) -> bytes:
-    """A figure as a file of this kind ("png"); ``options`` are those of ``savefig``."""
+    """A figure as a file of this kind ("png"), the same whenever it is made; ``options`` are those of ``savefig``."""
     content = BytesIO()
-    figure.savefig(content, format=kind, **options)
+    figure.savefig(content, format=kind, metadata=DATED.get(kind.lower()), **options)
     return content.getvalue()
 
 

@@ -79,7 +79,7 @@ def draw(document: Mapping[str, Any], files: FileSet) -> list[dict[str, str]]:
     for drawn in figures(document):
         png = plot.saved(drawn.figure, "png", dpi=160)
         files.add(f"{drawn.name}.png", png)
-        files.add(f"{drawn.name}.pdf", plot.saved(drawn.figure, "pdf", metadata={"CreationDate": None}))
+        files.add(f"{drawn.name}.pdf", plot.saved(drawn.figure, "pdf"))
         data = base64.b64encode(png).decode()
         pictures.append({"name": drawn.name, "title": drawn.title, "text": drawn.text, "data": data})
     return pictures

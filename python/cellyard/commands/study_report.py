@@ -81,7 +81,7 @@ def draw(study: Study, rows: Rows, files: FileSet) -> list[Picture]:
         drawn = drawing()
         png = plot.saved(drawn.figure, "png", dpi=160)
         files.add(f"{drawn.name}.png", png)
-        files.add(f"{drawn.name}.pdf", plot.saved(drawn.figure, "pdf", metadata={"CreationDate": None}))
+        files.add(f"{drawn.name}.pdf", plot.saved(drawn.figure, "pdf"))
         data = base64.b64encode(png).decode()
         pictures.append(Picture(drawn.name, drawn.title, drawn.text, data))
         if time.monotonic() - told >= LINE_SECONDS:

@@ -131,7 +131,7 @@ class Compare:
     def _told(self, records: Sequence[Mapping[str, Any]], sentences: Sequence[str]) -> list[str]:
         """All sentences where they are few; where they are many or of several points, first how often each variant was better by metric."""
         told = [] if len(sentences) > MOST_SENTENCES else list(sentences)
-        if told and not any(self.axis != name and name not in _COLUMNS for name in records[0]):
+        if told and not any(self.axis != name and name not in COMPARED for name in records[0]):
             return told
         return [*(self._counted(metric, records) for metric in self.metrics), *told]
 
@@ -166,17 +166,9 @@ MOST_RANKED = 12
 #: What stands in place of the better variant where there is none.
 OPEN = "not told apart"
 #: Columns of the table beside those of the other axes.
-_COLUMNS = (
-    "metric",
-    "variant",
-    "against",
-    "difference",
-    "difference_low",
-    "difference_high",
-    "probability",
-    "better",
-    "pairs",
-)
+COMPARED = (
+    "metric", "variant", "against", "difference", "difference_low", "difference_high", "probability", "better", "pairs",
+)  # fmt: skip
 
 
 class Comparison(NamedTuple):

@@ -8,6 +8,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from cellyard.errors import UsageError
+from cellyard.experiment.compare import COMPARED
 from cellyard.experiment.records import range_of, side_by_side
 from cellyard.experiment.sentences import number
 from cellyard.plot import (
@@ -449,17 +450,6 @@ def _differences(records: Sequence[Mapping[str, Any]]) -> Drawn:
     )
     places = [place for (place,) in _in_lines(grid, len(metrics), 1)]
     left: list[str] = []
-    told = (
-        "metric",
-        "variant",
-        "against",
-        "difference",
-        "difference_low",
-        "difference_high",
-        "probability",
-        "better",
-        "pairs",
-    )
     for i, (place, metric) in enumerate(zip(places, metrics, strict=True)):
         for y, one in enumerate(shown[metric]):
             sure = one["better"] != "not told apart"
@@ -471,7 +461,9 @@ def _differences(records: Sequence[Mapping[str, Any]]) -> Drawn:
             )
             place.plot([one["difference"]], [y], marker="o", markersize=4, color=COLOURS[0] if sure else "#999999")
         names = [
-            ", ".join([f"{one['variant']} - {one['against']}", *(f"{k} {v}" for k, v in one.items() if k not in told)])
+            ", ".join(
+                [f"{one['variant']} - {one['against']}", *(f"{k} {v}" for k, v in one.items() if k not in COMPARED)]
+            )
             for one in shown[metric]
         ]
         is_as_left = i % across > 0 and names == left
