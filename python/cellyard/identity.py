@@ -27,12 +27,12 @@ class Identity:
     @property
     def scenario_hash(self) -> bytes:
         """Hash of the scenario."""
-        return _of_text(self.scenario)
+        return text_hash(self.scenario)
 
     @property
     def keep_hash(self) -> bytes:
         """Hash of what is kept; `WHOLE` for all."""
-        return _of_text(self.keep) if self.keep else WHOLE
+        return text_hash(self.keep) if self.keep else WHOLE
 
     @cached_property
     def run(self) -> bytes:
@@ -53,13 +53,8 @@ def run_hash(scenario: bytes, replication: int | None, engine: str) -> bytes:
     return _hash(scenario + f"\n{replication}\n{engine}".encode())
 
 
-def scenario_hash(text: str) -> bytes:
-    """Hash of a scenario in canonical JSON."""
-    return _of_text(text)
-
-
 @lru_cache(maxsize=1024)
-def _of_text(text: str) -> bytes:
+def text_hash(text: str) -> bytes:
     """Hash of a text, of which the replications of a scenario have one in common."""
     return _hash(text.encode())
 

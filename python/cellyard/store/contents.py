@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from cellyard.errors import UsageError
-from cellyard.identity import WHOLE, run_hash, scenario_hash
+from cellyard.identity import WHOLE, run_hash, text_hash
 from cellyard.store.content import DamageError
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ def canonical(store: Store, scenario: bytes) -> str:
     try:
         return _canonical(store, scenario)
     except DamageError:
-        raise _damage(store, f"the scenario {scenario.hex()}", DamageError("its hash does not match")) from None
+        raise _damage(store, f"the scenario {scenario.hex()}", "its hash does not match") from None
 
 
 def _canonical(store: Store, scenario: bytes) -> str:
@@ -144,15 +144,15 @@ def _canonical(store: Store, scenario: bytes) -> str:
         text = zlib.decompress(found[0]).decode() if found else ""
     except (zlib.error, ValueError):
         text = ""
-    if scenario_hash(text) != scenario:
+    if text_hash(text) != scenario:
         raise DamageError("the hash of its scenario does not match")
     return text
 
 
-def _damage(store: Store, what: str, error: Exception) -> UsageError:
+def _damage(store: Store, what: str, why: object) -> UsageError:
     """That something in a store is damaged, and what to do."""
     how = f"`cellyard store prune {store.path} --damaged` removes what is damaged"
-    return UsageError(f"{store.path}: {what} is not as it was written: {error}; {how}")
+    return UsageError(f"{store.path}: {what} is not as it was written: {why}; {how}")
 
 
 def scenario(store: Store, one: bytes) -> Scenario:
@@ -187,7 +187,7 @@ def result(store: Store, run: StoredRun, keep: bytes = WHOLE) -> Mapping[str, An
 def check(store: Store, run: StoredRun) -> None:
     """Raise `UsageError` where a run is not known by what it is."""
     if not run.is_consistent:
-        raise _damage(store, run.label, DamageError(_UNKNOWN))
+        raise _damage(store, run.label, _UNKNOWN)
 
 
 def columns(store: Store, run: StoredRun) -> dict[str, Any]:
