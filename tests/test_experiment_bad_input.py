@@ -67,6 +67,11 @@ WRONG = {
         f"{AXIS}\n{VALUES}", 'name = "buffer"\npath = "switch.west.ubr.drop"\nvalues = ["epd", { kind = "fba" }]',
         "9:18: axis[0].values[1]: switch[0].ubr.drop.policy: is missing, and `kind` is an unknown field", "did you mean `policy`?",
     ),
+    "column of the answer": (
+        f'{AXIS}\n{VALUES}\n\n[question]\nkind = "find"\naxis = "buffer"',
+        f'{AXIS}\nname = "share_low"\n{VALUES}\n\n[question]\nkind = "find"\naxis = "share_low"',
+        '8:1: axis[0].name = "share_low": is a column of the answer', "another name; not share, share_low,",
+    ),
     "column": (
         '["efficiency", "cell_loss_ratio"]', '{ buffer_cells = "totals.max_queue_cells", cell_loss_ratio = "totals.cell_loss_ratio" }',
         '6:1: axis[0].name = "buffer": has the column of the metric buffer_cells', "another name of the axis",

@@ -36,6 +36,10 @@ class Compare:
     confidence: float = CONFIDENCE
     kind: ClassVar[str] = "compare"
 
+    def columns(self, axis: str) -> tuple[str, ...]:
+        """What an axis cannot be called: columns of the table, in which the axis that is compared has none of its own."""
+        return () if axis == self.axis else COMPARED
+
     def expected(self, plan: Plan) -> Expected:
         """All points."""
         dimension = plan.dimension(self.axis)

@@ -45,6 +45,10 @@ class Find:
     checks: int = CHECKS
     kind: ClassVar[str] = "find"
 
+    def columns(self, axis: str) -> tuple[str, ...]:
+        """What no axis can be called: columns of the table."""
+        return ("share", "share_low", "share_high", "values_tried", "assumption")
+
     def expected(self, plan: Plan) -> Expected:
         """What a search tries at most, for every point of the other axes: where values are few enough, all of them."""
         dimension = plan.dimension(self.axis)

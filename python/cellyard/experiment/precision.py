@@ -41,6 +41,10 @@ class Precision:
     confidence: float = CONFIDENCE
     kind: ClassVar[str] = "precision"
 
+    def columns(self, axis: str) -> tuple[str, ...]:
+        """What no axis can be called: columns of the table."""
+        return ("runs", "reached")
+
     def expected(self, plan: Plan) -> Expected:
         """At most ``most`` replications of all points."""
         return Expected(plan.size(), plan.size() * max(self.most, plan.replications), at_most=True)

@@ -73,12 +73,6 @@ def read_toml(text: str, file: str, folder: Path) -> tuple[Plan, Any]:
     return read(data, Problems(name, places(text)), folder)
 
 
-#: Columns of the tables of answers, which stand beside those of axes.
-OF_TABLES = (
-    "variant", "against", "difference", "probability", "better", "pairs", "reached", "values_tried", "assumption", "first", "total",
-)  # fmt: skip
-
-
 def _place_of(message: str, text: str) -> tuple[int, int]:
     """Where an error of `tomllib` says that it is."""
     if found := re.search(r"line (\d+), column (\d+)", message):
@@ -342,10 +336,10 @@ def _go_together(plan: Plan, axes: Mapping[int, Axis], problems: Problems) -> No
 
 
 def _have_columns(plan: Plan, question: Any, axes: Mapping[int, Axis], problems: Problems) -> None:
-    """Note axes whose column in the tables is that of a metric, or of the answer; an axis that is compared has none there."""
+    """Note axes whose column in the tables is that of a metric, or of the answer."""
     for place, axis in axes.items():
-        if axis.name in OF_TABLES and axis.name != getattr(question, "axis", None):
-            allowed = f"another name; not {', '.join(OF_TABLES)}"
+        if hasattr(question, "columns") and axis.name in (taken := question.columns(axis.name)):
+            allowed = f"another name; not {', '.join(taken)}"
             problems.add(("axis", place, "name"), axis.name, "is a column of the answer", allowed=allowed)
         ends = [axis.values.at(share) for share in (0.0, 1.0)] if isinstance(axis.values, Range) else axis.levels
         columns = {name for row in as_columns([{axis.name: level.label} for level in ends]) for name in row}
