@@ -204,6 +204,22 @@ impl Feed {
         self.queue.front().map_or(Time::NEVER, |run| run.time)
     }
 
+    /// The run that is number `i` to arrive, the head being number 0; `None` if nothing is known of it.
+    #[inline(always)]
+    pub fn get(&self, i: usize) -> Option<&Run> {
+        if i > 0 {
+            self.queue.get(i - 1)
+        } else {
+            Some(&self.head).filter(|head| head.n > 0)
+        }
+    }
+
+    /// Takes the first `n` runs off, at least one; false when the feed is then empty.
+    pub fn skip_runs(&mut self, n: usize) -> bool {
+        self.queue.drain(..n - 1);
+        self.skip(self.head.n)
+    }
+
     /// Takes `n` cells off the head; false when the feed is then empty.
     #[inline]
     pub fn skip(&mut self, n: u32) -> bool {

@@ -89,6 +89,8 @@ pub struct Inputs {
     members: Vec<arithmetic::Member>,
     /// By input: those whose cells are taken in turns of one.
     merged: Vec<arithmetic::Merged>,
+    /// Inputs whose cells come at one distance, and when the next one does; none but while they are taken.
+    turns: Vec<(Time, u32)>,
 }
 
 impl Inputs {
@@ -101,6 +103,7 @@ impl Inputs {
             group: Vec::new(),
             members: Vec::new(),
             merged: Vec::new(),
+            turns: Vec::new(),
         }
     }
 

@@ -243,6 +243,42 @@ fn cells_of_one_input_at_another_distance_do_not_go_with_those_before_them() {
     .unwrap();
 }
 
+/// Two sources at half the rate of the link take turns, out of step, and each other cell of a third, at a third of that rate, comes at the very instant of
+/// one of the first.
+#[test]
+fn a_cell_that_comes_with_one_of_those_in_turns_is_no_sooner_than_that() {
+    let red = DropPolicy::AtmRed(RedParams {
+        w_q: Ratio::new(1, 10),
+        max_p: Ratio::new(1, 10),
+        min_th: Threshold::Cells(20),
+        max_th: Threshold::Cells(100),
+        segment_cells: Some(1),
+        average: RedAverage::Cell,
+        spacing: false,
+    });
+    let traffic = |_| {
+        Traffic::Udp(UdpParams {
+            datagram_size: 2_000,
+            rate: build::OC3,
+            on: None,
+            off: Span::ZERO,
+        })
+    };
+    let duration = Span::from_milliseconds(12);
+    let mut net = build::dumbbell(3, Span::ZERO, duration, None, red, traffic);
+    let cell_time = 68_900_000;
+    net.vcs[1].start = Span(cell_time / 2);
+    for (host, part) in [("a0", 2), ("a1", 2), ("a2", 3)] {
+        let link = net.links.iter_mut().find(|link| link.from == host);
+        link.expect("it has one").rate.0 /= part;
+    }
+    agrees(&Case {
+        scenario: net,
+        replication: None,
+    })
+    .unwrap();
+}
+
 /// These are worth their time only where much is tagged and refused.
 #[test]
 fn cells_are_tagged_and_refused_in_many_of_these() {

@@ -4,9 +4,11 @@
 //! taken back; so no cell need be stored. What remains of a cell is the question, its place behind the last one, and its way on.
 //!
 //! Where the policy alone is asked, all else is brought up to date once for the cells of a run that it lets in: as in `merged.rs`, and where cells come one
-//! per cell time, of one input or of several in rounds (`rounds.rs`), for as many as come before anything else does.
+//! per cell time, of one input or of several in rounds (`rounds.rs`), for as many as come before anything else does. Where they come farther apart, nobody
+//! looks for the place of an input that goes on as those before it did (`turns.rs`), and cells of one flow that stand there as runs of their own are taken
+//! together (`singles.rs`).
 
-use super::{Arithmetic, Merged, merged, rounds};
+use super::{Arithmetic, Merged, merged, rounds, singles, turns};
 use crate::cells::{Fate, FrameState, RM, Run};
 use crate::fabric::Fabric;
 use crate::port::Inputs;
@@ -121,6 +123,9 @@ impl Arithmetic {
                 self.judge_group(inputs, fabric, time);
                 continue;
             }
+            if !together && self.judge_apart(fabric, inputs, limit, horizon) {
+                continue;
+            }
             let feed = inputs.feed(input);
             let merged = merged::of(&mut inputs.merged, input);
             let mut next = Some(time);
@@ -140,6 +145,43 @@ impl Arithmetic {
                 None => inputs.order.pop(),
             }
         }
+    }
+
+    /// Takes cells of the first input, before `limit` while no other brings any, or its cells and those of others in turns before `horizon`; false if
+    /// neither applies, and then nothing has happened.
+    #[inline(never)]
+    fn judge_apart(
+        &mut self,
+        fabric: &mut Fabric,
+        inputs: &mut Inputs,
+        limit: Time,
+        horizon: Time,
+    ) -> bool {
+        let Some((time, input)) = inputs.order.first() else {
+            return false;
+        };
+        let run = next_run(inputs, fabric, input);
+        let period = run.period;
+        if run.n > 1 {
+            let next = inputs.order.get(1);
+            let next = next.filter(|&(next, _)| next < horizon.min(time + period));
+            let in_turns =
+                next.is_some_and(|(_, next)| turns::apply(self, next_run(inputs, fabric, next)));
+            if in_turns {
+                turns::run(self, fabric, inputs, period, horizon);
+            }
+            return in_turns;
+        }
+        let feed = inputs.feed(input);
+        let merged = merged::of(&mut inputs.merged, input);
+        if merged.is_under_way() || !singles::apply(&fabric.feeds[feed], limit) {
+            return false;
+        }
+        let more = singles::judge(self, fabric, merged, feed, limit);
+        if let Some(more) = more {
+            inputs.go_on(fabric, feed, more);
+        }
+        more.is_some()
     }
 
     /// Whether each of the inputs whose cells come within a cell time, of which there are several, brings more of them, one per cell time. Then
@@ -320,9 +362,21 @@ impl Arithmetic {
         }
     }
 
+    /// The same as [`Arithmetic::judge_next`], as a function of its own.
+    #[inline(never)]
+    pub(super) fn judge_another(
+        &mut self,
+        fabric: &mut Fabric,
+        merged: &mut Merged,
+        feed: usize,
+        time: Time,
+    ) -> Option<Time> {
+        self.judge_next(fabric, merged, feed, time)
+    }
+
     /// Takes the next cell of `feed`, which arrives at `time`. When the one after it comes, if the feed has more.
     #[inline(always)]
-    fn judge_next(
+    pub(super) fn judge_next(
         &mut self,
         fabric: &mut Fabric,
         merged: &mut Merged,
@@ -353,7 +407,13 @@ impl Arithmetic {
     #[inline(always)]
     fn may_merge(&self, run: &Run) -> bool {
         debug_assert!(run.n == 1 || run.flags & RM == 0);
-        run.n > 1 && self.judged.as_ref().is_some_and(|judged| judged.may_merge)
+        run.n > 1 && self.may_merge_any()
+    }
+
+    /// The same of any run, but for RM cells.
+    #[inline(always)]
+    pub(super) fn may_merge_any(&self) -> bool {
+        self.judged.as_ref().is_some_and(|judged| judged.may_merge)
     }
 
     /// Takes the first cell of `feed`; with it the rest of its frame, if that is lost too. Whether the feed has more.
@@ -385,20 +445,13 @@ impl Arithmetic {
     #[inline(always)]
     pub(super) fn let_in(&mut self, fabric: &mut Fabric, feed: usize, idle: Option<u64>) -> bool {
         let run = &fabric.feeds[feed].head;
-        let (t, c) = (run.time.0 as i64, self.cell_time.0 as i64);
+        let t = run.time.0 as i64;
         let hop = &mut fabric.hops[run.hop as usize];
         hop.frame_state = FrameState::accepted(run.frame);
         hop.arrived += 1;
-        self.accepted += 1;
-        if idle.is_some() {
-            self.busy_since = t;
-            self.start = t;
-        } else {
-            let free = self.start + c;
-            let ahead = self.ahead(free, t);
-            raise(&mut self.longest, ahead);
-            self.start = free;
-            self.queue_time += (free.min(fabric.end.0 as i64) - t) as u128;
+        self.take_place(t, idle.is_some());
+        if idle.is_none() {
+            self.queue_time += (self.start.min(fabric.end.0 as i64) - t) as u128;
             if let Some(counts) = &mut self.counts {
                 counts.add_one(hop.local);
             }
@@ -414,9 +467,33 @@ impl Arithmetic {
         fabric.feeds[feed].skip(1)
     }
 
+    /// When the cell that arrives at `t`, and finds the port idle or not, starts if it is accepted.
+    #[inline(always)]
+    pub(super) fn start_of(&self, t: i64, idle: bool) -> i64 {
+        if idle {
+            t
+        } else {
+            self.start + self.cell_time.0 as i64
+        }
+    }
+
+    /// Puts it behind the last one.
+    #[inline(always)]
+    pub(super) fn take_place(&mut self, t: i64, idle: bool) {
+        let start = self.start_of(t, idle);
+        if idle {
+            self.busy_since = t;
+        } else {
+            let ahead = self.ahead(start, t);
+            raise(&mut self.longest, ahead);
+        }
+        self.start = start;
+        self.accepted += 1;
+    }
+
     /// For how many whole cell times the port has been idle, if the cell that arrives at `time` finds it so, and X.
     #[inline(always)]
-    fn found(&mut self, time: Time) -> (Option<u64>, QueueView) {
+    pub(super) fn found(&mut self, time: Time) -> (Option<u64>, QueueView) {
         let Some(judged) = &mut self.judged else {
             unreachable!("the gate judges each cell");
         };
@@ -441,7 +518,7 @@ impl Arithmetic {
 
     /// Whether a cell that finds `queue` and is let in by the policy is accepted.
     #[inline(always)]
-    fn has_room(&self, queue: &QueueView) -> bool {
+    pub(super) fn has_room(&self, queue: &QueueView) -> bool {
         let judged = self.judged.as_ref();
         judged.is_some_and(|judged| queue.waiting < judged.room)
     }

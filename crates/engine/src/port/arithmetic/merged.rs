@@ -11,6 +11,7 @@
 //! taken in this way at any distance (`judged.rs`).
 
 use super::Arithmetic;
+use super::way::Way;
 use crate::cells::{Arrival, ENDS_FRAME, Fate, FrameState, Run};
 use crate::fabric::{Fabric, Next};
 use crate::port::Inputs;
@@ -18,48 +19,6 @@ use crate::port::drop::{Decision, QueueView};
 use crate::port::gate::Gate;
 use crate::tally::raise;
 use crate::units::{Span, Time};
-
-/// What is the same for all cells of a hop.
-#[derive(Clone, Debug)]
-struct Way {
-    /// The hop; [`NO_HOP`] before the first one.
-    hop: u32,
-    /// Number of its flow, and that among those of the port.
-    flow: u32,
-    vc: u32,
-    /// Whether delays of its cells are counted at their host.
-    is_data: bool,
-    /// Where they go on.
-    next: Next,
-    /// Starts before which, and from which on, they are not in time.
-    from: i64,
-    to: i64,
-    /// From the start of a cell to its arrival there.
-    beyond: Span,
-}
-
-const NO_HOP: u32 = u32::MAX;
-
-impl Way {
-    fn new(kernel: &Arithmetic, fabric: &Fabric, index: u32) -> Way {
-        let hop = &fabric.hops[index as usize];
-        let beyond = kernel.cell_time + hop.latency;
-        let (from, to) = match hop.next {
-            Next::Host => fabric.measured,
-            Next::Port { .. } => (Time::ZERO, fabric.end),
-        };
-        Way {
-            hop: index,
-            flow: hop.flow.0,
-            vc: hop.local,
-            is_data: hop.is_data && hop.next == Next::Host,
-            next: hop.next,
-            from: from.0 as i64 - beyond.0 as i64,
-            to: to.min(fabric.end).0 as i64 - beyond.0 as i64,
-            beyond,
-        }
-    }
-}
 
 /// An input whose run at the head of its feed is being taken.
 #[derive(Clone, Debug)]
@@ -89,16 +48,7 @@ impl Default for Merged {
             run: Run::default(),
             taken: 0,
             begins: false,
-            way: Way {
-                hop: NO_HOP,
-                flow: 0,
-                vc: 0,
-                is_data: false,
-                next: Next::Host,
-                from: 0,
-                to: 0,
-                beyond: Span::ZERO,
-            },
+            way: Way::default(),
             limit: 0,
             later_limit: 0,
             unhindered: Span::ZERO,
@@ -195,6 +145,13 @@ impl Merged {
         gate.ask_policy(&self.run, begins, self.way.vc, queue, idle)
     }
 
+    /// The way of the cells of `hop`, where no run is being taken.
+    #[inline(always)]
+    pub fn way_of(&mut self, hop: u32, kernel: &Arithmetic, fabric: &Fabric) -> &Way {
+        self.way.turn_to(hop, kernel, fabric);
+        &self.way
+    }
+
     /// Begins with the run at the head of `feed`; false if the conditions do not hold.
     #[inline(always)]
     pub fn join(&mut self, kernel: &Arithmetic, fabric: &mut Fabric, feed: usize) -> bool {
@@ -207,9 +164,7 @@ impl Merged {
         {
             return false;
         }
-        if self.way.hop != run.hop {
-            self.way = Way::new(kernel, fabric, run.hop);
-        }
+        self.way.turn_to(run.hop, kernel, fabric);
         let lowest = kernel.full.min(kernel.refusal);
         self.limit = if begins { lowest } else { kernel.full };
         self.later_limit = if run.is_single() { lowest } else { kernel.full };
@@ -228,7 +183,7 @@ impl Merged {
         let wait = ahead + kernel.cell_time.0 as i64;
         let idle = wait < i64::from(!kernel.arrival_first);
         let start = time.0 as i64 + wait.max(0);
-        if ahead >= self.limit || start < self.way.from || start >= self.way.to {
+        if ahead >= self.limit || !self.way.is_in_time(start) {
             return false;
         }
         if idle {
@@ -238,6 +193,8 @@ impl Merged {
             debug_assert!(kernel.busy_since < time.0 as i64, "cells come together");
             raise(&mut kernel.longest, wait);
         }
+        kernel.start = start;
+        kernel.accepted += 1;
         self.go(kernel, fabric, start, Span(wait.max(0) as u64));
         true
     }
@@ -253,20 +210,11 @@ impl Merged {
         idle: bool,
     ) -> bool {
         let t = time.0 as i64;
-        let start = if idle {
-            t
-        } else {
-            kernel.start + kernel.cell_time.0 as i64
-        };
-        if start < self.way.from || start >= self.way.to {
+        let start = kernel.start_of(t, idle);
+        if !self.way.is_in_time(start) {
             return false;
         }
-        if idle {
-            kernel.busy_since = t;
-        } else {
-            let ahead = kernel.ahead(start, t);
-            raise(&mut kernel.longest, ahead);
-        }
+        kernel.take_place(t, idle);
         self.go(kernel, fabric, start, Span((start - t) as u64));
         true
     }
@@ -274,8 +222,6 @@ impl Merged {
     /// The next cell starts at `start`, and has waited so long.
     #[inline(always)]
     fn go(&mut self, kernel: &mut Arithmetic, fabric: &mut Fabric, start: i64, wait: Span) {
-        kernel.start = start;
-        kernel.accepted += 1;
         let age = self.unhindered + wait;
         self.sum += u128::from(age.0);
         match self.way.next {

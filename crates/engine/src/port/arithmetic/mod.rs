@@ -19,7 +19,10 @@ mod judged;
 mod merged;
 mod rounds;
 mod series;
+mod singles;
 mod straight;
+mod turns;
+mod way;
 
 use super::drop::QueueView;
 use super::gate::Gate;

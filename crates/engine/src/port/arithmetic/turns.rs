@@ -1,0 +1,91 @@
+//! A shortcut of the arithmetic kernel where the gate judges each cell: inputs whose cells come at one distance, in turns.
+//!
+//! Sources on links of one rate bring their cells at one distance, which is more than a cell time. As long as they do, an input that has brought one comes
+//! next after all others of them, and nobody need look for its place: they stand in a circle. An input is put into the circle when its cells begin to come
+//! at that distance, and taken out when one does not. Those that are not in it stay in the order of all.
+//!
+//! Conditions: no two cells come together, and no input brings one per cell time.
+
+use super::{Arithmetic, merged};
+use crate::cells::Run;
+use crate::fabric::Fabric;
+use crate::port::Inputs;
+use crate::units::{Span, Time};
+
+/// Whether the cells of `run` may come between those of others.
+#[inline(always)]
+pub fn apply(kernel: &Arithmetic, run: &Run) -> bool {
+    run.n == 1 || run.period != kernel.cell_time
+}
+
+/// Takes cells that arrive before `horizon`, at least one, until several come together, or one from an input that brings one per cell time. The first comes
+/// alone, and the next of its input `period` later.
+#[inline(never)]
+pub fn run(
+    kernel: &mut Arithmetic,
+    fabric: &mut Fabric,
+    inputs: &mut Inputs,
+    period: Span,
+    horizon: Time,
+) {
+    let Inputs {
+        order,
+        merged,
+        turns,
+        first_feed,
+        ..
+    } = inputs;
+    let first_feed = *first_feed;
+    // Who is next in the circle.
+    let mut at = 0;
+    while let Some((time, input)) = order.first() {
+        let in_turn = turns.get(at).map_or(Time::NEVER, |&(time, _)| time);
+        let limit = in_turn.min(order.second_time()).min(horizon);
+        let feed = first_feed + input as usize;
+        let merged_of = merged::of(merged, input);
+        let run = merged_of.next_run(&fabric.feeds[feed].head);
+        if time >= limit || !apply(kernel, run) {
+            break;
+        }
+        let next = kernel.judge_another(fabric, merged_of, feed, time);
+        match next {
+            Some(next) if next == time + period => {
+                order.pop();
+                turns.insert(at, (next, input));
+                at = (at + 1) % turns.len();
+            }
+            Some(next) => order.postpone_first(next),
+            None => order.pop(),
+        }
+        // Those in the circle.
+        let other = order
+            .first()
+            .map_or(Time::NEVER, |(time, _)| time)
+            .min(horizon);
+        while let Some((time, input)) = turns.get_mut(at) {
+            if *time >= other {
+                break;
+            }
+            let (input, feed) = (*input, first_feed + *input as usize);
+            let next = kernel.judge_next(fabric, &mut merged[input as usize], feed, *time);
+            *time += period;
+            let goes_on = next == Some(*time);
+            if goes_on {
+                at += 1;
+            } else {
+                turns.remove(at);
+            }
+            if at == turns.len() {
+                at = 0;
+            }
+            if let Some(next) = next.filter(|_| !goes_on) {
+                order.insert(next, input);
+                break;
+            }
+        }
+    }
+    turns.rotate_left(at);
+    for (time, input) in turns.drain(..).rev() {
+        order.insert(time, input);
+    }
+}
