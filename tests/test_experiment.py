@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from cellyard import experiment as ex
 from cellyard import ready as scenarios
+from cellyard.commands.experiment_text import answer_tables
 from cellyard.errors import UsageError
 from cellyard.experiment import reading, ready
 from cellyard.experiment.problems import Problems
@@ -316,13 +317,24 @@ def test_ready_experiments_run_in_a_small_form(name: str) -> None:
     assert outcome.answer is not None
     assert outcome.text.endswith(".")
     assert outcome.runs <= experiment.expected().runs
+    tables = {title for title, records in outcome.answer.tables.items() if records}
+    assert set(answer_tables(outcome.to_dict())) == tables, "a table is named as another part of the document"
     assert all(one["runs"] >= 1 for one in outcome.points())
 
 
-def test_ready_experiments_ask_every_question_and_each_is_a_section_of_the_docs() -> None:
+def test_every_question_is_in_the_docs_and_in_a_ready_experiment_which_is_a_section_there() -> None:
     kinds = {ready.experiment(name).question.kind for name in ready.names()}
     assert kinds == set(reading.QUESTIONS)
     page = (ROOT / "docs/experiments.md").read_text(encoding="utf-8")
+    for kind, module in reading.QUESTIONS.items():
+        (question,) = (
+            one
+            for one in vars(module).values()
+            if getattr(one, "__module__", "") == module.__name__ and hasattr(one, "kind")
+        )
+        assert question.kind == kind
+        assert getattr(ex, question.__name__) is question
+        assert f"| `{kind}` |" in page and f"`ex.{question.__name__}`" in page
     for name in ready.names():
         assert f"\n### {name}\n" in page
         assert ready.text(name).strip() in page

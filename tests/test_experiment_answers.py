@@ -60,7 +60,9 @@ def test_questions_are_of_all_metrics_unless_they_name_some() -> None:
             metrics=metrics,
             question=question,
         )
-        assert list(experiment.question.metrics) == metrics
+        asked = experiment.question
+        assert isinstance(asked, ex.Compare | ex.Sensitivity)
+        assert list(asked.metrics) == metrics
 
 
 def test_compare_does_as_better_says_where_it_says_something() -> None:

@@ -17,13 +17,14 @@ from cellyard.experiment.design import Point
 from cellyard.experiment.fields import Fields
 from cellyard.experiment.meaning import better_of
 from cellyard.experiment.plan import CONFIDENCE, Answer, Expected, Plan
+from cellyard.experiment.question import Question
 from cellyard.experiment.runner import Remembered
 from cellyard.experiment.sentences import counted, listed, number, percent, probability
 from cellyard.experiment.statistics import Estimate, Judged, estimate, holm, log_no_difference
 
 
 @dataclass(frozen=True)
-class Compare:
+class Compare(Question):
     """The variants are the values of ``axis``, by each of ``metrics`` (none stands for all); all pairs, or all ``against`` one.
 
     ``better`` says ``higher`` or ``lower`` of metrics of which what they measure does not (`better_of`).

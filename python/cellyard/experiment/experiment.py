@@ -8,24 +8,19 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal
 
 from cellyard import frame
 from cellyard.cluster import Workers
 from cellyard.errors import ScenarioError, UsageError
 from cellyard.experiment import notes, reading, records
 from cellyard.experiment.axes import Axis, Range
-from cellyard.experiment.compare import Compare
 from cellyard.experiment.design import Design, Point
 from cellyard.experiment.expression import ConditionError
-from cellyard.experiment.find import Find
-from cellyard.experiment.optimise import Optimise
 from cellyard.experiment.plan import Answer, Expected, Plan
-from cellyard.experiment.precision import Precision
 from cellyard.experiment.problems import Problems
+from cellyard.experiment.question import Question
 from cellyard.experiment.runner import Engine, Remembered, Runner, Teller
-from cellyard.experiment.sensitivity import Sensitivity
-from cellyard.experiment.table import Table
 from cellyard.grid_columns import as_columns
 from cellyard.metric_path import Number
 from cellyard.overview import outline, seconds
@@ -36,8 +31,6 @@ from cellyard.values import own, plain
 
 if TYPE_CHECKING:
     from cellyard.store import Store
-
-Question: TypeAlias = Table | Precision | Compare | Find | Optimise | Sensitivity
 
 #: Points whose scenarios are asked what they cost; of more the cost is extrapolated.
 MOST_ASKED = 200
@@ -109,8 +102,7 @@ class Experiment:
 
     def expected(self) -> Expected:
         """How many points and runs it takes, at most where it may stop earlier."""
-        found: Expected = self.question.expected(self.plan)
-        return found
+        return self.question.expected(self.plan)
 
     def cost(self) -> Cost:
         """What it is expected to take."""

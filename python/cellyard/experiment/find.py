@@ -18,6 +18,7 @@ from cellyard.experiment.design import Dimension, Point
 from cellyard.experiment.expression import ALLOWED, Condition, ConditionError
 from cellyard.experiment.fields import Fields
 from cellyard.experiment.plan import CONFIDENCE, Answer, Expected, Plan
+from cellyard.experiment.question import Question
 from cellyard.experiment.runner import Draw, Remembered
 from cellyard.experiment.sentences import counted, listed, percent
 from cellyard.experiment.statistics import share_interval
@@ -31,7 +32,7 @@ CHECKS = 3
 
 
 @dataclass(frozen=True)
-class Find:
+class Find(Question):
     """The ``want`` value of ``axis`` for which ``share`` of the replications meet all of ``require``.
 
     With ``monotone`` false every value is tried. ``checks`` values on each side of the one found are tried at the end.
@@ -48,6 +49,10 @@ class Find:
     def columns(self, axis: str) -> tuple[str, ...]:
         """What no axis can be called: columns of the table."""
         return ("share", "share_low", "share_high", "values_tried", "assumption")
+
+    def chooses(self, axis: str) -> bool:
+        """The axis that is searched."""
+        return axis == self.axis
 
     def expected(self, plan: Plan) -> Expected:
         """What a search tries at most, for every point of the other axes: where values are few enough, all of them."""

@@ -16,6 +16,7 @@ from cellyard.experiment.fields import Fields
 from cellyard.experiment.find import requirements
 from cellyard.experiment.meaning import mean_of
 from cellyard.experiment.plan import CONFIDENCE, Answer, Expected, Plan
+from cellyard.experiment.question import Question
 from cellyard.experiment.runner import Draw, Remembered
 from cellyard.experiment.sentences import counted, listed, number, spread
 from cellyard.experiment.statistics import defined
@@ -46,7 +47,7 @@ Way = Literal["highest", "lowest"]
 
 
 @dataclass(frozen=True)
-class Optimise:
+class Optimise(Question):
     """The best of ``trials`` points by ``goals``: each metric ``highest`` or ``lowest``, as means over the replications.
 
     ``require`` are conditions on those means. With one goal a trial that does badly after some of its replications is given up
@@ -64,6 +65,10 @@ class Optimise:
     def expected(self, plan: Plan) -> Expected:
         """All trials with all replications."""
         return Expected(self.trials, self.trials * plan.replications, at_most=True)
+
+    def chooses(self, axis: str) -> bool:
+        """All axes."""
+        return True
 
     def answer(self, plan: Plan, runner: Remembered) -> Answer:
         """The best point, or the Pareto front."""

@@ -19,6 +19,7 @@ from cellyard.experiment.design import Point
 from cellyard.experiment.fields import Fields
 from cellyard.experiment.meaning import within_bounds
 from cellyard.experiment.plan import CONFIDENCE, Answer, Expected, Plan
+from cellyard.experiment.question import Question
 from cellyard.experiment.runner import Draw, Remembered
 from cellyard.experiment.sentences import counted, listed, number, percent
 from cellyard.experiment.statistics import Estimate, defined, student_of
@@ -30,7 +31,7 @@ FEWEST = 5
 
 
 @dataclass(frozen=True)
-class Precision:
+class Precision(Question):
     """Each metric of ``within`` to be known to so much (half the width of its interval): a number, or ``"5 %"`` of its mean.
 
     At most ``most`` replications of a point are made.

@@ -22,6 +22,7 @@ from cellyard.experiment.find import check_condition
 from cellyard.experiment.measure import RESERVED
 from cellyard.experiment.plan import MOST_RUNS, Plan
 from cellyard.experiment.problems import Problems
+from cellyard.experiment.question import Question
 from cellyard.experiment.sentences import counted
 from cellyard.experiment.toml_lines import places
 from cellyard.grid_columns import as_columns, quantity
@@ -61,7 +62,7 @@ MOST_CHECKED = 1000
 MOST_POINTS = 1_000_000
 
 
-def read_toml(text: str, file: str, folder: Path) -> tuple[Plan, Any]:
+def read_toml(text: str, file: str, folder: Path) -> tuple[Plan, Question]:
     """The experiment in a TOML text and its question; ``file`` names it in errors. Raises `ExperimentError`."""
     name = printable(file)
     try:
@@ -86,7 +87,7 @@ def _without_place(message: str) -> str:
 
 def read(
     data: Mapping[str, Any], problems: Problems, folder: Path, *, scenario: Scenario | None = None
-) -> tuple[Plan, Any]:
+) -> tuple[Plan, Question]:
     """The experiment in plain data and its question. ``scenario`` takes the place of ``base``. Raises `ExperimentError`."""
     fields = Fields(data, (), problems, FIELDS)
     name = fields.text("name", needed="what the experiment is called, in letters, digits, - and _") or "experiment"
@@ -292,7 +293,7 @@ def _design(stated: Any, problems: Problems) -> Design:
     return Design(kind, points, 1 if seed is None else seed)  # type: ignore[arg-type]
 
 
-def _question(stated: Any, plan: Plan, problems: Problems) -> Any:
+def _question(stated: Any, plan: Plan, problems: Problems) -> Question:
     if isinstance(stated, str):
         stated = {"kind": stated}
     if not isinstance(stated, Mapping) or "kind" not in stated:
@@ -310,7 +311,8 @@ def _question(stated: Any, plan: Plan, problems: Problems) -> Any:
         return table.Table()
     module: Any = QUESTIONS[kind]
     fields = Fields(stated, ("question",), problems, ("kind", *module.FIELDS))
-    return module.read(fields, plan)
+    question: Question = module.read(fields, plan)
+    return question
 
 
 def _go_together(plan: Plan, axes: Mapping[int, Axis], problems: Problems) -> None:
@@ -335,10 +337,10 @@ def _go_together(plan: Plan, axes: Mapping[int, Axis], problems: Problems) -> No
                 )
 
 
-def _have_columns(plan: Plan, question: Any, axes: Mapping[int, Axis], problems: Problems) -> None:
+def _have_columns(plan: Plan, question: Question, axes: Mapping[int, Axis], problems: Problems) -> None:
     """Note axes whose column in the tables is that of a metric, or of the answer."""
     for place, axis in axes.items():
-        if hasattr(question, "columns") and axis.name in (taken := question.columns(axis.name)):
+        if axis.name in (taken := question.columns(axis.name)):
             allowed = f"another name; not {', '.join(taken)}"
             problems.add(("axis", place, "name"), axis.name, "is a column of the answer", allowed=allowed)
         ends = [axis.values.at(share) for share in (0.0, 1.0)] if isinstance(axis.values, Range) else axis.levels
@@ -352,13 +354,12 @@ def _have_columns(plan: Plan, question: Any, axes: Mapping[int, Axis], problems:
             )
 
 
-def _can_be_grid(plan: Plan, question: Any, axes: Mapping[int, Axis], problems: Problems) -> None:
+def _can_be_grid(plan: Plan, question: Question, axes: Mapping[int, Axis], problems: Problems) -> None:
     """Note ranges without ``steps`` where a grid needs them."""
-    if plan.design.kind != "grid" or isinstance(question, (optimise.Optimise, sensitivity.Sensitivity)):
+    if plan.design.kind != "grid":
         return
     for place, axis in axes.items():
-        searched = isinstance(question, find.Find) and question.axis == axis.name
-        if isinstance(axis.values, Range) and axis.values.steps is None and not searched:
+        if isinstance(axis.values, Range) and axis.values.steps is None and not question.chooses(axis.name):
             problems.add(
                 ("axis", place, "range", "steps"), "", "is missing", allowed="how many values a grid has on this axis"
             )

@@ -17,6 +17,7 @@ from typing import Any, ClassVar
 from cellyard.experiment.design import at_shares, scipy
 from cellyard.experiment.fields import Fields
 from cellyard.experiment.plan import CONFIDENCE, Answer, Expected, Plan, defined_or_refuse
+from cellyard.experiment.question import Question
 from cellyard.experiment.runner import Remembered
 from cellyard.experiment.sentences import counted, listed, number, percent
 from cellyard.experiment.statistics import defined, estimate
@@ -30,7 +31,7 @@ RESAMPLES = 999
 
 
 @dataclass(frozen=True)
-class Sensitivity:
+class Sensitivity(Question):
     """The indices of all axes for each of ``metrics``, from ``samples`` (a power of 2) times the number of axes plus 2 points.
 
     No ``metrics`` stand for all of the experiment.
@@ -46,6 +47,10 @@ class Sensitivity:
         """All points of the design, of which few are equal."""
         points = self.samples * (len(plan.space) + 2)
         return Expected(points, points * plan.replications, at_most=True)
+
+    def chooses(self, axis: str) -> bool:
+        """All axes."""
+        return True
 
     def answer(self, plan: Plan, runner: Remembered) -> Answer:
         """The axes in the order of their total index, for each metric."""

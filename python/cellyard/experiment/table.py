@@ -9,6 +9,7 @@ from typing import ClassVar
 from cellyard.experiment.fields import Fields
 from cellyard.experiment.meaning import mean_of
 from cellyard.experiment.plan import CONFIDENCE, Answer, Expected, Plan
+from cellyard.experiment.question import Question
 from cellyard.experiment.runner import Remembered
 from cellyard.experiment.sentences import counted, spread
 from cellyard.experiment.statistics import Estimate, defined
@@ -18,7 +19,7 @@ TOLD = 3
 
 
 @dataclass(frozen=True)
-class Table:
+class Table(Question):
     """Every point of the design, each metric with the interval of its mean."""
 
     kind: ClassVar[str] = "table"
