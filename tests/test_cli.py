@@ -11,21 +11,14 @@ import sys
 from pathlib import Path
 
 import pytest
+from cellyard.cli import app
 from cellyard.progress import Progress
 from cellyard.scenario import Scenario
+from command_line import commands
 from conftest import EXAMPLES, Cli, stored
 
-COMMANDS = [
-    [],
-    ["run"],
-    ["check"],
-    ["components"],
-    ["example"],
-    ["study"],
-    ["study", "list"],
-    ["study", "run"],
-    ["study", "report"],
-]
+#: Every command, and every group of them.
+COMMANDS = [[], *([name] for name in app.groups), *map(list, commands(app))]
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)

@@ -10,30 +10,17 @@ from typing import Annotated, Any
 
 import pytest
 from cellyard import cli, cli_command, declare
+from command_line import commands, options
 from conftest import ROOT
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 Called = tuple[str, dict[str, Any]]
 
-#: Commands and options as they are and as they are not, and values that are and are not of any option.
-COMMANDS = ["run", "check", "components", "example", "study", "list", "report", "lost", "--version"]
-OPTIONS = sorted(
-    {f"--{name.replace('_', '-')}" for name in ("set", "grid", "table", "where", "out", "plot", "plot_from", "brief")}
-    | {
-        "--replications",
-        "--seed",
-        "--jobs",
-        "--memory",
-        "--overwrite",
-        "--format",
-        "--kernel",
-        "--help",
-        "-h",
-        "--se",
-        "--",
-    }
-)
+#: Words of commands as they are and as they are not.
+COMMANDS = [*commands(cli.app), ("lost",), ("study",), ("store", "lost"), ("--version",), ("run", "list")]
+#: What is no whole option, an option of few commands or of all, and values that are and are not of any option.
+OTHERS = ["--help", "-h", "--se", "--", "--plot-from", "--brief", "--replications"]
 VALUES = [
     "lan.toml",
     "-",
@@ -93,13 +80,24 @@ def test_a_plain_line_is_read_without_typer_and_as_typer_reads_it(
     assert (name, values) == by_typer(line.split())
 
 
-@settings(max_examples=400, deadline=None)
-@given(st.lists(st.sampled_from(COMMANDS), max_size=2), st.lists(st.sampled_from(OPTIONS + 2 * VALUES), max_size=6))
-def test_what_is_read_without_typer_is_read_by_typer_alike(commands: list[str], rest: list[str]) -> None:
-    found = declare.read(cli.app, [*commands, *rest])
+def lines() -> st.SearchStrategy[list[str]]:
+    """Command lines of which some are right."""
+
+    def of(command: tuple[str, ...]) -> st.SearchStrategy[list[str]]:
+        function = commands(cli.app).get(command)
+        words = [*(options(function) if function else ()), *OTHERS, *2 * VALUES]
+        return st.lists(st.sampled_from(words), max_size=6).map(lambda rest: [*command, *rest])
+
+    return st.sampled_from(COMMANDS).flatmap(of)
+
+
+@settings(max_examples=600, deadline=None)
+@given(lines())
+def test_what_is_read_without_typer_is_read_by_typer_alike(line: list[str]) -> None:
+    found = declare.read(cli.app, line)
     if found:
         function, values = found
-        assert (function.__name__, values) == by_typer([*commands, *rest])
+        assert (function.__name__, values) == by_typer(line)
 
 
 @pytest.mark.parametrize(
@@ -114,7 +112,7 @@ def test_any_other_line_is_left_to_typer(line: str) -> None:
 
 
 @pytest.mark.parametrize("columns", [1, 50, 52, 57, 64, 70, 79, 80, 200])
-@pytest.mark.parametrize("group", [[], ["study"], ["store"], ["experiment"]], ids=" ".join)
+@pytest.mark.parametrize("group", [[], *([name] for name in cli.app.groups)], ids=" ".join)
 def test_help_of_a_group_is_what_typer_writes(
     group: list[str], columns: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
