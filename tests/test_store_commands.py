@@ -22,6 +22,9 @@ SHORT = cy.Scenario.from_toml(LAN, overrides=[("duration", "5 ms")])
 PROBED = SHORT.with_values({"name": "probed", "probe": [cy.CwndProbe(of="vc1")]})
 
 
+OF_ALL = "SELECT scenario FROM runs"
+
+
 class Goodput:
     """Keeps one number."""
 
@@ -280,6 +283,30 @@ def test_diff_tells_which_numbers_moved_and_by_how_much(cli: Cli, path: Path, mo
     assert "0 runs of both" in same and "no number moved" in same
     wrong = cli("store", "diff", path, "--from", "x", "--to", "y").stderr
     assert wrong.startswith("--from x: no run is of this build; --to y: no run is of this build; there are: ")
+
+
+def test_what_another_version_stored_is_told_and_no_fault(
+    cli: Cli, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (known,) = filled(path, Job(SHORT.canonical, 0))
+    totals = {name: value for name, value in known["totals"].items() if name != "timeouts"}
+    unknown = SHORT.canonical.replace('"policy":"epd"', '"policy":"made-up"')
+    assert unknown != SHORT.canonical
+    monkeypatch.setattr(_engine, "build", lambda: "other")
+    with Store(path) as store:
+        store.add(Job(SHORT.canonical, 0).identity, {**known, "totals": {**totals, "made_up": 1}})
+        store.add(Job(unknown.replace('"two TCPs"', '"unknown"'), 0).identity, dict(known))
+    monkeypatch.undo()
+    plot = ["plot", path, "--engine", "other", "--x", "switch.west.ubr.buffer", "--y", "efficiency", "--out", "a.png"]
+    done = cli(*plot, "--scenario", "two TCPs")
+    assert done.returncode == 2
+    assert "of another version of Cellyard: Totals has no timeouts, has made_up, which is not known" in done.stderr
+    done = cli(*plot, "--scenario", "unknown")
+    assert done.returncode == 2 and "is of another version of Cellyard: unknown variant `made-up`" in done.stderr
+    (of_it,) = csv.DictReader(
+        cli("store", "query", path, f"{OF_ALL} WHERE scenario_name = 'unknown'", "--format", "csv").stdout.splitlines()
+    )
+    assert cli("store", "scenario", path, of_it["scenario"]).stderr == done.stderr
 
 
 def test_diff_tells_of_points_that_moved(cli: Cli, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from cellyard.components import *  # noqa: F403
     from cellyard.errors import CellyardError as CellyardError
     from cellyard.errors import ExperimentError as ExperimentError
+    from cellyard.errors import OtherVersionError as OtherVersionError
     from cellyard.errors import Problem as Problem
     from cellyard.errors import RunError as RunError
     from cellyard.errors import ScenarioError as ScenarioError
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 _HOME = {
     "CellyardError": "errors",
     "ExperimentError": "errors",
+    "OtherVersionError": "errors",
     "Problem": "errors",
     "Results": "results",
     "RunError": "errors",

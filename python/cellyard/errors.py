@@ -26,6 +26,10 @@ class UnknownNameError(UsageError, KeyError):
         return str(self.args[0])  # a `KeyError` shows its text in quotes
 
 
+class OtherVersionError(UsageError, TypeError):
+    """A stored scenario or result that has what this version of Cellyard does not know, or lacks what it does: another version made it."""
+
+
 class RunError(CellyardError):
     """A run failed; other runs of the same batch are not affected. The command line ends with status 1."""
 

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
+from cellyard.errors import OtherVersionError
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -24,13 +26,21 @@ class ResultPart:
 
     @classmethod
     def from_document(cls, data: Mapping[str, Any]) -> Self:
-        """The part from the engine's document of it; raises `TypeError` unless that has exactly these fields."""
+        """The part from the engine's document of it; raises `OtherVersionError` unless that has exactly these fields."""
         names = cls.NAMES
         values = {names.get(key, key): value for key, value in data.items()} if names else dict(data)
         for name, make in cls.PARTS.items():
             if name in values:
                 values[name] = make(values[name])
-        return cls(**values)
+        try:
+            return cls(**values)
+        except TypeError:
+            known = {field.name for field in fields(cls)}
+            wrong = [f"has no {name}" for name in sorted(known - set(values))]
+            wrong += [f"has {name}, which is not known" for name in sorted(set(values) - known)]
+            raise OtherVersionError(
+                f"the result is of another version of Cellyard: {cls.__name__} {', '.join(wrong)}"
+            ) from None
 
     def __repr__(self) -> str:
         told = ((field.name, getattr(self, field.name)) for field in fields(self) if field.repr)

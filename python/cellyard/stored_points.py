@@ -137,9 +137,7 @@ def _runs(store: Store, asked: Asked, notes: list[str]) -> list[StoredRun]:
 
 def _texts(store: Store, hashes: set[bytes]) -> dict[bytes, str]:
     """The scenarios in full."""
-    from cellyard import _engine
-
-    return {one: _engine.write_toml(contents.canonical(store, one)) for one in sorted(hashes)}
+    return {one: contents.toml(store, one) for one in sorted(hashes)}
 
 
 def _where(runs: Sequence[StoredRun], scenarios: Scenarios, where: Sequence[tuple[str, str]]) -> list[StoredRun]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from cellyard.errors import UsageError
+from cellyard.errors import OtherVersionError, UsageError
 from cellyard.identity import WHOLE, run_hash, text_hash
 from cellyard.store.content import DamageError
 
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 #: Runs that are looked at in one go.
 PAGE = 1000
+
+#: Letters of what the engine says of a scenario that it cannot read.
+MOST_TOLD = 200
 
 #: What is wrong with a run whose scenario, replication and engine are not those of its hash.
 _UNKNOWN = "it is not known by what it is"
@@ -156,11 +159,22 @@ def _damage(store: Store, what: str, why: object) -> UsageError:
 
 
 def scenario(store: Store, one: bytes) -> Scenario:
-    """The scenario of that hash."""
-    from cellyard import _engine
+    """The scenario of that hash; raises `UsageError` as `toml`."""
     from cellyard.scenario import Scenario
 
-    return Scenario.from_toml(_engine.write_toml(canonical(store, one)))
+    return Scenario.from_toml(toml(store, one))
+
+
+def toml(store: Store, one: bytes) -> str:
+    """The same as a scenario file; raises `UsageError` when it is damaged, or of a version that knows more or less."""
+    from cellyard import _engine
+
+    text = canonical(store, one)
+    try:
+        return _engine.write_toml(text)
+    except ValueError as error:
+        told = f"{store.path}: the scenario {one.hex()} is of another version of Cellyard"
+        raise OtherVersionError(f"{told}: {str(error)[:MOST_TOLD]}") from None
 
 
 def scenarios(store: Store) -> dict[bytes, str]:
