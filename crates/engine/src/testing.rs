@@ -11,9 +11,12 @@ pub use crate::tally::{
 pub use crate::topology::Topology;
 
 use crate::options::{Kernel, Options, RunError};
+use crate::registry::{self, Family};
 use crate::scenario::Scenario;
 use crate::session::Session;
 use crate::units::Time;
+use serde_json::Value;
+use std::collections::HashSet;
 use std::sync::atomic::AtomicBool;
 
 /// Runs `scenario` and returns the plain counters.
@@ -42,4 +45,49 @@ pub fn run_tally(
 /// When the scenario does not pass the reader's checks, or a cell is lost from the books.
 pub fn run_twin(scenario: &Scenario, replication: Option<u64>) -> Tally {
     run_tally(scenario, replication, Kernel::Twin, true).expect("the scenario is consistent")
+}
+
+/// The components of these families, and the choices of their parameters, that none of `scenarios` has: those that tests with such
+/// scenarios leave out.
+pub fn left_out<'s>(
+    scenarios: impl IntoIterator<Item = &'s Scenario>,
+    families: &[Family],
+) -> Vec<String> {
+    let mut said = HashSet::new();
+    for scenario in scenarios {
+        let document = serde_json::to_value(scenario).expect("a scenario is data");
+        note(&document, "", &mut said);
+    }
+    let mut lacking = Vec::new();
+    for component in families.iter().flat_map(|family| family.components()) {
+        let own = component.family.tag().map(|tag| (tag, component.name));
+        let choices = component.parameters.iter().flat_map(|parameter| {
+            let choices = match parameter.kind {
+                registry::Kind::Choice(choices) => choices,
+                _ => &[],
+            };
+            choices.iter().map(|choice| (parameter.name, choice.name))
+        });
+        let missing = own.into_iter().chain(choices).filter(|(field, value)| {
+            let pair = (field.to_string(), value.to_string());
+            !said.contains(&pair)
+        });
+        let told = missing.map(|(field, value)| format!("{field} = {value} ({})", component.name));
+        lacking.extend(told);
+    }
+    lacking
+}
+
+/// Notes each text in a scenario with the field that has it.
+fn note(value: &Value, field: &str, said: &mut HashSet<(String, String)>) {
+    match value {
+        Value::Object(fields) => fields
+            .iter()
+            .for_each(|(key, inner)| note(inner, key, said)),
+        Value::Array(items) => items.iter().for_each(|item| note(item, field, said)),
+        Value::String(text) => {
+            said.insert((field.into(), text.clone()));
+        }
+        _ => {}
+    }
 }

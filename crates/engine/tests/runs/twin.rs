@@ -4,10 +4,9 @@
 use crate::common;
 use crate::common::build::{self, OC3};
 use crate::common::random;
+use cellyard_engine::registry::Family;
 use cellyard_engine::scenario::*;
-use cellyard_engine::testing::run_twin;
-use cellyard_engine::testing::{DropReason, FlowId, digest};
-use cellyard_engine::testing::{Step, Stream};
+use cellyard_engine::testing::{DropReason, FlowId, Step, Stream, digest, left_out, run_twin};
 use cellyard_engine::units::{BitRate, Span, Time};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
@@ -271,19 +270,17 @@ fn random_scenarios_make_everything_happen() {
     let mut runner = TestRunner::deterministic();
     let strategy = random::cases(3_000);
     let runs = 400;
-    let mut seen = [0usize; 15];
+    let mut reasons = vec![0usize; DropReason::ALL.len()];
+    let mut seen = [0usize; 10];
     for _ in 0..runs {
         let case = strategy.new_tree(&mut runner).unwrap().current();
         let tally = run_twin(&case.scenario, case.replication);
         let ports = || tally.ports.iter().flatten();
-        let dropped = |reason: DropReason| ports().any(|p| p.dropped()[reason] > 0);
+        for (count, &reason) in reasons.iter_mut().zip(DropReason::ALL) {
+            *count += usize::from(ports().any(|p| p.dropped()[reason] > 0));
+        }
         let tcps = || tally.vcs.iter().filter(|v| v.sender.segments > 0);
         let happened = [
-            dropped(DropReason::Policy),
-            dropped(DropReason::Full),
-            dropped(DropReason::Rest),
-            dropped(DropReason::Link),
-            dropped(DropReason::Front),
             tally.flows.iter().any(|f| f.frames_damaged > 0),
             tally.flows.iter().any(|f| f.frames_lost > f.frames_damaged),
             tally
@@ -311,6 +308,23 @@ fn random_scenarios_make_everything_happen() {
             *count += usize::from(happened);
         }
     }
-    println!("{seen:?}");
+    println!("{reasons:?} {seen:?}");
     assert!(seen.iter().all(|&n| n >= runs / 50), "{seen:?} of {runs}");
+    for (count, reason) in reasons.into_iter().zip(DropReason::ALL) {
+        assert!(count >= runs / 50, "{count} of {runs} drop for {reason:?}");
+    }
+}
+
+/// What no random scenario has is compared nowhere.
+#[test]
+fn random_scenarios_have_every_component_and_choice() {
+    let mut runner = TestRunner::deterministic();
+    let strategy = random::cases(3_000);
+    let draw = |_| strategy.new_tree(&mut runner).unwrap().current().scenario;
+    let drawn: Vec<Scenario> = (0..1_000).map(draw).collect();
+    let families = Family::ALL
+        .into_iter()
+        .filter(|&family| family != Family::Probe);
+    let left_out = left_out(&drawn, &families.collect::<Vec<_>>());
+    assert!(left_out.is_empty(), "not in runs/common: {left_out:#?}");
 }

@@ -2,10 +2,15 @@
 
 use crate::available::{end_systems, feedback};
 use crate::red;
+use cellyard_engine::registry::Family;
 use cellyard_engine::scenario::*;
+use cellyard_engine::testing::left_out;
 use cellyard_engine::units::{BitRate, CELL_BITS, Ratio, Span, TICKS_PER_SECOND};
 use proptest::option;
 use proptest::prelude::*;
+use proptest::sample;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
 
 fn span(most_ms: u64) -> impl Strategy<Value = Span> {
     let ticks = Span::from_milliseconds(most_ms).0;
@@ -352,12 +357,25 @@ fn probes() -> impl Strategy<Value = Vec<Probe>> {
             port(what, class, None, Some(interval), None)
         },
     );
+    const SAMPLED_AT_PORT: &[Observable] = &[Observable::Credit, Observable::AverageQueue];
+    let sampled = (sample::select(SAMPLED_AT_PORT), class(), 1u64..100).prop_map(
+        move |(what, class, every)| {
+            let class = (what == Observable::AverageQueue).then_some(class);
+            port(what, class, None, None, Some(every))
+        },
+    );
+    const SAMPLED_OF_VC: &[Observable] = &[
+        Observable::Delivered,
+        Observable::Cwnd,
+        Observable::Ssthresh,
+        Observable::Acr,
+        Observable::HostQueue,
+    ];
     let of_vc = prop_oneof![
-        Just((Observable::Trace, None)),
-        Just((Observable::Sequence, None)),
-        option::of(span(100)).prop_map(|i| (Observable::Delivered, i)),
-        option::of(span(100)).prop_map(|i| (Observable::Cwnd, i)),
-        span(100).prop_map(|i| (Observable::Goodput, Some(i)))
+        1 => Just((Observable::Trace, None)),
+        1 => Just((Observable::Sequence, None)),
+        4 => (sample::select(SAMPLED_OF_VC), option::of(span(100))),
+        1 => span(100).prop_map(|i| (Observable::Goodput, Some(i)))
     ]
     .prop_map(|(what, interval)| Probe {
         what,
@@ -367,7 +385,10 @@ fn probes() -> impl Strategy<Value = Vec<Probe>> {
         interval,
         every: None,
     });
-    prop::collection::vec(prop_oneof![queue, share, of_vc], 0..4)
+    prop::collection::vec(
+        prop_oneof![1 => queue, 1 => share, 1 => sampled, 2 => of_vc],
+        0..4,
+    )
 }
 
 /// Name of the host number `i` of a side.
@@ -527,6 +548,33 @@ fn with_listeners(vcs: &[Vc], switches: &mut [Switch], links: &mut [Link]) {
     }
 }
 
+/// Whether the VC, or the port of the switch, has what a probe records: the reader refuses the others.
+fn is_there(probe: &Probe, vc: &Vc, port: &Link, switch: &Switch) -> bool {
+    match probe.what {
+        Observable::Cwnd | Observable::Ssthresh | Observable::Sequence => {
+            matches!(vc.traffic, Traffic::Tcp(_))
+        }
+        Observable::Delivered | Observable::Goodput => vc.traffic.carries() == Carries::Frames,
+        Observable::Acr | Observable::HostQueue => vc.abr.is_some(),
+        Observable::Credit => {
+            let scheduler = port.scheduler.as_ref().unwrap_or(&switch.scheduler);
+            matches!(scheduler, Scheduler::GuaranteedRate { .. })
+        }
+        Observable::AverageQueue => {
+            let mut queues = port.queues.iter().chain(&switch.queues);
+            let queue = queues.find(|queue| Some(queue.class) == probe.class);
+            queue.is_some_and(|queue| {
+                let drop = &queue.drop;
+                matches!(
+                    drop,
+                    DropPolicy::AtmRed(_) | DropPolicy::CellRed(_) | DropPolicy::PacketRed(_)
+                )
+            })
+        }
+        Observable::Queue | Observable::LinkShare | Observable::Drops | Observable::Trace => true,
+    }
+}
+
 /// `n` hosts at each of two switches, VCs between them.
 fn scenario() -> impl Strategy<Value = Scenario> {
     (1usize..4).prop_flat_map(|n| {
@@ -540,13 +588,7 @@ fn scenario() -> impl Strategy<Value = Scenario> {
             let (hosts, mut switches, mut links, vcs, mut probes) = things;
             with_fronts(&mut switches, &mut links);
             with_listeners(&vcs, &mut switches, &mut links);
-            let of_tcp = |what| matches!(what, Observable::Cwnd | Observable::Sequence);
-            if !matches!(vcs[0].traffic, Traffic::Tcp(_)) {
-                probes.retain(|p| !of_tcp(p.what) || p.of != "v0");
-            }
-            if vcs[0].traffic.carries() == Carries::Cells {
-                probes.retain(|p| p.what == Observable::Trace || p.of != "v0");
-            }
+            probes.retain(|probe| is_there(probe, &vcs[0], &links[0], &switches[0]));
             Scenario {
                 hosts,
                 switches,
@@ -557,6 +599,16 @@ fn scenario() -> impl Strategy<Value = Scenario> {
             }
         })
     })
+}
+
+#[test]
+fn random_scenarios_have_every_component_and_choice() {
+    let mut runner = TestRunner::deterministic();
+    let strategy = scenario();
+    let draw = |_| strategy.new_tree(&mut runner).unwrap().current();
+    let drawn: Vec<Scenario> = (0..1_000).map(draw).collect();
+    let left_out = left_out(&drawn, &Family::ALL);
+    assert!(left_out.is_empty(), "not in {}: {left_out:#?}", file!());
 }
 
 proptest! {

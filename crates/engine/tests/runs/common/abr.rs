@@ -141,7 +141,7 @@ pub fn feedback(base: u64) -> impl Strategy<Value = Feedback> {
         },
     );
     (
-        0..5,
+        0..6,
         erica,
         (span(base, 40), 1u64..=10),
         (0u64..30, 0u64..30),
