@@ -296,17 +296,18 @@ impl Simulation {
     }
 
     /// Points of series and traced drops that all probes have recorded so far and nobody has drained.
-    pub fn recorded(&self) -> (u64, u64) {
+    pub fn recorded(&mut self) -> (u64, u64) {
         let ports = || {
             let watched = self.ports_watched.iter();
             watched.filter_map(|&port| self.ports[port].probe.as_deref())
         };
-        let vcs = self.vcs_watched.iter();
-        let vcs = vcs.filter_map(|&vc| self.hosts.vcs[vc].probe.as_deref());
         let observers = &self.fabric.observers;
-        let points = ports().map(|p| p.points()).sum::<usize>()
-            + vcs.map(|p| p.points()).sum::<usize>()
-            + observers.points();
+        let mut points = ports().map(|p| p.points()).sum::<usize>() + observers.points();
+        for &vc in &self.vcs_watched {
+            let probe = self.hosts.vcs[vc].probe.iter_mut();
+            let records = probe.flat_map(|probe| probe.records());
+            points += records.map(|(_, record)| record.len()).sum::<usize>();
+        }
         let drops = ports().map(|p| p.trace.len()).sum::<usize>()
             + observers.lost.len()
             + self.unordered.len();

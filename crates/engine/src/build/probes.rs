@@ -4,7 +4,7 @@ use super::Plan;
 use crate::abr::{mbps, terms};
 use crate::flow::{FlowId, FlowKind};
 use crate::host::traffic::{FrameSource, Source, SourceState};
-use crate::host::{StateWatch, VcProbe};
+use crate::host::{VcProbe, VcWatch};
 use crate::observe::{Observers, Share};
 use crate::options::Options;
 use crate::port::watch::{Drops, PortProbe, Quantity, Watch, When};
@@ -154,43 +154,33 @@ impl Plan<'_> {
         });
         let mut probe = VcProbe::default();
         for &(index, spec) in probes {
-            let mut state = |state: SourceState| {
+            let state = |state: SourceState| {
                 let value = match source {
                     Source::Frames(frames) => frames.state(state),
                     Source::Cells(_) => None,
                 };
-                probe.states.push(StateWatch {
-                    probe: index,
-                    state,
-                    record: Steps::new(spec.interval, value.unwrap_or(0) as f64),
-                });
+                VcWatch::State(state, Steps::new(spec.interval, value.unwrap_or(0) as f64))
             };
-            match spec.what {
+            let watch = match spec.what {
                 Observable::Cwnd => state(SourceState::Cwnd),
                 Observable::Ssthresh => state(SourceState::Ssthresh),
-                Observable::Delivered => {
-                    let steps = Steps::new(spec.interval, 0.0);
-                    probe.delivered.push((index, steps));
-                }
-                Observable::Sequence => probe.sequence.push((index, Points::default())),
-                Observable::Acr => probe.acr.push((index, Steps::new(spec.interval, acr_mbps))),
-                Observable::HostQueue => {
-                    let steps = Steps::new(spec.interval, 0.0);
-                    probe.host_queue.push((index, steps));
-                }
+                Observable::Delivered => VcWatch::Delivered(Steps::new(spec.interval, 0.0)),
+                Observable::Sequence => VcWatch::Sequence(Points::default()),
+                Observable::Acr => VcWatch::Acr(Steps::new(spec.interval, acr_mbps)),
+                Observable::HostQueue => VcWatch::HostQueue(Steps::new(spec.interval, 0.0)),
                 Observable::Goodput => {
                     let interval = interval(spec.interval);
                     let mbps = 8e-6 * TICKS_PER_SECOND as f64 / interval.0 as f64;
-                    let sum = IntervalSum::new(interval, mbps);
-                    probe.goodput.push((index, sum));
+                    VcWatch::Goodput(IntervalSum::new(interval, mbps))
                 }
                 Observable::Queue
                 | Observable::LinkShare
                 | Observable::Drops
                 | Observable::Credit
                 | Observable::AverageQueue
-                | Observable::Trace => {}
-            }
+                | Observable::Trace => continue,
+            };
+            probe.watches.push((index, watch));
         }
         Box::new(probe)
     }

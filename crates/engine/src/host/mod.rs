@@ -19,7 +19,7 @@ pub mod traffic;
 
 pub use nic::Nic;
 pub use paced::Paced;
-pub use probe::{StateWatch, VcProbe};
+pub use probe::{VcProbe, VcWatch};
 
 use crate::cells::Arrival;
 use crate::event::{EventList, Kind};

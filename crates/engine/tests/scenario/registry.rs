@@ -4,6 +4,8 @@ use cellyard_engine::registry::{
     Component, Default, Family, Kind, Parameter, as_json, json_schema,
 };
 use cellyard_engine::scenario::{Problem, Scenario, read_toml};
+use cellyard_engine::{Options, run};
+use std::sync::atomic::AtomicBool;
 
 /// A small scenario around one component, given as TOML.
 fn around(family: Family, component: &str) -> Result<Scenario, Vec<Problem>> {
@@ -131,6 +133,24 @@ fn every_component_reads_with_its_defaults() {
             let short = around(component.family, &format!("\"{}\"", component.name));
             assert_eq!(short, Ok(whole), "{}", component.name);
         }
+    }
+}
+
+/// What a probe is called is what its series is, but for traces, which are no series.
+#[test]
+fn every_probe_records_a_series() {
+    for component in Family::Probe.components() {
+        let scenario = around(component.family, &table(component, None)).expect("it reads");
+        let result = run(
+            &scenario,
+            None,
+            &Options::default(),
+            &AtomicBool::new(false),
+        )
+        .expect("it runs");
+        let series = result.series.iter().find(|s| s.what == component.name);
+        let points = series.map_or(0, |series| series.value.len());
+        assert_eq!(points > 1, component.name != "trace", "{}", component.name);
     }
 }
 
