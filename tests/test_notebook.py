@@ -14,7 +14,8 @@ import pytest
 from cellyard import experiment as ex
 from cellyard.results import Trace
 
-SCREEN = 1000
+#: Letters of 24 lines of 80.
+SCREEN = 1920
 PROBES = (cy.QueueProbe(of="west->east", interval="1 ms"), cy.CwndProbe(of="vc"), cy.TraceProbe(of="vc1"))
 
 

@@ -8,7 +8,8 @@ from typing import Any
 import cellyard as cy
 import numpy as np
 import pytest
-from cellyard import _engine, results
+from cellyard import _engine, metric_path, result_types, results, tables
+from cellyard.experiment import meaning
 from cellyard.result_part import ResultPart
 from conftest import LAN
 
@@ -107,3 +108,39 @@ def test_numbers_are_the_integers_and_floats_of_the_schema() -> None:
                 stated[field] = number == "integer"
         assert kind.numbers() == stated
     assert results.Totals.numbers()["timeouts"] and not results.Totals.numbers()["efficiency"]
+
+
+def test_every_list_within_a_run_is_a_table() -> None:
+    def lists(schema: dict[str, Any]) -> dict[str, str]:
+        """The fields that are lists of parts, with the names of these."""
+        listed = {
+            name: one["items"].get("$ref", "").rpartition("/")[2]
+            for name, one in schema["properties"].items()
+            if "items" in one
+        }
+        return {name: part for name, part in listed.items() if part}
+
+    within = {(of, field) for of, part in lists(SCHEMA).items() for field in lists(SCHEMA["$defs"][part])}
+    assert within == {(of, field) for of, field, _ in tables.WITHIN.values()}
+    # Each series is a table of points.
+    assert {"runs", *lists(SCHEMA), *tables.WITHIN} - {"series"} == set(tables.PARTS)
+
+
+def test_every_part_with_numbers_can_be_measured() -> None:
+    parts = {
+        one
+        for one in vars(result_types).values()
+        if isinstance(one, type) and issubclass(one, ResultPart) and one.numbers()
+    }
+    measured = {below.kind for parts in metric_path.PARTS.values() for below in parts.values()}
+    # These have no names.
+    assert parts - measured == {results.TransferResult, results.DroppedCell}, "not in metric_path.PARTS"
+
+
+def test_of_every_number_without_unit_it_is_known_whether_it_is_a_share() -> None:
+    units = ("_s", "_mbps", "_cells")
+    kinds = (one for one in vars(result_types).values() if isinstance(one, type) and issubclass(one, ResultPart))
+    numbers = {
+        name for kind in kinds for name, is_count in kind.numbers().items() if not is_count and not name.endswith(units)
+    }
+    assert numbers - {"host_load"} == set(meaning.SHARES), "experiment/meaning.py"

@@ -73,8 +73,8 @@ def query(
 ) -> int:
     """Ask in SQL.
 
-    Tables: runs (totals), vcs, vc_ports, transfers, back, ports, port_classes, classes, kept, scenarios, series, trace. Needs the extra
-    `data`.
+    Tables: runs (totals), vcs, vc_ports, transfers, back, end_systems, ports, port_classes, classes, kept, scenarios, series, trace.
+    Needs the extra `data`.
     """
     from cellyard.commands import store_query
 

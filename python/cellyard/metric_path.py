@@ -5,6 +5,8 @@
 ``class.vbr.cell_loss_ratio``                     of a class
 ``vc.tcp1.cells_dropped``                         of a VC
 ``vc.tcp1.port.west->east.dropped_cells.full``    of the cells that it lost at a port, by reason, ``total`` for all
+``vc.tcp1.back.segments``                         of the TCP at its other end; not defined where only one end sends
+``vc.tcp1.end_system.host.mean_acr_mbps``         of one of its ABR end systems, by its host
 ``port.west->east.max_queue_cells``               of a port
 ``port.west->east.dropped_cells.full``            of its dropped cells by reason, ``total`` for all
 ``port.west->east.class.vbr.max_queue_cells``     of a class at a port
@@ -24,6 +26,7 @@ from typing import Any, NamedTuple, get_args
 from cellyard.errors import UsageError, unknown
 from cellyard.result_part import CountPart, ResultPart
 from cellyard.results import (
+    BackResult,
     ClassResult,
     DroppedCells,
     EndSystemResult,
@@ -67,6 +70,7 @@ PARTS: Mapping[type, Mapping[str, Parts]] = {
     },
     VcResult: {
         "port": Parts(VcPortResult, lambda vc: {one.port: one for one in vc.ports}),
+        "back": Parts(BackResult, lambda vc: {"": vc.back[0]} if vc.back else {}, ONLY),
         "end_system": Parts(EndSystemResult, lambda vc: {one.host: one for one in vc.end_systems}),
     },
     VcPortResult: {

@@ -5,27 +5,42 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-#: What a run's results have as tables: totals; VCs, each at its ports, its transfers, and what comes back on it; ports, and their
-#: classes; classes of the network; dropped cells.
-PARTS = ("runs", "vcs", "vc_ports", "transfers", "back", "ports", "port_classes", "classes", "trace")
+#: What a run's results have as tables: totals; VCs, each at its ports, its transfers, what comes back on it, and its ABR end systems;
+#: ports, and their classes; classes of the network; dropped cells.
+PARTS = (
+    "runs",
+    "vcs",
+    "vc_ports",
+    "transfers",
+    "back",
+    "end_systems",
+    "ports",
+    "port_classes",
+    "classes",
+    "trace",
+)
+
+#: Of those that are lists within VCs and ports: in which of them, under which name, and the column that says of which one.
+WITHIN = {
+    "vc_ports": ("vcs", "ports", "vc"),
+    "transfers": ("vcs", "transfers", "vc"),
+    "back": ("vcs", "back", "vc"),
+    "end_systems": ("vcs", "end_systems", "vc"),
+    "port_classes": ("ports", "classes", "port"),
+}
 
 
 def records(run: Mapping[str, Any], part: str) -> Iterator[dict[str, Any]]:
-    """A record for the totals of a run, or for each of its VCs, ports of VCs, ports, classes of ports, classes or traced drops."""
+    """A record for the totals of a run, or for each thing of a part."""
     return map(_flat, _things(run, part))
 
 
 def _things(run: Mapping[str, Any], part: str) -> Sequence[Mapping[str, Any]]:
     if part == "runs":
         return [run["totals"]]
-    if part == "vc_ports":
-        return [{"vc": vc["name"], **there} for vc in run["vcs"] for there in vc["ports"]]
-    if part == "transfers":
-        return [{"vc": vc["name"], **transfer} for vc in run["vcs"] for transfer in vc["transfers"]]
-    if part == "back":
-        return [{"vc": vc["name"], **back} for vc in run["vcs"] for back in vc["back"]]
-    if part == "port_classes":
-        return [{"port": port["name"], **of_class} for port in run["ports"] for of_class in port["classes"]]
+    if part in WITHIN:
+        of, field, column = WITHIN[part]
+        return [{column: one["name"], **inner} for one in run[of] for inner in one[field]]
     found: Sequence[Mapping[str, Any]] = run[part]
     return found
 

@@ -10,7 +10,8 @@ from cellyard.metric_path import MetricPath
 
 _LOWER = ("loss", "delay", "queue", "dropped", "timeouts", "retransmitted", "variation")
 _HIGHER = ("efficiency", "fairness", "goodput", "throughput")
-_SHARES = ("efficiency", "fairness", "utilisation", "cell_loss_ratio", "frame_loss_ratio")
+#: Numbers that are a part of something, at most 1.
+SHARES = ("efficiency", "fairness", "utilisation", "cell_loss_ratio", "frame_loss_ratio")
 
 
 def better_of(path: MetricPath) -> str | None:
@@ -35,7 +36,7 @@ def bounds_of(path: MetricPath) -> tuple[float, float]:
     >>> [bounds_of(metric_path(text)) for text in ("totals.fairness", "totals.cells", "sum(vc.*.cell_loss_ratio)")]
     [(0.0, 1.0), (0.0, inf), (0.0, inf)]
     """
-    return 0.0, 1.0 if path.field in _SHARES and path.aggregate != "sum" else math.inf
+    return 0.0, 1.0 if path.field in SHARES and path.aggregate != "sum" else math.inf
 
 
 def mean_of(path: MetricPath, values: Sequence[float], confidence: float) -> Estimate | None:

@@ -277,9 +277,9 @@ class Store(AbstractContextManager["Store"]):
         """A table of the stored runs as a frame of polars, or of ``pandas``; needs the extra ``data``, or pandas.
 
         ``part`` is ``runs`` (their totals), ``vcs``, ``vc_ports`` (VCs at their ports), ``transfers`` (files of TCPs), ``back`` (data the
-        other way), ``ports``, ``port_classes``, ``classes``, ``kept`` (numbers of runs of which only a part is stored), ``scenarios``,
-        ``series`` (a line for each point, in pandas its names as categories) or ``trace``. Names end in their unit. Runs are chosen as
-        by `runs`. Raises `UsageError` for anything else.
+        other way), ``end_systems`` (of ABR), ``ports``, ``port_classes``, ``classes``, ``kept`` (numbers of runs of which only a part is
+        stored), ``scenarios``, ``series`` (a line for each point, in pandas its names as categories) or ``trace``. Names end in their
+        unit. Runs are chosen as by `runs`. Raises `UsageError` for anything else.
         """
         from cellyard.store import frames
 
