@@ -85,7 +85,7 @@ impl TieRule {
     /// last those before it. A random order is made one in which the first comes first.
     #[inline]
     pub fn arrange(&mut self, time: Time, group: &mut [u32]) -> usize {
-        if self.order == TieOrder::Random {
+        if !self.is_regular() {
             self.keyed.clear();
             let (stream, n) = (self.stream, self.inputs);
             let key = |i: u32| stream.bits(time.0.wrapping_mul(n).wrapping_add(u64::from(i)));
@@ -102,7 +102,18 @@ impl TieRule {
 
     /// Whether the order of coincident arrivals is that of the inputs, possibly rotated.
     pub fn is_regular(&self) -> bool {
-        self.order != TieOrder::Random
+        match self.order {
+            TieOrder::Fixed | TieOrder::Rotating => true,
+            TieOrder::Random => false,
+        }
+    }
+
+    /// Whether the first place goes round, when the order is regular.
+    fn rotates(&self) -> bool {
+        match self.order {
+            TieOrder::Fixed => false,
+            TieOrder::Rotating | TieOrder::Random => true,
+        }
     }
 
     /// Which of `group` (ascending in `input`, at least one) is first at `time`, when the order is regular, and for how many cell times
@@ -114,7 +125,7 @@ impl TieRule {
         group: &[T],
         input: impl Fn(&T) -> u32,
     ) -> (usize, u64) {
-        if group.len() == 1 || self.order == TieOrder::Fixed {
+        if group.len() == 1 || !self.rotates() {
             return (0, u64::MAX);
         }
         let turn = self.turn_at(time);
@@ -132,7 +143,7 @@ impl TieRule {
     /// other goes first, when the order is regular and the cell time is a whole number of ticks.
     #[inline(always)]
     pub fn leads_of_other(&mut self, time: Time, [one, other]: [u32; 2]) -> Leads {
-        if self.order == TieOrder::Fixed {
+        if !self.rotates() {
             return Leads::NEVER;
         }
         // It does in a row of turns: those behind the one's up to its own.
