@@ -225,12 +225,7 @@ fn reader_of_tags(queue: &ClassQueue) -> Option<&'static str> {
         }
         None => {}
     }
-    let policy = queue.drop.abilities().asks_for_rates?;
-    Some(if policy == "dfba" {
-        "dfba looks at first cells, which never have one"
-    } else {
-        "its buckets take a tagged cell as one above the minimum rate"
-    })
+    queue.drop.abilities().reads_tags
 }
 
 /// VCs of the class abr whose sources ask nobody, or are told nothing.

@@ -251,6 +251,8 @@ pub(crate) struct Abilities {
     /// The threshold above which it lets in no more than the minimum rates of VCs; `None` if there is none such, and where credit that is
     /// kept knows no end.
     pub rates_above: Option<Threshold>,
+    /// What it does with cells that come with a tag, if it looks at tags.
+    pub reads_tags: Option<&'static str>,
     /// Tags that it makes go on with the cells.
     pub exports_tags: bool,
 }
@@ -262,6 +264,7 @@ impl DropPolicy {
         let bucket = |name, rates_above, exports_tags| Abilities {
             asks_for_rates: Some(name),
             rates_above,
+            reads_tags: Some("its buckets take a tagged cell as one above the minimum rate"),
             exports_tags,
             ..plain
         };
@@ -281,7 +284,11 @@ impl DropPolicy {
                     ..plain
                 }
             }
-            DropPolicy::Dfba { .. } => bucket("dfba", None, false),
+            DropPolicy::Dfba { .. } => Abilities {
+                asks_for_rates: Some("dfba"),
+                reads_tags: Some("dfba looks at first cells, which never have one"),
+                ..plain
+            },
             DropPolicy::GcraEpd {
                 threshold,
                 export_tag,
