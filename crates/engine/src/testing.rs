@@ -3,6 +3,7 @@
 pub use crate::event::{EventList, Kind};
 pub use crate::flow::{FlowId, FlowKind};
 pub use crate::host::tcp::{News, Receiver, Sender};
+pub use crate::port::gate::pushes_out;
 pub use crate::rng::{Step, Stream};
 pub use crate::tally::{
     AbrTally, DropReason, Dropped, FlowTally, LinkDrops, SenderCounters, Tally, Transfer, VcTally,

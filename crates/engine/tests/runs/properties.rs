@@ -3,12 +3,15 @@
 use crate::common;
 use crate::common::build::{self, probe};
 use crate::common::{engines, invariants, random};
+use cellyard_engine::registry::Family;
 use cellyard_engine::results::Series;
 use cellyard_engine::scenario::*;
-use cellyard_engine::testing::{DropReason, Dropped, Tally};
+use cellyard_engine::testing::{DropReason, Dropped, Tally, left_out};
 use cellyard_engine::units::{BitRate, Span, Time};
 use cellyard_engine::{self as simulation, Kernel, Options, Session};
 use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
 use std::sync::atomic::AtomicBool;
 
 /// A network of its own, with traffic of every kind.
@@ -63,7 +66,10 @@ fn probes(scenario: &Scenario) -> Vec<Probe> {
             probe(Observable::Queue, &l.name, None),
             probe(Observable::Queue, &l.name, interval),
             probe(Observable::Queue, &l.name, Some(scenario.duration)),
+            probe(Observable::AverageQueue, &l.name, None),
             probe(Observable::AverageQueue, &l.name, interval),
+            probe(Observable::Credit, &l.name, None),
+            probe(Observable::Credit, &l.name, interval),
             probe(Observable::LinkShare, &l.name, interval),
             probe(Observable::Drops, &l.name, interval),
         ]
@@ -81,9 +87,16 @@ fn probes(scenario: &Scenario) -> Vec<Probe> {
             probe(Observable::Sequence, &vc.name, None),
             probe(Observable::Delivered, &vc.name, interval),
         ];
+        let of_abr = [
+            probe(Observable::Acr, &vc.name, None),
+            probe(Observable::HostQueue, &vc.name, None),
+            probe(Observable::HostQueue, &vc.name, interval),
+        ];
+        let has_abr = vc.abr.is_some();
         always
             .into_iter()
             .chain(of_tcp.into_iter().filter(move |_| tcp))
+            .chain(of_abr.into_iter().filter(move |_| has_abr))
     });
     of_links.chain(of_vcs).collect()
 }
@@ -93,6 +106,20 @@ fn mean_of_steps(series: &Series) -> f64 {
     let areas = series.time_s.windows(2).zip(&series.value);
     let area: f64 = areas.map(|(t, value)| (t[1] - t[0]) * value).sum();
     area / (series.time_s.last().expect("it ends") - series.time_s[0])
+}
+
+#[test]
+fn random_scenarios_are_watched_by_every_probe() {
+    let mut runner = TestRunner::deterministic();
+    let strategy = random::cases(1_500);
+    let draw = |_| {
+        let net = strategy.new_tree(&mut runner).unwrap().current().scenario;
+        let probes = probes(&net);
+        Scenario { probes, ..net }
+    };
+    let drawn: Vec<Scenario> = (0..300).map(draw).collect();
+    let left_out = left_out(&drawn, &[Family::Probe]);
+    assert!(left_out.is_empty(), "not in {}: {left_out:#?}", file!());
 }
 
 proptest! {

@@ -4,7 +4,7 @@ use crate::available::{end_systems, feedback};
 use crate::red;
 use cellyard_engine::registry::Family;
 use cellyard_engine::scenario::*;
-use cellyard_engine::testing::left_out;
+use cellyard_engine::testing::{left_out, pushes_out};
 use cellyard_engine::units::{BitRate, CELL_BITS, Ratio, Span, TICKS_PER_SECOND};
 use proptest::option;
 use proptest::prelude::*;
@@ -511,11 +511,7 @@ fn with_fronts(switches: &mut [Switch], links: &mut [Link]) {
     let per_vc: Vec<Class> = per_vc.collect();
     let of_switches = switches.iter_mut().flat_map(|s| &mut s.queues);
     for queue in of_switches.chain(links.iter_mut().flat_map(|l| &mut l.queues)) {
-        let has_front = matches!(
-            queue.drop,
-            DropPolicy::DropFromFront | DropPolicy::FrameDropFromFront
-        );
-        if has_front && per_vc.contains(&queue.class) {
+        if pushes_out(queue) && per_vc.contains(&queue.class) {
             queue.drop = DropPolicy::Ppd;
         }
     }

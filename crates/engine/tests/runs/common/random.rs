@@ -6,6 +6,7 @@
 use super::ports::{class, queues, scheduler};
 use super::{abr, build};
 use cellyard_engine::scenario::*;
+use cellyard_engine::testing::pushes_out;
 use cellyard_engine::units::{BitRate, Ratio, Span, TICKS_PER_NANOSECOND};
 use proptest::collection::vec;
 use proptest::option;
@@ -124,11 +125,7 @@ fn one_front_per_class(mut net: Scenario) -> Scenario {
     let of_switches = net.switches.iter_mut().flat_map(|s| &mut s.queues);
     let of_links = net.links.iter_mut().flat_map(|l| &mut l.queues);
     for queue in of_switches.chain(of_links) {
-        let has_front = matches!(
-            queue.drop,
-            DropPolicy::DropFromFront | DropPolicy::FrameDropFromFront
-        );
-        if has_front && split.contains(&queue.class) {
+        if pushes_out(queue) && split.contains(&queue.class) {
             queue.drop = DropPolicy::TailDrop;
         }
     }
