@@ -2,17 +2,17 @@
 
 use crate::build::queueing_links;
 use crate::flow::FlowKind;
-use crate::notation::show::show_rate;
+use crate::notation::show::{show_cells, show_rate};
 use crate::port::drop::{DropRule, Policy};
 use crate::registry::MAX_CELLS;
-use crate::scenario::{Class, ClassQueue, Link, Police, Scenario, Scheduler};
+use crate::scenario::{Class, ClassQueue, DropPolicy, Link, Police, Scenario, Scheduler};
 use crate::topology::{HostLoad, Topology};
 use crate::units::{BitRate, Span};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Nothing to send, shares that no scheduler looks at, sources that never start or may be drawn to start too late, hosts with more
 /// cells than their link can take, frames that never fit, VCs of the class abr without feedback, schedulers for classes that nobody
-/// uses, buffers in which nothing can wait, policies that never refuse, shares that a common buffer undoes, contracts that a link cannot
+/// uses, buffers in which nothing can wait, policies that never refuse, or refuse most of the time, shares that a common buffer undoes, contracts that a link cannot
 /// keep, tags that are read further on.
 pub(super) fn notes(scenario: &Scenario, topology: &Topology) -> Vec<String> {
     let mut notes = Vec::from_iter(nothing_to_send(scenario));
@@ -31,6 +31,7 @@ pub(super) fn notes(scenario: &Scenario, topology: &Topology) -> Vec<String> {
             if settings.used.contains(&queue.class) {
                 notes.extend(settings.common_buffer(queue));
                 notes.extend(settings.idle_policy(queue));
+                notes.extend(settings.low_threshold(queue));
             }
         }
     }
@@ -350,6 +351,26 @@ impl Settings<'_> {
             )
         })
     }
+
+    /// A threshold of EPD that is low for what is kept back of a small buffer, as by the default.
+    fn low_threshold(&self, queue: &ClassQueue) -> Option<String> {
+        let DropPolicy::Epd {
+            threshold: None,
+            reserve,
+        } = queue.drop
+        else {
+            return None;
+        };
+        let buffer = queue.buffer.filter(|&buffer| reserve > buffer / 2)?;
+        let threshold = buffer.saturating_sub(reserve);
+        Some(format!(
+            "epd of the class {} at {} refuses new frames while more than {threshold} of {buffer} cells wait: its reserve, {}, is more than \
+             half of the buffer; a smaller `reserve`, or a `threshold`, lets more in",
+            queue.class.name(),
+            self.name,
+            show_cells(reserve)
+        ))
+    }
 }
 
 /// What the drop policy of a queue looks at, and when it speaks.
@@ -546,6 +567,13 @@ mod tests {
             notes(&[("switch.west.ubr.buffer", "unlimited")]),
             [unlimited]
         );
+        let buffer = |cells| ("switch.west.ubr.buffer", cells);
+        let low = "epd of the class ubr at west refuses new frames while more than 0 of 200 cells wait: its reserve, 200 cells, is more than \
+                   half of the buffer; a smaller `reserve`, or a `threshold`, lets more in";
+        assert_eq!(notes(&[buffer("200 cells")]), [low]);
+        assert!(notes(&[buffer("400 cells")]).is_empty());
+        let threshold = ("switch.west.ubr.drop.threshold", "0 cells");
+        assert!(notes(&[buffer("200 cells"), threshold]).is_empty());
         let late = "no data from vc1 and 4 more: the start is the end of the run or later";
         assert_eq!(notes(&[("vc.start", "10 s")]), [late]);
         let short = "no data from vc1 and 4 more in some replications: the ensemble may draw a start that is not before the stop";
