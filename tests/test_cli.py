@@ -15,7 +15,7 @@ from cellyard.cli import app
 from cellyard.progress import Progress
 from cellyard.scenario import Scenario
 from command_line import commands
-from conftest import EXAMPLES, Cli, stored
+from conftest import EXAMPLES, ROOT, Cli, stored
 
 #: Every command, and every group of them.
 COMMANDS = [[], *([name] for name in app.groups), *map(list, commands(app))]
@@ -91,9 +91,10 @@ def test_without_a_largest_goodput_the_field_that_efficiency_needs_is_named(
 ) -> None:
     field, told = "measure.max_goodput", "the scenario does not state measure.max_goodput"
     assert cli("run", lan).stderr == ""
-    assert cli("run", lan, "--set", f"{field}=default").stderr == f"note: no efficiency: {told}\n"
+    hint = "cellyard check tells what fair shares of the links add up to"
+    assert cli("run", lan, "--set", f"{field}=default").stderr == f"note: no efficiency: {told}; {hint}\n"
     some = cli("run", lan, "--grid", f"{field}=default,100 Mbps", "--replications", 2).stderr
-    assert some == f"note: no efficiency of 2 of 4 runs: {told}\n"
+    assert some == f"note: no efficiency of 2 of 4 runs: {told}; {hint}\n"
     for question in (
         'kind = "table"',
         'kind = "precision", within = { efficiency = 0.1 }, most = 6',
@@ -340,6 +341,18 @@ def test_check_feeds_run(lan: Path) -> None:
     command = f"{sys.executable} -m cellyard check {lan} | {sys.executable} -m cellyard run - --format json"
     done = subprocess.run(["/bin/sh", "-c", command], capture_output=True, text=True)
     assert json.loads(done.stdout)["complete"], done.stderr
+
+
+def test_check_tells_the_goodput_of_fair_shares_as_it_may_be_stated(cli: Cli, lan: Path) -> None:
+    fair = "fair shares of the links add up to 125.198491 Mbps of goodput"
+    assert cli("check", "--brief", lan).stdout.endswith(f"{fair}\n")
+    without = cli("check", "--brief", lan, "--set", "measure.max_goodput=default").stdout
+    assert without.endswith(f"{fair}; without measure.max_goodput no efficiency is told\n")
+    other = cli("check", "--brief", lan, "--set", "vc.traffic.mss=1460 bytes").stdout
+    assert other.endswith(
+        "fair shares of the links add up to 133.879245 Mbps of goodput; efficiency is told of 125.198491 Mbps\n"
+    )
+    assert "fair shares" not in cli("check", "--brief", ROOT / "examples/cbr.toml").stdout
 
 
 def test_check_tells_the_cost_of_all_runs(cli: Cli, lan: Path) -> None:

@@ -100,7 +100,8 @@ def after(runs: Sequence[Mapping[str, Any]]) -> list[str]:
     without = sum(run["totals"]["efficiency"] is None and any(map(_carries_frames, run["vcs"])) for run in runs)
     if without:
         some = "" if without == len(runs) else f" of {without} of {len(runs)} runs"
-        notes.append(f"no efficiency{some}: the scenario does not state measure.max_goodput")
+        hint = "cellyard check tells what fair shares of the links add up to"
+        notes.append(f"no efficiency{some}: the scenario does not state measure.max_goodput; {hint}")
     most = max((run["totals"]["efficiency"] or 0 for run in runs), default=0)
     if most > 1.0005:
         notes.append(f"efficiency is up to {most:.3f}: more was delivered than measure.max_goodput says can be")

@@ -25,12 +25,28 @@ def seconds(facts: Mapping[str, Any]) -> float:
 
 
 def size(facts: Mapping[str, Any]) -> str:
-    """How large the scenario is, and what a run takes."""
-    return (
+    """How large the scenario is, what a run takes, and what goodput could be at most."""
+    told = (
         f"{facts['vcs']} VCs over {facts['links']} links, {facts['queueing_ports']} of {facts['ports']} ports can queue; "
         f"{facts['duration_s']:g} s simulated, at most {facts['max_bottleneck_cells'] / 1e6:.1f} million bottleneck cells: "
         f"some {told_time(seconds(facts))} a run, at most some {max(facts['memory_bytes'] / 1e6, 1):.0f} MB of memory"
     )
+    return "\n".join([told, *_yardstick(facts["fair_goodput_bps"], facts["max_goodput_bps"])])
+
+
+def _yardstick(fair: int | None, stated: int | None) -> list[str]:
+    """What fair shares of the links add up to, beside what efficiency is told of."""
+    if fair is None:
+        return []
+    told = f"fair shares of the links add up to {_mbps(fair)} of goodput"
+    if stated is None:
+        return [f"{told}; without measure.max_goodput no efficiency is told"]
+    return [told if stated == fair else f"{told}; efficiency is told of {_mbps(stated)}"]
+
+
+def _mbps(bits_per_second: int) -> str:
+    """As it may be written into a scenario."""
+    return f"{bits_per_second / 1e6:.6f}".rstrip("0").rstrip(".") + " Mbps"
 
 
 def topology(facts: Mapping[str, Any]) -> str:

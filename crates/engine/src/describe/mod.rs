@@ -1,6 +1,7 @@
 //! What a scenario amounts to before it runs: its ports, where cells can queue, how many there can be.
 
 mod cost;
+mod fair_goodput;
 mod notes;
 mod outline;
 
@@ -34,6 +35,9 @@ pub struct Description<'s> {
     pub expected: Expected,
     /// The most memory that a run can need.
     pub memory_bytes: u64,
+    /// Sum of the goodputs of the VCs that carry frames, bits per second, if each had its max-min fair share of the links; none without such VCs, and
+    /// for more than 2000 VCs.
+    pub fair_goodput_bps: Option<u64>,
     /// Ports in the order of the links.
     pub ports: Vec<PortDescription<'s>>,
     /// Sentences about what is allowed and hardly meant, most of it settings without effect.
@@ -115,6 +119,7 @@ fn described<'s>(scenario: &'s Scenario, topology: &Topology) -> Description<'s>
         max_bottleneck_cells: bottleneck as u64,
         expected: cost::expected(scenario, topology),
         memory_bytes: memory::need(scenario, topology, &Options::default()).bytes as u64,
+        fair_goodput_bps: fair_goodput::fair_goodput(scenario, topology).map(|rate| rate.0),
         ports,
         notes: notes::notes(scenario, topology),
     }

@@ -32,6 +32,10 @@ pub struct Outline<'s> {
     pub expected: Expected,
     /// The most memory that a run can need.
     pub memory_bytes: u64,
+    /// As of [`super::Description`].
+    pub fair_goodput_bps: Option<u64>,
+    /// What the scenario states as the largest possible goodput, bits per second.
+    pub max_goodput_bps: Option<u64>,
     /// Ways of VCs, in the order of the first of each.
     pub ways: Vec<Way<'s>>,
     /// As of [`super::Description`].
@@ -112,6 +116,8 @@ pub fn outline(scenario: &Scenario) -> Result<Outline<'_>, RunError> {
         max_bottleneck_cells: described.max_bottleneck_cells,
         expected: described.expected,
         memory_bytes: described.memory_bytes,
+        fair_goodput_bps: described.fair_goodput_bps,
+        max_goodput_bps: scenario.measure.max_goodput.map(|rate| rate.0),
         ways: ways(scenario, &topology, &queueing),
         notes: described.notes,
     })
