@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from cellyard.text import told_time
+from cellyard.text import cells, told_time
 
 TICKS_PER_SECOND = 25_272_000_000_000
 
@@ -28,7 +28,7 @@ def size(facts: Mapping[str, Any]) -> str:
     """How large the scenario is, what a run takes, and what goodput could be at most."""
     told = (
         f"{facts['vcs']} VCs over {facts['links']} links, {facts['queueing_ports']} of {facts['ports']} ports can queue; "
-        f"{facts['duration_s']:g} s simulated, at most {facts['max_bottleneck_cells'] / 1e6:.1f} million bottleneck cells: "
+        f"{facts['duration_s']:g} s simulated, at most {cells(facts['max_bottleneck_cells'], 'bottleneck cells')}: "
         f"some {told_time(seconds(facts))} a run, at most some {max(facts['memory_bytes'] / 1e6, 1):.0f} MB of memory"
     )
     return "\n".join([told, *_yardstick(facts["fair_goodput_bps"], facts["max_goodput_bps"])])

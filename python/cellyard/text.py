@@ -114,6 +114,15 @@ def told_time(seconds: float) -> str:
     return f"{seconds / 60:.0f} minutes" if seconds < 5400 else f"{seconds / 3600:.1f} hours"
 
 
+def cells(number: int, what: str = "cells") -> str:
+    """How many cells, in millions where there are some.
+
+    >>> cells(3486), cells(6_100_000), cells(146_700_000, "bottleneck cells")
+    ('3486 cells', '6.1 million cells', '146.7 million bottleneck cells')
+    """
+    return f"{number / 1e6:.1f} million {what}" if number >= 100_000 else f"{number} {what}"
+
+
 def spent(cpu_seconds: float, decimals: int = 1, *, finished: float = 1) -> str:
     """What runs took, in words; ``finished`` is 0 where there are none.
 

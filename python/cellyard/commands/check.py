@@ -9,7 +9,7 @@ from typing import Any
 
 from cellyard import grid_notes, overview
 from cellyard.grid import Point, expand
-from cellyard.text import told_time
+from cellyard.text import cells, told_time
 
 
 def command(
@@ -46,11 +46,11 @@ def _cost(facts: Sequence[Mapping[str, Any]], replications: int) -> str:
     """What all runs take together."""
     from cellyard.batch import all_cores
 
-    cells = replications * sum(of_point["max_bottleneck_cells"] for of_point in facts)
+    most = replications * sum(of_point["max_bottleneck_cells"] for of_point in facts)
     seconds, cores = replications * sum(map(overview.seconds, facts)), all_cores()
     return (
         f"{len(facts)} {'point' if len(facts) == 1 else 'points'} x {replications} "
         f"{'replication' if replications == 1 else 'replications'}: {len(facts) * replications} runs, "
-        f"at most {cells / 1e6:.1f} million bottleneck cells: some {told_time(seconds)} of CPU time, "
+        f"at most {cells(most, 'bottleneck cells')}: some {told_time(seconds)} of CPU time, "
         f"{told_time(seconds / min(cores, len(facts) * replications))} on {cores} {'core' if cores == 1 else 'cores'}"
     )

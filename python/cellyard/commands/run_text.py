@@ -9,7 +9,7 @@ from typing import Any
 
 from cellyard.grid_notes import is_overloaded
 from cellyard.ranges import interval, median
-from cellyard.text import cell, range_head, span, spent, table
+from cellyard.text import cell, cells, range_head, span, spent, table
 
 #: Totals that are told of runs with VCs that carry frames.
 OF_FRAMES = (
@@ -68,7 +68,7 @@ def text(document: Mapping[str, Any], *, contracts: bool = False) -> str:
     runs = document["runs"]
     if not runs:
         return "no run has finished"
-    cost = f"{document['cells'] / 1e6:.1f} million cells, {spent(document['timing']['cpu_seconds'], 2)}"
+    cost = f"{cells(document['cells'])}, {spent(document['timing']['cpu_seconds'], 2)}"
     if len(runs) == 1:
         return (
             f"{runs[0]['name']}: {runs[0]['duration_s']:g} s simulated, {cost}\n\n{_one(runs[0], contracts=contracts)}"

@@ -8,7 +8,7 @@ from typing import Any
 
 from cellyard.reproduce import Reproduction
 from cellyard.study import Row, Rows, Study, Table
-from cellyard.text import decimals, range_head, range_name, span, spent, table
+from cellyard.text import cells, decimals, range_head, range_name, span, spent, table
 
 #: What `cellyard.agreement.agreement` tells.
 AGREEMENT = ("rows", "mean_abs_error", "rank_correlation", "inside_range", "expected_inside")
@@ -38,7 +38,7 @@ def text(study: Study, reproduction: Reproduction, document: Mapping[str, Any]) 
     )
     parts.append(
         f"{ensemble}, seed {document['seed']}, engine {document['engine_version']}: "
-        f"{document['bottleneck_cells'] / 1e6:.0f} million bottleneck cells, "
+        f"{cells(document['bottleneck_cells'], 'bottleneck cells')}, "
         f"{spent(timing['cpu_seconds'], finished=document['bottleneck_cells'])}, "
         f"{timing['wall_seconds']:.1f} s"
     )
