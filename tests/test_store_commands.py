@@ -14,6 +14,7 @@ import cellyard as cy
 import pytest
 from cellyard import _engine
 from cellyard.batch import Job, run_jobs
+from cellyard.drops import Drops
 from cellyard.store import Store
 from cellyard.store.upkeep import merge
 from conftest import LAN, Cli, stored
@@ -319,6 +320,33 @@ def test_diff_tells_of_points_that_moved(cli: Cli, path: Path, monkeypatch: pyte
     monkeypatch.undo()
     (found,) = json.loads(cli("store", "diff", path, "--format", "json").stdout)["moved"]
     assert (found["path"], found["after"] - found["before"]) == ("series.cwnd.vc1.value", 5)
+
+
+def test_diff_tells_of_traced_drops_that_moved(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lossy = {"duration": "2 s", "probe": [cy.TraceProbe(of="tcp")]}
+    canonical, path = cy.ready.scenario("lossy-link").with_values(lossy).canonical, tmp_path / "traced.sqlite"
+    (result,) = filled(path, Job(canonical))
+    drops = result["trace"]
+
+    def moved(build: str, records: Any) -> list[Mapping[str, Any]]:
+        monkeypatch.setattr(_engine, "build", lambda: build)
+        with Store(path) as store:
+            store.add(Job(canonical).identity, {**result, "trace": Drops(records, drops.words)})
+        monkeypatch.undo()
+        told = cli("store", "diff", path, "--from", _engine.build(), "--to", build, "--format", "json")
+        return list(json.loads(told.stdout)["moved"])
+
+    assert moved("same", drops.records) == []
+    (fewer,) = moved("fewer", drops.records[:-3])
+    assert (fewer["path"], fewer["before"], fewer["after"]) == (
+        "trace.tcp.source->sink.link.drops",
+        len(drops),
+        len(drops) - 3,
+    )
+    later = drops.records[:].copy()
+    later["time_s"][5:] += 1
+    (one,) = moved("later", later)
+    assert (one["path"], one["before"], one["after"]) == ("trace.time_s", drops[5]["time_s"], later["time_s"][5])
 
 
 def test_frames_from_python(path: Path) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,9 @@ from cellyard.store.contents import StoredRun, engines, keeps, result
 
 if TYPE_CHECKING:
     from cellyard.store.file import Store
+
+#: What is told of a traced drop in numbers.
+_OF_DROPS = ("time_s", "frame", "cell", "waiting_cells", "waiting_of_vc_cells", "active_vcs", "threshold_cells")
 
 #: Of a path, what names one of many things of a kind.
 _NAMED = re.compile(r"^(vcs|ports|classes)\.[^.]+")
@@ -104,6 +108,7 @@ def moved(store: Store, comparison: Comparison, *, name: str | None = None) -> I
             if one is not None and its is not None:
                 yield from _differences(run, dict(numbers(one)), dict(numbers(its)), comparison)
                 yield from _of_points(run, _series(one), _series(its), comparison)
+                yield from _of_drops(run, one.get("trace") or (), its.get("trace") or (), comparison)
                 break
         else:
             comparison.apart += 1
@@ -144,3 +149,23 @@ def _of_points(
         for name, old, new in zip(("value", "time_s"), one, its, strict=True):
             for place in (old != new).nonzero()[0][:1]:
                 yield Moved(run, f"{path}.{name}", float(old[place]), float(new[place]))
+
+
+def _of_drops(
+    run: StoredRun, before: Sequence[Mapping[str, Any]], after: Sequence[Mapping[str, Any]], comparison: Comparison
+) -> Iterator[Moved]:
+    """The numbers of traced drops where they moved, by VC, port and reason; otherwise what is first told otherwise of a drop."""
+
+    def counted(part: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+        return dict(Counter(f"trace.{one['vc']}.{one['port']}.{one['reason']}.drops" for one in part))
+
+    counts = counted(before), counted(after)
+    if counts[0] != counts[1]:
+        yield from _differences(run, *counts, comparison)
+        return
+    comparison.numbers += len(_OF_DROPS) * len(before)
+    for one, its in zip(before, after, strict=True):
+        unlike = [key for key in _OF_DROPS if one[key] != its[key]]
+        if unlike:
+            yield from (Moved(run, f"trace.{key}", one[key], its[key]) for key in unlike)
+            return
