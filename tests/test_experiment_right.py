@@ -596,3 +596,17 @@ def test_a_figure_of_more_differences_than_fit_says_how_many_it_shows() -> None:
     few, many = drawn(60), drawn(61)
     assert "first" not in few.text and many.text.endswith("The first 60 of 61; comparisons.csv has all.")
     assert [len(one.figure.axes[0].get_yticks()) for one in (few, many)] == [60, 60]
+
+
+def test_the_best_of_three_goals_are_no_line_in_the_plane_of_two() -> None:
+    pytest.importorskip("matplotlib")
+    from cellyard.experiment.figures import _front
+
+    def drawn(*goals: str) -> Any:
+        best = [dict.fromkeys(goals, float(i)) for i in range(3)]
+        points = [{goal: {"mean": value} for goal, value in one.items()} for one in best]
+        return _front({"question": {"goals": dict.fromkeys(goals, "highest")}, "points": points, "best": best}).figure
+
+    two, three = drawn("efficiency", "fairness"), drawn("efficiency", "fairness", "goodput_mbps")
+    assert [figure.axes[0].lines[1].get_linestyle() for figure in (two, three)] == ["-", "None"]
+    assert len(two.axes) == 1 and three.axes[1].get_ylabel() == "goodput [Mb/s]"

@@ -377,8 +377,8 @@ def _dots(document: Mapping[str, Any], axes: Sequence[str], metrics: Sequence[st
 
 
 def _front(document: Mapping[str, Any]) -> Drawn:
-    """Two goals against each other, with the points that none beats."""
-    first, second = list(document["question"]["goals"])[:2]
+    """Two goals against each other, with the points that none beats; a third tells their colour."""
+    first, second, *others = document["question"]["goals"]
     figure, (place,) = panels(1, width=5.2, height=3.8)
     points = [p for p in document["points"] if p[first]["mean"] is not None and p[second]["mean"] is not None]
     place.plot(
@@ -389,10 +389,14 @@ def _front(document: Mapping[str, Any]) -> Drawn:
         color="#bbbbbb",
         label="tried",
     )
-    best = sorted((one[first], one[second]) for one in document.get("best", []))
-    place.plot(
-        [a for a, _ in best], [b for _, b in best], marker=MARKERS[0], markersize=4, color=COLOURS[1], label="best"
-    )
+    best = sorted(document.get("best", []), key=lambda one: (one[first], one[second]))
+    a, b = [one[first] for one in best], [one[second] for one in best]
+    # Of more than two goals those that are best are no line in this plane.
+    line = "" if others else "-"
+    place.plot(a, b, linestyle=line, marker=MARKERS[0], markersize=4, color=COLOURS[1], label="best")
+    if others and best:
+        shown = place.scatter(a, b, c=[one[others[0]] for one in best], marker=MARKERS[0], s=25, zorder=3)
+        figure.colorbar(shown, ax=place, label=with_unit(others[0]))
     place.set_xlabel(with_unit(first))
     place.set_ylabel(with_unit(second))
     legend(figure, place.lines, loc="outside upper center", ncols=2)
@@ -400,7 +404,7 @@ def _front(document: Mapping[str, Any]) -> Drawn:
         "front",
         f"The Pareto front of {first} and {second}",
         "Means; none of the best is beaten in "
-        f"{'both' if len(document['question']['goals']) == 2 else 'all goals'} at once.",
+        f"{'all goals' if others else 'both'} at once{f'; their colour tells {others[0]}' if others else ''}.",
         figure,
     )
 
