@@ -264,6 +264,7 @@ def test_nothing_is_left_behind_by_a_bad_scenario(cli: Cli, lan: Path, tmp_path:
         (["--set", "durations=1 s"], "duration"),
         (["--set", "duration=default"], ": duration: is missing (allowed: "),
         (["--set", "host.source.count=4"], "; with host.source.count=4\n"),
+        (["--grid", "vc.traffic=tcp,cbr"], "; with vc.traffic=cbr\n"),
         (["--grid", "duration="], "--grid 'duration=': must be PATH=a,b,c"),
         (["--grid", "duration=1 s,,2 s"], "--grid 'duration=1 s,,2 s': an empty value between commas"),
         (["--grid", "duration=[1 s,2 s]"], "values stand without brackets, as in duration=a,b,c"),

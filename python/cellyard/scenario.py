@@ -260,7 +260,7 @@ def _canonical(source: Source) -> str:
 
 
 def _with_what_is_set(error: ScenarioError, source: Source) -> ScenarioError:
-    """The error; where the text alone is right, what was set beside it is told with the places there that it made wrong."""
+    """The error; where the text alone is right, what was set beside it is told with the places that it made wrong, and what it lacks."""
     file, text, overrides = source
     if not overrides:
         return error
@@ -271,7 +271,10 @@ def _with_what_is_set(error: ScenarioError, source: Source) -> ScenarioError:
     told = ", ".join(f"{path}={value}" for path, value in overrides)
     there = f"; with {told[:57]}..." if len(told) > 60 else f"; with {told}"
     return ScenarioError(
-        [one if one.text.startswith(SET) else replace(one, text=one.text + there) for one in error.problems]
+        [
+            one if one.text.startswith(SET) and one.value else replace(one, text=one.text + there)
+            for one in error.problems
+        ]
     )
 
 
