@@ -312,7 +312,12 @@ fn in_rounds(tcp: &TcpParams, window: f64, rounds: f64) -> f64 {
 }
 
 /// From a frame to its ACK where nothing waits, seconds.
-fn round_trip(scenario: &Scenario, topology: &Topology, index: usize, frame_cells: f64) -> f64 {
+pub(super) fn round_trip(
+    scenario: &Scenario,
+    topology: &Topology,
+    index: usize,
+    frame_cells: f64,
+) -> f64 {
     let vc: &Vc = &scenario.vcs[index];
     let mut time = 4.0 * vc.traffic.processing().map_or(0.0, |p| p.mean.as_seconds());
     for kind in FlowKind::FRAMES {

@@ -14,10 +14,19 @@ const MOST_VCS: usize = 2000;
 
 /// The sum of their goodputs; `None` where no VC carries frames, or there are many VCs.
 pub(super) fn fair_goodput(scenario: &Scenario, topology: &Topology) -> Option<BitRate> {
+    let goodputs = fair_goodputs(scenario, topology).into_iter();
+    let sum = goodputs
+        .map(|(_, goodput)| goodput)
+        .reduce(|sum, next| sum + next)?;
+    Some(BitRate(sum.round() as u64))
+}
+
+/// The VCs that carry frames, each with its goodput in bits per second; none where there are many VCs.
+pub(super) fn fair_goodputs(scenario: &Scenario, topology: &Topology) -> Vec<(usize, f64)> {
     let sending = |(_, vc): &(usize, &Vc)| vc.start < scenario.duration;
     let vcs: Vec<(usize, &Vc)> = scenario.vcs.iter().enumerate().filter(sending).collect();
     if vcs.len() > MOST_VCS {
-        return None;
+        return Vec::new();
     }
     let cells_per_second = |bits: f64| bits / CELL_BITS as f64;
     let wants = vcs.iter().map(|&(index, vc)| {
@@ -46,12 +55,14 @@ pub(super) fn fair_goodput(scenario: &Scenario, topology: &Topology) -> Option<B
         .map(|link| cells_per_second(link.rate.0 as f64))
         .collect();
     let rates = fair_rates(&wants, &links);
-    let goodputs = vcs.iter().zip(rates).filter_map(|((_, vc), rate)| {
+    let goodputs = vcs.iter().zip(rates).filter_map(|(&(index, vc), rate)| {
         let frame = vc.traffic.frame()?;
-        Some(rate / f64::from(frame.cells) * (8 * frame.bytes) as f64)
+        Some((
+            index,
+            rate / f64::from(frame.cells) * (8 * frame.bytes) as f64,
+        ))
     });
-    let sum = goodputs.reduce(|sum, next| sum + next)?;
-    Some(BitRate(sum.round() as u64))
+    goodputs.collect()
 }
 
 #[cfg(test)]

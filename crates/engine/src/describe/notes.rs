@@ -1,8 +1,10 @@
 //! What is allowed and hardly meant.
 
+use super::cost::round_trip;
+use super::fair_goodput::fair_goodputs;
 use crate::build::queueing_links;
 use crate::flow::FlowKind;
-use crate::notation::show::{show_cells, show_rate};
+use crate::notation::show::{show_bytes, show_cells, show_rate};
 use crate::port::drop::{DropRule, Policy};
 use crate::registry::MAX_CELLS;
 use crate::scenario::{Class, ClassQueue, DropPolicy, Link, Police, Scenario, Scheduler};
@@ -11,7 +13,7 @@ use crate::units::{BitRate, Span};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Nothing to send, shares that no scheduler looks at, sources that never start or may be drawn to start too late, hosts with more
-/// cells than their link can take, frames that never fit, VCs of the class abr without feedback, schedulers for classes that nobody
+/// cells than their link can take, frames that never fit, windows that fill no share of a link, VCs of the class abr without feedback, schedulers for classes that nobody
 /// uses, buffers in which nothing can wait, policies that never refuse, or refuse most of the time, shares that a common buffer undoes, contracts that a link cannot
 /// keep, tags that are read further on.
 pub(super) fn notes(scenario: &Scenario, topology: &Topology) -> Vec<String> {
@@ -21,6 +23,7 @@ pub(super) fn notes(scenario: &Scenario, topology: &Topology) -> Vec<String> {
     notes.extend(short_lives(scenario));
     notes.extend(overloaded_hosts(scenario, topology));
     notes.extend(long_frames(scenario, topology));
+    notes.extend(small_windows(scenario, topology));
     notes.extend(sustained_rates(scenario, topology));
     notes.extend(exported_tags(scenario, topology));
     notes.extend(without_feedback(scenario, topology));
@@ -155,6 +158,38 @@ fn long_frames(scenario: &Scenario, topology: &Topology) -> Vec<String> {
     };
     cut.into_iter().map(sentence).collect()
 }
+
+/// TCPs whose window is less than their fair share of the links in a round trip.
+fn small_windows(scenario: &Scenario, topology: &Topology) -> Option<String> {
+    let (mut first, mut names) = (None, Vec::new());
+    for (index, share) in fair_goodputs(scenario, topology) {
+        let vc = &scenario.vcs[index];
+        let Some((tcp, frame)) = vc.traffic.tcp().zip(vc.traffic.frame()) else {
+            continue;
+        };
+        let round = round_trip(scenario, topology, index, f64::from(frame.cells));
+        let window = 8.0 * tcp.rwnd as f64;
+        let fits = tcp.file_size.is_some_and(|bytes| bytes <= tcp.rwnd);
+        if window < ENOUGH * share * round && !fits {
+            names.push(vc.name.as_str());
+            first.get_or_insert((tcp.rwnd, window / round, round, share));
+        }
+    }
+    let (rwnd, most, round, share) = first?;
+    Some(format!(
+        "the window of {}, {}, lets {:.3} Mb/s pass in its round trip of {:.3} ms, less than a fair share of the links, {:.3} Mb/s: \
+         that takes `rwnd` of {} or more",
+        some(&names),
+        show_bytes(rwnd),
+        most / 1e6,
+        round * 1e3,
+        share / 1e6,
+        show_bytes((share * round / 8.0).ceil() as u64),
+    ))
+}
+
+/// A window that is so much of what a share takes is not told of.
+const ENOUGH: f64 = 0.9;
 
 /// Links that have less than the contracts of the VCs on them sustain together; minimum rates alone are refused then.
 fn sustained_rates(scenario: &Scenario, topology: &Topology) -> Vec<String> {
@@ -585,6 +620,15 @@ mod tests {
         assert!(notes(&bursts).is_empty());
         let phase = ("ensemble.vbr_phase", "true");
         assert_eq!(notes(&[&bursts[..], &[phase]].concat()), [short]);
+        // 1 s there and back, and the transmission of a frame and its ACK: 125 Mb/s for five take 3.13 MB each in a round trip.
+        let delay = ("link.west->east.delay", "500 ms");
+        let small = "the window of vc1 and 4 more, 65535 bytes, lets 0.524 Mb/s pass in its round trip of 1000.069 ms, less than a fair share of \
+                     the links, 25.040 Mb/s: that takes `rwnd` of 3130179 bytes or more";
+        assert_eq!(notes(&[delay]), [small]);
+        let rwnd = |bytes| ("vc.traffic.rwnd", bytes);
+        assert!(notes(&[delay, rwnd("2900000 bytes")]).is_empty());
+        let file = ("vc.traffic.file_size", "60000 bytes");
+        assert!(notes(&[delay, file]).is_empty());
         let mss = ("vc.traffic.mss", "65000 bytes");
         let long = "a frame of vc1 and 4 more has 1356 cells, more than the 1000 that can wait at west->east";
         assert_eq!(notes(&[mss]), [long]);
