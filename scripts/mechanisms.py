@@ -76,6 +76,9 @@ BURST_CELLS = 188_679
 
 RED = {"w_q": 0.002, "max_p": 0.1, "min_th": 0.25, "max_th": 0.75}
 
+#: No switch can know the rates of a whole network beforehand: shown to compare with, and never told as the best.
+IDEAL = "ABR, rates known"
+
 MECHANISMS = (
     Mechanism("tail drop", "-"),
     Mechanism("PPD", "1 bit", cy.Ppd()),
@@ -89,11 +92,15 @@ MECHANISMS = (
     Mechanism("ATM-RED", "2 bits", "atm-red"),
     Mechanism("GFR, scheme one", "bucket", cy.GcraEpd(threshold=0.5), "gfr", contract=True),
     Mechanism("GFR, scheme two", "bucket", cy.GcraRoundRobin(threshold=0.5), "gfr", contract=True),
+    Mechanism("GFR, two thresholds", "buckets", cy.GcraTwoThresholds(low=0.25, threshold=0.5), "gfr", contract=True),
     Mechanism("GFR, DFBA", "rate, count", cy.Dfba(low=0.5, high=0.9), "gfr", contract=True),
     Mechanism("per-VC scheduling", "queue", cy.SelectiveDrop(r=0.5, z=1), scheduler=cy.PerVc(class_="ubr")),
     Mechanism("guaranteed rate 0.5", "-", scheduler=cy.GuaranteedRate(class_="ubr", gr=0.5)),
+    Mechanism("ABR, EFCI", "-", class_="abr", feedback="efci"),
+    Mechanism("ABR, relative rate", "-", class_="abr", feedback="relative-rate"),
     Mechanism("ABR, ERICA", "rate", class_="abr", feedback=cy.Erica()),
     Mechanism("ABR, ERICA+", "rate", class_="abr", feedback=cy.EricaPlus()),
+    Mechanism(IDEAL, "rate", class_="abr", feedback=cy.OracleRate()),
 )
 
 
@@ -107,7 +114,9 @@ def on(network: Network, mechanism: Mechanism) -> cy.Scenario:
     values: dict[str, Any] = {}
     for switch in ("west", "east"):
         values[f"switch.{switch}.{mechanism.class_}"] = cy.Queue(
-            buffer=buffer, drop=drop_policy(mechanism, tcps[0]["traffic"]["mss"]), feedback=mechanism.feedback
+            buffer=buffer,
+            drop=drop_policy(mechanism, tcps[0]["traffic"]["mss"]),
+            feedback=feedback(mechanism, queue["buffer"]),
         )
         if mechanism.scheduler is not None:
             values[f"switch.{switch}.scheduler"] = mechanism.scheduler
@@ -119,7 +128,8 @@ def on(network: Network, mechanism: Mechanism) -> cy.Scenario:
             half = f"{rate // len(tcps) // 2000} kbps"
             values["vc.0.contract"] = cy.Contract(pcr=f"{rate} bps", mcr=half, mbs=f"{BURST_CELLS} cells")
         if mechanism.feedback is not None:
-            values["vc.0.abr"] = cy.Abr(rif=1)
+            # Marks let a rate grow by steps, explicit rates are taken at once.
+            values["vc.0.abr"] = cy.Abr() if isinstance(mechanism.feedback, str) else cy.Abr(rif=1)
     return base.with_values(values)
 
 
@@ -133,6 +143,18 @@ def drop_policy(mechanism: Mechanism, mss_bytes: int) -> Any:
             return cy.PacketRed(**RED)
         case "atm-red":
             return cy.AtmRed(**RED, segment_cells=segment)
+        case other:
+            return other
+
+
+def feedback(mechanism: Mechanism, buffer_cells: int) -> Any:
+    """Its feedback; marks have one share of the buffer for all networks."""
+    high, low = f"{buffer_cells // 4} cells", f"{buffer_cells // 8} cells"
+    match mechanism.feedback:
+        case "efci":
+            return cy.Efci(threshold=high)
+        case "relative-rate":
+            return cy.RelativeRate(high=high, low=low)
         case other:
             return other
 
@@ -161,11 +183,13 @@ pages say so). Written by `python scripts/mechanisms.py --replications {replicat
 {sentences}
 
 Parameters: EPD at 0.9 K; Selective Drop and FBA with R = 0.9 K, Z = 0.8; the RED family with w_q = 0.002, max_p = 0.1 per frame,
-thresholds of K / 4 and 3 K / 4; GFR contracts of half of an equal share each, with 10 MB of burst, thresholds of K / 2 (DFBA K / 2 and
-0.9 K); per-VC scheduling with equal weights over one buffer, with Selective Drop (R = 0.5 K, Z = 1); ERICA with a target of 0.9 and
-ERICA+ with their defaults and RIF = 1. What is left of a damaged frame is sent on (`rest_of_frame = accept`), but where the policy itself
-drops it. Schemes one and two differ where buckets run empty: with so large a burst they do not on three of these networks. A guaranteed
-rate matters beside VBR only. *State* is what the switch keeps for each VC.
+thresholds of K / 4 and 3 K / 4; GFR contracts of half of an equal share each, with 10 MB of burst, thresholds of K / 2 (two of them K / 4
+and K / 2, DFBA K / 2 and 0.9 K); per-VC scheduling with equal weights over one buffer, with Selective Drop (R = 0.5 K, Z = 1); EFCI at
+K / 4 and relative-rate marking at K / 4 and K / 8 with RIF = 1/16; ERICA and the rates known beforehand with a target of 0.9, ERICA+ with
+its defaults, all of these with RIF = 1 (without minimum rates `erica-mcr` is ERICA to the bit). What is left of a damaged frame is sent
+on (`rest_of_frame = accept`), but where the policy itself drops it. Schemes one and two differ where buckets run empty: with so large a
+burst they do not on three of these networks. A guaranteed rate matters beside VBR only. No switch knows rates beforehand: they are there to
+compare with. *State* is what the switch keeps for each VC.
 """
 
 
@@ -192,7 +216,7 @@ def sentences(found: Measured) -> list[str]:
     for network in NETWORKS:
         best = {}
         for metric in ("efficiency", "fairness"):
-            values = {mechanism.name: found[network.name, mechanism.name][metric] for mechanism in MECHANISMS}
+            values = {one.name: found[network.name, one.name][metric] for one in MECHANISMS if one.name != IDEAL}
             best[metric] = max(values.items(), key=lambda each: each[1])
         plain = found[network.name, MECHANISMS[0].name]
         told.append(
@@ -205,7 +229,7 @@ def sentences(found: Measured) -> list[str]:
 def draw(found: Measured) -> None:
     """Efficiency and fairness side by side, a field for each mechanism and network."""
     with plot.style():
-        figure, axes = plot.panels(2, width=10.0, height=6.2)
+        figure, axes = plot.panels(2, width=10.0, height=7.4)
         for one, metric in zip(axes, ("efficiency", "fairness"), strict=True):
             values = [[found[network.name, mechanism.name][metric] for network in NETWORKS] for mechanism in MECHANISMS]
             one.imshow(values, vmin=0, vmax=1, cmap="RdYlGn", aspect="auto")

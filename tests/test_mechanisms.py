@@ -1,0 +1,25 @@
+"""The page that compares all mechanisms has all of them."""
+
+from __future__ import annotations
+
+import json
+import sys
+from importlib import import_module
+
+import pytest
+from cellyard import _engine
+from conftest import ROOT
+
+sys.path.insert(0, str(ROOT / "scripts"))
+
+#: Not on the page: without minimum rates it is `erica` to the bit.
+LEFT_OUT = {"erica-mcr"}
+
+
+@pytest.mark.parametrize("family", ["drop", "feedback"])
+def test_every_policy_and_feedback_is_compared(family: str) -> None:
+    pytest.importorskip("matplotlib")
+    (known,) = (found for found in json.loads(_engine.registry())["families"] if found["name"] == family)
+    used = [getattr(mechanism, family) for mechanism in import_module("mechanisms").MECHANISMS]
+    shown = {one if isinstance(one, str) else next(iter(one.TAG.values())) for one in used if one is not None}
+    assert shown == {component["name"] for component in known["components"]} - LEFT_OUT
