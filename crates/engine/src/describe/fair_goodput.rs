@@ -7,18 +7,17 @@
 use crate::abr::feedback::fair::{FairVc, fair_rates};
 use crate::scenario::{Scenario, Vc};
 use crate::topology::Topology;
-use crate::units::{BitRate, CELL_BITS};
+use crate::units::CELL_BITS;
 
 /// Most VCs of which it is told: the time that it takes grows with the square of their number.
 const MOST_VCS: usize = 2000;
 
-/// The sum of their goodputs; `None` where no VC carries frames, or there are many VCs.
-pub(super) fn fair_goodput(scenario: &Scenario, topology: &Topology) -> Option<BitRate> {
-    let goodputs = fair_goodputs(scenario, topology).into_iter();
-    let sum = goodputs
-        .map(|(_, goodput)| goodput)
-        .reduce(|sum, next| sum + next)?;
-    Some(BitRate(sum.round() as u64))
+/// The sum of these goodputs, bits per second; `None` where there are none.
+pub(super) fn sum(goodputs: &[(usize, f64)]) -> Option<u64> {
+    let goodputs = goodputs.iter().map(|&(_, goodput)| goodput);
+    goodputs
+        .reduce(|sum, next| sum + next)
+        .map(|sum| sum.round() as u64)
 }
 
 /// The VCs that carry frames, each with its goodput in bits per second; none where there are many VCs.
@@ -77,7 +76,7 @@ mod tests {
             .collect();
         let scenario = read_toml(text, "", &own).expect("the scenario is valid");
         let topology = Topology::new(&scenario).expect("it can be built");
-        fair_goodput(&scenario, &topology).map(|rate| rate.0)
+        sum(&fair_goodputs(&scenario, &topology))
     }
 
     #[test]

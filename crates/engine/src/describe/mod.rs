@@ -110,6 +110,7 @@ fn described<'s>(scenario: &'s Scenario, topology: &Topology) -> Description<'s>
                 .collect(),
         });
     }
+    let fair = fair_goodput::fair_goodputs(scenario, topology);
     Description {
         hosts: scenario.hosts.len(),
         switches: scenario.switches.len(),
@@ -119,9 +120,9 @@ fn described<'s>(scenario: &'s Scenario, topology: &Topology) -> Description<'s>
         max_bottleneck_cells: bottleneck as u64,
         expected: cost::expected(scenario, topology),
         memory_bytes: memory::need(scenario, topology, &Options::default()).bytes as u64,
-        fair_goodput_bps: fair_goodput::fair_goodput(scenario, topology).map(|rate| rate.0),
+        fair_goodput_bps: fair_goodput::sum(&fair),
         ports,
-        notes: notes::notes(scenario, topology),
+        notes: notes::notes(scenario, topology, &fair),
     }
 }
 
@@ -131,7 +132,8 @@ fn described<'s>(scenario: &'s Scenario, topology: &Topology) -> Description<'s>
 /// As [`describe`].
 pub fn notes(scenario: &Scenario) -> Result<Vec<String>, RunError> {
     let topology = Topology::new(scenario).map_err(RunError::Scenario)?;
-    Ok(notes::notes(scenario, &topology))
+    let fair = fair_goodput::fair_goodputs(scenario, &topology);
+    Ok(notes::notes(scenario, &topology, &fair))
 }
 
 /// The most that the data of a VC can bring in the long run, bits per second.

@@ -1,7 +1,6 @@
 //! What is allowed and hardly meant.
 
 use super::cost::round_trip;
-use super::fair_goodput::fair_goodputs;
 use crate::build::queueing_links;
 use crate::flow::FlowKind;
 use crate::notation::show::{show_bytes, show_cells, show_rate};
@@ -15,15 +14,19 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Nothing to send, shares that no scheduler looks at, sources that never start or may be drawn to start too late, hosts with more
 /// cells than their link can take, frames that never fit, windows that fill no share of a link, VCs of the class abr without feedback, schedulers for classes that nobody
 /// uses, buffers in which nothing can wait, policies that never refuse, or refuse most of the time, shares that a common buffer undoes, contracts that a link cannot
-/// keep, tags that are read further on.
-pub(super) fn notes(scenario: &Scenario, topology: &Topology) -> Vec<String> {
+/// keep, tags that are read further on. `fair` are the [fair goodputs](super::fair_goodput) of VCs.
+pub(super) fn notes(
+    scenario: &Scenario,
+    topology: &Topology,
+    fair: &[(usize, f64)],
+) -> Vec<String> {
     let mut notes = Vec::from_iter(nothing_to_send(scenario));
     notes.extend(unused_shares(scenario, topology));
     notes.extend(late_sources(scenario));
     notes.extend(short_lives(scenario));
     notes.extend(overloaded_hosts(scenario, topology));
     notes.extend(long_frames(scenario, topology));
-    notes.extend(small_windows(scenario, topology));
+    notes.extend(small_windows(scenario, topology, fair));
     notes.extend(sustained_rates(scenario, topology));
     notes.extend(exported_tags(scenario, topology));
     notes.extend(without_feedback(scenario, topology));
@@ -160,9 +163,13 @@ fn long_frames(scenario: &Scenario, topology: &Topology) -> Vec<String> {
 }
 
 /// TCPs whose window is less than their fair share of the links in a round trip.
-fn small_windows(scenario: &Scenario, topology: &Topology) -> Option<String> {
+fn small_windows(
+    scenario: &Scenario,
+    topology: &Topology,
+    fair: &[(usize, f64)],
+) -> Option<String> {
     let (mut first, mut names) = (None, Vec::new());
-    for (index, share) in fair_goodputs(scenario, topology) {
+    for &(index, share) in fair {
         let vc = &scenario.vcs[index];
         let Some((tcp, frame)) = vc.traffic.tcp().zip(vc.traffic.frame()) else {
             continue;

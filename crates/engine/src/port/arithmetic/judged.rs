@@ -362,7 +362,7 @@ impl Arithmetic {
         }
     }
 
-    /// The same as [`Arithmetic::judge_next`], as a function of its own.
+    /// The same as [`Arithmetic::judge_next`] where it is wanted seldom: not written out a second time.
     #[inline(never)]
     pub(super) fn judge_another(
         &mut self,
