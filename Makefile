@@ -2,6 +2,8 @@
 # These are the commands that .ci/run runs.
 SHELL := /bin/sh
 export PATH := $(PATH):$(HOME)/.cargo/bin
+# With --jobs it would name a jobserver that recipes cannot reach, and rustdoc warns of that.
+unexport MAKEFLAGS
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
 	"$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo "$$p" && break; done)
 RUST := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
@@ -9,7 +11,7 @@ BIN := .venv/bin
 RUN := $(BIN)/cellyard
 SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock pyproject.toml
 
-.PHONY: help study test fuzz fuzz-reader kills fmt lint lint-rust lint-python fresh validate reports bench bench-startup bench-studies instructions pgo pgo-wheel mutants audit docs pins build tools clean
+.PHONY: help study test test-build fuzz fuzz-reader kills fmt lint lint-rust lint-python fresh validate reports bench bench-startup bench-studies instructions pgo pgo-wheel mutants audit docs pins build tools clean
 .DELETE_ON_ERROR:
 
 help: ## what there is to make
@@ -20,9 +22,12 @@ study: build ## set everything up and print the first study's table beside the p
 	@echo
 	@echo "The report with all tables, figures and claims:  $(RUN) study report ubr-plus --out results/ubr-plus"
 
-test: build ## every test, Rust and Python
+test: build test-build ## every test, Rust and Python
 	cargo test --workspace --quiet
 	$(BIN)/python -m pytest --numprocesses logical --maxprocesses 8 --dist worksteal
+
+test-build: tools
+	cargo test --workspace --quiet --no-run
 
 # `make test` runs the first few thousand cases of these. FUZZ_SECONDS or FUZZ_CASES ends each of the three, FUZZ_SEED draws others, FUZZ_OUT is
 # where an input that fails is kept (crates/engine/tests/runs/fuzz/campaign.rs).
