@@ -315,21 +315,24 @@ proptest! {
         }
     }
 
-    /// A tag is made in the middle of a frame that began within the minimum rate and goes beyond it.
+    /// A tag is made in the middle of a frame that began within the minimum rate and goes beyond it. Under one of the policies there may be none: what comes
+    /// below the threshold is not charged.
     #[test]
     fn who_sends_more_than_all_together_loses_frames_whole(senders in senders(), threshold in 0u64..60) {
         let mut senders = senders;
         senders[1].is_greedy = true;
+        let mut tagged = 0;
         for drop in buckets(threshold) {
             let tally = guaranteed(&senders, threshold, &drop);
             let greedy = &tally.flows[2];
             prop_assert!(greedy.frames_lost > 0, "{:?}", drop);
             prop_assert_eq!(greedy.frames_damaged, 0, "{:?}", drop);
-            prop_assert!(greedy.cells_tagged > 0 || senders[1].cells() == 1, "{:?}", drop);
+            tagged += greedy.cells_tagged;
             // What it is guaranteed, but for a frame.
             let least = senders[1].mcr * 20_000 / 100 - 2 * senders[1].cells();
             prop_assert!(greedy.cells_delivered >= least, "{:?}: {} of {least}", drop, greedy.cells_delivered);
         }
+        prop_assert!(tagged > 0 || senders[1].cells() == 1);
     }
 }
 
