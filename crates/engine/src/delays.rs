@@ -131,11 +131,12 @@ const FEWEST_ALIKE: u64 = 3;
 pub struct DelayBins {
     /// The bins where a delay was counted last, and then the others.
     latest: Option<Box<Block>>,
-    /// The number of `latest`; no block has [`NO_BLOCK`].
-    number: u32,
+    /// By how many bits delays in `latest` are shifted to the number of their bin and 64; [`NO_SHIFT`] if there are none, and for the first 64 ticks.
+    shift: u32,
 }
 
-const NO_BLOCK: u32 = u32::MAX;
+/// No delay has 64 ticks after it.
+const NO_SHIFT: u32 = u64::BITS - 1;
 
 /// The bins of one factor of two.
 #[derive(Clone, Debug)]
@@ -151,7 +152,7 @@ impl Default for DelayBins {
     fn default() -> DelayBins {
         DelayBins {
             latest: None,
-            number: NO_BLOCK,
+            shift: NO_SHIFT,
         }
     }
 }
@@ -173,17 +174,22 @@ impl DelayBins {
     /// `cells` cells that took `took` each.
     #[inline(always)]
     pub fn add(&mut self, took: Span, cells: u64) {
-        let bin = bin_of(took.0);
-        let number = (bin / BLOCK) as u32;
+        let bin = (took.0 >> self.shift).wrapping_sub(BLOCK as u64) as usize;
         match &mut self.latest {
-            Some(block) if number == self.number => block.cells[bin % BLOCK] += cells,
-            _ => self.turn_to(number).cells[bin % BLOCK] += cells,
+            Some(block) if bin < BLOCK => block.cells[bin] += cells,
+            _ => self.add_otherwise(took, cells),
         }
     }
 
-    /// Puts block `number` first; makes it if there is none.
+    /// The same for delays in another block than the latest, or in the first.
     #[cold]
     #[inline(never)]
+    fn add_otherwise(&mut self, took: Span, cells: u64) {
+        let bin = bin_of(took.0);
+        self.turn_to((bin / BLOCK) as u32).cells[bin % BLOCK] += cells;
+    }
+
+    /// Puts block `number` first; makes it if there is none.
     fn turn_to(&mut self, number: u32) -> &mut Block {
         let mut block = self.take(number).unwrap_or_else(|| {
             Box::new(Block {
@@ -193,7 +199,7 @@ impl DelayBins {
             })
         });
         block.next = self.latest.take();
-        self.number = number;
+        self.shift = number.checked_sub(1).unwrap_or(NO_SHIFT);
         self.latest.insert(block)
     }
 

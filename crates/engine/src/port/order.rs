@@ -244,6 +244,54 @@ impl Order {
         }
     }
 
+    /// Lets the first input bring its next cell, then the one that is first now, and so on, before `horizon`, until two cells come together. `bring` is
+    /// told when the cell comes, when the one of another input does, and the input; it answers when the one after that comes, if the input has more.
+    ///
+    /// An input that has brought a cell most often comes next after all others.
+    #[inline(always)]
+    pub fn each_in_turn(
+        &mut self,
+        horizon: Time,
+        mut bring: impl FnMut(Time, Time, u32) -> Option<Time>,
+    ) {
+        while self.len > 0 {
+            let (len, mask) = (self.len, self.ring.len() - 1);
+            let are_many = len > 1 && self.far.is_empty();
+            let ring = &mut *self.ring;
+            let mut first = self.first & mask;
+            let mut last = ring[(first + len - 1) & mask].0;
+            let brought = loop {
+                let (time, input) = ring[first];
+                let second = (first + 1) & mask;
+                let next = if len > 1 { ring[second].0 } else { Time::NEVER };
+                if time >= horizon || time == next {
+                    self.first = first;
+                    return;
+                }
+                match bring(time, next, input) {
+                    Some(time) if are_many && time > last => {
+                        last = time;
+                        // From the front to the end: the same place in a full ring.
+                        ring[(first + len) & mask] = (time, input);
+                        first = second;
+                    }
+                    other => break other,
+                }
+            };
+            self.first = first;
+            self.go_on(brought);
+        }
+    }
+
+    /// The next cell of the first input arrives then, if it has one.
+    #[inline(never)]
+    fn go_on(&mut self, next: Option<Time>) {
+        match next {
+            Some(time) => self.postpone_first(time),
+            None => self.pop(),
+        }
+    }
+
     /// The next cells of the first `n` inputs arrive `by` later instead, which changes no order.
     #[inline(always)]
     pub fn postpone_many(&mut self, n: usize, by: Span) {

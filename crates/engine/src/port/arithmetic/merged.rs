@@ -71,26 +71,48 @@ pub fn applies(kernel: &Arithmetic, run: &Run, next: Time) -> bool {
 /// Takes cells that arrive before `horizon`, at least one, until several come together.
 #[inline(never)]
 pub fn run(kernel: &mut Arithmetic, fabric: &mut Fabric, inputs: &mut Inputs, horizon: Time) {
-    while let Some((time, input)) = inputs.order.first() {
-        let next = inputs.order.second_time();
-        if time >= horizon || time == next {
-            break;
+    let Inputs {
+        order,
+        merged,
+        first_feed,
+        ..
+    } = inputs;
+    order.each_in_turn(horizon, |time, next, input| {
+        if let Some(merged) = merged.get_mut(input as usize)
+            && merged.run.n > 1
+            && merged.step(kernel, fabric, time)
+        {
+            return Some(merged.time());
         }
-        let feed = inputs.feed(input);
-        let merged = of(&mut inputs.merged, input);
-        let takes_part = merged.is_under_way() || merged.join(kernel, fabric, feed);
-        let next = if takes_part && merged.step(kernel, fabric, time) {
-            merged.next_time(kernel, fabric, feed)
-        } else {
-            merged.leave(kernel, fabric, feed);
-            let more = kernel.take_next(fabric, feed, next.min(horizon));
-            more.then_some(fabric.feeds[feed].head.time)
-        };
-        match next {
-            Some(time) => inputs.order.postpone_first(time),
-            None => inputs.order.pop(),
-        }
+        let feed = *first_feed + input as usize;
+        take_one(
+            kernel,
+            fabric,
+            merged,
+            [input as usize, feed],
+            next.min(horizon),
+        )
+    });
+}
+
+/// Takes the next cell of an input, told with its feed, when no other comes, be it the first or the last of a run, or one that is to be taken by itself, and
+/// then what comes with it before `limit`. When the one after that comes; `None` if there is none.
+#[inline(never)]
+fn take_one(
+    kernel: &mut Arithmetic,
+    fabric: &mut Fabric,
+    merged: &mut Vec<Merged>,
+    [input, feed]: [usize; 2],
+    limit: Time,
+) -> Option<Time> {
+    let merged = of(merged, input as u32);
+    let takes_part = merged.is_under_way() || merged.join(kernel, fabric, feed);
+    if takes_part && merged.step(kernel, fabric, merged.time()) {
+        return merged.next_time(kernel, fabric, feed);
     }
+    merged.leave(kernel, fabric, feed);
+    let more = kernel.take_next(fabric, feed, limit);
+    more.then_some(fabric.feeds[feed].head.time)
 }
 
 /// That of `input`.
