@@ -115,8 +115,8 @@ class Switch(Component):
 class Link(Component):
     """A link, by default with a like one back. Losses, scheduler and class queues belong to the way from `from` to `to`.
 
-    Formula: the k-th cell of a busy period that began at t0 leaves at t0 + ceil(k 424 / rate) and arrives `delay`
-    later
+    Formula: the k-th cell of a busy period that began at t0 leaves at t0 + k c, c = 424 bits / rate rounded up to
+    0.04 ps, and arrives `delay` later
 
     Fields:
         name: Unique among links; numbered between groups; a link back adds `-back`, or is to->from. Allowed: at
@@ -1025,7 +1025,7 @@ class Tcp(Component):
 class Cbr(Component):
     """Single cells at equal distances.
 
-    Formula: cell k is handed to the NIC at start + ceil(k 424 / rate)
+    Formula: cell k is handed to the NIC at start + k c, c = 424 bits / rate
 
     Source: ATM Forum, Traffic Management 4.0, section 2 (CBR).
 
@@ -1061,8 +1061,8 @@ class Poisson(Component):
 class Vbr(Component):
     """Single cells at equal distances while on, none while off, in turn.
 
-    Formula: burst b begins at start + b (on + off); its cell k comes ceil(k 424 / rate) later, before start + b (on
-    + off) + on
+    Formula: burst b begins at start + b (on + off); its cell k comes k c later, c = 424 bits / rate, before start +
+    b (on + off) + on
 
     Source: `guaranteed-rate`, section 3 and figure 2.
 
@@ -1088,8 +1088,8 @@ class Vbr(Component):
 class Udp(Component):
     """UDP datagrams of one size at equal distances, whatever becomes of them: greedy by default, at any rate, or in bursts.
 
-    Formula: frames of n cells; frame k of a burst is handed to the NIC ceil(k n 424 / rate) after its beginning,
-    before `on` is over
+    Formula: frames of n cells; frame k of a burst is handed to the NIC k n c after its beginning, c = 424 bits /
+    rate, before `on` is over
 
     Source: `gfr-leaky-bucket`, sections 4.2 (greedy, at the rate of the link) and 4.3.
 

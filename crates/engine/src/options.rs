@@ -63,7 +63,7 @@ pub enum RunError {
     Scenario(String),
     /// A kernel was forced on a port that it cannot serve.
     #[error(
-        "port {port}: the arithmetic kernel needs a single class, a cell time of whole ticks and a drop policy that looks at whole frames"
+        "port {port}: the arithmetic kernel needs a single class and a drop policy that looks at whole frames"
     )]
     Kernel {
         /// Name of the link.

@@ -124,6 +124,13 @@ impl Sub for Span {
     }
 }
 
+impl Span {
+    /// How many spans as long as this can follow each other from `time` on, before [`Time::LATEST`].
+    pub fn fit_after(self, time: Time) -> u64 {
+        Time::LATEST.since(time).0 / self.0
+    }
+}
+
 impl Mul<u64> for Span {
     type Output = Span;
     fn mul(self, rhs: u64) -> Span {
@@ -137,68 +144,14 @@ impl Mul<u64> for Span {
 pub struct BitRate(pub u64);
 
 impl BitRate {
-    /// The exact time of one cell at this rate.
-    pub fn cell_time(self) -> CellTime {
-        let total = CELL_BITS * TICKS_PER_SECOND;
-        CellTime {
-            whole: total / self.0,
-            part: total % self.0,
-            of: self.0,
-        }
+    /// The time of one cell at this rate, a whole number of ticks: rounded up, so that no link sends more than its rate.
+    pub fn cell_time(self) -> Span {
+        Span((CELL_BITS * TICKS_PER_SECOND).div_ceil(self.0))
     }
 
     /// Megabits per second.
     pub fn as_mbps(self) -> f64 {
         self.0 as f64 / 1e6
-    }
-}
-
-/// The time of one cell, `whole + part / of` ticks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CellTime {
-    /// Whole ticks.
-    pub whole: u64,
-    /// Numerator of the remaining part of a tick; 0 when the cell time is a whole number of ticks.
-    pub part: u64,
-    /// Denominator of that part.
-    pub of: u64,
-}
-
-impl CellTime {
-    /// From the start of a busy period to the end of its `k`-th cell: ceil(k x cell time).
-    pub fn end_of(self, k: u64) -> Span {
-        let part = (u128::from(k) * u128::from(self.part)).div_ceil(u128::from(self.of));
-        Span(k * self.whole + part as u64)
-    }
-
-    /// How many cells can follow each other from `time` on, before [`Time::LATEST`].
-    pub fn fit_after(self, time: Time) -> u64 {
-        Time::LATEST.since(time).0 / self.longest().0
-    }
-
-    /// How many whole cell times there are in `span`.
-    pub fn fit_in(self, span: Span) -> u64 {
-        if self.part == 0 {
-            return span.0 / self.whole;
-        }
-        // A cell time is (whole of + part) / of ticks.
-        let ticks = u128::from(self.whole) * u128::from(self.of) + u128::from(self.part);
-        (u128::from(span.0) * u128::from(self.of) / ticks) as u64
-    }
-
-    /// The cell time when it is a whole number of ticks.
-    pub fn exact(self) -> Option<Span> {
-        (self.part == 0).then_some(Span(self.whole))
-    }
-
-    /// The longest a single cell can take.
-    pub fn longest(self) -> Span {
-        Span(self.whole + u64::from(self.part > 0))
-    }
-
-    /// The shortest a single cell can take.
-    pub fn shortest(self) -> Span {
-        Span(self.whole)
     }
 }
 
@@ -234,7 +187,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cell_times_of_the_studies_are_whole_ticks() {
+    fn cell_times_of_the_studies_are_not_rounded() {
         for rate in [
             155_520_000,
             149_760_000,
@@ -245,36 +198,17 @@ mod tests {
             200_000,
             40_704_000,
         ] {
-            assert!(BitRate(rate).cell_time().exact().is_some(), "{rate}");
+            let cell = BitRate(rate).cell_time();
+            assert_eq!(cell.0 * rate, CELL_BITS * TICKS_PER_SECOND, "{rate}");
         }
-        assert_eq!(
-            BitRate(155_520_000).cell_time().exact(),
-            Some(Span(68_900_000))
-        );
+        assert_eq!(BitRate(155_520_000).cell_time(), Span(68_900_000));
     }
 
     #[test]
-    fn whole_cell_times_in_a_span() {
-        for rate in [155_520_000, 7_000_003, 1_000_001] {
-            let c = BitRate(rate).cell_time();
-            for cells in [0, 1, 2, 1_000_003] {
-                let all = c.end_of(cells);
-                assert_eq!(c.fit_in(all), cells);
-                if cells > 0 {
-                    assert_eq!(c.fit_in(Span(all.0 - 1)), cells - 1);
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn cells_of_an_uneven_rate_do_not_drift() {
-        let c = BitRate(7_000_003).cell_time();
-        assert!(c.exact().is_none());
-        let exact = u128::from(CELL_BITS) * u128::from(TICKS_PER_SECOND);
-        for k in [1u64, 2, 3, 1000, 1_000_000] {
-            let want = (u128::from(k) * exact).div_ceil(7_000_003) as u64;
-            assert_eq!(c.end_of(k).0, want);
+    fn other_cell_times_are_less_than_a_tick_too_long() {
+        for rate in [7_000_003, 34_368_000, 141_000_000, 999_999_999_989] {
+            let more = BitRate(rate).cell_time().0 * rate - CELL_BITS * TICKS_PER_SECOND;
+            assert!(0 < more && more < rate, "{rate}");
         }
     }
 }

@@ -275,7 +275,7 @@ fn round_trip(scenario: &Scenario, topology: &Topology, vc: usize) -> Span {
     for kind in FlowKind::FRAMES {
         for &link in &topology.flows[topology.flow(vc, kind).index()].path {
             let spec = &scenario.links[link];
-            takes += spec.rate.cell_time().longest() + spec.delay;
+            takes += spec.rate.cell_time() + spec.delay;
             let switch = topology.enters[link].and_then(|s| scenario.switches[s].processing);
             takes += switch.map_or(Span::ZERO, |p| p.mean);
         }

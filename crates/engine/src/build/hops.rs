@@ -73,7 +73,7 @@ impl Plan<'_> {
 
     /// The shortest time of a cell on `link`.
     pub fn cell_ticks(&self, link: usize) -> Span {
-        self.scenario.links[link].rate.cell_time().shortest()
+        self.scenario.links[link].rate.cell_time()
     }
 
     /// All hops.
@@ -134,7 +134,7 @@ impl Plan<'_> {
             }
             // Its cells find the port idle, so each takes a cell time rounded up.
             let arrives = leg.latency;
-            leg.latency += links[link].rate.cell_time().longest();
+            leg.latency += links[link].rate.cell_time();
             leg.through.push(Through {
                 link: link as u32,
                 arrives,

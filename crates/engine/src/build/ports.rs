@@ -171,10 +171,10 @@ impl Plan<'_> {
             &flows,
         );
         if options.kernel != Wanted::Slotted
-            && let Some((class, exact)) = served.by_arithmetic(link)
+            && let Some((class, cell_time)) = served.by_arithmetic(link)
         {
             let (gate, vcs) = (self.gate(link, class), flows.len());
-            let kernel = Arithmetic::new(gate, class as usize, exact, first, vcs, watched);
+            let kernel = Arithmetic::new(gate, class as usize, cell_time, first, vcs, watched);
             return Ok(Kernel::Arithmetic(Box::new(kernel)));
         }
         if options.kernel == Wanted::Arithmetic {

@@ -6,7 +6,6 @@ use crate::port::gate;
 use crate::processing::is_constant;
 use crate::scenario::Scenario;
 use crate::topology::Topology;
-use crate::units::Span;
 
 /// The roles of all links.
 pub struct Roles {
@@ -44,8 +43,7 @@ impl Roles {
             let is_station = roles.can_queue[link]
                 || watched[link]
                 || is_lossy(spec)
-                || sites.of_link(link).is_some()
-                || is_uneven(scenario, topology, link);
+                || sites.of_link(link).is_some();
             if topology.switch_of[link].is_some() && !inputs.is_empty() && is_station {
                 roles.port_of[link] = Some(roles.links_of_ports.len());
                 roles.links_of_ports.push(link);
@@ -69,11 +67,7 @@ fn can_queue(scenario: &Scenario, topology: &Topology, link: usize) -> bool {
         return false;
     };
     let own = scenario.links[link].rate.cell_time();
-    let keeps_distance = |input: usize| {
-        let of_input = scenario.links[input].rate.cell_time();
-        let both_whole = own.exact().is_some() && own == of_input;
-        both_whole || of_input.shortest() >= own.longest()
-    };
+    let keeps_distance = |input: usize| scenario.links[input].rate.cell_time() >= own;
     let processing = scenario.switches[switch].processing.as_ref();
     match topology.inputs[link].as_slice() {
         [] => false,
@@ -89,7 +83,7 @@ fn can_queue(scenario: &Scenario, topology: &Topology, link: usize) -> bool {
 
 /// Whether no cell ever waits at the link, however short.
 pub fn never_waits(scenario: &Scenario, topology: &Topology, link: usize) -> bool {
-    !can_queue(scenario, topology, link) && !is_uneven(scenario, topology, link)
+    !can_queue(scenario, topology, link)
 }
 
 /// Whether a policer or drop policy there may refuse a cell however few wait.
@@ -98,14 +92,4 @@ fn refuses_any(scenario: &Scenario, topology: &Topology, link: usize) -> bool {
         .iter()
         .map(|&class| topology.queue(scenario, link, class));
     queues.any(|queue| gate::refuses_any(&queue))
-}
-
-/// At a cell time that is not whole, cells that come at exactly the rounded distance form busy periods.
-fn is_uneven(scenario: &Scenario, topology: &Topology, link: usize) -> bool {
-    let own = scenario.links[link].rate.cell_time();
-    let distance = |&input: &usize| -> Span { scenario.links[input].rate.cell_time().shortest() };
-    own.exact().is_none()
-        && topology.inputs[link]
-            .iter()
-            .any(|input| distance(input) == own.longest())
 }

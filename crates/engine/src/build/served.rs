@@ -27,21 +27,19 @@ impl<'a> Served<'a> {
     }
 
     /// The one class and the cell time of the port that `link` is, if arithmetic can serve it: cells of one class in their order, a
-    /// cell time of whole ticks, a policy that lets stay what has come in and, unless it judges each cell, lets in what finds no other waiting, and
-    /// nobody who asks for the credit in each slot.
+    /// policy that lets stay what has come in and, unless it judges each cell, lets in what finds no other waiting, and nobody who asks for the credit in each slot.
     pub fn by_arithmetic(&self, link: usize) -> Option<(Class, Span)> {
         let &[class] = self.used_classes(link).as_slice() else {
             return None;
         };
         let spec = &self.scenario.links[link];
-        let exact = spec.rate.cell_time().exact()?;
         let queue = self.topology.queue(self.scenario, link, class);
         let scheduler = self.topology.scheduler(self.scenario, link);
         let served = !scheduler.serves_vcs_of(class)
             && !self.credit.contains(spec.name.as_str())
             && !pushes_out(&queue)
             && (judges_each(&queue) || !refuses_any(&queue));
-        served.then_some((class, exact))
+        served.then_some((class, spec.rate.cell_time()))
     }
 
     /// The classes of the flows over `link` that can carry anything: nothing comes back to a source that is not answered.

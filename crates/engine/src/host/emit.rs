@@ -32,12 +32,7 @@ impl Hosts {
         let mut left = if ends.at_once { AHEAD } else { 1 };
         let end = self.end.min(source.stop);
         let (regular, period) = source.regular();
-        if let Some(exact) = nic.cell_time().exact()
-            && ends.at_once
-            && regular > 1
-            && period >= exact
-            && nic.is_idle_at(now)
-        {
+        if ends.at_once && regular > 1 && period >= nic.cell_time() && nic.is_idle_at(now) {
             // They are sent as they come.
             let n = regular
                 .min((end - now).0.div_ceil(period.0))

@@ -396,7 +396,7 @@ impl Hosts {
         let first = paced.frames.front().copied();
         let left = first.map_or(0, |frame| u64::from(frame.cells - frame.next));
         let (mut n, period) = paced.end.data_in_a_row(due, left, limit);
-        let together = nic.cell_time().exact().is_some_and(|c| period >= c) && nic.is_idle_at(due);
+        let together = period >= nic.cell_time() && nic.is_idle_at(due);
         if !together {
             n = n.min(1);
         }

@@ -133,25 +133,11 @@ impl Hosts {
             flags: ENDS_FRAME,
             ..Run::default()
         };
-        if let Some(exact) = nic.cell_time().exact() {
-            let first = nic.send_frame(time, cells, exact);
-            return fabric.depart(Run {
-                time: first,
-                period: exact,
-                ..whole
-            });
-        }
-        let mut rest = Run {
-            period: Span(1),
+        let first = nic.send_frame(time, cells);
+        fabric.depart(Run {
+            time: first,
+            period: nic.cell_time(),
             ..whole
-        };
-        while rest.n > 0 {
-            let time = nic.send_cell(time);
-            fabric.depart(Run {
-                time,
-                ..rest.first(1)
-            });
-            rest.skip(1);
-        }
+        });
     }
 }

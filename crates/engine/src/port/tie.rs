@@ -2,7 +2,7 @@
 
 use crate::rng::Stream;
 use crate::scenario::TieOrder;
-use crate::units::{CellTime, Span, Time};
+use crate::units::{Span, Time};
 
 /// Who goes first among inputs whose cells arrive at one instant.
 #[derive(Debug)]
@@ -10,7 +10,7 @@ pub struct TieRule {
     order: TieOrder,
     inputs: u64,
     offset: u64,
-    cell_time: CellTime,
+    cell_time: Span,
     stream: Stream,
     /// Beginning and first input of the slot of the last tie, so that the next one seldom needs a division.
     slot_start: Time,
@@ -65,7 +65,7 @@ impl TieRule {
         order: TieOrder,
         inputs: usize,
         offset: u64,
-        cell_time: CellTime,
+        cell_time: Span,
         stream: Stream,
     ) -> TieRule {
         let inputs = (inputs as u64).max(1);
@@ -117,7 +117,7 @@ impl TieRule {
     }
 
     /// Which of `group` (ascending in `input`, at least one) is first at `time`, when the order is regular, and for how many cell times
-    /// on end, if the cell time is a whole number of ticks.
+    /// on end.
     #[inline(always)]
     pub fn leader<T>(
         &mut self,
@@ -140,7 +140,7 @@ impl TieRule {
     }
 
     /// Two inputs, the first of which has the smaller number, each bring a cell at `time` and at the cell times that follow: at which of them the
-    /// other goes first, when the order is regular and the cell time is a whole number of ticks.
+    /// other goes first, when the order is regular.
     #[inline(always)]
     pub fn leads_of_other(&mut self, time: Time, [one, other]: [u32; 2]) -> Leads {
         if !self.rotates() {
@@ -159,12 +159,7 @@ impl TieRule {
     /// (floor(time / cell time) + offset) mod inputs: the input whose turn it is to be first.
     #[inline(always)]
     fn turn_at(&mut self, time: Time) -> u32 {
-        let Some(cell_time) = self.cell_time.exact() else {
-            let CellTime { whole, part, of } = self.cell_time;
-            let total = u128::from(whole) * u128::from(of) + u128::from(part);
-            let slot = (u128::from(time.0) * u128::from(of) / total) as u64;
-            return ((slot + self.offset) % self.inputs) as u32;
-        };
+        let cell_time = self.cell_time;
         // Times go forward within a port, but not from one kernel's shortcut to the next.
         let ahead = Span(time.0.wrapping_sub(self.slot_start.0));
         if ahead >= cell_time * 2 {

@@ -137,7 +137,7 @@ pub(super) static LINK: &[Component] = &[Component {
     family: Family::Link,
     name: "link",
     help: "A link, by default with a like one back. Losses, scheduler and class queues belong to the way from `from` to `to`.",
-    formula: "the k-th cell of a busy period that began at t0 leaves at t0 + ceil(k 424 / rate) and arrives `delay` later",
+    formula: "the k-th cell of a busy period that began at t0 leaves at t0 + k c, c = 424 bits / rate rounded up to 0.04 ps, and arrives `delay` later",
     parameters: &LINK_AND_QUEUES,
     ..PLAIN
 }];

@@ -43,7 +43,7 @@ pub(super) static TRAFFIC: &[Component] = &[
         name: "cbr",
         implies: &[("class", "cbr")],
         help: "Single cells at equal distances.",
-        formula: "cell k is handed to the NIC at start + ceil(k 424 / rate)",
+        formula: "cell k is handed to the NIC at start + k c, c = 424 bits / rate",
         source: "ATM Forum, Traffic Management 4.0, section 2 (CBR)",
         parameters: &[parameter(
             "rate",
@@ -72,7 +72,7 @@ pub(super) static TRAFFIC: &[Component] = &[
         name: "vbr",
         implies: &[("class", "vbr")],
         help: "Single cells at equal distances while on, none while off, in turn.",
-        formula: "burst b begins at start + b (on + off); its cell k comes ceil(k 424 / rate) later, before start + b (on + off) + on",
+        formula: "burst b begins at start + b (on + off); its cell k comes k c later, c = 424 bits / rate, before start + b (on + off) + on",
         source: "`guaranteed-rate`, section 3 and figure 2",
         parameters: &[
             RATE_WHILE_ON,
@@ -91,7 +91,7 @@ pub(super) static TRAFFIC: &[Component] = &[
         family: Family::Traffic,
         name: "udp",
         help: "UDP datagrams of one size at equal distances, whatever becomes of them: greedy by default, at any rate, or in bursts.",
-        formula: "frames of n cells; frame k of a burst is handed to the NIC ceil(k n 424 / rate) after its beginning, before `on` is over",
+        formula: "frames of n cells; frame k of a burst is handed to the NIC k n c after its beginning, c = 424 bits / rate, before `on` is over",
         source: "`gfr-leaky-bucket`, sections 4.2 (greedy, at the rate of the link) and 4.3",
         parameters: &[
             parameter(

@@ -131,7 +131,7 @@ fn of(
     let through = passed_through(topology, tally, link);
     let port = counted.unwrap_or(&through);
     let duration = scenario.duration;
-    let cell_seconds = spec.rate.cell_time().shortest().0 as f64 / TICKS_PER_SECOND as f64;
+    let cell_seconds = spec.rate.cell_time().0 as f64 / TICKS_PER_SECOND as f64;
     let line_mbps = line_rates(scenario, topology, link, vcs);
     let classes = topology.classes[link].iter().map(|&class| {
         let of_class = &port.classes[class as usize];

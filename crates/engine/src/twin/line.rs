@@ -1,19 +1,17 @@
-//! The transmitting end of a link: busy periods (model section 2) and losses on purpose (section 7).
+//! The transmitting end of a link: cell after cell (model section 2), and losses on purpose (section 7).
 
 use super::Cell;
 use crate::flow::FlowId;
 use crate::rng::Stream;
 use crate::scenario::Link;
-use crate::units::{CellTime, Time};
+use crate::units::{Span, Time};
 use std::collections::HashMap;
 
 pub(super) struct Line {
-    cell_time: CellTime,
-    /// Start of the busy period and cells begun in it, 0 between busy periods.
-    busy_since: Time,
-    cells: u64,
-    /// End of the latest cell.
+    cell_time: Span,
+    /// End of the latest cell, and whether others may follow it at once.
     busy_until: Time,
+    is_busy: bool,
     /// The cell being sent, and whether it is lost on the way.
     pub(super) in_service: Option<(Cell, bool)>,
     lose_frames: Vec<u64>,
@@ -28,9 +26,8 @@ impl Line {
     pub(super) fn new(link: &Link, draws: Stream) -> Line {
         Line {
             cell_time: link.rate.cell_time(),
-            busy_since: Time::ZERO,
-            cells: 0,
             busy_until: Time::ZERO,
+            is_busy: false,
             in_service: None,
             lose_frames: link.lose_frames.clone(),
             lose_probability: link.lose_probability.as_f64(),
@@ -43,25 +40,20 @@ impl Line {
     /// Starts to send `cell`: when its last bit leaves, and whether it is lost.
     pub(super) fn start(&mut self, now: Time, cell: &Cell) -> (Time, bool) {
         assert!(now >= self.busy_until, "one cell at a time");
-        if self.cells == 0 {
-            self.busy_since = now;
-        }
-        self.cells += 1;
-        self.busy_until = self.busy_since + self.cell_time.end_of(self.cells);
+        self.busy_until = now + self.cell_time;
+        self.is_busy = true;
         (self.busy_until, cell.is_data && self.loses(cell))
     }
 
     /// When it would be free, were so many more cells to follow without a pause.
     pub(super) fn is_free_after(&self, cells: u64) -> Time {
-        if self.cells == 0 {
-            return self.busy_until;
-        }
-        self.busy_since + self.cell_time.end_of(self.cells + cells)
+        let more = if self.is_busy { cells } else { 0 };
+        self.busy_until + self.cell_time * more
     }
 
     /// Nothing follows the latest cell: its end is the end of the busy period.
     pub(super) fn end_busy_period(&mut self) {
-        self.cells = 0;
+        self.is_busy = false;
     }
 
     fn loses(&mut self, cell: &Cell) -> bool {

@@ -26,7 +26,7 @@ use crate::scenario::{Class, Scenario, TieOrder};
 use crate::stop::{Overdue, Stop};
 use crate::tally::{DropReason, Dropped, FlowTally, LinkDrops, Tally, digest};
 use crate::topology::Topology;
-use crate::units::{BitRate, CELL_BITS, Span, TICKS_PER_SECOND, Time};
+use crate::units::{BitRate, Span, Time};
 use abr::{Meter, Paced};
 use ends::{Ends, Frame, Sent};
 use event::{Agenda, Event, Level, Way};
@@ -408,7 +408,7 @@ impl<'a> Twin<'a> {
         let inputs = &self.topology.inputs[port];
         let n = inputs.len() as u64;
         let slots = cell_slots(self.scenario.links[port].rate, self.now);
-        let first = ((slots + u128::from(self.tie_offset)) % u128::from(n)) as u64;
+        let first = (slots + self.tie_offset) % n;
         cells.sort_by_key(|(link, _)| {
             let input = inputs.iter().position(|i| i == link).expect("an input") as u64;
             let key = match self.scenario.tie_order {
@@ -564,8 +564,8 @@ fn same(a: Cell, b: Cell) -> bool {
 }
 
 /// floor(t / cell time).
-fn cell_slots(rate: BitRate, t: Time) -> u128 {
-    u128::from(t.0) * u128::from(rate.0) / (u128::from(CELL_BITS) * u128::from(TICKS_PER_SECOND))
+fn cell_slots(rate: BitRate, t: Time) -> u64 {
+    t.0 / rate.cell_time().0
 }
 
 /// Whether cells can wait at the port `link` (model section 6).
@@ -576,8 +576,8 @@ fn can_queue(scenario: &Scenario, topology: &Topology, link: usize) -> bool {
         [input] => input,
         _ => return true,
     };
-    let spacing = scenario.links[input].rate.cell_time().shortest();
-    let service = scenario.links[link].rate.cell_time().longest();
+    let spacing = scenario.links[input].rate.cell_time();
+    let service = scenario.links[link].rate.cell_time();
     let switch = topology.switch_of[link].expect("a port leaves a switch");
     let bunches = scenario.switches[switch]
         .processing

@@ -9,7 +9,7 @@ use crate::rng::Stream;
 use crate::scenario::{Class, RestOfFrame, Scenario};
 use crate::tally::{CLASSES, DropReason, PortTally};
 use crate::topology::Topology;
-use crate::units::{BitRate, CELL_BITS, TICKS_PER_SECOND, Time};
+use crate::units::{BitRate, Time};
 use std::collections::{HashMap, HashSet, VecDeque};
 
 /// What happens to a cell that arrives.
@@ -403,6 +403,5 @@ impl ClassQueue {
 
 /// How many whole cell times at `rate` there are between two instants.
 fn whole_cell_times(rate: BitRate, from: Time, to: Time) -> u64 {
-    let cell = u128::from(CELL_BITS) * u128::from(TICKS_PER_SECOND);
-    (u128::from(to.since(from).0) * u128::from(rate.0) / cell) as u64
+    to.since(from).0 / rate.cell_time().0
 }

@@ -563,7 +563,7 @@ fn timers_of_one_instant_go_retransmission_first() {
     let tally = run_twin(&net, None);
     assert_eq!(tally.vcs[1].sender.timeouts, 1);
     // The ACK of two cells waits for the twelve of the segment.
-    net.duration = Span::from_milliseconds(1_000) + net.links[0].rate.cell_time().end_of(13);
+    net.duration = Span::from_milliseconds(1_000) + net.links[0].rate.cell_time() * 13;
     let acks = run_twin(&net, None).flows[1].clone();
     assert_eq!((acks.frames_sent, acks.cells_sent), (1, 0));
     both_orders_agree(net);
@@ -575,7 +575,7 @@ fn a_cell_sent_ahead_to_the_last_instant_known_waits_until_then() {
     let mut net = build::network(Span(13_780_000_000));
     net.hosts = ["a", "b"].map(build::host).into();
     net.switches = vec![build::switch("s", None, DropPolicy::TailDrop)];
-    let cell = build::OC3.cell_time().longest();
+    let cell = build::OC3.cell_time();
     net.links = vec![
         build::link("a", "s", BitRate(155_520_003), cell * 24),
         build::link("s", "a", BitRate(155_520_001), Span::ZERO),

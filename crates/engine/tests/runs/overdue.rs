@@ -40,9 +40,6 @@ vc = [{{ from = "a", to = "b", traffic = {HASTY} }} }}]
 "#
     );
     assert_eq!(overdue(&net), ["link a->b, the NIC"]);
-    // A cell time that is no whole number of ticks.
-    let uneven = net.replace("1 kbps", "1003 bps");
-    assert_eq!(overdue(&uneven), ["link a->b, the NIC"]);
 }
 
 #[test]

@@ -80,7 +80,7 @@ fn each_policy_improves_what_its_paper_says() {
 #[test]
 fn drop_from_front_keeps_the_youngest_cells() {
     const K: u64 = 100;
-    let cell = OC3.cell_time().exact().expect("whole ticks").0;
+    let cell = OC3.cell_time().0;
     let outcome = |drop| {
         let cells = Traffic::Cbr { rate: OC3 };
         let duration = Span(10_000 * cell);
@@ -178,7 +178,7 @@ fn frames_dropped_from_the_front_leave_more_whole_ones() {
             on: None,
             off: Span::ZERO,
         });
-        let duration = OC3.cell_time().exact().expect("whole ticks") * 50_000;
+        let duration = OC3.cell_time() * 50_000;
         let mut net = build::dumbbell(2, Span::ZERO, duration, Some(230), drop, |_| udp.clone());
         for queue in &mut net.switches[0].queues {
             queue.rest_of_frame = rest;
@@ -230,7 +230,7 @@ impl Sender {
 /// A run of 20 000 cell times, each VC with its MCR and an MBS of two frames, and the data flows' numbers. `drop` is the policy of s-t, where more
 /// may wait above `threshold` than all bursts and frames under way together bring.
 fn guaranteed(senders: &[Sender], threshold: u64, drop: &DropPolicy) -> Tally {
-    let cell = OC3.cell_time().exact().expect("whole ticks");
+    let cell = OC3.cell_time();
     let buffer = threshold + senders.iter().map(|sender| 4 * sender.cells()).sum::<u64>();
     let traffic = |i: usize| senders[i].traffic();
     let n = senders.len();

@@ -98,7 +98,7 @@ proptest! {
 
 /// Cells sent by sources whose cells come one cell time of the line apart, in bursts of `on` and without end.
 fn sent(kernel: Kernel, shared: bool, stop: Span) -> Option<[u64; 2]> {
-    let cell = build::OC3.cell_time().exact().expect("whole ticks");
+    let cell = build::OC3.cell_time();
     let mut net = build::network(cell * 5_000);
     net.hosts = ["a", "b", "c"].map(build::host).into();
     net.switches = vec![build::switch("s", None, DropPolicy::TailDrop)];
@@ -128,7 +128,7 @@ fn sent(kernel: Kernel, shared: bool, stop: Span) -> Option<[u64; 2]> {
 
 #[test]
 fn a_burst_is_cut_at_the_tick_of_the_stop() {
-    let cell = build::OC3.cell_time().exact().expect("whole ticks");
+    let cell = build::OC3.cell_time();
     // A cell each two cell times: number k at 2 k, and in the second burst at 2000 + 2 k.
     for (stop, bursts, steady) in [
         (cell * 600, 300, 300),

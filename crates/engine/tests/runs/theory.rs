@@ -19,7 +19,7 @@ fn tcp() -> Traffic {
 #[test]
 fn loss_free_lan_delivers_512_of_every_636_bytes() {
     let delay = Span::from_microseconds(5);
-    let cell = OC3.cell_time().exact().unwrap().0;
+    let cell = OC3.cell_time().0;
     // Six links, and 12 + 2 cells sent and forwarded once per hop.
     let first_loop = 6 * delay.0 + (12 + 2 + 2 + 2) * cell;
     for (name, engine) in engines::ALL {
@@ -141,9 +141,9 @@ proptest! {
         slots in proptest::sample::select(vec![10u64, 12, 15, 16]),
         arrival_first in any::<bool>(),
     ) {
-        let cell = OC3.cell_time().exact().unwrap().0;
+        let cell = OC3.cell_time().0;
         let rate = BitRate(OC3.0 / slots);
-        let period = rate.cell_time().exact().expect("a divisor of the line rate").0;
+        let period = rate.cell_time().0;
         let end = 50 * period;
         let starts: Vec<u64> = phases.iter().map(|(p, odd)| p * cell + odd * cell / 3).collect();
         let mut net = multiplexer(phases.len(), OC3, Span(end), Traffic::Cbr { rate });
@@ -174,14 +174,14 @@ fn poisson_cells_wait_as_in_m_d_1() {
         for percent in [50u64, 80] {
             let rate = BitRate(155_520 * percent / 100);
             let cells = 8_000;
-            let warm_up = service.end_of(1_000);
-            let mut net = multiplexer(1, OC3, service.end_of(cells), Traffic::Poisson { rate });
+            let warm_up = service * 1_000;
+            let mut net = multiplexer(1, OC3, service * cells, Traffic::Poisson { rate });
             net.links[0].rate = BitRate(155_520);
             net.measure.warm_up = warm_up;
             let waits: Vec<f64> = (0..runs)
                 .map(|replication| {
                     let delay = engine(&net, Some(replication)).vcs[0].delay;
-                    delay.mean().unwrap() / service.whole as f64 - 1.0
+                    delay.mean().unwrap() / service.0 as f64 - 1.0
                 })
                 .collect();
             let mean = waits.iter().sum::<f64>() / runs as f64;
@@ -210,7 +210,7 @@ fn losses_on_purpose_follow_their_list_and_their_stream() {
     for (name, engine) in engines::ALL {
         let rate = BitRate(1_555_200);
         let cells = 4_000;
-        let duration = rate.cell_time().end_of(cells) + OC3.cell_time().end_of(3);
+        let duration = rate.cell_time() * cells + OC3.cell_time() * 3;
         let mut net = multiplexer(1, OC3, duration, Traffic::Cbr { rate });
         let access = build::index_of(&net, "a0", "s");
         net.links[access].lose_frames = vec![0, 3, 4, 3_999];
@@ -235,8 +235,7 @@ fn losses_on_purpose_follow_their_list_and_their_stream() {
 #[test]
 fn bursts_of_more_cells_than_32_bits_count_are_whole() {
     let on = Span::from_milliseconds(20_000_000);
-    let cells =
-        on.0.div_ceil(OC3.cell_time().exact().expect("whole ticks").0);
+    let cells = on.0.div_ceil(OC3.cell_time().0);
     assert!(cells > 1 << 32);
     let vbr = Traffic::Vbr {
         rate: OC3,

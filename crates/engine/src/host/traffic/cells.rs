@@ -68,7 +68,7 @@ impl CellSource {
     pub fn regular(&self) -> (u64, Span) {
         const ALONE: (u64, Span) = (1, Span(1));
         match &self.pattern {
-            Pattern::Regular(pace) => pace.regular().unwrap_or(ALONE),
+            Pattern::Regular(pace) => pace.regular(),
             Pattern::Poisson { .. } => ALONE,
         }
     }

@@ -1,16 +1,16 @@
 //! The pace of a source with a constant rate, all the time or in bursts (model section 9): when its cells or frames come.
 
-use crate::units::{CellTime, Span, Time};
+use crate::units::{Span, Time};
 
 /// So many cells of a source without bursts are regular at once; it has no end.
 const TOGETHER: u64 = 256;
 
-/// Cell k since the beginning comes at the beginning + ceil(k times the cell time); in bursts that is while it is before the end of the burst, and
+/// Cell k since the beginning comes at the beginning + k times the cell time; in bursts that is while it is before the end of the burst, and
 /// the next beginning is that of the next burst.
 #[derive(Clone, Debug)]
 pub struct Pace {
     /// Cell time of the rate.
-    cell_time: CellTime,
+    cell_time: Span,
     /// Lengths of a burst and of the pause behind it, if bursts end.
     bursts: Option<[Span; 2]>,
     /// Beginning of the source or of the burst.
@@ -21,7 +21,7 @@ pub struct Pace {
 
 impl Pace {
     /// From `start` on, with `bursts` of a length and pauses of a length, if any.
-    pub fn new(cell_time: CellTime, bursts: Option<[Span; 2]>, start: Time) -> Pace {
+    pub fn new(cell_time: Span, bursts: Option<[Span; 2]>, start: Time) -> Pace {
         Pace {
             cell_time,
             bursts,
@@ -34,7 +34,7 @@ impl Pace {
     #[inline]
     pub fn emitted(&mut self, n: u64) -> Time {
         self.cells += n;
-        let within = self.cell_time.end_of(self.cells);
+        let within = self.cell_time * self.cells;
         match self.bursts {
             Some([on, off]) if within >= on => {
                 // The reader has each up to 100 000 s, and no source starts later than 400 000 s.
@@ -46,14 +46,14 @@ impl Pace {
         }
     }
 
-    /// How many cells, the next one included, follow at equal distances of whole ticks, and that distance; `None` where it is not whole.
-    pub fn regular(&self) -> Option<(u64, Span)> {
-        let distance = self.cell_time.exact()?;
+    /// How many cells, the next one included, follow at equal distances, and that distance.
+    pub fn regular(&self) -> (u64, Span) {
+        let distance = self.cell_time;
         let cells = match self.bursts {
             Some([on, _]) => on.0.div_ceil(distance.0) - self.cells,
             None => TOGETHER,
         };
-        Some((cells, distance))
+        (cells, distance)
     }
 }
 
@@ -71,18 +71,8 @@ mod tests {
     }
 
     #[test]
-    fn an_uneven_rate_does_not_drift() {
-        let at = |k: u64| BitRate(7_000_003).cell_time().end_of(k).0;
-        assert_eq!(times(7_000_003, 1, None, 4), [0, at(1), at(2), at(3)]);
-        assert_eq!(times(7_000_003, 23, None, 3), [0, at(23), at(46)]);
-    }
-
-    #[test]
     fn what_would_begin_at_the_end_of_a_burst_begins_the_next() {
-        let c = BitRate(155_520_000)
-            .cell_time()
-            .exact()
-            .expect("it is whole");
+        let c = BitRate(155_520_000).cell_time();
         let bursts = |on: Span| Some([on, c * 5]);
         let found = |on, cells| times(155_520_000, cells, bursts(on), 4);
         assert_eq!(found(c * 2, 1), [0, c.0, 7 * c.0, 8 * c.0]);
@@ -93,13 +83,10 @@ mod tests {
 
     #[test]
     fn cells_are_regular_to_the_end_of_the_burst() {
-        let cell_time = BitRate(155_520_000).cell_time();
-        let c = cell_time.exact().expect("it is whole");
-        let mut pace = Pace::new(cell_time, Some([c * 7 + Span(1), c]), Time::ZERO);
-        assert_eq!(pace.regular(), Some((8, c)));
+        let c = BitRate(155_520_000).cell_time();
+        let mut pace = Pace::new(c, Some([c * 7 + Span(1), c]), Time::ZERO);
+        assert_eq!(pace.regular(), (8, c));
         pace.emitted(3);
-        assert_eq!(pace.regular(), Some((5, c)));
-        let uneven = Pace::new(BitRate(7_000_003).cell_time(), None, Time::ZERO);
-        assert_eq!(uneven.regular(), None);
+        assert_eq!(pace.regular(), (5, c));
     }
 }

@@ -81,7 +81,7 @@ mod tests {
     /// When the frames of 23 cells come, in cell times since the start.
     fn times(on: Option<u64>, off: u64, stop: u64) -> Vec<u64> {
         let rate = BitRate(150_000_000);
-        let cell = rate.cell_time().exact().expect("it is whole");
+        let cell = rate.cell_time();
         let params = UdpParams {
             datagram_size: 1024,
             rate,

@@ -8,13 +8,13 @@
 //!
 //! Who arrives meanwhile must find X, Y_i and N_a as they are then. So cells that were decided on ahead of time are counted among those that wait until they begin.
 //!
-//! Conditions: a cell time of whole ticks; classes are served in the order of arrival, and the scheduler does not look at queues; no
+//! Conditions: classes are served in the order of arrival, and the scheduler does not look at queues; no
 //! cell that waits is ever pushed out; nothing is watched or measured here, and no RM cells pass; other ports are so near that it gains anything.
 
 use super::{Slotted, queue::ClassQueue};
 use crate::fabric::Fabric;
 use crate::tally::CLASSES;
-use crate::units::{CellTime, Span, Time};
+use crate::units::{Span, Time};
 use std::collections::VecDeque;
 
 /// What can be known of the cells of a class that are still to come.
@@ -33,8 +33,8 @@ pub enum Foresight {
 const NEAR: u64 = 256;
 
 /// Whether a port with that cell time gains by decisions ahead of their time where others are so far away.
-pub fn gains(cell_time: CellTime, away: Span) -> bool {
-    away < cell_time.longest() * NEAR
+pub fn gains(cell_time: Span, away: Span) -> bool {
+    away < cell_time * NEAR
 }
 
 /// Slots that were given ahead of time, one after the other, to one flow of a class; where those are not counted, to the class.
@@ -186,7 +186,8 @@ impl Slotted {
     /// Cells that were decided on ahead of time begin, if they do so before `limit`.
     #[inline(never)]
     pub(super) fn begin_decided_before(&mut self, limit: Time) {
-        self.ahead.begin_before(limit, self.exact, &mut self.queues);
+        self.ahead
+            .begin_before(limit, self.cell_time, &mut self.queues);
     }
 
     /// Takes decisions ahead of their time, for starts before `until` and the end of the run, as long as nothing that is still to arrive could change
@@ -214,7 +215,7 @@ impl Slotted {
             if self.free_at >= until {
                 return;
             }
-            let slots = (until - self.free_at).0.div_ceil(self.exact.0);
+            let slots = (until - self.free_at).0.div_ceil(self.cell_time.0);
             self.decide::<true>(fabric, slots.min(cells));
         }
     }

@@ -24,10 +24,10 @@ impl Slotted {
             let next = inputs.order.second_time();
             let feed = inputs.feed(input);
             // One per cell time.
-            let keeps_step = fabric.feeds[feed].head.period == self.exact;
+            let keeps_step = fabric.feeds[feed].head.period == self.cell_time;
             // A decision before the first arrival may be taken with those that follow.
             if keeps_step
-                && next > time + self.exact
+                && next > time + self.cell_time
                 && self.ahead.is_empty()
                 && self.one_is_due_at(time)
                 && let Some(more) = self.lock_step(fabric, feed, next.min(horizon), 1)
@@ -40,7 +40,7 @@ impl Slotted {
                 continue;
             }
             if keeps_step
-                && next < time + self.exact
+                && next < time + self.cell_time
                 && self.arrive_in_rounds(inputs, fabric, horizon)
             {
                 continue;
@@ -271,8 +271,6 @@ impl Slotted {
         } else {
             // It never waits: it is not among the Y_i.
             self.busy = true;
-            self.since = cell.arrived;
-            self.served = 0;
             fabric.depart(self.transmit(cell.arrived, &cell));
         }
     }
@@ -293,9 +291,9 @@ impl Slotted {
         match self.scheduler.within(class) {
             Within::InOrder if whole => {
                 let spares_eom = self.gates[class].spares_eom();
-                queue.take_front_frame(spares_eom, self.exact, &mut self.last_pushed_out);
+                queue.take_front_frame(spares_eom, self.cell_time, &mut self.last_pushed_out);
             }
-            Within::InOrder => self.last_pushed_out.push(queue.pop_front(self.exact)),
+            Within::InOrder => self.last_pushed_out.push(queue.pop_front(self.cell_time)),
             Within::PerVc(_) => unreachable!("the reader refuses this: which VC's front?"),
         }
         for cells in &self.last_pushed_out {
@@ -311,7 +309,7 @@ impl Slotted {
             self.waiting[class] -= n;
             self.total -= n;
             self.pushed_out += n;
-            let waited = |i| u128::from((now - (cells.arrived + self.exact * i)).0);
+            let waited = |i| u128::from((now - (cells.arrived + self.cell_time * i)).0);
             self.queue_time += (0..n).map(waited).sum::<u128>();
             fabric.drop_cells(cells.hop, DropReason::Front, cells.n());
         }
@@ -331,11 +329,11 @@ impl Slotted {
         match self.scheduler.within(class) {
             Within::PerVc(s) => {
                 s.on_arrival(local, n, self.started);
-                return queue.per_vc[local].push(cells, self.exact);
+                return queue.per_vc[local].push(cells, self.cell_time);
             }
             // Cells leave one by one, each with its number.
             Within::InOrder if by_number => queue.numbers.push_back(self.accepted),
-            Within::InOrder => return queue.push(cells, self.exact),
+            Within::InOrder => return queue.push(cells, self.cell_time),
         }
         queue.cells.push_back(cells);
     }
@@ -344,7 +342,10 @@ impl Slotted {
     #[inline(always)]
     fn one_is_due_at(&self, time: Time) -> bool {
         let limit = self.decided_before(time);
-        self.busy && self.total > 0 && self.free_at < limit && limit <= self.free_at + self.exact
+        self.busy
+            && self.total > 0
+            && self.free_at < limit
+            && limit <= self.free_at + self.cell_time
     }
 
     /// Lock step: takes cells of `feed`, which arrive from now on before `limit` while no other input brings any, and the
@@ -360,7 +361,7 @@ impl Slotted {
         due: u64,
     ) -> Option<bool> {
         let run = &fabric.feeds[feed].head;
-        let c = self.exact;
+        let c = self.cell_time;
         if run.n < 2 || run.period != c || run.time + c >= limit || !self.busy {
             return None;
         }
@@ -410,7 +411,7 @@ impl Slotted {
         let run = &fabric.feeds[feed].head;
         let class = fabric.hops[run.hop as usize].class as usize;
         // One begins from each arrival to the next: X is largest after the last.
-        let last = run.time + self.exact * u64::from(n - 1);
+        let last = run.time + self.cell_time * u64::from(n - 1);
         let cells = Waiting::first_of(run, n);
         self.begin_decided_before(self.decided_before(last));
         self.accepted += u64::from(n);

@@ -8,7 +8,7 @@
 //! Nobody looks at X meanwhile, as no limit is near, but for its maximum. X grows within a slot and falls by one at its
 //! end, so the maximum follows from the number of arrivals in each slot. Where that would be none even if nothing left, it is not looked for.
 //!
-//! Conditions: the port is busy, at a cell time of whole ticks; no higher class waits; all cells are of the class and of frames that have
+//! Conditions: the port is busy; no higher class waits; all cells are of the class and of frames that have
 //! lost none; X stays below all limits.
 //!
 //! What lies behind the first of which it cannot be said has been looked at in vain. So no look goes further than twice as far as
@@ -21,7 +21,7 @@ use crate::fabric::Fabric;
 use crate::port::Inputs;
 use crate::port::sched::per_vc::PerVc;
 use crate::tally::raise;
-use crate::units::{Span, Time};
+use crate::units::Time;
 
 impl Slotted {
     /// Takes cells that arrive before `horizon`, the first of which arrives now, and the decisions between them. False if there are
@@ -38,7 +38,7 @@ impl Slotted {
         };
         let class = scheduler.class();
         let others_first = self.waiting[..class].iter().any(|&w| w > 0);
-        if !self.busy || self.exact == Span::ZERO || others_first {
+        if !self.busy || others_first {
             return false;
         }
         let Some((time, _)) = inputs.order.first() else {
@@ -46,7 +46,7 @@ impl Slotted {
         };
         let horizon = horizon.min(time + self.look_ahead);
         let (limit, cells) = self.bulk_limit(scheduler, inputs, fabric, horizon);
-        let of_use = (limit.since(time) * 2).max(self.exact);
+        let of_use = (limit.since(time) * 2).max(self.cell_time);
         if limit < horizon || of_use > self.look_ahead {
             self.look_ahead = of_use;
         }
@@ -120,7 +120,7 @@ impl Slotted {
     /// Whether a VC with `waiting` cells cannot be without any when one of the first `n` cells of `run` arrives.
     #[inline]
     fn never_empties(&self, run: &Run, n: u64, waiting: u64) -> bool {
-        let (decisions, last) = if run.period > self.exact {
+        let (decisions, last) = if run.period > self.cell_time {
             let last = run.time + run.period * (n - 1);
             ((waiting + n).checked_sub(2), last)
         } else {
@@ -131,14 +131,14 @@ impl Slotted {
         };
         // No more are still to come before the last one: see `slot_of`, without a division.
         let ahead = self.decided_before(last).since(self.free_at);
-        u128::from(ahead.0) <= u128::from(decisions) * u128::from(self.exact.0)
+        u128::from(ahead.0) <= u128::from(decisions) * u128::from(self.cell_time.0)
     }
 
     /// How many decisions are still to come before an arrival at `time`, if the port stays busy.
     #[inline]
     fn slot_of(&self, time: Time) -> u64 {
         let ahead = self.decided_before(time).since(self.free_at);
-        ahead.0.div_ceil(self.exact.0)
+        ahead.0.div_ceil(self.cell_time.0)
     }
 
     /// Queues what `feed` brings before `limit`; `notes` in which slots it arrives.
@@ -148,7 +148,7 @@ impl Slotted {
             let run = &fabric.feeds[feed].head;
             let n = match run.before(limit) {
                 0 => break,
-                n if run.period == self.exact => n.min(MOST_CELLS),
+                n if run.period == self.cell_time => n.min(MOST_CELLS),
                 _ => 1,
             };
             let hop = &mut fabric.hops[run.hop as usize];

@@ -1,11 +1,11 @@
-//! The kernel for several classes, any scheduler and any rate: explicit queues, one decision of the scheduler per cell slot.
+//! The kernel for several classes and any scheduler: explicit queues, one decision of the scheduler per cell slot.
 //!
 //! When a cell's transmission ends and cells wait, the scheduler picks the next one at that instant. Such decisions are taken
 //! as late as the next arrival or the horizon demands, with the order of coincident arrivals and departures
 //! that the scenario states.
 //!
 //! Queues hold runs of cells that arrived a cell time apart, most of them of one cell. Five shortcuts take many cells at
-//! once, at ports whose cell time is a whole number of ticks:
+//! once:
 //! * *decisions*: until the next arrival, as many cells go as the scheduler gives slots to one class in a row, and as
 //!   the first run of that class has;
 //! * *lock step*: while one input alone brings a cell per cell time to a busy port, there is one decision after
@@ -36,7 +36,7 @@ use crate::cells::{ENDS_FRAME, Run};
 use crate::class::Class;
 use crate::fabric::Fabric;
 use crate::tally::{CLASSES, PortTally};
-use crate::units::{CellTime, Span, Time};
+use crate::units::{Span, Time};
 use ahead::{Ahead, Foresight, To};
 use queue::ClassQueue;
 use rounds::Member;
@@ -52,9 +52,7 @@ const FEW_VCS: usize = 64;
 /// State of the kernel.
 #[derive(Debug)]
 pub struct Slotted {
-    cell_time: CellTime,
-    /// The cell time when it is a whole number of ticks, else zero: then runs have one cell.
-    exact: Span,
+    cell_time: Span,
     arrival_first: bool,
     scheduler: Scheduler,
     gates: [Gate; CLASSES],
@@ -65,10 +63,7 @@ pub struct Slotted {
     /// Those on which it has ahead of time; and, where it may, what is known of cells to come.
     ahead: Ahead,
     foresight: Option<[Foresight; CLASSES]>,
-    /// Beginning of the busy period, cells of it so far (kept only without `exact`), and when the cell in service ends;
-    /// `busy` tells whether there is one.
-    since: Time,
-    served: u64,
+    /// When the cell in service ends; `busy` tells whether there is one.
     free_at: Time,
     busy: bool,
     counts: [bool; CLASSES],
@@ -101,7 +96,7 @@ impl Slotted {
     pub fn new(
         gates: [Gate; CLASSES],
         mut scheduler: Scheduler,
-        cell_time: CellTime,
+        cell_time: Span,
         arrival_first: bool,
         flows: &[FlowShare],
         counts: bool,
@@ -130,13 +125,12 @@ impl Slotted {
         let calm = |flow: &FlowShare| gates[flow.class as usize].full() > 0;
         let is_ever_calm = flows.iter().any(calm);
         let stays = gates.iter().all(|gate| !gate.needs().stored_cells);
-        let goes_ahead = in_order && stays && cell_time.exact().is_some();
+        let goes_ahead = in_order && stays;
         Slotted {
             is_ever_calm,
             takes_rounds: in_order && is_ever_calm,
             members: Vec::new(),
             cell_time,
-            exact: cell_time.exact().unwrap_or(Span::ZERO),
             arrival_first,
             scheduler,
             gates,
@@ -145,8 +139,6 @@ impl Slotted {
             total: 0,
             ahead: Ahead::default(),
             foresight: foresight.filter(|_| goes_ahead),
-            since: Time::ZERO,
-            served: 0,
             free_at: Time::ZERO,
             busy: false,
             counts,
@@ -190,10 +182,10 @@ impl Slotted {
                 break;
             }
             let ahead = limit - self.free_at;
-            let decisions = if self.exact == Span::ZERO || ahead <= self.exact {
+            let decisions = if ahead <= self.cell_time {
                 1
             } else {
-                ahead.0.div_ceil(self.exact.0).min(self.total)
+                ahead.0.div_ceil(self.cell_time.0).min(self.total)
             };
             self.decide::<false>(fabric, decisions);
         }
@@ -252,7 +244,7 @@ impl Slotted {
         let mut left = cells;
         while left > 0 {
             let queue = &mut self.queues[class];
-            let cells = queue.take_front(left, self.exact);
+            let cells = queue.take_front(left, self.cell_time);
             let n = u64::from(cells.n());
             left -= n;
             let to = self.count_taken::<AHEAD>(fabric, class, cells.hop, n);
@@ -302,13 +294,13 @@ impl Slotted {
             let queue = &mut self.queues[class];
             let (vc, cells) = if scheduler.goes_by_cells() {
                 let vc = scheduler.next_cell(self.started);
-                (vc, queue.per_vc[vc].take(1, self.exact))
+                (vc, queue.per_vc[vc].take(1, self.cell_time))
             } else {
                 let vc = scheduler.pick(self.started);
                 let of_vc = &mut queue.per_vc[vc];
                 let turn = scheduler.in_a_row(of_vc.first().of_one_frame());
                 let n = u64::from(turn).min(left);
-                let cells = of_vc.take(n as u32, self.exact);
+                let cells = of_vc.take(n as u32, self.cell_time);
                 scheduler.taken(n, cells.flags() & ENDS_FRAME != 0, self.started + n);
                 (vc, cells)
             };
@@ -341,7 +333,7 @@ impl Slotted {
         let mut waited = 0;
         leaving.extend(vcs[..n].iter().map(|&vc| {
             let queue = &mut self.queues[class];
-            let cells = queue.per_vc[vc].take(1, self.exact);
+            let cells = queue.per_vc[vc].take(1, self.cell_time);
             if self.counts[class] {
                 queue.count_out(vc, 1);
             }
@@ -363,14 +355,9 @@ impl Slotted {
     fn transmit(&mut self, start: Time, cells: &Waiting) -> Run {
         let n = cells.n();
         self.started += u64::from(n);
-        let (time, period) = if self.exact > Span::ZERO {
-            self.free_at = start + self.exact * u64::from(n);
-            (start + self.exact, self.exact)
-        } else {
-            self.served += 1;
-            self.free_at = self.since + self.cell_time.end_of(self.served);
-            (self.free_at, self.cell_time.longest())
-        };
+        let period = self.cell_time;
+        let time = start + period;
+        self.free_at = start + period * u64::from(n);
         Run {
             time,
             period,
@@ -387,7 +374,7 @@ impl Slotted {
     #[inline]
     fn idle_cells(&self, class: usize, now: Time) -> Option<u64> {
         let asks = self.queues[class].asks_idle_time;
-        let cells = || self.cell_time.fit_in(now - self.free_at);
+        let cells = || (now - self.free_at).0 / self.cell_time.0;
         (!self.busy).then(|| if asks { cells() } else { 0 })
     }
 
@@ -445,7 +432,7 @@ impl Slotted {
     /// Counters that the hops do not have, at the end of the run.
     pub fn tally(&self, end: Time) -> PortTally {
         let waited = |run: &Waiting| {
-            let since = |i: u64| u128::from((end - (run.arrived + self.exact * i)).0);
+            let since = |i: u64| u128::from((end - (run.arrived + self.cell_time * i)).0);
             (0..u64::from(run.n())).map(since).sum::<u128>()
         };
         let in_service = u64::from(self.busy && self.free_at >= end);

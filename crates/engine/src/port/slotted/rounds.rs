@@ -8,7 +8,7 @@
 //! X after the last arrival of a class in a round is no less than in the round before, as at most one cell has left. So the maxima are
 //! those of the last round, which is taken cell by cell like any other.
 //!
-//! Conditions: the port is busy, at a cell time of whole ticks; all cells have that distance, and no other comes between them; no frame of theirs has
+//! Conditions: the port is busy; all cells have that distance, and no other comes between them; no frame of theirs has
 //! lost a cell; X stays below the buffer, and below the policy's smallest refusal if a frame begins, even if nothing left; ties are not random;
 //! classes are served in the order of arrival, and the scheduler does not look at queues.
 
@@ -62,7 +62,7 @@ impl Slotted {
         fabric: &Fabric,
         horizon: Time,
     ) -> Option<u32> {
-        let c = self.exact;
+        let c = self.cell_time;
         let (begin, _) = inputs.order.first()?;
         let mut rounds = MOST_CELLS;
         let mut limit = horizon;
@@ -146,7 +146,7 @@ impl Slotted {
         self.total += all;
         inputs
             .order
-            .postpone_many(members.len(), self.exact * cells);
+            .postpone_many(members.len(), self.cell_time * cells);
         // Classes have queues of their own: within each the order is that of arrival.
         members.sort_by_key(|member| member.class);
         for of_class in members.chunk_by_mut(|a, b| a.class == b.class) {
@@ -158,7 +158,7 @@ impl Slotted {
     /// Puts the cells of `rounds` rounds into the queue of their class.
     #[inline]
     fn queue_rounds(&mut self, members: &mut [Member], tie: &mut TieRule, rounds: u32) {
-        let c = self.exact;
+        let c = self.cell_time;
         let queue = &mut self.queues[members[0].class as usize];
         if let [member] = members {
             queue.push(member.next.times(rounds), c);

@@ -53,7 +53,7 @@ impl Slotted {
         let rounds = (most.checked_sub(before + 1)? / (between + 1))
             .min(u64::from(run.n()).checked_sub(before)? / between)
             .min(self.waiting[guaranteed] - 1);
-        let (c, start) = (self.exact, self.free_at);
+        let (c, start) = (self.cell_time, self.free_at);
         let slots = before + 1 + rounds * (between + 1);
         let end = start + c * slots;
         if rounds < FEWEST || !run.is_single() || !reach_host_alike(fabric, run.hop, start + c, end)
@@ -101,7 +101,7 @@ impl Slotted {
         above: usize,
         [before, between, rounds]: [u64; 3],
     ) -> To {
-        let c = self.exact;
+        let c = self.cell_time;
         let n = before + rounds * between;
         let queue = &mut self.queues[above];
         let cells = queue.take_front(n, c);
@@ -135,7 +135,7 @@ impl Slotted {
     /// Begins the transmission of `cells`, the first at `start` and each `apart` from the one before.
     #[inline(always)]
     fn begin_apart(&mut self, fabric: &mut Fabric, cells: Waiting, start: Time, apart: Span) {
-        let c = self.exact;
+        let c = self.cell_time;
         let n = cells.n();
         let last = start + apart * u64::from(n - 1);
         if n == 1 || !reach_host_alike(fabric, cells.hop, start + c, last + c) {

@@ -25,7 +25,7 @@ const MOST_AT_ONCE: f64 = 20_000.0;
 pub fn hostile(case: Case, draws: &mut Draws) -> Case {
     let mut net = case.scenario;
     let base = draws.magnitude(1_000, MOST_RATE);
-    let cell = BitRate(base).cell_time().shortest().0;
+    let cell = BitRate(base).cell_time().0;
     for link in &mut net.links {
         let rate = if draws.chance(80) {
             base
@@ -184,12 +184,12 @@ fn traffic(traffic: &mut Traffic, line: u64, draws: &mut Draws) {
         Traffic::Vbr { rate, on, off } => {
             part(rate);
             *on = Span(draws.magnitude(MICROSECOND, 1_000 * SECOND));
-            *off = Span(draws.magnitude(MICROSECOND, 1_000 * SECOND)) + rate.cell_time().longest();
+            *off = Span(draws.magnitude(MICROSECOND, 1_000 * SECOND)) + rate.cell_time();
         }
         Traffic::Udp(udp) => {
             part(&mut udp.rate);
             udp.datagram_size = draws.magnitude(1, 65_499);
-            let frame = udp.rate.cell_time().longest() * u64::from(udp.frame_cells());
+            let frame = udp.rate.cell_time() * u64::from(udp.frame_cells());
             udp.on = udp
                 .on
                 .map(|_| Span(draws.magnitude(MICROSECOND, 1_000 * SECOND)));

@@ -16,8 +16,7 @@ fn must(holds: bool, what: impl FnOnce() -> String) -> Result<(), String> {
 /// The most cells whose last bit can leave by a link of this rate before the end.
 fn most_cells(scenario: &Scenario, link: usize) -> u64 {
     let cell_time = scenario.links[link].rate.cell_time();
-    // Several busy periods may each round up and down by a tick.
-    scenario.duration.0 / cell_time.shortest().0
+    scenario.duration.0 / cell_time.0
 }
 
 /// Every promise about one result and the counters that it was made of.
@@ -193,7 +192,7 @@ fn delays(scenario: &Scenario, topology: &Topology, tally: &Tally) -> Result<(),
             .fold(Span::ZERO, |sum, &link| sum + scenario.links[link].delay);
         let behind = path[1..]
             .iter()
-            .map(|&link| scenario.links[link].rate.cell_time().shortest());
+            .map(|&link| scenario.links[link].rate.cell_time());
         let least = behind.fold(propagation, |sum, cell_time| sum + cell_time);
         let delay = &counts.delay;
         let holds = delay.count == 0 || (delay.min >= least.0 && delay.min <= delay.max);

@@ -157,7 +157,7 @@ struct Net {
 
 /// The cell time at `base`, rounded down.
 fn cell(base: u64) -> u64 {
-    BitRate(base).cell_time().shortest().0
+    BitRate(base).cell_time().0
 }
 
 /// Mostly whole numbers of cell times, sometimes just beside or any number of ticks.
@@ -447,7 +447,7 @@ fn udp(base: u64) -> impl Strategy<Value = Traffic> {
         };
         if let Some((on, off)) = bursts {
             udp.on = Some(on + Span(1));
-            udp.off = off + udp.rate.cell_time().longest() * u64::from(udp.frame_cells());
+            udp.off = off + udp.rate.cell_time() * u64::from(udp.frame_cells());
         }
         Traffic::Udp(udp)
     })
