@@ -292,31 +292,18 @@ impl Order {
         }
     }
 
-    /// The next cells of the first `n` inputs arrive `by` later instead, which changes no order.
+    /// The next cells of the first `n` inputs arrive `by` later instead, which changes no order: whoever asks has looked at the input behind them, so that
+    /// it stands in the ring, if there is one.
     #[inline(always)]
     pub fn postpone_many(&mut self, n: usize, by: Span) {
         for i in 0..n {
             let at = self.at(i);
             self.ring[at].0 += by;
         }
-        if !self.far.is_empty() && self.ring[self.at(n - 1)].0 >= self.far.from() {
-            self.put_far(n);
-        }
-    }
-
-    /// Of the first `n` inputs, those whose cells come when others do that are far go to these.
-    #[inline(never)]
-    fn put_far(&mut self, n: usize) {
-        debug_assert_eq!(n, self.len, "the others are not far");
-        while self.len > 0 {
-            let last = self.ring[self.at(self.len - 1)];
-            if last.0 < self.far.from() {
-                break;
-            }
-            self.far.push(last);
-            self.len -= 1;
-        }
-        self.fill();
+        debug_assert!(
+            self.far.is_empty() || self.ring[self.at(n - 1)].0 < self.far.from(),
+            "the inputs in the buckets come later"
+        );
     }
 
     /// Takes the first input off.
@@ -475,6 +462,7 @@ mod tests {
                     // As far as none of the others is overtaken.
                     0 => {
                         let n = n.min(sorted.len());
+                        order.get(n);
                         let room = sorted.get(n).map_or(by, |e| (e.0 - sorted[n - 1].0).saturating_sub(1));
                         order.postpone_many(n, Span(room));
                         sorted[..n].iter_mut().for_each(|e| e.0 += room);
