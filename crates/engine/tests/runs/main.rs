@@ -9,6 +9,7 @@ mod oracle;
 mod oracle_ahead;
 mod oracle_judged;
 mod oracle_limits;
+mod oracle_many;
 mod oracle_red;
 mod overdue;
 mod properties;

@@ -67,12 +67,12 @@ proptest! {
 type Sender = (usize, bool);
 
 /// TCPs and bursts over the chain s, t, u: over both links between switches, over the first or over the second, or to these from a switch before, on a
-/// link twice as fast, each sending `apart` later than the one before; and bursts of a higher class over both.
+/// link twice as fast, each sending `apart` later than the one before; and bursts of a higher class on one of the first ways.
 fn chain(
     senders: &[Sender],
     [apart, delay]: [Span; 2],
     mss: u64,
-    above: Option<Span>,
+    above: Option<(usize, Span)>,
     queue: &Switch,
 ) -> Scenario {
     let mut net = build::network(Span::from_milliseconds(20));
@@ -120,8 +120,8 @@ fn chain(
         };
         join(&format!("v{i}"), ways[way], Class::Ubr, traffic);
     }
-    if let Some(on) = above {
-        join("above", ways[0], Class::Vbr, bursts(on));
+    if let Some((way, on)) = above {
+        join("above", ways[way], Class::Vbr, bursts(on));
     }
     for (i, vc) in net.vcs.iter_mut().enumerate() {
         vc.start = apart * i as u64;
@@ -140,7 +140,7 @@ proptest! {
         // The one brings cells of near and far together at the second switch.
         delay in prop_oneof![Just(Span(2 * 68_900_000)), Just(Span::from_microseconds(5))],
         mss in prop_oneof![Just(512), Just(1460), 2_000..9_180u64],
-        above in prop::option::of((50u64..2_000).prop_map(Span::from_microseconds)),
+        above in prop::option::of((0usize..3, (50u64..2_000).prop_map(Span::from_microseconds))),
         scheduler in prop_oneof![
             2 => Just(Scheduler::StrictPriority),
             2 => (0u64..10).prop_map(|n| Scheduler::GuaranteedRate { class: Class::Ubr, gr: Ratio::new(n, 10) }),
@@ -196,6 +196,33 @@ fn a_frame_that_comes_within_the_last_round_is_not_overtaken() {
             replication: None,
         })
         .unwrap();
+    }
+}
+
+/// Cells of a class above, bound for a host behind the next switch, take turns with frames that have a guarantee and go on to another port: these leave in
+/// one go, each cell by itself.
+#[test]
+fn frames_with_a_guarantee_take_turns_with_cells_and_go_on_to_another_port() {
+    for (tenths, delay) in [(1, 2 * 68_900_000), (3, 0), (5, 126_360_000)] {
+        let scheduler = Scheduler::GuaranteedRate {
+            class: Class::Ubr,
+            gr: Ratio::new(tenths, 10),
+        };
+        let queue = Switch {
+            scheduler,
+            ..build::switch("s", None, DropPolicy::TailDrop)
+        };
+        let above = Some((1, Span::from_microseconds(900)));
+        for senders in [&[(0, false)][..], &[(0, false), (2, false)]] {
+            let net = chain(
+                senders,
+                [Span(5_000_000), Span(delay)],
+                9_000,
+                above,
+                &queue,
+            );
+            both_orders_agree(net);
+        }
     }
 }
 

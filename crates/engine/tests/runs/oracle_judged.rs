@@ -59,7 +59,9 @@ fn source() -> impl Strategy<Value = Source> {
         prop::bool::weighted(0.3),
         prop::bool::weighted(0.4),
     );
-    let contract = (1u64..300, prop::option::weighted(0.3, 0u64..600), 1u64..200);
+    // Now and then one that no link exceeds.
+    let peak = prop_oneof![3 => 0u64..600, 1 => 1_600u64..2_000];
+    let contract = (1u64..300, prop::option::weighted(0.4, peak), 1u64..200);
     (traffic, place, contract).prop_map(|(traffic, (slow, beside, beyond), (mcr, peak, mbs))| {
         Source {
             traffic,

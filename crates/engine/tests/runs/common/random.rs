@@ -65,6 +65,11 @@ impl fmt::Debug for Case {
 
 /// Random cases whose run takes about `length` cell times of the base rate at most.
 pub fn cases(length: u64) -> impl Strategy<Value = Case> {
+    networks(length, 3, 6)
+}
+
+/// The same with so many switches, and so many hosts and VCs, at most.
+pub fn networks(length: u64, most: usize, hosts: usize) -> impl Strategy<Value = Case> {
     let bases = prop_oneof![
         3 => Just(10_000_000u64),
         3 => Just(155_520_000),
@@ -72,8 +77,8 @@ pub fn cases(length: u64) -> impl Strategy<Value = Case> {
         2 => Just(7_000_003),
         1 => 1_000_000u64..200_000_000,
     ];
-    let place = (0usize..3, option::weighted(0.1, 0usize..3));
-    let shape = (0usize..=3, any::<bool>(), vec(place, 2..=6));
+    let place = (0..most, option::weighted(0.1, 0..most));
+    let shape = (0..=most, any::<bool>(), vec(place, 2..=hosts));
     (bases, shape)
         .prop_flat_map(move |(base, (switches, ring, places))| {
             // At least two hosts, and directly joined ones are exactly two.
@@ -87,8 +92,9 @@ pub fn cases(length: u64) -> impl Strategy<Value = Case> {
             let net = Net {
                 base,
                 switches,
-                ring: ring && switches == 3,
+                ring: ring && switches == most,
                 places,
+                most_vcs: hosts,
             };
             let scenario = (
                 settings(base, length),
@@ -153,6 +159,7 @@ struct Net {
     ring: bool,
     /// By host: the switches it hangs on.
     places: Vec<[usize; 2]>,
+    most_vcs: usize,
 }
 
 /// The cell time at `base`, rounded down.
@@ -310,7 +317,7 @@ impl Net {
                 .collect(),
         };
         if self.ring {
-            pairs.push(("s2".into(), "s0".into()));
+            pairs.push((format!("s{}", self.switches - 1), "s0".into()));
         }
         if self.switches > 0 {
             for (h, [first, second]) in self.places.iter().enumerate() {
@@ -353,9 +360,9 @@ impl Net {
             ),
         );
         // Now and then one host sends everything, most of it cells that ask nobody: its link may be too slow for them.
-        let crowd = option::weighted(0.15, (0..n, vec(cells(base, 10), 5)));
+        let crowd = option::weighted(0.15, (0..n, vec(cells(base, 10), self.most_vcs - 1)));
         let paces = prop::bool::weighted(0.35);
-        (vec(one, 1..=6), crowd, paces).prop_map(move |(all, crowd, paces)| {
+        (vec(one, 1..=self.most_vcs), crowd, paces).prop_map(move |(all, crowd, paces)| {
             let count = all.len() as u64;
             let named = |(i, parts): (usize, VcParts)| {
                 let ((mut from, step, choices), mut class, weight, share, times, carried) = parts;
@@ -374,7 +381,8 @@ impl Net {
                 let to = (from + step) % n;
                 let (a, b) = (places[from][choices.0], places[to][choices.1]);
                 let down = if ring { choices.2 } else { b < a };
-                let next = |s: &usize| if down { (s + 2) % 3 } else { (s + 1) % 3 };
+                let n = switches.max(1);
+                let next = |s: &usize| if down { (s + n - 1) % n } else { (s + 1) % n };
                 let route = std::iter::successors(Some(a), |s| (*s != b).then(|| next(s)))
                     .take(switches)
                     .map(|s| format!("s{s}"))
