@@ -315,10 +315,12 @@ proptest! {
     fn probes_change_nothing(case in random::cases(1_500)) {
         let mut watched = case.scenario.clone();
         watched.probes = probes(&watched);
-        let differ = common::differences(
-            &engines::engine(&watched, case.replication),
-            &engines::engine(&case.scenario, case.replication),
-        );
-        prop_assert!(differ.is_empty(), "{differ}");
+        for (name, engine) in engines::ALL {
+            let differ = common::differences(
+                &engine(&watched, case.replication),
+                &engine(&case.scenario, case.replication),
+            );
+            prop_assert!(differ.is_empty(), "{name}\n{differ}");
+        }
     }
 }
