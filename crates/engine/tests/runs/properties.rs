@@ -315,7 +315,8 @@ proptest! {
     fn probes_change_nothing(case in random::cases(1_500)) {
         let mut watched = case.scenario.clone();
         watched.probes = probes(&watched);
-        for (name, engine) in engines::ALL {
+        // The twin records nothing.
+        for (name, engine) in &engines::ALL[1..] {
             let differ = common::differences(
                 &engine(&watched, case.replication),
                 &engine(&case.scenario, case.replication),
