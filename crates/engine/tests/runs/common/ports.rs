@@ -97,12 +97,12 @@ fn class_queue(base: u64, class: Class) -> impl Strategy<Value = ClassQueue> {
             2 => (threshold(buffer), decimal(), k_fba)
                 .prop_map(|(r, z, k_fba)| DropPolicy::Fba { r, z, k_fba }),
             3 => Just(DropPolicy::DropFromFront),
-            2 => rate_policy(buffer),
+            2 => rate_policy(buffer).boxed(),
             3 => Just(DropPolicy::FrameDropFromFront),
-            2 => red::policy(buffer),
+            2 => red::policy(buffer).boxed(),
         ];
-        let feedback = option::weighted(0.8, abr::feedback(base));
-        let parts = (option::weighted(0.12, police()), policy, feedback);
+        let feedback = option::weighted(0.8, abr::feedback(base)).boxed();
+        let parts = (option::weighted(0.12, police()), policy.boxed(), feedback);
         parts.prop_map(move |(police, drop, feedback)| ClassQueue {
             class,
             buffer,
@@ -119,7 +119,8 @@ pub fn queues(base: u64) -> impl Strategy<Value = Vec<ClassQueue>> {
     let others = proptest::sample::subsequence(Class::ALL[..4].to_vec(), 0..=4);
     others.prop_flat_map(move |mut classes| {
         classes.push(Class::Ubr);
-        let queues = classes.into_iter().map(|class| class_queue(base, class));
+        let queues = classes.into_iter();
+        let queues = queues.map(|class| class_queue(base, class).boxed());
         queues.collect::<Vec<_>>()
     })
 }

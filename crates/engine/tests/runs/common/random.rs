@@ -68,7 +68,8 @@ pub fn cases(length: u64) -> impl Strategy<Value = Case> {
     networks(length, 3, 6)
 }
 
-/// The same with so many switches, and so many hosts and VCs, at most.
+/// The same with so many switches, and so many hosts and VCs, at most. Parts of it are boxed: their trees are large, and to move
+/// them about was a quarter of the instructions of a test.
 pub fn networks(length: u64, most: usize, hosts: usize) -> impl Strategy<Value = Case> {
     let bases = prop_oneof![
         3 => Just(10_000_000u64),
@@ -293,9 +294,9 @@ impl Net {
 
     fn switches(&self) -> impl Strategy<Value = Vec<Switch>> + use<> {
         let one = (
-            processing(self.base, unit()),
-            scheduler(),
-            queues(self.base),
+            processing(self.base, unit()).boxed(),
+            scheduler().boxed(),
+            queues(self.base).boxed(),
         );
         vec(one, self.switches).prop_map(|all| {
             let named = |(i, (processing, scheduler, queues))| Switch {
@@ -336,7 +337,7 @@ impl Net {
         let links = common.prop_flat_map(move |common| {
             let ends = ends.clone();
             ends.into_iter()
-                .map(|(from, to)| link(base, from, to, common))
+                .map(|(from, to)| link(base, from, to, common).boxed())
                 .collect::<Vec<_>>()
         });
         links.prop_shuffle()
@@ -354,9 +355,9 @@ impl Net {
             option::weighted(0.3, 0u64..20),
             (span(base, 100), option::weighted(0.25, span(base, 1_500))),
             (
-                option::weighted(0.8, contract(base)),
-                traffic(base),
-                option::weighted(0.8, abr::end_systems(base)),
+                option::weighted(0.8, contract(base)).boxed(),
+                traffic(base).boxed(),
+                option::weighted(0.8, abr::end_systems(base)).boxed(),
             ),
         );
         // Now and then one host sends everything, most of it cells that ask nobody: its link may be too slow for them.
@@ -416,7 +417,7 @@ fn link(base: u64, from: String, to: String, common: Span) -> impl Strategy<Valu
         1 => (1u64..30).prop_map(|percent| (vec![], percent)),
     ];
     let own = (
-        option::weighted(0.15, scheduler()),
+        option::weighted(0.15, scheduler()).boxed(),
         prop_oneof![5 => Just(vec![]).boxed(), 1 => queues(base).boxed()],
     );
     (rate(base), delay, losses, own).prop_map(move |(rate, delay, losses, own)| {
@@ -437,9 +438,9 @@ fn link(base: u64, from: String, to: String, common: Span) -> impl Strategy<Valu
 
 fn traffic(base: u64) -> impl Strategy<Value = Traffic> {
     prop_oneof![
-        8 => tcp(base).prop_map(|p| Traffic::Tcp(Box::new(p))),
-        4 => cells(base, 1),
-        2 => udp(base),
+        8 => tcp(base).prop_map(|p| Traffic::Tcp(Box::new(p))).boxed(),
+        4 => cells(base, 1).boxed(),
+        2 => udp(base).boxed(),
     ]
 }
 
