@@ -504,7 +504,10 @@ def test_figures_are_logarithmic_only_where_values_are_spread_by_ratio() -> None
     pytest.importorskip("matplotlib")
     from cellyard.experiment.figures import figures
 
-    for values, scale in (([1000, 12000, 13000, 13500, 16000, 20000, 700], "linear"), ([10, 100, 1000, 10000], "log")):
+    for values, scale in (
+        ([1000, 12000, 13000, 13500, 16000, 20000, 700], "linear"),
+        ([256, 512, 1000, 2000, 8000], "log"),
+    ):
         experiment = ex.Experiment(
             name="scale",
             base=BASE,
@@ -515,7 +518,10 @@ def test_figures_are_logarithmic_only_where_values_are_spread_by_ratio() -> None
         )
         document = experiment.run(runner=by(lambda at, i: {"efficiency": 0.5})).to_dict()
         (drawn_,) = figures(document)
-        assert drawn_.figure.axes[0].get_xscale() == scale
+        axes = drawn_.figure.axes[0]
+        assert axes.get_xscale() == scale
+        if scale == "log":
+            assert [label.get_text() for label in axes.get_xticklabels()] == [str(value) for value in values]
 
 
 @pytest.mark.filterwarnings("error")

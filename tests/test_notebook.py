@@ -102,6 +102,8 @@ def test_a_figure_shows_itself_and_leaves_matplotlib_as_it_was() -> None:
         with cy.plot.style():
             drawn = cy.plot.over_time(result().series)
             figure, _ = cy.plot.panels(1)
+        # The figure of a run needs no style around it.
+        assert cy.plot.saved(cy.plot.over_time(result().series), "png") == cy.plot.saved(drawn, "png")
         assert mpl.get_backend() == "svg" and dict(mpl.rcParams) == settings
     finally:
         mpl.use(before)

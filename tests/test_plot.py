@@ -176,7 +176,18 @@ def test_a_vc_has_one_colour_in_all_panels_and_more_vcs_than_colours_differ_by_t
     ]
     queue, cwnd, goodput = looks
     assert cwnd == goodput and len(set(cwnd.values())) == 9
-    assert queue["a->b vc3"] == cwnd["vc3"] and queue["a->b"] == (plot.COLOURS[0], "-")
+    assert queue["a->b vc3"] == cwnd["vc3"] and queue["a->b"] == (plot.SUM_COLOUR, "-")
+
+
+def test_no_two_lines_of_a_panel_look_alike_and_a_port_is_no_vc() -> None:
+    ports = ("a->b", "b->c", "c->d")
+    series = [recorded("queue", port, [0, 1], [1, 2], vc=vc) for vc in (None, "v1", "v2") for port in ports]
+    (axes,) = cast(Any, plot.over_time(series)).axes
+    looks = [(line.get_color(), line.get_linestyle()) for line in axes.lines]
+    assert len(set(looks)) == len(series)
+    assert [colour for colour, _ in looks] == [*3 * [plot.SUM_COLOUR], *3 * [plot.COLOURS[0]], *3 * [plot.COLOURS[1]]]
+    (alone,) = cast(Any, plot.over_time(series[:3])).axes
+    assert [line.get_color() for line in alone.lines] == list(plot.COLOURS[:3])
 
 
 @pytest.mark.filterwarnings("error")

@@ -242,7 +242,7 @@ def test_one_axis_is_lines_two_are_a_map_three_are_panels_of_one_scale(path: Pat
     points = asked(path, by=["drop", "mss"], y=("efficiency", "fairness"))
     panels = shown(one_figure(points.document()).figure)
     assert [axes.get_title() for axes in panels] == [
-        f"{metric}, mss_bytes = {mss}" for metric in ("efficiency", "fairness") for mss in (512, 1460)
+        f"{metric}, mss = {mss} bytes" for metric in ("efficiency", "fairness") for mss in (512, 1460)
     ]
     assert panels[0].images[0].get_clim() == panels[1].images[0].get_clim() != panels[2].images[0].get_clim()
 
@@ -251,7 +251,7 @@ def test_lines_have_a_colour_for_each_value_and_words_stand_side_by_side(path: P
     pytest.importorskip("matplotlib")
     points = asked(path, by=["drop", "mss"])
     figure: Any = one_figure(points.document(), lines=True).figure
-    assert [axes.get_title() for axes in figure.axes] == ["mss_bytes = 512", "mss_bytes = 1460"]
+    assert [axes.get_title() for axes in figure.axes] == ["mss = 512 bytes", "mss = 1460 bytes"]
     assert (figure.axes[0].get_xlabel(), figure.axes[0].get_ylabel()) == ("buffer [cells]", "efficiency")
     names = [text.get_text() for text in figure.legends[0].get_texts()]
     assert names == ["epd", "fba z=0.5", "fba z=0.8", "tail-drop"]

@@ -43,6 +43,9 @@ DATED = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}
 #: Lines of the colours' first round, second, third.
 DASHES = ("-", "--", ":")
 
+#: What a port holds in all, where a panel has VCs beside it.
+SUM_COLOUR = "#111111"
+
 #: How published values are called beside simulated ones.
 PUBLISHED = "published"
 
@@ -201,18 +204,24 @@ def over_time(
 ) -> Figure:
     """One panel per kind of series, from top to bottom over the same time, a line for each VC, port or class.
 
-    A VC has one colour in all panels. Among segments, a ring marks one that was sent again and a cross one that lost a cell, as far as
-    ``trace`` tells. ``window`` is the first and the last second shown, all by default. Raises `UsageError` without series, and for
-    what are no series, no trace or no window.
+    A VC has one colour in all panels, and what a port holds in all is black beside VCs; of equal colours in a panel the lines differ.
+    The figure has the look of `style`, wherever it is made. Among segments, a ring marks one that was sent again and a cross one that
+    lost a cell, as far as ``trace`` tells. ``window`` is the first and the last second shown, all by default. Raises `UsageError` without
+    series, and for what are no series, no trace or no window.
     """
     series, trace = _all("series", series, Series), _all("trace", trace, DroppedCell)
     window = _window(window)
-    with style():  # which says so where matplotlib is missing
-        from matplotlib.ticker import StrMethodFormatter
     if not series:
         raise UsageError(
             'there are no series to draw: probes record them, such as cy.QueueProbe(of=..., interval="1 ms")'
         )
+    with style():  # which says so where matplotlib is missing
+        return _over_time(series, trace, window)
+
+
+def _over_time(series: Sequence[Series], trace: Sequence[DroppedCell], window: Window) -> Figure:
+    from matplotlib.ticker import StrMethodFormatter
+
     kinds = list(dict.fromkeys((one.what, one.unit) for one in series))
     # VCs and ports are counted apart.
     vcs = {key: number for number, key in enumerate(dict.fromkeys(_whose(one) for one in series if _of_vc(one)))}
@@ -222,9 +231,13 @@ def over_time(
     panels = figure.subplots(len(kinds), 1, sharex=True, squeeze=False)[:, 0]
     for axes, (what, unit) in zip(panels, kinds, strict=True):
         chosen = [one for one in series if one.what == what]
+        has_vcs, looks = any(map(_of_vc, chosen)), set[tuple[str, str]]()
         for one in chosen:
             number = (vcs if _of_vc(one) else ports)[_whose(one)]
-            colour, dashes = COLOURS[number % len(COLOURS)], DASHES[number // len(COLOURS) % len(DASHES)]
+            colour = COLOURS[number % len(COLOURS)] if _of_vc(one) or not has_vcs else SUM_COLOUR
+            dashes = DASHES[number // len(COLOURS) % len(DASHES)]
+            dashes = next((own for own in (dashes, *DASHES) if (colour, own) not in looks), dashes)
+            looks.add((colour, dashes))
             label = " ".join(part for part in (one.of, one.service_class, one.vc) if part)
             if what == "sequence":
                 _segments(axes, one, trace, window, label=label, colour=colour)

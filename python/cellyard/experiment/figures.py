@@ -221,7 +221,10 @@ def _scale(place: Any, values: Sequence[float]) -> None:
     from matplotlib.ticker import NullFormatter, StrMethodFormatter
 
     place.set_xscale("log")
-    place.xaxis.set_major_formatter(StrMethodFormatter(TICKS))
+    if ticks := ticks_by_ratio(values):
+        place.set_xticks(ticks, [_tick(value) for value in ticks])
+    else:
+        place.xaxis.set_major_formatter(StrMethodFormatter(TICKS))
     place.xaxis.set_minor_formatter(NullFormatter())
     factor = (max(values) / min(values)) ** 0.03
     place.set_xlim(min(values) / factor, max(values) * factor)
@@ -237,6 +240,23 @@ def is_by_ratio(values: Sequence[float]) -> bool:
         return False
     low, high, middle = min(values), max(values), median(values)
     return abs(math.log(middle / math.sqrt(low * high))) < abs(math.log(middle / ((low + high) / 2)))
+
+
+def ticks_by_ratio(values: Sequence[float]) -> list[float]:
+    """The values themselves, where they are few, those left out that stand too near to one before: decades alone may hardly tell a scale.
+
+    >>> ticks_by_ratio([256, 512, 1000, 2000, 8000]), ticks_by_ratio([100, 110, 1000, 10000]), ticks_by_ratio(range(1, 100))
+    ([256, 512, 1000, 2000, 8000], [100, 1000, 10000], [])
+    """
+    few = sorted(set(values))
+    if len(few) > MOST_LEVELS:
+        return []
+    least = (few[-1] / few[0]) ** (1 / (MOST_TICKS + 2))
+    kept: list[float] = []
+    for value in few:
+        if not kept or value >= least * kept[-1]:
+            kept.append(value)
+    return kept
 
 
 def _grouped(document: Mapping[str, Any], axis: str, by: str, others: Sequence[Mapping[str, Any]]) -> Drawn:
@@ -258,7 +278,7 @@ def _grouped(document: Mapping[str, Any], axis: str, by: str, others: Sequence[M
                 own = [p for p in points if p[by] == value and all(p[key] == v for key, v in other.items())]
                 _line(place, own, axis, metric, group=group, groups=len(values), words=words, every=points)
             place.set_xlabel(with_unit(axis))
-            place.set_title(", ".join(f"{key} = {_tick(v)}" for key, v in other.items()))
+            place.set_title(", ".join(_of_panel(other)))
         line[0].set_ylabel(with_unit(metric))
         share_scale(line)
     entries = []
@@ -285,6 +305,19 @@ def _in_lines(grid: Sequence[Sequence[Any]], count: int, each: int) -> list[list
     for place in places[count * each :]:
         place.set_visible(False)
     return [places[i * each : (i + 1) * each] for i in range(count)]
+
+
+def _of_panel(other: Mapping[str, Any]) -> list[str]:
+    """What a panel is of, as titles have it: a number with its unit.
+
+    >>> _of_panel({"mss_bytes": 512}), _of_panel({"policy": "EPD"}), _of_panel({"buffer_cells": math.inf})
+    (['mss = 512 bytes'], ['policy = EPD'], ['buffer = unlimited'])
+    """
+    said = []
+    for name, value in other.items():
+        stem, _, unit = with_unit(name).partition(" [")
+        said.append(f"{stem} = {_tick(value)}{f' {unit[:-1]}' if unit and value != math.inf else ''}")
+    return said
 
 
 def _found(document: Mapping[str, Any], axis: str) -> list[float]:
@@ -335,7 +368,7 @@ def _maps(
         place.set_yticks(range(len(rows)), [_tick(value) for value in rows])
         place.set_xlabel(with_unit(across_axis))
         place.set_ylabel(with_unit(down_axis))
-        place.set_title(", ".join([metric, *(f"{key} = {_tick(value)}" for key, value in other.items())]))
+        place.set_title(", ".join([metric, *_of_panel(other)]))
     for place in places[len(wanted) :]:
         place.set_visible(False)
     return Drawn(name, f"{_and(metrics)} over {_and(axes)}", "Means over the replications.", figure)
