@@ -298,9 +298,14 @@ fn demand(scenario: &Scenario, topology: &Topology, index: usize) -> Demand {
         frames: in_rounds(tcp, window, active / round).min(most),
         at_once: (tcp.initial_window as f64).min(window).min(file),
         cells,
-        acks: if tcp.delayed_ack.is_some() { 0.5 } else { 1.0 },
+        acks: acks_per_segment(tcp),
         yields: true,
     }
+}
+
+/// ACKs for each segment of a TCP that has the next one under way.
+pub(super) fn acks_per_segment(tcp: &TcpParams) -> f64 {
+    if tcp.delayed_ack.is_some() { 0.5 } else { 1.0 }
 }
 
 /// Frames that a TCP may send in so many round trips: a window each, after windows that double.

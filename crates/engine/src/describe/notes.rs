@@ -1,18 +1,21 @@
 //! What is allowed and hardly meant.
 
-use super::cost::round_trip;
+use super::cost::{acks_per_segment, round_trip};
+use crate::aal5::ACK_CELLS;
 use crate::build::queueing_links;
 use crate::flow::FlowKind;
 use crate::notation::show::{show_bytes, show_cells, show_rate};
 use crate::port::drop::{DropRule, Policy};
 use crate::registry::MAX_CELLS;
-use crate::scenario::{Class, ClassQueue, DropPolicy, Link, Police, Scenario, Scheduler};
+use crate::scenario::{
+    Class, ClassQueue, DropPolicy, Link, Police, Scenario, Scheduler, TcpParams,
+};
 use crate::topology::{HostLoad, Topology};
-use crate::units::{BitRate, Span};
+use crate::units::{BitRate, CELL_BITS, Span};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Nothing to send, shares that no scheduler looks at, sources that never start or may be drawn to start too late, hosts with more
-/// cells than their link can take, frames that never fit, windows that fill no share of a link, VCs of the class abr without feedback, schedulers for classes that nobody
+/// cells than their link can take, frames that never fit, windows that fill no share of a link, links too slow for the ACKs of such a share, VCs of the class abr without feedback, schedulers for classes that nobody
 /// uses, buffers in which nothing can wait, policies that never refuse, or refuse most of the time, shares that a common buffer undoes, contracts that a link cannot
 /// keep, tags that are read further on. `fair` are the [fair goodputs](super::fair_goodput) of VCs.
 pub(super) fn notes(
@@ -27,6 +30,7 @@ pub(super) fn notes(
     notes.extend(overloaded_hosts(scenario, topology));
     notes.extend(long_frames(scenario, topology));
     notes.extend(small_windows(scenario, topology, fair));
+    notes.extend(slow_ways_back(scenario, topology, fair));
     notes.extend(sustained_rates(scenario, topology));
     notes.extend(exported_tags(scenario, topology));
     notes.extend(without_feedback(scenario, topology));
@@ -176,8 +180,7 @@ fn small_windows(
         };
         let round = round_trip(scenario, topology, index, f64::from(frame.cells));
         let window = 8.0 * tcp.rwnd as f64;
-        let fits = tcp.file_size.is_some_and(|bytes| bytes <= tcp.rwnd);
-        if window < ENOUGH * share * round && !fits {
+        if window < ENOUGH * share * round && !fits_window(tcp) {
             names.push(vc.name.as_str());
             first.get_or_insert((tcp.rwnd, window / round, round, share));
         }
@@ -195,8 +198,58 @@ fn small_windows(
     ))
 }
 
-/// A window that is so much of what a share takes is not told of.
+/// Whether a TCP sends files that go at once.
+fn fits_window(tcp: &TcpParams) -> bool {
+    tcp.file_size.is_some_and(|bytes| bytes <= tcp.rwnd)
+}
+
+/// A window, or a link for ACKs, that is so much of what a share takes is not told of.
 const ENOUGH: f64 = 0.9;
+
+/// Links that could not carry the ACKs of TCPs, were these to get their fair shares of the links there; told is the one that has the least
+/// of what it would take.
+fn slow_ways_back(
+    scenario: &Scenario,
+    topology: &Topology,
+    fair: &[(usize, f64)],
+) -> Option<String> {
+    let mut needs: BTreeMap<usize, (f64, Vec<&str>)> = BTreeMap::new();
+    for &(index, share) in fair {
+        let vc = &scenario.vcs[index];
+        let Some(tcp) = vc.traffic.tcp().filter(|tcp| !fits_window(tcp)) else {
+            continue;
+        };
+        let acks = acks_per_segment(tcp) * share / (8 * tcp.mss) as f64;
+        let bits = acks * (u64::from(ACK_CELLS) * CELL_BITS) as f64;
+        for &link in &topology.flows[topology.flow(index, FlowKind::Ack).index()].path {
+            let (sum, names) = needs.entry(link).or_default();
+            *sum += bits;
+            names.push(&vc.name);
+        }
+    }
+    let part = |link: usize, bits: f64| scenario.links[link].rate.0 as f64 / bits;
+    let slow = needs
+        .iter()
+        .filter(|&(&link, &(bits, _))| part(link, bits) < ENOUGH);
+    let slow: Vec<_> = slow.collect();
+    let (&link, (bits, names)) = slow
+        .iter()
+        .copied()
+        .min_by(|(a, (x, _)), (b, (y, _))| part(**a, *x).total_cmp(&part(**b, *y)))?;
+    let Link { name, rate, .. } = &scenario.links[link];
+    Some(format!(
+        "were {} to get fair shares of the links, the ACKs would take {:.3} Mb/s of {name}{}, which has {}: what comes back \
+         holds the goodput down to {:.1} % of these shares",
+        some(names),
+        bits / 1e6,
+        match slow.len() - 1 {
+            0 => String::new(),
+            others => format!(" (and too much of {others} more links)"),
+        },
+        show_rate(*rate),
+        100.0 * part(link, *bits),
+    ))
+}
 
 /// Links that have less than the contracts of the VCs on them sustain together; minimum rates alone are refused then.
 fn sustained_rates(scenario: &Scenario, topology: &Topology) -> Vec<String> {
@@ -536,6 +589,44 @@ mod tests {
         });
         assert_eq!(found, expected);
         assert!(notes(r#"pcr = "60 Mbps""#).is_empty());
+    }
+
+    // 8 Mb/s of cells are 6.44 of data in segments of 512 bytes: 1572 a second, whose ACKs are 848 bits each.
+    #[test]
+    fn ways_back_that_are_too_slow_for_the_acks_are_noted() {
+        let notes = |back: &str, traffic: &str| {
+            let text = format!(
+                r#"
+                duration = "1 s"
+                host = [{{ name = "a" }}, {{ name = "b" }}]
+                switch = [{{ name = "s" }}]
+                link = [
+                    {{ from = "a", to = "s", rate = "100 Mbps" }}, {{ from = "s", to = "b", rate = "8 Mbps", duplex = false }},
+                    {{ from = "b", to = "s", rate = "{back}", duplex = false }},
+                ]
+                vc = [{{ count = 2, from = "a", to = "b", traffic = {{ kind = "tcp"{traffic} }} }}]
+            "#
+            );
+            let scenario = read_toml(&text, "", &[]).expect("the scenario is valid");
+            describe(&scenario).expect("it can be built").notes
+        };
+        let slow = "were vc1 and 1 more to get fair shares of the links, the ACKs would take 1.333 Mb/s of b->s, which has 640 kbps: what comes \
+                    back holds the goodput down to 48.0 % of these shares";
+        assert_eq!(notes("640 kbps", ""), [slow]);
+        assert!(notes("1300 kbps", "").is_empty());
+        assert!(notes("640 kbps", r#", delayed_ack = "200 ms""#).is_empty());
+        assert!(
+            notes(
+                "640 kbps",
+                r#", file_size = "60000 bytes", files = "unlimited""#
+            )
+            .is_empty()
+        );
+        let delayed = &notes("64 kbps", r#", delayed_ack = "200 ms""#)[..];
+        assert!(
+            matches!(delayed, [note] if note.ends_with("down to 9.6 % of these shares")),
+            "{delayed:?}"
+        );
     }
 
     #[test]
