@@ -47,7 +47,7 @@ def test_the_first_line_without_frames_tells_of_cells(cli: Cli) -> None:
     (cbr,) = [path for path in EXAMPLES if path.stem == "cbr"]
     first = cli("run", cbr).stdout.splitlines()[2]
     assert first.startswith("goodput_of_cells_mbps 122.3  cell_loss_ratio 0 ") and "timeouts" not in first
-    summed = cli("run", cbr, "--replications", 2).stdout
+    summed = cli("run", cbr, "--replications", 2).stdout.split("\n\n")[1]
     assert "goodput" not in summed and "mean_delay_ms" in summed
 
 
@@ -192,6 +192,32 @@ def test_losses_of_several_runs_are_means_by_vc_port_and_reason(cli: Cli, lan: P
             == pytest.approx(sum(refused[line["vc"]]) / 3, abs=0.05)
         )
     assert [float(line["refused"]) for line in lost] == sorted((float(line["refused"]) for line in lost), reverse=True)
+
+
+def test_vcs_of_an_ensemble_are_told_with_medians_and_ranges(cli: Cli, lan: Path, tmp_path: Path) -> None:
+    *_, shown, _, _ = cli("run", lan, "--replications", 3, "--out", "out").stdout.split("\n\n")
+    title, table_of_vcs = shown.split("\n", 1)
+    assert title == "VCs, medians of the runs, min-max:"
+    assert table_of_vcs.split("\n")[0].split() == [
+        *("vc", "traffic", "goodput_mbps", "min-max", "cell_loss_ratio", "min-max", "timeouts", "min-max"),
+        *("mean_delay_ms", "min-max"),
+    ]
+    goodputs: dict[str, list[float]] = {}
+    timeouts: dict[str, list[int]] = {}
+    for record in csv.DictReader((tmp_path / "out/vcs.csv").open()):
+        goodputs.setdefault(record["name"], []).append(float(record["goodput_mbps"]))
+        timeouts.setdefault(record["name"], []).append(int(record["timeouts"]))
+    lines = columns(table_of_vcs)
+    assert [line["vc"] for line in lines] == list(goodputs)
+    for line in lines:
+        assert float(line["goodput_mbps"]) == pytest.approx(sorted(goodputs[line["vc"]])[1], rel=1e-3)
+        assert line["timeouts"] == str(sorted(timeouts[line["vc"]])[1])
+    contract = ("--set", 'vc.vc2.contract={ mcr = "1 Mbps" }', "--set", "duration=100 ms")
+    assert "throughput_mbps" in cli("run", lan, *contract, "--replications", 2).stdout
+    many = ("--set", "host.source.count=23", "--set", "host.sink.count=23", "--set", "duration=100 ms")
+    assert "\n3 more VCs: --out DIR writes all of them to vcs.csv" in cli("run", lan, *many, "--replications", 2).stdout
+    grid = ("--grid", "switch.west.ubr.drop=epd,fba")
+    assert "VCs, medians" not in cli("run", lan, *grid, "--replications", 2).stdout
 
 
 def test_losses_of_a_grid_stand_by_point_and_port(cli: Cli, lan: Path, tmp_path: Path) -> None:

@@ -123,7 +123,7 @@ def _show(
         print(csv_text(run_files.records(runs, "runs")), end="")
     else:
         # No text in it has such quotes, and as data it takes its time.
-        contracts = len(runs) == 1 and '"contract":{' in scenario.canonical
+        contracts = '"contract":{' in scenario.canonical
         print(run_text.text(found, contracts=contracts))
         last = f"written to {' and '.join(written)}" if written and runs else run_text.unwritten(runs)
         if last:

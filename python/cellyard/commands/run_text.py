@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cellyard.grid_notes import is_overloaded
-from cellyard.ranges import interval, median
+from cellyard.ranges import interval, median, whole_count
 from cellyard.text import cell, cells, range_head, span, spent, table
 
 #: Totals that are told of runs with VCs that carry frames.
@@ -44,11 +44,18 @@ ON_THE_LINE = "throughput_mbps"
 FRAME_COLUMNS = {"frame_loss_ratio": "frame_loss_ratio"}
 TCP_COLUMNS = {"segments": "segments", "retransmitted": "retransmitted_segments", "timeouts": "timeouts"}
 
+#: Delays of a VC.
+VC_DELAYS = ("mean_cell_transfer_delay_s", "p99_cell_transfer_delay_s")
+
 #: What is told of VCs that send a file, where there is one.
 OF_FILES = ("began_s", "completed_s", "file_goodput_mbps")
 
 #: What is told besides where one of them has sent several.
 OF_TRANSFERS = ("finished_transfers", "p50_transfer_s", "p95_transfer_s")
+
+#: What is told of each VC of an ensemble, the last but one of TCPs, and most lines of that table.
+OF_SEVERAL = ("goodput_mbps", ON_THE_LINE, "cell_loss_ratio", "timeouts", "mean_cell_transfer_delay_s")
+MOST_VCS = 20
 
 #: Most lines of the table of files of several runs.
 MOST_FILES = 40
@@ -56,15 +63,12 @@ MOST_FILES = 40
 #: Most lines of the table of what VCs lost.
 MOST_DROPS = 20
 
-#: Delays of a VC.
-VC_DELAYS = ("mean_cell_transfer_delay_s", "p99_cell_transfer_delay_s")
-
 #: Reasons of drops that tables name by what happened.
 REASONS = {"policy": "refused", "link": "lost"}
 
 
 def text(document: Mapping[str, Any], *, contracts: bool = False) -> str:
-    """The runs, summed up where there are several; ``contracts`` tells whether VCs of a single run have any."""
+    """The runs, summed up where there are several; ``contracts`` tells whether VCs have any."""
     runs = document["runs"]
     if not runs:
         return "no run has finished"
@@ -89,8 +93,30 @@ def text(document: Mapping[str, Any], *, contracts: bool = False) -> str:
         rows.append(row)
     said = f"medians of the runs, {ranges}:\n" if ranged else ""
     parts = [f"{document['scenario']}: {len(runs)} runs, {cost}", said + table(header, rows, keys=len(paths) + 1)]
+    if not paths:
+        parts += _vcs_of_several(runs, ranges, contracts=contracts)
     parts += _files(runs, paths=paths, ranges=ranges if ranged else None)
     return "\n\n".join([*parts, *_drops(runs, paths)])
+
+
+def _vcs_of_several(runs: Sequence[Mapping[str, Any]], ranges: str, *, contracts: bool) -> list[str]:
+    """A line for each VC of an ensemble, as many as a screen shows: totals do not tell who gets what."""
+    vcs = list(zip(*(run["vcs"] for run in runs), strict=True))
+    kinds = {same[0]["traffic"] for same in vcs}
+    left_out = {"timeouts": "tcp" not in kinds, ON_THE_LINE: not (contracts or "udp" in kinds)}
+    told = [metric for metric in OF_SEVERAL if not left_out.get(metric)]
+    rows = []
+    for same in vcs[:MOST_VCS]:
+        row = [same[0]["name"], same[0]["traffic"]]
+        for metric in told:
+            values = [_shown(metric, vc[metric]) for vc in same if vc[metric] is not None]
+            centre = whole_count(median(values), is_count=metric == "timeouts")
+            row += [centre, span(interval(values, runs=len(same)))]
+        rows.append(row)
+    head = ["vc", "traffic", *(column for metric in told for column in (_head(metric), ranges))]
+    parts = [f"VCs, medians of the runs, {ranges}:\n{table(head, rows, keys=2)}"] if rows else []
+    more = len(vcs) - MOST_VCS
+    return [*parts, *([f"{more} more VCs: --out DIR writes all of them to vcs.csv"] if more > 0 else [])]
 
 
 def _files(runs: Sequence[Mapping[str, Any]], *, paths: Sequence[str], ranges: str | None) -> list[str]:
