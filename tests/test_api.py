@@ -65,6 +65,10 @@ def test_replications_are_an_ensemble_and_jobs_change_nothing() -> None:
     assert results.to_dict() == again.to_dict()
     low, high = results.interval("goodput_mbps") or (0, 0)
     assert low < (results.median("goodput_mbps") or 0) < high
+    # Of what totals do not have, by the paths of studies and experiments.
+    assert results.values("vc.vc2.goodput_mbps") == [run.vcs["vc2"].goodput_mbps for run in results]
+    longest = [max(port.mean_queue_cells for port in run.ports.values()) for run in results]
+    assert results.interval("max(port.*.mean_queue_cells)") == (min(longest), max(longest))
     with pytest.raises(ValueError, match="there are 4 runs"):
         _ = results.totals
 
@@ -108,6 +112,8 @@ def test_unknown_fields_and_bad_numbers_are_refused() -> None:
         lan().run(jobs=0)
     with pytest.raises(cy.UsageError, match="metric 'fairnes' does not exist; did you mean 'fairness'"):
         lan().run().median("fairnes")
+    with pytest.raises(cy.UsageError, match="vc 'vc9' does not exist; did you mean"):
+        lan().run().median("vc.vc9.goodput_mbps")
     with pytest.raises(cy.UsageError, match="the arithmetic kernel needs"):
         lan(switches=[cy.Switch(name="west", scheduler=cy.PerVc()), cy.Switch(name="east")]).run(kernel="arithmetic")
     with pytest.raises(AttributeError):

@@ -344,22 +344,27 @@ class Results(Sequence[RunResult]):
         return self.only.trace
 
     def values(self, metric: str) -> list[float]:
-        """A metric of `Totals` over the runs, leaving out runs where it is undefined.
+        """A metric over the runs, leaving out runs where it is undefined.
 
-        Raises `cellyard.UsageError` for a name that `Totals` does not have.
+        It is a field of `Totals`, or a path as studies and experiments have them: ``vc.vc1.goodput_mbps``,
+        ``max(port.*.mean_queue_cells)``. Raises `cellyard.UsageError` for a name that `Totals` does not have, and for a path that
+        leads nowhere.
         """
         known = Totals.numbers()
-        if not isinstance(metric, str) or metric not in known:
+        if not isinstance(metric, str) or (metric not in known and not {".", "("} & set(metric)):
             raise unknown("metric", metric, known)
-        found = (getattr(run.totals, metric) for run in self.runs)
+        from cellyard.metric_path import metric_path  # which needs the classes of this module
+
+        path = metric_path(f"totals.{metric}" if metric in known else metric)
+        found = (path.of(run) for run in self.runs)
         return [float(value) for value in found if value is not None]
 
     def median(self, metric: str) -> float | None:
-        """Median of a metric of `Totals` over the runs; ``None`` when no run defines it."""
+        """Median over the runs of a metric as `values` takes it; ``None`` when no run defines it."""
         return median(self.values(metric))
 
     def interval(self, metric: str) -> tuple[float, float] | None:
-        """Range of a metric of `Totals`: from the 5 % to the 95 % quantile, of fewer than 10 runs from the smallest to the largest."""
+        """Range of such a metric: from the 5 % to the 95 % quantile, of fewer than 10 runs from the smallest to the largest."""
         return interval(self.values(metric), runs=len(self.runs))
 
     def to_frame(self, kind: Literal["polars", "pandas"] = "polars", *, of: str = "totals") -> Any:
