@@ -17,7 +17,7 @@ import pytest
 from cellyard import experiment as ex
 from cellyard import ready as scenarios
 from cellyard.commands.experiment_text import answer_tables
-from cellyard.errors import UsageError
+from cellyard.errors import ExperimentError, UsageError
 from cellyard.experiment import reading, ready
 from cellyard.experiment.problems import Problems
 from cellyard.experiment.records import side_by_side
@@ -122,6 +122,30 @@ def test_a_metric_that_is_added_needs_no_new_run(small: Path, cli: Cli) -> None:
     document = json.loads(again.stdout)
     assert document["timing"]["cpu_seconds"] == 0
     assert document["points"][0]["fairness"]["mean"] > 0
+
+
+def test_a_metric_can_be_a_formula_of_others_in_each_run() -> None:
+    base = scenarios.scenario("lan-5").with_values({"duration": "1 s"})
+    formulas = {"part": "mine / goodput_mbps", "none": "1 / (mine - mine)", "most": "max(mine, 2 * mine)"}
+    asked = ex.Experiment(name="shares", base=base, metrics={**formulas, "mine": "vc.vc1.goodput_mbps"}, replications=3)
+    (measured,) = asked.run().measured.values()
+    samples = [measured[replication] for replication in range(3)]
+    runs = base.run(replications=3)
+    mine = [run.vcs["vc1"].goodput_mbps for run in runs]
+    assert [one["most"] for one in samples] == [2 * goodput for goodput in mine]
+    assert [one["part"] for one in samples] == [
+        goodput / run.totals.goodput_mbps for goodput, run in zip(mine, runs, strict=True)
+    ]
+    assert {one["none"] for one in samples} == {None}
+    # What is better of a formula is not known, and no bound of its mean.
+    with pytest.raises(ExperimentError, match=r"better\.part.*is missing"):
+        ex.Experiment(
+            name="better",
+            base=base,
+            axes=[ex.Axis("switch.west.ubr.drop", ["epd", "fba"], name="drop")],
+            metrics={"part": "efficiency - fairness"},
+            question=ex.Compare("drop"),
+        )
 
 
 def test_an_interrupt_keeps_what_is_finished_and_the_next_run_goes_on(lan: Path, tmp_path: Path) -> None:

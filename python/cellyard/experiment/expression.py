@@ -1,4 +1,4 @@
-"""Conditions as text: constraints between axes, and requirements on metrics. Arithmetic and comparisons alone, nothing is executed."""
+"""Conditions as text, on axes and on metrics, and formulas of metrics. Arithmetic and comparisons alone, nothing is executed."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from math import isfinite
 from typing import Any
 
 _BINARY: Mapping[type, Callable[[Any, Any], Any]] = {
@@ -34,6 +35,12 @@ ALLOWED = (
 LONGEST = 500
 
 
+#: What a formula may be made of, in words.
+ALLOWED_IN_FORMULAS = (
+    "a formula of other metrics by their names, as `near / far`: names, numbers, + - * /, min, max, abs"
+)
+
+
 class ConditionError(ValueError):
     """A text that is no condition, or a condition that cannot be judged."""
 
@@ -51,19 +58,12 @@ class Condition:
 
     @cached_property
     def _tree(self) -> ast.expr:
-        if len(self.text) > LONGEST:
-            raise ConditionError(f"is longer than {LONGEST} letters")
-        try:
-            return ast.parse(self.text.strip(), mode="eval").body
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            raise ConditionError("cannot be read") from None
+        return _parsed(self.text)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
         """Names that it asks for, in order."""
-        called = {node.func for node in ast.walk(self._tree) if isinstance(node, ast.Call)}
-        found = [node for node in ast.walk(self._tree) if isinstance(node, ast.Name) and node not in called]
-        return tuple(dict.fromkeys(node.id for node in found))
+        return _names(self._tree)
 
     def holds(self, values: Mapping[str, Any]) -> bool:
         """Whether it holds; where a value is not defined (``None``) it does not. Raises `ConditionError` for numbers beside texts."""
@@ -98,6 +98,59 @@ class Condition:
         return by if by != 0 or self.holds(values) else sys.float_info.min
 
 
+@dataclass(frozen=True)
+class Formula:
+    """A number made of others by name; raises `ConditionError` when ``text`` is none, or a name alone."""
+
+    text: str
+
+    def __post_init__(self) -> None:
+        _check(self._tree)
+        others = (ast.Compare, ast.BoolOp, ast.Not)
+        nodes = list(ast.walk(self._tree))
+        if any(
+            isinstance(node, others) or (isinstance(node, ast.Constant) and isinstance(node.value, str))
+            for node in nodes
+        ):
+            raise ConditionError("is no number")
+        if not self.names or isinstance(self._tree, ast.Name):
+            raise ConditionError("is a name or a number alone")
+
+    @cached_property
+    def _tree(self) -> ast.expr:
+        return _parsed(self.text)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Names that it asks for, in order."""
+        return _names(self._tree)
+
+    def of(self, values: Mapping[str, int | float | None]) -> float | None:
+        """The number; ``None`` where one of the others is not defined, and where it would be infinite."""
+        if any(values[name] is None for name in self.names):
+            return None
+        try:
+            found = float(_value(self._tree, values))
+        except (ZeroDivisionError, OverflowError):
+            return None
+        return found if isfinite(found) else None
+
+
+def _parsed(text: str) -> ast.expr:
+    if len(text) > LONGEST:
+        raise ConditionError(f"is longer than {LONGEST} letters")
+    try:
+        return ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        raise ConditionError("cannot be read") from None
+
+
+def _names(tree: ast.expr) -> tuple[str, ...]:
+    called = {node.func for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    found = [node for node in ast.walk(tree) if isinstance(node, ast.Name) and node not in called]
+    return tuple(dict.fromkeys(node.id for node in found))
+
+
 def _check(node: ast.AST) -> None:
     """Raise `ConditionError` unless the tree is made of what is allowed."""
     if isinstance(node, ast.Name):
@@ -109,6 +162,8 @@ def _check(node: ast.AST) -> None:
     if isinstance(node, ast.Call):
         if not (isinstance(node.func, ast.Name) and node.func.id in _CALLS and not node.keywords and node.args):
             raise ConditionError("calls what it may not")
+        if (len(node.args) == 1) != (node.func.id == "abs"):
+            raise ConditionError(f"calls {node.func.id} with {len(node.args)} values")
         parts: list[ast.AST] = list(node.args)
     elif isinstance(node, ast.BinOp) and type(node.op) in _BINARY:
         parts = [node.left, node.right]

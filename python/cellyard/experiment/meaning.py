@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from cellyard.experiment.measure import Metric
 from cellyard.experiment.statistics import Estimate, estimate
 from cellyard.metric_path import MetricPath
 
@@ -14,7 +15,7 @@ _HIGHER = ("efficiency", "fairness", "goodput", "throughput")
 SHARES = ("efficiency", "fairness", "utilisation", "cell_loss_ratio", "frame_loss_ratio")
 
 
-def better_of(path: MetricPath) -> str | None:
+def better_of(path: Metric) -> str | None:
     """``higher`` or ``lower``, whichever is better of what is measured at a path; ``None`` where it is not plain.
 
     >>> from cellyard.metric_path import metric_path
@@ -23,29 +24,33 @@ def better_of(path: MetricPath) -> str | None:
     >>> better_of(metric_path("vc.loss.goodput_mbps")), better_of(metric_path("port.west->east.dropped_cells.full"))
     ('higher', 'lower')
     """
+    if not isinstance(path, MetricPath):
+        return None
     measured = (path.field, path.steps[-1].word)  # a part of dropped cells has the bare name of a reason
     if any(word in name for name in measured for word in _LOWER):
         return "lower"
     return "higher" if any(word in name for name in measured for word in _HIGHER) else None
 
 
-def bounds_of(path: MetricPath) -> tuple[float, float]:
+def bounds_of(path: Metric) -> tuple[float, float]:
     """Between which numbers all values of a metric lie: none is below 0, and no share of something is above 1 unless several are added.
 
     >>> from cellyard.metric_path import metric_path
     >>> [bounds_of(metric_path(text)) for text in ("totals.fairness", "totals.cells", "sum(vc.*.cell_loss_ratio)")]
     [(0.0, 1.0), (0.0, inf), (0.0, inf)]
     """
+    if not isinstance(path, MetricPath):
+        return -math.inf, math.inf
     return 0.0, 1.0 if path.field in SHARES and path.aggregate != "sum" else math.inf
 
 
-def mean_of(path: MetricPath, values: Sequence[float], confidence: float) -> Estimate | None:
+def mean_of(path: Metric, values: Sequence[float], confidence: float) -> Estimate | None:
     """The mean of a metric with its interval, as it is told; see `within_bounds`."""
     found = estimate(values, confidence)
     return found and within_bounds(path, values, found)
 
 
-def within_bounds(path: MetricPath, values: Sequence[float], found: Estimate) -> Estimate:
+def within_bounds(path: Metric, values: Sequence[float], found: Estimate) -> Estimate:
     """An interval of a metric's mean without what lies beyond its bounds, where no mean can be: it holds the mean as surely as before.
 
     A bound that a value passes is none: an efficiency is above 1 where more is delivered than the scenario says can be.

@@ -1,28 +1,53 @@
-"""The metrics of an experiment: names with their places in the results of a run."""
+"""The metrics of an experiment: names with their places in the results of a run, or with formulas of such."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import Any
+from typing import Any, TypeAlias
 
 from cellyard.errors import UsageError
+from cellyard.experiment.expression import ALLOWED_IN_FORMULAS, ConditionError, Formula
 from cellyard.experiment.problems import Problems
 from cellyard.experiment.toml_lines import Path
-from cellyard.metric_path import MetricPath, metric_path
-from cellyard.results import Totals
+from cellyard.metric_path import MetricPath, Number, metric_path
+from cellyard.results import RunResult, Totals
 from cellyard.scenario import Scenario
 
 #: Names that tables and conditions have for something else.
 RESERVED = ("runs", "metric", "value", "replication", "point", "share", "and", "or", "not", "min", "max", "abs")
 
 ALLOWED = (
-    'names of totals or paths, as ["efficiency", "max(port.*.max_queue_cells)"], or a table of names with their paths'
+    'names of totals or paths, as ["efficiency", "max(port.*.max_queue_cells)"], or a table of names with their paths, '
+    "or with formulas of other metrics"
 )
 
 
-def read(stated: Any, problems: Problems) -> dict[str, MetricPath]:
-    """Metrics by name: a list of names of totals and of paths, or a table that names paths; ``None`` stands in for those that are wrong."""
+@dataclass(frozen=True)
+class Derived:
+    """A metric that is made of others of the same run by a formula."""
+
+    formula: Formula
+    parts: Mapping[str, MetricPath]
+
+    @property
+    def text(self) -> str:
+        """The formula as it is stated."""
+        return self.formula.text
+
+    def of(self, run: RunResult) -> Number:
+        """The metric of a run; ``None`` where it is not defined."""
+        return self.formula.of({name: path.of(run) for name, path in self.parts.items()})
+
+
+#: Where a metric comes from.
+Metric: TypeAlias = MetricPath | Derived
+
+
+def read(stated: Any, problems: Problems) -> dict[str, Metric]:
+    """Metrics by name, without those that are wrong: from a list of names of totals and of paths, or a table of paths and formulas."""
     entries: list[tuple[str, Any, Path]] = []
     if isinstance(stated, Mapping):
         entries = [(str(name), text, ("metrics", str(name))) for name, text in stated.items()]
@@ -36,7 +61,8 @@ def read(stated: Any, problems: Problems) -> dict[str, MetricPath]:
         return {}
     if not entries:
         problems.add(("metrics",), stated, "is empty", allowed=ALLOWED)
-    found: dict[str, MetricPath] = {}
+    found: dict[str, Metric | None] = {}
+    formulas: dict[str, tuple[Formula, Path]] = {}
     for name, text, path in entries:
         if not isinstance(text, str):
             problems.add(path, text, "is no text", allowed="a name of totals, or a path as class.vbr.cell_loss_ratio")
@@ -44,6 +70,9 @@ def read(stated: Any, problems: Problems) -> dict[str, MetricPath]:
         plain = text.strip()
         if name in RESERVED:
             problems.add(path, name, "is a name of something else", allowed=f"another name; not {', '.join(RESERVED)}")
+            continue
+        if isinstance(stated, Mapping) and (formula := _formula(plain)):
+            found[name], formulas[name] = None, (formula, path)  # in its place
             continue
         try:
             if plain in Totals.numbers() or ("." not in plain and "(" not in plain):
@@ -54,19 +83,51 @@ def read(stated: Any, problems: Problems) -> dict[str, MetricPath]:
             else:
                 found[name] = metric_path(plain)
         except UsageError as error:
-            problems.add(path, text, f"leads nowhere: {error}")
-    return found
+            hint = ALLOWED_IN_FORMULAS if _OPERATOR.search(plain) else ""
+            problems.add(path, text, f"leads nowhere: {error}", allowed=hint)
+    for name, (formula, path) in formulas.items():
+        found[name] = _derived(formula, found, path, problems)
+    return {name: metric for name, metric in found.items() if metric}
 
 
-def check_names(metrics: Mapping[str, MetricPath], stated: Any, scenario: Scenario, problems: Problems) -> None:
+#: Signs of a formula; names of VCs and ports may have them too, but without blanks.
+_OPERATOR = re.compile(r"\s[-+*/]\s")
+
+
+def _formula(text: str) -> Formula | None:
+    """The formula that a text is; of a path it is none, as that has dots between names."""
+    try:
+        return Formula(text)
+    except ConditionError:
+        return None
+
+
+def _derived(formula: Formula, there: Mapping[str, Metric | None], path: Path, problems: Problems) -> Derived | None:
+    """A formula with the places of what it asks for: metrics of the experiment that are none themselves, and totals."""
+    paths = {name: metric for name, metric in there.items() if isinstance(metric, MetricPath)}
+    parts: dict[str, MetricPath] = {}
+    for name in formula.names:
+        if name in paths:
+            parts[name] = paths[name]
+        elif name in Totals.numbers():
+            parts[name] = metric_path(f"totals.{name}")
+        else:
+            what = "is a formula itself" if name in there else "is no metric of the experiment and no total"
+            problems.add(path, name, what, near=list(dict.fromkeys([*paths, *Totals.numbers()])))
+            return None
+    return Derived(formula, parts)
+
+
+def check_names(metrics: Mapping[str, Metric], stated: Any, scenario: Scenario, problems: Problems) -> None:
     """Note the VCs and ports that metrics ask for and ``scenario`` does not have."""
-    if not any(step.word in ("vc", "port") for path in metrics.values() for step in path.steps):
+    paths = {name: path for name, path in metrics.items() if isinstance(path, MetricPath)}
+    if not any(step.word in ("vc", "port") for path in paths.values() for step in path.steps):
         return
     there = {
         "vc": [vc["name"] for vc in scenario.to_dict()["vcs"]],
         "port": [port["name"] for port in scenario.describe()["ports"]],
     }
-    for number, (name, path) in enumerate(metrics.items()):
+    for number, (name, path) in enumerate(paths.items()):
         step = path.steps[0]
         if step.word in there and not any(fnmatchcase(one, step.name) for one in there[step.word]):
             place = ("metrics", name) if isinstance(stated, Mapping) else ("metrics", number)

@@ -13,7 +13,7 @@ from cellyard.experiment import design
 from cellyard.experiment.axes import Axis, Level, Range
 from cellyard.experiment.design import Design, Dimension, Point
 from cellyard.experiment.expression import Condition
-from cellyard.metric_path import MetricPath
+from cellyard.experiment.measure import Metric
 from cellyard.scenario import Scenario
 
 #: Runs of one experiment, refused before memory is taken.
@@ -41,7 +41,7 @@ class Plan:
     constraints: tuple[Condition, ...]
     design: Design
     replications: int
-    metrics: Mapping[str, MetricPath]
+    metrics: Mapping[str, Metric]
     stated: Mapping[str, Any] = field(default_factory=dict)
 
     @cached_property

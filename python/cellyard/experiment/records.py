@@ -7,9 +7,10 @@ from typing import Any
 
 from cellyard.errors import unknown
 from cellyard.experiment.meaning import mean_of
+from cellyard.experiment.measure import Metric
 from cellyard.experiment.plan import CONFIDENCE
 from cellyard.experiment.statistics import defined
-from cellyard.metric_path import MetricPath, Number
+from cellyard.metric_path import Number
 from cellyard.ranges import has_quantiles, quantile
 
 
@@ -30,7 +31,7 @@ def of_runs(
 
 
 def summed_up(
-    samples: Sequence[Mapping[str, Number]], metrics: Mapping[str, MetricPath]
+    samples: Sequence[Mapping[str, Number]], metrics: Mapping[str, Metric]
 ) -> dict[str, dict[str, float | None]]:
     """Of each metric the mean over runs with its interval, quantiles of the runs and their ends; ``None`` where it is not defined."""
     found: dict[str, dict[str, float | None]] = {}

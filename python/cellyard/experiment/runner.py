@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from cellyard.batch import Finished, Job, run_jobs
 from cellyard.experiment.design import Point
-from cellyard.metric_path import MetricPath, Number
+from cellyard.experiment.measure import Metric
+from cellyard.metric_path import Number
 from cellyard.results import RunResult
 from cellyard.scenario import Scenario
 
@@ -48,7 +49,7 @@ class Engine:
 
     base: Scenario
     paths: Mapping[str, Sequence[str]]
-    metrics: Mapping[str, MetricPath]
+    metrics: Mapping[str, Metric]
     threads: int | None = None
     memory: str | int | None = None
     store: Store | None = None
