@@ -176,7 +176,7 @@ def test_a_vc_has_one_colour_in_all_panels_and_more_vcs_than_colours_differ_by_t
     ]
     queue, cwnd, goodput = looks
     assert cwnd == goodput and len(set(cwnd.values())) == 9
-    assert queue["a->b vc3"] == cwnd["vc3"] and queue["a->b"] == (plot.SUM_COLOUR, "-")
+    assert queue["a->b vc3"] == cwnd["vc3"] and queue["a->b"] == (plot.COLOURS[0], "-")
 
 
 def test_no_two_lines_of_a_panel_look_alike_and_a_port_is_no_vc() -> None:
@@ -185,9 +185,10 @@ def test_no_two_lines_of_a_panel_look_alike_and_a_port_is_no_vc() -> None:
     (axes,) = cast(Any, plot.over_time(series)).axes
     looks = [(line.get_color(), line.get_linestyle()) for line in axes.lines]
     assert len(set(looks)) == len(series)
-    assert [colour for colour, _ in looks] == [*3 * [plot.SUM_COLOUR], *3 * [plot.COLOURS[0]], *3 * [plot.COLOURS[1]]]
-    (alone,) = cast(Any, plot.over_time(series[:3])).axes
-    assert [line.get_color() for line in alone.lines] == list(plot.COLOURS[:3])
+    assert [colour for colour, _ in looks] == [*plot.COLOURS[:3], *3 * [plot.COLOURS[3]], *3 * [plot.COLOURS[4]]]
+    # Counted apart, where no panel shows both.
+    alone = cast(Any, plot.over_time([*series[:3], recorded("cwnd", "v1", [0, 1], [1, 2])])).axes
+    assert [line.get_color() for axes in alone for line in axes.lines] == [*plot.COLOURS[:3], plot.COLOURS[0]]
 
 
 @pytest.mark.filterwarnings("error")

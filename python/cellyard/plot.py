@@ -43,9 +43,6 @@ DATED = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}
 #: Lines of the colours' first round, second, third.
 DASHES = ("-", "--", ":")
 
-#: What a port holds in all, where a panel has VCs beside it.
-SUM_COLOUR = "#111111"
-
 #: How published values are called beside simulated ones.
 PUBLISHED = "published"
 
@@ -204,7 +201,7 @@ def over_time(
 ) -> Figure:
     """One panel per kind of series, from top to bottom over the same time, a line for each VC, port or class.
 
-    A VC has one colour in all panels, and what a port holds in all is black beside VCs; of equal colours in a panel the lines differ.
+    A VC has one colour in all panels, and another than the port of which a panel shows both; lines of one colour in a panel differ.
     The figure has the look of `style`, wherever it is made. Among segments, a ring marks one that was sent again and a cross one that
     lost a cell, as far as ``trace`` tells. ``window`` is the first and the last second shown, all by default. Raises `UsageError` without
     series, and for what are no series, no trace or no window.
@@ -223,18 +220,21 @@ def _over_time(series: Sequence[Series], trace: Sequence[DroppedCell], window: W
     from matplotlib.ticker import StrMethodFormatter
 
     kinds = list(dict.fromkeys((one.what, one.unit) for one in series))
-    # VCs and ports are counted apart.
-    vcs = {key: number for number, key in enumerate(dict.fromkeys(_whose(one) for one in series if _of_vc(one)))}
-    ports = {key: number for number, key in enumerate(dict.fromkeys(_whose(one) for one in series if not _of_vc(one)))}
+    whose = dict.fromkeys((_of_vc(one), _whose(one)) for one in series)
+    ports = [key for key in whose if not key[0]]
+    # VCs and ports are counted apart, unless a panel shows both.
+    both = any(len({_of_vc(one) for one in series if one.what == what}) > 1 for what, _ in kinds)
+    numbers = {key: number for number, key in enumerate(ports)}
+    numbers |= {key: number for number, key in enumerate((key for key in whose if key[0]), len(ports) if both else 0)}
     end = max((float(one.time_s[-1]) for one in series if len(one.time_s)), default=0.0)
     figure = empty(7.2, 0.6 + 2.0 * len(kinds))
     panels = figure.subplots(len(kinds), 1, sharex=True, squeeze=False)[:, 0]
     for axes, (what, unit) in zip(panels, kinds, strict=True):
         chosen = [one for one in series if one.what == what]
-        has_vcs, looks = any(map(_of_vc, chosen)), set[tuple[str, str]]()
+        looks = set[tuple[str, str]]()
         for one in chosen:
-            number = (vcs if _of_vc(one) else ports)[_whose(one)]
-            colour = COLOURS[number % len(COLOURS)] if _of_vc(one) or not has_vcs else SUM_COLOUR
+            number = numbers[_of_vc(one), _whose(one)]
+            colour = COLOURS[number % len(COLOURS)]
             dashes = DASHES[number // len(COLOURS) % len(DASHES)]
             dashes = next((own for own in (dashes, *DASHES) if (colour, own) not in looks), dashes)
             looks.add((colour, dashes))
