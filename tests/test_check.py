@@ -82,3 +82,8 @@ def test_an_outline_does_not_grow_with_vcs_that_are_alike() -> None:
 
     assert outline(2).startswith("from1, from2\n") and outline(3).startswith("from1 .. from3 (3)\n")
     assert len(outline(2000)) < len(outline(3)) + 20
+
+
+def test_one_vc_is_told_as_one() -> None:
+    for name, begins in (("lossy-link", "1 VC over "), ("lan-5", "5 VCs over ")):
+        assert overview.size(overview.outline(cy.ready.scenario(name).canonical)).startswith(begins)

@@ -415,6 +415,23 @@ def test_notes_on_seeds_that_change_nothing(cli: Cli, lan: Path) -> None:
     assert cli("run", lan, "--grid", "seed=1,2", "--set", "link.*.lose_probability=0.01").stderr == ""
 
 
+def test_note_on_tcps_that_begin_at_one_instant_and_deliver_nothing(cli: Cli, tmp_path: Path) -> None:
+    """Ten frames of 193 cells that come together fit no buffer of 1000 cells, and so does what comes again with each timeout."""
+    (tmp_path / "step.toml").write_text(
+        'duration = "5 s"\nmeasure = { max_goodput = "130 Mbps" }\nhost = [{ name = "a", count = 10 }, { name = "b" }]\n'
+        'switch = [{ name = "s", ubr = { buffer = "1000 cells" } }]\n'
+        'link = [{ from = "a", to = "s", rate = "144 Mbps" }, { from = "s", to = "b", rate = "144 Mbps" }]\n'
+        'vc = [{ from = "a", to = "b", traffic = { kind = "tcp", mss = "9180 bytes" } }]\n'
+    )
+    note = "note: no TCP delivered anything"
+    begins = f"{note}: they begin at one instant, and meet again in one buffer with each timeout; --replications draws"
+    assert cli("run", "step.toml").stderr.startswith(begins)
+    grid = ("--grid", "vc.vc1.start=0 s,10 ms")
+    assert f"{note} in 1 of 2 runs: " in cli("run", "step.toml", *grid).stderr
+    for fine in (("--replications", 2), ("--set", "duration=100 us"), ("--set", "switch.s.ubr.buffer=2000 cells")):
+        assert cli("run", "step.toml", *fine).stderr == ""
+
+
 def test_note_on_goodput_of_data_that_came_before_the_measuring_time(cli: Cli, tmp_path: Path) -> None:
     """Many TCPs have gaps when the warm-up ends, and the line is full all the time."""
     (tmp_path / "gaps.toml").write_text(

@@ -83,8 +83,8 @@ def _replaced(point: Point, overrides: Sequence[tuple[str, str]], place: int) ->
 
 
 def after(runs: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Sentences about seeds that changed nothing, goodput above what fits (by more than its print tells), no efficiency, cells at hosts."""
-    notes = _never_sent(runs) + _beyond_line(runs)
+    """Sentences about seeds that changed nothing, no goodput or (by more than its print tells) above what fits, no efficiency, hosts."""
+    notes = _never_sent(runs) + _beyond_line(runs) + _in_step(runs)
     found: dict[str, str] = {}
     for run in runs:
         values = dict(run.get("set", {}))
@@ -117,6 +117,23 @@ def _beyond_line(runs: Sequence[Mapping[str, Any]]) -> list[str]:
     return [
         f"the goodput through {port['name']} is up to {port['efficiency']:.4f} of what its link can carry in the measuring time: "
         "data that came before it, behind a gap, counts once the gap is filled; with another warm-up, or none, less or nothing does"
+    ]
+
+
+def _in_step(runs: Sequence[Mapping[str, Any]]) -> list[str]:
+    """A sentence on runs as stated in which TCPs that opened together delivered nothing: they meet in the same buffer again and again."""
+    found = 0
+    for run in runs:
+        tcps = [vc for vc in run["vcs"] if vc["traffic"] == "tcp" and vc["began_s"] is not None]
+        together = len(tcps) > 1 and len({vc["began_s"] for vc in tcps}) == 1
+        lost = all(vc["frames_lost"] and not vc["goodput_mbps"] for vc in tcps)
+        found += run["replication"] is None and together and lost
+    if not found:
+        return []
+    some = "" if found == len(runs) else f" in {found} of {len(runs)} runs"
+    return [
+        f"no TCP delivered anything{some}: they begin at one instant, and meet again in one buffer with each timeout; "
+        "--replications draws their starts, within ensemble.start_jitter of each other"
     ]
 
 

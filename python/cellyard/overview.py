@@ -26,8 +26,9 @@ def seconds(facts: Mapping[str, Any]) -> float:
 
 def size(facts: Mapping[str, Any]) -> str:
     """How large the scenario is, what a run takes, and what goodput could be at most."""
+    vcs = "1 VC" if facts["vcs"] == 1 else f"{facts['vcs']} VCs"
     told = (
-        f"{facts['vcs']} VCs over {facts['links']} links, {facts['queueing_ports']} of {facts['ports']} ports can queue; "
+        f"{vcs} over {facts['links']} links, {facts['queueing_ports']} of {facts['ports']} ports can queue; "
         f"{facts['duration_s']:g} s simulated, at most {cells(facts['max_bottleneck_cells'], 'bottleneck cells')}: "
         f"some {told_time(seconds(facts))} a run, at most some {max(facts['memory_bytes'] / 1e6, 1):.0f} MB of memory"
     )
