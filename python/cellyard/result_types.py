@@ -469,11 +469,11 @@ class PortResult(ResultPart):
     #: Mean number of waiting cells of all classes, over the whole time.
     mean_queue_cells: float
 
-    #: Share of the time in which its link sends.
+    #: Share of the time in which its link sends, from start to end of the run, whatever the measuring time is.
     utilisation: float
 
-    #: Goodput of the VCs that send frames of data through it, as cells on the line, over its rate; none without
-    #: such VCs.
+    #: Goodput of the VCs that send frames of data through it in the measuring time, as cells on the line, over its
+    #: rate; none without such VCs.
     efficiency: float | None
 
     #: Every class that crosses it, the most urgent first.

@@ -41,9 +41,9 @@ pub struct PortResult {
     pub max_queue_cells: u64,
     /// Mean number of waiting cells of all classes, over the whole time.
     pub mean_queue_cells: f64,
-    /// Share of the time in which its link sends.
+    /// Share of the time in which its link sends, from start to end of the run, whatever the measuring time is.
     pub utilisation: f64,
-    /// Goodput of the VCs that send frames of data through it, as cells on the line, over its rate; none without such VCs.
+    /// Goodput of the VCs that send frames of data through it in the measuring time, as cells on the line, over its rate; none without such VCs.
     pub efficiency: Option<f64>,
     /// Every class that crosses it, the most urgent first.
     pub classes: Vec<PortClassResult>,
