@@ -500,6 +500,24 @@ def test_an_efficiency_above_one_is_told_beside_the_answer() -> None:
     assert comparison(variants=2).run(runner=by(lambda at, i: {"efficiency": 1.0004})).to_dict()["notes"] == []
 
 
+def test_lines_of_many_metrics_stand_below_each_other() -> None:
+    pytest.importorskip("matplotlib")
+    from cellyard.experiment.figures import figures
+
+    names = ["efficiency", "fairness", "goodput_mbps", "timeouts", "segments"]
+    experiment = ex.Experiment(
+        name="many",
+        base=BASE,
+        axes=[ex.Axis("switch.west.ubr.buffer", ["500 cells", "600 cells"])],
+        metrics=names,
+        replications=2,
+    )
+    (drawn_,) = figures(experiment.run(runner=by(lambda at, i: dict.fromkeys(names, 0.5))).to_dict())
+    shown = [axes for axes in drawn_.figure.axes if axes.get_visible()]
+    assert [axes.get_title() for axes in shown] == names
+    assert drawn_.figure.get_size_inches()[0] < 11 and len({round(axes.get_position().y0, 3) for axes in shown}) == 2
+
+
 def test_figures_are_logarithmic_only_where_values_are_spread_by_ratio() -> None:
     pytest.importorskip("matplotlib")
     from cellyard.experiment.figures import figures

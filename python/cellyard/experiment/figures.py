@@ -154,8 +154,10 @@ def _others(document: Mapping[str, Any], axis: str) -> list[dict[str, Any]]:
 def _lines(document: Mapping[str, Any], axis: str, metrics: Sequence[str]) -> Drawn:
     """The mean of each metric over one axis, with the band of the runs."""
     points = document["points"]
-    figure, places = panels(len(metrics), width=max(4.4, WIDTH * len(metrics)), height=3.0)
-    for place, metric in zip(places, metrics, strict=True):
+    across = min(len(metrics), MOST_METRICS_ACROSS)
+    down = -(-len(metrics) // across)
+    figure, grid = panels_grid(down, across, width=max(4.4, WIDTH * across), height=3.0 * down)
+    for (place,), metric in zip(_in_lines(grid, len(metrics), 1), metrics, strict=True):
         _line(place, points, axis, metric)
         zero_at_the_bottom(place)
         for value in _found(document, axis):
