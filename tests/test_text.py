@@ -141,6 +141,18 @@ def test_delays_are_in_milliseconds_in_every_table(cli: Cli, tmp_path: Path) -> 
     assert "_s " not in shown.replace("cells_s", "") and shown.count("mean_delay_ms") == 2
 
 
+def test_a_port_tells_its_efficiency_beside_its_utilisation(cli: Cli, lan: Path) -> None:
+    (run,) = json.loads(cli("run", lan, "--format", "json").stdout)["runs"]
+    told = {line["port"]: line for line in columns(cli("run", lan).stdout.split("\n\n")[3])}
+    known = {port["name"]: port["efficiency"] for port in run["ports"] if port["can_queue"]}
+    assert {name: float(line["efficiency"]) if line["efficiency"] else None for name, line in told.items()} == {
+        name: value and pytest.approx(value, rel=1e-2) for name, value in known.items()
+    }
+    assert None in known.values() and 0 < float(told["west->east"]["efficiency"]) < 1
+    (cbr,) = [path for path in EXAMPLES if path.stem == "cbr"]
+    assert "utilisation" in (of_cells := cli("run", cbr).stdout) and "efficiency" not in of_cells
+
+
 def test_what_vcs_lost_stands_by_port_and_reason(cli: Cli, tmp_path: Path) -> None:
     (hops,) = [path for path in EXAMPLES if path.stem == "two-hops"]
     setting = ("--set", "duration=1 s", "--set", 'link.3.ubr={ buffer = "500 cells", drop = "tail-drop" }')

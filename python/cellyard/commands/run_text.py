@@ -245,7 +245,9 @@ def _end_systems(vcs: Sequence[Mapping[str, Any]]) -> list[str]:
 
 def _ports(ports: Sequence[Mapping[str, Any]]) -> str:
     reasons = [REASONS.get(reason, reason) for reason in ports[0]["dropped_cells"]]
-    head = ["port", "rate_mbps", "sent_cells", *reasons, "max_queue", "mean_queue", "utilisation"]
+    # Beside the utilisation it tells what is sent in vain; of acknowledgements and single cells there is none.
+    of_frames = ["efficiency"] if any(port["efficiency"] is not None for port in ports) else []
+    head = ["port", "rate_mbps", "sent_cells", *reasons, "max_queue", "mean_queue", "utilisation", *of_frames]
     rows = [
         [
             port["name"],
@@ -255,6 +257,7 @@ def _ports(ports: Sequence[Mapping[str, Any]]) -> str:
             port["max_queue_cells"],
             port["mean_queue_cells"],
             port["utilisation"],
+            *(port[name] for name in of_frames),
         ]
         for port in ports
     ]
