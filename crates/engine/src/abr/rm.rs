@@ -135,17 +135,38 @@ fn crc10(payload: &[u8; PAYLOAD]) -> u16 {
 
 /// The remainder of the first `bits` bits, times x^10.
 fn remainder(octets: &[u8], bits: usize) -> u16 {
-    let mut register = 0_u16;
-    for at in 0..bits {
-        let bit = u16::from(octets[at / 8] >> (7 - at % 8) & 1);
-        let leads = (register >> 9 ^ bit) & 1 == 1;
-        register = register << 1 & 0x3FF;
-        if leads {
-            register ^= GENERATOR;
-        }
-    }
-    register
+    let (whole, rest) = octets.split_at(bits / 8);
+    let register = whole.iter().fold(0, |register: u16, &octet| {
+        let leading = (register >> 2) as u8 ^ octet;
+        register << 8 & 0x3FF ^ REMAINDERS[leading as usize]
+    });
+    (0..bits % 8).fold(register, |register, at| {
+        shifted(register ^ u16::from(rest[0] >> (7 - at) & 1) << 9)
+    })
 }
+
+/// A register after one bit of the message, which has been added to its first.
+const fn shifted(register: u16) -> u16 {
+    let leads = register >> 9 & 1 == 1;
+    register << 1 & 0x3FF ^ if leads { GENERATOR } else { 0 }
+}
+
+/// The remainder of each octet, times x^10.
+const REMAINDERS: [u16; 256] = {
+    let mut remainders = [0; 256];
+    let mut octet = 0;
+    while octet < remainders.len() {
+        let mut register = (octet as u16) << 2;
+        let mut bit = 0;
+        while bit < 8 {
+            register = shifted(register);
+            bit += 1;
+        }
+        remainders[octet] = register;
+        octet += 1;
+    }
+    remainders
+};
 
 #[cfg(test)]
 mod tests {
