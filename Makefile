@@ -3,7 +3,7 @@
 SHELL := /bin/sh
 export PATH := $(PATH):$(HOME)/.cargo/bin
 # With --jobs it would name a jobserver that recipes cannot reach, and rustdoc warns of that.
-unexport MAKEFLAGS
+unexport MAKEFLAGS MFLAGS
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
 	"$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo "$$p" && break; done)
 RUST := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
