@@ -89,7 +89,7 @@ def test_all_errors_of_a_file_at_once(cli: Cli, lan: Path) -> None:
 
 def test_kernel_that_cannot_serve_a_port(cli: Cli, lan: Path) -> None:
     refused(
-        cli("run", lan, "--kernel", "arithmetic", "--set", "link.rate=7 Mbps"),
+        cli("run", lan, "--kernel", "arithmetic", "--set", "switch.west.ubr.drop=drop-from-front"),
         "two TCPs: port west->",
         "the arithmetic kernel needs",
     )
