@@ -110,8 +110,10 @@ def _vcs_of_several(runs: Sequence[Mapping[str, Any]], ranges: str, *, contracts
         row = [same[0]["name"], same[0]["traffic"]]
         for metric in told:
             values = [_shown(metric, vc[metric]) for vc in same if vc[metric] is not None]
-            centre = whole_count(median(values), is_count=metric == "timeouts")
-            row += [centre, span(interval(values, runs=len(same)))]
+            is_count = metric == "timeouts"
+            ends = interval(values, runs=len(same)) or ()
+            ends_shown = [int(end) if is_count and end.is_integer() else end for end in ends]
+            row += [whole_count(median(values), is_count=is_count), span(ends_shown)]
         rows.append(row)
     head = ["vc", "traffic", *(column for metric in told for column in (_head(metric), ranges))]
     parts = [f"VCs, medians of the runs, {ranges}:\n{table(head, rows, keys=2)}"] if rows else []
