@@ -7,8 +7,7 @@ use crate::units::{Span, Time};
 #[derive(Clone, Copy, Debug)]
 pub struct Nic {
     cell_time: Span,
-    /// Whether it has ever sent anything, and when all of it has left.
-    used: bool,
+    /// When all that was queued has left; zero before the first cell.
     free_at: Time,
     /// When something was last queued while it was idle.
     woken: Time,
@@ -23,7 +22,6 @@ impl Nic {
     pub fn new(cell_time: Span) -> Nic {
         Nic {
             cell_time,
-            used: false,
             free_at: Time::ZERO,
             woken: Time::ZERO,
             alone: Span::ZERO,
@@ -53,7 +51,6 @@ impl Nic {
             raise(&mut self.alone, c);
             self.woken = if period > c { last } else { time };
         }
-        self.used = true;
         self.free_at = last + c;
         time + c
     }
@@ -64,7 +61,6 @@ impl Nic {
         let goes_on = self.goes_on_at(time);
         let start = time.max(self.free_at);
         self.free_at = start + self.cell_time * u64::from(n);
-        self.used = true;
         self.watch(time, goes_on);
         start + self.cell_time
     }
@@ -72,7 +68,7 @@ impl Nic {
     /// Whether what is queued at `time` continues a busy period. Hosts act before cells move: what ends at `time` has not left yet.
     #[inline]
     fn goes_on_at(&self, time: Time) -> bool {
-        self.used && time <= self.free_at
+        self.free_at > Time::ZERO && time <= self.free_at
     }
 
     /// Something has been queued at `time`, in a busy period that was there already if it goes on.

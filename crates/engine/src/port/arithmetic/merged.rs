@@ -85,27 +85,22 @@ pub fn run(kernel: &mut Arithmetic, fabric: &mut Fabric, inputs: &mut Inputs, ho
             return Some(merged.time());
         }
         let feed = *first_feed + input as usize;
-        take_one(
-            kernel,
-            fabric,
-            merged,
-            [input as usize, feed],
-            next.min(horizon),
-        )
+        take_one(kernel, fabric, merged, input, feed, next.min(horizon))
     });
 }
 
-/// Takes the next cell of an input, told with its feed, when no other comes, be it the first or the last of a run, or one that is to be taken by itself, and
+/// Takes the next cell of `input`, whose feed is `feed`, when no other comes, be it the first or the last of a run, or one that is to be taken by itself, and
 /// then what comes with it before `limit`. When the one after that comes; `None` if there is none.
 #[inline(never)]
 fn take_one(
     kernel: &mut Arithmetic,
     fabric: &mut Fabric,
     merged: &mut Vec<Merged>,
-    [input, feed]: [usize; 2],
+    input: u32,
+    feed: usize,
     limit: Time,
 ) -> Option<Time> {
-    let merged = of(merged, input as u32);
+    let merged = of(merged, input);
     let takes_part = merged.is_under_way() || merged.join(kernel, fabric, feed);
     if takes_part && merged.step(kernel, fabric, merged.time()) {
         return merged.next_time(kernel, fabric, feed);
