@@ -489,6 +489,12 @@ mod tests {
     use crate::describe::describe;
     use crate::scenario::read_toml;
 
+    /// The notes on the scenario that `text` is.
+    fn notes_of(text: &str) -> Vec<String> {
+        let scenario = read_toml(text, "", &[]).expect("the scenario is valid");
+        describe(&scenario).expect("it can be built").notes
+    }
+
     /// Two sources of cells and a TCP at the host `a`, whose link has 1 Mb/s.
     fn host_notes(first: &str, second: &str) -> Vec<String> {
         let text = format!(
@@ -507,9 +513,7 @@ mod tests {
             ]
             "#
         );
-        let scenario = read_toml(&text, "", &[]).expect("the scenario is valid");
-        let found = describe(&scenario).expect("it can be built");
-        found.notes
+        notes_of(&text)
     }
 
     #[test]
@@ -527,8 +531,7 @@ mod tests {
                 vc = [{{ from = "a", to = "b", traffic = {{ kind = "tcp" }} }}]
                 "#
             );
-            let scenario = read_toml(&text, "", &[]).expect("the scenario is valid");
-            describe(&scenario).expect("it can be built").notes
+            notes_of(&text)
         };
         let found = notes("10 Mbps", "1000 cells");
         let note = "the buffer of s stays empty, as no port can queue: each has one input, whose cells come no faster than they leave";
@@ -607,8 +610,7 @@ mod tests {
                 vc = [{{ count = 2, from = "a", to = "b", traffic = {{ kind = "tcp"{traffic} }} }}]
             "#
             );
-            let scenario = read_toml(&text, "", &[]).expect("the scenario is valid");
-            describe(&scenario).expect("it can be built").notes
+            notes_of(&text)
         };
         let slow = "were vc1 and 1 more to get fair shares of the links, the ACKs would take 1.333 Mb/s of b->s, which has 640 kbps: what comes \
                     back holds the goodput down to 48.0 % of these shares";
