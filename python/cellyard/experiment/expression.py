@@ -46,24 +46,36 @@ class ConditionError(ValueError):
 
 
 @dataclass(frozen=True)
-class Condition:
-    """A condition on named values; raises `ConditionError` when ``text`` is none."""
+class _Expression:
+    """A text over named values."""
 
     text: str
+
+    @cached_property
+    def _tree(self) -> ast.expr:
+        if len(self.text) > LONGEST:
+            raise ConditionError(f"is longer than {LONGEST} letters")
+        try:
+            return ast.parse(self.text.strip(), mode="eval").body
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            raise ConditionError("cannot be read") from None
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Names that it asks for, in order."""
+        called = {node.func for node in ast.walk(self._tree) if isinstance(node, ast.Call)}
+        found = [node for node in ast.walk(self._tree) if isinstance(node, ast.Name) and node not in called]
+        return tuple(dict.fromkeys(node.id for node in found))
+
+
+@dataclass(frozen=True)
+class Condition(_Expression):
+    """A condition on named values; raises `ConditionError` when ``text`` is none."""
 
     def __post_init__(self) -> None:
         if not isinstance(self._tree, (ast.Compare, ast.BoolOp, ast.UnaryOp)):
             raise ConditionError("is no comparison")
         _check(self._tree)
-
-    @cached_property
-    def _tree(self) -> ast.expr:
-        return _parsed(self.text)
-
-    @cached_property
-    def names(self) -> tuple[str, ...]:
-        """Names that it asks for, in order."""
-        return _names(self._tree)
 
     def holds(self, values: Mapping[str, Any]) -> bool:
         """Whether it holds; where a value is not defined (``None``) it does not. Raises `ConditionError` for numbers beside texts."""
@@ -99,10 +111,8 @@ class Condition:
 
 
 @dataclass(frozen=True)
-class Formula:
+class Formula(_Expression):
     """A number made of others by name; raises `ConditionError` when ``text`` is none, or a name alone."""
-
-    text: str
 
     def __post_init__(self) -> None:
         _check(self._tree)
@@ -116,15 +126,6 @@ class Formula:
         if not self.names or isinstance(self._tree, ast.Name):
             raise ConditionError("is a name or a number alone")
 
-    @cached_property
-    def _tree(self) -> ast.expr:
-        return _parsed(self.text)
-
-    @cached_property
-    def names(self) -> tuple[str, ...]:
-        """Names that it asks for, in order."""
-        return _names(self._tree)
-
     def of(self, values: Mapping[str, int | float | None]) -> float | None:
         """The number; ``None`` where one of the others is not defined, and where it would be infinite."""
         if any(values[name] is None for name in self.names):
@@ -134,21 +135,6 @@ class Formula:
         except (ZeroDivisionError, OverflowError):
             return None
         return found if isfinite(found) else None
-
-
-def _parsed(text: str) -> ast.expr:
-    if len(text) > LONGEST:
-        raise ConditionError(f"is longer than {LONGEST} letters")
-    try:
-        return ast.parse(text.strip(), mode="eval").body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise ConditionError("cannot be read") from None
-
-
-def _names(tree: ast.expr) -> tuple[str, ...]:
-    called = {node.func for node in ast.walk(tree) if isinstance(node, ast.Call)}
-    found = [node for node in ast.walk(tree) if isinstance(node, ast.Name) and node not in called]
-    return tuple(dict.fromkeys(node.id for node in found))
 
 
 def _check(node: ast.AST) -> None:
