@@ -450,6 +450,14 @@ def test_note_on_goodput_of_data_that_came_before_the_measuring_time(cli: Cli, t
         assert (beyond in told) is is_told, told
 
 
+def test_run_says_what_is_of_the_measuring_time_where_that_is_not_the_whole_run(cli: Cli, lan: Path) -> None:
+    of = "goodputs, efficiency, fairness and delays are of the measuring time ({}), all else of the whole run"
+    assert of.format("0.02 s") in cli("run", lan, "--set", "measure.window=20 ms").stdout.splitlines()
+    grid = cli("run", lan, "--grid", "measure.window=20 ms,30 ms").stdout
+    assert of.format("0.02 to 0.03 s") in grid.splitlines()
+    assert "measuring time" not in cli("run", lan).stdout
+
+
 def test_note_on_an_efficiency_above_one(cli: Cli, lan: Path) -> None:
     told = cli("run", lan, "--set", "measure.max_goodput=10 Mbps").stderr
     assert told.startswith("note: efficiency is up to ") and told.count("note") == 1

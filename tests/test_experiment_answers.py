@@ -17,6 +17,7 @@ from cellyard.experiment.axes import TAGS
 from cellyard.experiment.design import Point
 from cellyard.experiment.statistics import holm
 from cellyard.paired import log_outside
+from cellyard.scenario import Scenario
 from conftest import Cli
 from test_experiment_right import BASE, by, comparison, drawn
 
@@ -256,6 +257,22 @@ def test_classes_that_are_compared_are_noted_where_their_queues_have_other_buffe
     (note,) = noted(ex.Axis(own.format("ubr"), sizes))
     assert note.endswith("at west->east ubr has 1000 cells and 2000 cells and gfr has no limit")
     assert noted(ex.Axis([own.format("ubr"), own.format("gfr")], sizes)) == []
+
+
+def test_metrics_of_the_whole_run_are_noted_where_the_measuring_time_is_not() -> None:
+    goodput = {"goodput": "totals.goodput_mbps"}
+    lossy = {"loss": "totals.cell_loss_ratio", "queue": "port.west->east.max_queue_cells", **goodput}
+
+    def noted(base: Scenario, path: str, metrics: Mapping[str, str]) -> list[str]:
+        axis = ex.Axis(path, ["10 ms", "20 ms"])
+        experiment = ex.Experiment(name="measured", base=base, axes=[axis], metrics=metrics)
+        return [note for note in experiment.notes if "whole run" in note]
+
+    told = ["loss and queue are of the whole run: measure.warm_up and measure.window apply to goodputs and delays"]
+    assert noted(BASE, "measure.window", lossy) == told
+    assert noted(BASE.with_values({"measure.warm_up": "10 ms"}), "ensemble.start_jitter", lossy) == told
+    assert noted(BASE, "ensemble.start_jitter", lossy) == []
+    assert noted(BASE, "measure.window", goodput) == []
 
 
 def test_a_note_of_all_points_has_no_values_and_one_of_some_has_their_number() -> None:

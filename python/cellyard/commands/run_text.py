@@ -74,9 +74,8 @@ def text(document: Mapping[str, Any], *, contracts: bool = False) -> str:
         return "no run has finished"
     cost = f"{cells(document['cells'])}, {spent(document['timing']['cpu_seconds'], 2)}"
     if len(runs) == 1:
-        return (
-            f"{runs[0]['name']}: {runs[0]['duration_s']:g} s simulated, {cost}\n\n{_one(runs[0], contracts=contracts)}"
-        )
+        first = f"{runs[0]['name']}: {runs[0]['duration_s']:g} s simulated, {cost}"
+        return "\n\n".join([first, *_measured(runs), _one(runs[0], contracts=contracts)])
     paths = list(runs[0].get("set", {}))
     ranged = document["replications"] is not None
     ranges = range_head(*(point["runs"] for point in document["summary"]))
@@ -92,11 +91,21 @@ def text(document: Mapping[str, Any], *, contracts: bool = False) -> str:
                 row.append(span([_shown(metric, end) for end in point["range"][metric] or ()]))
         rows.append(row)
     said = f"medians of the runs, {ranges}:\n" if ranged else ""
-    parts = [f"{document['scenario']}: {len(runs)} runs, {cost}", said + table(header, rows, keys=len(paths) + 1)]
+    first = f"{document['scenario']}: {len(runs)} runs, {cost}"
+    parts = [first, *_measured(runs), said + table(header, rows, keys=len(paths) + 1)]
     if not paths:
         parts += _vcs_of_several(runs, ranges, contracts=contracts)
     parts += _files(runs, paths=paths, ranges=ranges if ranged else None)
     return "\n\n".join([*parts, *_drops(runs, paths)])
+
+
+def _measured(runs: Sequence[Mapping[str, Any]]) -> list[str]:
+    """What is of the measuring time and what is not, where that is not the whole run."""
+    if all(run["measured_s"] == run["duration_s"] for run in runs):
+        return []
+    measured = [f"{seconds:g}" for seconds in sorted({run["measured_s"] for run in runs})]
+    time = f"{measured[0]} s" if len(measured) == 1 else f"{measured[0]} to {measured[-1]} s"
+    return [f"goodputs, efficiency, fairness and delays are of the measuring time ({time}), all else of the whole run"]
 
 
 def _vcs_of_several(runs: Sequence[Mapping[str, Any]], ranges: str, *, contracts: bool) -> list[str]:

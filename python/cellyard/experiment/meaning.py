@@ -15,6 +15,20 @@ _HIGHER = ("efficiency", "fairness", "goodput", "throughput")
 SHARES = ("efficiency", "fairness", "utilisation", "cell_loss_ratio", "frame_loss_ratio")
 
 
+#: What is of the whole run, whatever the measuring time is, and looks as if it were not.
+_OF_WHOLE_RUN = ("loss_ratio", "queue", "utilisation")
+
+
+def is_of_whole_run(path: Metric) -> bool:
+    """Whether a ratio, a mean or a largest value is not of the measuring time but of the whole run.
+
+    >>> from cellyard.metric_path import metric_path
+    >>> [is_of_whole_run(metric_path(f"totals.{name}")) for name in ("goodput_mbps", "cell_loss_ratio", "max_queue_cells")]
+    [False, True, True]
+    """
+    return isinstance(path, MetricPath) and any(word in path.field for word in _OF_WHOLE_RUN)
+
+
 def better_of(path: Metric) -> str | None:
     """``higher`` or ``lower``, whichever is better of what is measured at a path; ``None`` where it is not plain.
 

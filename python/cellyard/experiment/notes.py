@@ -8,6 +8,7 @@ from contextlib import suppress
 from cellyard.errors import ScenarioError
 from cellyard.experiment.design import Point
 from cellyard.experiment.expression import ConditionError
+from cellyard.experiment.meaning import is_of_whole_run
 from cellyard.experiment.plan import LACKING, Plan
 from cellyard.experiment.sentences import counted, listed
 from cellyard.experiment.unlike import MOST_NAMED, Queues, add_queues, is_of_vcs, unlike
@@ -42,6 +43,7 @@ def notes(plan: Plan, scenario: Callable[[Point], Scenario]) -> list[str]:
                 add_queues(of, ports, dict(point.levels)[axis].text)
     ranked = sorted(found.items(), key=lambda one: -len(one[1]))
     told = [f"{name} is not defined: {LACKING}" for name in plan.lacking]
+    told += _of_whole_run(plan)
     told += [note for axis, of in queues.items() for note in unlike(axis, of)]
     told += [f"{note}{_where(own, asked)}" for note, own in ranked[:MOST_TOLD]]
     if len(found) > MOST_TOLD:
@@ -49,6 +51,15 @@ def notes(plan: Plan, scenario: Callable[[Point], Scenario]) -> list[str]:
             f"{counted(len(found) - MOST_TOLD, 'other note')} of as many points or fewer; `cellyard check` tells those of a scenario"
         )
     return told
+
+
+def _of_whole_run(plan: Plan) -> list[str]:
+    """A sentence on metrics to which the measuring time that is stated does not apply."""
+    asked = [name for name, path in plan.metrics.items() if is_of_whole_run(path)]
+    if not asked or not plan.measures_a_part:
+        return []
+    verb = "is" if len(asked) == 1 else "are"
+    return [f"{listed(asked)} {verb} of the whole run: measure.warm_up and measure.window apply to goodputs and delays"]
 
 
 def _where(own: Sequence[Point], asked: Sequence[Point]) -> str:

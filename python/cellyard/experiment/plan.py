@@ -100,8 +100,20 @@ class Plan:
     def lacking(self) -> tuple[str, ...]:
         """Metrics that are efficiency, of what no scenario of the experiment states: the largest possible goodput."""
         asked = tuple(name for name, path in self.metrics.items() if path.text == "totals.efficiency")
-        stated = any(path.startswith("measure") for paths in self.paths.values() for path in paths)
-        return asked if asked and not stated and self.base.to_dict()["measure"]["max_goodput"] is None else ()
+        stated = self._varies("measure.max_goodput") or self.base.to_dict()["measure"]["max_goodput"] is not None
+        return asked if asked and not stated else ()
+
+    @property
+    def measures_a_part(self) -> bool:
+        """Whether a measuring time is stated or varied that may not be the whole run."""
+        measure = self.base.to_dict()["measure"]
+        stated = measure["window"] is not None or bool(measure["warm_up"])
+        return stated or self._varies("measure.warm_up") or self._varies("measure.window")
+
+    def _varies(self, field: str) -> bool:
+        """Whether an axis changes this field of a scenario, or what holds it."""
+        paths = (path for paths in self.paths.values() for path in paths)
+        return any(f"{field}.".startswith(f"{path}.") for path in paths)
 
     def _level(self, places: Iterable[int]) -> tuple[tuple[str, Level], ...]:
         """The levels of all axes at these places of the dimensions."""
