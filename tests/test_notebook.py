@@ -83,6 +83,15 @@ def test_a_name_that_is_not_there_says_what_is() -> None:
     assert pickle.loads(pickle.dumps(ports)) == ports
 
 
+def test_what_only_a_single_run_has_is_no_attribute_of_several() -> None:
+    several = cy.ready.scenario("lan-5", overrides={"duration": "10 ms"}).run(replications=2)
+    with pytest.raises(
+        cy.SeveralRunsError, match=r"^there are 2 runs: index them, or use median\(\) and interval\(\)$"
+    ):
+        _ = several.vcs
+    assert not hasattr(several, "vcs") and hasattr(several[0], "vcs")
+
+
 def test_results_and_series_are_equal_and_hashed_by_their_numbers() -> None:
     again = cy.ready.scenario("lan-5", overrides={"duration": "1 s", "probe": PROBES}).run()
     assert again == result() and hash(again) == hash(result())

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from cellyard.errors import Problem as Problem
     from cellyard.errors import RunError as RunError
     from cellyard.errors import ScenarioError as ScenarioError
+    from cellyard.errors import SeveralRunsError as SeveralRunsError
     from cellyard.errors import UnknownNameError as UnknownNameError
     from cellyard.errors import UsageError as UsageError
     from cellyard.results import Results as Results
@@ -51,6 +52,7 @@ _HOME = {
     "Scenario": "scenario",
     "ScenarioError": "errors",
     "Series": "results",
+    "SeveralRunsError": "errors",
     "UnknownNameError": "errors",
     "UsageError": "errors",
     "open_store": "store",

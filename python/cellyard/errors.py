@@ -26,6 +26,10 @@ class UnknownNameError(UsageError, KeyError):
         return str(self.args[0])  # a `KeyError` shows its text in quotes
 
 
+class SeveralRunsError(UsageError, AttributeError):
+    """What only a single run has was asked of several: `hasattr` says no."""
+
+
 class OtherVersionError(UsageError, TypeError):
     """A stored scenario or result that has what this version of Cellyard does not know, or lacks what it does: another version made it."""
 

@@ -9,7 +9,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from cellyard import frame
-from cellyard.errors import UnknownNameError, UsageError, unknown
+from cellyard.errors import SeveralRunsError, UnknownNameError, unknown
 from cellyard.notebook import listed, parts_html, table_html
 from cellyard.ranges import has_quantiles, interval, median
 from cellyard.result_part import ResultPart
@@ -278,9 +278,9 @@ class Results(Sequence[RunResult]):
 
     @property
     def only(self) -> RunResult:
-        """The single run; raises `UsageError` when there are several."""
+        """The single run; raises `SeveralRunsError` when there are several."""
         if len(self.runs) != 1:
-            raise UsageError(f"there are {len(self.runs)} runs: index them, or use median() and interval()")
+            raise SeveralRunsError(f"there are {len(self.runs)} runs: index them, or use median() and interval()")
         return self.runs[0]
 
     @property
