@@ -430,6 +430,28 @@ def test_note_on_tcps_that_begin_at_one_instant_and_deliver_nothing(cli: Cli, tm
     assert f"{note} in 1 of 2 runs: " in cli("run", "step.toml", *grid).stderr
     for fine in (("--replications", 2), ("--set", "duration=100 us"), ("--set", "switch.s.ubr.buffer=2000 cells")):
         assert cli("run", "step.toml", *fine).stderr == ""
+    # The first timeout comes after 3 s.
+    short = f"{note}: they begin at one instant, and meet in one buffer, and the run ends before a first timeout (initial_rto); "
+    assert cli("run", "step.toml", "--set", "duration=2 s").stderr.startswith(short)
+
+
+def test_note_on_tcps_that_finish_no_file_while_others_do(cli: Cli, tmp_path: Path) -> None:
+    """Three meet in a buffer that holds one of their frames; a fourth comes later, and the durations are its alone."""
+    (tmp_path / "incast.toml").write_text(
+        'duration = "2 s"\nmeasure = { max_goodput = "130 Mbps" }\nhost = [{ name = "a", count = 4 }, { name = "b" }]\n'
+        'switch = [{ name = "s", ubr = { buffer = "200 cells" } }]\n'
+        'link = [{ from = "a", to = "s", rate = "144 Mbps" }, { from = "s", to = "b", rate = "144 Mbps" }]\n'
+        'vc = [{ from = "a", to = "b", traffic = { kind = "tcp", mss = "9180 bytes", file_size = "20 kB", files = "unlimited" } }]\n'
+    )
+    start = ("--set", "vc.vc1.start=10 ms")
+    told = cli("run", "incast.toml", *start)
+    assert told.stderr == (
+        "note: 3 of 4 TCPs that send files finished none: the durations that are told are those of the others; "
+        "3 of these delivered nothing, and the run ends before a first timeout (initial_rto)\n"
+    )
+    several = cli("run", "incast.toml", *start, "--grid", "switch.s.ubr.buffer=200 cells,unlimited").stderr
+    assert several.startswith("note: 3 of 8 TCPs of all runs that send files finished none: ")
+    assert cli("run", "incast.toml", *start, "--set", "switch.s.ubr.buffer=unlimited").stderr == ""
 
 
 def test_note_on_goodput_of_data_that_came_before_the_measuring_time(cli: Cli, tmp_path: Path) -> None:

@@ -14,6 +14,8 @@ from cellyard.scenario import Scenario
 
 #: Points that are asked for the buffers of a class.
 MOST_ASKED = 50
+#: Why a TCP that lost what it sent first sends nothing again.
+_NO_TIMEOUT = "the run ends before a first timeout (initial_rto)"
 
 
 def before(
@@ -83,8 +85,8 @@ def _replaced(point: Point, overrides: Sequence[tuple[str, str]], place: int) ->
 
 
 def after(runs: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Sentences about seeds that changed nothing, no goodput or (by more than its print tells) above what fits, no efficiency, hosts."""
-    notes = _never_sent(runs) + _beyond_line(runs) + _in_step(runs)
+    """Sentences about seeds that changed nothing, goodput that is none or (by more than its print tells) above what fits, files, hosts."""
+    notes = _never_sent(runs) + _beyond_line(runs) + _in_step(runs) + _of_the_lucky(runs)
     found: dict[str, str] = {}
     for run in runs:
         values = dict(run.get("set", {}))
@@ -122,18 +124,36 @@ def _beyond_line(runs: Sequence[Mapping[str, Any]]) -> list[str]:
 
 def _in_step(runs: Sequence[Mapping[str, Any]]) -> list[str]:
     """A sentence on runs as stated in which TCPs that opened together delivered nothing: they meet in the same buffer again and again."""
-    found = 0
+    found = timeouts = 0
     for run in runs:
         tcps = [vc for vc in run["vcs"] if vc["traffic"] == "tcp" and vc["began_s"] is not None]
         together = len(tcps) > 1 and len({vc["began_s"] for vc in tcps}) == 1
         lost = all(vc["frames_lost"] and not vc["goodput_mbps"] for vc in tcps)
-        found += run["replication"] is None and together and lost
+        if run["replication"] is None and together and lost:
+            found += 1
+            timeouts += sum(vc["timeouts"] for vc in tcps)
     if not found:
         return []
     some = "" if found == len(runs) else f" in {found} of {len(runs)} runs"
+    meet = "meet again in one buffer with each timeout" if timeouts else f"meet in one buffer, and {_NO_TIMEOUT}"
     return [
-        f"no TCP delivered anything{some}: they begin at one instant, and meet again in one buffer with each timeout; "
+        f"no TCP delivered anything{some}: they begin at one instant, and {meet}; "
         "--replications draws their starts, within ensemble.start_jitter of each other"
+    ]
+
+
+def _of_the_lucky(runs: Sequence[Mapping[str, Any]]) -> list[str]:
+    """A sentence on TCPs that finished none of their files, where others did: how long files took tells nothing of theirs."""
+    judged = [run for run in runs if run["totals"]["finished_transfers"]]
+    files = [vc for run in judged for vc in run["vcs"] if vc["file_size_bytes"] is not None]
+    left = [vc for vc in files if vc["began_s"] is not None and not vc["finished_transfers"]]
+    if not left:
+        return []
+    waiting = sum(bool(vc["frames_lost"] and not vc["timeouts"] and not vc["delivered_bytes"]) for vc in left)
+    why = f"; {waiting} of these delivered nothing, and {_NO_TIMEOUT}" if waiting else ""
+    return [
+        f"{len(left)} of {len(files)} TCPs{' of all runs' if len(runs) > 1 else ''} that send files finished none: "
+        f"the durations that are told are those of the others{why}"
     ]
 
 

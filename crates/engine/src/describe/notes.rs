@@ -238,8 +238,8 @@ fn slow_ways_back(
         .min_by(|(a, (x, _)), (b, (y, _))| part(**a, *x).total_cmp(&part(**b, *y)))?;
     let Link { name, rate, .. } = &scenario.links[link];
     Some(format!(
-        "were {} to get fair shares of the links, the ACKs would take {:.3} Mb/s of {name}{}, which has {}: what comes back \
-         holds the goodput down to {:.1} % of these shares",
+        "were {} to get fair shares of the links, the ACKs would take {:.3} Mb/s of {name}{}, which has {}: while none \
+         is dropped, what comes back holds the goodput down to {:.1} % of these shares",
         some(names),
         bits / 1e6,
         match slow.len() - 1 {
@@ -612,8 +612,8 @@ mod tests {
             );
             notes_of(&text)
         };
-        let slow = "were vc1 and 1 more to get fair shares of the links, the ACKs would take 1.333 Mb/s of b->s, which has 640 kbps: what comes \
-                    back holds the goodput down to 48.0 % of these shares";
+        let slow = "were vc1 and 1 more to get fair shares of the links, the ACKs would take 1.333 Mb/s of b->s, which has 640 kbps: while \
+                    none is dropped, what comes back holds the goodput down to 48.0 % of these shares";
         assert_eq!(notes("640 kbps", ""), [slow]);
         assert!(notes("1300 kbps", "").is_empty());
         assert!(notes("640 kbps", r#", delayed_ack = "200 ms""#).is_empty());
