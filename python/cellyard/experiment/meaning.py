@@ -9,8 +9,8 @@ from cellyard.experiment.measure import Metric
 from cellyard.experiment.statistics import Estimate, estimate
 from cellyard.metric_path import MetricPath
 
-_LOWER = ("loss", "delay", "queue", "dropped", "timeouts", "retransmitted", "variation")
-_HIGHER = ("efficiency", "fairness", "goodput", "throughput")
+_LOWER = ("loss", "delay", "queue", "dropped", "timeouts", "retransmitted", "variation", "transfer_s")
+_HIGHER = ("efficiency", "fairness", "goodput", "throughput", "finished")
 #: Numbers that are a part of something, at most 1.
 SHARES = ("efficiency", "fairness", "utilisation", "cell_loss_ratio", "frame_loss_ratio")
 
@@ -35,6 +35,8 @@ def better_of(path: Metric) -> str | None:
     >>> from cellyard.metric_path import metric_path
     >>> [better_of(metric_path(f"totals.{name}")) for name in ("efficiency", "cell_loss_ratio", "cells")]
     ['higher', 'lower', None]
+    >>> better_of(metric_path("totals.p95_transfer_s")), better_of(metric_path("totals.finished_transfers"))
+    ('lower', 'higher')
     >>> better_of(metric_path("vc.loss.goodput_mbps")), better_of(metric_path("port.west->east.dropped_cells.full"))
     ('higher', 'lower')
     """
