@@ -283,6 +283,10 @@ def red_keeps_the_queue_short_and_loses_frames_as_its_curve_says() -> None:
     assert plain.ports["west->east"].mean_queue_cells > 1.8 * port.mean_queue_cells
     assert (plain.totals.efficiency or 0) + 0.1 < (red.totals.efficiency or 0)
     assert (plain.totals.p95_transfer_s or 0) > (red.totals.p95_transfer_s or 0)
+    # Quantiles are durations themselves: the shortest that so many of all did not exceed.
+    durations = sorted(transfer.duration_s for vc in red.vcs.values() for transfer in vc.transfers)
+    told = (red.totals.p50_transfer_s, red.totals.p95_transfer_s, red.totals.p99_transfer_s)
+    assert told == tuple(durations[math.ceil(part * len(durations)) - 1] for part in (0.5, 0.95, 0.99))
 
 
 @shows("lossy-link")

@@ -395,6 +395,11 @@ def test_frames_have_a_line_for_each_run_vc_port_and_point_of_all_runs() -> None
     assert len(scenario.run().to_frame(of="series")) == 0
     with pytest.raises(cy.UsageError, match="did you mean 'ports'"):
         runs.to_frame(of="port")
+    files = cy.ready.scenario("file-transfers").run(replications=2)
+    transfers = files.to_frame(of="transfers")
+    assert transfers.columns == ["run", "replication", "vc", "number", "began_s", "duration_s"]
+    assert transfers["number"].to_list() == 2 * list(range(1, 13)) and set(transfers["vc"]) == {"files"}
+    assert transfers["duration_s"].to_list()[12:] == [one.duration_s for one in files[1].vcs["files"].transfers]
 
 
 def test_of_the_vcs_on_demand_only_those_are_made_that_are_looked_at() -> None:

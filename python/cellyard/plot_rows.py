@@ -33,6 +33,7 @@ QUANTITIES: Mapping[str, str] = {
     "mean_queue_cells": "mean queue [cells]",
     "p50_transfer_s": "median transfer time [s]",
     "p95_transfer_s": "95 % of transfers within [s]",
+    "p99_transfer_s": "99 % of transfers within [s]",
     "wasted_percent": "cells sent in vain [%]",
     "gr": "guaranteed rate of UBR [fraction of the link]",
     "granularity_ms": "timer granularity [ms]",

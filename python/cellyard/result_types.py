@@ -74,11 +74,16 @@ class Totals(ResultPart):
     #: Files that were sent and acknowledged, of all VCs.
     finished_transfers: int
 
-    #: Median of the durations of these transfers: half of them took no longer; none without any.
+    #: Median of the durations of these transfers: half of them took no longer; none without any. One that was not
+    #: finished is not among them, however long it went on: where ``min(vc.*.finished_transfers)`` is 0, they are
+    #: those of some VCs only.
     p50_transfer_s: float | None
 
     #: 95 % quantile of them: the shortest duration that 95 % of them did not exceed.
     p95_transfer_s: float | None
+
+    #: 99 % quantile of them.
+    p99_transfer_s: float | None
 
 
 #: A service class; the order is the order of strict priority, most urgent first. ``cbr``: Constant bit rate.
@@ -139,6 +144,9 @@ class BackResult(ResultPart):
 
     #: 95 % quantile of them.
     p95_transfer_s: float | None
+
+    #: 99 % quantile of them.
+    p99_transfer_s: float | None
 
     #: The longest of them.
     max_transfer_s: float | None
@@ -339,6 +347,9 @@ class VcResult(ResultPart):
 
     #: 95 % quantile of them: the shortest duration that 95 % of them did not exceed.
     p95_transfer_s: float | None
+
+    #: 99 % quantile of them.
+    p99_transfer_s: float | None
 
     #: The longest of them.
     max_transfer_s: float | None

@@ -371,8 +371,8 @@ class Results(Sequence[RunResult]):
         """The numbers of every run as a frame of polars or pandas, units in the names of the columns.
 
         ``of`` is ``totals`` (a line for each run), ``vcs``, ``ports`` or ``classes`` (a line for each of them in each run, with its
-        name), or ``series`` (a line for each point, in pandas its names as categories). Raises `cellyard.UsageError` for
-        anything else, and when the library is missing.
+        name), ``transfers`` (a line for each finished file, with its VC), or ``series`` (a line for each point, in pandas its names as
+        categories). Raises `cellyard.UsageError` for anything else, and when the library is missing.
         """
         if of not in _FRAMES:
             raise unknown("frame of", str(of), _FRAMES)
@@ -404,6 +404,9 @@ def _head(one: Series) -> dict[str, Any]:
 _FRAMES: Mapping[str, Callable[[RunResult], Iterable[dict[str, Any]]]] = {
     "totals": lambda run: [_numbers_of(run.totals)],
     "vcs": lambda run: ({"vc": name, **_numbers_of(vc)} for name, vc in run.vcs.items()),
+    "transfers": lambda run: (
+        {"vc": name, **_numbers_of(transfer)} for name, vc in run.vcs.items() for transfer in vc.transfers
+    ),
     "ports": lambda run: ({"port": name, **_numbers_of(port)} for name, port in run.ports.items()),
     "classes": lambda run: ({"class": name, **_numbers_of(one)} for name, one in run.classes.items()),
     "series": lambda run: map(_head, run.series),

@@ -46,10 +46,13 @@ pub struct Totals {
     pub fast_retransmits: u64,
     /// Files that were sent and acknowledged, of all VCs.
     pub finished_transfers: u64,
-    /// Median of the durations of these transfers: half of them took no longer; none without any.
+    /// Median of the durations of these transfers: half of them took no longer; none without any. One that was not finished is not among
+    /// them, however long it went on: where `min(vc.*.finished_transfers)` is 0, they are those of some VCs only.
     pub p50_transfer_s: Option<f64>,
     /// 95 % quantile of them: the shortest duration that 95 % of them did not exceed.
     pub p95_transfer_s: Option<f64>,
+    /// 99 % quantile of them.
+    pub p99_transfer_s: Option<f64>,
 }
 
 /// From the counters and the results of the VCs.
@@ -92,6 +95,7 @@ pub(super) fn totals(scenario: &Scenario, tally: &Tally, vcs: &[VcResult]) -> To
         finished_transfers: durations.number(),
         p50_transfer_s: durations.quantile(50),
         p95_transfer_s: durations.quantile(95),
+        p99_transfer_s: durations.quantile(99),
     }
 }
 

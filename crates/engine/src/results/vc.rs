@@ -87,6 +87,8 @@ pub struct VcResult {
     pub p50_transfer_s: Option<f64>,
     /// 95 % quantile of them: the shortest duration that 95 % of them did not exceed.
     pub p95_transfer_s: Option<f64>,
+    /// 99 % quantile of them.
+    pub p99_transfer_s: Option<f64>,
     /// The longest of them.
     pub max_transfer_s: Option<f64>,
     /// These transfers, in order.
@@ -149,6 +151,8 @@ pub struct BackResult {
     pub p50_transfer_s: Option<f64>,
     /// 95 % quantile of them.
     pub p95_transfer_s: Option<f64>,
+    /// 99 % quantile of them.
+    pub p99_transfer_s: Option<f64>,
     /// The longest of them.
     pub max_transfer_s: Option<f64>,
 }
@@ -324,6 +328,7 @@ fn of(
         finished_transfers: durations.number(),
         p50_transfer_s: durations.quantile(50),
         p95_transfer_s: durations.quantile(95),
+        p99_transfer_s: durations.quantile(99),
         max_transfer_s: durations.quantile(100),
         transfers: transfers(tally),
         back: tally.back.iter().map(back).collect(),
@@ -361,6 +366,7 @@ fn back(counted: &Back) -> BackResult {
         finished_transfers: durations.number(),
         p50_transfer_s: durations.quantile(50),
         p95_transfer_s: durations.quantile(95),
+        p99_transfer_s: durations.quantile(99),
         max_transfer_s: durations.quantile(100),
     }
 }
