@@ -252,6 +252,25 @@ def test_a_window_shows_what_is_in_it_with_lines_up_to_its_edges() -> None:
     assert whole.axes[0].get_xlim() == (0, 4)
 
 
+def test_the_time_axis_has_the_unit_of_what_it_shows() -> None:
+    series = [recorded("queue", "a->b", [0, 40e-6, 2], [1, 2, 3])]
+    for window, label, tick, shown in (
+        ((None, None), "time [s]", 1.5, "1.5"),
+        ((1.0, 1.02), "time [ms]", 1.005, "1,005"),
+        ((0.0, 100e-6), "time [us]", 2e-5, "20"),
+    ):
+        (axes,) = cast(Any, plot.over_time(series, window=window)).axes
+        assert (axes.get_xlabel(), axes.xaxis.get_major_formatter()(tick)) == (label, shown)
+
+
+def test_of_lines_that_cross_the_one_with_fewer_points_lies_above() -> None:
+    dense = recorded("queue", "a->b", list(range(100)), [0, 9] * 50)
+    sparse = recorded("queue", "b->c", [0, 99], [4, 4])
+    for series in ([dense, sparse], [sparse, dense]):
+        (axes,) = cast(Any, plot.over_time(series)).axes
+        assert max(axes.lines, key=lambda line: line.get_zorder()).get_label() == "b->c"
+
+
 def test_lines_show_scaled_values_over_time_with_their_labels() -> None:
     time = np.array([0.0, 1.0, 2.0])
     series = {

@@ -153,6 +153,16 @@ def test_a_port_tells_its_efficiency_beside_its_utilisation(cli: Cli, lan: Path)
     assert "utilisation" in (of_cells := cli("run", cbr).stdout) and "efficiency" not in of_cells
 
 
+def test_ports_that_no_cell_reaches_are_no_lines(cli: Cli) -> None:
+    """Of single cells nothing flows back: the ports towards the sources can queue, and never do."""
+    (poisson,) = [path for path in EXAMPLES if path.stem == "poisson"]
+    setting = ("--set", "duration=1 ms", "--set", "measure.warm_up=0 s", "--set", "link.0.rate=100 Mbps")
+    (run,) = json.loads(cli("run", poisson, *setting, "--format", "json").stdout)["runs"]
+    assert sum(port["can_queue"] for port in run["ports"]) > 1
+    reached = [port["name"] for port in run["ports"] if port["arrived_cells"] and port["can_queue"]]
+    assert [line["port"] for line in columns(cli("run", poisson, *setting).stdout.split("\n\n")[3])] == reached
+
+
 def test_what_vcs_lost_stands_by_port_and_reason(cli: Cli, tmp_path: Path) -> None:
     (hops,) = [path for path in EXAMPLES if path.stem == "two-hops"]
     setting = ("--set", "duration=1 s", "--set", 'link.3.ubr={ buffer = "500 cells", drop = "tail-drop" }')

@@ -9,6 +9,7 @@ import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from io import BytesIO
 from math import isfinite
 from pathlib import Path
@@ -61,6 +62,8 @@ KINDS = (".png", ".svg", ".pdf")
 
 #: Numbers on an axis, with all their digits.
 TICKS = "{x:,.10g}"
+#: Units of a time axis, each so many times in a second.
+TIMES = ((1, "s"), (1_000, "ms"), (1_000_000, "us"))
 
 _STYLE: Any = {
     "axes.axisbelow": True,
@@ -243,7 +246,10 @@ def _over_time(series: Sequence[Series], trace: Sequence[DroppedCell], window: W
                 _segments(axes, one, trace, window, label=label, colour=colour)
             else:
                 time, value = _shown(*_whole(one, end), window)
-                axes.step(time, value, where=WHERE.get(what, "post"), label=label, color=colour, linestyle=dashes)
+                # The fewer points a line has, the higher it lies: one that changes with every cell would hide the others.
+                above = 2 + 1 / (1 + len(time))
+                look: Any = {"color": colour, "linestyle": dashes, "zorder": above}
+                axes.step(time, value, where=WHERE.get(what, "post"), label=label, **look)
         axes.set_ylabel(f"{what} [{unit}]")
         axes.yaxis.set_major_formatter(StrMethodFormatter(TICKS))
         zero_at_the_bottom(axes)
@@ -252,10 +258,24 @@ def _over_time(series: Sequence[Series], trace: Sequence[DroppedCell], window: W
             # Above the panel, where no line is.
             columns = min(5, len(axes.lines))
             legend(axes, fontsize=7.5, loc="lower right", bbox_to_anchor=(1, 1), borderaxespad=0.1, ncols=columns)
-    panels[-1].set_xlabel("time [s]")
     first, last = window
     panels[-1].set_xlim(left=first, right=last)
+    _label_times(panels[-1])
     return figure
+
+
+def _label_times(axes: Axes) -> None:
+    """Labels an axis of seconds, in milliseconds or microseconds where it is short: a port at 100 Gb/s sends 236 cells in one."""
+    from matplotlib.ticker import FuncFormatter
+
+    first, last = axes.get_xlim()
+    scale, unit = next((one for one in TIMES if (last - first) * one[0] >= 0.5), TIMES[-1])
+    axes.set_xlabel(f"time [{unit}]")
+    axes.xaxis.set_major_formatter(FuncFormatter(partial(_scaled, scale)))
+
+
+def _scaled(scale: int, value: float, place: int | None) -> str:
+    return TICKS.format(x=value * scale)
 
 
 def legend(place: Axes | Figure, entries: Sequence[Line2D] | None = None, **options: Any) -> None:

@@ -177,7 +177,7 @@ def _one(run: Mapping[str, Any], *, contracts: bool) -> str:
     if not _has_frames(run):
         told = {"goodput_of_cells_mbps": sum(vc["goodput_mbps"] for vc in run["vcs"]), **told}
     parts = ["  ".join(f"{name} {cell(value)}" for name, value in told.items()), _vcs(run["vcs"], contracts=contracts)]
-    if ports := [port for port in run["ports"] if port["can_queue"]]:
+    if ports := [port for port in run["ports"] if port["can_queue"] and port["arrived_cells"]]:
         parts.append(_ports(ports))
     parts += _end_systems(run["vcs"])
     parts += _drops([run], [])
