@@ -158,6 +158,15 @@ def test_the_same_mistakes_in_python_are_the_same_errors_without_a_place() -> No
         ex.Experiment(name="bad", base=ready.scenario("lan-5"), axes=["x"], metrics=["efficiency"])  # type: ignore[list-item]
 
 
+def test_a_formula_is_not_blamed_for_a_metric_that_is_wrong_where_it_stands() -> None:
+    for formula, blamed in (("loss / 2", []), ("loss / lost", [("metrics.ratio", '"lost"')])):
+        metrics = f'{{ loss = "cell_los_ratio", ratio = "{formula}" }}'
+        with pytest.raises(ExperimentError) as raised:
+            ex.Experiment.from_toml(GOOD.replace('["efficiency", "cell_loss_ratio"]', metrics))
+        told = [(problem.path, problem.value) for problem in raised.value.problems if "metrics" in problem.path]
+        assert told == [("metrics.loss", '"cell_los_ratio"'), *blamed]
+
+
 def test_a_condition_runs_no_code() -> None:
     for text in (
         "__import__('os')",

@@ -28,8 +28,8 @@ _COMPARE: Mapping[type, Callable[[Any, Any], bool]] = {
 _CALLS: Mapping[str, Callable[..., Any]] = {"min": min, "max": max, "abs": abs}
 #: What a condition may be made of, in words.
 ALLOWED = (
-    "a comparison as in `threshold <= 0.9 * buffer`: names, numbers, texts in quotes, + - * /, min, max, abs, "
-    "< <= > >= == !=, and, or, not"
+    "a comparison as in `threshold <= 0.9 * buffer`: names, numbers (of seconds, Mb/s, cells, bytes), "
+    "texts in quotes, + - * /, min, max, abs, < <= > >= == !=, and, or, not"
 )
 #: Letters of a condition.
 LONGEST = 500

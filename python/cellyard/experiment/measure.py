@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any, TypeAlias
@@ -85,8 +85,9 @@ def read(stated: Any, problems: Problems) -> dict[str, Metric]:
         except UsageError as error:
             hint = ALLOWED_IN_FORMULAS if _OPERATOR.search(plain) else ""
             problems.add(path, text, f"leads nowhere: {error}", allowed=hint)
+    told = {name for name, _, _ in entries} - found.keys()
     for name, (formula, path) in formulas.items():
-        found[name] = _derived(formula, found, path, problems)
+        found[name] = _derived(formula, found, path, problems, told)
     return {name: metric for name, metric in found.items() if metric}
 
 
@@ -102,8 +103,13 @@ def _formula(text: str) -> Formula | None:
         return None
 
 
-def _derived(formula: Formula, there: Mapping[str, Metric | None], path: Path, problems: Problems) -> Derived | None:
-    """A formula with the places of what it asks for: metrics of the experiment that are none themselves, and totals."""
+def _derived(
+    formula: Formula, there: Mapping[str, Metric | None], path: Path, problems: Problems, told: Collection[str]
+) -> Derived | None:
+    """A formula with the places of what it asks for: metrics of the experiment that are none themselves, and totals.
+
+    Of names in ``told`` is known what is wrong with them.
+    """
     paths = {name: metric for name, metric in there.items() if isinstance(metric, MetricPath)}
     parts: dict[str, MetricPath] = {}
     for name in formula.names:
@@ -111,11 +117,10 @@ def _derived(formula: Formula, there: Mapping[str, Metric | None], path: Path, p
             parts[name] = paths[name]
         elif name in Totals.numbers():
             parts[name] = metric_path(f"totals.{name}")
-        else:
+        elif name not in told:
             what = "is a formula itself" if name in there else "is no metric of the experiment and no total"
             problems.add(path, name, what, near=list(dict.fromkeys([*paths, *Totals.numbers()])))
-            return None
-    return Derived(formula, parts)
+    return Derived(formula, parts) if len(parts) == len(set(formula.names)) else None
 
 
 def check_names(metrics: Mapping[str, Metric], stated: Any, scenario: Scenario, problems: Problems) -> None:
