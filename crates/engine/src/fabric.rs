@@ -116,6 +116,13 @@ pub struct HopExtra {
     pub left_over: FramesAt,
 }
 
+impl HopExtra {
+    /// Cells dropped by the port here; those that the link loses have left it.
+    pub fn dropped_by_port(&self) -> u64 {
+        self.dropped.total() - self.dropped[DropReason::Link]
+    }
+}
+
 /// Everything between the stations, and what it counts.
 #[derive(Debug)]
 pub struct Fabric {

@@ -143,6 +143,16 @@ impl IntervalSum {
         }
     }
 
+    /// When the interval that has begun ends.
+    pub fn due(&self) -> Time {
+        self.until
+    }
+
+    /// Adds `value` in the interval that has begun.
+    pub fn add_before_due(&mut self, value: f64) {
+        self.sum += value;
+    }
+
     /// Adds `value` at `time`; times must not go back.
     pub fn add(&mut self, time: Time, value: f64) {
         self.until(time);

@@ -68,7 +68,9 @@ impl Simulation {
     /// Brings all records up to the end of the run.
     pub fn finish_probes(&mut self) {
         let end = self.fabric.end;
-        self.ports.iter_mut().for_each(|p| p.finish_probe(end));
+        for port in &mut self.ports {
+            port.finish_probe(&self.fabric);
+        }
         for share in self.fabric.observers.shares.values_mut().flatten() {
             share.sum.until(end);
         }

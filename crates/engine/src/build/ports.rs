@@ -57,6 +57,7 @@ impl Plan<'_> {
             let foresight = (gains && probe.is_none() && meter.is_none())
                 .then(|| self.foresight(&hops, all))
                 .flatten();
+            let counts = probe.as_ref().is_some_and(|probe| probe.counts_by_vc());
             let inputs = self.topology.inputs[link].iter();
             let rate = |&input: &usize| self.scenario.links[input].rate;
             ports.push(Port {
@@ -66,7 +67,7 @@ impl Plan<'_> {
                 done: Time::ZERO,
                 can_queue: self.roles.can_queue[link],
                 inputs: Inputs::new(self.roles.first_feed[index], tie),
-                kernel: self.kernel(link, probe.is_some(), foresight, &served, options)?,
+                kernel: self.kernel(link, counts, foresight, &served, options)?,
                 probe,
                 meter,
                 hops,
@@ -152,11 +153,11 @@ impl Plan<'_> {
         )
     }
 
-    /// The fastest kernel that applies to the port `link`, or the one that is asked for. A watched port counts by VC.
+    /// The fastest kernel that applies to the port `link`, or the one that is asked for. With `counts` it counts by VC even if no policy asks.
     fn kernel(
         &self,
         link: usize,
-        watched: bool,
+        counts: bool,
         foresight: Option<[Foresight; CLASSES]>,
         served: &Served,
         options: &Options,
@@ -174,7 +175,7 @@ impl Plan<'_> {
             && let Some((class, cell_time)) = served.by_arithmetic(link)
         {
             let (gate, vcs) = (self.gate(link, class), flows.len());
-            let kernel = Arithmetic::new(gate, class as usize, cell_time, first, vcs, watched);
+            let kernel = Arithmetic::new(gate, class as usize, cell_time, first, vcs, counts);
             return Ok(Kernel::Arithmetic(Box::new(kernel)));
         }
         if options.kernel == Wanted::Arithmetic {
@@ -184,7 +185,7 @@ impl Plan<'_> {
         }
         let gates = Class::ALL.map(|class| self.gate(link, class));
         let kernel = Slotted::new(
-            gates, scheduler, cell_time, first, &flows, watched, foresight,
+            gates, scheduler, cell_time, first, &flows, counts, foresight,
         );
         Ok(Kernel::Slotted(Box::new(kernel)))
     }

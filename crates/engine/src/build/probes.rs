@@ -106,6 +106,7 @@ impl Plan<'_> {
                         probe: index,
                         class,
                         sum: IntervalSum::new(interval(spec.interval), 1.0),
+                        before: 0,
                     });
                     continue;
                 }

@@ -16,7 +16,7 @@ use crate::class::Class;
 use crate::flow::FlowKind;
 use crate::port::gate::{judges_each, smallest_refusal};
 use crate::processing::is_constant;
-use crate::scenario::{Scenario, Scheduler, TcpParams, Traffic, Vc};
+use crate::scenario::{Observable, Probe, Scenario, Scheduler, TcpParams, Traffic, Vc};
 use crate::topology::Topology;
 use crate::units::CELL_BITS;
 use rustc_hash::FxHashSet;
@@ -53,7 +53,7 @@ const EACH_STATION_CELL: f64 = 3e-9;
 const EACH_CELL_IN_TURNS: f64 = 40e-9;
 /// For each in a class with a queue for each VC.
 const EACH_CELL_BY_VC: f64 = 80e-9;
-/// For each of a port that a probe watches.
+/// For each of a port where a probe sees each cell.
 const EACH_WATCHED_CELL: f64 = 75e-9;
 
 /// For each cell that a policer or a drop policy is asked about, lost ones too.
@@ -89,7 +89,9 @@ pub fn expected(scenario: &Scenario, topology: &Topology) -> Expected {
     let shares = shares(scenario, topology, &demands);
     let can_queue = queueing_links(scenario, topology);
     let is_station = |link: usize| can_queue[link] || looks_at_each(scenario, topology, link);
-    let names: FxHashSet<&str> = scenario.probes.iter().map(|p| p.of.as_str()).collect();
+    let sees_each = |p: &&Probe| p.interval.is_none() || matches!(p.what, Observable::LinkShare);
+    let probes = scenario.probes.iter().filter(sees_each);
+    let names: FxHashSet<&str> = probes.map(|p| p.of.as_str()).collect();
     let is_watched = |link: usize| names.contains(scenario.links[link].name.as_str());
     let abr_vcs = abr_vcs(scenario, topology);
     let mut found = Expected::default();

@@ -4,7 +4,6 @@ use super::Kernel;
 use crate::abr::Interval;
 use crate::class::Class;
 use crate::fabric::Fabric;
-use crate::tally::DropReason;
 use crate::units::{Span, Time};
 
 /// The measuring of one class queue.
@@ -47,10 +46,7 @@ impl Meter {
             }
         };
         let begun = |&hop: &u32| {
-            let dropped = &fabric.extras[hop as usize].dropped;
-            // What the link loses has left.
-            let here = dropped.total() - dropped[DropReason::Link];
-            fabric.hops[hop as usize].arrived - here
+            fabric.hops[hop as usize].arrived - fabric.extras[hop as usize].dropped_by_port()
         };
         let higher = self.higher.iter().map(begun).sum::<u64>() - waiting_higher;
         let mut arrived_cells = fabric.logs.room(self.site, self.vcs.len());

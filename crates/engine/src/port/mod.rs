@@ -197,8 +197,8 @@ impl Port {
     pub fn advance(&mut self, fabric: &mut Fabric, index: usize, horizon: Time, known_until: Time) {
         self.wake(fabric, index);
         let horizon = horizon.min(fabric.end);
-        if self.meter.is_some() {
-            self.take_and_measure_before(fabric, horizon);
+        if self.meter.is_some() || self.probe.is_some() {
+            self.take_and_look_before(fabric, horizon);
         } else {
             self.take_before(fabric, horizon);
         }
@@ -208,25 +208,52 @@ impl Port {
         self.wake(fabric, index);
     }
 
-    /// The same as `take_before`, with the end of each averaging interval before `horizon`.
+    /// The same as `take_before`, with the end of each averaging interval and each regular sample before `horizon`.
     #[inline(never)]
-    fn take_and_measure_before(&mut self, fabric: &mut Fabric, horizon: Time) {
-        while let Some(meter) = &self.meter
-            && meter.due < horizon
-        {
-            let due = meter.due;
+    fn take_and_look_before(&mut self, fabric: &mut Fabric, horizon: Time) {
+        while let Some(due) = self.next_look().filter(|&due| due < horizon) {
             if self.next_cell() < due {
                 fabric.drop_until = due;
                 self.take_before(fabric, due);
             }
             self.settle(fabric);
-            if let Some(meter) = &mut self.meter {
+            if let Some(meter) = self.meter.as_mut().filter(|meter| meter.due == due) {
                 meter.end_of_interval(&self.kernel, fabric);
             }
+            self.sample_until(fabric, due.max(self.nothing_until(horizon)));
         }
         fabric.drop_until = horizon;
         self.take_before(fabric, horizon);
         fabric.drop_until = fabric.end;
+    }
+
+    /// Until then, before `horizon`, no cell comes or goes, nor does an averaging interval end.
+    fn nothing_until(&self, horizon: Time) -> Time {
+        let measured = self.meter.as_ref().map_or(Time::NEVER, |meter| meter.due);
+        let last = horizon.min(measured).0.saturating_sub(1);
+        self.next_cell().min(Time(last))
+    }
+
+    /// When the next averaging interval ends, or a probe that does not see each cell has something to record.
+    fn next_look(&self) -> Option<Time> {
+        let probe = self.probe.as_ref().filter(|probe| !probe.sees_each_cell());
+        let sample = probe.and_then(|probe| probe.next_due());
+        let measured = self.meter.as_ref().map(|meter| meter.due);
+        measured.into_iter().chain(sample).min()
+    }
+
+    /// Records what is due until `time`, all before which has been handled, if the probe does not see each cell.
+    fn sample_until(&mut self, fabric: &mut Fabric, time: Time) {
+        let probe = self.probe.as_mut().filter(|probe| !probe.sees_each_cell());
+        let Some(probe) = probe else {
+            return;
+        };
+        match &mut self.kernel {
+            Kernel::Arithmetic(k) => probe.sample_until(time, |time, q| k.look(time, q)),
+            Kernel::Slotted(k) => k.sample_before(probe, fabric, time),
+        }
+        let hops = &self.hops;
+        probe.count_drops(time, |class| dropped_by(hops, fabric, class));
     }
 
     /// Takes all arrivals before `horizon` of inputs that are awake.
@@ -235,10 +262,14 @@ impl Port {
         if horizon > self.done {
             let inputs = &mut self.inputs;
             match (&mut self.kernel, &mut self.probe) {
-                (Kernel::Arithmetic(k), None) => k.advance(inputs, fabric, horizon),
-                (Kernel::Slotted(k), None) => k.advance(inputs, fabric, horizon),
-                (Kernel::Arithmetic(k), Some(p)) => k.advance_watched(inputs, fabric, p, horizon),
-                (Kernel::Slotted(k), Some(p)) => k.advance_watched(inputs, fabric, p, horizon),
+                (Kernel::Arithmetic(k), Some(p)) if p.sees_each_cell() => {
+                    k.advance_watched(inputs, fabric, p, horizon);
+                }
+                (Kernel::Slotted(k), Some(p)) if p.sees_each_cell() => {
+                    k.advance_watched(inputs, fabric, p, horizon);
+                }
+                (Kernel::Arithmetic(k), _) => k.advance(inputs, fabric, horizon),
+                (Kernel::Slotted(k), _) => k.advance(inputs, fabric, horizon),
             }
             self.done = horizon;
         }
@@ -289,10 +320,14 @@ impl Port {
     }
 
     /// Records what is due until `end`, the end of the run.
-    pub fn finish_probe(&mut self, end: Time) {
+    pub fn finish_probe(&mut self, fabric: &Fabric) {
+        let (hops, end) = (&self.hops, fabric.end);
         let Some(probe) = &mut self.probe else {
             return;
         };
+        if !probe.sees_each_cell() {
+            probe.count_drops(end, |class| dropped_by(hops, fabric, class));
+        }
         match &mut self.kernel {
             Kernel::Arithmetic(k) => k.finish_probe(probe, end),
             Kernel::Slotted(k) => probe.finish(end, |_, q| k.look(q)),
@@ -315,4 +350,13 @@ impl Port {
         }
         tally
     }
+}
+
+/// Cells of a class, or of all, that the port where `hops` begin has dropped so far.
+fn dropped_by(hops: &[u32], fabric: &Fabric, class: Option<usize>) -> u64 {
+    let of_class = |&&hop: &&u32| {
+        class.is_none_or(|class| usize::from(fabric.hops[hop as usize].class) == class)
+    };
+    let here = |&hop: &u32| fabric.extras[hop as usize].dropped_by_port();
+    hops.iter().filter(of_class).map(here).sum()
 }

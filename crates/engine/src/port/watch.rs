@@ -1,4 +1,5 @@
-//! What is watched at a port. Watching never changes the run: it only makes the port take its cells one by one.
+//! What is watched at a port. Watching never changes the run. What is recorded at each change, at every n-th cell or of each cell that is dropped makes
+//! the port take its cells one by one; what is recorded at regular times needs no more than that it has handled everything until then.
 
 use super::drop::QueueView;
 use crate::cells::Run;
@@ -61,6 +62,8 @@ pub struct Drops {
     pub class: Option<usize>,
     /// The sums.
     pub sum: IntervalSum,
+    /// Cells that had been dropped when they were counted last, where they are not counted one by one.
+    pub before: u64,
 }
 
 /// All that is watched at one port.
@@ -148,6 +151,35 @@ impl PortProbe {
         let watched: usize = self.watches.iter().map(|w| w.out.len()).sum();
         let dropped: usize = self.drops.iter().map(|d| d.sum.out.len()).sum();
         watched + dropped
+    }
+
+    /// Whether it must see each cell.
+    pub fn sees_each_cell(&self) -> bool {
+        let at_times = |w: &Watch| matches!(w.when, When::Interval(..));
+        !self.traced.is_empty() || !self.watches.iter().all(at_times)
+    }
+
+    /// Whether it asks for Y_i or N_a.
+    pub fn counts_by_vc(&self) -> bool {
+        let of_vc = |w: &Watch| matches!(w.quantity, Quantity::Queue { vc: Some(_), .. });
+        !self.traced.is_empty() || self.watches.iter().any(of_vc)
+    }
+
+    /// When the next regular sample is due, or an interval of drops ends.
+    pub fn next_due(&self) -> Option<Time> {
+        let ends = self.drops.iter().map(|drops| drops.sum.due());
+        ends.chain(self.next_sample()).min()
+    }
+
+    /// Ends the intervals of drops that end at or before `time`. The port has handled all that arrived before; `dropped` tells how many cells of
+    /// a class, or of all, it has dropped.
+    pub fn count_drops(&mut self, time: Time, dropped: impl Fn(Option<usize>) -> u64) {
+        for drops in self.drops.iter_mut().filter(|d| d.sum.due() <= time) {
+            let now = dropped(drops.class);
+            drops.sum.add_before_due((now - drops.before) as f64);
+            drops.before = now;
+            drops.sum.until(time);
+        }
     }
 
     /// When the next regular sample is due.

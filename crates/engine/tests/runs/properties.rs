@@ -262,6 +262,45 @@ proptest! {
     }
 
     #[test]
+    fn samples_at_regular_times_do_not_hang_on_whether_each_cell_is_seen(case in random::cases(1_500), part in 1u64..100, cells in 0u64..40) {
+        let net = &case.scenario;
+        // Of whole cell times: then cells come and go just at the samples.
+        let interval = |link: &Link| Some(match cells {
+            0 => Span(net.duration.0 / part + 1),
+            _ => Span(link.rate.cell_time().0 * cells),
+        });
+        let of_switches = net.links.iter().filter(|l| net.switches.iter().any(|s| s.name == l.from));
+        let regular: Vec<Probe> = of_switches
+            .flat_map(|l| {
+                let of = |what| probe(what, &l.name, interval(l));
+                let of_vc = Probe { vc: Some(net.vcs[0].name.clone()), ..of(Observable::Queue) };
+                let whats = [Observable::Queue, Observable::AverageQueue, Observable::Credit, Observable::Drops];
+                whats.map(of).into_iter().chain([of_vc])
+            })
+            .collect();
+        for leave_out in [Observable::Credit, Observable::Trace] {
+            let probes: Vec<Probe> = regular.iter().filter(|p| p.what != leave_out).cloned().collect();
+            let alone = Scenario { probes: probes.clone(), ..net.clone() };
+            let changes = alone.probes.iter().filter(|p| p.what == Observable::Drops);
+            let changes = changes.map(|p| probe(Observable::Queue, &p.of, None));
+            let seen = Scenario { probes: probes.into_iter().chain(changes).collect(), ..net.clone() };
+            for kernel in [Kernel::Auto, Kernel::Slotted] {
+                let options = Options { kernel, digest: true, ..Options::default() };
+                let run = |net| {
+                    let run = simulation::run(net, case.replication, &options, &AtomicBool::new(false));
+                    run.expect("a random scenario runs")
+                };
+                let (alone, seen) = (run(&alone), run(&seen));
+                for (a, b) in alone.series.iter().zip(&seen.series) {
+                    prop_assert_eq!(a, b, "{:?}", kernel);
+                }
+                prop_assert_eq!(&alone.digest, &seen.digest);
+                prop_assert_eq!(alone.totals, seen.totals);
+            }
+        }
+    }
+
+    #[test]
     fn a_queue_recorded_at_every_change_has_the_mean_of_the_books(case in random::cases(1_500)) {
         let mut watched = case.scenario.clone();
         watched.probes = probes(&watched);

@@ -114,7 +114,7 @@ impl Slotted {
     }
 
     /// Records samples due until `time`, each after the decisions before it.
-    fn sample_before(&mut self, probe: &mut PortProbe, fabric: &mut Fabric, time: Time) {
+    pub fn sample_before(&mut self, probe: &mut PortProbe, fabric: &mut Fabric, time: Time) {
         while let Some(due) = probe.next_sample().filter(|&due| due <= time) {
             self.serve_watched(probe, fabric, self.decided_before(due));
             probe.sample_until(due, |_, quantity| self.look(quantity));
