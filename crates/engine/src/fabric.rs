@@ -54,8 +54,8 @@ pub struct Hop {
     pub class: u8,
     /// Whether this is a data flow.
     pub is_data: bool,
-    /// Whether its cells must be looked at one by one when they leave: lost on purpose, delayed by a switch, counted by a probe, or
-    /// summed up in a digest.
+    /// Whether its cells must be looked at when they leave, one by one unless [`HopExtra::goes_together`]: lost on purpose, delayed by a
+    /// switch, counted by a probe, or summed up in a digest.
     pub one_by_one: bool,
 }
 
@@ -102,6 +102,8 @@ pub struct HopExtra {
     pub passings: Vec<Passing>,
     /// Loss on purpose on the link of this station, when this is a data flow.
     pub lossy: bool,
+    /// Whether its cells are no more than lost or counted: those of a frame share their fate, and leave together.
+    pub goes_together: bool,
     /// Frame last seen beginning on a lossy link, and whether it is lost.
     pub loss: Option<(u32, bool)>,
     /// Cells dropped here.
@@ -175,6 +177,13 @@ impl Fabric {
     #[cold]
     #[inline(never)]
     fn depart_one_by_one(&mut self, mut run: Run) {
+        if self.leaves_together(&run) {
+            let hop = &mut self.hops[run.hop as usize];
+            hop.sent += u64::from(run.n);
+            let link = self.extras[run.hop as usize].link;
+            self.observers.left_together(link, hop.class as usize, run);
+            return self.carry(run);
+        }
         let hop = &mut self.hops[run.hop as usize];
         if !hop.one_by_one {
             // It is the end of the run: most of them may still be in time.
@@ -190,6 +199,13 @@ impl Fabric {
             run.skip(1);
             self.depart_one(one);
         }
+    }
+
+    /// Whether the cells of `run` leave before the end, and none of them is lost or looked at by itself.
+    fn leaves_together(&mut self, run: &Run) -> bool {
+        let (hop, extra) = (&self.hops[run.hop as usize], &self.extras[run.hop as usize]);
+        let in_time = run.last() + hop.latency < self.end;
+        extra.goes_together && in_time && (!extra.lossy || (!run.is_single() && !self.is_lost(run)))
     }
 
     fn depart_one(&mut self, one: Run) {

@@ -1,5 +1,6 @@
 //! Who looks at cells when they leave a station: the digest, shares of links, traces of losses. They need each cell by itself.
 
+use crate::cells::Run;
 use crate::flow::FlowId;
 use crate::record::{IntervalSum, TraceEntry};
 use crate::tally::{DropReason, digest};
@@ -56,6 +57,15 @@ impl Observers {
             }
         }
         self.sum_up(cell);
+    }
+
+    /// The cells of `run`, whose times are the ends of their transmission, leave a station.
+    pub fn left_together(&mut self, link: u32, class: usize, run: Run) {
+        for share in self.shares.get_mut(&link).into_iter().flatten() {
+            if share.class == class {
+                share.sum.add_cells(run);
+            }
+        }
     }
 
     /// The digest of a cell that leaves a station, or a port without one.

@@ -1,5 +1,6 @@
 //! Records of what changes over time: at every change, at regular times, or as sums over intervals.
 
+use crate::cells::Run;
 use crate::flow::FlowId;
 use crate::tally::DropReason;
 use crate::units::{Span, TICKS_PER_SECOND, Time};
@@ -151,6 +152,16 @@ impl IntervalSum {
     /// Adds `value` in the interval that has begun.
     pub fn add_before_due(&mut self, value: f64) {
         self.sum += value;
+    }
+
+    /// Adds 1 at the time of each cell of `run`; times must not go back.
+    pub fn add_cells(&mut self, mut run: Run) {
+        while run.n > 0 {
+            self.until(run.time);
+            let n = run.before(self.until);
+            self.sum += f64::from(n);
+            run.skip(n);
+        }
     }
 
     /// Adds `value` at `time`; times must not go back.

@@ -165,6 +165,8 @@ impl Plan<'_> {
         let of = &self.topology.flows[flow.index()];
         let local = self.topology.crossing[link].binary_search(&flow);
         let lossy = of.kind.is_data() && is_lossy(&self.scenario.links[link]);
+        let shared = seen.shares.contains_key(&(link as u32));
+        let by_itself = leg.stage.is_some() || !leg.passings.is_empty() || seen.digest.is_some();
         hops.hops.push(Hop {
             next: leg.next,
             latency: leg.latency,
@@ -175,11 +177,7 @@ impl Plan<'_> {
             local: local.expect("it takes the link") as u32,
             class: self.scenario.vcs[of.vc].class as u8,
             is_data: of.kind.is_data(),
-            one_by_one: lossy
-                || leg.stage.is_some()
-                || !leg.passings.is_empty()
-                || seen.shares.contains_key(&(link as u32))
-                || seen.digest.is_some(),
+            one_by_one: lossy || shared || by_itself,
         });
         hops.extras.push(HopExtra {
             link: link as u32,
@@ -187,6 +185,7 @@ impl Plan<'_> {
             through: leg.through,
             passings: leg.passings,
             lossy,
+            goes_together: (lossy || shared) && !by_itself,
             loss: None,
             dropped: Dropped::default(),
             tagged: 0,
