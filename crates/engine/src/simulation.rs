@@ -40,6 +40,8 @@ pub struct Simulation {
     pub links: usize,
     look_every: u32,
     until_look: u32,
+    /// Short steps that as much may have been recorded in as since the points were counted last.
+    uncounted: i64,
     until_count: u32,
     /// Whether anything is recorded.
     watched: bool,
@@ -70,6 +72,10 @@ const LOOK_EVERY: u32 = 1000;
 
 /// Likewise where something is recorded, and as many more as there are places: what a thousand steps record can be a gigabyte.
 const LOOK_EVERY_WATCHED: u32 = 20;
+
+/// After every long step there is a look, but it stands for no more than so many short ones: to count the points of many places each time
+/// would take longer than the step.
+const LONG_STEP: i64 = 1 + LOOK_EVERY_WATCHED as i64;
 
 /// How many looks pass at least between two counts of what waits in feeds, which may be many.
 const COUNT_EVERY: usize = 10;
@@ -124,6 +130,7 @@ impl Simulation {
             links,
             look_every,
             until_look: look_every,
+            uncounted: 0,
             until_count: count_every(fabric.feeds.len()),
             watched,
             ports_watched,
@@ -152,6 +159,7 @@ impl Simulation {
             self.until_look -= 1;
             if self.until_look == 0 {
                 self.until_look = self.look_every;
+                self.uncounted += i64::from(self.look_every);
                 if cancel.load(Ordering::Relaxed) {
                     return Err(Stop::Cancelled);
                 }
@@ -232,6 +240,7 @@ impl Simulation {
         }
         let port = &mut self.ports[index];
         if horizon > time + port.steps.short {
+            self.uncounted += LONG_STEP - i64::from(self.until_look);
             self.until_look = 1;
         }
         port.advance(&mut self.fabric, index, horizon, known_until);
@@ -262,7 +271,8 @@ impl Simulation {
             let before = next.min(work).min(self.fabric.end).0.saturating_sub(1);
             self.fabric.logs.settle_until(Time(before));
         }
-        if self.watched {
+        if self.watched && self.uncounted >= i64::from(self.look_every) {
+            self.uncounted = 0;
             (self.gathered.points, self.gathered.drops) = self.recorded();
             if self.gathered.recorded() > MOST_POINTS {
                 self.gathered.most = self.most_recorded();
