@@ -134,7 +134,7 @@ fn transfers(scenario: &Scenario, topology: &Topology, vc: usize) -> f64 {
 }
 
 /// Points of probes with an `interval`.
-fn points(scenario: &Scenario) -> f64 {
+pub fn points(scenario: &Scenario) -> f64 {
     let intervals = scenario.probes.iter().filter_map(|probe| probe.interval);
     let seconds = scenario.duration.as_seconds();
     intervals

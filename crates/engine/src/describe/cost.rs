@@ -14,12 +14,13 @@ use crate::aal5::ACK_CELLS;
 use crate::build::queueing_links;
 use crate::class::Class;
 use crate::flow::FlowKind;
+use crate::memory;
 use crate::port::gate::{judges_each, smallest_refusal};
 use crate::processing::is_constant;
 use crate::scenario::{Observable, Probe, Scenario, Scheduler, TcpParams, Traffic, Vc};
 use crate::topology::Topology;
 use crate::units::CELL_BITS;
-use rustc_hash::FxHashSet;
+use rustc_hash::FxHashMap;
 use serde::Serialize;
 
 /// What a run is expected to take.
@@ -55,9 +56,15 @@ const EACH_CELL_IN_TURNS: f64 = 40e-9;
 const EACH_CELL_BY_VC: f64 = 80e-9;
 /// For each of a port where a probe sees each cell.
 const EACH_WATCHED_CELL: f64 = 75e-9;
+/// For each of a port whose share is recorded.
+const EACH_SHARED_CELL: f64 = 25e-9;
+/// For each point that a probe records at regular times.
+const EACH_POINT: f64 = 35e-9;
 
 /// For each cell that a policer or a drop policy is asked about, lost ones too.
 const EACH_JUDGED_CELL: f64 = 20e-9;
+/// For each cell, lost ones too, that comes to a queue which sources that do not yield keep full.
+const EACH_CELL_OF_TOO_MANY: f64 = 50e-9;
 /// For each cell, lost ones too, of a queue whose policy may refuse frames while less than half of the buffer is taken: no limit is ever far.
 const EACH_ASKED_CELL: f64 = 10e-9;
 
@@ -89,10 +96,12 @@ pub fn expected(scenario: &Scenario, topology: &Topology) -> Expected {
     let shares = shares(scenario, topology, &demands);
     let can_queue = queueing_links(scenario, topology);
     let is_station = |link: usize| can_queue[link] || looks_at_each(scenario, topology, link);
-    let sees_each = |p: &&Probe| p.interval.is_none() || matches!(p.what, Observable::LinkShare);
-    let probes = scenario.probes.iter().filter(sees_each);
-    let names: FxHashSet<&str> = probes.map(|p| p.of.as_str()).collect();
-    let is_watched = |link: usize| names.contains(scenario.links[link].name.as_str());
+    let mut looks: FxHashMap<&str, f64> = FxHashMap::default();
+    for probe in &scenario.probes {
+        let each = looks.entry(&probe.of).or_default();
+        *each = each.max(each_cell_seen(probe));
+    }
+    let at_probes = |link: usize| looks.get(scenario.links[link].name.as_str());
     let abr_vcs = abr_vcs(scenario, topology);
     let mut found = Expected::default();
     let mut hops = 0;
@@ -126,7 +135,10 @@ pub fn expected(scenario: &Scenario, topology: &Topology) -> Expected {
             found.cpu_s += ways * (of_data + of_acks) * each;
         }
         let at_gates = there.path.iter();
-        let at_gates = at_gates.map(|&link| at_gate(scenario, topology, link, vc.class));
+        let at_gates = at_gates.map(|&link| {
+            let too_many = !demand.yields && shares[link][0] < 1.0;
+            at_gate(scenario, topology, link, vc.class, too_many)
+        });
         found.cpu_s += at_gates.sum::<f64>() * sent * demand.cells;
         let with = |other: f64| if both { other } else { 0.0 };
         for (path, cells) in [
@@ -149,9 +161,7 @@ pub fn expected(scenario: &Scenario, topology: &Topology) -> Expected {
                     if is_served_by_vc(scenario, topology, link, vc.class) {
                         each += EACH_CELL_BY_VC;
                     }
-                    if is_watched(link) {
-                        each += EACH_WATCHED_CELL;
-                    }
+                    each += at_probes(link).unwrap_or(&0.0);
                     found.cpu_s += cells * each;
                     stations += 1;
                 }
@@ -161,7 +171,17 @@ pub fn expected(scenario: &Scenario, topology: &Topology) -> Expected {
     }
     let components = scenario.links.len() + scenario.hosts.len() + scenario.vcs.len();
     found.cpu_s += EACH_RUN + EACH_HOP * hops as f64 + EACH_COMPONENT * components as f64;
+    found.cpu_s += EACH_POINT * memory::points(scenario);
     found
+}
+
+/// Seconds that `probe` takes for each cell of the port that it is of, if it is of one.
+fn each_cell_seen(probe: &Probe) -> f64 {
+    match (probe.what, probe.interval) {
+        (Observable::LinkShare, _) => EACH_SHARED_CELL,
+        (_, None) => EACH_WATCHED_CELL,
+        (_, Some(_)) => 0.0,
+    }
 }
 
 /// Seconds for each frame of a source, or cell of one without frames.
@@ -189,14 +209,23 @@ fn abr_vcs(scenario: &Scenario, topology: &Topology) -> Vec<u32> {
     found
 }
 
-/// Seconds that the gate of `class` takes for each cell that comes to the port that `link` is, if it is one.
-fn at_gate(scenario: &Scenario, topology: &Topology, link: usize, class: Class) -> f64 {
+/// Seconds that the gate of `class` takes for each cell that comes to the port that `link` is, if it is one; `too_many` come from sources that do
+/// not yield, so that a queue with a limit is always full.
+fn at_gate(
+    scenario: &Scenario,
+    topology: &Topology,
+    link: usize,
+    class: Class,
+    too_many: bool,
+) -> f64 {
     if topology.switch_of[link].is_none() {
         return 0.0;
     }
     let queue = topology.queue(scenario, link, class);
     if judges_each(&queue) {
         EACH_JUDGED_CELL
+    } else if too_many && queue.buffer.is_some() {
+        EACH_CELL_OF_TOO_MANY
     } else if smallest_refusal(&queue) < queue.buffer.unwrap_or(u64::MAX) / 2 {
         EACH_ASKED_CELL
     } else {

@@ -147,6 +147,13 @@ fn cells_that_are_looked_at_one_by_one_are_expected_to_take_longer() {
             ("probe", "[{ what = \"queue\", of = \"west->east\" }]"),
             2.0,
         ),
+        (
+            (
+                "probe",
+                "[{ what = \"queue\", of = \"west->east\", interval = \"1 us\" }]",
+            ),
+            3.0,
+        ),
         (("link.source->west.rate", "100 Mbps"), 2.0),
     ] {
         let found = seconds(lan, &[set]) / together;
