@@ -177,13 +177,6 @@ impl Fabric {
     #[cold]
     #[inline(never)]
     fn depart_one_by_one(&mut self, mut run: Run) {
-        if self.leaves_together(&run) {
-            let hop = &mut self.hops[run.hop as usize];
-            hop.sent += u64::from(run.n);
-            let link = self.extras[run.hop as usize].link;
-            self.observers.left_together(link, hop.class as usize, run);
-            return self.carry(run);
-        }
         let hop = &mut self.hops[run.hop as usize];
         if !hop.one_by_one {
             // It is the end of the run: most of them may still be in time.
@@ -193,6 +186,12 @@ impl Fabric {
                 self.carry(run.first(n));
                 run.skip(n);
             }
+        } else if self.leaves_together(&run) {
+            let hop = &mut self.hops[run.hop as usize];
+            hop.sent += u64::from(run.n);
+            let link = self.extras[run.hop as usize].link;
+            self.observers.left_together(link, hop.class as usize, run);
+            return self.carry(run);
         }
         while run.n > 0 {
             let one = run.first(1);
@@ -264,12 +263,16 @@ impl Fabric {
         self.logs.pass(flow, frame, left, arrives, places);
     }
 
-    /// Whether the link loses the frame of this cell on purpose; decided when its first cell comes.
+    /// Whether the link loses the frame of this cell on purpose.
+    #[inline(always)]
     fn is_lost(&mut self, one: &Run) -> bool {
+        self.extras[one.hop as usize].lossy && self.loses(one)
+    }
+
+    /// The same of a link that loses frames; decided when the first cell of a frame comes.
+    #[inline(never)]
+    fn loses(&mut self, one: &Run) -> bool {
         let extra = &mut self.extras[one.hop as usize];
-        if !extra.lossy {
-            return false;
-        }
         if extra.loss.is_none_or(|(frame, _)| frame != one.frame) {
             let losses = self.losses[extra.link as usize].as_mut();
             extra.loss = Some((one.frame, losses.is_some_and(Losses::next_is_lost)));

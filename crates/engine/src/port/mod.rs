@@ -220,7 +220,9 @@ impl Port {
             if let Some(meter) = self.meter.as_mut().filter(|meter| meter.due == due) {
                 meter.end_of_interval(&self.kernel, fabric);
             }
-            self.sample_until(fabric, due.max(self.nothing_until(horizon)));
+            if self.probe.is_some() {
+                self.sample_until(fabric, due.max(self.nothing_until(horizon)));
+            }
         }
         fabric.drop_until = horizon;
         self.take_before(fabric, horizon);
