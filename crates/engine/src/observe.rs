@@ -1,4 +1,4 @@
-//! Who looks at cells when they leave a station: the digest, shares of links, traces of losses. They need each cell by itself.
+//! Who looks at cells when they leave a station: the digest and traces of losses, which need each cell by itself, and shares of links, which need not.
 
 use crate::cells::Run;
 use crate::flow::FlowId;
@@ -51,21 +51,24 @@ pub struct Observers {
 impl Observers {
     /// A cell leaves a station.
     pub fn left(&mut self, cell: &Leaving) {
-        for share in self.shares.get_mut(&cell.link).into_iter().flatten() {
-            if share.class == cell.class {
-                share.sum.add(cell.time, 1.0);
-            }
+        for sum in self.shares_of(cell.link, cell.class) {
+            sum.add(cell.time, 1.0);
         }
         self.sum_up(cell);
     }
 
     /// The cells of `run`, whose times are the ends of their transmission, leave a station.
     pub fn left_together(&mut self, link: u32, class: usize, run: Run) {
-        for share in self.shares.get_mut(&link).into_iter().flatten() {
-            if share.class == class {
-                share.sum.add_cells(run);
-            }
+        for sum in self.shares_of(link, class) {
+            sum.add_cells(run);
         }
+    }
+
+    /// The sums that cells of `class` on `link` belong to.
+    fn shares_of(&mut self, link: u32, class: usize) -> impl Iterator<Item = &mut IntervalSum> {
+        let shares = self.shares.get_mut(&link).into_iter().flatten();
+        let of_class = shares.filter(move |share| share.class == class);
+        of_class.map(|share| &mut share.sum)
     }
 
     /// The digest of a cell that leaves a station, or a port without one.

@@ -71,7 +71,7 @@ impl Plan<'_> {
             .map_or(Span::ZERO, |delay| delay.mean)
     }
 
-    /// The shortest time of a cell on `link`.
+    /// The time of a cell on `link`.
     pub fn cell_ticks(&self, link: usize) -> Span {
         self.scenario.links[link].rate.cell_time()
     }

@@ -48,9 +48,7 @@ pub fn build(
     options: &Options,
 ) -> Result<Simulation, RunError> {
     let mut sites = Sites::new(scenario, topology);
-    sites.set_known_apart(topology, |link| {
-        roles::never_waits(scenario, topology, link)
-    });
+    sites.set_known_apart(topology, |link| !roles::can_queue(scenario, topology, link));
     let plan = Plan {
         scenario,
         topology,

@@ -62,7 +62,8 @@ pub fn queueing_links(scenario: &Scenario, topology: &Topology) -> Vec<bool> {
     links.map(|l| can_queue(scenario, topology, l)).collect()
 }
 
-fn can_queue(scenario: &Scenario, topology: &Topology, link: usize) -> bool {
+/// Whether a cell can ever wait at the port that `link` is.
+pub fn can_queue(scenario: &Scenario, topology: &Topology, link: usize) -> bool {
     let Some(switch) = topology.switch_of[link] else {
         return false;
     };
@@ -79,11 +80,6 @@ fn can_queue(scenario: &Scenario, topology: &Topology, link: usize) -> bool {
         }
         _ => true,
     }
-}
-
-/// Whether no cell ever waits at the link, however short.
-pub fn never_waits(scenario: &Scenario, topology: &Topology, link: usize) -> bool {
-    !can_queue(scenario, topology, link)
 }
 
 /// Whether a policer or drop policy there may refuse a cell however few wait.
