@@ -134,12 +134,10 @@ impl Slotted {
         let found = found(&queue, threshold);
         probe.handled(run.time, cell, &outcome, found, look);
         if outcome.pushed_out {
-            for cells in &self.last_pushed_out {
-                let hop = &fabric.hops[cells.hop as usize];
-                for cell in cells.cell..cells.cell + cells.n() {
-                    let cell = Seen::new(hop, cells.frame, cell);
-                    probe.lost(run.time, cell, DropReason::Front, found);
-                }
+            for cell in &self.last_pushed_out {
+                let hop = &fabric.hops[cell.hop as usize];
+                let cell = Seen::new(hop, cell.frame, cell.cell);
+                probe.lost(run.time, cell, DropReason::Front, found);
             }
         }
     }
@@ -296,22 +294,19 @@ impl Slotted {
             Within::InOrder => self.last_pushed_out.push(queue.pop_front(self.cell_time)),
             Within::PerVc(_) => unreachable!("the reader refuses this: which VC's front?"),
         }
-        for cells in &self.last_pushed_out {
-            let hop = &mut fabric.hops[cells.hop as usize];
-            if hop.frame_state.frame == Some(cells.frame) && hop.frame_state.fate == Fate::Accepted
-            {
+        for cell in &self.last_pushed_out {
+            let hop = &mut fabric.hops[cell.hop as usize];
+            if hop.frame_state.frame == Some(cell.frame) && hop.frame_state.fate == Fate::Accepted {
                 hop.frame_state.fate = Fate::Damaged;
             }
-            let n = u64::from(cells.n());
             if self.counts[class] {
-                queue.count_out(hop.local as usize, n);
+                queue.count_out(hop.local as usize, 1);
             }
-            self.waiting[class] -= n;
-            self.total -= n;
-            self.pushed_out += n;
-            let waited = |i| u128::from((now - (cells.arrived + self.cell_time * i)).0);
-            self.queue_time += (0..n).map(waited).sum::<u128>();
-            fabric.drop_cells(cells.hop, DropReason::Front, cells.n());
+            self.waiting[class] -= 1;
+            self.total -= 1;
+            self.pushed_out += 1;
+            self.queue_time += u128::from((now - cell.arrived).0);
+            fabric.drop_cells(cell.hop, DropReason::Front, 1);
         }
     }
 

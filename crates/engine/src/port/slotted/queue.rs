@@ -91,7 +91,8 @@ impl ClassQueue {
     }
 
     /// Takes off all cells of the frame that the first cell belongs to, in their order, into `taken`. Its EOM is left where it is
-    /// to be spared and is not the first cell itself.
+    /// to be spared and is not the first cell itself. A queue whose frames can be pushed out has had every cell of them put to the
+    /// policy, so each stands alone.
     pub fn take_front_frame(&mut self, spares_eom: bool, c: Span, taken: &mut Vec<Waiting>) {
         let first = *self.cells.front().expect("the class has a cell");
         if first.is_single() {
@@ -107,19 +108,15 @@ impl ClassQueue {
         // What stays moves up to what is behind.
         let mut to = end;
         for from in (0..end).rev() {
-            let mut cells = self.cells[from];
-            if is_of_it(&cells) {
-                let n = cells.n();
-                if !(spares_eom && cells.ends_frame()) || (from, n) == (0, 1) {
-                    taken.push(cells);
-                    continue;
-                }
-                if n > 1 {
-                    taken.push(cells.split(n - 1, c));
-                }
+            let cell = self.cells[from];
+            let spared = spares_eom && from > 0 && cell.ends_frame();
+            if is_of_it(&cell) && !spared {
+                debug_assert_eq!(cell.n(), 1, "each was put to the policy");
+                taken.push(cell);
+                continue;
             }
             to -= 1;
-            self.cells[to] = cells;
+            self.cells[to] = cell;
             if !self.numbers.is_empty() {
                 self.numbers[to] = self.numbers[from];
             }
@@ -138,36 +135,32 @@ mod tests {
     use crate::cells::{ENDS_FRAME, Run, SINGLE_CELLS};
     use crate::units::Time;
 
-    /// A queue of runs of hop, frame, first cell, cells and flags, each numbered.
-    fn queue(runs: &[(u32, u32, u32, u32, u8)]) -> ClassQueue {
+    /// A queue of cells of hop, frame, number in the frame and flags, each numbered.
+    fn queue(cells: &[(u32, u32, u32, u8)]) -> ClassQueue {
         let mut queue = ClassQueue::default();
-        for (number, &(hop, frame, cell, n, flags)) in (0..).zip(runs) {
+        for (number, &(hop, frame, cell, flags)) in (0..).zip(cells) {
             let run = Run {
                 time: Time(100 * number),
                 hop,
                 frame,
                 cell,
-                n,
+                n: 1,
                 flags,
                 ..Run::default()
             };
-            queue.cells.push_back(Waiting::first_of(&run, n));
+            queue.cells.push_back(Waiting::first_of(&run, 1));
             queue.numbers.push_back(number);
         }
         queue
     }
 
-    /// Hop, frame, first cell and cells of what is taken, and of what is left with its numbers.
-    type Found = (
-        Vec<(u32, u32, u32, u32)>,
-        Vec<(u32, u32, u32, u32)>,
-        Vec<u64>,
-    );
+    /// Hop, frame and number of the cells that are taken, and of what is left, with the numbers of arrival of that.
+    type Found = (Vec<(u32, u32, u32)>, Vec<(u32, u32, u32)>, Vec<u64>);
 
     fn take(mut queue: ClassQueue, spares_eom: bool) -> Found {
         let mut taken = Vec::new();
         queue.take_front_frame(spares_eom, Span(10), &mut taken);
-        let told = |r: &Waiting| (r.hop, r.frame, r.cell, r.n());
+        let told = |cell: &Waiting| (cell.hop, cell.frame, cell.cell);
         let left = queue.cells.iter().map(told).collect();
         (
             taken.iter().map(told).collect(),
@@ -178,44 +171,47 @@ mod tests {
 
     #[test]
     fn the_frame_at_the_front_goes_and_the_cells_between_stay() {
-        let runs = [
-            (0, 7, 3, 1, 0),
-            (1, 7, 0, 1, 0),
-            (0, 7, 4, 2, ENDS_FRAME),
-            (1, 7, 1, 1, ENDS_FRAME),
-            (0, 8, 0, 1, 0),
+        let cells = [
+            (0, 7, 3, 0),
+            (1, 7, 0, 0),
+            (0, 7, 4, 0),
+            (0, 7, 5, ENDS_FRAME),
+            (1, 7, 1, ENDS_FRAME),
+            (0, 8, 0, 0),
         ];
-        let (taken, left, numbers) = take(queue(&runs), false);
-        assert_eq!(taken, [(0, 7, 3, 1), (0, 7, 4, 2)]);
-        assert_eq!(left, [(1, 7, 0, 1), (1, 7, 1, 1), (0, 8, 0, 1)]);
-        assert_eq!(numbers, [1, 3, 4]);
-        let (taken, left, numbers) = take(queue(&runs), true);
-        assert_eq!(taken, [(0, 7, 3, 1), (0, 7, 4, 1)]);
-        assert_eq!(
-            left,
-            [(1, 7, 0, 1), (0, 7, 5, 1), (1, 7, 1, 1), (0, 8, 0, 1)]
-        );
-        assert_eq!(numbers, [1, 2, 3, 4]);
+        let (taken, left, numbers) = take(queue(&cells), false);
+        assert_eq!(taken, [(0, 7, 3), (0, 7, 4), (0, 7, 5)]);
+        assert_eq!(left, [(1, 7, 0), (1, 7, 1), (0, 8, 0)]);
+        assert_eq!(numbers, [1, 4, 5]);
+        let (taken, left, numbers) = take(queue(&cells), true);
+        assert_eq!(taken, [(0, 7, 3), (0, 7, 4)]);
+        assert_eq!(left, [(1, 7, 0), (0, 7, 5), (1, 7, 1), (0, 8, 0)]);
+        assert_eq!(numbers, [1, 3, 4, 5]);
     }
 
     #[test]
     fn a_frame_without_an_eom_ends_where_another_begins_or_the_queue_does() {
-        let runs = [(0, 7, 0, 2, 0), (1, 7, 0, 1, 0), (0, 8, 0, 1, ENDS_FRAME)];
-        let (taken, left, _) = take(queue(&runs), true);
-        assert_eq!(taken, [(0, 7, 0, 2)]);
-        assert_eq!(left, [(1, 7, 0, 1), (0, 8, 0, 1)]);
-        let (taken, left, _) = take(queue(&runs[..2]), true);
-        assert_eq!((taken.len(), left), (1, vec![(1, 7, 0, 1)]));
+        let cells = [
+            (0, 7, 0, 0),
+            (0, 7, 1, 0),
+            (1, 7, 0, 0),
+            (0, 8, 0, ENDS_FRAME),
+        ];
+        let (taken, left, _) = take(queue(&cells), true);
+        assert_eq!(taken, [(0, 7, 0), (0, 7, 1)]);
+        assert_eq!(left, [(1, 7, 0), (0, 8, 0)]);
+        let (taken, left, _) = take(queue(&cells[..3]), true);
+        assert_eq!((taken.len(), left), (2, vec![(1, 7, 0)]));
     }
 
     #[test]
     fn an_eom_at_the_front_is_not_spared_and_single_cells_go_alone() {
-        let runs = [(0, 7, 5, 1, ENDS_FRAME), (0, 8, 0, 1, 0)];
-        let (taken, left, numbers) = take(queue(&runs), true);
-        assert_eq!((taken, left), (vec![(0, 7, 5, 1)], vec![(0, 8, 0, 1)]));
+        let cells = [(0, 7, 5, ENDS_FRAME), (0, 8, 0, 0)];
+        let (taken, left, numbers) = take(queue(&cells), true);
+        assert_eq!((taken, left), (vec![(0, 7, 5)], vec![(0, 8, 0)]));
         assert_eq!(numbers, [1]);
-        let single = [(0, 7, 0, 1, ENDS_FRAME | SINGLE_CELLS), (1, 0, 0, 1, 0)];
+        let single = [(0, 7, 0, ENDS_FRAME | SINGLE_CELLS), (1, 0, 0, 0)];
         let (taken, left, _) = take(queue(&single), true);
-        assert_eq!((taken, left), (vec![(0, 7, 0, 1)], vec![(1, 0, 0, 1)]));
+        assert_eq!((taken, left), (vec![(0, 7, 0)], vec![(1, 0, 0)]));
     }
 }
