@@ -169,16 +169,23 @@ pub(crate) fn ratio(text: &str, decimals: u32) -> Result<Ratio, Fault> {
     Ok(Ratio::new(num, 10u64.pow(value.decimals)))
 }
 
-/// A decimal that may have been computed: rounded to `decimals` decimals where it has more, as 0.1 + 0.2 does.
+/// A decimal that may have been computed: rounded to `decimals` decimals where it has more, as 0.1 + 0.2 does. What is not 0 does not
+/// become 0 so, unless it is as little as computing leaves of 0, less than a thousandth of the last decimal.
 pub(crate) fn rounded_ratio(text: &str, decimals: u32) -> Result<Ratio, Fault> {
     /// Larger numbers have no decimals to round that matter beside their size.
     const LARGE: f64 = 1e9;
     let exact = ratio(text, decimals);
-    match text.trim().replace('_', "").parse::<f64>() {
-        Ok(x) if exact.is_err() && x.abs() < LARGE => {
-            ratio(&format!("{x:.0$}", decimals as usize), decimals)
-        }
-        _ => exact,
+    let number = text.trim().replace('_', "").parse::<f64>();
+    let Some(x) = number.ok().filter(|x| exact.is_err() && x.abs() < LARGE) else {
+        return exact;
+    };
+    let rounded = ratio(&format!("{x:.0$}", decimals as usize), decimals);
+    let vanishes = rounded.as_ref().is_ok_and(|r| r.num == 0);
+    let least = 10f64.powi(-(decimals as i32));
+    if vanishes && x.abs() * 1000.0 >= least {
+        exact
+    } else {
+        rounded
     }
 }
 
@@ -268,6 +275,9 @@ mod tests {
         assert_eq!(rounded(1.0 / 6.0), Ok(Ratio::new(166_667, 1_000_000)));
         assert_eq!(rounded(0.5), Ok(Ratio::new(5, 10)));
         assert_eq!(rounded(0.3 - 0.2 - 0.1).map(|r| r.num), Ok(0));
+        assert_eq!(rounded(4e-7), Err(Fault::new("has more than 6 decimals")));
+        assert_eq!(rounded(-4e-7), Err(Fault::new("must not be negative")));
+        assert_eq!(rounded(6e-7), Ok(Ratio::new(1, 1_000_000)));
         assert_eq!(rounded(1e12 + 0.5), Ok(Ratio::new(10_000_000_000_005, 10)));
         assert_eq!(rounded(-0.1), Err(Fault::new("must not be negative")));
         assert_eq!(rounded(1e300), Err(Fault::new("has too many digits")));

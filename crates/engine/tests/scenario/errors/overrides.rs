@@ -50,6 +50,14 @@ fn what_was_computed_is_rounded_to_what_the_model_can_tell_apart() {
         set("link.lose_probability", "0.333333333333")
     );
     assert_eq!(
+        set("link.lose_probability", "5.6e-17"),
+        set("link.lose_probability", "0")
+    );
+    says(
+        &set("link.lose_probability", "1e-15").unwrap_err(),
+        &["has more than 12 decimals"],
+    );
+    assert_eq!(
         set("link.rate", "34.166666666666664 Mbps"),
         set("link.rate", "34.166667 Mbps")
     );
