@@ -7,7 +7,7 @@ use crate::notation::words::list;
 use crate::scenario::alone::Placed;
 use crate::scenario::record::{Record, entries, is_left_out, number, text};
 use crate::scenario::report::Report;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
 /// Most links on the routes of all VCs together.
@@ -148,6 +148,7 @@ fn alone<'r>(
 fn route(entry: Entry<'_>, things: &Things, report: &mut Report) -> Option<Vec<usize>> {
     let given = entry.record.get("route")?.as_array()?;
     let mut switches: Vec<usize> = Vec::new();
+    let mut passed = FxHashSet::default();
     for (k, name) in given.iter().enumerate() {
         let name = name.as_str()?;
         let path = format!("{}.route[{k}]", entry.path);
@@ -162,7 +163,7 @@ fn route(entry: Entry<'_>, things: &Things, report: &mut Report) -> Option<Vec<u
                 let message = "is a host: routes lead through switches";
                 report.add(&path, message, "a switch", None);
             }
-            Some(&[node]) if switches.contains(&node) => {
+            Some(&[node]) if !passed.insert(node) => {
                 report.add(&path, "closes a loop", "each switch at most once", None);
             }
             Some(&[node]) => switches.push(node),
