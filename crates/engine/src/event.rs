@@ -218,7 +218,7 @@ mod tests {
         }
 
         #[test]
-        fn event_list_matches_a_sorted_list(events in proptest::collection::vec((0u64..5, 0usize..7, 0usize..4), 0..60)) {
+        fn event_list_matches_a_sorted_list(events in proptest::collection::vec((0u64..5, 0..KINDS.len(), 0usize..4), 0..60)) {
             let mut list = EventList::default();
             for &(time, kind, index) in &events {
                 list.push(Time(time), KINDS[kind], index);

@@ -3,9 +3,9 @@
 use super::Plan;
 use super::hops::Hops;
 use crate::fabric::Next;
+use crate::flow::FlowKind;
 use crate::port::Lookahead;
 use crate::units::Span;
-use rustc_hash::FxHashMap;
 
 /// The look-ahead of a network.
 pub struct Ahead {
@@ -19,12 +19,14 @@ pub struct Ahead {
     pub to_told: Span,
 }
 
-/// A host that sends to a port, or receives from one (`None`: from a host directly), and how long a cell takes.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Reach<P> {
-    host: usize,
-    port: P,
-    takes: Span,
+/// A flow from host to host.
+struct Way {
+    /// The first port on it, and how long a cell takes to get there; `None` where no port is.
+    to_first: Option<(usize, Span)>,
+    /// The last port, and how long from the arrival there to the host.
+    from_last: Option<(usize, Span)>,
+    /// How long from host to host.
+    whole: Span,
 }
 
 /// The shortest times between hosts and ports.
@@ -36,16 +38,15 @@ pub fn lookahead(plan: &Plan<'_>, hops: &Hops) -> Ahead {
     };
     let mut of_ports = vec![nothing; ports];
     let mut after = Vec::new();
-    let (mut sends, mut receives) = (Vec::new(), Vec::new());
+    let mut ways = Vec::with_capacity(hops.first.len());
     let (mut to_host, mut host_to_host) = (Span::FOREVER, Span::FOREVER);
     let mut to_told = Span::FOREVER;
-    for (flow, &first) in plan.topology.flows.iter().zip(&hops.first) {
+    for &first in &hops.first {
         let first = first as usize;
         let last = (first..)
             .find(|&i| hops.hops[i].next == Next::Host)
             .expect("every flow ends at a host");
-        let vc = &plan.scenario.vcs[flow.vc];
-        let answers = vc.traffic.answers() || vc.abr.is_some();
+        let (mut to_first, mut from_last) = (None, None);
         // From the last station back: the shortest time to the host.
         let mut ahead = Span::ZERO;
         for i in (first..=last).rev() {
@@ -78,28 +79,27 @@ pub fn lookahead(plan: &Plan<'_>, hops: &Hops) -> Ahead {
                     let from_hosts = &mut of_ports[port as usize].from_hosts;
                     *from_hosts = takes.min(*from_hosts);
                     to_told = to_told.min(takes);
-                    let host = plan.topology.host_of[link];
-                    sends.push(Reach {
-                        host: host.expect("what is no port leaves a host"),
-                        port: port as usize,
-                        takes,
-                    });
+                    to_first = Some((port as usize, takes));
                 }
-                // What nobody answers causes nothing.
-                (Next::Host, _) if !answers => {}
-                (Next::Host, from) => receives.push(Reach {
-                    host: flow.hosts[1],
-                    port: from,
-                    takes,
-                }),
+                (Next::Host, from) => from_last = from.map(|port| (port, takes)),
             }
         }
         host_to_host = host_to_host.min(ahead);
+        ways.push(Way {
+            to_first,
+            from_last,
+            whole: ahead,
+        });
     }
-    let hosts = plan.scenario.hosts.len();
-    sends.sort_unstable();
-    sends.dedup_by_key(|send| (send.host, send.port));
-    answer_times(&mut after, &sends, &receives, [ports, hosts]);
+    for (index, vc) in plan.scenario.vcs.iter().enumerate() {
+        // What nobody answers causes nothing.
+        if vc.traffic.answers() || vc.abr.is_some() {
+            let [there, back] =
+                FlowKind::FRAMES.map(|kind| &ways[plan.topology.flow(index, kind).index()]);
+            after.extend(after_answer(there, back));
+            after.extend(after_answer(back, there));
+        }
+    }
     keep_shortest(&mut of_ports, after);
     Ahead {
         of_ports,
@@ -126,40 +126,76 @@ fn keep_shortest(of_ports: &mut [Lookahead], mut after: Vec<After>) {
     }
 }
 
-/// A host that receives from a port may answer at once to another: their distance. A host that receives from a host
-/// directly may answer to anything that host receives, so it is taken as that host.
-fn answer_times(
-    after: &mut Vec<After>,
-    sends: &[Reach<usize>],
-    receives: &[Reach<Option<usize>>],
-    [ports, hosts]: [usize; 2],
-) {
-    let mut shortest: Vec<FxHashMap<usize, Span>> = vec![FxHashMap::default(); hosts];
-    let mut reached_directly = vec![false; hosts];
-    for &Reach { host, port, takes } in receives {
-        match port {
-            Some(port) => {
-                let entry = shortest[host].entry(port).or_insert(takes);
-                *entry = takes.min(*entry);
-            }
-            None => reached_directly[host] = true,
+/// What comes of a cell on `way` that its host answers at once on the way `back`, and of that the other host where no port is between. A VC
+/// answers to what reaches it and to nothing else: others that share its hosts make it later at most. RM cells take the ways of frames.
+fn after_answer(way: &Way, back: &Way) -> Option<After> {
+    let (from, arrives) = way.from_last?;
+    // Both ways of a VC together, with the run before them, are within `Time::LATEST`: the reader sees to it (`scenario/reach.rs`).
+    let (port, takes) = match back.to_first {
+        Some((port, takes)) => (port, arrives + takes),
+        None => {
+            let (port, takes) = way.to_first?;
+            (port, arrives + back.whole + takes)
         }
+    };
+    Some(After { port, from, takes })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::build::build;
+    use crate::options::Options;
+    use crate::scenario::read_toml;
+    use crate::topology::Topology;
+    use crate::units::{BitRate, Span};
+
+    /// Per port that can queue: the ports that may cause an arrival there, and after which time.
+    fn causes(text: &str) -> Vec<Vec<(u32, Span)>> {
+        let scenario = read_toml(text, "", &[]).expect("it reads");
+        let topology = Topology::new(&scenario).expect("it holds together");
+        let built = build(&scenario, &topology, None, &Options::default()).expect("any kernel");
+        let ports = built.ports.into_iter();
+        ports.map(|port| port.ahead.from_ports).collect()
     }
-    // Per port: the shortest time from any host that answers to all ports.
-    let mut from_all = vec![Span::FOREVER; ports];
-    for &Reach { host, port, takes } in sends {
-        if reached_directly[host] {
-            from_all[port] = takes.min(from_all[port]);
-        }
-        for (&from, &arrives) in &shortest[host] {
-            // Each is part of a way that the reader keeps, with the run before it, within `Time::LATEST`: twice that fits.
-            let takes = arrives + takes;
-            after.push(After { port, from, takes });
-        }
+
+    /// Pairs of hosts, each with a port that can queue on the way there and none on the way back.
+    fn pairs(of_a: &str, from: &str) -> String {
+        format!(
+            r#"
+duration = "1 s"
+host = [{{ name = "a"{of_a} }}, {{ name = "b", count = 3 }}]
+switch = [{{ name = "s" }}]
+link = [
+    {{ from = "a", to = "s", rate = "100 Mbps", delay = "1 ms" }},
+    {{ from = "s", to = "b", rate = "10 Mbps", delay = "2 ms" }},
+]
+vc = [{{ from = "{from}", to = "b", traffic = {{ kind = "tcp" }} }}]
+"#
+        )
     }
-    for (port, &takes) in from_all.iter().enumerate() {
-        if takes < Span::FOREVER {
-            after.extend((0..ports).map(|from| After { port, from, takes }));
-        }
+
+    #[test]
+    fn where_no_port_is_on_the_way_back_a_port_hears_from_itself_a_round_trip_later() {
+        let cell = |mbps: u64| BitRate(mbps * 1_000_000).cell_time();
+        // Two cell times of either link: there, and back, where the faster one follows the slower.
+        let round = Span::from_milliseconds(6) + cell(10) * 2 + cell(100) * 2;
+        let expected: Vec<_> = (0..3).map(|port| vec![(port, round)]).collect();
+        assert_eq!(causes(&pairs(", count = 3", "a")), expected);
+    }
+
+    #[test]
+    fn vcs_that_share_a_host_cause_nothing_of_each_other() {
+        let found = causes(&pairs("", "a"));
+        // The ports to the three hosts; the way back to `a` is shared and has a port, too.
+        let mut of_data = found.iter().filter(|causes| causes.len() == 1);
+        assert_eq!(found.len(), 4);
+        assert_eq!(of_data.clone().count(), 3, "{found:?}");
+        assert!(of_data.all(|causes| causes[0].0 == of_data_back(&found)));
+    }
+
+    /// The port that all three others lead to.
+    fn of_data_back(found: &[Vec<(u32, Span)>]) -> u32 {
+        let back = found.iter().position(|causes| causes.len() == 3);
+        back.expect("the ACKs of all share it") as u32
     }
 }

@@ -76,15 +76,14 @@ impl Plan<'_> {
         Ok(ports)
     }
 
-    /// What is measured at the port `link`, if it gives feedback; `here` are the hops that it begins.
+    /// What is measured at the port `link`, if it gives feedback; `here` are the hops that it begins, by their flows.
     fn meter(&self, link: usize, here: &[u32], all: &Hops) -> Option<Box<Meter>> {
         let place = self.sites.of_link(link)?;
         let site = &self.sites.all[place as usize];
         let interval = site.feedback.interval()?;
         let hop_of = |flow: FlowId| {
-            let mut found = here.iter().copied();
-            let hop = found.find(|&hop| all.hops[hop as usize].flow == flow);
-            hop.expect("it crosses the port")
+            let found = here.binary_search_by_key(&flow, |&hop| all.hops[hop as usize].flow);
+            here[found.expect("it crosses the port")]
         };
         let vcs = site.subscribers.iter().map(|s| s.flows.map(hop_of));
         let is_higher = |&&hop: &&u32| all.hops[hop as usize].class < Class::Abr as u8;
