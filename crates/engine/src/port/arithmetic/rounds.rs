@@ -190,9 +190,31 @@ fn break_off(
     kernel.judge_fully(fabric, feed, queue, None, Some(*decision));
 }
 
-/// Who takes part, in `inputs.members`, and how many rounds all conditions allow.
+/// What bounds the rounds of those who take part.
+struct Bounds {
+    /// First arrival of the first and of the last of them.
+    begin: Time,
+    last_time: Time,
+    /// Before this all their cells come.
+    limit: Time,
+    /// Cells of the shortest run.
+    shortest: u32,
+    /// Whether a frame begins, and whether cells of some go on to another port.
+    begins: bool,
+    go_on: bool,
+    /// The longest way to the next station, and the largest age.
+    latest: Span,
+    oldest: Span,
+}
+
+/// Who takes part, in `inputs.members`, and what bounds their rounds; `None` if there are none to be taken together.
 #[inline(always)]
-fn plan(kernel: &Arithmetic, fabric: &Fabric, inputs: &mut Inputs, horizon: Time) -> Option<Plan> {
+fn gather(
+    kernel: &Arithmetic,
+    fabric: &Fabric,
+    inputs: &mut Inputs,
+    horizon: Time,
+) -> Option<Bounds> {
     let c = kernel.cell_time();
     let (begin, _) = inputs.order.first()?;
     if !inputs.tie.is_regular() || !kernel.is_steady_at(begin) {
@@ -202,7 +224,7 @@ fn plan(kernel: &Arithmetic, fabric: &Fabric, inputs: &mut Inputs, horizon: Time
     let mut limit = horizon;
     let (mut begins, mut go_on) = (false, false);
     // Cells of the shortest runs, and when the first of the frames behind these comes.
-    let (mut rounds, mut next_frame) = (u32::MAX, Time::NEVER);
+    let (mut shortest, mut next_frame) = (u32::MAX, Time::NEVER);
     let (mut latest, mut oldest) = (Span::ZERO, Span::ZERO);
     for i in 0.. {
         let Some((time, input)) = inputs.order.get(i) else {
@@ -226,10 +248,10 @@ fn plan(kernel: &Arithmetic, fabric: &Fabric, inputs: &mut Inputs, horizon: Time
         let to_host = hop.next == Next::Host;
         go_on |= !to_host;
         begins |= new;
-        if run.n < rounds {
-            (rounds, next_frame) = (run.n, Time::NEVER);
+        if run.n < shortest {
+            (shortest, next_frame) = (run.n, Time::NEVER);
         }
-        if run.n == rounds {
+        if run.n == shortest {
             next_frame = next_frame.min(feed.second_time());
         }
         latest = latest.max(hop.latency);
@@ -249,14 +271,39 @@ fn plan(kernel: &Arithmetic, fabric: &Fabric, inputs: &mut Inputs, horizon: Time
             next: hop.next,
         });
     }
-    let k = inputs.members.len() as u64;
     let last_time = inputs.members.last().map_or(Time::ZERO, |m| m.time);
-    if k < 2 || limit <= last_time {
+    if inputs.members.len() < 2 || limit <= last_time {
         return None;
     }
-    let mut rounds = u64::from(rounds);
-    // It may come sooner than a cell time after the last cell of the one before, and with that before others of the last round.
-    limit = limit.min(next_frame);
+    Some(Bounds {
+        begin,
+        last_time,
+        // A frame behind may come sooner than a cell time after the last cell of the one before, and with that before others of the last round.
+        limit: limit.min(next_frame),
+        shortest,
+        begins,
+        go_on,
+        latest,
+        oldest,
+    })
+}
+
+/// Who takes part, in `inputs.members`, and how many rounds all conditions allow.
+#[inline(always)]
+fn plan(kernel: &Arithmetic, fabric: &Fabric, inputs: &mut Inputs, horizon: Time) -> Option<Plan> {
+    let Bounds {
+        begin,
+        last_time,
+        limit,
+        shortest,
+        begins,
+        go_on,
+        latest,
+        oldest,
+    } = gather(kernel, fabric, inputs, horizon)?;
+    let c = kernel.cell_time();
+    let k = inputs.members.len() as u64;
+    let mut rounds = u64::from(shortest);
     // Divisions only where a limit is near: they would be the dearest part of this.
     if last_time + c * (rounds - 1) >= limit {
         rounds = (limit - last_time).0.div_ceil(c.0);

@@ -223,6 +223,40 @@ impl Turns {
     }
 }
 
+/// How many rounds there are before `limit` of two inputs that have so many cells `left`, number `longer` no fewer, and bring the first of them at these
+/// times, and how many cells of the longer run follow before that and before the next frame of the other. `None` if another frame comes within the rounds.
+#[inline(always)]
+fn rounds_and_rest(
+    c: Span,
+    [begin, second]: [Time; 2],
+    left: [u32; 2],
+    longer: usize,
+    next_frames: [Time; 2],
+    limit: Time,
+) -> Option<[u32; 2]> {
+    let rounds = left[0].min(left[1]);
+    // Divisions only where a limit is near.
+    let last = begin + c * u64::from(rounds - 1);
+    if last >= limit {
+        return Some([(limit - begin).0.div_ceil(c.0) as u32, 0]);
+    }
+    if rounds == left[1] && next_frames[1] <= last {
+        // The other brings another frame before the last round is over.
+        return None;
+    }
+    let behind = left[longer] - rounds;
+    if behind > 0 {
+        // The other may bring another frame.
+        let alone = limit.min(next_frames[1 - longer]);
+        let from = if longer == 0 { begin } else { second };
+        if from + c * u64::from(rounds + behind - 1) >= alone {
+            let cells = (alone - from).0.div_ceil(c.0) as u32;
+            return Some([rounds, cells.saturating_sub(rounds)]);
+        }
+    }
+    Some([rounds, behind])
+}
+
 /// Takes cells of the first two inputs, which overlap, until a third brings any, before `horizon`; those of the first are of that kind. False if
 /// those of the other are not, or all that is not a round, and then nothing has happened.
 #[inline(never)]
@@ -299,34 +333,18 @@ impl Pair {
         if begin >= limit {
             return None;
         }
-        let (left, right) = (runs[0].n - before, runs[1].n);
-        let mut rounds = left.min(right);
-        let longer = usize::from(right > left);
-        let mut behind = left.max(right) - rounds;
-        let next_frame = fabric.feeds[feeds[1]].second_time();
-        // Divisions only where a limit is near.
-        if begin + c * u64::from(rounds - 1) >= limit {
-            rounds = (limit - begin).0.div_ceil(c.0) as u32;
-            behind = 0;
-        } else if rounds == right && next_frame <= begin + c * u64::from(rounds - 1) {
-            // The other brings another frame before the last round is over.
-            return None;
-        } else if behind > 0 {
-            // The other may bring another frame.
-            let alone = limit.min(fabric.feeds[feeds[1 - longer]].second_time());
-            let from = if longer == 0 { begin } else { second };
-            if from + c * u64::from(rounds + behind - 1) >= alone {
-                let cells = (alone - from).0.div_ceil(c.0) as u32;
-                behind = cells.saturating_sub(rounds);
-            }
-        }
+        let left = [runs[0].n - before, runs[1].n];
+        let next_frames = feeds.map(|feed| fabric.feeds[feed].second_time());
+        let longer = usize::from(left[1] > left[0]);
+        let times = [begin, second];
+        let [rounds, behind] = rounds_and_rest(c, times, left, longer, next_frames, limit)?;
         let start = Time((kernel.start + c.0 as i64) as u64) + c * u64::from(before);
         let pair = Pair {
             cell_time: c,
             inputs: [input, other],
             feeds,
             begin: time,
-            times: [begin, second],
+            times,
             waits: [start - begin, start - second],
             before,
             rounds,
