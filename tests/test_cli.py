@@ -474,7 +474,10 @@ def test_note_on_goodput_of_data_that_came_before_the_measuring_time(cli: Cli, t
 
 def test_run_says_what_is_of_the_measuring_time_where_that_is_not_the_whole_run(cli: Cli, lan: Path) -> None:
     of = "goodputs, efficiency, fairness and delays are of the measuring time ({}), all else of the whole run"
-    assert of.format("0.02 s") in cli("run", lan, "--set", "measure.window=20 ms").stdout.splitlines()
+    told = cli("run", lan, "--set", "measure.window=20 ms").stdout.splitlines()
+    assert of.format("0.02 s") in told
+    head = told[told.index("ports in the measuring time alone:") + 1].split()
+    assert head[:5] == ["port", "arrived_cells", "sent_cells", "dropped_cells", "cell_loss_ratio"]
     grid = cli("run", lan, "--grid", "measure.window=20 ms,30 ms").stdout
     assert of.format("0.02 to 0.03 s") in grid.splitlines()
     assert "measuring time" not in cli("run", lan).stdout

@@ -268,7 +268,8 @@ def test_metrics_of_the_whole_run_are_noted_where_the_measuring_time_is_not() ->
         experiment = ex.Experiment(name="measured", base=base, axes=[axis], metrics=metrics)
         return [note for note in experiment.notes if "whole run" in note]
 
-    told = ["loss and queue are of the whole run: measure.warm_up and measure.window apply to goodputs and delays"]
+    applies = "measure.warm_up and measure.window apply to goodputs, delays, and what ports have as measured_cell_loss_ratio and the like"
+    told = [f"loss and queue are of the whole run: {applies}"]
     assert noted(BASE, "measure.window", lossy) == told
     assert noted(BASE.with_values({"measure.warm_up": "10 ms"}), "ensemble.start_jitter", lossy) == told
     assert noted(BASE, "ensemble.start_jitter", lossy) == []

@@ -16,10 +16,11 @@ from cellyard.metric_path import metric_path
 KERNELS = ("auto", "slotted", "twin")
 
 
-def burst(kernel: str, **queue: Any) -> cy.RunResult:
+def burst(kernel: str, measure: cy.Measure | None = None, **queue: Any) -> cy.RunResult:
     """The result of that burst in a run of 100 ms."""
     scenario = cy.Scenario(
         duration="100 ms",
+        measure=measure or cy.Measure(),
         hosts=[cy.Host(name="video"), cy.Host(name="screen")],
         switches=[cy.Switch(name="west", vbr=cy.Queue(**queue))],
         links=[
@@ -29,6 +30,24 @@ def burst(kernel: str, **queue: Any) -> cy.RunResult:
         vcs=[cy.Vc(name="vbr", from_="video", to="screen", traffic=cy.Vbr(rate="4.24 Mbps", on="1 ms", off="99 ms"))],
     )
     return scenario.run(kernel=kernel).only
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_what_a_port_counts_in_the_measuring_time(kernel: str) -> None:
+    # Between 2 and 5 ms cells leave at 2.1, 3.1 and 4.1 ms; 8 wait before the first, then 7, 6 and 5.
+    port = burst(kernel, cy.Measure(warm_up="2 ms", window="3 ms")).ports["west->screen"]
+    assert (port.measured_arrived_cells, port.measured_sent_cells, port.measured_max_queue_cells) == (0, 3, 8)
+    assert port.measured_mean_queue_cells == pytest.approx((0.1 * 8 + 7 + 6 + 0.9 * 5) / 3)
+    assert port.measured_utilisation == 1
+    assert (port.arrived_cells, port.sent_cells, port.max_queue_cells) == (10, 10, 9)
+    # Until 0.75 ms seven cells arrive; one is in service, three wait, and the buffer refuses three.
+    port = burst(kernel, cy.Measure(window="0.75 ms"), buffer="3 cells").ports["west->screen"]
+    assert (port.measured_arrived_cells, port.measured_dropped_cells, port.measured_sent_cells) == (7, 3, 0)
+    assert port.measured_cell_loss_ratio == port.classes[0].measured_cell_loss_ratio == pytest.approx(3 / 7)
+    assert port.cell_loss_ratio == port.classes[0].cell_loss_ratio > 3 / 7
+    # A port that cannot queue counts nothing by itself.
+    lone = cy.ready.scenario("lan-5", overrides={"duration": "20 ms"}).run().ports["east->sink1"]
+    assert (lone.measured_arrived_cells, lone.measured_utilisation) == (None, None)
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -54,6 +73,8 @@ def test_delays_queue_and_goodput_of_a_burst(kernel: str) -> None:
     assert port.mean_queue_cells == pytest.approx(0.9 * sum(range(10)) / 100)
     assert port.utilisation == pytest.approx(10 / 100)
     assert port.efficiency is None  # that is for TCPs
+    assert (port.measured_arrived_cells, port.measured_dropped_cells, port.measured_max_queue_cells) == (10, 0, 9)
+    assert (port.measured_mean_queue_cells, port.measured_utilisation) == (port.mean_queue_cells, port.utilisation)
     totals = result.totals
     assert (totals.cells, totals.bottleneck_cells) == (20, 10)
     assert (totals.goodput_mbps, totals.fairness) == (0, None)

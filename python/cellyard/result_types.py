@@ -426,8 +426,23 @@ class PortClassResult(ResultPart):
     #: Cells dropped, for any reason.
     dropped_cells: int
 
+    #: Cells dropped by the port over cells that arrived; 0 when none arrived. What its link loses was sent.
+    cell_loss_ratio: float
+
     #: Longest queue: the largest number of waiting cells.
     max_queue_cells: int
+
+    #: Cells that arrived in the measuring time; this and what follows none for a port that cannot queue.
+    measured_arrived_cells: int | None
+
+    #: Cells that the port dropped in it, for any reason.
+    measured_dropped_cells: int | None
+
+    #: The latter over those that arrived; 0 when none arrived.
+    measured_cell_loss_ratio: float | None
+
+    #: Longest queue in it, the cells that waited at its beginning included.
+    measured_max_queue_cells: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -471,6 +486,9 @@ class PortResult(ResultPart):
     #: Cells dropped, by reason.
     dropped_cells: DroppedCells
 
+    #: Cells dropped by the port over cells that arrived; 0 when none arrived. What its link loses was sent.
+    cell_loss_ratio: float
+
     #: Cells that came with high priority and that a policer or the drop policy tagged: they go on with CLP = 1.
     tagged_cells: int
 
@@ -486,6 +504,29 @@ class PortResult(ResultPart):
     #: Goodput of the VCs that send frames of data through it in the measuring time, as cells on the line, over its
     #: rate; none without such VCs.
     efficiency: float | None
+
+    #: Cells that arrived in the measuring time; this and what follows none for a port that cannot queue.
+    measured_arrived_cells: int | None
+
+    #: Cells whose last bit left in it.
+    measured_sent_cells: int | None
+
+    #: Cells that the port dropped in it, for any reason.
+    measured_dropped_cells: int | None
+
+    #: The latter over those that arrived; 0 when none arrived.
+    measured_cell_loss_ratio: float | None
+
+    #: Longest queue in it: the largest number of waiting cells of all classes, those that waited at its beginning
+    #: included.
+    measured_max_queue_cells: int | None
+
+    #: Mean number of waiting cells of all classes over it.
+    measured_mean_queue_cells: float | None
+
+    #: Cells sent in it times the cell time over its length; 1 where the first of them began before it and that
+    #: makes it more.
+    measured_utilisation: float | None
 
     #: Every class that crosses it, the most urgent first.
     classes: tuple[PortClassResult, ...] = field(repr=False)

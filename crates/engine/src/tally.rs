@@ -127,6 +127,13 @@ pub struct ClassTally {
     pub max_queue: u64,
 }
 
+impl ClassTally {
+    /// Cells dropped by the port; those that its link lost were sent.
+    pub fn dropped_by_port(&self) -> u64 {
+        self.dropped.total() - self.dropped.at(Where::OnLink)
+    }
+}
+
 /// Counts of one port.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PortTally {
@@ -140,6 +147,44 @@ pub struct PortTally {
     pub queue_time: u128,
     /// By class index.
     pub classes: [ClassTally; CLASSES],
+    /// The same of the measuring time alone.
+    pub measured: MeasuredPort,
+}
+
+/// Counts of one class at one port within the measuring time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MeasuredClass {
+    /// Cells that arrived.
+    pub arrived: u64,
+    /// Cells that the port dropped; those that its link loses were sent.
+    pub dropped: u64,
+    /// Largest X of the class, that at its beginning included.
+    pub max_queue: u64,
+}
+
+/// Counts of one port within the measuring time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MeasuredPort {
+    /// Cells whose last bit left.
+    pub sent: u64,
+    /// Largest number of waiting cells of all classes, that at its beginning included.
+    pub max_queue: u64,
+    /// Waiting cells integrated over it, cells times ticks.
+    pub queue_time: u128,
+    /// By class index.
+    pub classes: [MeasuredClass; CLASSES],
+}
+
+impl MeasuredPort {
+    /// Sum over the classes.
+    pub fn arrived(&self) -> u64 {
+        self.classes.iter().map(|c| c.arrived).sum()
+    }
+
+    /// Sum over the classes.
+    pub fn dropped(&self) -> u64 {
+        self.classes.iter().map(|c| c.dropped).sum()
+    }
 }
 
 impl PortTally {
@@ -160,6 +205,11 @@ impl PortTally {
             sum += class.dropped;
         }
         sum
+    }
+
+    /// Cells whose last bit has left, by the books.
+    pub fn left(&self) -> u64 {
+        self.accepted - self.held - self.dropped().at(Where::InQueue)
     }
 
     /// Checks the books: arrived = accepted + dropped on arrival, accepted = sent + held + pushed out.

@@ -6,8 +6,8 @@ pub use crate::host::tcp::{News, Receiver, Sender};
 pub use crate::port::gate::pushes_out;
 pub use crate::rng::{Step, Stream};
 pub use crate::tally::{
-    AbrTally, DropReason, Dropped, FlowTally, LinkDrops, SenderCounters, Tally, Transfer, VcTally,
-    Where, digest,
+    AbrTally, DropReason, Dropped, FlowTally, LinkDrops, MeasuredPort, SenderCounters, Tally,
+    Transfer, VcTally, Where, digest,
 };
 pub use crate::topology::Topology;
 

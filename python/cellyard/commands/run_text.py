@@ -179,6 +179,8 @@ def _one(run: Mapping[str, Any], *, contracts: bool) -> str:
     parts = ["  ".join(f"{name} {cell(value)}" for name, value in told.items()), _vcs(run["vcs"], contracts=contracts)]
     if ports := [port for port in run["ports"] if port["can_queue"] and port["arrived_cells"]]:
         parts.append(_ports(ports))
+        if run["measured_s"] < run["duration_s"]:
+            parts.append(_measured_ports(ports))
     parts += _end_systems(run["vcs"])
     parts += _drops([run], [])
     if len(run["classes"]) > 1:
@@ -273,6 +275,16 @@ def _ports(ports: Sequence[Mapping[str, Any]]) -> str:
         for port in ports
     ]
     return table(head, rows, keys=1)
+
+
+def _measured_ports(ports: Sequence[Mapping[str, Any]]) -> str:
+    """What ports counted in the measuring time alone."""
+    fields = [name for name in ports[0] if name.startswith("measured_")]
+    short = {"max_queue_cells": "max_queue", "mean_queue_cells": "mean_queue"}
+    names = [name.removeprefix("measured_") for name in fields]
+    rows = [[port["name"], *(port[name] for name in fields)] for port in ports]
+    head = ["port", *(short.get(name, name) for name in names)]
+    return "ports in the measuring time alone:\n" + table(head, rows, keys=1)
 
 
 def _has_file(vc: Mapping[str, Any]) -> bool:

@@ -17,6 +17,8 @@ SHARES = ("efficiency", "fairness", "utilisation", "cell_loss_ratio", "frame_los
 
 #: What is of the whole run, whatever the measuring time is, and looks as if it were not.
 _OF_WHOLE_RUN = ("loss_ratio", "queue", "utilisation")
+#: What the names begin with of numbers of a port that are of the measuring time.
+_OF_MEASURING_TIME = "measured_"
 
 
 def is_of_whole_run(path: Metric) -> bool:
@@ -25,8 +27,12 @@ def is_of_whole_run(path: Metric) -> bool:
     >>> from cellyard.metric_path import metric_path
     >>> [is_of_whole_run(metric_path(f"totals.{name}")) for name in ("goodput_mbps", "cell_loss_ratio", "max_queue_cells")]
     [False, True, True]
+    >>> [is_of_whole_run(metric_path(f"port.west->east.{name}")) for name in ("utilisation", "measured_utilisation")]
+    [True, False]
     """
-    return isinstance(path, MetricPath) and any(word in path.field for word in _OF_WHOLE_RUN)
+    if not isinstance(path, MetricPath) or path.field.startswith(_OF_MEASURING_TIME):
+        return False
+    return any(word in path.field for word in _OF_WHOLE_RUN)
 
 
 def better_of(path: Metric) -> str | None:
@@ -57,7 +63,8 @@ def bounds_of(path: Metric) -> tuple[float, float]:
     """
     if not isinstance(path, MetricPath):
         return -math.inf, math.inf
-    return 0.0, 1.0 if path.field in SHARES and path.aggregate != "sum" else math.inf
+    is_share = path.field.removeprefix(_OF_MEASURING_TIME) in SHARES
+    return 0.0, 1.0 if is_share and path.aggregate != "sum" else math.inf
 
 
 def mean_of(path: Metric, values: Sequence[float], confidence: float) -> Estimate | None:

@@ -59,7 +59,8 @@ def _of_whole_run(plan: Plan) -> list[str]:
     if not asked or not plan.measures_a_part:
         return []
     verb = "is" if len(asked) == 1 else "are"
-    return [f"{listed(asked)} {verb} of the whole run: measure.warm_up and measure.window apply to goodputs and delays"]
+    applies = "measure.warm_up and measure.window apply to goodputs, delays, and what ports have as measured_cell_loss_ratio and the like"
+    return [f"{listed(asked)} {verb} of the whole run: {applies}"]
 
 
 def _where(own: Sequence[Point], asked: Sequence[Point]) -> str:

@@ -2,6 +2,7 @@
 
 use super::Plan;
 use super::hops::Hops;
+use super::measured;
 use super::served::Served;
 use crate::fabric::Next;
 use crate::flow::FlowId;
@@ -13,7 +14,7 @@ use crate::port::police::Policer;
 use crate::port::sched::{FlowShare, Scheduler};
 use crate::port::slotted::Slotted;
 use crate::port::slotted::ahead::{Foresight, gains};
-use crate::port::{Inputs, Kernel, Lookahead, Meter, Port, Steps, TieRule};
+use crate::port::{Inputs, Kernel, Lookahead, Measuring, Meter, Port, Steps, TieRule};
 use crate::scenario::Class;
 use crate::tally::CLASSES;
 use crate::units::Time;
@@ -37,6 +38,8 @@ impl Plan<'_> {
             }
         }
         let served = Served::new(self.scenario, self.topology);
+        let end = Time::ZERO + self.scenario.duration;
+        let measured = measured(self.scenario);
         let mut ports = Vec::new();
         for ((index, ahead), hops) in ahead.into_iter().enumerate().zip(hops_of) {
             let link = self.roles.links_of_ports[index];
@@ -70,6 +73,7 @@ impl Plan<'_> {
                 kernel: self.kernel(link, counts, foresight, &served, options)?,
                 probe,
                 meter,
+                measuring: Measuring::new(measured, end).map(Box::new),
                 hops,
             });
         }

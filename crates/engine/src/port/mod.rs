@@ -8,6 +8,7 @@
 pub mod arithmetic;
 pub mod drop;
 pub mod gate;
+mod measuring;
 mod meter;
 mod order;
 pub mod police;
@@ -20,6 +21,8 @@ use crate::fabric::Fabric;
 use crate::tally::PortTally;
 use crate::units::{BitRate, CELL_BITS, Span, TICKS_PER_SECOND, Time};
 use arithmetic::Arithmetic;
+pub use measuring::Measuring;
+use measuring::measured;
 pub use meter::Meter;
 use order::Order;
 use slotted::{Slotted, Waiting};
@@ -170,6 +173,8 @@ pub struct Port {
     pub probe: Option<Box<PortProbe>>,
     /// What is measured here, for feedback.
     pub meter: Option<Box<Meter>>,
+    /// Where the measuring time is not the whole run.
+    pub measuring: Option<Box<Measuring>>,
     /// The hops of the flows that cross it, for its counters.
     pub hops: Vec<u32>,
 }
@@ -197,7 +202,7 @@ impl Port {
     pub fn advance(&mut self, fabric: &mut Fabric, index: usize, horizon: Time, known_until: Time) {
         self.wake(fabric, index);
         let horizon = horizon.min(fabric.end);
-        if self.meter.is_some() || self.probe.is_some() {
+        if self.meter.is_some() || self.probe.is_some() || self.measuring.is_some() {
             self.take_and_look_before(fabric, horizon);
         } else {
             self.take_before(fabric, horizon);
@@ -208,15 +213,21 @@ impl Port {
         self.wake(fabric, index);
     }
 
-    /// The same as `take_before`, with the end of each averaging interval and each regular sample before `horizon`.
+    /// The same as `take_before`, with the end of each averaging interval, each regular sample and the bounds of the measuring time before
+    /// `horizon`.
     #[inline(never)]
     fn take_and_look_before(&mut self, fabric: &mut Fabric, horizon: Time) {
-        while let Some(due) = self.next_look().filter(|&due| due < horizon) {
+        loop {
+            let due = self.next_look().unwrap_or(fabric.end).min(fabric.end);
+            fabric.drop_until = due;
+            if due >= horizon {
+                break;
+            }
             if self.next_cell() < due {
-                fabric.drop_until = due;
                 self.take_before(fabric, due);
             }
             self.settle(fabric);
+            self.measure_until(fabric, due);
             if let Some(meter) = self.meter.as_mut().filter(|meter| meter.due == due) {
                 meter.end_of_interval(&self.kernel, fabric);
             }
@@ -224,24 +235,45 @@ impl Port {
                 self.sample_until(fabric, due.max(self.nothing_until(horizon)));
             }
         }
-        fabric.drop_until = horizon;
         self.take_before(fabric, horizon);
         fabric.drop_until = fabric.end;
     }
 
-    /// Until then, before `horizon`, no cell comes or goes, nor does an averaging interval end.
+    /// Takes note of the bounds of the measuring time until `time`, before which everything has been handled.
+    fn measure_until(&mut self, fabric: &Fabric, time: Time) {
+        while let Some(due) = self.measuring_due().filter(|&due| due <= time) {
+            let counted = self.counted(fabric, due);
+            match &mut self.kernel {
+                Kernel::Arithmetic(k) => k.restart_largest(due),
+                Kernel::Slotted(k) => k.restart_largest(due),
+            }
+            if let Some(measuring) = &mut self.measuring {
+                measuring.look(counted);
+            }
+        }
+    }
+
+    fn measuring_due(&self) -> Option<Time> {
+        self.measuring
+            .as_ref()
+            .and_then(|measuring| measuring.due())
+    }
+
+    /// Until then, before `horizon`, no cell comes or goes, nor does an averaging interval end, or the measuring time begin or end.
     fn nothing_until(&self, horizon: Time) -> Time {
         let measured = self.meter.as_ref().map_or(Time::NEVER, |meter| meter.due);
-        let last = horizon.min(measured).0.saturating_sub(1);
+        let bound = self.measuring_due().unwrap_or(Time::NEVER);
+        let last = horizon.min(measured).min(bound).0.saturating_sub(1);
         self.next_cell().min(Time(last))
     }
 
-    /// When the next averaging interval ends, or a probe that does not see each cell has something to record.
+    /// When the next averaging interval ends, the measuring time begins or ends, or a probe that does not see each cell has something to record.
     fn next_look(&self) -> Option<Time> {
         let probe = self.probe.as_ref().filter(|probe| !probe.sees_each_cell());
         let sample = probe.and_then(|probe| probe.next_due());
         let measured = self.meter.as_ref().map(|meter| meter.due);
-        measured.into_iter().chain(sample).min()
+        let bound = self.measuring_due();
+        measured.into_iter().chain(sample).chain(bound).min()
     }
 
     /// Records what is due until `time`, all before which has been handled, if the probe does not see each cell.
@@ -313,8 +345,14 @@ impl Port {
         next.max(time)
     }
 
+    /// Brings everything up to date at the end of the run, which all arrivals have reached.
+    pub fn settle_at_end(&mut self, fabric: &mut Fabric) {
+        self.settle(fabric);
+        self.measure_until(fabric, fabric.end);
+    }
+
     /// Brings feeds, hops and sinks up to date, which they may not be where runs of cells are being taken.
-    pub fn settle(&mut self, fabric: &mut Fabric) {
+    fn settle(&mut self, fabric: &mut Fabric) {
         match &mut self.kernel {
             Kernel::Arithmetic(k) => k.settle(&mut self.inputs, fabric),
             Kernel::Slotted(_) => {}
@@ -336,11 +374,22 @@ impl Port {
         }
     }
 
-    /// Counters at the end of the run, which all arrivals have reached.
+    /// Counters at the end of the run.
     pub fn tally(&self, fabric: &Fabric) -> PortTally {
+        let mut tally = self.counted(fabric, fabric.end);
+        match &self.measuring {
+            Some(measuring) => measuring.complete(&mut tally),
+            None => tally.measured = measured(None, &tally),
+        }
+        tally
+    }
+
+    /// Counters until `time`, before which everything has been handled, the largest queues since they were restarted; what was sent by class
+    /// is right at the end of the run only.
+    fn counted(&self, fabric: &Fabric, time: Time) -> PortTally {
         let mut tally = match &self.kernel {
-            Kernel::Arithmetic(k) => k.tally(fabric.end),
-            Kernel::Slotted(k) => k.tally(fabric.end),
+            Kernel::Arithmetic(k) => k.tally(time, fabric.end),
+            Kernel::Slotted(k) => k.tally(time),
         };
         for &index in &self.hops {
             let hop = &fabric.hops[index as usize];
@@ -352,6 +401,14 @@ impl Port {
         }
         tally
     }
+}
+
+/// How long cells wait from an instant on that start one every `c`, the last of them `last` after it: `last`, `last - c`, and so on, added up as far
+/// as they are positive.
+fn waits_after(last: Span, c: Span) -> u128 {
+    let (last, c) = (u128::from(last.0), u128::from(c.0));
+    let cells = last.div_ceil(c);
+    cells * last - c * (cells * cells.saturating_sub(1) / 2)
 }
 
 /// Cells of a class, or of all, that the port where `hops` begin has dropped so far.

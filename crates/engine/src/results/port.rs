@@ -1,8 +1,8 @@
 //! Results of one port.
 
-use super::VcResult;
+use super::{VcResult, measuring_time, ratio};
 use crate::scenario::{Class, Scenario};
-use crate::tally::{DropReason, Dropped, PortTally, Tally};
+use crate::tally::{ClassTally, DropReason, Dropped, MeasuredPort, PortTally, Tally};
 use crate::topology::Topology;
 use crate::units::{CELL_BITS, TICKS_PER_SECOND};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -35,6 +35,8 @@ pub struct PortResult {
     pub held_cells: u64,
     /// Cells dropped, by reason.
     pub dropped_cells: DroppedCells,
+    /// Cells dropped by the port over cells that arrived; 0 when none arrived. What its link loses was sent.
+    pub cell_loss_ratio: f64,
     /// Cells that came with high priority and that a policer or the drop policy tagged: they go on with CLP = 1.
     pub tagged_cells: u64,
     /// Longest queue: the largest number of waiting cells of all classes.
@@ -45,6 +47,20 @@ pub struct PortResult {
     pub utilisation: f64,
     /// Goodput of the VCs that send frames of data through it in the measuring time, as cells on the line, over its rate; none without such VCs.
     pub efficiency: Option<f64>,
+    /// Cells that arrived in the measuring time; this and what follows none for a port that cannot queue.
+    pub measured_arrived_cells: Option<u64>,
+    /// Cells whose last bit left in it.
+    pub measured_sent_cells: Option<u64>,
+    /// Cells that the port dropped in it, for any reason.
+    pub measured_dropped_cells: Option<u64>,
+    /// The latter over those that arrived; 0 when none arrived.
+    pub measured_cell_loss_ratio: Option<f64>,
+    /// Longest queue in it: the largest number of waiting cells of all classes, those that waited at its beginning included.
+    pub measured_max_queue_cells: Option<u64>,
+    /// Mean number of waiting cells of all classes over it.
+    pub measured_mean_queue_cells: Option<f64>,
+    /// Cells sent in it times the cell time over its length; 1 where the first of them began before it and that makes it more.
+    pub measured_utilisation: Option<f64>,
     /// Every class that crosses it, the most urgent first.
     pub classes: Vec<PortClassResult>,
 }
@@ -60,8 +76,18 @@ pub struct PortClassResult {
     pub sent_cells: u64,
     /// Cells dropped, for any reason.
     pub dropped_cells: u64,
+    /// Cells dropped by the port over cells that arrived; 0 when none arrived. What its link loses was sent.
+    pub cell_loss_ratio: f64,
     /// Longest queue: the largest number of waiting cells.
     pub max_queue_cells: u64,
+    /// Cells that arrived in the measuring time; this and what follows none for a port that cannot queue.
+    pub measured_arrived_cells: Option<u64>,
+    /// Cells that the port dropped in it, for any reason.
+    pub measured_dropped_cells: Option<u64>,
+    /// The latter over those that arrived; 0 when none arrived.
+    pub measured_cell_loss_ratio: Option<f64>,
+    /// Longest queue in it, the cells that waited at its beginning included.
+    pub measured_max_queue_cells: Option<u64>,
 }
 
 /// Cells dropped at a port, by reason.
@@ -133,32 +159,51 @@ fn of(
     let duration = scenario.duration;
     let cell_seconds = spec.rate.cell_time().0 as f64 / TICKS_PER_SECOND as f64;
     let line_mbps = line_rates(scenario, topology, link, vcs);
+    let measured = counted.map(|counted| &counted.measured);
+    let measured_time = measuring_time(scenario);
     let classes = topology.classes[link].iter().map(|&class| {
         let of_class = &port.classes[class as usize];
+        let measured = measured.map(|measured| &measured.classes[class as usize]);
         PortClassResult {
             class,
             buffer_cells: topology.queue(scenario, link, class).buffer,
             sent_cells: counted.map_or(sent, |_| of_class.sent),
             dropped_cells: of_class.dropped.total(),
+            cell_loss_ratio: ratio(of_class.dropped_by_port(), of_class.arrived),
             max_queue_cells: of_class.max_queue,
+            measured_arrived_cells: measured.map(|m| m.arrived),
+            measured_dropped_cells: measured.map(|m| m.dropped),
+            measured_cell_loss_ratio: measured.map(|m| ratio(m.dropped, m.arrived)),
+            measured_max_queue_cells: measured.map(|m| m.max_queue),
         }
     });
+    let arrived = counted.map_or(port.accepted, PortTally::arrived);
+    let dropped = port.classes.iter().map(ClassTally::dropped_by_port).sum();
     PortResult {
         name: spec.name.clone(),
         switch: spec.from.clone(),
         rate_mbps: spec.rate.as_mbps(),
         can_queue: counted.is_some(),
-        arrived_cells: counted.map_or(port.accepted, PortTally::arrived),
+        arrived_cells: arrived,
         accepted_cells: port.accepted,
         sent_cells: sent,
         held_cells: port.held,
         dropped_cells: DroppedCells(port.dropped()),
+        cell_loss_ratio: ratio(dropped, arrived),
         tagged_cells: port.classes.iter().map(|class| class.tagged).sum(),
         max_queue_cells: port.max_queue,
         mean_queue_cells: port.queue_time as f64 / duration.0 as f64,
         utilisation: sent as f64 * cell_seconds / duration.as_seconds(),
         efficiency: (!line_mbps.is_empty())
             .then(|| line_mbps.iter().sum::<f64>() / spec.rate.as_mbps()),
+        measured_arrived_cells: measured.map(MeasuredPort::arrived),
+        measured_sent_cells: measured.map(|m| m.sent),
+        measured_dropped_cells: measured.map(MeasuredPort::dropped),
+        measured_cell_loss_ratio: measured.map(|m| ratio(m.dropped(), m.arrived())),
+        measured_max_queue_cells: measured.map(|m| m.max_queue),
+        measured_mean_queue_cells: measured.map(|m| m.queue_time as f64 / measured_time.0 as f64),
+        measured_utilisation: measured
+            .map(|m| (m.sent as f64 * cell_seconds / measured_time.as_seconds()).min(1.0)),
         classes: classes.collect(),
     }
 }

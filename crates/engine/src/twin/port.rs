@@ -74,6 +74,8 @@ pub(super) struct Port {
     sent: u64,
     /// By flow: the frame of its latest cell.
     latest: HashMap<FlowId, (u32, FrameState)>,
+    /// The measuring time [from, to).
+    measured: (Time, Time),
     /// Until when `tally.queue_time` is up to date.
     counted_until: Time,
     pub(super) tally: PortTally,
@@ -126,6 +128,11 @@ impl Port {
             arrivals: 0,
             sent: 0,
             latest: HashMap::new(),
+            measured: {
+                let from = Time::ZERO + scenario.measure.warm_up;
+                let window = scenario.measure.window;
+                (from, window.map_or(Time::NEVER, |window| from + window))
+            },
             counted_until: Time::ZERO,
             tally: PortTally::default(),
         }
@@ -141,6 +148,9 @@ impl Port {
     ) -> (Verdict, Vec<Cell>, bool) {
         self.count_waiting_until(now);
         self.tally.classes[class].arrived += 1;
+        if self.measures(now) {
+            self.tally.measured.classes[class].arrived += 1;
+        }
         self.arrivals += 1;
         let (mut pushed_out, mut tags) = (Vec::new(), false);
         let x = self.queues[class].cells.len() as u64;
@@ -154,7 +164,7 @@ impl Port {
                 return (Verdict::Overdue, Vec::new(), false);
             }
             Err(reason) => {
-                self.tally.classes[class].dropped[reason] += 1;
+                self.count_drop(now, class, reason);
                 Verdict::Dropped(reason)
             }
             Ok(taken) if !self.busy => {
@@ -165,7 +175,7 @@ impl Port {
             }
             Ok(taken) => {
                 tags = taken.tags;
-                pushed_out = self.push_out(class, taken.pushes_out);
+                pushed_out = self.push_out(now, class, taken.pushes_out);
                 let tagged = cell.tagged || tags;
                 let cell = Cell { tagged, ..cell };
                 self.queues[class].cells.push_back((self.arrivals, cell));
@@ -183,6 +193,9 @@ impl Port {
             let of_class = &mut self.tally.classes[class].max_queue;
             *of_class = x.max(*of_class);
             self.tally.max_queue = all.max(self.tally.max_queue);
+            if self.measures(now) {
+                self.measure_queues();
+            }
             self.tally.accepted += 1;
             self.tally.classes[class].tagged += u64::from(tags);
         }
@@ -270,7 +283,7 @@ impl Port {
     }
 
     /// Cells at the front of a class queue are dropped; their frame is damaged if it still arrives.
-    fn push_out(&mut self, class: usize, what: PushesOut) -> Vec<Cell> {
+    fn push_out(&mut self, now: Time, class: usize, what: PushesOut) -> Vec<Cell> {
         let queue = &mut self.queues[class];
         let dropped: Vec<Cell> = match what {
             PushesOut::Nothing => Vec::new(),
@@ -299,15 +312,23 @@ impl Port {
             {
                 *state = FrameState::Damaged;
             }
-            self.tally.classes[class].dropped[DropReason::Front] += 1;
+            self.count_drop(now, class, DropReason::Front);
         }
         dropped
+    }
+
+    fn count_drop(&mut self, now: Time, class: usize, reason: DropReason) {
+        self.tally.classes[class].dropped[reason] += 1;
+        if self.measures(now) {
+            self.tally.measured.classes[class].dropped += 1;
+        }
     }
 
     /// A cell of `class` has left: the next one to be sent.
     pub(super) fn departure(&mut self, now: Time, class: usize) -> Option<Cell> {
         self.count_waiting_until(now);
         self.tally.classes[class].sent += 1;
+        self.tally.measured.sent += u64::from(self.measures(now));
         let next = self.take_next();
         self.busy = next.is_some();
         if !self.busy {
@@ -369,7 +390,28 @@ impl Port {
     fn count_waiting_until(&mut self, now: Time) {
         let waiting = u128::from(self.waits());
         self.tally.queue_time += waiting * u128::from(now.since(self.counted_until).0);
+        let (from, to) = self.measured;
+        let measured = now.min(to).since(self.counted_until.max(from));
+        self.tally.measured.queue_time += waiting * u128::from(measured.0);
+        if self.counted_until < from && from <= now {
+            self.measure_queues();
+        }
         self.counted_until = now;
+    }
+
+    fn measures(&self, now: Time) -> bool {
+        let (from, to) = self.measured;
+        from <= now && now < to
+    }
+
+    /// Raises the largest queues of the measuring time to those of now.
+    fn measure_queues(&mut self) {
+        let all = self.waits();
+        let measured = &mut self.tally.measured;
+        measured.max_queue = all.max(measured.max_queue);
+        for (class, queue) in measured.classes.iter_mut().zip(&self.queues) {
+            class.max_queue = class.max_queue.max(queue.cells.len() as u64);
+        }
     }
 
     /// arrived = accepted + dropped on arrival, accepted = sent + held + pushed out, and no queue beyond its buffer.

@@ -6,7 +6,7 @@ use crate::common::{engines, invariants, random};
 use cellyard_engine::registry::Family;
 use cellyard_engine::results::Series;
 use cellyard_engine::scenario::*;
-use cellyard_engine::testing::{DropReason, Dropped, Tally, left_out};
+use cellyard_engine::testing::{DropReason, Dropped, MeasuredPort, Tally, left_out};
 use cellyard_engine::units::{BitRate, Span, Time};
 use cellyard_engine::{self as simulation, Kernel, Options, Session};
 use proptest::prelude::*;
@@ -170,6 +170,7 @@ proptest! {
 
     #[test]
     fn books_of_every_port_balance(case in random::cases(1_500)) {
+        let case = case.readable();
         for kernel in [Kernel::Auto, Kernel::Slotted, Kernel::Twin] {
             let options = Options { kernel, ..Options::default() };
             let run = simulation::run(&case.scenario, case.replication, &options, &AtomicBool::new(false));
@@ -224,6 +225,42 @@ proptest! {
         }
     }
 
+    /// Of three measuring times, one after the other, the counts of ports add up to those of the whole run.
+    #[test]
+    fn what_ports_measure_adds_up(case in random::cases(1_500), cuts in [1u64..100, 1u64..100], cells in any::<bool>()) {
+        let net = &case.scenario;
+        let cell_time = net.links[0].rate.cell_time().0;
+        // At whole cell times cells come and go just at the bounds.
+        let at = |part: u64| {
+            let time = net.duration.0 / 100 * part;
+            if cells { (time / cell_time).max(1) * cell_time } else { time + 1 }
+        };
+        let cuts = [at(cuts[0].min(cuts[1])), at(cuts[0].max(cuts[1]))];
+        prop_assume!(cuts[0] < cuts[1] && cuts[1] < net.duration.0);
+        let bounds = [0, cuts[0], cuts[1], net.duration.0];
+        for (name, engine) in engines::ALL {
+            let measured = |from: u64, to: u64| {
+                let mut net = net.clone();
+                net.measure.warm_up = Span(from);
+                net.measure.window = Some(Span(to - from));
+                engine(&net, case.replication).ports
+            };
+            let parts: Vec<_> = bounds.windows(2).map(|part| measured(part[0], part[1])).collect();
+            for (link, all) in measured(0, net.duration.0).iter().enumerate() {
+                let Some(all) = all else { continue };
+                let parts: Vec<_> = parts.iter().flat_map(|part| &part[link]).collect();
+                let sum = |count: fn(&MeasuredPort) -> u64| parts.iter().map(|part| count(&part.measured)).sum::<u64>();
+                let most = parts.iter().map(|part| part.measured.max_queue).max();
+                prop_assert_eq!(all.arrived(), sum(MeasuredPort::arrived), "{}", name);
+                prop_assert_eq!(all.sent(), sum(|m| m.sent), "{}", name);
+                prop_assert_eq!(all.classes.iter().map(|c| c.dropped_by_port()).sum::<u64>(), sum(MeasuredPort::dropped), "{}", name);
+                prop_assert_eq!(all.queue_time, parts.iter().map(|part| part.measured.queue_time).sum::<u128>(), "{}", name);
+                prop_assert_eq!(Some(all.max_queue), most, "{}", name);
+                prop_assert!(parts.iter().all(|part| part.max_queue == all.max_queue && part.queue_time == all.queue_time), "{}", name);
+            }
+        }
+    }
+
     /// What has arrived by the end at a port that cannot queue has left a cell time later, and nothing else has.
     #[test]
     fn ports_that_cannot_queue_hold_what_they_send_next(case in random::cases(1_500)) {
@@ -263,6 +300,7 @@ proptest! {
 
     #[test]
     fn samples_at_regular_times_do_not_hang_on_whether_each_cell_is_seen(case in random::cases(1_500), part in 1u64..100, cells in 0u64..40) {
+        let case = case.readable();
         let net = &case.scenario;
         // Of whole cell times: then cells come and go just at the samples.
         let interval = |link: &Link| Some(match cells {

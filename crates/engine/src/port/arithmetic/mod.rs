@@ -26,6 +26,7 @@ mod way;
 
 use super::drop::QueueView;
 use super::gate::Gate;
+use super::waits_after;
 use super::watch::Quantity;
 use crate::cells::Run;
 use crate::tally::{PortTally, raise};
@@ -263,26 +264,36 @@ impl Arithmetic {
         }
     }
 
-    /// Counters that the hops do not have, at the end of the run.
-    pub fn tally(&self, end: Time) -> PortTally {
+    /// Counters until `time` that the hops do not have, of a run until `end`; everything before `time` has been handled.
+    pub fn tally(&self, time: Time, end: Time) -> PortTally {
         let c = self.cell_time.0 as i64;
         let last = self.start + c;
-        let end = end.0 as i64;
-        let held = if last < end {
+        let t = time.0 as i64;
+        let held = if last < t {
             0
         } else {
-            ((last - end) / c + 1).min((last - self.busy_since) / c)
+            ((last - t) / c + 1).min((last - self.busy_since) / c)
         };
+        // Those that start later have been counted until then, or until the end.
+        let last_start = Time(self.start.max(0) as u64);
+        let [after, after_end] =
+            [time, end].map(|t| waits_after(last_start.since(t), self.cell_time));
         let max_queue = self.cells(self.longest.max(-c));
         let mut tally = PortTally {
             accepted: self.accepted,
             held: held as u64,
             max_queue,
-            queue_time: self.queue_time,
+            queue_time: self.queue_time - (after - after_end),
             ..PortTally::default()
         };
         tally.classes[self.class].max_queue = max_queue;
         tally
+    }
+
+    /// From now on the largest queue is that from `time` on, before which everything has been handled.
+    pub fn restart_largest(&mut self, time: Time) {
+        let before = time.0 - u64::from(!self.arrival_first);
+        self.longest = self.ahead(self.start, before as i64);
     }
 
     /// Takes the first `n` cells of `run`, which are all accepted; returns them as they depart. More than

@@ -31,6 +31,7 @@ use super::drop::QueueView;
 use super::gate::Gate;
 use super::sched::per_vc::PerVc;
 use super::sched::{FlowShare, Scheduler, Within};
+use super::waits_after;
 use super::watch::Quantity;
 use crate::cells::{ENDS_FRAME, Run};
 use crate::class::Class;
@@ -429,23 +430,40 @@ impl Slotted {
         }
     }
 
-    /// Counters that the hops do not have, at the end of the run.
-    pub fn tally(&self, end: Time) -> PortTally {
+    /// Counters until `time` that the hops do not have; everything before it has been handled.
+    pub fn tally(&self, time: Time) -> PortTally {
         let waited = |run: &Waiting| {
-            let since = |i: u64| u128::from((end - (run.arrived + self.cell_time * i)).0);
+            let since = |i: u64| u128::from((time - (run.arrived + self.cell_time * i)).0);
             (0..u64::from(run.n())).map(since).sum::<u128>()
         };
-        let in_service = u64::from(self.busy && self.free_at >= end);
+        let waited = self.queue_time + self.runs().map(waited).sum::<u128>();
+        // The cell in service, and those that were decided on ahead of time.
+        let (in_service, ahead) = if self.busy && self.free_at >= time {
+            let last_start = self.free_at.since(time + self.cell_time);
+            let cells = (self.free_at - time).0 / self.cell_time.0 + 1;
+            (cells, waits_after(last_start, self.cell_time))
+        } else {
+            (0, 0)
+        };
         let mut tally = PortTally {
             accepted: self.accepted,
             held: self.total + in_service,
             max_queue: self.max_queue,
-            queue_time: self.queue_time + self.runs().map(waited).sum::<u128>(),
+            queue_time: waited - ahead,
             ..PortTally::default()
         };
         for (class, queue) in tally.classes.iter_mut().zip(&self.queues) {
             class.max_queue = queue.max;
         }
         tally
+    }
+
+    /// From now on the largest queues are those from `time` on, before which everything has been handled.
+    pub fn restart_largest(&mut self, time: Time) {
+        self.begin_decided_before(time);
+        self.max_queue = self.total + self.ahead.total;
+        for class in 0..CLASSES {
+            self.queues[class].max = self.x(class);
+        }
     }
 }

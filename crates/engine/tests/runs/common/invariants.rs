@@ -127,11 +127,44 @@ pub fn port(port: &PortResult) -> Result<(), String> {
     must(sent <= port.sent_cells, || {
         format!("sent by classes: {port:?}")
     })?;
+    measured(port)?;
     let within = port
         .classes
         .iter()
         .all(|c| c.buffer_cells.is_none_or(|k| c.max_queue_cells <= k));
     must(within, || format!("a queue above its buffer: {port:?}"))
+}
+
+/// What a port counts in the measuring time is no more than in the whole run, and adds up.
+fn measured(port: &PortResult) -> Result<(), String> {
+    let loss = |ratio: f64| (0.0..=1.0).contains(&ratio);
+    must(loss(port.cell_loss_ratio), || format!("loss: {port:?}"))?;
+    let of_classes = port.classes.iter().map(|c| c.measured_arrived_cells);
+    let sums = of_classes.sum::<Option<u64>>() == port.measured_arrived_cells;
+    let of_classes = port.classes.iter().map(|c| c.measured_dropped_cells);
+    let sums = sums && of_classes.sum::<Option<u64>>() == port.measured_dropped_cells;
+    let counts = [
+        (port.measured_arrived_cells, port.arrived_cells),
+        (port.measured_sent_cells, port.sent_cells),
+        (port.measured_max_queue_cells, port.max_queue_cells),
+    ];
+    let less = counts
+        .iter()
+        .all(|&(part, all)| part.is_none_or(|part| part <= all));
+    let known = counts
+        .iter()
+        .all(|(part, _)| part.is_some() == port.can_queue);
+    must(sums && less && known, || format!("measured: {port:?}"))?;
+    let [Some(most), Some(mean), Some(ratio), Some(utilisation)] = [
+        port.measured_max_queue_cells.map(|cells| cells as f64),
+        port.measured_mean_queue_cells,
+        port.measured_cell_loss_ratio,
+        port.measured_utilisation,
+    ] else {
+        return must(!port.can_queue, || format!("measured: {port:?}"));
+    };
+    let keeps = mean <= most * (1.0 + NEARLY) && loss(ratio) && loss(utilisation);
+    must(keeps, || format!("measured: {port:?}"))
 }
 
 /// What a VC got is no more than what it sent.
