@@ -89,7 +89,9 @@ Grid = Annotated[
 StudyName = Annotated[
     str,
     declare.Argument(
-        help="Name of the study; see `cellyard study list`.", metavar="NAME", autocompletion=_beginning(_studies)
+        help="Name of the study (see `cellyard study list`), or the folder of one of your own.",
+        metavar="NAME",
+        autocompletion=_beginning(_studies),
     ),
 ]
 Tables = Annotated[list[str] | None, declare.Option("--table", help="Only this table; may be repeated.", metavar="T")]
@@ -473,7 +475,7 @@ def report(
         name,
         tables=table or [],
         where=pairs("--where", where),
-        out=out or Path(f"{name}-report"),
+        out=out or Path(f"{Path(name).absolute().name}-report"),
         overwrite=overwrite,
         store=store,
         on=on,

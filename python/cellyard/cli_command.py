@@ -63,14 +63,19 @@ def guarded(call: Callable[[], int | None]) -> int:
 
 
 def _fault(fault: BaseException) -> int:
-    """Tell of an error that no input should cause; its exit status."""
+    """Tell of an error that no input should cause, or that the modules of a user's study made; its exit status."""
+    from cellyard.user_study import place
+
     asked = os.environ.get(TRACEBACK, "") not in ("", "0")
     if asked:
         import traceback
 
         print("".join(traceback.format_exception(fault)), end="", file=sys.stderr)
-    how = "please report it with the command" if asked else f"please report it with what {TRACEBACK}=1 shows"
     what = ": ".join(filter(None, [type(fault).__name__, str(fault)]))
+    if where := place(fault):
+        told(f"{where}: {what}")
+        return USAGE
+    how = "please report it with the command" if asked else f"please report it with what {TRACEBACK}=1 shows"
     told(f"this is a fault in cellyard itself: {what}; {how}")
     return FAULT
 

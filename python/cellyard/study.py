@@ -2,13 +2,14 @@
 
 A study is a folder with ``study.toml`` (citation, shared values, what is assumed), ``tables/*.csv`` as published,
 ``scenario.py`` (a row of a table -> a scenario), ``claims.py`` (what the text says -> does it hold), ``figures.py``
-and, where a metric needs code of its own, ``metrics.py``.
+and, where a metric needs code of its own, ``metrics.py``. Those of Cellyard are beside this file, others wherever their user has them.
 """
 
 from __future__ import annotations
 
 import csv
 import importlib
+import os
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,11 +18,13 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from cellyard import user_study
 from cellyard.errors import ScenarioError, UsageError, unknown
 from cellyard.metrics import Measures
 from cellyard.metrics import read as read_measures
 from cellyard.results import RunResult, Totals
 from cellyard.scenario import Scenario
+from cellyard.terminal import printable
 
 if TYPE_CHECKING:
     from cellyard.cluster import Workers
@@ -251,11 +254,25 @@ class Study:
             for metric in table.metrics:
                 if metric not in measures.names:
                     raise unknown(f"{file}: table {table.name}: metric", metric, measures.names)
+        for metric in self.info.get("told", ()):
+            if metric not in measures.names:
+                raise unknown(f"{file}: told: metric", metric, measures.names)
         return measures
 
     def part(self, name: str) -> ModuleType:
         """One of the study's own modules: ``scenario``, ``claims``, ``answer``, ``figures`` or ``metrics``."""
-        return importlib.import_module(f"cellyard.studies.{self.folder.name}.{name}")
+        if self.folder.parent == FOLDER:
+            return importlib.import_module(f"cellyard.studies.{self.folder.name}.{name}")
+        return user_study.part(self.folder, name)
+
+    @property
+    def argument(self) -> str:
+        """What commands call it: its name, or its folder where it is not one of Cellyard's."""
+        return self.name if self.folder.parent == FOLDER else self.folder.name
+
+    def has_part(self, name: str) -> bool:
+        """Whether the study has that module."""
+        return (self.folder / f"{name}.py").exists()
 
     def second_column(self, table: Table, rows: Rows) -> tuple[Table, list[Row | None]] | None:
         """The table beside ``table`` in ``rows``, if there is one, and its row for each row of ``table``."""
@@ -268,18 +285,22 @@ class Study:
 
     @property
     def claims(self) -> tuple[Claim, ...]:
-        """What the text says, in order."""
-        return tuple(self.part("claims").CLAIMS)
+        """What the text says, in order; none if it has no ``claims.py``."""
+        return tuple(self.part("claims").CLAIMS) if self.has_part("claims") else ()
 
     @property
     def answer(self) -> tuple[Any, ...]:
         """Its answer, sentence by sentence (`cellyard.answer.Sentence`); none if it has no ``answer.py``."""
-        return tuple(self.part("answer").ANSWER) if (self.folder / "answer.py").exists() else ()
+        return tuple(self.part("answer").ANSWER) if self.has_part("answer") else ()
 
     def scenario(self, row: Row) -> Scenario:
         """The scenario of a row; raises `ScenarioError`, which names the row, when it is none."""
         try:
             made: Scenario = self.part("scenario").scenario(row, self.info["shared"])
+            if not isinstance(made, Scenario):
+                raise UsageError(
+                    f"{self.folder / 'scenario.py'}: scenario(row, shared) gives {type(made).__name__}, not a cellyard.Scenario"
+                )
         except ScenarioError as error:
             where = ", ".join(f"{name} = {value}" for name, value in row.parameters.items())
             named = [replace(p, text=f"{self.name}, table {row.table}, {where}: {p.text}") for p in error.problems]
@@ -306,12 +327,20 @@ def studies() -> dict[str, Study]:
     return found
 
 
-def load(name: str) -> Study:
-    """The study of that name; raises `UsageError` when there is none."""
+def load(name: str, *, beside: Path = Path()) -> Study:
+    """The study of that name, or in that folder, which is looked for ``beside``; raises `UsageError` when there is none."""
     known = studies()
-    if name not in known:
-        raise unknown("study", name, known)
-    return known[name]
+    if name in known:
+        return known[name]
+    folder = beside / name
+    if (folder / "study.toml").is_file():
+        info = user_study.read(folder)
+        if info["name"] in known:
+            raise UsageError(f"{folder / 'study.toml'}: name = {info['name']!r} is that of a study of Cellyard")
+        return Study(info["name"], folder.resolve(), info)
+    if folder.is_dir() or any(mark in name for mark in (os.sep, "/")):
+        raise UsageError(f"study {printable(name)}: there is no {printable(str(folder / 'study.toml'))}")
+    raise unknown("study", name, known)
 
 
 def select(study: Study, tables: Sequence[str] = (), where: Mapping[str, str] | Iterable[tuple[str, str]] = ()) -> Rows:
@@ -353,14 +382,29 @@ def _value(text: str) -> Value:
 def _read_table(study: Study, entry: Mapping[str, Any]) -> Table:
     metrics = tuple(entry["metrics"])
     doubts = [doubt for doubt in study.info.get("doubtful", ()) if doubt["table"] == entry["name"]]
+    path = study.folder / "tables" / entry["file"]
     rows = []
-    with (study.folder / "tables" / entry["file"]).open(encoding="utf-8", newline="") as file:
-        for record in csv.DictReader(file):
+    with path.open(encoding="utf-8", newline="") as file:
+        reader = csv.DictReader(file)
+        for record in reader:
+            if None in record or None in record.values():
+                columns = len(reader.fieldnames or ())
+                raise UsageError(f"{path}:{reader.line_num}: must have {columns} values, one for each column")
             note = record.pop("note", "") or ""
-            published = {m: float(text) if (text := record.pop(m, "")) else None for m in metrics}
+            published = {m: _published(record.pop(m, ""), f"{path}:{reader.line_num}: {m}") for m in metrics}
             parameters = {k: _value(v) for k, v in record.items()}
             row = Row(entry["name"], parameters, published, note, printed=entry.get("printed", PRINTED))
             doubtful = {m for doubt in doubts if row.matches(doubt["row"]) for m in doubt["metrics"]}
             rows.append(replace(row, doubtful=frozenset(doubtful)))
+    if not rows:
+        raise UsageError(f"{path}: has no rows")
     published, beside, text = entry.get("published", True), entry.get("beside"), entry.get("text", "")
     return Table(entry["name"], entry["title"], metrics, Rows(rows), published, beside, text)
+
+
+def _published(text: str, where: str) -> float | None:
+    """A published value; nothing where nothing was printed."""
+    try:
+        return float(text) if text else None
+    except ValueError:
+        raise UsageError(f"{where} = {text!r}: is no number") from None

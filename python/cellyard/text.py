@@ -89,6 +89,8 @@ def cell(value: Any) -> str:
 
     >>> [cell(v) for v in (0.12345, 0.0123456, 123.456, 12345.6, 1e-7, 0.0, 1234567, None, "lan")]
     ['0.123', '0.0123', '123.5', '12346', '1.00e-07', '0', '1234567', '', 'lan']
+    >>> cell(0.1), cell(0.1 - 1e-16), cell(99.99999)  # with the decimals of what it is rounded to
+    ('0.100', '0.100', '100.0')
     """
     if value is None:
         return ""
@@ -99,8 +101,13 @@ def cell(value: Any) -> str:
         return "0"
     if not 0.001 <= size < 1e9:
         return f"{value:.2e}"
-    decimals = next(decimals for least, decimals in _DECIMALS if size >= least)
+    decimals = _decimals(size)
+    decimals = _decimals(round(size, decimals))
     return f"{value:.{decimals}f}"
+
+
+def _decimals(size: float) -> int:
+    return next(decimals for least, decimals in _DECIMALS if size >= least)
 
 
 def told_time(seconds: float) -> str:

@@ -76,7 +76,7 @@ def _common(
     """What both pages tell."""
     far, nearer = outside(rows)
     return {
-        "assumed": study.info.get("assumed", ()),
+        "assumed": [{"tried": "", "effect": "", "reason": "", **item} for item in study.info.get("assumed", ())],
         "chosen": chosen,
         "citation": study.info["citation"],
         "document": document,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -76,7 +76,7 @@ def draw(study: Study, rows: Rows, files: FileSet) -> list[Picture]:
     """The figures of the study that ``rows`` suffice for, each also as two of ``files``: PNG, and PDF for print."""
     pictures = []
     started = told = time.monotonic()
-    drawings = list(study.part("figures").figures(study, rows))
+    drawings = list(drawable(study, rows))
     for drawing in drawings:
         drawn = drawing()
         png = plot.saved(drawn.figure, "png", dpi=160)
@@ -91,11 +91,17 @@ def draw(study: Study, rows: Rows, files: FileSet) -> list[Picture]:
     return pictures
 
 
+def drawable(study: Study, rows: Rows) -> Iterable[plot.Drawing]:
+    """What the study yields to be drawn of ``rows``; nothing if it has no ``figures.py``."""
+    found: Iterable[plot.Drawing] = study.part("figures").figures(study, rows) if study.has_part("figures") else ()
+    return found
+
+
 def left_out(study: Study, drawn: int) -> str:
     """That only some of the study's figures were drawn, in words; empty when all were."""
     anything = dict.fromkeys(study.measures.names, 0.0)
     rows = Rows(replace(row, simulated=anything) for table in study.tables.values() for row in table.rows)
-    of_all = len(list(study.part("figures").figures(study, rows)))
+    of_all = len(list(drawable(study, rows)))
     return (
         f"{drawn or 'None'} of the study's {of_all} figures: the others show rows that were not run."
         if drawn < of_all

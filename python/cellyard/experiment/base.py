@@ -42,7 +42,7 @@ def read(stated: Any, folder: Path, problems: Problems) -> tuple[Scenario | None
             return Scenario.read(folder / name), f"the file {name}"
         if kind == "example":
             return ready.scenario(name), f"the example {name}"
-        return _row(name, fields), f"a row of the study {name}"
+        return _row(name, fields, folder), f"a row of the study {name}"
     except ScenarioError as error:
         for problem in error.problems:
             problems.add(fields.at(kind), name, f"is no scenario that can be simulated: {problem.text}")
@@ -51,11 +51,11 @@ def read(stated: Any, folder: Path, problems: Problems) -> tuple[Scenario | None
     return None, ""
 
 
-def _row(name: str, fields: Fields) -> Scenario:
-    """The scenario of the one row that is named; raises `UsageError` where none or several are."""
+def _row(name: str, fields: Fields, folder: Path) -> Scenario:
+    """The scenario of the one row that is named, of a study or of one in ``folder``; raises `UsageError` where none or several are."""
     from cellyard.study import load, select
 
-    study = load(name)
+    study = load(name, beside=folder)
     table = fields.raw("table")
     row = fields.raw("row", {})
     if table is not None and not isinstance(table, str):

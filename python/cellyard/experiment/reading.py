@@ -390,7 +390,7 @@ def _labels(fields: Fields, values: Any) -> Sequence[str]:
         )
     for place, label in enumerate(labels):
         if not label.strip() or not label.isprintable() or label in labels[:place] or quantity(label):
-            allowed = "a text of its own for each value, and no number"
+            allowed = "a text of its own for each value, no number and no quantity"
             fields.problems.add((*fields.at("labels"), place), label, "cannot name a value", allowed=allowed)
     return tuple(labels)
 

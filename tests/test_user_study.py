@@ -1,0 +1,153 @@
+"""Studies in folders of their users: found, run, reported, and their mistakes told."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from cellyard import user_study
+from cellyard.errors import UsageError
+from cellyard.study import load, studies
+from conftest import ROOT, Cli
+
+PAGE = (ROOT / "docs/studies.md").read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def tcps(tmp_path: Path) -> Path:
+    """The study that the documentation shows, in a folder of its own, with short runs."""
+    folder = tmp_path / "tcps"
+    (folder / "tables").mkdir(parents=True)
+    section = PAGE.partition("## A study of your own\n")[2].partition("\n## ")[0]
+    for name, text in re.findall(r"`tcps/([\w./]+)`.*?```\w+\n(.*?)^```", section, re.M | re.S):
+        (folder / name).write_text(text.replace('"2 s"', '"200 ms"'), encoding="utf-8")
+    return folder
+
+
+def test_the_documented_study_runs_beside_what_was_published(tcps: Path, cli: Cli) -> None:
+    done = cli("study", "run", "./tcps", "--format", "json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["study"] == "ten-tcps" and found["claims"] == []
+    rows = {row["discard"]: row for row in found["rows"]}
+    assert {name: row["published"]["efficiency"] for name, row in rows.items()} == {
+        "tail-drop": 0.8,
+        "ppd": 0.9,
+        "epd": 1.0,
+    }
+    simulated = [rows[name]["simulated"]["efficiency"] for name in ("tail-drop", "ppd", "epd")]
+    assert simulated == sorted(simulated) and simulated[0] < simulated[2]
+
+
+def test_a_report_of_it_needs_neither_claims_nor_figures_and_stands_beside_it(
+    tcps: Path, cli: Cli, tmp_path: Path
+) -> None:
+    with (tcps / "study.toml").open("a") as file:
+        file.write('[[assumed]]\nwhat = "TCP"\nvalue = "Reno"\n')
+    done = cli("study", "report", tcps, "--replications", 2)
+    assert done.returncode == 0, done.stderr
+    assert "ten-tcps" in (tmp_path / "tcps-report/index.html").read_text()
+    assert "cellyard study report tcps`" in (tmp_path / "tcps-report/README.md").read_text()
+
+
+def test_its_modules_import_each_other_and_are_taken_where_they_exist(tcps: Path, cli: Cli) -> None:
+    (tcps / "helper.py").write_text("def share(run):\n    return run.totals.goodput_mbps / 141.333\n")
+    (tcps / "metrics.py").write_text(
+        "from . import helper\ndef metrics(run, row):\n    return {'share': helper.share(run)}\n"
+    )
+    (tcps / "claims.py").write_text(
+        "from cellyard.study import Verdict, claim\n"
+        "@claim('EPD gets most.', '1')\n"
+        "def epd(rows):\n"
+        "    best = max(rows, key=lambda row: row.simulated['share'])\n"
+        "    return Verdict(best['discard'] == 'epd', best['discard'])\n"
+        "CLAIMS = [epd]\n"
+    )
+    with (tcps / "study.toml").open("a") as file:
+        file.write('[metrics]\nown = ["share"]\n')
+    done = cli("study", "run", "tcps", "--format", "json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["claims"] == [{"text": "EPD gets most.", "holds": True, "evidence": "epd"}]
+    assert 0.5 < found["rows"][0]["simulated"]["share"] < 1
+
+
+def test_an_experiment_varies_a_row_of_a_study_beside_its_description(tcps: Path, cli: Cli) -> None:
+    (tcps.parent / "deep").mkdir()
+    (tcps.parent / "deep" / "buffer.toml").write_text(
+        'name = "buffer"\nreplications = 1\nmetrics = ["efficiency"]\n'
+        'base = { study = "../tcps", table = "1", row = { discard = "epd" } }\n'
+        '[[axis]]\npath = "switch.west.ubr.buffer"\nvalues = ["500 cells", "1000 cells"]\n'
+        '[question]\nkind = "table"\n'
+    )
+    done = cli("experiment", "run", "deep/buffer.toml")
+    assert done.returncode == 0 and "2 runs" in done.stdout, done.stderr
+
+
+def replaced(name: str, old: str, new: str) -> Callable[[Path], object]:
+    def change(folder: Path) -> None:
+        text = (folder / name).read_text()
+        assert old in text
+        (folder / name).write_text(text.replace(old, new))
+
+    return change
+
+
+def appended(name: str, text: str) -> Callable[[Path], object]:
+    return lambda folder: (folder / name).write_text((folder / name).read_text() + text)
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda folder: (folder / "scenario.py").unlink(), "tcps: has no scenario.py"),
+        (replaced("scenario.py", "def scenario(", "def scene("), "scenario.py: has no scenario"),
+        (replaced("scenario.py", "def scenario(", "def scenario(("), r"scenario.py:\d+: "),
+        (replaced("scenario.py", "import cellyard", "import nowhere"), "scenario.py:1: ModuleNotFoundError: "),
+        (replaced("scenario.py", 'row["packet_bytes"]', 'row["packet"]'), "scenario.py:5: KeyError: 'packet'"),
+        (replaced("scenario.py", "mss=f", "ms=f"), r"scenario.py:\d+: TypeError: .*'ms'"),
+        (replaced("scenario.py", "return cy.Scenario(", "return dict("), "gives dict, not a cellyard.Scenario"),
+        (replaced("scenario.py", '"20 us"', '"20"'), "ten-tcps, table 1, discard = tail-drop, .* has no unit"),
+        (replaced("study.toml", "year = 1995\n", ""), r"study.toml: \[citation\]: year is missing"),
+        (replaced("study.toml", 'name = "ten-tcps"', 'name = "ten/tcps"'), "study.toml: name = 'ten/tcps' names files"),
+        (replaced("study.toml", 'name = "ten-tcps"', 'name = "ubr-plus"'), "is that of a study of Cellyard"),
+        (replaced("study.toml", "question", "qestion"), "entry 'qestion' does not exist; did you mean 'question'"),
+        (replaced("study.toml", "printed", "rounded"), r"\[\[table\]\] 1: rounded is unknown"),
+        (replaced("study.toml", '["efficiency"]', '["eficiency"]'), "did you mean 'efficiency'"),
+        (replaced("study.toml", '["efficiency"]', '"efficiency"'), "metrics is no list"),
+        (appended("study.toml", "["), "study.toml: is no TOML: "),
+        (appended("tables/1.csv", "epd,1500,500,~1\n"), "1.csv:5: efficiency = '~1': is no number"),
+        (appended("tables/1.csv", "epd,1500,500,0,9\n"), "1.csv:5: must have 4 values"),
+        (lambda folder: (folder / "tables/1.csv").write_text("discard,efficiency\n"), "1.csv: has no rows"),
+        (lambda folder: (folder / "study.toml").unlink(), "there is no .*tcps/study.toml"),
+    ],
+)
+def test_a_mistake_is_told_with_its_file_and_status_2(
+    tcps: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch, change: Callable[[Path], object], told: str
+) -> None:
+    monkeypatch.delenv("CELLYARD_TRACEBACK", raising=False)
+    change(tcps)
+    done = cli("study", "run", "./tcps")
+    assert done.returncode == 2 and re.search(told, done.stderr), done.stderr
+    assert "Traceback" not in done.stderr and "fault in cellyard" not in done.stderr
+
+
+def test_a_metric_that_is_told_must_be_measured(tcps: Path) -> None:
+    replaced("study.toml", "[citation]", 'told = ["fairnes"]\n[citation]')(tcps)
+    with pytest.raises(UsageError, match="told: metric 'fairnes' does not exist; did you mean 'fairness'"):
+        _ = load(str(tcps)).measures
+
+
+def test_what_comes_with_cellyard_keeps_the_rules_and_its_names() -> None:
+    for name, study in studies().items():
+        assert user_study.read(study.folder)["name"] == name == load(name).argument
+
+
+def test_a_name_that_is_neither_a_study_nor_a_folder_is_told_what_there_is() -> None:
+    with pytest.raises(UsageError, match="study 'ubr-plu' does not exist; did you mean 'ubr-plus'"):
+        load("ubr-plu")
+    with pytest.raises(UsageError, match=r"there is no nowhere/study\.toml"):
+        load("./nowhere")
