@@ -3,6 +3,7 @@
 use crate::units::Time;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::hint::select_unpredictable;
 
 /// What happens at hosts. The order of the variants is the order at one instant. The index is a VC, a flow or a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -170,7 +171,7 @@ impl Earliest {
             }
             pair[i & 1] = node;
             let [left, right] = *pair;
-            node = if right.0 < left.0 { right } else { left };
+            node = select_unpredictable(right.0 < left.0, right, left);
             i /= 2;
         }
         self.root = node;

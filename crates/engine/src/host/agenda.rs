@@ -12,6 +12,7 @@ use crate::fabric::Fabric;
 use crate::flow::{FlowId, FlowKind};
 use crate::processing::FrameStage;
 use crate::units::Time;
+use std::hint::select_unpredictable;
 
 /// What can be due at the ends of a VC, in the order at one instant.
 #[derive(Clone, Copy, Debug)]
@@ -113,11 +114,10 @@ impl Agendas {
     /// The earliest event on an agenda, and its place.
     #[inline]
     fn earliest(&self, index: usize) -> (Time, usize) {
-        let mut first = (Time::NEVER, 0);
-        for (place, &time) in self.due[index].iter().enumerate() {
-            if time < first.0 {
-                first = (time, place);
-            }
+        let due = &self.due[index];
+        let mut first = (due[0], 0);
+        for (place, &time) in due.iter().enumerate().skip(1) {
+            first = select_unpredictable(time < first.0, (time, place), first);
         }
         first
     }
