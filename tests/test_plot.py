@@ -230,13 +230,29 @@ def test_segments_that_were_sent_again_or_lost_are_marked() -> None:
     run = cy.Scenario.read(str(ROOT / "examples/lossy-link.toml")).run().only
     figure: Any = plot.over_time(run.series, trace=run.trace)
     marked = {line.get_label(): line for line in figure.axes[0].lines}
-    assert list(marked) == ["tcp", "tcp sent again", "tcp lost"]
+    assert list(marked) == ["tcp", "tcp sent again", "tcp lost", "tcp acknowledged"]
     # Frames 14, 24, 26 and 28 of 1000 bytes are lost, and each is sent again once.
     assert marked["tcp lost"].get_ydata().tolist() == [14000, 24000, 26000, 28000]
     assert marked["tcp sent again"].get_ydata().tolist() == [14000, 24000, 26000, 28000]
     assert (marked["tcp lost"].get_xdata() < marked["tcp sent again"].get_xdata()).all()
     without: Any = plot.over_time(run.series)
-    assert [line.get_label() for line in without.axes[0].lines] == ["tcp", "tcp sent again"]
+    assert [line.get_label() for line in without.axes[0].lines] == ["tcp", "tcp sent again", "tcp acknowledged"]
+
+
+def test_what_is_acknowledged_is_drawn_among_the_segments_and_round_trips_are_dots() -> None:
+    sequence, acknowledged = (
+        recorded("sequence", "vc", [1, 2], [0, 500]),
+        recorded("acknowledged", "vc", [0, 2], [0, 500]),
+    )
+    rtt = recorded("rtt", "vc", [2, 3, 4], [0.1, 0.2, 0.3])
+    figure: Any = plot.over_time([acknowledged, rtt, sequence], window=(2.5, 9))
+    first, second = figure.axes
+    assert [line.get_label() for line in first.lines] == ["vc acknowledged", "vc"]
+    assert first.lines[0].get_linestyle() == "-" and first.lines[0].get_drawstyle() == "steps-post"
+    assert second.lines[0].get_linestyle() == "None"
+    assert second.lines[0].get_xydata().tolist() == [[3, 0.2], [4, 0.3]]
+    (alone,) = cast(Any, plot.over_time([acknowledged])).axes
+    assert alone.get_ylabel().startswith("acknowledged") and alone.lines[0].get_label() == "vc"
 
 
 def test_a_window_shows_what_is_in_it_with_lines_up_to_its_edges() -> None:

@@ -1229,6 +1229,71 @@ class SequenceProbe(Component):
 
 
 @dataclass(frozen=True, kw_only=True)
+class AcknowledgedProbe(Component):
+    """First byte that the sender of a TCP has no ACK for, in the numbers of `sequence`: snd_una.
+
+    Fields:
+        of: The VC, or a group of them; `vc` means all that have no name of their own. Allowed: the name of a vc.
+            Required.
+        interval: Sampling interval. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks. Default: every
+            change is recorded, from the start to the end of the run.
+    """
+
+    TAG: ClassVar[Mapping[str, str]] = {"what": "acknowledged"}
+
+    of: str
+    interval: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class FlightProbe(Component):
+    """FlightSize of a TCP (RFC 5681, section 2), bytes: sent, and not acknowledged by a cumulative ACK.
+
+    Fields:
+        of: The VC, or a group of them; `vc` means all that have no name of their own. Allowed: the name of a vc.
+            Required.
+        interval: Sampling interval. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks. Default: every
+            change is recorded, from the start to the end of the run.
+    """
+
+    TAG: ClassVar[Mapping[str, str]] = {"what": "flight"}
+
+    of: str
+    interval: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class RttProbe(Component):
+    """Each round-trip time that a TCP measures, when its ACK comes, s: the time itself, of which the estimator may see whole ticks only.
+
+    Fields:
+        of: The VC, or a group of them; `vc` means all that have no name of their own. Allowed: the name of a vc.
+            Required.
+    """
+
+    TAG: ClassVar[Mapping[str, str]] = {"what": "rtt"}
+
+    of: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class RtoProbe(Component):
+    """Retransmission timeout of a TCP, s: back-off included, in whole ticks of its timer.
+
+    Fields:
+        of: The VC, or a group of them; `vc` means all that have no name of their own. Allowed: the name of a vc.
+            Required.
+        interval: Sampling interval. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks. Default: every
+            change is recorded, from the start to the end of the run.
+    """
+
+    TAG: ClassVar[Mapping[str, str]] = {"what": "rto"}
+
+    of: str
+    interval: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class DeliveredProbe(Component):
     """Bytes of frames delivered in order since the start.
 
@@ -1459,6 +1524,10 @@ Probe: TypeAlias = (
     | CwndProbe
     | SsthreshProbe
     | SequenceProbe
+    | AcknowledgedProbe
+    | FlightProbe
+    | RttProbe
+    | RtoProbe
     | DeliveredProbe
     | GoodputProbe
     | AcrProbe
@@ -1530,6 +1599,7 @@ SCENARIO_KEYS: Mapping[str, str] = {
 
 __all__ = [
     "Abr",
+    "AcknowledgedProbe",
     "AcrProbe",
     "AtmRed",
     "AverageQueueProbe",
@@ -1553,6 +1623,7 @@ __all__ = [
     "Fba",
     "Feedback",
     "Fifo",
+    "FlightProbe",
     "FrameDropFromFront",
     "Gcra",
     "GcraEpd",
@@ -1577,6 +1648,8 @@ __all__ = [
     "Queue",
     "QueueProbe",
     "RelativeRate",
+    "RtoProbe",
+    "RttProbe",
     "Scheduler",
     "SelectiveDrop",
     "SequenceProbe",

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from io import BytesIO
-from math import isfinite
+from math import inf, isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
@@ -56,6 +56,8 @@ MOST_LABELS = 12
 PORTS = frozenset({"queue", "drops", "link-share", "credit", "average-queue"})
 #: Sums over intervals are told at the interval's end; everything else holds from its time on.
 WHERE: Mapping[str, Literal["pre"]] = {"goodput": "pre", "link-share": "pre", "drops": "pre"}
+#: What is drawn in the panel of another kind, where that was recorded too.
+JOINED = {"acknowledged": "sequence"}
 
 #: How names of files end that a figure is written to.
 KINDS = (".png", ".svg", ".pdf")
@@ -204,6 +206,8 @@ def over_time(
 ) -> Figure:
     """One panel per kind of series, from top to bottom over the same time, a line for each VC, port or class.
 
+    What is acknowledged is drawn among the segments where both were recorded: a time-sequence diagram.
+
     A VC has one colour in all panels, and another than the port of which a panel shows both; lines of one colour in a panel differ.
     The figure has the look of `style`, wherever it is made. Among segments, a ring marks one that was sent again and a cross one that
     lost a cell, as far as ``trace`` tells. ``window`` is the first and the last second shown, all by default. Raises `UsageError` without
@@ -222,7 +226,9 @@ def over_time(
 def _over_time(series: Sequence[Series], trace: Sequence[DroppedCell], window: Window) -> Figure:
     from matplotlib.ticker import StrMethodFormatter
 
-    kinds = list(dict.fromkeys((one.what, one.unit) for one in series))
+    recorded = {one.what for one in series}
+    panel_of = {what: onto if onto in recorded else what for what, onto in JOINED.items()}
+    kinds = list(dict.fromkeys((panel_of.get(one.what, one.what), one.unit) for one in series))
     whose = dict.fromkeys((_of_vc(one), _whose(one)) for one in series)
     ports = [key for key in whose if not key[0]]
     # VCs and ports are counted apart, unless a panel shows both.
@@ -233,18 +239,23 @@ def _over_time(series: Sequence[Series], trace: Sequence[DroppedCell], window: W
     figure = empty(7.2, 0.6 + 2.0 * len(kinds))
     panels = figure.subplots(len(kinds), 1, sharex=True, squeeze=False)[:, 0]
     for axes, (what, unit) in zip(panels, kinds, strict=True):
-        chosen = [one for one in series if one.what == what]
+        chosen = [one for one in series if panel_of.get(one.what, one.what) == what]
         looks = set[tuple[str, str]]()
         for one in chosen:
             number = numbers[_of_vc(one), _whose(one)]
             colour = COLOURS[number % len(COLOURS)]
-            dashes = DASHES[number // len(COLOURS) % len(DASHES)]
-            dashes = next((own for own in (dashes, *DASHES) if (colour, own) not in looks), dashes)
-            looks.add((colour, dashes))
             label = " ".join(part for part in (one.of, one.service_class, one.vc) if part)
-            if what == "sequence":
+            if one.what != what:
+                label = f"{label} {one.what}"
+            if one.what == "sequence":
                 _segments(axes, one, trace, window, label=label, colour=colour)
+            elif one.what == "rtt":
+                inside = _inside(one, window)
+                axes.plot(one.time_s[inside], one.value[inside], ".", label=label, color=colour, markersize=3)
             else:
+                dashes = DASHES[number // len(COLOURS) % len(DASHES)]
+                dashes = next((own for own in (dashes, *DASHES) if (colour, own) not in looks), dashes)
+                looks.add((colour, dashes))
                 time, value = _shown(*_whole(one, end), window)
                 # The fewer points a line has, the higher it lies: one that changes with every cell would hide the others.
                 above = 2 + 1 / (1 + len(time))
@@ -363,6 +374,12 @@ def _shown(time: Any, value: Any, window: Window) -> tuple[Any, Any]:
     return time[begin:end], value[begin:end]
 
 
+def _inside(one: Series, window: Window) -> Any:
+    """Whether each point lies in the window."""
+    first, last = window
+    return (one.time_s >= (0 if first is None else first)) & (one.time_s <= (inf if last is None else last))
+
+
 def _segments(
     axes: Axes,
     one: Series,
@@ -385,8 +402,7 @@ def _segments(
             {cell.frame for cell in trace if cell.vc == one.of and cell.direction == "data" and cell.frame < len(lost)}
         )
     ] = True
-    first, last = window
-    inside = (one.time_s >= (0 if first is None else first)) & (one.time_s <= (np.inf if last is None else last))
+    inside = _inside(one, window)
     axes.plot(one.time_s[inside], one.value[inside], ".", label=label, color=colour, markersize=2)
     for chosen, marker, size, text in ((again, "o", 5.5, "sent again"), (lost, "x", 5.0, "lost")):
         if (chosen & inside).any():

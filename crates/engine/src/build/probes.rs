@@ -113,6 +113,10 @@ impl Plan<'_> {
                 Observable::Cwnd
                 | Observable::Ssthresh
                 | Observable::Sequence
+                | Observable::Acknowledged
+                | Observable::Flight
+                | Observable::Rtt
+                | Observable::Rto
                 | Observable::Delivered
                 | Observable::Goodput
                 | Observable::Acr
@@ -160,11 +164,15 @@ impl Plan<'_> {
                     Source::Frames(frames) => frames.state(state),
                     Source::Cells(_) => None,
                 };
-                VcWatch::State(state, Steps::new(spec.interval, value.unwrap_or(0) as f64))
+                VcWatch::State(state, Steps::new(spec.interval, value.unwrap_or(0.0)))
             };
             let watch = match spec.what {
                 Observable::Cwnd => state(SourceState::Cwnd),
                 Observable::Ssthresh => state(SourceState::Ssthresh),
+                Observable::Acknowledged => state(SourceState::Acknowledged),
+                Observable::Flight => state(SourceState::Flight),
+                Observable::Rto => state(SourceState::Rto),
+                Observable::Rtt => VcWatch::Rtt(0, Points::default()),
                 Observable::Delivered => VcWatch::Delivered(Steps::new(spec.interval, 0.0)),
                 Observable::Sequence => VcWatch::Sequence(Points::default()),
                 Observable::Acr => VcWatch::Acr(Steps::new(spec.interval, acr_mbps)),

@@ -20,6 +20,8 @@ pub enum VcWatch {
     HostQueue(Steps),
     /// First byte of each data frame offered.
     Sequence(Points),
+    /// Round-trip times, seconds, and how many of them were seen.
+    Rtt(u64, Points),
 }
 
 impl VcWatch {
@@ -31,7 +33,7 @@ impl VcWatch {
             | VcWatch::Acr(steps)
             | VcWatch::HostQueue(steps) => steps.finish(end),
             VcWatch::Goodput(sum) => sum.until(end),
-            VcWatch::Sequence(_) => {}
+            VcWatch::Sequence(_) | VcWatch::Rtt(..) => {}
         }
     }
 
@@ -43,7 +45,7 @@ impl VcWatch {
             | VcWatch::Acr(steps)
             | VcWatch::HostQueue(steps) => &mut steps.out,
             VcWatch::Goodput(sum) => &mut sum.out,
-            VcWatch::Sequence(points) => points,
+            VcWatch::Sequence(points) | VcWatch::Rtt(_, points) => points,
         }
     }
 }
@@ -79,8 +81,16 @@ impl VcProbe {
                     sequence.points.extend(points);
                 }
                 VcWatch::State(state, steps) => {
-                    if let Some(bytes) = source.state(*state) {
-                        steps.set(now, bytes as f64);
+                    if let Some(value) = source.state(*state) {
+                        steps.set(now, value);
+                    }
+                }
+                VcWatch::Rtt(seen, rtts) => {
+                    if let Some((measured, last)) = source.last_rtt()
+                        && measured > *seen
+                    {
+                        *seen = measured;
+                        rtts.points.push((now, last.as_seconds()));
                     }
                 }
                 _ => {}

@@ -80,6 +80,26 @@ pub(super) static PROBE: &[Component] = &[
         &[VC],
     ),
     probe(
+        "acknowledged",
+        "First byte that the sender of a TCP has no ACK for, in the numbers of `sequence`: snd_una.",
+        &[VC, SAMPLING],
+    ),
+    probe(
+        "flight",
+        "FlightSize of a TCP (RFC 5681, section 2), bytes: sent, and not acknowledged by a cumulative ACK.",
+        &[VC, SAMPLING],
+    ),
+    probe(
+        "rtt",
+        "Each round-trip time that a TCP measures, when its ACK comes, s: the time itself, of which the estimator may see whole ticks only.",
+        &[VC],
+    ),
+    probe(
+        "rto",
+        "Retransmission timeout of a TCP, s: back-off included, in whole ticks of its timer.",
+        &[VC, SAMPLING],
+    ),
+    probe(
         "delivered",
         "Bytes of frames delivered in order since the start.",
         &[VC, SAMPLING],

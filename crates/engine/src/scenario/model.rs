@@ -434,6 +434,14 @@ pub enum Observable {
     Ssthresh,
     /// First byte of each segment that a TCP sends, in bytes; a retransmission goes back.
     Sequence,
+    /// First byte that a TCP's sender has no ACK for.
+    Acknowledged,
+    /// Bytes that a TCP has sent and has no ACK for.
+    Flight,
+    /// Each round-trip time that a TCP measures, seconds.
+    Rtt,
+    /// Retransmission timeout of a TCP, seconds.
+    Rto,
     /// Bytes of frames delivered in order since the start.
     Delivered,
     /// Bytes delivered per interval of a VC, as Mb/s.
@@ -462,6 +470,10 @@ impl Observable {
             Observable::Cwnd => ("cwnd", "bytes"),
             Observable::Ssthresh => ("ssthresh", "bytes"),
             Observable::Sequence => ("sequence", "bytes"),
+            Observable::Acknowledged => ("acknowledged", "bytes"),
+            Observable::Flight => ("flight", "bytes"),
+            Observable::Rtt => ("rtt", "s"),
+            Observable::Rto => ("rto", "s"),
             Observable::Delivered => ("delivered", "bytes"),
             Observable::Goodput => ("goodput", "Mb/s"),
             Observable::Acr => ("acr", "Mb/s"),

@@ -218,7 +218,13 @@ impl Traffic {
     /// Why a VC that sends this has no `what` to record, and of which VCs there is one; `None` if it has.
     pub(crate) fn lacks(&self, what: Observable) -> Option<[&'static str; 2]> {
         let (has, why) = match what {
-            Observable::Cwnd | Observable::Ssthresh | Observable::Sequence => (
+            Observable::Cwnd
+            | Observable::Ssthresh
+            | Observable::Sequence
+            | Observable::Acknowledged
+            | Observable::Flight
+            | Observable::Rtt
+            | Observable::Rto => (
                 self.tcp().is_some(),
                 ["it is no TCP", "a VC with TCP traffic"],
             ),

@@ -85,6 +85,10 @@ fn probes(scenario: &Scenario) -> Vec<Probe> {
             probe(Observable::Cwnd, &vc.name, interval),
             probe(Observable::Ssthresh, &vc.name, interval),
             probe(Observable::Sequence, &vc.name, None),
+            probe(Observable::Acknowledged, &vc.name, None),
+            probe(Observable::Flight, &vc.name, interval),
+            probe(Observable::Rtt, &vc.name, None),
+            probe(Observable::Rto, &vc.name, None),
             probe(Observable::Delivered, &vc.name, interval),
         ];
         let of_abr = [

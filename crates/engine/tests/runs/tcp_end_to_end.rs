@@ -366,3 +366,58 @@ fn both_ways_share_the_vc_and_keep_their_own_books() {
     let frames = [0, 1].map(|flow| tally.flows[flow].frames_sent);
     assert_eq!(frames, [vc.sender.segments + back.sender.segments; 2]);
 }
+
+/// What probes tell of the sender is what its segments and the rules say: Vanilla, one loss, one timeout.
+#[test]
+fn probes_of_the_sender_agree_with_each_other_and_with_the_rules() {
+    let tcp = TcpParams {
+        file_size: Some(SEGMENTS * MSS),
+        ..params(Recovery::Vanilla)
+    };
+    let initial = tcp.initial_rto.as_seconds();
+    let mut net = scenario(tcp, ONE, 8);
+    let watched = [
+        Observable::Sequence,
+        Observable::Acknowledged,
+        Observable::Flight,
+        Observable::Rtt,
+        Observable::Rto,
+    ];
+    net.probes = watched.map(|what| probe(what, None)).into();
+    let series = result(&net).series;
+    let [sequence, acknowledged, flight, rtt, rto] = &series[..] else {
+        panic!("a series for each probe");
+    };
+
+    assert!(acknowledged.value.is_sorted());
+    assert_eq!(acknowledged.value.last(), Some(&((SEGMENTS * MSS) as f64)));
+    // FlightSize is what was sent and is not acknowledged, be it sent again or not.
+    for (&now, &bytes) in flight.time_s.iter().zip(&flight.value) {
+        let sent = sequence.time_s.partition_point(|&t| t <= now);
+        let sent = sequence.value[..sent].iter().copied().reduce(f64::max);
+        let sent = sent.map_or(0.0, |first| first + MSS as f64);
+        let at = acknowledged.time_s.partition_point(|&t| t <= now) - 1;
+        assert_eq!(bytes, sent - acknowledged.value[at], "at {now} s");
+    }
+    // The window in which a segment is lost.
+    assert_eq!(
+        flight.value.iter().copied().reduce(f64::max),
+        Some(16_000.0)
+    );
+
+    // A segment of 22 cells and an ACK of 2 on the empty path; then each waits behind the others of its window.
+    let empty = 24.0 * 424.0 / 932_800.0 + 0.2;
+    assert!((rtt.value[0] - empty).abs() < 1e-9, "{}", rtt.value[0]);
+    assert_eq!(rtt.time_s[0], rtt.value[0]);
+    assert!(
+        rtt.value
+            .iter()
+            .all(|&s| s >= rtt.value[0] && s < empty + 0.16)
+    );
+    // One segment is timed at a time.
+    let apart = rtt.time_s.windows(2).zip(&rtt.value[1..]);
+    assert!(apart.into_iter().all(|(t, &s)| t[1] - t[0] >= s - 1e-9));
+
+    // The first sample, the timeout, and the first sample after it.
+    assert_eq!(rto.value[..4], [initial, 1.0, 2.0, 1.0]);
+}

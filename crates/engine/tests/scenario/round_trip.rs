@@ -368,12 +368,16 @@ fn probes() -> impl Strategy<Value = Vec<Probe>> {
         Observable::Delivered,
         Observable::Cwnd,
         Observable::Ssthresh,
+        Observable::Acknowledged,
+        Observable::Flight,
+        Observable::Rto,
         Observable::Acr,
         Observable::HostQueue,
     ];
     let of_vc = prop_oneof![
         1 => Just((Observable::Trace, None)),
         1 => Just((Observable::Sequence, None)),
+        1 => Just((Observable::Rtt, None)),
         4 => (sample::select(SAMPLED_OF_VC), option::of(span(100))),
         1 => span(100).prop_map(|i| (Observable::Goodput, Some(i)))
     ]
@@ -547,9 +551,13 @@ fn with_listeners(vcs: &[Vc], switches: &mut [Switch], links: &mut [Link]) {
 /// Whether the VC, or the port of the switch, has what a probe records: the reader refuses the others.
 fn is_there(probe: &Probe, vc: &Vc, port: &Link, switch: &Switch) -> bool {
     match probe.what {
-        Observable::Cwnd | Observable::Ssthresh | Observable::Sequence => {
-            matches!(vc.traffic, Traffic::Tcp(_))
-        }
+        Observable::Cwnd
+        | Observable::Ssthresh
+        | Observable::Sequence
+        | Observable::Acknowledged
+        | Observable::Flight
+        | Observable::Rtt
+        | Observable::Rto => matches!(vc.traffic, Traffic::Tcp(_)),
         Observable::Delivered | Observable::Goodput => vc.traffic.carries() == Carries::Frames,
         Observable::Acr | Observable::HostQueue => vc.abr.is_some(),
         Observable::Credit => {

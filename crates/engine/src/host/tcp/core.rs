@@ -61,6 +61,9 @@ pub(super) struct Core {
     timed_seq: u64,
     timed_at: Time,
     timed_tick: u64,
+    /// How many round trips were measured, on all connections, and the last of them.
+    round_trips: u64,
+    round_trip: Span,
 }
 
 impl Core {
@@ -92,6 +95,8 @@ impl Core {
             timed_seq: NOT_TIMED,
             timed_at: Time::ZERO,
             timed_tick: 0,
+            round_trips: 0,
+            round_trip: Span::ZERO,
             dup_acks: 0,
             dupack_threshold: params.dupack_threshold,
             counters: SenderCounters::default(),
@@ -169,6 +174,21 @@ impl Core {
         }
     }
 
+    /// Retransmission timeout, back-off included.
+    pub fn rto(&self) -> Span {
+        self.grid.length_of(self.rtt.rto())
+    }
+
+    /// How many round-trip times were measured, and the last of them; `None` before the first.
+    pub fn last_rtt(&self) -> Option<(u64, Span)> {
+        (self.round_trips > 0).then_some((self.round_trips, self.round_trip))
+    }
+
+    /// What was sent and not acknowledged, bytes (RFC 5681, section 2, FlightSize).
+    pub fn flight(&self) -> u64 {
+        self.snd_max - self.snd_una
+    }
+
     /// Moves snd_una to `ack`, takes the round-trip sample, restarts the timer; returns the bytes acknowledged.
     #[inline]
     pub fn acknowledge(&mut self, now: Time, ack: u64) -> u64 {
@@ -177,7 +197,9 @@ impl Core {
         self.snd_nxt = self.snd_nxt.max(ack);
         if ack > self.timed_seq {
             let ticks = self.grid.passed() - self.timed_tick;
-            self.rtt.sample(ticks, now.since(self.timed_at), &self.grid);
+            self.round_trips += 1;
+            self.round_trip = now.since(self.timed_at);
+            self.rtt.sample(ticks, self.round_trip, &self.grid);
             self.beyond_next = self.grid.beyond_next(self.rtt.rto());
             self.timed_seq = NOT_TIMED;
         }
@@ -207,8 +229,7 @@ impl Core {
 
     /// Half of what was sent and not acknowledged, at least two segments (RFC 5681 equation 4).
     pub fn half_flight(&self) -> f64 {
-        let flight = (self.snd_max - self.snd_una) as f64;
-        (flight / 2.0).max(2.0 * self.mss as f64)
+        (self.flight() as f64 / 2.0).max(2.0 * self.mss as f64)
     }
 
     /// Starts the timer anew, or stops it when nothing is outstanding.

@@ -54,6 +54,11 @@ impl Grid {
         Span(n.saturating_sub(1).saturating_mul(self.granularity))
     }
 
+    /// How long `n` ticks take.
+    pub fn length_of(&self, n: u64) -> Span {
+        Span(n.saturating_mul(self.granularity))
+    }
+
     /// `length` in ticks, rounded up.
     pub fn ticks_of(&self, length: Span) -> u64 {
         length.0.div_ceil(self.granularity)

@@ -212,6 +212,26 @@ impl Sender {
         self.core.ssthresh as u64
     }
 
+    /// First byte not acknowledged: snd_una.
+    pub fn acknowledged(&self) -> u64 {
+        self.core.snd_una
+    }
+
+    /// What was sent and not acknowledged, bytes (RFC 5681, section 2, FlightSize).
+    pub fn flight(&self) -> u64 {
+        self.core.flight()
+    }
+
+    /// Retransmission timeout, back-off included.
+    pub fn rto(&self) -> Span {
+        self.core.rto()
+    }
+
+    /// How many round-trip times were measured, and the last of them; `None` before the first.
+    pub fn last_rtt(&self) -> Option<(u64, Span)> {
+        self.core.last_rtt()
+    }
+
     /// What was counted since the start.
     pub fn counters(&self) -> SenderCounters {
         self.core.counted()

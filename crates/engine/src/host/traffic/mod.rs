@@ -79,13 +79,19 @@ pub struct Delivery {
     pub cells: u32,
 }
 
-/// A state of a source that a probe can record, in bytes.
+/// A state of a source that a probe can record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SourceState {
-    /// cwnd.
+    /// cwnd, bytes.
     Cwnd,
-    /// ssthresh.
+    /// ssthresh, bytes.
     Ssthresh,
+    /// First byte that is not acknowledged.
+    Acknowledged,
+    /// Bytes that are sent and not acknowledged.
+    Flight,
+    /// Retransmission timeout, seconds.
+    Rto,
 }
 
 /// What a source of frames does, both its ends. Frames of a flow are numbered in the order in which they are offered.
@@ -104,7 +110,12 @@ pub trait FrameSource {
     fn deadline(&self, end: End) -> Time;
 
     /// A state for probes; `None` for one that it has not.
-    fn state(&self, what: SourceState) -> Option<u64>;
+    fn state(&self, what: SourceState) -> Option<f64>;
+
+    /// How many round-trip times it has measured, and the last of them; `None` before the first.
+    fn last_rtt(&self) -> Option<(u64, Span)> {
+        None
+    }
 
     /// What it has counted.
     fn counters(&self) -> SenderCounters;

@@ -8,7 +8,7 @@ use super::udp::Udp;
 use super::{Delivery, End, FrameSource, Outbox, SourceState};
 use crate::flow::FlowKind;
 use crate::tally::{Back, SenderCounters, Transfer};
-use crate::units::Time;
+use crate::units::{Span, Time};
 use enum_dispatch::enum_dispatch;
 
 /// A source that is no plain TCP.
@@ -54,8 +54,12 @@ impl FrameSource for Other {
         self.0.deadline(end)
     }
 
-    fn state(&self, what: SourceState) -> Option<u64> {
+    fn state(&self, what: SourceState) -> Option<f64> {
         self.0.state(what)
+    }
+
+    fn last_rtt(&self) -> Option<(u64, Span)> {
+        self.0.last_rtt()
     }
 
     fn counters(&self) -> SenderCounters {

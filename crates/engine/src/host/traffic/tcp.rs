@@ -118,6 +118,17 @@ impl Tcp {
     }
 }
 
+/// A state of a sender for probes.
+pub(super) fn state(sender: &Sender, what: SourceState) -> f64 {
+    match what {
+        SourceState::Cwnd => sender.cwnd() as f64,
+        SourceState::Ssthresh => sender.ssthresh() as f64,
+        SourceState::Acknowledged => sender.acknowledged() as f64,
+        SourceState::Flight => sender.flight() as f64,
+        SourceState::Rto => sender.rto().as_seconds(),
+    }
+}
+
 /// Segments of equal length, each of which begins where the one before ends.
 #[derive(Clone, Copy, Debug)]
 struct Stretch {
@@ -246,11 +257,12 @@ impl FrameSource for Tcp {
         }
     }
 
-    fn state(&self, what: SourceState) -> Option<u64> {
-        Some(match what {
-            SourceState::Cwnd => self.sender.cwnd(),
-            SourceState::Ssthresh => self.sender.ssthresh(),
-        })
+    fn state(&self, what: SourceState) -> Option<f64> {
+        Some(state(&self.sender, what))
+    }
+
+    fn last_rtt(&self) -> Option<(u64, Span)> {
+        self.sender.last_rtt()
     }
 
     fn counters(&self) -> SenderCounters {

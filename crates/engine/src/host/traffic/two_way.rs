@@ -3,6 +3,7 @@
 //! What leaves one end is one flow, as it is one VC for the network: data of its own connection and ACKs of the other one follow each
 //! other frame by frame. Nothing is piggybacked. At one instant an end's retransmission timer goes before its delayed ACK.
 
+use super::tcp::state;
 use super::{Delivery, End, FrameSource, Offered, Outbox, SourceState};
 use crate::aal5::{ACK_CELLS, cells_of_segment};
 use crate::flow::FlowKind;
@@ -187,11 +188,12 @@ impl FrameSource for TwoWay {
         sender.deadline().min(receiver.deadline())
     }
 
-    fn state(&self, what: SourceState) -> Option<u64> {
-        Some(match what {
-            SourceState::Cwnd => self.there.sender.cwnd(),
-            SourceState::Ssthresh => self.there.sender.ssthresh(),
-        })
+    fn state(&self, what: SourceState) -> Option<f64> {
+        Some(state(&self.there.sender, what))
+    }
+
+    fn last_rtt(&self) -> Option<(u64, Span)> {
+        self.there.sender.last_rtt()
     }
 
     fn counters(&self) -> SenderCounters {

@@ -60,7 +60,7 @@ impl FrameSource for Udp {
         Time::NEVER
     }
 
-    fn state(&self, _: SourceState) -> Option<u64> {
+    fn state(&self, _: SourceState) -> Option<f64> {
         None
     }
 

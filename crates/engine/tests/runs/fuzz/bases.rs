@@ -45,6 +45,19 @@ fn probes(net: &Scenario) -> Vec<Probe> {
     let mut probes = vec![probe(Observable::Goodput, &net.vcs[0].name, interval)];
     probes.extend(port.map(|port| probe(Observable::Queue, &port.name, None)));
     probes.extend(port.map(|port| probe(Observable::Drops, &port.name, interval)));
+    let tcp = net
+        .vcs
+        .iter()
+        .find(|vc| matches!(vc.traffic, Traffic::Tcp(_)));
+    const OF_TCP: &[Observable] = &[
+        Observable::Acknowledged,
+        Observable::Flight,
+        Observable::Rtt,
+        Observable::Rto,
+    ];
+    for &what in OF_TCP {
+        probes.extend(tcp.map(|vc| probe(what, &vc.name, None)));
+    }
     probes
 }
 
