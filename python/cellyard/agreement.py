@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from cellyard.ranges import share_inside
-from cellyard.study import Row, Rows, Study
+from cellyard.rows import Row, Rows
+from cellyard.study import Study
 
 
 def summary(study: Study, rows: Rows) -> dict[str, dict[str, Any]]:

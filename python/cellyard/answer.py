@@ -11,7 +11,8 @@ from typing import Any
 from cellyard.agreement import agreement, told_metrics
 from cellyard.errors import UsageError
 from cellyard.ranges import share_inside
-from cellyard.study import Row, Rows, Study
+from cellyard.rows import Row, Rows
+from cellyard.study import Study
 from cellyard.text import range_name
 
 #: Means of a factor's values that lie this far apart decide; less than the second hardly matters.

@@ -10,15 +10,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cellyard.errors import UsageError, unknown
 from cellyard.metric_path import MetricPath, Number, metric_path
 from cellyard.result_part import ResultPart
 from cellyard.results import RunResult, Totals, VcResult
-
-if TYPE_CHECKING:
-    from cellyard.study import Row
+from cellyard.rows import Row
 
 #: Totals that are measured unless the study names others.
 METRICS = (

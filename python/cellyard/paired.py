@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from statistics import fmean, stdev
 from typing import NamedTuple
 
-from cellyard.study import Row
+from cellyard.rows import Row
 
 #: How sure an interval is.
 CONFIDENCE = 0.95

@@ -11,7 +11,7 @@ from math import inf
 from typing import TYPE_CHECKING, Any
 
 from cellyard.plot import COLOURS, MARKERS, PUBLISHED, as_written, legend, panels_grid, zero_at_the_bottom
-from cellyard.study import Row, Rows
+from cellyard.rows import Row, Rows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

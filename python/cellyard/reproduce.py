@@ -14,7 +14,8 @@ from cellyard.batch import Job, run_jobs
 from cellyard.limits import MOST_REPLICATIONS, whole
 from cellyard.metrics import RowMetrics
 from cellyard.ranges import interval, mean, median, whole_count
-from cellyard.study import Row, Rows, Study
+from cellyard.rows import Row, Rows
+from cellyard.study import Study
 
 if TYPE_CHECKING:
     from cellyard.cluster import Workers

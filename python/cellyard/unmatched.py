@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from cellyard.agreement import agreement, inside_range
-from cellyard.study import Row, Rows, Study
+from cellyard.rows import Row, Rows
+from cellyard.study import Study
 
 #: Published values outside their range are listed one by one if they are this far from the simulated value: a ratio by
 #: itself, a count over the published one.

@@ -10,7 +10,8 @@ from cellyard import pages
 from cellyard.answer import untold
 from cellyard.commands.study_text import group_label, has_published, has_ranges
 from cellyard.ranges import share_inside
-from cellyard.study import Row, Rows, Study, Table
+from cellyard.rows import Row, Rows
+from cellyard.study import Study, Table
 from cellyard.text import cell, printed, range_name, span
 from cellyard.unmatched import FAR, is_outside, outside, told
 

@@ -17,7 +17,8 @@ from cellyard.commands.study_run import reproduce
 from cellyard.files import FileSet
 from cellyard.folder import open_store
 from cellyard.progress import LINE_SECONDS
-from cellyard.study import Rows, Study, load, select
+from cellyard.rows import Rows
+from cellyard.study import Study, load, select
 from cellyard.terminal import printable
 
 

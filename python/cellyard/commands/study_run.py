@@ -17,7 +17,8 @@ from cellyard.folder import interrupted, open_store, untold
 from cellyard.limits import MOST_RUNS
 from cellyard.progress import Progress
 from cellyard.reproduce import Reproduction
-from cellyard.study import Rows, Study, load, select
+from cellyard.rows import Rows
+from cellyard.study import Study, load, select
 from cellyard.text import csv_text, dump, told_time
 
 if TYPE_CHECKING:

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cellyard.reproduce import Reproduction
-from cellyard.study import Row, Rows, Study, Table
+from cellyard.rows import Row, Rows
+from cellyard.study import Study, Table
 from cellyard.text import cells, decimals, range_head, range_name, span, spent, table
 
 #: What `cellyard.agreement.agreement` tells.
