@@ -21,7 +21,7 @@ import pytest
 from cellyard.batch import Job
 from cellyard.errors import UsageError
 from cellyard.files import LIST, NEW, SUMS, TRIAL, digest, settle, sums
-from cellyard.results import with_lists
+from cellyard.run_result import with_lists
 from cellyard.scenario import Scenario
 from cellyard.store import Store
 from cellyard.store.content import seal, unpacked

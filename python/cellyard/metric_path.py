@@ -25,19 +25,19 @@ from typing import Any, NamedTuple, get_args
 
 from cellyard.errors import UsageError, unknown
 from cellyard.result_part import CountPart, ResultPart
-from cellyard.results import (
+from cellyard.result_types import (
     BackResult,
     ClassResult,
     DroppedCells,
     EndSystemResult,
     PortClassResult,
     PortResult,
-    RunResult,
     ServiceClass,
     Totals,
     VcPortResult,
     VcResult,
 )
+from cellyard.run_result import RunResult
 
 #: A number, or ``None`` where it is not defined.
 Number = int | float | None

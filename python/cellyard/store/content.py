@@ -13,7 +13,7 @@ from typing import Any
 from cellyard.document import Document
 from cellyard.drops import RECORD, Drops
 from cellyard.identity import HASH_BYTES
-from cellyard.results import with_arrays
+from cellyard.run_result import with_arrays
 from cellyard.text import json_text
 
 #: More is not worth its time.

@@ -10,7 +10,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from cellyard.errors import UsageError
-from cellyard.results import with_lists
+from cellyard.run_result import with_lists
 from cellyard.store import contents, schema
 from cellyard.store.content import Piece, piece_seal
 
