@@ -10,15 +10,13 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from cellyard.errors import UsageError
-from cellyard.files import FileSet, missing, remove_empty, sealed, settle, sums, unsealed, writable_folder, write_whole
+from cellyard.files import FileSet, missing, remove_empty, sealed, settle, sums, writable_folder, write_whole
 from cellyard.lock import FolderLock
+from cellyard.mark import MARK, marked
 from cellyard.terminal import printable
 
 if TYPE_CHECKING:
     from cellyard.store import Store
-
-#: File that says what a folder holds and where that came from. It is there before the first run.
-MARK = "provenance.json"
 
 #: Where an earlier version kept finished runs, under names from which nobody can tell what they are of.
 OLD_RUNS = "runs.jsonl"
@@ -49,7 +47,7 @@ class ResultFolder(AbstractContextManager["ResultFolder"]):
             settle(path, overwrite=overwrite)
             if not overwrite:
                 _refuse_others(path, holds, content)
-            if _marked(path) is None:
+            if marked(path) is None:
                 write_whole(path / MARK, sealed(self._mark))
         except OSError as error:
             self._lock.release()
@@ -120,11 +118,6 @@ def open_store(folder: ResultFolder | None, path: Path | None) -> Store | None:
     return None
 
 
-def store_of(folder: Path) -> str:
-    """The file of ``--store`` that has the runs of a folder, as `provenance.json` names it; empty when it names none."""
-    return str((_marked(folder) or {}).get("store", ""))
-
-
 def untold(store: Store | None) -> str:
     """Why runs could not be kept in a store that no folder tells of, in words, if so."""
     if not store or not store.failure:
@@ -147,15 +140,6 @@ def _kept_in(store: Store | None) -> str:
     return f"{kept} finished run{'s are' if kept != 1 else ' is'} kept{where}"
 
 
-def _marked(path: Path) -> Mapping[str, Any] | None:
-    """What a folder says that it holds; ``None`` when it says nothing that can be trusted."""
-    try:
-        mark = unsealed((path / MARK).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
-    return mark if isinstance(mark.get("holds"), str) and isinstance(mark.get("content"), str) else None
-
-
 def _refuse_others(path: Path, holds: str, content: str) -> None:
     there = sorted(file.name for file in path.iterdir() if not file.name.startswith("."))
     if not there:
@@ -164,7 +148,7 @@ def _refuse_others(path: Path, holds: str, content: str) -> None:
     if MARK not in there:
         some = ", ".join(there[:3]) + (", ..." if len(there) > 3 else "")
         raise UsageError(f"{path}: holds files that Cellyard did not write ({some}); {how}")
-    mark = _marked(path)
+    mark = marked(path)
     if mark is None:
         raise UsageError(
             f"{path / MARK}: does not say what the folder holds: its checksum does not match, or an earlier version wrote it; {how}"

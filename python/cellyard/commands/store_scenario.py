@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from cellyard.errors import UsageError
+from cellyard.scenario import Scenario
 from cellyard.store import contents, open_store
 from cellyard.terminal import printable
 
@@ -26,5 +27,5 @@ def command(path: Path, which: str) -> int:
                     f"{which[:60] or repr(which)}: is {what} of {store.path}; there are: {', '.join(there[:MOST_NAMED]) or 'none'}{more}"
                 )
             )
-        print(contents.scenario(store, chosen[0]).to_toml(), end="")
+        print(Scenario.from_toml(contents.toml(store, chosen[0])).to_toml(), end="")
     return 0

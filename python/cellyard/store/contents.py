@@ -7,15 +7,12 @@ import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cellyard.errors import OtherVersionError, UsageError
 from cellyard.identity import WHOLE, run_hash, text_hash
 from cellyard.store.content import DamageError
-
-if TYPE_CHECKING:
-    from cellyard.scenario import Scenario
-    from cellyard.store.file import Store
+from cellyard.store.reader import Reader
 
 #: Runs that are looked at in one go.
 PAGE = 1000
@@ -72,7 +69,7 @@ def date(seconds: int) -> str:
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
 
 
-def runs(store: Store, *, name: str | None = None, engine: str | None = None) -> Iterator[StoredRun]:
+def runs(store: Reader, *, name: str | None = None, engine: str | None = None) -> Iterator[StoredRun]:
     """All runs in order of being added, or those of scenarios of that name and of that engine."""
     last = 0
     while True:
@@ -99,7 +96,7 @@ class Group:
     latest: int
 
 
-def groups(store: Store) -> list[Group]:
+def groups(store: Reader) -> list[Group]:
     """How many runs there are of which scenario by which engine, by name and date."""
     # Runs are added up by numbers first, as there may be millions.
     rows = store.connection.execute(
@@ -115,7 +112,7 @@ def groups(store: Store) -> list[Group]:
     return [Group(*row) for row in rows]
 
 
-def engines(store: Store) -> dict[str, int]:
+def engines(store: Reader) -> dict[str, int]:
     """Builds of the engine and how many runs each has, the oldest first; those that are damaged, too."""
     rows = store.connection.execute(
         """SELECT engine.build, count(run.id) FROM engine JOIN run ON run.engine = engine.id
@@ -133,7 +130,7 @@ def builds(found: Iterable[Group]) -> dict[str, int]:
     return counts
 
 
-def canonical(store: Store, scenario: bytes) -> str:
+def canonical(store: Reader, scenario: bytes) -> str:
     """The canonical JSON of the scenario of that hash: times in ticks, rates in bit/s; raises `UsageError` when it is damaged."""
     try:
         return _canonical(store, scenario)
@@ -141,7 +138,7 @@ def canonical(store: Store, scenario: bytes) -> str:
         raise _damage(store, f"the scenario {scenario.hex()}", "its hash does not match") from None
 
 
-def _canonical(store: Store, scenario: bytes) -> str:
+def _canonical(store: Reader, scenario: bytes) -> str:
     found = store.connection.execute("SELECT canonical FROM scenario WHERE hash = ?", (scenario,)).fetchone()
     try:
         text = zlib.decompress(found[0]).decode() if found else ""
@@ -152,21 +149,14 @@ def _canonical(store: Store, scenario: bytes) -> str:
     return text
 
 
-def _damage(store: Store, what: str, why: object) -> UsageError:
+def _damage(store: Reader, what: str, why: object) -> UsageError:
     """That something in a store is damaged, and what to do."""
     how = f"`cellyard store prune {store.path} --damaged` removes what is damaged"
     return UsageError(f"{store.path}: {what} is not as it was written: {why}; {how}")
 
 
-def scenario(store: Store, one: bytes) -> Scenario:
-    """The scenario of that hash; raises `UsageError` as `toml`."""
-    from cellyard.scenario import Scenario
-
-    return Scenario.from_toml(toml(store, one))
-
-
-def toml(store: Store, one: bytes) -> str:
-    """The same as a scenario file; raises `UsageError` when it is damaged, or of a version that knows more or less."""
+def toml(store: Reader, one: bytes) -> str:
+    """The scenario of that hash as a scenario file; raises `UsageError` when it is damaged, or of a version that knows more or less."""
     from cellyard import _engine
 
     text = canonical(store, one)
@@ -177,18 +167,18 @@ def toml(store: Store, one: bytes) -> str:
         raise OtherVersionError(f"{told}: {str(error)[:MOST_TOLD]}") from None
 
 
-def scenarios(store: Store) -> dict[bytes, str]:
+def scenarios(store: Reader) -> dict[bytes, str]:
     """The names of all scenarios by their hashes."""
     return dict(store.connection.execute("SELECT hash, name FROM scenario ORDER BY name, hash").fetchall())
 
 
-def keeps(store: Store, run: StoredRun) -> list[bytes]:
+def keeps(store: Reader, run: StoredRun) -> list[bytes]:
     """What is stored of a run: hashes of what was kept, empty for the whole result."""
     rows = store.connection.execute("SELECT keep FROM result WHERE run = ? ORDER BY id", (run.number,))
     return [keep for (keep,) in rows]
 
 
-def result(store: Store, run: StoredRun, keep: bytes = WHOLE) -> Mapping[str, Any] | None:
+def result(store: Reader, run: StoredRun, keep: bytes = WHOLE) -> Mapping[str, Any] | None:
     """What is stored of a run, if it is; raises `UsageError` when it is not as it was written."""
     try:
         if not run.is_consistent:
@@ -198,13 +188,13 @@ def result(store: Store, run: StoredRun, keep: bytes = WHOLE) -> Mapping[str, An
         raise _damage(store, run.label, error) from None
 
 
-def check(store: Store, run: StoredRun) -> None:
+def check(store: Reader, run: StoredRun) -> None:
     """Raise `UsageError` where a run is not known by what it is."""
     if not run.is_consistent:
         raise _damage(store, run.label, _UNKNOWN)
 
 
-def columns(store: Store, run: StoredRun) -> dict[str, Any]:
+def columns(store: Reader, run: StoredRun) -> dict[str, Any]:
     """What says in a table which run it is; raises `UsageError` when that is not as it was written."""
     check(store, run)
     return {
@@ -219,7 +209,7 @@ def columns(store: Store, run: StoredRun) -> dict[str, Any]:
     }
 
 
-def damaged(store: Store, run: StoredRun) -> str:
+def damaged(store: Reader, run: StoredRun) -> str:
     """Why a run cannot be used, if so."""
     if not run.is_consistent:
         return _UNKNOWN

@@ -19,18 +19,16 @@ from cellyard.store import contents, schema
 from cellyard.store.content import (
     DamageError,
     Packed,
-    Piece,
     packed,
     packed_part,
     piece_seal,
     seal,
-    unpacked,
-    unpacked_part,
 )
+from cellyard.store.reader import Reader
 from cellyard.terminal import printable
 
 if TYPE_CHECKING:
-    from cellyard.results import RunResult
+    from cellyard.run_result import RunResult
     from cellyard.scenario import Scenario
     from cellyard.store.contents import StoredRun
 
@@ -70,7 +68,7 @@ class Added:
         return {"name": name, "seed": seed, "canonical": zlib.compress(self.identity.scenario.encode())}
 
 
-class Store(AbstractContextManager["Store"]):
+class Store(Reader, AbstractContextManager["Store"]):
     """Finished runs in one SQLite file, made if need be unless ``create`` is false; closed at the end of the ``with`` block.
 
     A run is there as soon as `add` returns, whatever happens to the process; the disk has it within `DISK_SECONDS`, or at the end. Every
@@ -79,13 +77,12 @@ class Store(AbstractContextManager["Store"]):
     """
 
     def __init__(self, path: Path | str, *, create: bool = True) -> None:
-        self.path = Path(path)
+        super().__init__(Path(path), create=create)
         #: What is to be told of the file, if anything.
         self.note = ""
         #: The first error of writing.
         self.failure: OSError | None = None
         self._kept: set[Identity] = set()
-        self.connection = schema.connect(self.path, create=create)
         self._was = self.path.stat()
         self._on_disk = time.monotonic()
         self._dirty = False
@@ -101,35 +98,6 @@ class Store(AbstractContextManager["Store"]):
         if found is not None:
             self._kept.add(identity)
         return found
-
-    def read(self, run: bytes, keep: bytes = WHOLE) -> Mapping[str, Any] | None:
-        """What is stored of the run of that hash: all, or what was kept; raises `DamageError` and the errors of SQLite."""
-        return schema.patiently(lambda: self._read(run, keep))
-
-    def _read(self, run: bytes, keep: bytes) -> Mapping[str, Any] | None:
-        row = self.connection.execute(
-            "SELECT run, seal, recorded, content FROM result WHERE run = (SELECT id FROM run WHERE hash = ?) AND keep = ?",
-            (run, keep),
-        ).fetchone()
-        if row is None:
-            return None
-        number, sealed, recorded, content = row
-        if seal(run, keep, recorded, content) != sealed:
-            raise DamageError("its checksum does not match")
-        if keep != WHOLE:
-            return unpacked_part(content)
-        return unpacked(content, recorded, self.pieces(number, run) if recorded is not None else ())
-
-    def pieces(self, number: int, run: bytes) -> Iterator[Piece]:
-        """The pieces of the run with that number in the file and that hash, in order; raises `DamageError`."""
-        rows = self.connection.execute(
-            "SELECT series, place, content, seal FROM piece WHERE run = ? ORDER BY series, place", (number,)
-        )
-        for series, place, content, sealed in rows:
-            piece = Piece(series, place, content)
-            if piece_seal(run, piece) != sealed:
-                raise DamageError("the checksum of some points does not match")
-            yield piece
 
     def add(
         self,
@@ -262,14 +230,16 @@ class Store(AbstractContextManager["Store"]):
 
     def result(self, run: StoredRun) -> RunResult | None:
         """Result of a run, ``None`` where only a part of it is stored; raises `UsageError` when it is not as it was written."""
-        from cellyard.results import RunResult
+        from cellyard.run_result import RunResult
 
         found = contents.result(self, run)
         return RunResult(found) if found is not None else None
 
     def scenario(self, run: StoredRun) -> Scenario:
         """The scenario of a run: ``store.scenario(run).run(replication=run.replication)`` is that run again."""
-        return contents.scenario(self, run.scenario)
+        from cellyard.scenario import Scenario
+
+        return Scenario.from_toml(contents.toml(self, run.scenario))
 
     def to_frame(
         self, part: str = "runs", *, library: str = "polars", name: str | None = None, engine: str | None = None
@@ -314,7 +284,7 @@ def open_store(path: Path | str, *, create: bool = False) -> Store:
     if not found.is_dir():
         return Store(found, create=create)
     if not create and not (found / NAME).exists():
-        from cellyard.folder import store_of
+        from cellyard.mark import store_of
 
         kept = store_of(found)
         where = (

@@ -13,12 +13,11 @@ from cellyard.frame import of_points
 from cellyard.identity import WHOLE
 from cellyard.numbers import numbers
 from cellyard.results import Series
-from cellyard.store.contents import StoredRun, canonical, check, columns, keeps, result
+from cellyard.store.contents import StoredRun, canonical, check, columns, keeps, result, runs
+from cellyard.store.reader import Reader
 
 if TYPE_CHECKING:
     import polars as pl
-
-    from cellyard.store.file import Store
 
 #: Tables of a store. Points take much room: they are made when they are asked for by name.
 PARTS = (*(part for part in tables.PARTS if part != "trace"), "kept", "scenarios", "series", "trace")
@@ -44,7 +43,7 @@ def needed(module: str, extra: str = "data") -> Any:
 
 
 def frame(
-    store: Store, part: str, *, library: str = "polars", name: str | None = None, engine: str | None = None
+    store: Reader, part: str, *, library: str = "polars", name: str | None = None, engine: str | None = None
 ) -> Any:
     """A table of the stored runs of a scenario name and a build of the engine, or of all; see `Store.to_frame`."""
     if part not in PARTS:
@@ -52,7 +51,7 @@ def frame(
     if library not in LIBRARIES:
         raise unknown("library", library, LIBRARIES)
     made = needed(library)
-    chosen = store.runs(name=name, engine=engine)
+    chosen = runs(store, name=name, engine=engine)
     if part == "series":
         return _points(store, chosen, library)
     lines = records(store, part, chosen)
@@ -80,7 +79,7 @@ def _dated(found: pl.DataFrame) -> pl.DataFrame:
     return found.with_columns(pl.col("finished_utc").str.to_datetime()) if "finished_utc" in found.columns else found
 
 
-def records(store: Store, part: str, runs: Iterable[StoredRun]) -> Iterator[dict[str, Any]]:
+def records(store: Reader, part: str, runs: Iterable[StoredRun]) -> Iterator[dict[str, Any]]:
     """The lines of a table; raises `UsageError` where something is damaged."""
     if part == "scenarios":
         yield from _scenarios(store, runs)
@@ -99,7 +98,7 @@ def records(store: Store, part: str, runs: Iterable[StoredRun]) -> Iterator[dict
                 yield {**head, **record}
 
 
-def _points(store: Store, runs: Iterable[StoredRun], library: str) -> Any:
+def _points(store: Reader, runs: Iterable[StoredRun], library: str) -> Any:
     """A frame with a line for each point of each series, behind what names run and series."""
     heads: list[dict[str, Any]] = []
     arrays: dict[str, list[Any]] = {name: [] for name in Series.PARTS}
@@ -113,7 +112,7 @@ def _points(store: Store, runs: Iterable[StoredRun], library: str) -> Any:
     return _dated(found) if library == "polars" else found
 
 
-def _scenarios(store: Store, runs: Iterable[StoredRun]) -> Iterator[dict[str, Any]]:
+def _scenarios(store: Reader, runs: Iterable[StoredRun]) -> Iterator[dict[str, Any]]:
     """Each scenario once, with its canonical JSON: times in ticks, rates in bit/s."""
     seen = set()
     for run in runs:

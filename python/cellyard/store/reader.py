@@ -1,0 +1,48 @@
+"""The file of a store, and the results in it by the hashes of their runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from cellyard.identity import WHOLE
+from cellyard.store import schema
+from cellyard.store.content import DamageError, Piece, piece_seal, seal, unpacked, unpacked_part
+
+
+class Reader:
+    """The file at ``path``, made if need be when ``create`` says so; what is read is checked against its checksum."""
+
+    def __init__(self, path: Path, *, create: bool) -> None:
+        self.path = path
+        self.connection = schema.connect(path, create=create)
+
+    def read(self, run: bytes, keep: bytes = WHOLE) -> Mapping[str, Any] | None:
+        """What is stored of the run of that hash: all, or what was kept; raises `DamageError` and the errors of SQLite."""
+        return schema.patiently(lambda: self._read(run, keep))
+
+    def _read(self, run: bytes, keep: bytes) -> Mapping[str, Any] | None:
+        row = self.connection.execute(
+            "SELECT run, seal, recorded, content FROM result WHERE run = (SELECT id FROM run WHERE hash = ?) AND keep = ?",
+            (run, keep),
+        ).fetchone()
+        if row is None:
+            return None
+        number, sealed, recorded, content = row
+        if seal(run, keep, recorded, content) != sealed:
+            raise DamageError("its checksum does not match")
+        if keep != WHOLE:
+            return unpacked_part(content)
+        return unpacked(content, recorded, self.pieces(number, run) if recorded is not None else ())
+
+    def pieces(self, number: int, run: bytes) -> Iterator[Piece]:
+        """The pieces of the run with that number in the file and that hash, in order; raises `DamageError`."""
+        rows = self.connection.execute(
+            "SELECT series, place, content, seal FROM piece WHERE run = ? ORDER BY series, place", (number,)
+        )
+        for series, place, content, sealed in rows:
+            piece = Piece(series, place, content)
+            if piece_seal(run, piece) != sealed:
+                raise DamageError("the checksum of some points does not match")
+            yield piece
