@@ -86,6 +86,23 @@ def test_run_answers_and_writes_its_files(small: Path, cli: Cli, tmp_path: Path)
     assert own == scenario.run(replications=3).values("efficiency")
 
 
+@pytest.mark.parametrize("points", [100, 101])
+def test_a_long_table_says_how_many_points_it_leaves_out_and_where_all_are(
+    lan: Path, cli: Cli, tmp_path: Path, points: int
+) -> None:
+    path = lan.parent / "long.toml"
+    path.write_text(
+        'name = "long"\nbase = { file = "lan.toml" }\nset = { duration = "10 us" }\nreplications = 1\nmetrics = ["cells"]\n'
+        f'[[axis]]\npath = "seed"\nvalues = {list(range(1, points + 1))}\n[question]\nkind = "table"\n'
+    )
+    plain, there = cli("experiment", "run", path).stdout, cli("experiment", "run", path, "--out", tmp_path / "o").stdout
+    _, _, lines = plain.partition("\npoints")
+    assert len(lines.partition("\n\n")[0].splitlines()) == 3 + 100
+    assert ("1 more point: --format csv prints all, --out DIR writes all to points.csv" in plain) == (points > 100)
+    assert (f"1 more point: {tmp_path / 'o' / 'points.csv'} has all" in there) == (points > 100)
+    assert len((tmp_path / "o" / "points.csv").read_text().splitlines()) == 1 + points
+
+
 def test_what_was_run_is_not_run_again_also_by_a_larger_experiment(small: Path, cli: Cli, tmp_path: Path) -> None:
     assert cli("experiment", "run", small, "--out", "results").returncode == 0
     first = (tmp_path / "results/points.csv").read_bytes()

@@ -55,7 +55,7 @@ def command(
         for note in document["notes"]:
             print(f"note: {note}", file=sys.stderr)
     else:
-        print(experiment_text.text(document))
+        print(experiment_text.text(document, None if unwritten else out))
     if unwritten:
         print(unwritten, file=sys.stderr)
     return status or (FAILED if unwritten else 0)

@@ -4,21 +4,27 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from cellyard.experiment.records import range_of, side_by_side
+from cellyard.experiment.sentences import counted
+from cellyard.terminal import printable
 from cellyard.text import range_head, span, spent, table
 
-#: Points that are printed; all are in the files of ``--out``.
-MOST_POINTS = 40
+#: Lines of a table that are printed; all are in the files of ``--out``.
+MOST_LINES = 100
 #: Width of sentences.
 WIDTH = 110
 #: Fields of a document that are no tables of an answer.
 _OWN = frozenset({"points", "answer", "notes", "axes", "together", "metrics"})
 
 
-def text(document: Mapping[str, Any]) -> str:
-    """The answer in sentences, the tables that it rests on, and the points with the mean and the range of each metric."""
+def text(document: Mapping[str, Any], out: Path | None = None) -> str:
+    """The answer in sentences, the tables that it rests on, and the points with the mean and the range of each metric.
+
+    What is too long to be printed is in files of the folder ``out``, if there is one.
+    """
     head = document["title"] or f"{document['experiment']} ({document['question']['kind']})"
     parts = [head]
     if document["answer"]:
@@ -26,12 +32,13 @@ def text(document: Mapping[str, Any]) -> str:
     else:
         parts.append("Not answered: it was interrupted.")
     parts += [textwrap.fill(f"note: {note}", WIDTH) for note in document["notes"]]
-    parts += [_records(title, records) for title, records in answer_tables(document).items()]
+    for title, records in answer_tables(document).items():
+        parts.append(_records(title, records))
+        parts += _more(len(records), "line", f"{title}.csv", out)
     points = side_by_side(document, named=True)
     if points:
-        parts.append(f"points{centres(points)}:\n{points_table(points[:MOST_POINTS], document['metrics'])}")
-        if len(points) > MOST_POINTS:
-            parts.append(f"{len(points) - MOST_POINTS} more points: --format csv, or --out")
+        parts.append(f"points{centres(points)}:\n{points_table(points[:MOST_LINES], document['metrics'])}")
+        parts += _more(len(points), "point", "points.csv", out, how="--format csv prints all, ")
     timing = document["timing"]
     parts.append(
         f"{document['runs']} runs, seed {document['seed']}, engine {document['engine_version']}: "
@@ -51,9 +58,16 @@ def answer_tables(document: Mapping[str, Any]) -> dict[str, Sequence[Mapping[str
 
 def _records(title: str, records: Sequence[Mapping[str, Any]]) -> str:
     names = list(dict.fromkeys(name for record in records for name in record))
-    shown = [[record.get(name) for name in names] for record in records[:MOST_POINTS]]
-    more = f"\n... {len(records) - MOST_POINTS} more" if len(records) > MOST_POINTS else ""
-    return f"{title}:\n{table(names, shown, keys=1)}{more}"
+    shown = [[record.get(name) for name in names] for record in records[:MOST_LINES]]
+    return f"{title}:\n{table(names, shown, keys=1)}"
+
+
+def _more(many: int, what: str, file: str, out: Path | None, *, how: str = "") -> list[str]:
+    """That lines were left out, if some were, and where all are."""
+    if many <= MOST_LINES:
+        return []
+    where = f"{printable(str(out / file))} has all" if out else f"{how}--out DIR writes all to {file}"
+    return [f"{counted(many - MOST_LINES, f'more {what}')}: {where}"]
 
 
 def head_of(points: Sequence[Mapping[str, Any]]) -> str:
