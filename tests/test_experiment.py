@@ -86,6 +86,18 @@ def test_run_answers_and_writes_its_files(small: Path, cli: Cli, tmp_path: Path)
     assert own == scenario.run(replications=3).values("efficiency")
 
 
+def test_means_of_counts_are_told_with_one_digit_behind_the_point_at_most(small: Path, cli: Cli) -> None:
+    points = json.loads(cli("experiment", "run", small, "--format", "json").stdout)["points"]
+    assert any(point["queue"]["mean"] % 1 for point in points)
+    assert all(isinstance(point["queue"]["min"], int) for point in points)
+    assert all(isinstance(point["efficiency"]["min"], float) for point in points)
+    _, _, lines = cli("experiment", "run", small).stdout.partition("\npoints")
+    for point, line in zip(points, lines.splitlines()[3:], strict=False):
+        queue = point["queue"]
+        mean = f"{queue['mean']:.1f}".removesuffix(".0")
+        assert line.split()[-2:] == [mean, f"{queue['min']}..{queue['max']}"]
+
+
 @pytest.mark.parametrize("points", [100, 101])
 def test_a_long_table_says_how_many_points_it_leaves_out_and_where_all_are(
     lan: Path, cli: Cli, tmp_path: Path, points: int

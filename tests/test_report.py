@@ -16,6 +16,7 @@ import pytest
 from cellyard.commands import study_report
 from cellyard.commands.study_pages import Picture, page, summary
 from cellyard.files import FileSet
+from cellyard.rows import COUNTS
 from cellyard.study import Row, Rows, Study, load, select, studies
 from cellyard.text import cell, span
 from cellyard.unmatched import FAR, is_outside, outside, told
@@ -189,7 +190,7 @@ def test_a_table_on_the_page_has_every_row_with_simulated_range_and_published(
         assert texts[: len(table.parameters)] == [str(row[p]) for p in table.parameters]
         for metric, place in zip(table.metrics, range(len(table.parameters), len(texts), 3), strict=True):
             assert texts[place] == cell(row["simulated"][metric])
-            assert texts[place + 1] == span(row["range"][metric])
+            assert texts[place + 1] == span(row["range"][metric], is_count=metric in COUNTS)
             published, star, _ = texts[place + 2].partition("*")
             assert float(published) == row["published"][metric] and bool(star) == ("note" in row)
 

@@ -24,6 +24,23 @@ def test_a_range_is_told_apart_from_a_point_and_holds_its_median() -> None:
     assert span(None) == span(()) == ""
 
 
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (45.8, "45.8"),
+        (45.04, "45"),
+        (0.5, "0.5"),
+        (1 / 30, "0.0333"),
+        (1066.75, "1066.8"),
+        (12340.2, "12340"),
+        (8, "8"),
+    ],
+)
+def test_means_of_counts_have_one_digit_behind_the_point_at_most(value: float, shown: str) -> None:
+    assert cell(value, is_count=True) == shown
+    assert span((value, value), is_count=True) == f"{shown}..{shown}"
+
+
 def test_ranges_in_any_notation_stand_to_the_right() -> None:
     lines = table(["policy", "range"], [["epd", "3.05e-04..3.52e-04"], ["fba", "0..0.001"], ["ppd", ""]]).splitlines()
     assert lines[3] == "fba               0..0.001"

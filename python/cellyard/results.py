@@ -77,8 +77,12 @@ class Results(Sequence[RunResult]):
             return self[0]._repr_html_()
         if not self.runs:
             return "no runs"
-        ranges = {metric: self.interval(metric) for metric in type(self[0].totals).numbers()}
-        rows = [[metric, self.median(metric), *ends] for metric, ends in ranges.items() if ends]
+        ranges = {metric: (is_count, self.interval(metric)) for metric, is_count in Totals.numbers().items()}
+        rows = [
+            [metric, *(cell(value, is_count=True) if is_count else value for value in (self.median(metric), *ends))]
+            for metric, (is_count, ends) in ranges.items()
+            if ends
+        ]
         heads = ["5 %", "95 %"] if has_quantiles(len(self)) else ["smallest", "largest"]
         title = f"<b>{escape(self[0].name)}</b>: {len(self)} runs"
         return title + table_html(["", "median", *heads], rows)

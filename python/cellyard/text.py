@@ -84,13 +84,17 @@ def _folds(header: Sequence[str], widths: Sequence[int], keys: int, width: int) 
 _DECIMALS = ((1e4, 0), (100, 1), (0.1, 3), (0.01, 4), (0, 5))
 
 
-def cell(value: Any) -> str:
+def cell(value: Any, *, is_count: bool = False) -> str:
     """A value as a table shows it: three digits at least that tell something, nothing for ``None``.
+
+    Means and quantiles of counts have one digit behind the point at most, below 1 two, and no zeros there.
 
     >>> [cell(v) for v in (0.12345, 0.0123456, 123.456, 12345.6, 1e-7, 0.0, 1234567, None, "lan")]
     ['0.123', '0.0123', '123.5', '12346', '1.00e-07', '0', '1234567', '', 'lan']
     >>> cell(0.1), cell(0.1 - 1e-16), cell(99.99999)  # with the decimals of what it is rounded to
     ('0.100', '0.100', '100.0')
+    >>> [cell(v, is_count=True) for v in (45.8, 46.04, 0.25, 0.5, 0.0123456, 3067.25, 12340.6)]
+    ['45.8', '46', '0.25', '0.5', '0.0123', '3067.2', '12341']
     """
     if value is None:
         return ""
@@ -99,6 +103,9 @@ def cell(value: Any) -> str:
     size = abs(value)
     if size == 0:
         return "0"
+    if is_count and 0.1 <= size < 1e9:
+        decimals = 0 if size >= 1e4 else 1 if size >= 1 else 2
+        return f"{value:.{decimals}f}".rstrip("0").removesuffix(".") if decimals else f"{value:.0f}"
     if not 0.001 <= size < 1e9:
         return f"{value:.2e}"
     decimals = _decimals(size)
@@ -139,13 +146,13 @@ def spent(cpu_seconds: float, decimals: int = 1, *, finished: float = 1) -> str:
     return f"{cpu_seconds:.{decimals}f} s of CPU time" if cpu_seconds or not finished else "all stored before"
 
 
-def span(ends: Sequence[float] | None) -> str:
-    """A range as a table shows it, its ends as `cell` shows values.
+def span(ends: Sequence[float] | None, *, is_count: bool = False) -> str:
+    """A range as a table shows it, its ends as `cell` shows values, or counts.
 
     >>> span([3.05e-4, 0.5])
     '3.05e-04..0.500'
     """
-    return "..".join(map(cell, ends or ()))
+    return "..".join(cell(end, is_count=is_count) for end in ends or ())
 
 
 def range_head(*runs: int) -> str:

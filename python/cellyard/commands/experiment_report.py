@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +13,11 @@ from cellyard.cluster import asked
 from cellyard.commands import FAILED, experiment_files, experiment_text
 from cellyard.commands.experiment_run import ask, load
 from cellyard.experiment.figures import columns_of, figures
-from cellyard.experiment.records import range_of, side_by_side
+from cellyard.experiment.records import counts, range_of, side_by_side
 from cellyard.files import FileSet
 from cellyard.folder import open_store
 from cellyard.terminal import printable
-from cellyard.text import RANGE_HEADS, cell, span
+from cellyard.text import RANGE_HEADS, span
 
 #: Rows of a table on the page; all are in the files beside it.
 MOST_ROWS = 200
@@ -65,11 +65,12 @@ def command(
 
 def page(document: Mapping[str, Any], pictures: Sequence[Mapping[str, str]], *, text: str, told: str) -> str:
     """The whole page, its figures inside it."""
-    tables = [_table(title, records) for title, records in experiment_text.answer_tables(document).items()]
+    whole = counts(document["points"], document["metrics"])
+    tables = [_table(title, records, whole) for title, records in experiment_text.answer_tables(document).items()]
     if document["points"]:
         title = f"points{experiment_text.centres(document['points'])}"
         shown = {**document, "points": side_by_side(document, named=True)}
-        tables.append(_table(title, [_point(shown, point) for point in shown["points"]]))
+        tables.append(_table(title, [_point(shown, point, whole) for point in shown["points"]], whole))
     return pages.html("experiment.html", document=document, figures=pictures, tables=tables, text=text, told=told)
 
 
@@ -85,24 +86,25 @@ def draw(document: Mapping[str, Any], files: FileSet) -> list[dict[str, str]]:
     return pictures
 
 
-def _point(document: Mapping[str, Any], point: Mapping[str, Any]) -> dict[str, Any]:
+def _point(document: Mapping[str, Any], point: Mapping[str, Any], whole: Container[str]) -> dict[str, Any]:
     """A point with the mean and the range of each metric."""
     found = {name: point[name] for name in [*columns_of(document), "runs"]}
     for metric in document["metrics"]:
         found[metric] = point[metric]["mean"]
         if point["runs"] > 1:
-            found[f"{metric}, {experiment_text.head_of(document['points'])}"] = span(range_of(point, metric))
+            head = f"{metric}, {experiment_text.head_of(document['points'])}"
+            found[head] = span(range_of(point, metric), is_count=metric in whole)
     return found
 
 
-def _table(title: str, records: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _table(title: str, records: Sequence[Mapping[str, Any]], whole: Container[str]) -> dict[str, Any]:
     names = list(dict.fromkeys(name for record in records for name in record))
     numbers = [
         i
         for i, name in enumerate(names)
         if not any(isinstance(one.get(name), str) for one in records) or name.endswith(RANGE_HEADS)
     ]
-    rows = [[cell(record.get(name)) for name in names] for record in records[:MOST_ROWS]]
+    rows = [[experiment_text.shown(record, name, whole) for name in names] for record in records[:MOST_ROWS]]
     return {
         "title": title.capitalize(),
         "names": names,

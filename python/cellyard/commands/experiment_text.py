@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from cellyard.experiment.records import range_of, side_by_side
+from cellyard.experiment.records import counts, range_of, side_by_side
 from cellyard.experiment.sentences import counted
 from cellyard.terminal import printable
-from cellyard.text import range_head, span, spent, table
+from cellyard.text import cell, range_head, span, spent, table
 
 #: Lines of a table that are printed; all are in the files of ``--out``.
 MOST_LINES = 100
@@ -33,7 +33,7 @@ def text(document: Mapping[str, Any], out: Path | None = None) -> str:
         parts.append("Not answered: it was interrupted.")
     parts += [textwrap.fill(f"note: {note}", WIDTH) for note in document["notes"]]
     for title, records in answer_tables(document).items():
-        parts.append(_records(title, records))
+        parts.append(_records(title, records, counts(document["points"], document["metrics"])))
         parts += _more(len(records), "line", f"{title}.csv", out)
     points = side_by_side(document, named=True)
     if points:
@@ -56,10 +56,15 @@ def answer_tables(document: Mapping[str, Any]) -> dict[str, Sequence[Mapping[str
     }
 
 
-def _records(title: str, records: Sequence[Mapping[str, Any]]) -> str:
+def _records(title: str, records: Sequence[Mapping[str, Any]], whole: Container[str]) -> str:
     names = list(dict.fromkeys(name for record in records for name in record))
-    shown = [[record.get(name) for name in names] for record in records[:MOST_LINES]]
-    return f"{title}:\n{table(names, shown, keys=1)}"
+    rows = [[shown(record, name, whole) for name in names] for record in records[:MOST_LINES]]
+    return f"{title}:\n{table(names, rows, keys=1)}"
+
+
+def shown(record: Mapping[str, Any], name: str, whole: Container[str]) -> str:
+    """A value as tables show it: of a metric in ``whole``, as ``timeouts`` and ``timeouts.mean``, that of a count."""
+    return cell(record.get(name), is_count=name.partition(".")[0] in whole)
 
 
 def _more(many: int, what: str, file: str, out: Path | None, *, how: str = "") -> list[str]:
@@ -84,6 +89,7 @@ def points_table(points: Sequence[Mapping[str, Any]], metrics: Sequence[str]) ->
     """Points with the mean of each metric, and its range where they have several runs."""
     keys = [name for name in points[0] if name not in metrics]
     several = any(point["runs"] > 1 for point in points)
+    whole = counts(points, metrics)
     header = [*keys]
     for metric in metrics:
         header += [metric, *([head_of(points)] if several else [])]
@@ -91,6 +97,8 @@ def points_table(points: Sequence[Mapping[str, Any]], metrics: Sequence[str]) ->
     for point in points:
         row = [point.get(key) for key in keys]
         for metric in metrics:
-            row += [point[metric]["mean"], *([span(range_of(point, metric))] if several else [])]
+            is_count = metric in whole
+            row.append(cell(point[metric]["mean"], is_count=is_count))
+            row += [span(range_of(point, metric), is_count=is_count)] if several else []
         rows.append(row)
     return table(header, rows, keys=len(keys))

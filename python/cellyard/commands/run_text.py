@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cellyard.grid_notes import is_overloaded
-from cellyard.ranges import interval, median, whole_count
+from cellyard.ranges import interval, median
 from cellyard.text import cell, cells, range_head, span, spent, table
 
 #: Totals that are told of runs with VCs that carry frames.
@@ -81,14 +81,17 @@ def text(document: Mapping[str, Any], *, contracts: bool = False) -> str:
     ranges = range_head(*(point["runs"] for point in document["summary"]))
     told = _told(runs[0])
     metrics = [m for m in told if any(point["median"].get(m) is not None for point in document["summary"])]
+    counts = {m for m in metrics if all(isinstance(run["totals"][m] or 0, int) for run in runs)}
     header = [*paths, "runs", *(column for m in metrics for column in ([_head(m), ranges] if ranged else [_head(m)]))]
     rows = []
     for point in document["summary"]:
         row = [*(point["set"][path] for path in paths), point["runs"]]
         for metric in metrics:
-            row.append(_shown(metric, point["median"][metric]))
+            is_count = metric in counts
+            row.append(cell(_shown(metric, point["median"][metric]), is_count=is_count))
             if ranged:
-                row.append(span([_shown(metric, end) for end in point["range"][metric] or ()]))
+                ends = [_shown(metric, end) for end in point["range"][metric] or ()]
+                row.append(span(ends, is_count=is_count))
         rows.append(row)
     said = f"medians of the runs, {ranges}:\n" if ranged else ""
     first = f"{document['scenario']}: {len(runs)} runs, {cost}"
@@ -119,15 +122,18 @@ def _vcs_of_several(runs: Sequence[Mapping[str, Any]], ranges: str, *, contracts
         row = [same[0]["name"], same[0]["traffic"]]
         for metric in told:
             values = [_shown(metric, vc[metric]) for vc in same if vc[metric] is not None]
-            is_count = metric == "timeouts"
-            ends = interval(values, runs=len(same)) or ()
-            ends_shown = [int(end) if is_count and end.is_integer() else end for end in ends]
-            row += [whole_count(median(values), is_count=is_count), span(ends_shown)]
+            row += _summed_up(values, runs=len(same))
         rows.append(row)
     head = ["vc", "traffic", *(column for metric in told for column in (_head(metric), ranges))]
     parts = [f"VCs, medians of the runs, {ranges}:\n{table(head, rows, keys=2)}"] if rows else []
     more = len(vcs) - MOST_VCS
     return [*parts, *([f"{more} more VCs: --out DIR writes all of them to vcs.csv"] if more > 0 else [])]
+
+
+def _summed_up(values: Sequence[float], *, runs: int) -> list[str]:
+    """Median and range of the values that so many runs have."""
+    is_count = all(isinstance(value, int) for value in values)
+    return [cell(median(values), is_count=is_count), span(interval(values, runs=runs), is_count=is_count)]
 
 
 def _files(runs: Sequence[Mapping[str, Any]], *, paths: Sequence[str], ranges: str | None) -> list[str]:
@@ -154,7 +160,7 @@ def _files(runs: Sequence[Mapping[str, Any]], *, paths: Sequence[str], ranges: s
         for metric in told:
             judged = files if metric in OF_TRANSFERS else complete
             numbers = [_shown(metric, file[metric]) for file in judged if file[metric] is not None]
-            row += [median(numbers), span(interval(numbers, runs=len(files)))]
+            row += _summed_up(numbers, runs=len(files))
         rows.append(row)
     shown = table([*paths, "vc", *(["complete"] if ranges else []), *columns], rows[:MOST_FILES], keys=len(paths) + 1)
     more = len(rows) - MOST_FILES
@@ -223,13 +229,16 @@ def _drops(runs: Sequence[Mapping[str, Any]], paths: Sequence[str]) -> list[str]
             of_vc[vc] += sum(counts.values())  # type: ignore[assignment]
         places.sort(key=lambda place: of_vc[place[0][0]], reverse=True)
     reasons = [reason for reason in places[0][1] if any(counts[reason] for _, counts in places)]
-    rows = [[*keys, sum(counts.values()), *map(counts.get, reasons)] for keys, counts in places]
+    rows = [
+        [*keys, *(cell(n, is_count=True) for n in (sum(counts.values()), *map(counts.get, reasons)))]
+        for keys, counts in places[:MOST_DROPS]
+    ]
     head = [*names, "cells_dropped", *(REASONS.get(reason, reason) for reason in reasons)]
     means = "data cells dropped, means of the runs:\n" if len(runs) > len(points) else ""
-    left = rows[MOST_DROPS:]
-    lost = sum(row[len(names)] for row in left)
-    more = f"{len(left)} more lines with {cell(lost)} cells: --out DIR writes all of them to vc_ports.csv"
-    return [means + table(head, rows[:MOST_DROPS], keys=len(names)), *([more] if left else [])]
+    left = places[MOST_DROPS:]
+    lost = cell(sum(sum(counts.values()) for _, counts in left), is_count=True)
+    more = f"{len(left)} more lines with {lost} cells: --out DIR writes all of them to vc_ports.csv"
+    return [means + table(head, rows, keys=len(names)), *([more] if left else [])]
 
 
 def _lost(runs: Sequence[Mapping[str, Any]], names: Sequence[str]) -> list[tuple[list[Any], dict[str, float]]]:

@@ -8,11 +8,11 @@ from typing import Any
 
 from cellyard import pages
 from cellyard.answer import untold
-from cellyard.commands.study_text import group_label, has_published, has_ranges
+from cellyard.commands.study_text import group_label, has_published, has_ranges, shown
 from cellyard.ranges import share_inside
 from cellyard.rows import Row, Rows
 from cellyard.study import Study, Table
-from cellyard.text import cell, printed, range_name, span
+from cellyard.text import printed, range_name, span
 from cellyard.unmatched import FAR, is_outside, outside, told
 
 
@@ -103,7 +103,7 @@ def _table(study: Study, table: Table, rows: Rows) -> dict[str, Any]:
     groups = [_metric(metric, own) for metric in table.metrics]
     if second := study.second_column(table, rows):
         other, partners = second
-        cells = [[(cell(row.simulated[m]) if row else "", "") for m in table.metrics] for row in partners]
+        cells = [[(shown(row, m) if row else "", "") for m in table.metrics] for row in partners]
         groups.append(Columns(other.name, table.metrics, cells))
     lines: list[dict[str, Any]] = []
     for place, row in enumerate(own):
@@ -127,9 +127,9 @@ def _metric(metric: str, rows: Rows) -> Columns:
     names = ["simulated", *([range_name(rows[0].runs)] if ranged else []), *(["published"] if published else [])]
 
     def cells(row: Row) -> Iterator[tuple[str, str]]:
-        yield cell(row.simulated[metric]), ""
+        yield shown(row, metric), ""
         if ranged:
-            yield span(row.ranges.get(metric)), "range"
+            yield span(row.ranges.get(metric), is_count=metric in row.counts), "range"
         if published:
             value = row.published.get(metric)
             star = "*" if row.note and value is not None else ""

@@ -9,7 +9,7 @@ from typing import Any
 from cellyard.reproduce import Reproduction
 from cellyard.rows import Row, Rows
 from cellyard.study import Study, Table
-from cellyard.text import cells, decimals, range_head, range_name, span, spent, table
+from cellyard.text import cell, cells, decimals, range_head, range_name, span, spent, table
 
 #: What `cellyard.agreement.agreement` tells.
 AGREEMENT = ("rows", "mean_abs_error", "rank_correlation", "inside_range", "expected_inside")
@@ -64,7 +64,7 @@ def _table(study: Study, item: Table, all_rows: Rows) -> str:
         other, partners = second
         header += [f"{metric} {other.name}" for metric in item.metrics]
         for line, partner in zip(body, partners, strict=True):
-            line += [partner.simulated[metric] if partner else None for metric in item.metrics]
+            line += [shown(partner, metric) if partner else None for metric in item.metrics]
     notes = [f"* not judged: {row.note}" for row in rows if row.doubtful]
     notes += [f"{metric}: {meaning}" for metric, meaning in study.meanings.items() if metric in item.metrics]
     return "\n".join([table(header, body, keys=len(item.parameters)), *dict.fromkeys(notes)])
@@ -95,12 +95,17 @@ def columns(metric: str, rows: Rows) -> list[str]:
     return [metric, *([range_head(rows[0].runs)] if has_ranges(rows) else []), *extra]
 
 
+def shown(row: Row, metric: str) -> str:
+    """What was simulated as tables show it."""
+    return cell(row.simulated[metric], is_count=metric in row.counts)
+
+
 def values(row: Row, metric: str, rows: Rows) -> list[Any]:
     """What stands under `columns`; a star marks published values that are in doubt."""
     simulated, published = row.simulated[metric], row.published.get(metric)
-    found = [simulated]
+    found: list[Any] = [shown(row, metric)]
     if has_ranges(rows):
-        found.append(span(row.ranges.get(metric)))
+        found.append(span(row.ranges.get(metric), is_count=metric in row.counts))
     if has_published(rows, metric):
         if published is None or simulated is None:
             found += [published, None]

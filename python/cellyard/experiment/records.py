@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from cellyard.errors import unknown
@@ -33,10 +33,14 @@ def of_runs(
 def summed_up(
     samples: Sequence[Mapping[str, Number]], metrics: Mapping[str, Metric]
 ) -> dict[str, dict[str, float | None]]:
-    """Of each metric the mean over runs with its interval, quantiles of the runs and their ends; ``None`` where it is not defined."""
+    """Of each metric the mean over runs with its interval, quantiles of the runs and their ends; ``None`` where it is not defined.
+
+    Ends are values of runs: whole numbers of counts.
+    """
     found: dict[str, dict[str, float | None]] = {}
     for metric, path in metrics.items():
         values = sorted(defined(samples, metric))
+        runs = sorted(value for one in samples if (value := one[metric]) is not None)
         mean = mean_of(path, values, CONFIDENCE)
         found[metric] = {
             "mean": mean and mean.mean,
@@ -44,8 +48,8 @@ def summed_up(
             "high": mean and mean.high,
             "p5": quantile(values, 0.05) if values else None,
             "p95": quantile(values, 0.95) if values else None,
-            "min": values[0] if values else None,
-            "max": values[-1] if values else None,
+            "min": runs[0] if runs else None,
+            "max": runs[-1] if runs else None,
         }
     return found
 
@@ -72,6 +76,17 @@ def _in_one(point: Mapping[str, Any], columns: Sequence[str], kept: str | None) 
     name = kept or ", ".join(columns)
     value = point[kept] if kept else ", ".join(str(point[name]) for name in columns)
     return {name if key in columns else key: value if key in columns else one for key, one in point.items()}
+
+
+def counts(points: Sequence[Mapping[str, Any]], metrics: Iterable[str]) -> set[str]:
+    """The metrics that count something in every run of the points."""
+    return {
+        metric
+        for metric in metrics
+        if all(
+            end is None or isinstance(end, int) for point in points for end in map(point[metric].get, ("min", "max"))
+        )
+    }
 
 
 def range_of(point: Mapping[str, Any], metric: str) -> tuple[float, float] | None:
