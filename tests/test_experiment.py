@@ -456,3 +456,61 @@ def test_an_experiment_from_python_runs_on_workers_that_are_started_once() -> No
     assert there.text == here.text and there.points() == here.points()
     with pytest.raises(UsageError, match="on and workers exclude each other"):
         made.run(on="tcp://127.0.0.1:1", workers=1)
+
+
+#: Ten TCPs whose first segments of 192 cells meet in a buffer of 256.
+MEETING = """\
+duration = "1 s"
+ensemble = { start_jitter = "1 us" }
+measure = { max_goodput = "126.944145 Mbps" }
+host = [{ name = "source", count = 10 }, { name = "sink" }]
+switch = [
+  { name = "west", ubr = { buffer = "256 cells" }, processing = { kind = "latency", per = "cell", mean = "3 us", spread = "3 us" } },
+]
+link = [{ from = "source", to = "west", rate = "141.333 Mbps" }, { from = "west", to = "sink", rate = "141.333 Mbps" }]
+vc = [{ from = "source", to = "sink", traffic = { kind = "tcp", mss = "9140 bytes", granularity = "0.1 ms", initial_rto = "10 ms" } }]
+"""
+IN_STEP = "those that begin within ensemble.start_jitter of each other may meet again in one buffer with each timeout"
+
+
+def meeting(folder: Path, cli: Cli, path: str, values: list[object], metric: str = "efficiency") -> list[str]:
+    """The notes of an experiment on them."""
+    (folder / "meeting.toml").write_text(MEETING)
+    (folder / "one.toml").write_text(
+        f'name = "one"\nbase = {{ file = "meeting.toml" }}\nreplications = 2\nmetrics = ["{metric}"]\n'
+        f'[[axis]]\npath = "{path}"\nvalues = {values}\n[question]\nkind = "table"\n'
+    )
+    notes: list[str] = json.loads(cli("experiment", "run", "one.toml", "--format", "json").stdout)["notes"]
+    return notes
+
+
+@pytest.mark.parametrize("metric", ["efficiency", "goodput_mbps"])
+def test_runs_in_which_no_tcp_delivers_anything_are_noted_with_their_points(
+    tmp_path: Path, cli: Cli, metric: str
+) -> None:
+    (note,) = meeting(tmp_path, cli, "ensemble.start_jitter", ["1 us", "100 ms"], metric)
+    told = "no TCP delivered anything in 2 of 4 runs (at start_jitter = 1 us): where frames were lost, "
+    assert note.startswith(told + IN_STEP)
+
+
+def test_replications_in_which_no_tcp_delivers_anything_are_noted(tmp_path: Path, cli: Cli) -> None:
+    (tmp_path / "meeting.toml").write_text(MEETING)
+    assert f"no TCP delivered anything: {IN_STEP}" in cli("run", "meeting.toml", "--replications", 2).stderr
+    short = cli("run", "meeting.toml", "--replications", 2, "--set", "duration=9 ms").stderr
+    assert "no TCP delivered anything: they lost what they sent first, and the run ends before a first timeout" in short
+    grid = cli("run", "meeting.toml", "--replications", 2, "--grid", 'ensemble.start_jitter="1 us","100 ms"').stderr
+    assert f"no TCP delivered anything in 2 of 4 runs: {IN_STEP}" in grid
+
+
+@pytest.mark.parametrize(
+    ("path", "values"),
+    [
+        ("vc.*.start", ["1 s", "2 s"]),  # none begins
+        ("host.source.count", [1]),  # nobody is there to be met
+        ("vc.*.traffic", ["'udp'"]),
+    ],
+)
+def test_tcps_that_could_not_meet_are_not_blamed_for_it(
+    tmp_path: Path, cli: Cli, path: str, values: list[object]
+) -> None:
+    assert not [note for note in meeting(tmp_path, cli, path, values) if "no TCP" in note and "timeout" in note]

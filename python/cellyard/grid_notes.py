@@ -14,6 +14,11 @@ from cellyard.scenario import Scenario
 
 #: Points that are asked for the buffers of a class.
 MOST_ASKED = 50
+#: Why the TCPs of a replication may all deliver nothing, and what helps.
+IN_STEP = (
+    "those that begin within ensemble.start_jitter of each other may meet again in one buffer with each timeout, "
+    "and a longer one draws them apart"
+)
 #: Why a TCP that lost what it sent first sends nothing again.
 _NO_TIMEOUT = "the run ends before a first timeout (initial_rto)"
 
@@ -123,23 +128,32 @@ def _beyond_line(runs: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _in_step(runs: Sequence[Mapping[str, Any]]) -> list[str]:
-    """A sentence on runs as stated in which TCPs that opened together delivered nothing: they meet in the same buffer again and again."""
-    found = timeouts = 0
+    """Sentences on runs in which TCPs that began together, or nearly so, delivered nothing: they meet in one buffer again and again."""
+    stated: list[int] = []  # the timeouts of each run in which nothing was delivered
+    drawn: list[int] = []
     for run in runs:
         tcps = [vc for vc in run["vcs"] if vc["traffic"] == "tcp" and vc["began_s"] is not None]
-        together = len(tcps) > 1 and len({vc["began_s"] for vc in tcps}) == 1
-        lost = all(vc["frames_lost"] and not vc["goodput_mbps"] for vc in tcps)
-        if run["replication"] is None and together and lost:
-            found += 1
-            timeouts += sum(vc["timeouts"] for vc in tcps)
-    if not found:
-        return []
-    some = "" if found == len(runs) else f" in {found} of {len(runs)} runs"
-    meet = "meet again in one buffer with each timeout" if timeouts else f"meet in one buffer, and {_NO_TIMEOUT}"
-    return [
-        f"no TCP delivered anything{some}: they begin at one instant, and {meet}; "
-        "--replications draws their starts, within ensemble.start_jitter of each other"
-    ]
+        if len(tcps) < 2 or not all(vc["frames_lost"] and not vc["goodput_mbps"] for vc in tcps):
+            continue
+        timeouts = sum(vc["timeouts"] for vc in tcps)
+        if run["replication"] is not None:
+            drawn.append(timeouts)
+        elif len({vc["began_s"] for vc in tcps}) == 1:
+            stated.append(timeouts)
+
+    def some(found: Sequence[int]) -> str:
+        return "no TCP delivered anything" + (f" in {len(found)} of {len(runs)} runs" if len(found) < len(runs) else "")
+
+    notes = []
+    if stated:
+        meet = "meet again in one buffer with each timeout" if any(stated) else f"meet in one buffer, and {_NO_TIMEOUT}"
+        hint = "--replications draws their starts, within ensemble.start_jitter of each other"
+        notes.append(f"{some(stated)}: they begin at one instant, and {meet}; {hint}")
+    if drawn:
+        notes.append(
+            f"{some(drawn)}: {IN_STEP if any(drawn) else f'they lost what they sent first, and {_NO_TIMEOUT}'}"
+        )
+    return notes
 
 
 def _of_the_lucky(runs: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -210,14 +210,21 @@ class Outcome:
 
     @property
     def notes(self) -> list[str]:
-        """What may make an answer wrong that is right of the numbers: notes of the scenarios, and an efficiency above 1."""
+        """What may make an answer wrong that is right of the numbers: of scenarios, runs that delivered nothing, efficiencies above 1."""
+        return [*self.experiment.notes, *self._of_nothing(), *self._beyond()]
+
+    def _of_nothing(self) -> list[str]:
+        """A sentence on runs in which no TCP delivered anything, if there are any."""
+        return notes.of_nothing(self.experiment.plan, self.experiment.engine().scenario, self._begun)
+
+    def _beyond(self) -> list[str]:
+        """A sentence on an efficiency above 1, if there is one."""
         names = [name for name, path in self.experiment.plan.metrics.items() if path.text == "totals.efficiency"]
         runs = (one for kept in self.measured.values() for one in kept.values())
         most = max((float(one[name] or 0) for one in runs for name in names), default=0.0)
         if most <= MOST_EFFICIENCY:
-            return self.experiment.notes
+            return []
         return [
-            *self.experiment.notes,
             f"{names[0]} is up to {most:.3f}: more was delivered than measure.max_goodput says can be. Where an axis changes what "
             "segments carry beside data, as mss does, another of measure.max_goodput is to vary together with it; after a warm-up, "
             "data that came before its end, behind a gap, counts once the gap is filled.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 
 from cellyard.errors import ScenarioError
@@ -12,10 +12,14 @@ from cellyard.experiment.meaning import is_of_whole_run
 from cellyard.experiment.plan import LACKING, Plan
 from cellyard.experiment.sentences import counted, listed
 from cellyard.experiment.unlike import MOST_NAMED, Queues, add_queues, is_of_vcs, unlike
+from cellyard.grid_notes import IN_STEP
+from cellyard.metric_path import Number
 from cellyard.scenario import Scenario
 
 #: Points that are all asked, and how many of a larger grid are drawn; see `Plan.tried_points`.
 MOST_ASKED, DRAWN = 100, 50
+#: Metrics that are 0 where no TCP delivered anything.
+_OF_TCPS = ("totals.efficiency", "totals.goodput_mbps")
 #: Notes that are told.
 MOST_TOLD = 8
 
@@ -51,6 +55,35 @@ def notes(plan: Plan, scenario: Callable[[Point], Scenario]) -> list[str]:
             f"{counted(len(found) - MOST_TOLD, 'other note')} of as many points or fewer; `cellyard check` tells those of a scenario"
         )
     return told
+
+
+def of_nothing(
+    plan: Plan, scenario: Callable[[Point], Scenario], measured: Mapping[Point, Mapping[int, Mapping[str, Number]]]
+) -> list[str]:
+    """A sentence on runs in which no TCP delivered anything, as their efficiency or goodput says, and at which points they are.
+
+    Only points count at which all VCs are TCPs and several of them begin before the end; scenarios are made of those with such runs alone.
+    """
+    names = [name for name, path in plan.metrics.items() if path.text in _OF_TCPS]
+    found = {
+        point: many
+        for point, kept in measured.items()
+        if (many := sum(any(one[name] == 0 for name in names) for one in kept.values()))
+    }
+    own = [point for point in found if _begins_together(scenario(point))]
+    if not own:
+        return []
+    when = " in the measuring time" if plan.measures_a_part else ""
+    many, runs = sum(found[point] for point in own), sum(map(len, measured.values()))
+    some = f" in {many} of {runs} runs{_where(own, list(measured))}" if many < runs else ""
+    return [f"no TCP delivered anything{when}{some}: where frames were lost, {IN_STEP}"]
+
+
+def _begins_together(scenario: Scenario) -> bool:
+    """Whether all VCs are TCPs, of which several begin before the end of the run."""
+    stated = scenario.to_dict()
+    tcps = [vc for vc in stated["vcs"] if vc["traffic"]["kind"] == "tcp"]
+    return len(tcps) == len(stated["vcs"]) and sum(vc["start"] < stated["duration"] for vc in tcps) > 1
 
 
 def _of_whole_run(plan: Plan) -> list[str]:
