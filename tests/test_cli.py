@@ -415,6 +415,50 @@ def test_notes_on_seeds_that_change_nothing(cli: Cli, lan: Path) -> None:
     assert cli("run", lan, "--grid", "seed=1,2", "--set", "link.*.lose_probability=0.01").stderr == ""
 
 
+def test_a_largest_goodput_that_stays_while_the_mss_varies_is_noted(cli: Cli, lan: Path, tmp_path: Path) -> None:
+    short, grid = ("run", lan, "--set", "duration=1 ms"), ("--grid", "vc.*.traffic.mss=512 bytes,9140 bytes")
+    why = (
+        "measure.max_goodput is 125.198491 Mbps with every mss, and fair shares of the links add up to 125.198491 Mbps with "
+        "512 bytes and to 139.686792 Mbps with 9140 bytes"
+    )
+    assert (
+        f"note: {why}: axes of an experiment vary mss and max_goodput `together`, and the efficiency"
+        in cli(*short, *grid, "--out", "here").stderr
+    )
+    assert "efficiency" in (tmp_path / "here/ports.csv").read_text().partition("\n")[0].split(",")
+    without = cli(*short, "--set", "measure.max_goodput=default", *grid).stderr
+    assert without.startswith("note: no efficiency: ") and "another sum with another mss; axes of an exp" in without
+    for fine in (
+        "vc.*.traffic.recovery=reno,tahoe",
+        "measure.max_goodput=1 Mbps,2 Mbps",
+        "vc.*.traffic.mss=1460 bytes",
+    ):
+        assert (
+            "another" not in cli(*short, "--grid", fine).stderr
+            and "every mss" not in cli(*short, "--grid", fine).stderr
+        )
+    description = (
+        f'name = "m"\nbase = {{ file = "{lan.name}" }}\nreplications = 1\nmetrics = ["efficiency"]\nset = {{ duration = "1 ms" }}\n'
+        '[[axis]]\ntogether = "size"\npath = "vc.*.traffic.mss"\nvalues = ["512 bytes", "9140 bytes"]\n[question]\nkind = "table"\n'
+    )
+    path = lan.parent / "m.toml"
+    path.write_text(description.replace('together = "size"\n', ""))
+    told = (
+        f"note: efficiency: {why}; let an axis of measure.max_goodput vary `together` with it, or measure port.NAME.eff"
+    )
+    assert told in cli("experiment", "check", path).stdout
+    both = (
+        '[[axis]]\ntogether = "size"\npath = "measure.max_goodput"\nvalues = ["125.198491 Mbps", "139.686792 Mbps"]\n'
+    )
+    path.write_text(description.replace("[[axis]]", f"{both}[[axis]]"))
+    assert "note: " not in cli("experiment", "check", path).stdout
+    lacks = description.replace('together = "size"\n', "").replace(
+        "set = {", 'set = { "measure.max_goodput" = "default",'
+    )
+    path.write_text(lacks)
+    assert "max_goodput, and with another mss another is right; let an axis" in cli("experiment", "check", path).stdout
+
+
 def test_note_on_tcps_that_begin_at_one_instant_and_deliver_nothing(cli: Cli, tmp_path: Path) -> None:
     """Ten frames of 193 cells that come together fit no buffer of 1000 cells, and so does what comes again with each timeout."""
     (tmp_path / "step.toml").write_text(

@@ -39,13 +39,13 @@ def _yardstick(fair: int | None, stated: int | None) -> list[str]:
     """What fair shares of the links add up to, beside what efficiency is told of."""
     if fair is None:
         return []
-    told = f"fair shares of the links add up to {_mbps(fair)} of goodput"
+    told = f"fair shares of the links add up to {mbps(fair)} of goodput"
     if stated is None:
         return [f"{told}; without measure.max_goodput no efficiency is told"]
-    return [told if stated == fair else f"{told}; efficiency is told of {_mbps(stated)}"]
+    return [told if stated == fair else f"{told}; efficiency is told of {mbps(stated)}"]
 
 
-def _mbps(bits_per_second: int) -> str:
+def mbps(bits_per_second: int) -> str:
     """As it may be written into a scenario."""
     return f"{bits_per_second / 1e6:.6f}".rstrip("0").rstrip(".") + " Mbps"
 

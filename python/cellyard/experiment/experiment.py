@@ -226,8 +226,8 @@ class Outcome:
             return []
         return [
             f"{names[0]} is up to {most:.3f}: more was delivered than measure.max_goodput says can be. Where an axis changes what "
-            "segments carry beside data, as mss does, another of measure.max_goodput is to vary together with it; after a warm-up, "
-            "data that came before its end, behind a gap, counts once the gap is filled.",
+            f"segments carry beside data, as mss does, {notes.TOGETHER}; after a warm-up, data that came before its end, "
+            "behind a gap, counts once the gap is filled.",
         ]
 
     def _columns(self) -> list[dict[str, Any]]:

@@ -12,12 +12,17 @@ from cellyard.experiment.meaning import is_of_whole_run
 from cellyard.experiment.plan import LACKING, Plan
 from cellyard.experiment.sentences import counted, listed
 from cellyard.experiment.unlike import MOST_NAMED, Queues, add_queues, is_of_vcs, unlike
-from cellyard.grid_notes import IN_STEP
+from cellyard.grid_notes import IN_STEP, changes_mss
 from cellyard.metric_path import Number
 from cellyard.scenario import Scenario
+from cellyard.yardstick import serves_one_mss
 
 #: Points that are all asked, and how many of a larger grid are drawn; see `Plan.tried_points`.
 MOST_ASKED, DRAWN = 100, 50
+#: What helps where efficiency is of one MSS alone.
+TOGETHER = (
+    "let an axis of measure.max_goodput vary `together` with it, or measure port.NAME.efficiency, which needs none"
+)
 #: Metrics that are 0 where no TCP delivered anything.
 _OF_TCPS = ("totals.efficiency", "totals.goodput_mbps")
 #: Notes that are told.
@@ -35,9 +40,11 @@ def notes(plan: Plan, scenario: Callable[[Point], Scenario]) -> list[str]:
     queues = {axis.name: Queues() for axis in plan.axes if any(map(is_of_vcs, axis.paths))}
     with suppress(ConditionError):  # of many points not all were looked at when the description was read
         points = plan.tried_points(MOST_ASKED, drawn=DRAWN)
+    made_of: list[Scenario] = []
     for point in points:
         with suppress(ScenarioError):
             made = scenario(point)
+            made_of.append(made)
             own = made.notes()
             asked.append(point)
             for note in own:
@@ -46,8 +53,10 @@ def notes(plan: Plan, scenario: Callable[[Point], Scenario]) -> list[str]:
             for axis, of in queues.items():
                 add_queues(of, ports, dict(point.levels)[axis].text)
     ranked = sorted(found.items(), key=lambda one: -len(one[1]))
-    told = [f"{name} is not defined: {LACKING}" for name in plan.lacking]
+    another = f", and with another mss another is right; {TOGETHER}" if _varies_mss(plan) else ""
+    told = [f"{name} is not defined: {LACKING}{another}" for name in plan.lacking]
     told += _of_whole_run(plan)
+    told += _one_yardstick(plan, made_of)
     told += [note for axis, of in queues.items() for note in unlike(axis, of)]
     told += [f"{note}{_where(own, asked)}" for note, own in ranked[:MOST_TOLD]]
     if len(found) > MOST_TOLD:
@@ -55,6 +64,18 @@ def notes(plan: Plan, scenario: Callable[[Point], Scenario]) -> list[str]:
             f"{counted(len(found) - MOST_TOLD, 'other note')} of as many points or fewer; `cellyard check` tells those of a scenario"
         )
     return told
+
+
+def _varies_mss(plan: Plan) -> bool:
+    """Whether an axis may change the MSS of TCPs."""
+    return any(changes_mss(axis.paths) for axis in plan.axes)
+
+
+def _one_yardstick(plan: Plan, scenarios: Sequence[Scenario]) -> list[str]:
+    """A sentence on an efficiency whose largest goodput is the same with every MSS."""
+    names = [name for name, path in plan.metrics.items() if path.text == "totals.efficiency"]
+    why = serves_one_mss(scenarios) if names and _varies_mss(plan) else ""
+    return [f"{listed(names)}: {why}; {TOGETHER}"] if why else []
 
 
 def of_nothing(
