@@ -267,7 +267,7 @@ def document(
 
 def summary(runs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Median and range of the totals over the runs of each point."""
-    from cellyard.results import Totals
+    from cellyard.result_types import Totals
 
     points: dict[str, list[Mapping[str, Any]]] = {}
     for run in runs:
@@ -328,7 +328,7 @@ def _plot(path: Path, run: Mapping[str, Any], window: Window) -> str:
     """Draw the series of a run into a file; why it could not be written, if so."""
     from cellyard import plot
     from cellyard.files import write_whole
-    from cellyard.results import RunResult
+    from cellyard.run_result import RunResult
 
     with plot.style():
         result = RunResult(run)
