@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import LAN, Cli
+from conftest import LAN, ROOT, Cli
 
 
 def refused(done: subprocess.CompletedProcess[str], *expected: str) -> None:
@@ -248,6 +248,17 @@ def test_nothing_is_left_behind_by_a_bad_scenario(cli: Cli, lan: Path, tmp_path:
     refused(cli("run", lan, "--set", "duration=-1 s", "--out", "out"), "duration")
     refused(cli("run", lan, "--grid", "duration=1 s,1 m", "--out", "out"), "duration")
     assert not (tmp_path / "out").exists()
+
+
+def test_what_another_class_leaves_behind_is_told_with_the_way_out(cli: Cli) -> None:
+    """An ABR network over UBR: one override after the other, each as the message before says."""
+    overrides = ["vc.tcp.class=ubr", "probe=default"]
+    for way_out in ("vc.0.abr=default", "switch.0.abr.feedback=default"):
+        told = cli("run", ROOT / "examples/abr-erica.toml", *(word for one in overrides for word in ("--set", one)))
+        refused(told, f"; {way_out} takes it away\n")
+        overrides.append(way_out)
+    done = cli("run", ROOT / "examples/abr-erica.toml", *(word for one in overrides for word in ("--set", one)))
+    assert done.returncode == 0
 
 
 @pytest.mark.parametrize(

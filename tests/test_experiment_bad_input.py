@@ -305,7 +305,9 @@ def replaced(data: Any, path: tuple[Any, ...], value: Any) -> Any:
     return [replaced(one, path[1:], value) if place == path[0] else one for place, one in enumerate(data)]
 
 
-@pytest.mark.parametrize("name", ["buffer", "minimum-rate", "policies", "precise", "service", "threshold", "what-matters"])
+@pytest.mark.parametrize(
+    "name", ["buffer", "minimum-rate", "policies", "precise", "service", "threshold", "what-matters"]
+)
 def test_any_value_anywhere_is_read_or_refused(name: str) -> None:
     """Odd values in the place of any field of a description of each question; 40 of them, chosen by a fixed seed."""
     data = tomllib.loads(experiments.text(name))

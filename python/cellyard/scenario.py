@@ -23,6 +23,7 @@ True
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -30,7 +31,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeAlias, Unpack
 
 from cellyard import scenario_fields
-from cellyard.errors import ScenarioError, UsageError
+from cellyard.errors import Problem, ScenarioError, UsageError
 from cellyard.limits import MOST_REPLICATIONS, MOST_SEED, whole
 from cellyard.terminal import printable
 from cellyard.values import overrides as pairs
@@ -272,10 +273,18 @@ def _with_what_is_set(error: ScenarioError, source: Source) -> ScenarioError:
     there = f"; with {told[:57]}..." if len(told) > 60 else f"; with {told}"
     return ScenarioError(
         [
-            one if one.text.startswith(SET) and one.value else replace(one, text=one.text + there)
+            one if one.text.startswith(SET) and one.value else replace(one, text=one.text + there + _way_out(one))
             for one in error.problems
         ]
     )
+
+
+def _way_out(problem: Problem) -> str:
+    """What to set beside, where what stands in the text is to go: `vc[0].abr` of a VC that is set to another class."""
+    if ", or no " not in problem.allowed:
+        return ""
+    path = re.sub(r"\[(\d+)\]", r".\1", problem.path)
+    return f"; {path}=default takes it away"
 
 
 def read_text(path: Path) -> str:
