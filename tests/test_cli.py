@@ -437,6 +437,10 @@ def test_a_largest_goodput_that_stays_while_the_mss_varies_is_noted(cli: Cli, la
             "another" not in cli(*short, "--grid", fine).stderr
             and "every mss" not in cli(*short, "--grid", fine).stderr
         )
+    # Of so many VCs fair shares are not told.
+    many = ("--set", "host.source.count=2001", "--set", "host.sink.count=2001", "--set", "duration=1 us")
+    done = cli("run", lan, *many, *grid)
+    assert done.returncode == 0 and "every mss" not in done.stderr
     description = (
         f'name = "m"\nbase = {{ file = "{lan.name}" }}\nreplications = 1\nmetrics = ["efficiency"]\nset = {{ duration = "1 ms" }}\n'
         '[[axis]]\ntogether = "size"\npath = "vc.*.traffic.mss"\nvalues = ["512 bytes", "9140 bytes"]\n[question]\nkind = "table"\n'
