@@ -363,7 +363,7 @@ def test_ready_experiments_run_in_a_small_form(name: str) -> None:
     assert data["name"] == name
     data["question"] |= SMALLER[data["question"]["kind"]]
     data["replications"] = 5
-    data["set"] = {**data.get("set", {}), "duration": "300 ms"}
+    data["set"] = {**data.get("set", {}), "duration": "300 ms", "measure.warm_up": "default"}
     experiment = ex.Experiment.__new__(ex.Experiment)
     experiment.plan, experiment.question = reading.read(data, Problems(), Path())
     outcome = experiment.run()
