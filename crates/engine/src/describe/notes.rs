@@ -8,14 +8,14 @@ use crate::notation::show::{show_bytes, show_cells, show_rate};
 use crate::port::drop::{DropRule, Policy};
 use crate::registry::MAX_CELLS;
 use crate::scenario::{
-    Class, ClassQueue, DropPolicy, Link, Police, Scenario, Scheduler, TcpParams,
+    Class, ClassQueue, DropPolicy, Feedback, Link, Police, Scenario, Scheduler, TcpParams,
 };
 use crate::topology::{HostLoad, Topology};
 use crate::units::{BitRate, CELL_BITS, Span};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Nothing to send, shares that no scheduler looks at, sources that never start or may be drawn to start too late, hosts with more
-/// cells than their link can take, frames that never fit, windows that fill no share of a link, links too slow for the ACKs of such a share, VCs of the class abr without feedback, schedulers for classes that nobody
+/// cells than their link can take, frames that never fit, windows that fill no share of a link, links too slow for the ACKs of such a share, VCs of the class abr without feedback, feedback that knows no minimum rates, schedulers for classes that nobody
 /// uses, buffers in which nothing can wait, policies that never refuse, or refuse most of the time, shares that a common buffer undoes, contracts that a link cannot
 /// keep, tags that are read further on. `fair` are the [fair goodputs](super::fair_goodput) of VCs.
 pub(super) fn notes(
@@ -34,6 +34,7 @@ pub(super) fn notes(
     notes.extend(sustained_rates(scenario, topology));
     notes.extend(exported_tags(scenario, topology));
     notes.extend(without_feedback(scenario, topology));
+    notes.extend(shares_beside_minimum_rates(scenario, topology));
     notes.extend(nothing_to_hold(scenario, topology));
     for settings in settings(scenario, topology) {
         notes.extend(settings.unused_scheduler());
@@ -356,6 +357,56 @@ fn without_feedback(scenario: &Scenario, topology: &Topology) -> Vec<String> {
         .collect()
 }
 
+/// Ports at which ERICA tells equal shares that, with the minimum rates above them, are more than the link has.
+fn shares_beside_minimum_rates(scenario: &Scenario, topology: &Topology) -> Vec<String> {
+    let sentence = |(index, link): (usize, &Link)| {
+        topology.switch_of[index]?;
+        let feedback = topology.queue(scenario, index, Class::Abr).feedback?;
+        // The least target: ERICA+ has less of one the longer the queue is.
+        let (kind, target) = match feedback {
+            Feedback::Erica(erica) => ("erica", erica.target),
+            Feedback::EricaPlus(erica) => ("erica-plus", erica.qdlf),
+            Feedback::EricaMcr(_)
+            | Feedback::RelativeRate { .. }
+            | Feedback::Efci { .. }
+            | Feedback::OracleRate { .. } => return None,
+        };
+        let crossing = topology.crossing[index].iter();
+        let data = crossing.map(|id| &topology.flows[id.index()]);
+        let vcs = data.filter(|flow| flow.kind.is_data());
+        let vcs = vcs.filter_map(|flow| {
+            let vc = &scenario.vcs[flow.vc];
+            let abr = vc.abr.as_ref()?;
+            Some((vc.name.as_str(), abr.mcr.map_or(0, |mcr| mcr.0), abr.pcr))
+        });
+        let vcs: Vec<_> = vcs.collect();
+        let share = (target.as_f64() * link.rate.0 as f64 / vcs.len() as f64) as u64;
+        let told = |&(_, mcr, pcr): &(&str, u64, Option<BitRate>)| {
+            mcr.max(share.min(pcr.map_or(u64::MAX, |pcr| pcr.0)))
+        };
+        let sum: u64 = vcs.iter().map(told).sum();
+        let above = vcs.iter().filter(|&&(_, mcr, _)| mcr > share);
+        let above: Vec<&str> = above.map(|&(name, ..)| name).collect();
+        (sum > link.rate.0 && !above.is_empty()).then(|| {
+            format!(
+                "{kind} tells all at {} a share of {} at least, and the mcr of {} is more: together {}, where the link has {}; \
+                 erica-mcr shares what minimum rates leave",
+                link.name,
+                show_rate(BitRate(share)),
+                some(&above),
+                show_rate(BitRate(sum)),
+                show_rate(link.rate),
+            )
+        })
+    };
+    scenario
+        .links
+        .iter()
+        .enumerate()
+        .filter_map(sentence)
+        .collect()
+}
+
 /// Buffers with a limit in a network where no cell can wait at any port.
 fn nothing_to_hold(scenario: &Scenario, topology: &Topology) -> Option<String> {
     let has_limit = |settings: &Settings| {
@@ -538,6 +589,33 @@ mod tests {
         assert_eq!(found, [note]);
         assert!(notes("9 Mbps", "1000 cells").is_empty());
         assert!(notes("10 Mbps", "unlimited").is_empty());
+    }
+
+    #[test]
+    fn equal_shares_that_minimum_rates_go_beyond_are_noted() {
+        let notes = |feedback: &str, mcr: &str| {
+            notes_of(&format!(
+                r#"
+                duration = "1 s"
+                host = [{{ name = "a", count = 2 }}, {{ name = "b" }}]
+                switch = [{{ name = "s", abr = {{ feedback = {feedback} }} }}]
+                link = [{{ from = "a", to = "s", rate = "10 Mbps" }}, {{ from = "s", to = "b", rate = "10 Mbps" }}]
+                vc = [
+                    {{ name = "one", from = "a1", to = "b", class = "abr", abr = {{ mcr = "{mcr}" }}, traffic = {{ kind = "tcp", rwnd = "60000 bytes" }} }},
+                    {{ name = "two", from = "a2", to = "b", class = "abr", abr = {{}}, traffic = {{ kind = "tcp", rwnd = "60000 bytes" }} }},
+                ]
+                "#
+            ))
+        };
+        // Half of 9 Mb/s for the second, and 5.6 for the first, are more than 10.
+        let note = "erica tells all at s->b a share of 4.5 Mbps at least, and the mcr of one is more: together 10.1 Mbps, \
+            where the link has 10 Mbps; erica-mcr shares what minimum rates leave";
+        assert_eq!(notes("\"erica\"", "5.6 Mbps"), [note]);
+        assert!(notes("\"erica\"", "5.5 Mbps").is_empty());
+        assert!(notes("\"erica-mcr\"", "5.6 Mbps").is_empty());
+        // The share of ERICA+ falls to half of the link's.
+        assert!(notes("\"erica-plus\"", "7.5 Mbps").is_empty());
+        assert_eq!(notes("\"erica-plus\"", "7.6 Mbps").len(), 1);
     }
 
     #[test]
