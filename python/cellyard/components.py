@@ -388,19 +388,19 @@ class Epd(Component):
 
     Formula: refuse a frame <=> X > T
 
-    Source: `ubr-plus`, section 5, with T = K - 200 cells.
+    Source: `ubr-plus`, section 5, with T = K - 200 cells; below K = 400 half of it is kept.
 
     Fields:
         threshold: T, cells or a fraction of K; at most K. Allowed: cells, "800 cells", or a fraction of the buffer
             from 0 to 1. Default: K - reserve.
         reserve: Cells kept for the rest of frames already begun, when no threshold is given; at most K. Allowed: "0
-            cells" to "1000000000 cells"; units: cells, cell. Default: ``200 cells``.
+            cells" to "1000000000 cells"; units: cells, cell. Default: 200 cells, but at most K / 2.
     """
 
     TAG: ClassVar[Mapping[str, str]] = {"policy": "epd"}
 
     threshold: str | float | None = None
-    reserve: str = "200 cells"
+    reserve: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -502,7 +502,7 @@ impl Settings<'_> {
     fn low_threshold(&self, queue: &ClassQueue) -> Option<String> {
         let DropPolicy::Epd {
             threshold: None,
-            reserve,
+            reserve: Some(reserve),
         } = queue.drop
         else {
             return None;
@@ -783,10 +783,12 @@ mod tests {
         let buffer = |cells| ("switch.west.ubr.buffer", cells);
         let low = "epd of the class ubr at west refuses new frames while more than 0 of 200 cells wait: its reserve, 200 cells, is more than \
                    half of the buffer; a smaller `reserve`, or a `threshold`, lets more in";
-        assert_eq!(notes(&[buffer("200 cells")]), [low]);
-        assert!(notes(&[buffer("400 cells")]).is_empty());
+        let reserve = ("switch.west.ubr.drop.reserve", "200 cells");
+        assert_eq!(notes(&[buffer("200 cells"), reserve]), [low]);
+        assert!(notes(&[buffer("400 cells"), reserve]).is_empty());
+        assert!(notes(&[buffer("200 cells")]).is_empty());
         let threshold = ("switch.west.ubr.drop.threshold", "0 cells");
-        assert!(notes(&[buffer("200 cells"), threshold]).is_empty());
+        assert!(notes(&[buffer("200 cells"), reserve, threshold]).is_empty());
         let late = "no data from vc1 and 4 more: the start is the end of the run or later";
         assert_eq!(notes(&[("vc.start", "10 s")]), [late]);
         let short = "no data from vc1 and 4 more in some replications: the ensemble may draw a start that is not before the stop";

@@ -104,7 +104,7 @@ pub(super) static DROP: &[Component] = &[
         name: "epd",
         help: "Early packet discard: refuses new frames when the queue is longer than a threshold.",
         formula: "refuse a frame <=> X > T",
-        source: "`ubr-plus`, section 5, with T = K - 200 cells",
+        source: "`ubr-plus`, section 5, with T = K - 200 cells; below K = 400 half of it is kept",
         parameters: &[
             parameter(
                 "threshold",
@@ -115,7 +115,7 @@ pub(super) static DROP: &[Component] = &[
             parameter(
                 "reserve",
                 CELLS,
-                Text("200 cells"),
+                Derived("200 cells, but at most K / 2"),
                 "Cells kept for the rest of frames already begun, when no threshold is given; at most K.",
             ),
         ],

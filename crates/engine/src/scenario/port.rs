@@ -49,8 +49,8 @@ pub enum DropPolicy {
     Epd {
         /// Threshold; buffer - `reserve` when absent.
         threshold: Option<Threshold>,
-        /// Cells kept for the rest of frames already begun.
-        reserve: u64,
+        /// Cells kept for the rest of frames already begun; 200, but at most half of the buffer, when absent.
+        reserve: Option<u64>,
     },
     /// `port::drop::selective_drop`.
     SelectiveDrop {

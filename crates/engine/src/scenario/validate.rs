@@ -368,15 +368,10 @@ fn reserve(record: &Record, path: &str, report: &mut Report) {
         && let Some(reserve) = number(drop, "reserve").filter(|&r| r > buffer)
     {
         let at = join(path, "drop.reserve");
-        let by_default = if report.is_written(&at) {
-            ""
-        } else {
-            " by default"
-        };
         report.add(
             &at,
             format!(
-                "leaves no threshold: {}{by_default} of a buffer of {}",
+                "leaves no threshold: {} of a buffer of {}",
                 show_cells(reserve),
                 show_cells(buffer)
             ),

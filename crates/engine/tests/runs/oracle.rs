@@ -49,7 +49,7 @@ proptest! {
         let drop = if counts {
             DropPolicy::SelectiveDrop { r: Threshold::Cells(buffer / 2), z: Ratio::new(6, 5) }
         } else {
-            DropPolicy::Epd { threshold: None, reserve: 15 }
+            DropPolicy::Epd { threshold: None, reserve: Some(15) }
         };
         let params = TcpParams { mss, ..build::tcp() };
         let (delay, duration) = (Span::from_microseconds(delay_us), Span::from_milliseconds(30));
@@ -155,7 +155,7 @@ proptest! {
     ) {
         let drop = match (counts, buffer) {
             (true, Some(cells)) => DropPolicy::SelectiveDrop { r: Threshold::Cells(cells / 2), z: Ratio::new(6, 5) },
-            (false, Some(_)) => DropPolicy::Epd { threshold: None, reserve: 15 },
+            (false, Some(_)) => DropPolicy::Epd { threshold: None, reserve: Some(15) },
             (_, None) => DropPolicy::TailDrop,
         };
         let queue = Switch { scheduler, ..build::switch("s", buffer, drop) };
@@ -493,7 +493,7 @@ fn runs_at_other_distances_than_the_cell_time_wait_as_the_model_says() {
     };
     let epd = DropPolicy::Epd {
         threshold: None,
-        reserve: 30,
+        reserve: Some(30),
     };
     for (buffer, drop) in [
         (None, DropPolicy::TailDrop),

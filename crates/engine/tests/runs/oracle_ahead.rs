@@ -63,7 +63,7 @@ fn policy() -> impl Strategy<Value = (Option<u64>, DropPolicy)> {
             (None, _) | (_, 0) => DropPolicy::TailDrop,
             (_, 1) => DropPolicy::Epd {
                 threshold: None,
-                reserve: 15,
+                reserve: Some(15),
             },
             (_, 2) => DropPolicy::SelectiveDrop {
                 r: half,

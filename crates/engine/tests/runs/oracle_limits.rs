@@ -70,7 +70,7 @@ proptest! {
         let drop = match which {
             0 => DropPolicy::TailDrop,
             1 => DropPolicy::Ppd,
-            _ => DropPolicy::Epd { threshold: None, reserve: 15 },
+            _ => DropPolicy::Epd { threshold: None, reserve: Some(15) },
         };
         let (delay, duration) = (Span::from_microseconds(delay_us), Span::from_milliseconds(15));
         let rate = |part: u64| BitRate(build::OC3.0 / part);
@@ -114,7 +114,7 @@ proptest! {
     ) {
         let drop = match (counts, buffer) {
             (true, Some(cells)) => DropPolicy::SelectiveDrop { r: Threshold::Cells(cells / 2), z: Ratio::new(6, 5) },
-            (false, Some(_)) => DropPolicy::Epd { threshold: None, reserve: 15 },
+            (false, Some(_)) => DropPolicy::Epd { threshold: None, reserve: Some(15) },
             (_, None) => DropPolicy::TailDrop,
         };
         let (delay, duration) = (Span::from_microseconds(delay_us), Span::from_milliseconds(15));
@@ -226,7 +226,7 @@ fn of_two_frames_that_begin_together_the_second_finds_one_cell_more() {
     for threshold in 1..30 {
         let epd = DropPolicy::Epd {
             threshold: Some(Threshold::Cells(threshold)),
-            reserve: 0,
+            reserve: Some(0),
         };
         let duration = Span::from_milliseconds(1);
         let mut net = build::dumbbell(2, C * 40, duration, Some(500), epd, |_| datagrams(400));

@@ -104,7 +104,7 @@ fn policy(buffer: Option<u64>) -> impl Strategy<Value = DropPolicy> {
     };
     let epd = DropPolicy::Epd {
         threshold: None,
-        reserve: 15,
+        reserve: Some(15),
     };
     prop_oneof![
         3 => Just(DropPolicy::TailDrop),

@@ -236,7 +236,7 @@ fn a_refused_frame_stays_refused_when_the_port_has_become_idle() {
     let mut net = single_cells(&[0, 0], 10, 100 * c);
     let epd = DropPolicy::Epd {
         threshold: Some(Threshold::Cells(0)),
-        reserve: 0,
+        reserve: Some(0),
     };
     net.switches[0] = build::switch("s", Some(10), epd);
     net.hosts.push(build::host("a2"));

@@ -208,7 +208,7 @@ fn drop_policies_by_name_take_the_defaults_of_the_studies() {
         policy("\"epd\""),
         DropPolicy::Epd {
             threshold: None,
-            reserve: 200
+            reserve: None
         }
     );
     assert_eq!(

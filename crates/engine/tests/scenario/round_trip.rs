@@ -40,7 +40,7 @@ fn drop_policy() -> impl Strategy<Value = DropPolicy> {
     prop_oneof![
         Just(DropPolicy::TailDrop),
         Just(DropPolicy::Ppd),
-        (option::of(threshold()), 0u64..=1_000)
+        (option::of(threshold()), option::of(0u64..=1_000))
             .prop_map(|(threshold, reserve)| DropPolicy::Epd { threshold, reserve }),
         (threshold(), fraction()).prop_map(|(r, z)| DropPolicy::SelectiveDrop { r, z }),
         (threshold(), fraction(), option::of(10_000u64..20_000))

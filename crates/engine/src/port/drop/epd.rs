@@ -4,7 +4,8 @@
 //!   X  cells waiting in the class queue      T  threshold [cells], 0 <= T <= K     K  buffer size [cells]
 //! Decided at the first cell of a frame; frames already begun go on while there is room, for which K - T
 //! cells are kept.
-//! Source: `ubr-plus`, section 5, with T = K - 200: room for one frame of 12 cells of each of 15 VCs.
+//! Source: `ubr-plus`, section 5, with T = K - 200: room for one frame of 12 cells of each of 15 VCs. Below K = 400 that would leave
+//! little or nothing, so that half of K is kept there, unless it is stated.
 //! Limits: no protection of one VC against another.
 
 use super::{Arriving, Decision, DropRule, QueueView, exceeds, first_above, resolve};
@@ -18,12 +19,20 @@ pub struct Epd {
     threshold: Option<Ratio>,
 }
 
+/// Cells kept of a buffer of `k` when nothing is said of it.
+fn usual_reserve(k: u64) -> u64 {
+    (k / 2).min(200)
+}
+
 impl Epd {
-    /// With `threshold`, or `buffer` - `reserve` cells when it is absent (0 when the reserve is larger).
-    pub fn new(threshold: Option<Threshold>, reserve: u64, buffer: Option<u64>) -> Epd {
+    /// With `threshold`, or `buffer` - `reserve` cells when it is absent (0 when the reserve is larger); without both see [`usual_reserve`].
+    pub fn new(threshold: Option<Threshold>, reserve: Option<u64>, buffer: Option<u64>) -> Epd {
         let threshold = match threshold {
             Some(t) => resolve(t, buffer),
-            None => buffer.map(|k| Ratio::new(k.saturating_sub(reserve), 1)),
+            None => buffer.map(|k| {
+                let reserve = reserve.unwrap_or_else(|| usual_reserve(k));
+                Ratio::new(k.saturating_sub(reserve), 1)
+            }),
         };
         Epd { threshold }
     }
@@ -64,18 +73,28 @@ mod tests {
 
     #[test]
     fn refuses_above_the_threshold_only() {
-        let epd = Epd::new(None, 200, Some(1000));
+        let epd = Epd::new(None, Some(200), Some(1000));
         assert!(!epd.refuses(&queue(800)));
         assert!(epd.refuses(&queue(801)));
         assert_eq!(epd.smallest_refusal(), 801);
     }
 
     #[test]
+    fn what_is_kept_is_200_cells_but_no_more_than_half() {
+        let threshold = |k| Epd::new(None, None, Some(k)).threshold(&queue(0));
+        assert_eq!(
+            [12_000, 1000, 400, 399, 220, 5].map(threshold),
+            [11_800.0, 800.0, 200.0, 200.0, 110.0, 3.0].map(Some)
+        );
+        assert_eq!(Epd::new(None, None, None).threshold(&queue(0)), None);
+    }
+
+    #[test]
     fn the_threshold_is_told() {
         let half = Threshold::Fraction(Ratio::new(1, 2));
-        let epd = Epd::new(Some(half), 200, Some(1005));
+        let epd = Epd::new(Some(half), None, Some(1005));
         assert_eq!(epd.threshold(&queue(600)), Some(502.5));
-        assert_eq!(Epd::new(None, 200, None).threshold(&queue(600)), None);
+        assert_eq!(Epd::new(None, Some(200), None).threshold(&queue(600)), None);
     }
 
     #[test]
@@ -83,7 +102,7 @@ mod tests {
         // 0.9 x 1005 = 904.5: 905 is the first integer above.
         let epd = Epd::new(
             Some(Threshold::Fraction(Ratio::new(9, 10))),
-            200,
+            None,
             Some(1005),
         );
         assert!(!epd.refuses(&queue(904)));
@@ -93,7 +112,7 @@ mod tests {
 
     #[test]
     fn unlimited_buffer_never_refuses() {
-        let epd = Epd::new(None, 200, None);
+        let epd = Epd::new(None, Some(200), None);
         assert!(!epd.refuses(&queue(u64::MAX)));
         assert_eq!(epd.smallest_refusal(), u64::MAX);
     }

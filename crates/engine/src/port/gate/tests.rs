@@ -50,7 +50,7 @@ fn epd(rest: RestOfFrame) -> Gate {
     gate(
         &DropPolicy::Epd {
             threshold,
-            reserve: 0,
+            reserve: Some(0),
         },
         rest,
     )

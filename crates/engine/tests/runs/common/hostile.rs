@@ -104,7 +104,7 @@ fn queues(queues: &mut [ClassQueue], draws: &mut Draws) {
             }
             DropPolicy::Epd { threshold, reserve } => {
                 threshold.iter_mut().for_each(within);
-                *reserve = draws.magnitude(1, most + 1) - 1;
+                *reserve = reserve.map(|_| draws.magnitude(1, most + 1) - 1);
             }
             DropPolicy::GcraEpd { threshold, .. }
             | DropPolicy::GcraRoundRobin { threshold, .. } => {

@@ -90,7 +90,7 @@ fn class_queue(base: u64, class: Class) -> impl Strategy<Value = ClassQueue> {
         let policy = prop_oneof![
             2 => Just(DropPolicy::TailDrop),
             2 => Just(DropPolicy::Ppd),
-            2 => (option::of(threshold(buffer)), 0u64..30)
+            2 => (option::of(threshold(buffer)), option::of(0u64..30))
                 .prop_map(|(threshold, reserve)| DropPolicy::Epd { threshold, reserve }),
             2 => (threshold(buffer), decimal())
                 .prop_map(|(r, z)| DropPolicy::SelectiveDrop { r, z }),
