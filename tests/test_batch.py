@@ -101,7 +101,7 @@ def test_border_and_front_know_the_same_kernels() -> None:
         _engine.Batch([], 1, kernel="a")
     assert str(caught.value).endswith(", ".join(KERNELS))
     assert all(_engine.Batch([], 1, kernel=kernel).remaining == 0 for kernel in KERNELS)
-    assert tuple(cli.Kernel) == KERNELS
+    assert cli.KERNELS == KERNELS
 
 
 def test_progress_grows_to_the_number_of_runs() -> None:

@@ -17,6 +17,7 @@ from cellyard.batch import Job, run_jobs
 from cellyard.drops import Drops
 from cellyard.store import Store
 from cellyard.store.upkeep import merge
+from command_line import COMMANDS
 from conftest import LAN, Cli, stored
 
 SHORT = cy.Scenario.from_toml(LAN, overrides=[("duration", "5 ms")])
@@ -415,8 +416,7 @@ def test_a_folder_whose_runs_are_in_a_shared_store_names_it(cli: Cli, lan: Path)
 
 
 def test_every_table_is_named_where_tables_are_asked_for() -> None:
-    from cellyard import cli_store
     from cellyard.store import frames
 
-    for text in (Store.to_frame.__doc__, cli_store.query.__doc__):
+    for text in (Store.to_frame.__doc__, COMMANDS["store", "query"].description):
         assert text and not [part for part in frames.PARTS if not re.search(rf"\b{part}\b", text)]

@@ -1,58 +1,156 @@
-"""The command line. Heavy imports wait until a command needs them: ``cellyard --help`` is instant."""
+"""The command line. A command imports its module when it is called, so ``cellyard --help`` is quick."""
 
 from __future__ import annotations
 
+import argparse
+import difflib
 import sys
-from collections.abc import Callable, Iterable
-from enum import StrEnum
-from pathlib import Path
-from typing import Annotated, NoReturn
+from argparse import ArgumentParser
+from collections.abc import Sequence
+from importlib import import_module
+from typing import NoReturn
 
-from cellyard import cli_store, declare, signals, terminal
-from cellyard.cli_command import Format, command, guarded
-from cellyard.cli_store import StoreFile
-from cellyard.limits import MOST_JOBS, MOST_REPLICATIONS, MOST_SEED, MOST_WORKERS
+from cellyard import cli_options as options
+from cellyard import cli_store, signals, terminal
+from cellyard.cli_command import guarded
+from cellyard.cli_parser import Group, Parser
+from cellyard.commands import USAGE
 
-app = declare.Group(
-    context_settings={"help_option_names": ["-h", "--help"]},
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    help="A laboratory for TCP over cell-switched (ATM) networks, simulated cell by cell.",
-    epilog="Example: cellyard study run ubr-plus --table 2-3",
-)
-study_app = declare.Group(
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    help="Published studies, simulated beside what was printed.",
-    epilog="Example: cellyard study list",
-)
-app.add_group(study_app, name="study")
-app.add_group(cli_store.app, name="store")
-experiment_app = declare.Group(
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    help="Experiments: a question, and many runs to answer it.",
-    epilog="Example: cellyard example --experiments buffer > buffer.toml",
-)
-app.add_group(experiment_app, name="experiment")
+#: Kernels of ports; `twin` is the reference engine.
+KERNELS = ("auto", "arithmetic", "slotted", "twin")
+SHELLS = ("bash", "zsh", "tcsh")
 
 
-class Kernel(StrEnum):
-    """How ports move cells; ``twin`` is the reference engine."""
+def parser() -> Parser:
+    """Return the parser of the whole command line."""
+    root = Parser(
+        prog="cellyard",
+        description="A laboratory for TCP over cell-switched (ATM) networks, simulated cell by cell.",
+        epilog="Example: cellyard study run ubr-plus --table 2-3",
+    )
+    root.add_argument("--version", action=options.Print, nargs=0, const=_version, help="print the version")
+    completion = "print a script that completes commands, options and names in this shell"
+    root.add_argument("--print-completion", action=options.Print, choices=SHELLS, const=_completion, help=completion)
+    top = Group(root)
+    _scenarios(top)
+    study = "Published studies, simulated beside what was printed."
+    _studies(top.group("study", study, "cellyard study list"))
+    cli_store.add(top.group("store", cli_store.TEXT, "cellyard store show runs.sqlite"))
+    example = "cellyard example --experiments buffer > buffer.toml"
+    _experiments(top.group("experiment", "Experiments: a question, and many runs to answer it.", example))
+    return root
 
-    auto = "auto"
-    arithmetic = "arithmetic"
-    slotted = "slotted"
-    twin = "twin"
+
+def _scenarios(top: Group) -> None:
+    example = "cellyard run lan-5.toml --grid switch.west.ubr.drop=epd,fba"
+    run = top.command("run", "run", "Simulate a scenario: what each VC, port and class got.", example)
+    options.scenario(run)
+    options.replications(run)
+    options.replication(run)
+    options.seed(run)
+    options.running(run)
+    options.writing(run)
+    options.output_format(run)
+    forced = "force the kernel of all ports: arithmetic (one class), slotted, or twin, the reference engine (no series). Changes no number"
+    run.add_argument("--kernel", choices=KERNELS, default="auto", help=forced)
+    options.file(run, "--plot", metavar="FILE", help="draw the probes of a single run into a PNG, SVG or PDF file")
+    run.add_argument(
+        "--plot-from", metavar="TIME", help="draw from this time on, as in '0.5 s'; default: the beginning"
+    )
+    run.add_argument("--plot-to", metavar="TIME", help="draw up to this time; default: the end")
+
+    text = (
+        "Validate a scenario and draw it; run nothing. Prints the resolved scenario with every default on standard output. "
+        "Prints its topology, the expected cost, with --grid and --replications that of all runs, and warnings on standard error."
+    )
+    check = top.command("check", "check", text, "cellyard check lan-5.toml")
+    options.scenario(check)
+    options.replications(check)
+    options.flag(check, "--brief", help="leave out the resolved scenario, and print the rest on standard output")
+
+    text = "List components, or show one. Shows parameters with units, ranges and defaults, formula and source."
+    listed = top.command("components", "components", text, "cellyard components epd")
+    shown = "a component or a family of them"
+    options.choice(listed, "name", words=_component_names, nargs="?", metavar="NAME", help=shown)
+
+    text = "List ready scenarios or experiments, or print one."
+    ready = top.command("example", "example", text, "cellyard example lan-5 > lan-5.toml")
+    options.choice(ready, "name", words=_example_names, nargs="?", metavar="NAME", help="the one to print")
+    options.flag(ready, "--experiments", help="experiments instead of scenarios")
+
+    _plot(top)
 
 
-def _beginning(names: Callable[[], Iterable[str]]) -> Callable[[str], list[str]]:
-    """For the completion of a name that the shell has a beginning of; ``names`` are imported only then."""
-    return lambda incomplete: [name for name in names() if name.startswith(incomplete)]
+def _plot(top: Group) -> None:
+    text = (
+        "Draw stored runs, and print what was drawn. Over one parameter, means with the range of the runs; over two, a heat map; "
+        "over three, a panel for each value of the third."
+    )
+    plot = top.command("plot", "plot", text, "cellyard plot results --x buffer --y efficiency --out buffer.png")
+    cli_store.store(plot)
+    options.file(plot, "--out", required=True, metavar="FILE", help="the figure, a PNG, SVG or PDF file")
+    across = "parameter drawn across: a path of the scenario, or its last words; without it, an error lists what varies"
+    plot.add_argument("--x", default="", metavar="PATH", help=across)
+    metric = "metric: a total, or a path as in experiments; may be repeated"
+    options.several(plot, "--y", metavar="METRIC", help=metric)
+    options.several(plot, "--by", metavar="PATH", help="a second parameter, and a third that gets panels")
+    options.where(plot, "PATH=VALUE", "only runs in which a parameter has this value")
+    options.flag(plot, "--lines", help="lines for each value of --by, instead of a heat map")
+    cli_store.chosen(plot)
+    options.output_format(plot)
 
 
-def _components() -> Iterable[str]:
+def _studies(study: Group) -> None:
+    study.command("list", "study_list", "List the studies and their tables.", "cellyard study list")
+    example = "cellyard study run ubr-plus --table 2-3 --replications 20"
+    run = study.command("run", "study_run", "Simulate rows beside their published values.", example)
+    _rows(run)
+    options.replications(run)
+    options.seed(run)
+    options.running(run)
+    options.writing(run)
+    options.output_format(run)
+
+    text = (
+        "Write a page of tables, figures and claims. It has the tables beside the published ones, claims with their evidence, "
+        "what is assumed, and what does not match."
+    )
+    report = study.command("report", "study_report", text, "cellyard study report ubr-plus --out results/ubr-plus")
+    _rows(report)
+    options.replications(report, default=20)
+    options.seed(report)
+    options.running(report)
+    options.writing(report, "folder of the report; default: NAME-report")
+
+
+def _rows(command: ArgumentParser) -> None:
+    """Add the study of a command and the choice of its rows."""
+    name = "name of the study (see cellyard study list), or the folder of one of your own"
+    options.choice(command, "name", words=_study_names, metavar="NAME", help=name)
+    options.several(command, "--table", dest="tables", metavar="T", help="only this table; may be repeated")
+    options.where(command, "KEY=VALUE", "only rows with this value of a parameter (a column of the table)")
+
+
+def _experiments(experiment: Group) -> None:
+    example = "cellyard experiment run buffer.toml --out results/buffer"
+    run = experiment.command("run", "experiment_run", "Run an experiment and answer its question.", example)
+    options.experiment(run)
+    options.running(run)
+    options.writing(run)
+    options.output_format(run)
+
+    text = "Validate an experiment and estimate its cost; run nothing."
+    options.experiment(experiment.command("check", "experiment_check", text, "cellyard experiment check buffer.toml"))
+
+    text = "Run an experiment and write a page of its answer. The page also has tables and figures."
+    example = "cellyard experiment report buffer.toml --out results/buffer"
+    report = experiment.command("report", "experiment_report", text, example)
+    options.experiment(report)
+    options.running(report)
+    options.writing(report, "folder of the report; default: NAME-report")
+
+
+def _component_names() -> list[str]:
     import json
 
     from cellyard import _engine
@@ -61,518 +159,86 @@ def _components() -> Iterable[str]:
     return sorted({c["name"] for family in families for c in (family, *family["components"])})
 
 
-def _examples() -> Iterable[str]:
+def _example_names() -> list[str]:
     from cellyard import ready
 
     return ready.names()
 
 
-def _studies() -> Iterable[str]:
+def _study_names() -> list[str]:
     from cellyard.study import studies
 
     return sorted(studies())
 
 
-ScenarioFile = Annotated[
-    Path, declare.Argument(help="Scenario in TOML; - reads standard input.", metavar="SCENARIO.toml")
-]
-Overrides = Annotated[
-    list[str] | None,
-    declare.Option(
-        "--set", help="Replace a value, or `default` to take it away; may be repeated.", metavar="PATH=VALUE"
-    ),
-]
-Grid = Annotated[
-    list[str] | None,
-    declare.Option(help="Run with each of these values; several make a grid.", metavar="PATH=a,b,c"),
-]
-StudyName = Annotated[
-    str,
-    declare.Argument(
-        help="Name of the study (see `cellyard study list`), or the folder of one of your own.",
-        metavar="NAME",
-        autocompletion=_beginning(_studies),
-    ),
-]
-Tables = Annotated[list[str] | None, declare.Option("--table", help="Only this table; may be repeated.", metavar="T")]
-Where = Annotated[
-    list[str] | None,
-    declare.Option(
-        help="Only rows with this value of a parameter (a column of the table); may be repeated, also for more values of one.",
-        metavar="KEY=VALUE",
-    ),
-]
+def _version(parser: ArgumentParser, value: object) -> str:
+    from cellyard import _engine
+
+    return f"cellyard {_engine.version()}"
 
 
-def _whole(least: int, most: int) -> Callable[[str], int]:
-    """Reads a whole number within bounds; what is none is refused with both bounds."""
+def _completion(root: ArgumentParser, shell: object) -> str:
+    import shtab
 
-    def number(text: str | int) -> int:
-        try:
-            value = int(text)
-        except ValueError:
-            value = least - 1
-        if not least <= value <= most:
-            raise declare.BadParameter(f"'{str(text)[:60]}' must be a whole number from {least} to {most}")
-        return value
-
-    return number
+    for action in commands(root).values():
+        for one in action._actions:
+            if words := getattr(one, "words", None):
+                one.choices = words()
+    return shtab.complete(root, str(shell))
 
 
-Replications = Annotated[
-    int | None,
-    declare.Option(
-        parser=_whole(1, MOST_REPLICATIONS),
-        metavar="N",
-        help="Runs of an ensemble, each with its own draws; without it one run as stated.",
-    ),
-]
-Replication = Annotated[
-    int | None,
-    declare.Option(
-        parser=_whole(0, MOST_REPLICATIONS - 1),
-        metavar="K",
-        help="Only this one of the replications, which are numbered from 0.",
-    ),
-]
-Draws = Annotated[
-    int,
-    declare.Option(
-        "--replications",
-        parser=_whole(1, MOST_REPLICATIONS),
-        metavar="N",
-        help="Runs of each row, each with its own draws.",
-    ),
-]
-Seed = Annotated[
-    int | None, declare.Option(parser=_whole(0, MOST_SEED), metavar="S", help="Seed of every random stream.")
-]
-Jobs = Annotated[
-    int | None,
-    declare.Option(
-        parser=_whole(1, MOST_JOBS), metavar="J", help="Threads; all cores by default. Changes only the time taken."
-    ),
-]
-
-
-OnCluster = Annotated[
-    str | None,
-    declare.Option(
-        "--on", help="Run on the Dask cluster with this scheduler; needs the extra `dask`.", metavar="tcp://HOST:PORT"
-    ),
-]
-LocalWorkers = Annotated[
-    int | None,
-    declare.Option(
-        "--workers",
-        parser=_whole(1, MOST_WORKERS),
-        metavar="N",
-        help="Run on a Dask cluster of N processes of this machine.",
-    ),
-]
-Memory = Annotated[
-    str | None,
-    declare.Option(
-        help="What the runs and their results may need together, as 4GB. Default: half of the machine's memory.",
-        metavar="SIZE",
-    ),
-]
-
-
-def _folder(text: str) -> Path:
-    """A folder that is named; the empty name of an unset shell variable would be the current one."""
-    if not text.strip():
-        raise declare.BadParameter("an empty name; . is the current folder")
-    return Path(text)
-
-
-Out = Annotated[
-    Path | None,
-    declare.Option(
-        help="Folder for results; runs that it already holds are not run again.", metavar="DIR", parser=_folder
-    ),
-]
-Overwrite = Annotated[bool, declare.Option("--overwrite", help="Write into --out even if it holds something else.")]
-OutputFormat = Annotated[Format, declare.Option("--format", help="What to print on standard output.")]
-
-
-def pairs(option: str, texts: list[str] | None, *, key: str = "") -> list[tuple[str, str]]:
-    """Options like ``KEY=VALUE``, split at the first equals sign."""
-    from cellyard.errors import UsageError
-
-    found = []
-    for text in texts or ():
-        path, equals, value = text.partition("=")
-        if not (path.strip() and equals and value.strip()):
-            word = key or ("KEY" if option == "--where" else "PATH")
-            raise UsageError(f"{option} '{text[:60]}': must be {word}={'a,b,c' if option == '--grid' else 'VALUE'}")
-        found.append((path.strip(), value.strip()))
+def commands(root: ArgumentParser) -> dict[tuple[str, ...], ArgumentParser]:
+    """Return the parsers of all commands below a parser, by their words."""
+    found: dict[tuple[str, ...], ArgumentParser] = {}
+    for action in root._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for name, below in action.choices.items():
+                further = commands(below)
+                found |= {(name, *words): one for words, one in further.items()} or {(name,): below}
     return found
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
-        import typer
-
-        from cellyard import _engine
-
-        print(f"cellyard {_engine.version()}")
-        raise typer.Exit
-
-
-@app.callback()
-def root(
-    version: Annotated[
-        bool, declare.Option("--version", callback=_version, is_eager=True, help="Print the version.")
-    ] = False,
-) -> None:
-    """A laboratory for TCP over cell-switched (ATM) networks, simulated cell by cell."""
-
-
-@command(app, "run", "cellyard run lan-5.toml --grid switch.west.ubr.drop=tail-drop,epd,fba --replications 20")
-def run(
-    scenario: ScenarioFile,
-    overrides: Overrides = None,
-    grid: Grid = None,
-    replications: Replications = None,
-    replication: Replication = None,
-    seed: Seed = None,
-    jobs: Jobs = None,
-    out: Out = None,
-    overwrite: Overwrite = False,
-    store: StoreFile = None,
-    on: OnCluster = None,
-    workers: LocalWorkers = None,
-    output_format: OutputFormat = Format.table,
-    kernel: Annotated[
-        Kernel,
-        declare.Option(
-            help="Force the kernel of all ports: arithmetic (one class), slotted, or twin, the reference engine (no series). "
-            "Changes no number."
-        ),
-    ] = Kernel.auto,
-    memory: Memory = None,
-    plot: Annotated[
-        Path | None,
-        declare.Option(
-            help="Draw the series of the probes of a single run into a PNG, SVG or PDF file.", metavar="FILE"
-        ),
-    ] = None,
-    plot_from: Annotated[
-        str | None,
-        declare.Option(help="Draw from this time on, as in '0.5 s'; the beginning by default.", metavar="TIME"),
-    ] = None,
-    plot_to: Annotated[
-        str | None, declare.Option(help="Draw up to this time; the end by default.", metavar="TIME")
-    ] = None,
-) -> int:
-    """Simulate a scenario: what each VC, port and class got."""
-    from cellyard.commands import run
-
-    return run.command(
-        scenario,
-        overrides=pairs("--set", overrides),
-        grid=pairs("--grid", grid),
-        replications=replications,
-        replication=replication,
-        seed=seed,
-        jobs=jobs,
-        out=out,
-        overwrite=overwrite,
-        store=store,
-        on=on,
-        workers=workers,
-        output_format=output_format.value,
-        kernel=kernel.value,
-        memory=memory,
-        plot=plot,
-        plot_from=plot_from,
-        plot_to=plot_to,
-    )
+def run(arguments: Sequence[str]) -> int:
+    """Run the command of a command line and return its exit status."""
+    try:
+        found, unknown = parser().parse_known_args(arguments)
+        values = vars(found)
+        if "module" not in values:
+            values["shows_help"].print_help(sys.stderr)
+            return USAGE
+        if unknown:
+            _refuse(values["reads"], unknown[0])
+    except SystemExit as ended:
+        return ended.code if isinstance(ended.code, int) else 1
+    command = import_module(f"cellyard.commands.{values.pop('module')}").command
+    del values["shows_help"], values["reads"]
+    status: int | None = command(**values)
+    return status or 0
 
 
-@command(app, "check", "cellyard check lan-5.toml")
-def check(
-    scenario: ScenarioFile,
-    overrides: Overrides = None,
-    grid: Grid = None,
-    replications: Replications = None,
-    brief: Annotated[
-        bool,
-        declare.Option("--brief", help="Leave out the resolved scenario, and print the rest on standard output."),
-    ] = False,
-) -> None:
-    """Validate a scenario and draw it; run nothing.
-
-    Prints the resolved scenario with every default on standard output; its topology, the expected cost, with --grid and
-    --replications that of all runs, and what has no effect on standard error.
-    """
-    from cellyard.commands import check
-
-    check.command(
-        scenario,
-        overrides=pairs("--set", overrides),
-        grid=pairs("--grid", grid),
-        replications=replications,
-        brief=brief,
-    )
-
-
-@command(app, "components", "cellyard components epd")
-def components(
-    name: Annotated[
-        str | None,
-        declare.Argument(help="A component or a family.", metavar="NAME", autocompletion=_beginning(_components)),
-    ] = None,
-) -> None:
-    """List components, or show one.
-
-    Parameters with units, ranges and defaults, formula and source of what a scenario can be made of.
-    """
-    from cellyard.commands import components
-
-    print(components.one(name) if name else components.overview())
-
-
-@command(app, "example", "cellyard example lan-5 > lan-5.toml")
-def example(
-    name: Annotated[
-        str | None,
-        declare.Argument(help="Which one to print.", metavar="NAME", autocompletion=_beginning(_examples)),
-    ] = None,
-    experiments: Annotated[bool, declare.Option("--experiments", help="Experiments instead of scenarios.")] = False,
-) -> None:
-    """List ready scenarios or experiments, or print one."""
-    from cellyard.commands import example
-
-    print(example.text(name, experiments) if name else example.overview(experiments), end="" if name else "\n")
-
-
-@command(app, "plot", "cellyard plot results --x buffer --y efficiency --by drop --lines --out buffer.png")
-def plot(
-    path: cli_store.StorePath,
-    out: Annotated[
-        Path, declare.Option(help="The figure, a PNG, SVG or PDF file.", metavar="FILE", parser=cli_store.named)
-    ],
-    x: Annotated[
-        str,
-        declare.Option(
-            "--x",
-            help="Parameter that is drawn across: a path of the scenario, or its last words. Without it, an error tells what varies.",
-            metavar="PATH",
-        ),
-    ] = "",
-    y: Annotated[
-        list[str] | None,
-        declare.Option("--y", help="Metric: a total, or a path as in experiments; may be repeated.", metavar="METRIC"),
-    ] = None,
-    by: Annotated[
-        list[str] | None,
-        declare.Option("--by", help="A second parameter, and a third that has panels.", metavar="PATH"),
-    ] = None,
-    where: Annotated[
-        list[str] | None,
-        declare.Option(
-            help="Only runs in which a parameter has this value; may be repeated, also for more values of one.",
-            metavar="PATH=VALUE",
-        ),
-    ] = None,
-    lines: Annotated[
-        bool, declare.Option("--lines", help="Lines for each value of --by, instead of a heat map.")
-    ] = False,
-    scenario: cli_store.ScenarioName = None,
-    engine: cli_store.EngineBuild = None,
-    output_format: OutputFormat = Format.table,
-) -> int:
-    """Draw stored runs, and print what was drawn.
-
-    Over one parameter, means with the range of the runs; over two a heat map; over three a panel for each value of the third.
-    """
-    from cellyard.commands import plot
-
-    return plot.command(
-        path,
-        x=x,
-        y=y or [],
-        by=by or [],
-        where=pairs("--where", where, key="PATH"),
-        lines=lines,
-        scenario=scenario,
-        engine=engine,
-        out=out,
-        output_format=output_format.value,
-    )
-
-
-@command(study_app, "list", "cellyard study list")
-def list_studies() -> None:
-    """List the studies and their tables."""
-    from cellyard.commands import study_list
-
-    print(study_list.overview())
-
-
-@command(study_app, "run", "cellyard study run ubr-plus --table 2-3 --where configuration=lan --replications 20")
-def run_study(
-    name: StudyName,
-    table: Tables = None,
-    where: Where = None,
-    replications: Replications = None,
-    seed: Seed = None,
-    jobs: Jobs = None,
-    memory: Memory = None,
-    out: Out = None,
-    overwrite: Overwrite = False,
-    store: StoreFile = None,
-    on: OnCluster = None,
-    workers: LocalWorkers = None,
-    output_format: OutputFormat = Format.table,
-) -> int:
-    """Simulate rows beside their published values."""
-    from cellyard.commands import study_run
-
-    return study_run.command(
-        name,
-        tables=table or [],
-        where=pairs("--where", where),
-        replications=replications,
-        seed=seed,
-        jobs=jobs,
-        memory=memory,
-        out=out,
-        overwrite=overwrite,
-        store=store,
-        on=on,
-        workers=workers,
-        output_format=output_format.value,
-    )
-
-
-@command(study_app, "report", "cellyard study report ubr-plus --out results/ubr-plus")
-def report(
-    name: StudyName,
-    table: Tables = None,
-    where: Where = None,
-    out: Annotated[
-        Path | None, declare.Option(help="Folder of the report; NAME-report by default.", metavar="DIR", parser=_folder)
-    ] = None,
-    overwrite: Overwrite = False,
-    store: StoreFile = None,
-    on: OnCluster = None,
-    workers: LocalWorkers = None,
-    replications: Draws = 20,
-    seed: Seed = None,
-    jobs: Jobs = None,
-    memory: Memory = None,
-) -> int:
-    """Write a page of tables, figures and claims.
-
-    Tables beside the published ones, figures, claims with their evidence, what is assumed, what does not match.
-    """
-    from cellyard.commands import study_report
-
-    return study_report.command(
-        name,
-        tables=table or [],
-        where=pairs("--where", where),
-        out=out or Path(f"{Path(name).absolute().name}-report"),
-        overwrite=overwrite,
-        store=store,
-        on=on,
-        workers=workers,
-        replications=replications,
-        seed=seed,
-        jobs=jobs,
-        memory=memory,
-    )
-
-
-ExperimentFile = Annotated[
-    Path, declare.Argument(help="Experiment in TOML; - reads standard input.", metavar="EXPERIMENT.toml")
-]
-
-
-@command(experiment_app, "run", "cellyard experiment run buffer.toml --out results/buffer")
-def run_experiment(
-    experiment: ExperimentFile,
-    jobs: Jobs = None,
-    memory: Memory = None,
-    out: Out = None,
-    overwrite: Overwrite = False,
-    store: StoreFile = None,
-    on: OnCluster = None,
-    workers: LocalWorkers = None,
-    output_format: OutputFormat = Format.table,
-) -> int:
-    """Run an experiment and answer its question."""
-    from cellyard.commands import experiment_run
-
-    return experiment_run.command(
-        experiment,
-        jobs=jobs,
-        memory=memory,
-        out=out,
-        overwrite=overwrite,
-        store=store,
-        on=on,
-        workers=workers,
-        output_format=output_format.value,
-    )
-
-
-@command(experiment_app, "check", "cellyard experiment check buffer.toml")
-def check_experiment(experiment: ExperimentFile) -> None:
-    """Validate an experiment and tell what it would take; run nothing."""
-    from cellyard.commands import experiment_check
-
-    experiment_check.command(experiment)
-
-
-@command(experiment_app, "report", "cellyard experiment report buffer.toml --out results/buffer")
-def report_experiment(
-    experiment: ExperimentFile,
-    out: Annotated[
-        Path | None, declare.Option(help="Folder of the report; NAME-report by default.", metavar="DIR", parser=_folder)
-    ] = None,
-    overwrite: Overwrite = False,
-    store: StoreFile = None,
-    on: OnCluster = None,
-    workers: LocalWorkers = None,
-    jobs: Jobs = None,
-    memory: Memory = None,
-) -> int:
-    """Run an experiment and write a page of its answer.
-
-    The page also has tables and figures.
-    """
-    from cellyard.commands import experiment_report
-
-    return experiment_report.command(
-        experiment,
-        out=out,
-        overwrite=overwrite,
-        store=store,
-        on=on,
-        workers=workers,
-        jobs=jobs,
-        memory=memory,
-    )
+def _refuse(command: ArgumentParser, word: str) -> NoReturn:
+    """Exit with a message about a word that a command does not take."""
+    if not word.startswith("-"):
+        command.error(f"there is no place for '{word}'")
+    names = [name for action in command._actions for name in action.option_strings]
+    near = difflib.get_close_matches(word.partition("=")[0], names, 1)
+    command.error(f"there is no option {word}" + (f"; did you mean {near[0]}?" if near else ""))
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:
-    """The command ``cellyard``; ends with `SystemExit`."""
+    """Run the command ``cellyard``; ends with `SystemExit`."""
     if arguments is not None:
-        sys.argv[1:] = arguments  # results tell how they were asked for
+        sys.argv[1:] = arguments  # results record the command line
     with terminal.streams(), signals.heard() as asked:
-        status = guarded(lambda: _app(arguments))
+        status = guarded(lambda: _flushed(arguments))
         if asked:
             terminal.show_cursor()
     sys.exit(signals.BASE + asked[-1] if asked else status)
 
 
-def _app(arguments: list[str] | None) -> int:
-    """The exit status of the parser and of the command that it calls, after all that was printed has gone out."""
-    status = declare.run(app, sys.argv[1:] if arguments is None else arguments, name="cellyard", call=guarded)
+def _flushed(arguments: list[str] | None) -> int:
+    """Return the exit status of a command after everything that it printed has gone out."""
+    status = run(sys.argv[1:] if arguments is None else arguments)
     if status == 0:
         sys.stdout.flush()
     return status

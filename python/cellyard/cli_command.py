@@ -1,33 +1,16 @@
-"""How a function becomes a command: it returns its exit status, and its errors become one line each."""
+"""The exit status of a command: its errors become one line each on standard error."""
 
 from __future__ import annotations
 
 import os
 import sys
 from collections.abc import Callable
-from enum import StrEnum
-from typing import TypeVar
 
-from cellyard import declare, terminal
+from cellyard import terminal
 from cellyard.commands import FAILED, FAULT, INTERRUPTED, USAGE
 
 #: Shows where a fault came from, unless it is empty or 0.
 TRACEBACK = "CELLYARD_TRACEBACK"
-
-F = TypeVar("F", bound=Callable[..., int | None])
-
-
-class Format(StrEnum):
-    """How results are printed on standard output."""
-
-    table = "table"
-    json = "json"
-    csv = "csv"
-
-
-def command(into: declare.Group, name: str, example: str) -> Callable[[F], F]:
-    """Declare a command that returns its exit status; errors become one line each on standard error."""
-    return into.command(name, epilog=f"Example: {example}")
 
 
 def guarded(call: Callable[[], int | None]) -> int:

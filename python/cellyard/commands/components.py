@@ -20,6 +20,11 @@ def _families() -> list[dict[str, Any]]:
     return families
 
 
+def command(name: str | None) -> None:
+    """Print a component or a family, or the list of all."""
+    print(one(name) if name else overview())
+
+
 def overview() -> str:
     """All families with their components, a line each."""
     rows = []

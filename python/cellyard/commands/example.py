@@ -7,6 +7,11 @@ from cellyard.experiment import ready as ready_experiments
 from cellyard.text import table
 
 
+def command(name: str | None, experiments: bool) -> None:
+    """Print an example, or the list of all."""
+    print(text(name, experiments) if name else overview(experiments), end="" if name else "\n")
+
+
 def text(name: str, experiments: bool = False) -> str:
     """The file of a scenario, or of an experiment."""
     return ready_experiments.text(name) if experiments else ready.text(name)

@@ -14,6 +14,11 @@ from cellyard.text import table
 WIDTH = 120
 
 
+def command() -> None:
+    """Print the list."""
+    print(overview())
+
+
 def overview() -> str:
     """All studies: what they ask, what their stored summaries say, and their tables."""
     on_terminal = bool(sys.stdout and sys.stdout.isatty())

@@ -27,7 +27,7 @@ def command(
     *,
     tables: Sequence[str],
     where: Sequence[tuple[str, str]],
-    out: Path,
+    out: Path | None,
     overwrite: bool,
     store: Path | None,
     on: str | None,
@@ -40,6 +40,7 @@ def command(
     """Run the study, write its page; returns the exit status."""
     study = load(name)
     rows = select(study, tables, where)
+    out = out or Path(f"{Path(name).absolute().name}-report")
     origin = provenance.of_command()
     path = out / "index.html"
     with (
