@@ -14,14 +14,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cellyard import _engine, ready
 from cellyard import experiment as ex
-from cellyard import ready
 from cellyard.errors import ExperimentError, UsageError
 from cellyard.experiment import reading
 from cellyard.experiment import ready as experiments
 from cellyard.experiment.problems import Problems, dotted
 from cellyard.experiment.runner import Draw
-from cellyard.experiment.toml_lines import places
 from conftest import Cli
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -81,7 +80,7 @@ WRONG = {
     "runs": (
         "replications = 2",
         "replications = 100000\n" + '[[axis]]\npath = "seed"\nrange = { from = 1, to = 1000, steps = 1000 }\n',
-        "14:1: question: the experiment makes 200000000 runs",
+        "14:2: question: the experiment makes 200000000 runs",
         "at most 10000000",
     ),
     "requirement": ("cell_loss_ratio < 0.001", "cell_loss < 0.001", "13:12: question.require[0] = ", "did you mean `cell_loss_ratio`?"),
@@ -199,8 +198,8 @@ def test_every_key_of_any_text_has_the_place_where_it_stands(data: dict[str, Any
 
     lines = [f"  {key(name)}  =  {toml(value)} # x = 1" for name, value in data.items()]
     text = "# first\n" + "\n".join(lines) + "\n"
-    assert tomllib.loads(text) == data
-    found = places(text)
+    read, found = _engine.read_tree(text, "")
+    assert read == data == tomllib.loads(text)
     for number, name in enumerate(data):
         assert found[name,] == (number + 2, 3)
 
@@ -218,13 +217,27 @@ def test_every_key_of_any_text_has_the_place_where_it_stands(data: dict[str, Any
 def test_places_of_headers_lists_of_tables_and_strings_over_several_lines() -> None:
     text = 'a.b = 1\n[t."u v"]\nx = """\n]\n"""\n[[l]]\ny = [\n  1,\n  # no\n  2,\n]\n'
     text += "[l.in]\nz = 1979-05-27 07:32:00\n[[l]]\ny = '''a'''\n"
-    tomllib.loads(text)
-    found = places(text)
-    assert found["a", "b"] == (1, 1)
-    assert found["t", "u v"] == (2, 1)
+    found = _engine.read_tree(text, "")[1]
+    assert (found["a",], found["a", "b"]) == ((1, 1), (1, 3))
+    assert found["t", "u v"] == (2, 4)
     assert found["t", "u v", "x"] == (3, 1)
     assert (found["l", 0], found["l", 0, "y", 1], found["l", 0, "in", "z"]) == ((6, 1), (10, 3), (13, 1))
     assert (found["l", 1], found["l", 1, "y"]) == ((14, 1), (15, 1))
+
+
+def test_an_inline_table_over_several_lines_is_read_as_in_a_scenario(lan: Path) -> None:
+    text = f"""name = "e"
+base = {{
+    file = "{lan}",
+}}
+metrics = ["efficiency"]
+question = {{
+    kind = "precision",
+    within = {{ efficiency = 0.1 }},  # a comment
+}}
+"""
+    experiment = ex.Experiment.from_toml(text)
+    assert isinstance(experiment.question, ex.Precision) and experiment.question.within
 
 
 def test_a_missing_library_is_named_with_the_way_to_have_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -32,7 +32,6 @@ class Group:
     """A parser that has commands and other groups below it."""
 
     def __init__(self, parser: ArgumentParser) -> None:
-        self.parser = parser
         self._below = parser.add_subparsers(metavar="COMMAND", required=False)
         parser.set_defaults(shows_help=parser)
 

@@ -20,11 +20,11 @@ def is_other(text: str, wanted: str) -> str:
     >>> is_other('host = []', "scenario"), is_other('[question', "scenario")
     ('', '')
     """
-    import tomllib
+    from cellyard import _engine
 
     try:
-        fields = tomllib.loads(text).keys()
-    except (ValueError, RecursionError):
+        fields = _engine.read_tree(text, "")[0].keys()
+    except ValueError:
         return ""
     ((other, (own, reads)),) = ((kind, told) for kind, told in _ONLY.items() if kind != wanted)
     if not own & fields or _ONLY[wanted][0] & fields:

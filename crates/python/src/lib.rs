@@ -4,13 +4,14 @@
 mod batch;
 mod clock;
 mod recorded;
+mod tree;
 
 use cellyard_engine::scenario::{self, Heading, Problem, Scenario};
 use cellyard_engine::{describe, registry, results};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
-use pyo3::types::PyList;
+use pyo3::types::{PyAny, PyDict, PyList};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -176,6 +177,20 @@ fn read_json(py: Python<'_>, text: &str, overrides: Vec<(String, String)>) -> Py
     handed_out(py, move || scenario::read_json(&value, &overrides))
 }
 
+/// The data of any TOML `text`, and the place (line, column) of each key and list entry by its way down. Errors of syntax are
+/// those of a scenario; `file` names the text in them.
+#[pyfunction]
+fn read_tree<'py>(
+    py: Python<'py>,
+    text: String,
+    file: String,
+) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyDict>)> {
+    let tree = heard(py, move || scenario::from_toml(&text, &file))?
+        .map_err(|problems| scenario_error(py, &problems))?;
+    let places = PyDict::new(py);
+    Ok((tree::to_python(py, &tree, &places)?, places))
+}
+
 /// TOML of a canonical scenario, every default filled in.
 #[pyfunction]
 fn write_toml(py: Python<'_>, scenario_json: PyBackedStr) -> PyResult<String> {
@@ -254,6 +269,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(prepare_arrays, module)?)?;
     module.add_function(wrap_pyfunction!(read_toml, module)?)?;
     module.add_function(wrap_pyfunction!(read_json, module)?)?;
+    module.add_function(wrap_pyfunction!(read_tree, module)?)?;
     module.add_function(wrap_pyfunction!(write_toml, module)?)?;
     module.add_function(wrap_pyfunction!(describe_json, module)?)?;
     module.add_function(wrap_pyfunction!(outline_json, module)?)?;

@@ -6,8 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from cellyard.experiment.problems import Problems
-from cellyard.experiment.toml_lines import Path
+from cellyard.experiment.problems import Path, Problems
 from cellyard.terminal import printable
 
 

@@ -10,8 +10,7 @@ from typing import Any, TypeAlias
 
 from cellyard.errors import UsageError
 from cellyard.experiment.expression import ALLOWED_IN_FORMULAS, ConditionError, Formula
-from cellyard.experiment.problems import Problems
-from cellyard.experiment.toml_lines import Path
+from cellyard.experiment.problems import Path, Problems
 from cellyard.metric_path import MetricPath, Number, metric_path
 from cellyard.results import RunResult, Totals
 from cellyard.scenario import Scenario

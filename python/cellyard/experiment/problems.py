@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 from cellyard.errors import ExperimentError, Problem
-from cellyard.experiment.toml_lines import Path, Place
 from cellyard.scenario import SET
 from cellyard.terminal import printable
 from cellyard.values import toml
+
+#: A way down: keys of tables and numbers of list entries.
+Path: TypeAlias = tuple[str | int, ...]
+#: Line and column, from 1.
+Place: TypeAlias = tuple[int, int]
 
 #: Problems that are told; of more only their number is.
 MOST_TOLD = 50

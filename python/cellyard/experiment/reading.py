@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 import re
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from cellyard.errors import Problem, ScenarioError, UsageError
+from cellyard import _engine
+from cellyard.errors import ExperimentError, Problem, ScenarioError, UsageError
 from cellyard.experiment import base as bases
 from cellyard.experiment import compare, design, find, measure, optimise, precision, sensitivity, table
 from cellyard.experiment.axes import SCALES, Axis, Range, default_name, parts
@@ -24,7 +24,6 @@ from cellyard.experiment.plan import MOST_RUNS, Plan
 from cellyard.experiment.problems import Problems
 from cellyard.experiment.question import Question
 from cellyard.experiment.sentences import counted
-from cellyard.experiment.toml_lines import places
 from cellyard.grid_columns import as_columns, quantity
 from cellyard.limits import MOST_REPLICATIONS, MOST_SEED
 from cellyard.scenario import Scenario
@@ -66,23 +65,10 @@ def read_toml(text: str, file: str, folder: Path) -> tuple[Plan, Question]:
     """The experiment in a TOML text and its question; ``file`` names it in errors. Raises `ExperimentError`."""
     name = printable(file)
     try:
-        data = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        problems = Problems(name, {(): _place_of(str(error), text)})
-        problems.add((), "", f"not TOML: {_without_place(str(error))}")
-        problems.complain()
-    return read(data, Problems(name, places(text)), folder)
-
-
-def _place_of(message: str, text: str) -> tuple[int, int]:
-    """Where an error of `tomllib` says that it is."""
-    if found := re.search(r"line (\d+), column (\d+)", message):
-        return int(found[1]), int(found[2])
-    return (text.count("\n") + 1, 1) if "end of document" in message else (1, 1)
-
-
-def _without_place(message: str) -> str:
-    return re.sub(r" \(at [^)]*\)$", "", message)
+        data, places = _engine.read_tree(text, name)
+    except ScenarioError as error:
+        raise ExperimentError(error.problems) from None
+    return read(data, Problems(name, places), folder)
 
 
 def read(

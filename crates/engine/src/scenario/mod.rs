@@ -36,8 +36,10 @@ mod write;
 
 pub use model::*;
 pub(crate) use probes::MOST_POINTS;
-pub use problem::Problem;
+pub use problem::{Place, Problem};
 pub use read::{read_json, read_toml};
+pub use syntax::from_toml;
 pub(crate) use traffic::Emission;
 pub use traffic::{Carries, FullFrame};
+pub use tree::{Field, Node, Value};
 pub use write::write_toml;

@@ -4,7 +4,7 @@ use std::fmt;
 
 /// Where a value stands.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Place {
+pub struct Place {
     /// From 1; 0 when there is no text.
     pub line: u32,
     /// In characters, from 1.

@@ -65,8 +65,8 @@ const MOST_SYNTAX_ERRORS: usize = 5;
 /// Bytes behind the first syntax error that are searched for more of them.
 const SEARCHED: usize = 64 * 1024;
 
-/// Parses TOML text.
-pub(crate) fn from_toml(text: &str, file: &str) -> Result<Node, Vec<Problem>> {
+/// Parses TOML text, which `file` names in problems: the first few errors of its syntax.
+pub fn from_toml(text: &str, file: &str) -> Result<Node, Vec<Problem>> {
     let lines = Lines::new(text);
     match DeTable::parse(text) {
         Ok(table) => Ok(Node {

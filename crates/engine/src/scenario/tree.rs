@@ -5,20 +5,27 @@ use crate::notation::words::shorten;
 
 /// A value and its place.
 #[derive(Clone, Debug)]
-pub(crate) struct Node {
+pub struct Node {
+    /// The value.
     pub value: Value,
+    /// Where it begins.
     pub place: Place,
 }
 
 /// A value as written.
 #[derive(Clone, Debug)]
-pub(crate) enum Value {
+pub enum Value {
+    /// A text.
     Text(String),
+    /// A whole number.
     Integer(i128),
     /// A number with a point or an exponent, as written.
     Decimal(String),
+    /// A truth value.
     Bool(bool),
+    /// A list.
     List(Vec<Node>),
+    /// A table, its keys in the order of the text.
     Table(Vec<Field>),
     /// Anything a scenario has no use for: dates, null.
     Other(String),
@@ -26,9 +33,12 @@ pub(crate) enum Value {
 
 /// A key of a table with its value.
 #[derive(Clone, Debug)]
-pub(crate) struct Field {
+pub struct Field {
+    /// The key.
     pub name: String,
+    /// Where the key begins.
     pub place: Place,
+    /// Its value.
     pub node: Node,
 }
 
