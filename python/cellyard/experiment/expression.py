@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import operator
 import sys
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,6 +18,7 @@ _BINARY: Mapping[type, Callable[[Any, Any], Any]] = {
     ast.Mult: operator.mul,
     ast.Div: operator.truediv,
 }
+_SIGNS: Mapping[type, Callable[[Any], Any]] = {ast.USub: operator.neg, ast.UAdd: operator.pos}
 _COMPARE: Mapping[type, Callable[[Any, Any], bool]] = {
     ast.Lt: operator.lt,
     ast.LtE: operator.le,
@@ -33,6 +35,8 @@ ALLOWED = (
 )
 #: Letters of a condition.
 LONGEST = 500
+#: Letters of a part of a condition that a message shows.
+_SHOWN = 60
 
 
 #: What a formula may be made of, in words.
@@ -56,9 +60,22 @@ class _Expression:
         if len(self.text) > LONGEST:
             raise ConditionError(f"is longer than {LONGEST} letters")
         try:
-            return ast.parse(self.text.strip(), mode="eval").body
+            with warnings.catch_warnings(action="ignore"):  # Python's own, of a number beside a word
+                return ast.parse(self.text.strip(), mode="eval").body
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             raise ConditionError("cannot be read") from None
+
+    def _check(self) -> None:
+        """Raise `ConditionError`, with the part that is wrong, unless the text is made of what is allowed."""
+        waiting: list[ast.AST] = [self._tree]
+        while waiting:
+            node = waiting.pop()
+            try:
+                waiting += _parts(node)
+            except ConditionError as error:
+                part = ast.get_source_segment(self.text.strip(), node) if isinstance(node, ast.expr) else None
+                shown = f": `{part if len(part) <= _SHOWN else part[:_SHOWN] + '...'}`" if part else ""
+                raise ConditionError(f"{error}{shown}") from None
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -75,21 +92,24 @@ class Condition(_Expression):
     def __post_init__(self) -> None:
         if not isinstance(self._tree, (ast.Compare, ast.BoolOp, ast.UnaryOp)):
             raise ConditionError("is no comparison")
-        _check(self._tree)
+        self._check()
 
     def holds(self, values: Mapping[str, Any]) -> bool:
-        """Whether it holds; where a value is not defined (``None``) it does not. Raises `ConditionError` for numbers beside texts."""
+        """Whether it holds. It does not where a value is undefined (``None``) or too large for a float.
+
+        Raises `ConditionError` for a text in arithmetic, and for a text that is compared with a number.
+        """
         if any(values[name] is None for name in self.names):
             return False
         try:
             return bool(_value(self._tree, values))
-        except ZeroDivisionError:
+        except ArithmeticError:
             return False
         except TypeError:
             raise ConditionError("compares a number with a text") from None
 
     def excess(self, values: Mapping[str, Any]) -> float:
-        """How far it is from holding: at most 0 where a single comparison of numbers holds, infinite where a value is not defined."""
+        """How far it is from holding: at most 0 where a single comparison of numbers holds, infinite where a value is undefined."""
         tree = self._tree
         if not (
             isinstance(tree, ast.Compare)
@@ -102,10 +122,12 @@ class Condition(_Expression):
         try:
             left, right = _value(tree.left, values), _value(tree.comparators[0], values)
             by = float(left - right if isinstance(tree.ops[0], (ast.Lt, ast.LtE)) else right - left)
-        except ZeroDivisionError:
+        except ArithmeticError:
             return float("inf")
         except TypeError:
-            raise ConditionError(f"compares what cannot be compared: {ast.unparse(tree)}") from None
+            raise ConditionError(f"compares what cannot be compared: {self.text}") from None
+        if by != by:  # the difference of two infinite numbers
+            return 0.0 if self.holds(values) else float("inf")
         # Where equal is not enough, equal is too much by a little.
         return by if by != 0 or self.holds(values) else sys.float_info.min
 
@@ -115,7 +137,7 @@ class Formula(_Expression):
     """A number made of others by name; raises `ConditionError` when ``text`` is none, or a name alone."""
 
     def __post_init__(self) -> None:
-        _check(self._tree)
+        self._check()
         others = (ast.Compare, ast.BoolOp, ast.Not)
         nodes = list(ast.walk(self._tree))
         if any(
@@ -132,55 +154,78 @@ class Formula(_Expression):
             return None
         try:
             found = float(_value(self._tree, values))
-        except (ZeroDivisionError, OverflowError):
+        except ArithmeticError:
             return None
+        except (TypeError, ValueError):
+            raise ConditionError("does arithmetic with a text") from None
         return found if isfinite(found) else None
 
 
-def _check(node: ast.AST) -> None:
-    """Raise `ConditionError` unless the tree is made of what is allowed."""
+def _parts(node: ast.AST) -> list[ast.AST]:
+    """The parts of a node that is allowed; raises `ConditionError` for any other."""
     if isinstance(node, ast.Name):
-        return
+        return []
     if isinstance(node, ast.Constant):
         if isinstance(node.value, bool) or not isinstance(node.value, (int, float, str)):
-            raise ConditionError(f"has {node.value!r} in it")
-        return
+            raise ConditionError("has what is neither a number nor a text")
+        if isinstance(node.value, (int, float)) and abs(node.value) > sys.float_info.max:
+            raise ConditionError(f"has a number above {sys.float_info.max:.2g}")
+        return []
+    if isinstance(node, ast.Compare) and all(type(op) in _COMPARE for op in node.ops):
+        return [node.left, *node.comparators]
+    if isinstance(node, ast.BoolOp):
+        return list(node.values)
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        return [node.operand]
+    operands: list[ast.expr]
     if isinstance(node, ast.Call):
         if not (isinstance(node.func, ast.Name) and node.func.id in _CALLS and not node.keywords and node.args):
             raise ConditionError("calls what it may not")
         if (len(node.args) == 1) != (node.func.id == "abs"):
             raise ConditionError(f"calls {node.func.id} with {len(node.args)} values")
-        parts: list[ast.AST] = list(node.args)
+        operands = node.args
     elif isinstance(node, ast.BinOp) and type(node.op) in _BINARY:
-        parts = [node.left, node.right]
-    elif isinstance(node, ast.Compare) and all(type(op) in _COMPARE for op in node.ops):
-        parts = [node.left, *node.comparators]
-    elif isinstance(node, ast.BoolOp):
-        parts = list(node.values)
-    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.Not, ast.USub, ast.UAdd)):
-        parts = [node.operand]
+        operands = [node.left, node.right]
+    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.USub, ast.UAdd)):
+        operands = [node.operand]
     else:
-        raise ConditionError(f"has `{ast.unparse(node)}` in it" if isinstance(node, ast.expr) else "cannot be read")
-    for part in parts:
-        _check(part)
+        raise ConditionError("has what is not allowed")
+    if any(isinstance(one, ast.Constant) and isinstance(one.value, str) for one in operands):
+        raise ConditionError("does arithmetic with a text, which can only be compared")
+    return list(operands)
 
 
 def _value(node: ast.AST, values: Mapping[str, Any]) -> Any:
+    """The value of a node; raises `ConditionError` for arithmetic with a text, `ArithmeticError` where no float can hold it."""
+    if isinstance(node, ast.UnaryOp):  # in a loop, as there may be hundreds
+        signs = []
+        while isinstance(node, ast.UnaryOp):
+            signs.append(node.op)
+            node = node.operand
+        inner = _value(node, values)
+        for sign in reversed(signs):
+            inner = not inner if isinstance(sign, ast.Not) else _SIGNS[type(sign)](_number(inner))
+        return inner
     if isinstance(node, ast.Name):
         return values[node.id]
     if isinstance(node, ast.Constant):
         return node.value
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-        return _CALLS[node.func.id](*(_value(part, values) for part in node.args))
+        return _CALLS[node.func.id](*(_number(_value(part, values)) for part in node.args))
     if isinstance(node, ast.BinOp):
-        return _BINARY[type(node.op)](_value(node.left, values), _value(node.right, values))
+        return _BINARY[type(node.op)](_number(_value(node.left, values)), _number(_value(node.right, values)))
     if isinstance(node, ast.BoolOp):
         judged = (bool(_value(part, values)) for part in node.values)
         return all(judged) if isinstance(node.op, ast.And) else any(judged)
-    if isinstance(node, ast.UnaryOp):
-        inner = _value(node.operand, values)
-        return not inner if isinstance(node.op, ast.Not) else -inner if isinstance(node.op, ast.USub) else inner
     if isinstance(node, ast.Compare):
         sides = [_value(part, values) for part in (node.left, *node.comparators)]
         return all(_COMPARE[type(op)](a, b) for op, a, b in zip(node.ops, sides, sides[1:], strict=False))
     raise ConditionError("cannot be judged")
+
+
+def _number(value: Any) -> Any:
+    """An operand of arithmetic; raises `ConditionError` where it is a text."""
+    if isinstance(value, str):
+        shown = value if len(value) <= _SHOWN else value[:_SHOWN] + "..."
+        raise ConditionError(f"does arithmetic with the text `{shown}`, which can only be compared")
+    return value
