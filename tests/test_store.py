@@ -186,7 +186,7 @@ def test_a_store_of_a_newer_version_is_refused_and_left_as_it_is(tmp_path: Path)
     with Store(tmp_path / "runs.sqlite") as store:
         store.connection.execute("PRAGMA user_version = 7")
     told = refused(tmp_path / "runs.sqlite")
-    assert "is a store of version 7, which a newer Cellyard made; this one knows up to 1" in told
+    assert "is a store of version 7, which a newer Cellyard made; this one knows up to 2" in told
 
 
 def test_a_store_of_an_older_version_is_brought_up_to_date(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -196,10 +196,10 @@ def test_a_store_of_an_older_version_is_brought_up_to_date(tmp_path: Path, monke
     monkeypatch.setattr(schema, "MIGRATIONS", later)
     assert runs([Job(CANONICAL)], path) == ([found], 0)
     with Store(path) as store:
-        assert store.connection.execute("PRAGMA user_version").fetchone() == (2,)
+        assert store.connection.execute("PRAGMA user_version").fetchone() == (3,)
         assert store.connection.execute("SELECT note FROM run").fetchall() == [(None,)]
     monkeypatch.undo()
-    assert "version 2" in refused(path)
+    assert "version 3" in refused(path)
 
 
 def test_a_store_whose_making_was_cut_short_is_made_to_the_end(tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ def command(
 ) -> int:
     """Draw, write, and print what was drawn; returns the exit status."""
     plot.can_save(out)
-    with open_store(path) as store:
+    with open_store(path) as store, store.snapshot():
         found = gathered(store, Asked(x, y, by, where, scenario, engine))
     document = found.document()
     with plot.style():

@@ -14,7 +14,7 @@ from cellyard.text import csv_text, dump, table
 
 def command(path: Path, *, before: str | None, after: str | None, scenario: str | None, output_format: str) -> int:
     """Print which numbers are others in the later build, and by how much."""
-    with open_store(path) as store:
+    with open_store(path) as store, store.snapshot():
         comparison = Comparison(*builds(store, before, after))
         found = list(moved(store, comparison, name=scenario))
     if output_format == "csv":

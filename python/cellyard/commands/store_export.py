@@ -34,7 +34,7 @@ def command(
     needed("polars")
     chosen = list(dict.fromkeys(tables)) or [part for part in PARTS if part not in LARGE]
     written: list[str] = []
-    with open_store(path) as store:
+    with open_store(path) as store, store.snapshot():
         holds = "tables of a store"
         with ResultFolder(
             out, holds=holds, content=holds, provenance=provenance.of_command(), overwrite=overwrite

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from cellyard import _engine
 from cellyard.errors import UsageError
-from cellyard.store import Store, open_store
-from cellyard.store.contents import StoredRun, damaged, engines
-from cellyard.store.upkeep import remove
+from cellyard.store import open_store
+from cellyard.store.contents import StoredRun, damaged, engines, runs
+from cellyard.store.upkeep import mend, remove
 from cellyard.terminal import printable
 
 
@@ -25,13 +25,19 @@ def command(
         keep = _kept_build(builds) if older_engines else None
 
         def is_chosen(run: StoredRun) -> bool:
-            return run.engine != keep and not (only_damaged and not damaged(store, run))
+            if only_damaged and not damaged(store, run):
+                return False
+            if not run.is_consistent:  # of what it is, is not known
+                return only_damaged
+            return run.engine != keep and scenario in (None, run.name) and engine in (None, run.engine)
 
-        chosen = [run for run in _named(store, scenario, engine) if is_chosen(run)]
-        size = sum(run.bytes for run in chosen)
+        if only_damaged and not dry_run:
+            mend(store)
+        chosen = [run for run in runs(store, name=scenario, engine=engine) if is_chosen(run)]
         if not dry_run:
-            remove(store, chosen)
-        left = sum(engines(store).values())
+            chosen = remove(store, chosen, is_chosen)
+        size = sum(run.bytes for run in chosen if run.is_consistent)
+        ((left,),) = store.rows("SELECT count(*) FROM run")
     what = f"{len(chosen)} run{'s' * (len(chosen) != 1)}, {size / 1e6:.1f} MB"
     print(printable(f"{store.path}: {'would remove' if dry_run else 'removed'} {what}; {left} runs are there"))
     return 0
@@ -40,8 +46,3 @@ def command(
 def _kept_build(builds: dict[str, int]) -> str | None:
     """The build that is not older: this engine's, or the last that ran where that has no runs."""
     return _engine.build() if _engine.build() in builds else next(reversed(builds), None)
-
-
-def _named(store: Store, scenario: str | None, engine: str | None) -> list[StoredRun]:
-    """The runs by scenario and engine; with neither also those that are damaged in just that."""
-    return list(store.runs(name=scenario, engine=engine))

@@ -18,7 +18,7 @@ def command(path: Path, sql: str, *, output_format: str) -> int:
     needed("polars")
     named = [part for part in PARTS if re.search(rf"\b{part}\b", sql, re.IGNORECASE)]
     with tempfile.TemporaryDirectory(prefix="cellyard-") as folder, duckdb.connect() as connection:
-        with open_store(path) as store:
+        with open_store(path) as store, store.snapshot():
             empty = []
             for part in named:
                 frame = store.to_frame(part)

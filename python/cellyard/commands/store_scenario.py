@@ -15,7 +15,7 @@ MOST_NAMED = 8
 
 def command(path: Path, which: str) -> int:
     """Print the scenario whose hash begins so."""
-    with open_store(path) as store:
+    with open_store(path) as store, store.snapshot():
         found = contents.scenarios(store)
         chosen = [one for one in found if one.hex().startswith(which.lower())]
         if len(chosen) != 1:

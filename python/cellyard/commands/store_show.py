@@ -14,7 +14,8 @@ from cellyard.text import csv_text, dump, table
 def command(path: Path, *, output_format: str) -> int:
     """Print the runs by scenario name and engine."""
     with open_store(path) as store:
-        found = groups(store)
+        with store.snapshot():
+            found = groups(store)
         size = store.path.stat().st_size
     of_builds = builds(found)
     records = [_record(group) for group in found]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from cellyard.errors import UsageError
 from cellyard.identity import run_hash
 from cellyard.numbers import numbers
-from cellyard.store.contents import StoredRun, engines, keeps, result
+from cellyard.store.contents import StoredRun, check, engines, keeps, result
 
 if TYPE_CHECKING:
     from cellyard.store.file import Store
@@ -93,9 +93,13 @@ def builds(store: Store, before: str | None, after: str | None) -> tuple[str, st
 
 def moved(store: Store, comparison: Comparison, *, name: str | None = None) -> Iterator[Moved]:
     """Every number that differs between the builds of a comparison, which counts while this goes on."""
-    there = {run.hash: run for run in store.runs(name=name, engine=comparison.after)}
+    there = {}
+    for run in store.runs(name=name, engine=comparison.after):
+        check(store, run)
+        there[run.hash] = run
     comparison.only_after = len(there)
     for run in store.runs(name=name, engine=comparison.before):
+        check(store, run)
         other = there.get(run_hash(run.scenario, run.replication, comparison.after))
         if other is None:
             comparison.only_before += 1

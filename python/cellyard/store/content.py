@@ -168,6 +168,11 @@ def seal(run: bytes, keep: bytes, recorded: str | None, content: bytes) -> bytes
     return _sum(run + keep + (recorded or "").encode() + b"\n" + content)
 
 
+def run_seal(run: bytes, finished_s: int, cpu_s: float, size: int) -> bytes:
+    """Checksum of what is stored of a run beside its results: when it was added, its CPU time, and the bytes of its results."""
+    return _sum(run + f"{finished_s} {cpu_s!r} {size}".encode())
+
+
 def piece_seal(run: bytes, piece: Piece) -> bytes:
     """Checksum of a piece with its place."""
     return _sum(run + f"{piece.series} {piece.place}\n".encode() + piece.content)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import sqlite3
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
 from cellyard.errors import OtherVersionError, UsageError
 from cellyard.identity import WHOLE, run_hash, text_hash
-from cellyard.store.content import DamageError
+from cellyard.store.content import DamageError, run_seal
 from cellyard.store.reader import Reader
 
 #: Runs that are looked at in one go.
@@ -20,32 +20,45 @@ PAGE = 1000
 #: Letters of what the engine says of a scenario that it cannot read.
 MOST_TOLD = 200
 
-#: What is wrong with a run whose scenario, replication and engine are not those of its hash.
-_UNKNOWN = "it is not known by what it is"
+#: Names and seeds of so many scenarios are remembered at a time.
+_MOST_HEADINGS = 1 << 16
+
+#: The last second of the year 9999: no date is later.
+_LAST_S = 253_402_300_799
+
+#: What is wrong with a run whose scenario, replication, engine or numbers are not those of its hash and its checksum.
+_UNKNOWN = "its hash or checksum does not match"
 
 _RUNS = """
-SELECT run.id, run.hash, scenario.hash, scenario.name, scenario.seed, run.replication, engine.build, run.finished_s, run.cpu_s, run.bytes
+SELECT run.id, run.hash, scenario.hash, run.replication, engine.build, run.finished_s, run.cpu_s, run.seal, run.bytes
 FROM run LEFT JOIN scenario ON scenario.id = run.scenario LEFT JOIN engine ON engine.id = run.engine
-WHERE run.id > ? AND (? IS NULL OR scenario.name = ?) AND (? IS NULL OR engine.build = ?) ORDER BY run.id LIMIT ?
 """
+
+#: The bytes of all results of a run.
+_SIZE = (
+    "coalesce((SELECT sum(length(content)) FROM result WHERE run = {0}), 0)"
+    " + coalesce((SELECT sum(length(content)) FROM piece WHERE run = {0}), 0)"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class StoredRun:
     """A stored run: its number in the file, what it is known by, when it was added (seconds since 1970), its CPU time, and its size.
 
-    Scenario, name and seed are ``None`` where they are lost, and then it is not consistent.
+    ``name`` and ``seed`` are those of the scenario's text, and ``None`` where that is damaged or lost. Other fields may be anything
+    unless the run `is_consistent`.
     """
 
     number: int
     hash: bytes
     scenario: bytes
-    name: str
-    seed: int
+    name: str | None
+    seed: int | None
     replication: int | None
     engine: str
     finished_s: int
     cpu_s: float
+    seal: bytes | None
     bytes: int
 
     @property
@@ -53,14 +66,20 @@ class StoredRun:
         """The run in words."""
         draw = "" if self.replication is None else f", replication {self.replication}"
         if self.name is None:
-            return f"a run that has lost its scenario{draw}"
+            return f"a run whose scenario is damaged or lost{draw}"
         return f"the run of {self.name}, seed {self.seed}{draw}"
 
     @property
     def is_consistent(self) -> bool:
-        """Whether its hash is that of what it is known by."""
-        return isinstance(self.engine, str) and self.hash == run_hash(
-            self.scenario or b"", self.replication, self.engine
+        """Whether its scenario is sound, its hash is that of what it is known by, and its numbers are those of its checksum."""
+        if self.name is None or not isinstance(self.engine, str):
+            return False
+        typed = isinstance(self.finished_s, int) and isinstance(self.bytes, int) and isinstance(self.cpu_s, float)
+        if not typed or not (0 <= self.finished_s <= _LAST_S and self.bytes >= 0 and self.cpu_s >= 0):
+            return False
+        return self.hash == run_hash(self.scenario, self.replication, self.engine) and self.seal in (
+            None,  # of version 1
+            run_seal(self.hash, self.finished_s, self.cpu_s, self.bytes),
         )
 
 
@@ -70,15 +89,69 @@ def date(seconds: int) -> str:
 
 
 def runs(store: Reader, *, name: str | None = None, engine: str | None = None) -> Iterator[StoredRun]:
-    """All runs in order of being added, or those of scenarios of that name and of that engine."""
+    """All runs in order of being added, or those of scenarios of that name and of that engine; those that are inconsistent in any case."""
     last = 0
     while True:
-        rows = store.connection.execute(_RUNS, (last, name, name, engine, engine, PAGE)).fetchall()
+        rows = store.rows(f"{_RUNS} WHERE run.id > ? ORDER BY run.id LIMIT ?", (last, PAGE))
         if not rows:
             return
         for row in rows:
-            yield StoredRun(*row)
+            run = _run(store, row)
+            wanted = name in (None, run.name) and engine in (None, run.engine)
+            if wanted or not run.is_consistent:
+                yield run
         last = rows[-1][0]
+
+
+def run_at(store: Reader, number: int) -> StoredRun | None:
+    """The run that has that number now, if there is one."""
+    rows = store.rows(f"{_RUNS} WHERE run.id = ?", (number,))
+    return _run(store, rows[0]) if rows else None
+
+
+def _run(store: Reader, row: Sequence[Any]) -> StoredRun:
+    return StoredRun(*row[:3], *(heading(store, row[2]) or (None, None)), *row[3:])
+
+
+def heading(store: Reader, scenario: bytes) -> tuple[str, int] | None:
+    """Name and seed of the scenario of that hash, from its text; ``None`` where that is damaged or lost."""
+    found = store.headings.get(scenario)
+    if found is None and isinstance(scenario, bytes):
+        from cellyard import _engine
+
+        try:
+            found = _engine.heading(_canonical(store, scenario))
+        except ValueError:  # `DamageError` is one
+            return None
+        if len(store.headings) >= _MOST_HEADINGS:
+            store.headings.clear()
+        store.headings[scenario] = found
+    return found
+
+
+def size(store: Reader, run: int) -> int:
+    """The bytes of all results that are there of the run with that number."""
+    ((found,),) = store.rows(f"SELECT {_SIZE.format('?1')}", (run,))
+    return int(found)
+
+
+#: What may be missing, and how many runs that concerns; both are looked for in indices alone.
+_LOST = {
+    "runs that are lost, of which results are there": "SELECT count(DISTINCT run) FROM result WHERE run NOT IN (SELECT id FROM run)",
+    "runs without a result": "SELECT count(*) FROM run WHERE id NOT IN (SELECT run FROM result)",
+}
+
+
+def lost(store: Reader) -> str:
+    """What is missing from the tables of a store, in words; empty where nothing is."""
+    counts = {what: store.rows(query)[0][0] for what, query in _LOST.items()}
+    return "; ".join(f"{what}: {count}" for what, count in counts.items() if count)
+
+
+def check_tables(store: Reader) -> None:
+    """Raise `UsageError` where a run is missing of which results are there, or all results of a run are."""
+    if found := lost(store):
+        raise UsageError(f"{store.path}: is damaged: {found}; {_cure(store)}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,28 +170,48 @@ class Group:
 
 
 def groups(store: Reader) -> list[Group]:
-    """How many runs there are of which scenario by which engine, by name and date."""
-    # Runs are added up by numbers first, as there may be millions.
-    rows = store.connection.execute(
-        """WITH part AS MATERIALIZED (
-            SELECT scenario, engine, count(*) AS runs, min(finished_s) AS first_s, max(finished_s) AS last_s,
-                sum(cpu_s) AS cpu_s, sum(bytes) AS bytes, max(id) AS latest
-            FROM run GROUP BY scenario, engine
-        )
-        SELECT scenario.name, engine.build, count(*), sum(runs), min(first_s), max(last_s), sum(cpu_s), sum(bytes), max(latest)
-        FROM part JOIN scenario ON scenario.id = part.scenario JOIN engine ON engine.id = part.engine
-        GROUP BY scenario.name, engine.build ORDER BY scenario.name, min(first_s), engine.build"""
-    )
-    return [Group(*row) for row in rows]
+    """How many runs there are of which scenario by which engine, by name and date; raises `UsageError` where a run is inconsistent."""
+    check_tables(store)
+    found: dict[tuple[str, str], _Counts] = {}
+    for run in runs(store):
+        if not run.is_consistent:
+            raise _damage(store, run.label, _UNKNOWN)
+        found.setdefault((str(run.name), run.engine), _Counts()).add(run)
+    made = [
+        Group(*key, len(of.scenarios), of.runs, of.first_s, of.last_s, of.cpu_s, of.bytes, of.latest)
+        for key, of in found.items()
+    ]
+    return sorted(made, key=lambda group: (group.name, group.first_s, group.engine))
+
+
+@dataclass(slots=True)
+class _Counts:
+    """What a `Group` counts, while it is counted: there may be millions of runs."""
+
+    scenarios: set[bytes] = field(default_factory=set)
+    runs: int = 0
+    first_s: int = _LAST_S
+    last_s: int = 0
+    cpu_s: float = 0.0
+    bytes: int = 0
+    latest: int = 0
+
+    def add(self, run: StoredRun) -> None:
+        self.scenarios.add(run.scenario)
+        self.runs += 1
+        self.first_s, self.last_s = min(self.first_s, run.finished_s), max(self.last_s, run.finished_s)
+        self.cpu_s += run.cpu_s
+        self.bytes += run.bytes
+        self.latest = run.number
 
 
 def engines(store: Reader) -> dict[str, int]:
     """Builds of the engine and how many runs each has, the oldest first; those that are damaged, too."""
-    rows = store.connection.execute(
+    rows = store.rows(
         """SELECT engine.build, count(run.id) FROM engine JOIN run ON run.engine = engine.id
         GROUP BY engine.build ORDER BY max(finished_s), max(run.id)"""
     )
-    return dict(rows.fetchall())
+    return {build: count for build, count in rows if isinstance(build, str)}
 
 
 def builds(found: Iterable[Group]) -> dict[str, int]:
@@ -139,10 +232,10 @@ def canonical(store: Reader, scenario: bytes) -> str:
 
 
 def _canonical(store: Reader, scenario: bytes) -> str:
-    found = store.connection.execute("SELECT canonical FROM scenario WHERE hash = ?", (scenario,)).fetchone()
+    found = store.rows("SELECT canonical FROM scenario WHERE hash = ?", (scenario,))
     try:
-        text = zlib.decompress(found[0]).decode() if found else ""
-    except (zlib.error, ValueError):
+        text = zlib.decompress(found[0][0]).decode() if found else ""
+    except (zlib.error, ValueError, TypeError):
         text = ""
     if text_hash(text) != scenario:
         raise DamageError("the hash of its scenario does not match")
@@ -151,8 +244,11 @@ def _canonical(store: Reader, scenario: bytes) -> str:
 
 def _damage(store: Reader, what: str, why: object) -> UsageError:
     """That something in a store is damaged, and what to do."""
-    how = f"`cellyard store prune {store.path} --damaged` removes what is damaged"
-    return UsageError(f"{store.path}: {what} is not as it was written: {why}; {how}")
+    return UsageError(f"{store.path}: {what} is not as it was written: {why}; {_cure(store)}")
+
+
+def _cure(store: Reader) -> str:
+    return f"`cellyard store prune {store.path} --damaged` removes what is damaged"
 
 
 def toml(store: Reader, one: bytes) -> str:
@@ -168,30 +264,55 @@ def toml(store: Reader, one: bytes) -> str:
 
 
 def scenarios(store: Reader) -> dict[bytes, str]:
-    """The names of all scenarios by their hashes."""
-    return dict(store.connection.execute("SELECT hash, name FROM scenario ORDER BY name, hash").fetchall())
+    """The names of all scenarios by their hashes; of one whose text is damaged, that it is."""
+    hashes = [one for (one,) in store.rows("SELECT hash FROM scenario") if isinstance(one, bytes)]
+    names = {one: (heading(store, one) or ("damaged", 0))[0] for one in hashes}
+    return dict(sorted(names.items(), key=lambda pair: (pair[1], pair[0])))
 
 
 def keeps(store: Reader, run: StoredRun) -> list[bytes]:
     """What is stored of a run: hashes of what was kept, empty for the whole result."""
-    rows = store.connection.execute("SELECT keep FROM result WHERE run = ? ORDER BY id", (run.number,))
-    return [keep for (keep,) in rows]
+    query = "SELECT keep FROM result WHERE run = (SELECT id FROM run WHERE id = ? AND hash = ?) ORDER BY id"
+    return [keep for (keep,) in store.rows(query, (run.number, run.hash))]
 
 
 def result(store: Reader, run: StoredRun, keep: bytes = WHOLE) -> Mapping[str, Any] | None:
     """What is stored of a run, if it is; raises `UsageError` when it is not as it was written."""
+    check(store, run)
     try:
-        if not run.is_consistent:
-            raise DamageError(_UNKNOWN)
-        return store.read(run.hash, keep)
+        return _read(store, run, keep)
     except (DamageError, sqlite3.DatabaseError) as error:
         raise _damage(store, run.label, error) from None
 
 
+def _read(store: Reader, run: StoredRun, keep: bytes) -> Mapping[str, Any] | None:
+    """What is stored of a run, if it is; raises `DamageError` where it is and cannot be found by the run's hash."""
+    found = store.read(run.hash, keep)
+    if found is None and keep in keeps(store, run):
+        raise DamageError("the index of the file does not have it")
+    return found
+
+
 def check(store: Reader, run: StoredRun) -> None:
-    """Raise `UsageError` where a run is not known by what it is."""
+    """Raise `UsageError` where what says which run it is does not match its hash, or results of it are missing."""
+    if why := _wrong(store, run):
+        raise _damage(store, run.label, why)
+
+
+def _wrong(store: Reader, run: StoredRun) -> str:
+    """Why a run cannot be trusted, its results not looked at; empty where it can."""
     if not run.is_consistent:
-        raise _damage(store, run.label, _UNKNOWN)
+        return _UNKNOWN
+    # In one statement, as another process may be adding to the run; a run that is gone by now is not damaged.
+    rows = store.rows(
+        f"SELECT bytes, seal, {_SIZE.format('run.id')} FROM run WHERE id = ? AND hash = ?", (run.number, run.hash)
+    )
+    for written, sealed, there in rows:
+        if not there:
+            return "it has no result"
+        if sealed and there != written:
+            return f"its results take {there} bytes, and {written} were written"
+    return ""
 
 
 def columns(store: Reader, run: StoredRun) -> dict[str, Any]:
@@ -211,11 +332,11 @@ def columns(store: Reader, run: StoredRun) -> dict[str, Any]:
 
 def damaged(store: Reader, run: StoredRun) -> str:
     """Why a run cannot be used, if so."""
-    if not run.is_consistent:
-        return _UNKNOWN
+    if why := _wrong(store, run):
+        return why
     try:
-        _canonical(store, run.scenario)
-        found = [store.read(run.hash, keep) for keep in keeps(store, run)]
+        for keep in keeps(store, run):
+            _read(store, run, keep)
     except (DamageError, sqlite3.DatabaseError) as error:
         return str(error)
-    return "" if found else "it has no result"
+    return ""

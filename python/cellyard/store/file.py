@@ -22,6 +22,7 @@ from cellyard.store.content import (
     packed,
     packed_part,
     piece_seal,
+    run_seal,
     seal,
 )
 from cellyard.store.reader import Reader
@@ -158,19 +159,30 @@ class Store(Reader, AbstractContextManager["Store"]):
         if found:
             number, size = int(found[0]), 0
         else:
+            finished_s, cpu_s = int(time.time()), float(run.cpu_seconds)
             row = {
                 "hash": identity.run,
                 "scenario": self._number("scenario", "hash", identity.scenario_hash, run.scenario, numbers),
                 "replication": identity.replication,
                 "engine": self._number("engine", "build", identity.engine, dict, numbers),
-                "finished_s": int(time.time()),
-                "cpu_s": run.cpu_seconds,
+                "finished_s": finished_s,
+                "cpu_s": cpu_s,
                 "bytes": size,
+                "seal": run_seal(identity.run, finished_s, cpu_s, size),
             }
             number = self.insert("run", row)
-        more = sum(self._put(identity, number, keep, part) for keep, part in parts.items()) - size
-        if more:
-            self.connection.execute("UPDATE run SET bytes = bytes + ? WHERE id = ?", (more, number))
+        if sum(self._put(identity, number, keep, part) for keep, part in parts.items()) != size:
+            self.count_bytes(number)
+
+    def count_bytes(self, run: int) -> None:
+        """Note how many bytes the results of the run with that number take, after some were added."""
+        query = "SELECT hash, finished_s, cpu_s, bytes, seal FROM run WHERE id = ?"
+        ((known, finished_s, cpu_s, before, sealed),) = self.connection.execute(query, (run,))
+        if sealed is not None and sealed != run_seal(known, finished_s, cpu_s, before):
+            return  # what is damaged stays so, and is noticed
+        size = contents.size(self, run)
+        values = (size, run_seal(known, finished_s, cpu_s, size), run)
+        self.connection.execute("UPDATE run SET bytes = ?, seal = ? WHERE id = ?", values)
 
     def _number(
         self,
@@ -225,7 +237,12 @@ class Store(Reader, AbstractContextManager["Store"]):
             return 0
 
     def runs(self, *, name: str | None = None, engine: str | None = None) -> Iterator[StoredRun]:
-        """What is there, in order of being added: of the scenarios of that ``name`` and of that build of the ``engine``, all by default."""
+        """What is there, in order of being added: of the scenarios of that ``name`` and of that build of the ``engine``, all by default.
+
+        A run that is not as it was written is among them whatever is asked for: what it is of is not known. Raises `UsageError` where runs
+        or results are missing from the file.
+        """
+        contents.check_tables(self)
         return contents.runs(self, name=name, engine=engine)
 
     def result(self, run: StoredRun) -> RunResult | None:

@@ -13,7 +13,7 @@ from cellyard.frame import of_points
 from cellyard.identity import WHOLE
 from cellyard.numbers import numbers
 from cellyard.results import Series
-from cellyard.store.contents import StoredRun, canonical, check, columns, keeps, result, runs
+from cellyard.store.contents import StoredRun, canonical, check, check_tables, columns, keeps, result, runs
 from cellyard.store.reader import Reader
 
 if TYPE_CHECKING:
@@ -51,13 +51,15 @@ def frame(
     if library not in LIBRARIES:
         raise unknown("library", library, LIBRARIES)
     made = needed(library)
-    chosen = runs(store, name=name, engine=engine)
-    if part == "series":
-        return _points(store, chosen, library)
-    lines = records(store, part, chosen)
-    if library == "pandas":
-        return made.DataFrame(list(lines))
-    return polars_frame(lines)
+    with store.snapshot():
+        check_tables(store)
+        chosen = runs(store, name=name, engine=engine)
+        if part == "series":
+            return _points(store, chosen, library)
+        lines = records(store, part, chosen)
+        if library == "pandas":
+            return made.DataFrame(list(lines))
+        return polars_frame(lines)
 
 
 def polars_frame(lines: Iterable[Mapping[str, Any]]) -> pl.DataFrame:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
+from cellyard.errors import UsageError
 from cellyard.identity import WHOLE
 from cellyard.store import schema
 from cellyard.store.content import DamageError, Piece, piece_seal, seal, unpacked, unpacked_part
@@ -17,6 +20,19 @@ class Reader:
     def __init__(self, path: Path, *, create: bool) -> None:
         self.path = path
         self.connection = schema.connect(path, create=create)
+        #: Names and seeds of scenarios that were read, by their hashes; see `cellyard.store.contents.heading`.
+        self.headings: dict[bytes, tuple[str, int]] = {}
+
+    def rows(self, query: str, values: Sequence[Any] = ()) -> list[Any]:
+        """All rows of a query; raises `UsageError` where the file is damaged or cannot be read."""
+        try:
+            return schema.patiently(lambda: self.connection.execute(query, values).fetchall())
+        except sqlite3.Error as error:
+            raise UsageError(f"{self.path}: cannot be read: {schema.told(error).strerror}") from None
+
+    def snapshot(self) -> AbstractContextManager[None]:
+        """A ``with`` block in which all that is read is of one moment."""
+        return schema.snapshot(self.connection)
 
     def read(self, run: bytes, keep: bytes = WHOLE) -> Mapping[str, Any] | None:
         """What is stored of the run of that hash: all, or what was kept; raises `DamageError` and the errors of SQLite."""
@@ -30,7 +46,9 @@ class Reader:
         if row is None:
             return None
         number, sealed, recorded, content = row
-        if seal(run, keep, recorded, content) != sealed:
+        # What is damaged may be of another type, too.
+        typed = isinstance(content, bytes) and isinstance(recorded, (str, type(None)))
+        if not typed or seal(run, keep, recorded, content) != sealed:
             raise DamageError("its checksum does not match")
         if keep != WHOLE:
             return unpacked_part(content)
@@ -43,6 +61,6 @@ class Reader:
         )
         for series, place, content, sealed in rows:
             piece = Piece(series, place, content)
-            if piece_seal(run, piece) != sealed:
+            if not isinstance(content, bytes) or piece_seal(run, piece) != sealed:
                 raise DamageError("the checksum of some points does not match")
             yield piece

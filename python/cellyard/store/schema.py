@@ -22,6 +22,8 @@ APPLICATION = 0x43797264
 #:
 #: `result.keep` is the hash of what is kept, empty for the whole document; `recorded` says in JSON what of the document is in `piece`.
 #: A whole result may have points and traced drops, in pieces: those of series 0, 1, ... and of drops, -1.
+#: `scenario.name` and `scenario.seed` serve those who look with SQLite: Cellyard reads both from the text that the hash seals.
+#: `run.seal` covers when a run was added, its CPU time and its bytes; runs that version 1 stored have none.
 MIGRATIONS: list[tuple[str, ...]] = [
     (
         "CREATE TABLE engine (id INTEGER PRIMARY KEY, build TEXT NOT NULL UNIQUE)",
@@ -41,6 +43,7 @@ MIGRATIONS: list[tuple[str, ...]] = [
             seal BLOB NOT NULL, content BLOB NOT NULL, UNIQUE (run, series, place)
         )""",
     ),
+    ("ALTER TABLE run ADD COLUMN seal BLOB",),
 ]
 
 #: A writer waits so long for others, whose transactions are short.
@@ -74,6 +77,20 @@ def is_busy(error: Exception) -> bool:
 
 
 @contextmanager
+def snapshot(connection: sqlite3.Connection) -> Iterator[None]:
+    """All that is read in the block is of one moment, whatever other processes add and remove meanwhile."""
+    if connection.in_transaction:
+        yield
+        return
+    connection.execute("BEGIN")
+    try:
+        yield
+    finally:
+        with suppress(sqlite3.Error):
+            connection.execute("ROLLBACK")
+
+
+@contextmanager
 def transaction(connection: sqlite3.Connection) -> Iterator[None]:
     """All that is written in the block counts when it ends, or nothing."""
     patiently(lambda: connection.execute("BEGIN IMMEDIATE"))
@@ -102,6 +119,8 @@ def connect(path: Path, *, create: bool) -> sqlite3.Connection:
             raise OSError(denied.errno, f"the folder cannot be written, {denied.strerror}")
         uri = f"{path.absolute().as_uri()}?mode={'rwc' if create else 'rw'}"
         connection = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False)
+        # A damaged text is found by its checksum, and so must be readable.
+        connection.text_factory = lambda raw: raw.decode(errors="replace")
         _prepare(connection, path, _NEW_STORE if create else _STORE)
     except (sqlite3.Error, OSError) as error:
         _leave(connection, path, there)
@@ -176,6 +195,8 @@ def _version(connection: sqlite3.Connection, path: Path, allowed: str) -> int:
             connection.execute("ROLLBACK")
     if application != APPLICATION and (application or version or tables):
         raise UsageError(f"{path}: is an SQLite file of something else, and no store of runs; {allowed}")
+    if version < 0:
+        raise UsageError(f"{path}: is a store of version {version}, which there is not: it is damaged; {allowed}")
     if version > len(MIGRATIONS):
         raise UsageError(
             f"{path}: is a store of version {version}, which a newer Cellyard made; this one knows up to {len(MIGRATIONS)}; "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -39,8 +39,16 @@ def merge(store: Store, other: Store) -> Merged:
     ``store`` cannot be written.
     """
     done = Merged()
+    with other.snapshot():
+        _merge(store, other, done)
+    return done
+
+
+def _merge(store: Store, other: Store, done: Merged) -> None:
     try:
-        for some in _some(other.runs()):
+        if missing := contents.lost(other):
+            done.left_out.append(f"{other.path}: is damaged: {missing}")
+        for some in _some(contents.runs(other)):
             whole = [(run, why) for run in some for why in [contents.damaged(other, run)]]
             done.left_out += [f"{other.path}: {run.label} is damaged: {why}" for run, why in whole if why]
             with schema.transaction(store.connection):
@@ -48,7 +56,6 @@ def merge(store: Store, other: Store) -> Merged:
                     _merge_run(store, other, run, done)
     except sqlite3.Error as error:
         raise UsageError(f"{store.path}: cannot be written: {schema.told(error).strerror}") from None
-    return done
 
 
 def _some(runs: Iterable[StoredRun]) -> Iterator[Sequence[StoredRun]]:
@@ -74,11 +81,11 @@ def _merge_run(store: Store, other: Store, run: StoredRun, done: Merged) -> None
             continue
         row = {"run": number, "keep": keep, "seal": seal, "recorded": recorded, "content": content}
         store.insert("result", row)
-        size = len(content)
         if recorded is not None:
-            size += _copy_pieces(store, number, other.pieces(run.number, run.hash), run.hash)
-        store.connection.execute("UPDATE run SET bytes = bytes + ? WHERE id = ?", (size, number))
+            _copy_pieces(store, number, other.pieces(run.number, run.hash), run.hash)
         completed = 1
+    if completed:
+        store.count_bytes(number)
     done.completed += completed if mine else 0
 
 
@@ -87,15 +94,12 @@ def _differ(one: Any, other: Any) -> bool:
     return one is None or other is None or with_lists(one) != with_lists(other)
 
 
-def _copy_pieces(store: Store, number: int, pieces: Iterable[Piece], run: bytes) -> int:
-    """Add the pieces of a run; their bytes."""
-    size = 0
+def _copy_pieces(store: Store, number: int, pieces: Iterable[Piece], run: bytes) -> None:
+    """Add the pieces of a run."""
     for piece in pieces:
         seal = piece_seal(run, piece)
         row: dict[str, Any] = {"run": number, "series": piece.series, "place": piece.place, "seal": seal}
         store.insert("piece", {**row, "content": piece.content})
-        size += len(piece.content)
-    return size
 
 
 def _add_run(store: Store, other: Store, run: StoredRun) -> int:
@@ -116,19 +120,40 @@ def _add_run(store: Store, other: Store, run: StoredRun) -> int:
     return store.insert("run", row)
 
 
-def remove(store: Store, runs: Sequence[StoredRun]) -> None:
-    """Remove runs and give their room back; raises `UsageError` when the file cannot be written."""
+def remove(
+    store: Store, runs: Iterable[StoredRun], is_chosen: Callable[[StoredRun], bool] = lambda run: True
+) -> list[StoredRun]:
+    """Remove runs and free their disk space; returns those that were removed.
+
+    Others may write meanwhile, and SQLite gives the numbers of removed runs again. So each run is looked up and judged by ``is_chosen``
+    in the transaction that removes it, and stays where it is another one by then. Raises `UsageError` when the file cannot be written.
+    """
     connection = store.connection
+    removed: list[StoredRun] = []
     try:
         for some in _some(runs):
-            numbers = [(run.number,) for run in some]
             with schema.transaction(connection):
+                there = [now for run in some if (now := contents.run_at(store, run.number)) and now.hash == run.hash]
+                chosen = [run for run in there if is_chosen(run)]
                 for table, column in (("piece", "run"), ("result", "run"), ("run", "id")):
-                    connection.executemany(f"DELETE FROM {table} WHERE {column} = ?", numbers)
+                    connection.executemany(f"DELETE FROM {table} WHERE {column} = ?", [(run.number,) for run in chosen])
+            removed += chosen
         with schema.transaction(connection):
             for table in ("scenario", "engine"):
                 connection.execute(f"DELETE FROM {table} WHERE id NOT IN (SELECT {table} FROM run)")
         schema.patiently(lambda: connection.execute("PRAGMA incremental_vacuum").fetchall())
         schema.patiently(lambda: connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall())
+    except sqlite3.Error as error:
+        raise UsageError(f"{store.path}: cannot be written: {schema.told(error).strerror}") from None
+    return removed
+
+
+def mend(store: Store) -> None:
+    """Remove results whose runs are lost, and make the indices anew; raises `UsageError` when the file cannot be written."""
+    try:
+        with schema.transaction(store.connection):
+            for table in ("result", "piece"):
+                store.connection.execute(f"DELETE FROM {table} WHERE run NOT IN (SELECT id FROM run)")
+            store.connection.execute("REINDEX")
     except sqlite3.Error as error:
         raise UsageError(f"{store.path}: cannot be written: {schema.told(error).strerror}") from None
