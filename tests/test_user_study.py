@@ -9,7 +9,10 @@ from pathlib import Path
 
 import pytest
 from cellyard import user_study
-from cellyard.errors import UsageError
+from cellyard.cli import main
+from cellyard.commands import experiment_check
+from cellyard.errors import ExperimentError, UsageError
+from cellyard.experiment import Experiment
 from cellyard.study import load, studies
 from conftest import ROOT, Cli
 
@@ -50,7 +53,7 @@ def test_a_report_of_it_needs_neither_claims_nor_figures_and_stands_beside_it(
     done = cli("study", "report", tcps, "--replications", 2)
     assert done.returncode == 0, done.stderr
     assert "ten-tcps" in (tmp_path / "tcps-report/index.html").read_text()
-    assert "cellyard study report tcps`" in (tmp_path / "tcps-report/README.md").read_text()
+    assert "cellyard study report ./tcps`" in (tmp_path / "tcps-report/README.md").read_text()
 
 
 def test_its_modules_import_each_other_and_are_taken_where_they_exist(tcps: Path, cli: Cli) -> None:
@@ -68,8 +71,11 @@ def test_its_modules_import_each_other_and_are_taken_where_they_exist(tcps: Path
     )
     with (tcps / "study.toml").open("a") as file:
         file.write('[metrics]\nown = ["share"]\n')
-    done = cli("study", "run", "tcps", "--format", "json")
-    assert done.returncode == 0, done.stderr
+    done = cli("study", "run", "./tcps", "--format", "json")
+    assert (done.returncode, done.stderr) == (
+        0,
+        f"running the Python code of {tcps}: scenario.py, claims.py, metrics.py\n",
+    )
     found = json.loads(done.stdout)
     assert found["claims"] == [{"text": "EPD gets most.", "holds": True, "evidence": "epd"}]
     assert 0.5 < found["rows"][0]["simulated"]["share"] < 1
@@ -84,7 +90,98 @@ def test_an_experiment_varies_a_row_of_a_study_beside_its_description(tcps: Path
         '[question]\nkind = "table"\n'
     )
     done = cli("experiment", "run", "deep/buffer.toml")
-    assert done.returncode == 0 and "2 runs" in done.stdout, done.stderr
+    assert (done.returncode, done.stderr) == (0, "running the Python code of deep/../tcps: scenario.py\n")
+    assert "2 runs" in done.stdout
+    (tcps / "scenario.py").unlink()
+    done = cli("experiment", "run", "deep/buffer.toml")
+    assert done.returncode == 2 and "has no scenario.py" in done.stderr
+
+
+#: Leaves a trace wherever it runs.
+TRACE = "import pathlib\npathlib.Path(__file__).with_name('ran').touch()\n"
+EXPERIMENT = """name = "traced"
+replications = 2
+metrics = ["efficiency"]
+base = { study = "%s", table = "1", row = { discard = "epd" } }
+[[axis]]
+path = "switch.west.ubr.buffer"
+values = ["500 cells", "1000 cells"]
+[question]
+kind = "table"
+"""
+
+
+@pytest.fixture
+def traced(tcps: Path) -> Path:
+    """The study, with a trace in each of its modules, and an experiment beside it that varies a row."""
+    for name in ("scenario", "claims", "figures", "metrics"):
+        file = tcps / f"{name}.py"
+        file.write_text(TRACE + (file.read_text() if file.exists() else "CLAIMS = []\nfigures = metrics = list\n"))
+    (tcps.parent / "traced.toml").write_text(EXPERIMENT % "./tcps")
+    return tcps
+
+
+def test_a_check_runs_no_code_of_a_study_and_says_what_it_leaves_out(
+    traced: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    experiment_check.command(traced.parent / "traced.toml")
+    told = capsys.readouterr().out
+    assert told.endswith(
+        f"2 points, 4 runs\nnot checked, as that would run {traced}/scenario.py: paths and values of set and axes, "
+        "names of VCs and ports in metrics, CPU time, memory, notes\n"
+    )
+    assert "base: a row of the study ./tcps\n" in told and not (traced / "ran").exists()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ('"epd"', '"edp"', "no row has discard = edp"),
+        ('table = "1"', 'table = "2"', "table '2' does not exist"),
+        ("./tcps", "./tcp", "there is no "),
+        ("./tcps", "tcps", r"study 'tcps' does not exist\..* A study in a folder is named by its path: \./tcps"),
+        ('"efficiency"', '"eficiency"', "did you mean `efficiency`"),
+        ("replications = 2", "replications = 0", "out of bounds"),
+        ("replications = 2", "seed = -1", "out of bounds"),
+        ('"table"', '"tabel"', "did you mean `table`"),
+        ("[question]", 'constraints = ["bufer > 5"]\n[question]', "unknown field"),
+    ],
+)
+def test_a_check_finds_what_is_wrong_with_the_data_without_running_code(
+    traced: Path, old: str, new: str, told: str
+) -> None:
+    file = traced.parent / "traced.toml"
+    file.write_text(file.read_text().replace(old, new))
+    with pytest.raises((UsageError, ExperimentError), match=told):
+        experiment_check.command(file)
+    assert not (traced / "ran").exists()
+
+
+def test_reading_a_description_in_python_runs_code_only_where_that_is_asked_for(traced: Path) -> None:
+    file = traced.parent / "traced.toml"
+    with pytest.raises(
+        UsageError, match=r"the code in .*tcps/scenario\.py makes the scenario; run_code = True lets it run"
+    ):
+        Experiment.read(file)
+    assert load(traced).tables["1"].rows and not (traced / "ran").exists()
+    assert Experiment.read(file, run_code=True).plan.base.name == "ten TCPs, epd 1500 1000"
+    assert (traced / "ran").exists()
+
+
+def test_no_command_but_run_and_report_runs_code_of_a_study(
+    traced: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(traced.parent)
+    for command in (["study", "list"], ["study", "run", "tcps"], ["experiment", "check", "traced.toml"]):
+        with pytest.raises(SystemExit) as ended:
+            main(command)
+        assert ended.value.code == (2 if "run" in command else 0)
+    monkeypatch.setenv("_CELLYARD_COMPLETE", "complete_bash")
+    for words in ("cellyard study run ", "cellyard study run ./", "cellyard experiment check "):
+        monkeypatch.setenv("COMP_WORDS", words)
+        monkeypatch.setenv("COMP_CWORD", str(len(words.split())))
+        assert cli().returncode in (0, 1)
+    assert not (traced / "ran").exists()
 
 
 def replaced(name: str, old: str, new: str) -> Callable[[Path], object]:

@@ -125,7 +125,7 @@ def _studies(study: Group) -> None:
 
 def _rows(command: ArgumentParser) -> None:
     """Add the study of a command and the choice of its rows."""
-    name = "name of the study (see cellyard study list), or the folder of one of your own"
+    name = "name of the study (see cellyard study list), or the path of a folder of one's own, as ./NAME"
     options.choice(command, "name", words=_study_names, metavar="NAME", help=name)
     options.several(command, "--table", dest="tables", metavar="T", help="only this table; may be repeated")
     options.where(command, "KEY=VALUE", "only rows with this value of a parameter (a column of the table)")

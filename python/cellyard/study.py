@@ -3,6 +3,7 @@
 A study is a folder with ``study.toml`` (citation, shared values, what is assumed), ``tables/*.csv`` as published,
 ``scenario.py`` (a row of a table -> a scenario), ``claims.py`` (what the text says -> does it hold), ``figures.py``
 and, where a metric needs code of its own, ``metrics.py``. Those of Cellyard are beside this file, others wherever their user has them.
+`load` reads ``study.toml`` as data; code of a study runs only where `Study.part` is asked for.
 """
 
 from __future__ import annotations
@@ -164,14 +165,19 @@ class Study:
 
     def part(self, name: str) -> ModuleType:
         """One of the study's own modules: ``scenario``, ``claims``, ``answer``, ``figures`` or ``metrics``."""
-        if self.folder.parent == FOLDER:
+        if not self.is_own:
             return importlib.import_module(f"cellyard.studies.{self.folder.name}.{name}")
         return user_study.part(self.folder, name)
 
     @property
     def argument(self) -> str:
-        """What commands call it: its name, or its folder where it is not one of Cellyard's."""
-        return self.name if self.folder.parent == FOLDER else self.folder.name
+        """What commands call it: its name, or the path of its folder where it is not one of Cellyard's."""
+        return f"./{self.folder.name}" if self.is_own else self.name
+
+    @property
+    def is_own(self) -> bool:
+        """Whether it is in a folder of its user, and not one of Cellyard's."""
+        return self.folder.parent != FOLDER
 
     def has_part(self, name: str) -> bool:
         """Whether the study has that module."""
@@ -230,20 +236,35 @@ def studies() -> dict[str, Study]:
     return found
 
 
-def load(name: str, *, beside: Path = Path()) -> Study:
-    """The study of that name, or in that folder, which is looked for ``beside``; raises `UsageError` when there is none."""
+def is_path(name: str | Path) -> bool:
+    """Whether a study is named by the path of its folder: with a slash, as ``./tcps``, as shells ask it of programs.
+
+    >>> [is_path(name) for name in ("./tcps", "studies/tcps", "/tmp/tcps", "..", "tcps")]
+    [True, True, True, True, False]
+    """
+    return isinstance(name, Path) or name in (".", "..") or any(mark in name for mark in (os.sep, "/"))
+
+
+def load(name: str | Path, *, beside: Path = Path()) -> Study:
+    """Cellyard's study of that name, or the one in the folder at that path, which is relative to ``beside``; none of its code runs.
+
+    Raises `UsageError` when there is none.
+    """
     known = studies()
-    if name in known:
-        return known[name]
     folder = beside / name
-    if (folder / "study.toml").is_file():
-        info = user_study.read(folder)
-        if info["name"] in known:
-            raise UsageError(f"{folder / 'study.toml'}: name = {info['name']!r} is that of a study of Cellyard")
-        return Study(info["name"], folder.resolve(), info)
-    if folder.is_dir() or any(mark in name for mark in (os.sep, "/")):
-        raise UsageError(f"study {printable(name)}: there is no {printable(str(folder / 'study.toml'))}")
-    raise unknown("study", name, known)
+    if not is_path(name):
+        if name in known:
+            return known[str(name)]
+        wrong = unknown("study", str(name), known)
+        if (folder / "study.toml").is_file():
+            wrong = UsageError(f"{wrong}. A study in a folder is named by its path: ./{printable(str(name))}")
+        raise wrong
+    if not (folder / "study.toml").is_file():
+        raise UsageError(f"study {printable(str(name))}: there is no {printable(str(folder / 'study.toml'))}")
+    info = user_study.read(folder)
+    if info["name"] in known:
+        raise UsageError(f"{folder / 'study.toml'}: name = {info['name']!r} is that of a study of Cellyard")
+    return Study(info["name"], folder.resolve(), info)
 
 
 def select(study: Study, tables: Sequence[str] = (), where: Mapping[str, str] | Iterable[tuple[str, str]] = ()) -> Rows:

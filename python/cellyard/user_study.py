@@ -7,13 +7,14 @@ import importlib
 import importlib.util
 import sys
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from cellyard.errors import UsageError, unknown
+from cellyard.terminal import printable
 
 #: Packages of such folders are called so, with a hash of where they are.
 PREFIX = "_cellyard_study_"
@@ -99,6 +100,12 @@ def part(folder: Path, name: str) -> ModuleType:
     if not hasattr(module, PARTS[name]):
         raise UsageError(f"{file}: has no {PARTS[name]}")
     return module
+
+
+def code_line(folder: Path, parts: Iterable[str] = PARTS) -> str:
+    """What is told before code of a folder runs: its files, those of ``parts`` that are there."""
+    files = [f"{name}.py" for name in parts if (folder / f"{name}.py").is_file()]
+    return printable(f"running the Python code of {folder}: {', '.join(files)}")
 
 
 def place(fault: BaseException) -> str:

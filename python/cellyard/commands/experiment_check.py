@@ -5,22 +5,27 @@ from __future__ import annotations
 from pathlib import Path
 
 from cellyard.batch import all_cores
-from cellyard.commands.experiment_run import load
+from cellyard.commands.experiment_run import outline
 from cellyard.experiment.axes import Range
 from cellyard.experiment.experiment import Experiment
+from cellyard.experiment.plan import Plan
+from cellyard.experiment.question import Question
 from cellyard.experiment.sentences import counted, listed
 from cellyard.text import told_time
 
+#: What needs the scenario that is varied.
+_UNCHECKED = "paths and values of set and axes, names of VCs and ports in metrics, CPU time, memory, notes"
+
 
 def command(path: Path) -> None:
-    """Print what is varied, points, runs, CPU time, memory and notes."""
-    print(about(load(path)[1]))
+    """Print what is varied, points, runs, CPU time, memory and notes; no code of a user's study is run."""
+    _, plan, question = outline(path)
+    print(about(plan, question))
 
 
-def about(experiment: Experiment) -> str:
+def about(plan: Plan, question: Question) -> str:
     """The experiment in a few lines, and what it is expected to take."""
-    plan, cost = experiment.plan, experiment.cost()
-    lines = [f"{plan.name}: {plan.title or experiment.question.kind}", f"base: {plan.told}"]
+    lines = [f"{plan.name}: {plan.title or question.kind}", f"base: {plan.told}"]
     for axis in plan.axes:
         by = ", by ratio" if axis.is_log else ""
         ends = f"{axis.at(0).label} to {axis.at(1).label}{by}"
@@ -31,13 +36,19 @@ def about(experiment: Experiment) -> str:
         lines.append(f"axis {axis.name}: {values}{beside}, at {listed(axis.paths)}")
     lines += [f"constraint: {condition.text}" for condition in plan.constraints]
     lines.append(f"metrics: {listed(list(plan.metrics))}")
-    lines.append(f"question: {experiment.question.kind}, {counted(plan.replications, 'replication')} of each point")
-    runs, cores = cost.expected.runs, all_cores()
-    most = "at most " if cost.expected.at_most else ""
+    lines.append(f"question: {question.kind}, {counted(plan.replications, 'replication')} of each point")
+    expected = question.expected(plan)
+    most = "at most " if expected.at_most else ""
+    many = f"{most}{counted(expected.points, 'point')}, {counted(expected.runs, 'run')}"
+    if plan.code:
+        return "\n".join([*lines, many, f"not checked, as that would run {plan.code / 'scenario.py'}: {_UNCHECKED}"])
+    experiment = Experiment.of(plan, question)
+    cost = experiment.cost()
+    runs, cores = expected.runs, all_cores()
     threads = min(cores, max(runs, 1))
     megabytes = max(cost.memory_bytes * threads / 1e6, 1)
     lines.append(
-        f"{most}{counted(cost.expected.points, 'point')}, {counted(runs, 'run')}: some {told_time(cost.cpu_seconds)} of CPU time, "
+        f"{many}: some {told_time(cost.cpu_seconds)} of CPU time, "
         f"{told_time(cost.cpu_seconds / threads)} on {counted(threads, 'core')}; at most some {megabytes:.0f} MB of memory"
     )
     lines += [f"note: {note}" for note in experiment.notes]

@@ -7,11 +7,14 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cellyard import provenance
+from cellyard import provenance, user_study
 from cellyard.cluster import Workers, asked
 from cellyard.commands import FAILED, INTERRUPTED, experiment_files, experiment_text
 from cellyard.errors import ExperimentError, UsageError
+from cellyard.experiment import reading
 from cellyard.experiment.experiment import Experiment, Outcome
+from cellyard.experiment.plan import Plan
+from cellyard.experiment.question import Question
 from cellyard.folder import interrupted, open_store, untold
 from cellyard.kinds import is_other
 from cellyard.progress import Progress
@@ -62,11 +65,24 @@ def command(
 
 
 def load(path: Path) -> tuple[str, Experiment]:
-    """The text of a description, and the experiment that it describes."""
+    """The text of a description, and the experiment that it describes; says which code of a user's study is run, before it is."""
+    text, plan, question = outline(path)
+    if plan.code:
+        print(user_study.code_line(plan.code, ["scenario"]), file=sys.stderr)
+        plan, question = reading.read_toml(text, str(path), _folder(path), run_code=True)
+    return text, Experiment.of(plan, question)
+
+
+def _folder(path: Path) -> Path:
+    """Where a description's files are."""
+    return Path() if str(path) == "-" else path.parent
+
+
+def outline(path: Path) -> tuple[str, Plan, Question]:
+    """The text of a description, and what it says as far as that is known without the code of a user's study."""
     text = read_text(path)
-    folder = Path() if str(path) == "-" else path.parent
     try:
-        return text, Experiment.from_toml(text, file=str(path), folder=folder)
+        return text, *reading.read_toml(text, str(path), _folder(path), run_code=False)
     except ExperimentError:
         if other := is_other(text, "experiment"):
             raise UsageError(printable(f"{path}: {other}")) from None

@@ -13,7 +13,7 @@ from cellyard import plot, provenance
 from cellyard.cluster import asked
 from cellyard.commands import FAILED, study_files, study_text
 from cellyard.commands.study_pages import Picture, page, summary
-from cellyard.commands.study_run import reproduce
+from cellyard.commands.study_run import reproduce, tell_code
 from cellyard.files import FileSet
 from cellyard.folder import open_store
 from cellyard.progress import LINE_SECONDS
@@ -41,6 +41,7 @@ def command(
     study = load(name)
     rows = select(study, tables, where)
     out = out or Path(f"{Path(name).absolute().name}-report")
+    tell_code(study)
     origin = provenance.of_command()
     path = out / "index.html"
     with (

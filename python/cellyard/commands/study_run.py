@@ -8,7 +8,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cellyard import overview, provenance
+from cellyard import overview, provenance, user_study
 from cellyard.batch import all_cores
 from cellyard.cluster import Workers, asked
 from cellyard.commands import FAILED, INTERRUPTED, study_files, study_text
@@ -47,6 +47,7 @@ def command(
     """Simulate, print, write; returns the exit status."""
     study = load(name)
     rows = select(study, tables, where)
+    tell_code(study)
     origin = provenance.of_command()
     with (
         asked(on, workers, jobs) as cluster,
@@ -69,6 +70,12 @@ def command(
     if unwritten:
         print(unwritten, file=sys.stderr)
     return status or (FAILED if unwritten else 0)
+
+
+def tell_code(study: Study) -> None:
+    """Say which files of a user's folder are run, before they are."""
+    if study.is_own:
+        print(user_study.code_line(study.folder), file=sys.stderr)
 
 
 def expect(study: Study, reproduction: Reproduction, jobs: int | None, *, on_threads: bool = True) -> None:

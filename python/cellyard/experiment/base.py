@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +19,22 @@ ALLOWED = '{ example = "lan-5" }, { file = "lan.toml" } or { study = "ubr-plus",
 LISTS = ("host", "switch", "link", "vc", "probe")
 
 
-def read(stated: Any, folder: Path, problems: Problems) -> tuple[Scenario | None, str]:
-    """The scenario that the table ``base`` names, and how that is told; files are looked for in ``folder``."""
+@dataclass(frozen=True)
+class Base:
+    """The scenario of a description, if it names one, and how that is told."""
+
+    scenario: Scenario | None = None
+    told: str = ""
+    #: The folder of the user's study whose code makes the scenario, where no code was to be run.
+    code: Path | None = None
+
+
+def read(stated: Any, folder: Path, problems: Problems, *, run_code: bool) -> Base:
+    """What the table ``base`` names; files are looked for in ``folder``. Code of a user's study is run where ``run_code`` says so."""
     if not isinstance(stated, Mapping):
         message = "is missing" if stated is None else "is no table"
         problems.add(("base",), "" if stated is None else stated, message, allowed=ALLOWED)
-        return None, ""
+        return Base()
     kinds = [kind for kind in ("file", "example", "study") if kind in stated]
     known = ("study", "table", "row") if kinds == ["study"] else ("file", "example", "study")
     fields = Fields(stated, ("base",), problems, known)
@@ -32,27 +43,27 @@ def read(stated: Any, folder: Path, problems: Problems) -> tuple[Scenario | None
             problems.add(
                 ("base",), stated, "names no scenario" if not kinds else "names more than one scenario", allowed=ALLOWED
             )
-        return None, ""
+        return Base()
     kind = kinds[0]
     name = fields.text(kind, needed=f"the name of the {kind}")
     if name is None:
-        return None, ""
+        return Base()
     try:
         if kind == "file":
-            return Scenario.read(folder / name), f"the file {name}"
+            return Base(Scenario.read(folder / name), f"the file {name}")
         if kind == "example":
-            return ready.scenario(name), f"the example {name}"
-        return _row(name, fields, folder), f"a row of the study {name}"
+            return Base(ready.scenario(name), f"the example {name}")
+        return _row(name, fields, folder, run_code=run_code)
     except ScenarioError as error:
         for problem in error.problems:
             problems.add(fields.at(kind), name, f"is no scenario that can be simulated: {problem.text}")
     except UsageError as error:
         problems.add(fields.at(kind), name, str(error))
-    return None, ""
+    return Base()
 
 
-def _row(name: str, fields: Fields, folder: Path) -> Scenario:
-    """The scenario of the one row that is named, of a study or of one in ``folder``; raises `UsageError` where none or several are."""
+def _row(name: str, fields: Fields, folder: Path, *, run_code: bool) -> Base:
+    """The one row that is named, of a study or of one in ``folder``; raises `UsageError` where none or several are."""
     from cellyard.study import load, select
 
     study = load(name, beside=folder)
@@ -69,7 +80,10 @@ def _row(name: str, fields: Fields, folder: Path) -> Scenario:
         ]
         say = [*(["table"] if len({one.table for one in rows}) > 1 else []), *open_keys]
         raise UsageError(f"{len(rows)} rows of the study are like that; say also: {', '.join(say) or 'more of it'}")
-    return study.scenario(rows[0])
+    told = f"a row of the study {name}"
+    if study.is_own and not run_code:
+        return Base(None, told, folder / name)
+    return Base(study.scenario(rows[0]), told)
 
 
 def with_values(base: Scenario, stated: Any, problems: Problems) -> Scenario:

@@ -81,19 +81,34 @@ class Experiment:
             "seed": own(seed),
         }
         data |= {key: value for key, value in optional.items() if value is not None}
-        self.plan, self.question = reading.read(data, Problems(), Path(), scenario=scenario)
+        self.plan, self.question = reading.read(data, Problems(), Path(), scenario=scenario, run_code=True)
 
     @classmethod
-    def from_toml(cls, text: str, *, file: str = "experiment", folder: Path | None = None) -> Experiment:
-        """The experiment in a TOML text; files that it names are looked for in ``folder``, the current one by default."""
+    def of(cls, plan: Plan, question: Question) -> Experiment:
+        """The experiment of a plan that has its base."""
         made = cls.__new__(cls)
-        made.plan, made.question = reading.read_toml(text, file, folder or Path())
+        made.plan, made.question = plan, question
         return made
 
     @classmethod
-    def read(cls, path: str | Path) -> Experiment:
-        """The experiment in a TOML file; raises `UsageError` when it cannot be read."""
-        return cls.from_toml(read_text(Path(path)), file=str(path), folder=Path(path).parent)
+    def from_toml(
+        cls, text: str, *, file: str = "experiment", folder: Path | None = None, run_code: bool = False
+    ) -> Experiment:
+        """The experiment in a TOML text; files that it names are looked for in ``folder``, the current one by default.
+
+        Where its base is a row of a study in a folder, the code of that study makes the scenario. It runs only with ``run_code``; without,
+        such a description raises `UsageError`.
+        """
+        plan, question = reading.read_toml(text, file, folder or Path(), run_code=run_code)
+        if plan.code:
+            would = f"{file}: base.study: the code in {plan.code / 'scenario.py'} makes the scenario"
+            raise UsageError(printable(f"{would}; run_code = True lets it run"))
+        return cls.of(plan, question)
+
+    @classmethod
+    def read(cls, path: str | Path, *, run_code: bool = False) -> Experiment:
+        """The experiment in a TOML file, as `from_toml` reads it; raises `UsageError` when it cannot be read."""
+        return cls.from_toml(read_text(Path(path)), file=str(path), folder=Path(path).parent, run_code=run_code)
 
     @property
     def name(self) -> str:

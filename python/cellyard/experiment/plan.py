@@ -6,6 +6,7 @@ import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from cellyard.errors import UsageError
@@ -31,7 +32,11 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True)
 class Plan:
-    """What is simulated. ``told`` is how the base is named; ``stated`` is the whole description as plain data."""
+    """What is simulated. ``told`` is how the base is named; ``stated`` is the whole description as plain data.
+
+    ``code`` is the folder of a user's study whose code makes the base, where no code was to be run. Then there is no ``base``: what needs
+    one is not checked.
+    """
 
     name: str
     title: str
@@ -43,6 +48,7 @@ class Plan:
     replications: int
     metrics: Mapping[str, Metric]
     stated: Mapping[str, Any] = field(default_factory=dict)
+    code: Path | None = None
 
     @cached_property
     def space(self) -> list[Dimension]:

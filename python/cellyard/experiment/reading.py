@@ -61,30 +61,41 @@ MOST_CHECKED = 1000
 MOST_POINTS = 1_000_000
 
 
-def read_toml(text: str, file: str, folder: Path) -> tuple[Plan, Question]:
-    """The experiment in a TOML text and its question; ``file`` names it in errors. Raises `ExperimentError`."""
+def read_toml(text: str, file: str, folder: Path, *, run_code: bool) -> tuple[Plan, Question]:
+    """The experiment in a TOML text and its question; ``file`` names it in errors; ``run_code`` as for `read`. Raises `ExperimentError`."""
     name = printable(file)
     try:
         data, places = _engine.read_tree(text, name)
     except ScenarioError as error:
         raise ExperimentError(error.problems) from None
-    return read(data, Problems(name, places), folder)
+    return read(data, Problems(name, places), folder, run_code=run_code)
 
 
 def read(
-    data: Mapping[str, Any], problems: Problems, folder: Path, *, scenario: Scenario | None = None
+    data: Mapping[str, Any],
+    problems: Problems,
+    folder: Path,
+    *,
+    scenario: Scenario | None = None,
+    run_code: bool = False,
 ) -> tuple[Plan, Question]:
-    """The experiment in plain data and its question. ``scenario`` takes the place of ``base``. Raises `ExperimentError`."""
+    """The experiment in plain data and its question. ``scenario`` takes the place of ``base``. Raises `ExperimentError`.
+
+    Where the base is a row of a user's study and ``run_code`` is false, nothing is checked that needs the scenario; see `Plan.code`.
+    """
     fields = Fields(data, (), problems, FIELDS)
     name = fields.text("name", needed="what the experiment is called, in letters, digits, - and _") or "experiment"
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}", name):
         fields.wrong("name", "letters, digits, - and _, at most 64", "cannot name files")
-    base, told = (
-        (scenario, "a scenario built in Python") if scenario else bases.read(data.get("base"), folder, problems)
+    named_base = (
+        bases.Base(scenario, "a scenario built in Python")
+        if scenario
+        else bases.read(data.get("base"), folder, problems, run_code=run_code)
     )
+    base = named_base.scenario
+    seed = fields.whole("seed", None, least=0, most=MOST_SEED)
     if base is not None:
         base = bases.with_values(base, data.get("set", {}), problems)
-        seed = fields.whole("seed", None, least=0, most=MOST_SEED)
         base = base if seed is None else base.with_seed(seed)
         if '"probes":[]' not in base.canonical:  # they change nothing, and what they record is not asked for
             base = base.with_values({"probe": []})
@@ -96,13 +107,14 @@ def read(
         name,
         fields.text("title") or "",
         base or Scenario.__new__(Scenario),
-        told,
+        named_base.told,
         tuple(axes.values()),
         tuple(_constraints(fields, [axis.name for axis in axes.values()])),
         _design(data.get("design", "grid"), problems),
         fields.whole("replications", 20, least=1, most=MOST_REPLICATIONS) or 20,
         metrics,
         data,
+        named_base.code,
     )
     # What is wrong already is not wrong once more where the question names it.
     named = replace(plan, axes=_named(data, axes), metrics=metrics if sound >= 0 else _Any(metrics))
@@ -419,6 +431,8 @@ def _combinations(plan: Plan, problems: Problems) -> None:
         problems.add(
             ("constraints",), "", "leave no point of those that were tried", allowed="conditions that some point meets"
         )
+    if plan.code:  # there is no base
+        return
     for point in points:
         try:
             _made(plan, point.levels)
