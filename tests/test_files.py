@@ -105,7 +105,7 @@ def test_a_set_that_fails_leaves_the_one_before(tmp_path: Path) -> None:
 
 
 def test_a_damaged_list_is_refused_and_given_up_with_overwrite(tmp_path: Path) -> None:
-    (tmp_path / files.LIST).write_text(sealed({"files": {"a.csv": ""}, "gone": []}).replace("a.csv", "b.csv"))
+    (tmp_path / files.LIST).write_text(sealed({"files": {"a.csv": ""}, "gone": {}}).replace("a.csv", "b.csv"))
     (tmp_path / f"{files.NEW}b.csv").write_text("new")
     with pytest.raises(UsageError, match=r"damaged.*--overwrite"):
         settle(tmp_path)
@@ -113,16 +113,17 @@ def test_a_damaged_list_is_refused_and_given_up_with_overwrite(tmp_path: Path) -
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("name", ["../kept", "/kept", "a/../../kept", ".kept", "", 5])
+@pytest.mark.parametrize("name", ["../kept", "/kept", "a/../../kept", ".kept", "", "a" * 256, "a\0", "a\nb"])
 def test_a_list_that_names_anything_but_files_of_the_folder_is_refused(tmp_path: Path, name: object) -> None:
     folder = tmp_path / "folder"
     (folder / "a").mkdir(parents=True)
     (tmp_path / "kept").write_text("kept")
     (folder / ".kept").write_text("kept")
     lists: list[dict[str, Any]] = [
+        {"files": {}, "gone": {str(name): ""}},
+        {"files": {str(name): ""}, "gone": {}},
         {"files": {}, "gone": [name]},
-        {"files": {str(name): ""}, "gone": [name]},
-        {"files": [], "gone": []},
+        {"files": [], "gone": {}},
         {},
     ]
     for hostile in lists:
@@ -130,8 +131,41 @@ def test_a_list_that_names_anything_but_files_of_the_folder_is_refused(tmp_path:
         with pytest.raises(UsageError, match="damaged"):
             settle(folder)
     (folder / files.SUMS).write_text(f"{'0' * 64}  {name}\n")
-    assert sums(folder) == ({"5": "0" * 64} if name == 5 else {})
+    assert "kept" not in str(sums(folder)) and sums(folder).keys() <= {"a"}  # of a name of two lines
     assert (tmp_path / "kept").exists() and (folder / ".kept").exists()
+
+
+def test_a_set_removes_only_what_is_as_an_earlier_set_wrote_it(tmp_path: Path) -> None:
+    put(tmp_path, {**OLD, "edited.csv": "old", "linked.csv": "old"})
+    (tmp_path / "edited.csv").write_text("my own numbers")
+    (tmp_path / "elsewhere").write_text("old")
+    (tmp_path / "linked.csv").unlink()
+    (tmp_path / "linked.csv").symlink_to("elsewhere")
+    (tmp_path / "thesis.tex").write_text("my thesis")
+    with (tmp_path / files.SUMS).open("a") as file:  # as in a folder from somebody else
+        file.write(f"{'0' * 64}  thesis.tex\n{'0' * 64}  {'a' * 300}\n{'0' * 64}  mine\0\n")
+    put(tmp_path, NEW)
+    kept = {"edited.csv": "my own numbers", "linked.csv": "old", "elsewhere": "old", "thesis.tex": "my thesis"}
+    assert contents(tmp_path) == {**summed(NEW), **kept}
+
+
+def test_links_in_a_folder_of_results_are_replaced_and_not_followed(tmp_path: Path) -> None:
+    folder, victims = tmp_path / "out", [tmp_path / f"victim{place}" for place in range(4)]
+    folder.mkdir()
+    names = ("provenance.json", "a.csv", f"{files.NEW}a.csv", files.SUMS)
+    for victim, name in zip(victims, names, strict=True):
+        victim.write_text("mine")
+        (folder / name).symlink_to(f"../{victim.name}")
+    with ResultFolder(folder, holds="a", content="a", provenance={}, overwrite=True) as made:
+        (folder / f"{files.NEW}a.csv").unlink(missing_ok=True)
+        (folder / f"{files.NEW}a.csv").symlink_to(f"../{victims[2].name}")  # while the command runs
+        assert made.publish(lambda found: found.add("a.csv", "a")) == ""
+        (folder / "runs.sqlite").symlink_to("../victim0")
+        with pytest.raises(UsageError, match=r"runs\.sqlite: is a link, which is not followed"):
+            made.store()
+    assert [victim.read_text() for victim in victims] == ["mine"] * 4
+    assert not [file for file in folder.iterdir() if file.is_symlink() and file.name != "runs.sqlite"]
+    assert (folder / "a.csv").read_text() == "a"
 
 
 def test_a_sealed_document_is_refused_after_any_change_of_a_bit(tmp_path: Path) -> None:

@@ -28,11 +28,16 @@ TRIAL = ".cellyard-trial-"
 LIST = ".cellyard-set"
 #: Checksums of the files of a set, as ``sha256sum --check`` reads them.
 SUMS = "SHA256SUMS"
+#: No file system has longer names, in bytes.
+LONGEST_NAME = 255
 
 
-def write_whole(path: Path, content: str | bytes) -> None:
-    """Write a file in one step: whoever looks sees the old one or the whole new one. Raises `OSError`."""
-    target = Path(os.path.realpath(path))  # a link stays one
+def write_whole(path: Path, content: str | bytes, *, follow: bool = True) -> None:
+    """Write a file in one step: whoever looks sees the old one or the whole new one. Raises `OSError`.
+
+    A link stays one, and what it leads to is written; unless ``follow``, the file takes the place of the link.
+    """
+    target = Path(os.path.realpath(path)) if follow else path
     new = target.with_name(f"{NEW}{os.getpid()}-{target.name}")
     try:
         _write(new, [content])
@@ -72,7 +77,8 @@ def digest(content: str | bytes) -> str:
 class FileSet(AbstractContextManager["FileSet"]):
     """Files of ``folder`` that replace those of the set before, all or none, when the ``with`` block ends without an exception.
 
-    Files of the set before that are not in the new one are removed. `SUMS` has the checksum of each. Raises `OSError`.
+    Files of the set before that are not in the new one are removed, as long as they are as they were written. `SUMS` has the checksum of
+    each. Links in the folder are replaced and never followed. Raises `OSError`.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -91,7 +97,7 @@ class FileSet(AbstractContextManager["FileSet"]):
             _discard(self._folder)
             return
         try:
-            gone = sorted(set(sums(self._folder)) - set(self._sums))
+            gone = {name: seal for name, seal in sorted(sums(self._folder).items()) if name not in self._sums}
             self.add(SUMS, "".join(f"{seal}  {name}\n" for name, seal in sorted(self._sums.items())))
             self.add(LIST, sealed({"files": self._sums, "gone": gone}))
             _sync_folder(self._folder)
@@ -119,7 +125,19 @@ def sums(folder: Path) -> dict[str, str]:
 
 def _is_plain(name: object) -> bool:
     """Whether a name is that of a result file in the folder itself; a list from somebody else may hold any."""
-    return isinstance(name, str) and name != "" and Path(name).name == name and not name.startswith(".")
+    if not isinstance(name, str) or not name.isprintable() or len(name.encode()) > LONGEST_NAME:
+        return False
+    return name != "" and Path(name).name == name and not name.startswith(".")
+
+
+def _remove_as_written(path: Path, seal: object) -> None:
+    """Remove a file whose checksum is this one; any other, and a link, belongs to somebody else and stays."""
+    with suppress(OSError):
+        if stat.S_ISREG(path.lstat().st_mode):
+            with path.open("rb") as file:
+                found = hashlib.file_digest(file, "sha256").hexdigest()
+            if found == seal:
+                path.unlink()
 
 
 def settle(folder: Path, *, overwrite: bool = False) -> None:
@@ -146,13 +164,13 @@ def _settle(folder: Path) -> None:
         return
     found = unsealed(text)
     files, gone = found.get("files"), found.get("gone")
-    if not isinstance(files, dict) or not isinstance(gone, list) or not all(map(_is_plain, [*files, *gone])):
+    if not isinstance(files, dict) or not isinstance(gone, dict) or not all(map(_is_plain, [*files, *gone])):
         raise ValueError("it names what is no file of the folder")
     for name in files:
         with suppress(FileNotFoundError):  # it is in its place
             _named(folder / name, os.replace, folder / f"{NEW}{name}", folder / name)
-    for name in gone:
-        (folder / name).unlink(missing_ok=True)
+    for name, seal in gone.items():
+        _remove_as_written(folder / name, seal)
     _sync_folder(folder)
     (folder / LIST).unlink()
     _sync_folder(folder)
@@ -170,7 +188,8 @@ def _discard(folder: Path) -> None:
 def _write(path: Path, pieces: Iterable[str | bytes]) -> str:
     """Write a file and bring it to the disk; its SHA-256."""
     seal = hashlib.sha256()
-    with path.open("wb") as file:
+    path.unlink(missing_ok=True)
+    with path.open("xb") as file:  # which a link that somebody put there does not pass
         for piece in pieces:
             raw = piece.encode() if isinstance(piece, str) else piece
             file.write(raw)
@@ -225,7 +244,8 @@ def writable_folder(path: Path) -> Path:
     try:
         path.mkdir(parents=True, exist_ok=True)
         trial = path / f"{TRIAL}{os.getpid()}"
-        trial.touch()
+        trial.unlink(missing_ok=True)
+        trial.touch(exist_ok=False)
         trial.unlink(missing_ok=True)
     except OSError as error:
         remove_empty(made)

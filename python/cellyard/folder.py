@@ -48,7 +48,7 @@ class ResultFolder(AbstractContextManager["ResultFolder"]):
             if not overwrite:
                 _refuse_others(path, holds, content)
             if marked(path) is None:
-                write_whole(path / MARK, sealed(self._mark))
+                write_whole(path / MARK, sealed(self._mark), follow=False)
         except OSError as error:
             self._lock.release()
             remove_empty(made)
@@ -61,6 +61,12 @@ class ResultFolder(AbstractContextManager["ResultFolder"]):
         """The store of the folder, or that at ``path``, which `publish` tells of."""
         from cellyard.store import NAME, Store
 
+        if path is None and (self.path / NAME).is_symlink():
+            raise UsageError(
+                printable(
+                    f"{self.path / NAME}: is a link, which is not followed; name the file that it leads to with --store"
+                )
+            )
         self._store = Store(path or self.path / NAME)
         if path:
             self._mark["store"] = str(path.absolute())
