@@ -67,9 +67,11 @@ lint-python: build
 
 fresh: build ## check that generated files are up to date
 	$(BIN)/python scripts/generate.py --check
+	$(BIN)/python scripts/licences.py --check
 
-docs: build ## regenerate component classes, schema and reference pages
+docs: build ## regenerate component classes, schema, reference pages and licences of crates
 	$(BIN)/python scripts/generate.py
+	$(BIN)/python scripts/licences.py
 
 validate: build ## run every table of every study as an ensemble and compare with the stated tolerances
 	$(BIN)/python -m pytest -m slow tests/validation

@@ -1,0 +1,89 @@
+"""Write THIRD-PARTY-LICENSES.txt: the crates that the engine of a wheel contains, with the texts of their licences.
+
+The crates are those that `cargo metadata` names as linked on Linux on x86-64, without macros and what only builds. The texts are the
+crates' own files, as cargo has unpacked them. Nothing is fetched. With ``--check`` nothing is written: the exit status is 1 where the file
+is not up to date.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+FILE = ROOT / "THIRD-PARTY-LICENSES.txt"
+
+#: The crate of which a wheel is made, and the platform on which it is tested.
+CRATE, PLATFORM = "cellyard-python", "x86_64-unknown-linux-gnu"
+
+#: How files with licences begin.
+NAMES = ("COPYING", "COPYRIGHT", "LICENCE", "LICENSE", "NOTICE", "UNLICENSE")
+
+HEAD = """\
+The engine of Cellyard contains the Rust standard library (MIT OR Apache-2.0, Copyright (c) The Rust Project
+Contributors) and the crates below. Their licences follow, one below each line of = signs. A text that several crates
+share stands once.
+"""
+RULE = "=" * 100
+
+
+def linked() -> list[dict[str, Any]]:
+    """The packages that are linked into the engine, by name and version."""
+    command = ["cargo", "metadata", "--offline", "--locked", "--format-version", "1", "--filter-platform", PLATFORM]
+    found = json.loads(subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout)
+    packages = {one["id"]: one for one in found["packages"]}
+    needs = {one["id"]: one["deps"] for one in found["resolve"]["nodes"]}
+    waiting = [one for one, package in packages.items() if package["name"] == CRATE]
+    seen: set[str] = set()
+    while waiting:
+        one = waiting.pop()
+        if one in seen or any("proc-macro" in target["kind"] for target in packages[one]["targets"]):
+            continue
+        seen.add(one)
+        waiting += [need["pkg"] for need in needs[one] if any(kind["kind"] is None for kind in need["dep_kinds"])]
+    chosen = [packages[one] for one in seen if packages[one]["source"]]
+    return sorted(chosen, key=lambda package: (package["name"], package["version"]))
+
+
+def texts(package: dict[str, Any]) -> Iterator[str]:
+    """The texts of a package's licences; raises `SystemExit` where it has none."""
+    folder = Path(package["manifest_path"]).parent
+    files = sorted(file for file in folder.iterdir() if file.is_file() and file.name.upper().startswith(NAMES))
+    if not files:
+        raise SystemExit(f"{package['name']} {package['version']}: has no file with a licence")
+    for file in files:
+        lines = file.read_text(encoding="utf-8").strip("\r\n").splitlines()
+        yield "\n".join(line.rstrip() for line in lines)
+
+
+def document(packages: Iterable[dict[str, Any]]) -> str:
+    """The whole file."""
+    of_texts: dict[str, list[str]] = {}
+    names = []
+    for package in packages:
+        name = f"{package['name']} {package['version'].partition('+')[0]}"
+        names.append(f"{name}: {package['license']}")
+        for text in texts(package):
+            of_texts.setdefault(text, []).append(name)
+    parts = [f"{', '.join(of)}\n\n{text}\n" for text, of in of_texts.items()]
+    return f"\n{RULE}\n".join([HEAD + "\n" + "\n".join(names) + "\n", *parts])
+
+
+def main(arguments: list[str]) -> int:
+    """Write the file, or check it; returns the exit status."""
+    text = document(linked())
+    if arguments == ["--check"]:
+        if FILE.exists() and FILE.read_text(encoding="utf-8") == text:
+            return 0
+        print(f"{FILE.name} is out of date: python scripts/licences.py", file=sys.stderr)
+        return 1
+    FILE.write_text(text, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
