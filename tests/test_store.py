@@ -256,7 +256,7 @@ def test_stores_that_are_opened_at_once_are_made_once(tmp_path: Path) -> None:
         except cy.UsageError as error:
             refused.append(error)
 
-    for place in range(60):
+    for place in range(20):
         gate = threading.Barrier(6)
         path = tmp_path / f"runs{place}.sqlite"
         threads = [threading.Thread(target=enter, args=(path, gate)) for _ in range(6)]
@@ -265,6 +265,33 @@ def test_stores_that_are_opened_at_once_are_made_once(tmp_path: Path) -> None:
         for thread in threads:
             thread.join()
     assert refused == []
+
+
+class Busy(sqlite3.Connection):
+    """A connection whose file is busy whenever a statement is tried for the first time."""
+
+    def execute(self, statement: str, *values: Any) -> sqlite3.Cursor:
+        tried = self.__dict__.setdefault("tried", {"ROLLBACK", "COMMIT"})
+        if statement not in tried and not self.in_transaction and "busy_timeout" not in statement:
+            tried.add(statement)
+            error = sqlite3.OperationalError("database is locked")
+            error.sqlite_errorcode = sqlite3.SQLITE_BUSY
+            raise error
+        return super().execute(statement, *values)
+
+
+@pytest.mark.parametrize("there", [False, True])
+def test_opening_a_store_waits_whichever_statement_finds_it_busy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, there: bool
+) -> None:
+    path = tmp_path / "runs.sqlite"
+    if there:
+        assert runs([Job(CANONICAL)], path)[1] == 1
+    connect = sqlite3.connect
+    monkeypatch.setattr(sqlite3, "connect", lambda *names, **options: connect(*names, **options, factory=Busy))
+    with Store(path) as store:
+        assert len(store.connection.__dict__["tried"]) > 5
+        assert len(list(store.runs())) == there
 
 
 def test_several_threads_with_connections_of_their_own_double_nothing(tmp_path: Path) -> None:

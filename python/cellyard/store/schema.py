@@ -8,6 +8,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -162,12 +163,11 @@ def _prepare(connection: sqlite3.Connection, path: Path, allowed: str) -> None:
     """Make sure that the tables are there, in their newest form; errors and ``allowed`` as for `_version`."""
     connection.execute(f"PRAGMA busy_timeout = {_LOOK_MILLISECONDS}")
     version = patiently(lambda: _version(connection, path, allowed))
-    if version == 0:
-        connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
-    patiently(lambda: connection.execute("PRAGMA journal_mode = WAL"))
     # Commits go to the file's log; the log goes to the disk when `Store` says so, and before it is put into the file.
-    connection.execute("PRAGMA synchronous = NORMAL")
-    connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
+    settings = ["journal_mode = WAL", "synchronous = NORMAL", f"cache_size = -{_CACHE_KIB}"]
+    for setting in ["auto_vacuum = INCREMENTAL", *settings] if version == 0 else settings:
+        # Each of them looks into the file, which another process may be making or closing.
+        patiently(partial(connection.execute, f"PRAGMA {setting}"))
     if version < len(MIGRATIONS):
         with transaction(connection):
             for step in MIGRATIONS[_version(connection, path, allowed) :]:
