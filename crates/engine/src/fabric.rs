@@ -237,20 +237,18 @@ impl Fabric {
                 self.observers.sum_up(&Leaving { time, link, ..cell });
             }
         }
-        if one.time + hop.latency >= self.end {
+        // The places that an RM cell passes come before the host: they see it even if it arrives there only after the end.
+        let arrives = one.time + hop.latency;
+        if !extra.passings.is_empty() && extra.stage.is_none() {
+            self.pass(one.hop, one.frame, one.time, arrives);
+        }
+        if arrives >= self.end {
+            let extra = &mut self.extras[one.hop as usize];
             extra.late.push(one.time);
-            if hop.next == Next::Host {
+            if self.hops[one.hop as usize].next == Next::Host {
                 extra.left_over.join(frame());
                 return;
             }
-        }
-        if !extra.passings.is_empty() && extra.stage.is_none() {
-            self.pass(
-                one.hop,
-                one.frame,
-                one.time,
-                one.time + self.hops[one.hop as usize].latency,
-            );
         }
         self.carry(one);
     }

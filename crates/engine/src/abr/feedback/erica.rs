@@ -181,6 +181,57 @@ mod tests {
         assert_eq!(er(&mut rule, 0), 900.0 / 1.5);
     }
 
+    // X* = (600 + 1200) / 2 and E* = (900 + 600) / 2, so z = 1.2; F = 600 / 2 by the E of the interval itself. 480 / 1.2 is more.
+    #[test]
+    fn input_and_target_are_averaged_apart() {
+        let mut params = params();
+        params.load_decay = Ratio::new(1, 2);
+        let mut rule = rule(&params, 2);
+        second(&mut rule, &[300, 300], 0, 0);
+        rule.forward(0, 480.0);
+        second(&mut rule, &[600, 600], 300, 0);
+        assert_eq!(er(&mut rule, 0), 400.0);
+    }
+
+    /// Five intervals with a target of 900 and three VCs that send, so FairShare is 300 in each. After "z" what is told by the formulas of
+    /// `shares`, P and M written for MaxAllocPrevious and MaxAllocCurrent.
+    #[test]
+    fn five_intervals_by_hand() {
+        let mut rule = rule(&params(), 3);
+        for (vc, ccr) in [800.0, 550.0, 150.0].into_iter().enumerate() {
+            rule.forward(vc, ccr);
+        }
+        // z = 5/3, P = 0: 800 / z, 550 / z, and FairShare above 150 / z. M = 480.
+        second(&mut rule, &[800, 550, 150], 0, 0);
+        assert_eq!([0, 1, 2].map(|vc| er(&mut rule, vc)), [480.0, 330.0, 300.0]);
+        // z = 16/15, P = 480. VC 2 says less than FairShare and gets no more; what it would have got is in M.
+        rule.forward(0, 480.0);
+        rule.forward(1, 330.0);
+        rule.forward(2, 290.0);
+        second(&mut rule, &[430, 300, 230], 0, 0);
+        assert_eq!(er(&mut rule, 2), 300.0);
+        // z = 1, P = 480 though VC 2 alone was told something before. M = 480.
+        second(&mut rule, &[300, 300, 300], 0, 0);
+        assert_eq!(er(&mut rule, 1), 480.0);
+        // z = 1.2 is above 1 + delta: P counts no longer, and 330 / z is below FairShare. M = 300.
+        second(&mut rule, &[360, 360, 360], 0, 0);
+        assert_eq!(er(&mut rule, 1), 300.0);
+        // z = 1, P = 300: CCR / z.
+        second(&mut rule, &[300, 300, 300], 0, 0);
+        assert_eq!(er(&mut rule, 1), 330.0);
+    }
+
+    // 500 / (777 / 900) is one bit above 500 x 900 / 777. Where rates settle, comparisons with FairShare hang on that bit.
+    #[test]
+    fn the_load_is_a_quotient_before_a_rate_is_divided_by_it() {
+        let mut rule = rule(&params(), 2);
+        rule.forward(0, 500.0);
+        second(&mut rule, &[389, 388], 0, 0);
+        let told = er(&mut rule, 0);
+        assert_eq!(told, 500.0 / (777.0 / 900.0));
+        assert!(told > 500.0 * 900.0 / 777.0);
+    }
+
     #[test]
     fn greedy_sources_come_to_equal_shares_of_the_target() {
         for start in [[800.0, 100.0], [1000.0, 1000.0], [1.0, 1.0], [900.0, 0.0]] {

@@ -8,8 +8,10 @@ pub mod engines;
 pub mod hostile;
 pub mod invariants;
 pub mod ports;
+pub mod probes;
 pub mod random;
 pub mod red;
+pub mod trunks;
 
 use cellyard_engine::testing::{FlowKind, Tally};
 use std::fmt::Write;

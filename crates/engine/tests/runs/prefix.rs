@@ -1,0 +1,96 @@
+//! A run is the beginning of a longer one, to its last instant: the end of a run changes nothing that happens before it.
+
+use crate::common::probes::probes;
+use crate::common::random::{self, Case};
+use crate::common::trunks::trunks;
+use crate::common::{self, engines};
+use cellyard_engine::results::{RunResult, Series};
+use cellyard_engine::scenario::Scenario;
+use cellyard_engine::testing::{MeasuredPort, Tally};
+use cellyard_engine::units::TICKS_PER_SECOND;
+use cellyard_engine::{self as simulation, Kernel, Options};
+use proptest::prelude::*;
+use std::sync::atomic::AtomicBool;
+
+/// The points of a series before `end_s`; a step function also has a point at the end of its run.
+fn before(series: &Series, end_s: f64) -> (Vec<f64>, Vec<f64>) {
+    let points = series.time_s.iter().zip(&series.value);
+    points.filter(|&(&time, _)| time < end_s).unzip()
+}
+
+/// Runs `case` for its duration and for twice that, and compares all that happened before the end of the first.
+fn is_the_beginning_of_a_longer_run(mut case: Case) -> Result<(), TestCaseError> {
+    let net = &mut case.scenario;
+    net.probes = probes(net);
+    let measured = net.measure.warm_up.min(net.duration);
+    net.measure.warm_up = measured;
+    net.measure.window = Some(net.duration - measured);
+    let longer = Scenario {
+        duration: net.duration * 2,
+        ..net.clone()
+    };
+    let end_s = net.duration.0 as f64 / TICKS_PER_SECOND as f64;
+    for kernel in [Kernel::Auto, Kernel::Slotted] {
+        let options = Options {
+            kernel,
+            ..Options::default()
+        };
+        let run = |net: &Scenario| -> RunResult {
+            let never = AtomicBool::new(false);
+            let run = simulation::run(net, case.replication, &options, &never);
+            run.expect("a random scenario runs")
+        };
+        let (short, long) = (run(&case.scenario), run(&longer));
+        for (a, b) in short.series.iter().zip(&long.series) {
+            let (of, what) = (&a.of, &a.what);
+            prop_assert_eq!(
+                before(a, end_s),
+                before(b, end_s),
+                "{:?}: {} of {}",
+                kernel,
+                what,
+                of
+            );
+        }
+        let drops = long.trace.iter().filter(|drop| drop.time_s < end_s);
+        let drops: Vec<_> = drops.cloned().collect();
+        prop_assert_eq!(&short.trace, &drops, "{:?}", kernel);
+    }
+    let unwatched = |net: &Scenario| Scenario {
+        probes: Vec::new(),
+        ..net.clone()
+    };
+    for (name, engine) in engines::ALL {
+        let run = |net: &Scenario| engine(&unwatched(net), case.replication);
+        let (short, long) = (run(&case.scenario), run(&longer));
+        for (a, b) in short.vcs.iter().zip(&long.vcs) {
+            prop_assert_eq!(a.measured_bytes, b.measured_bytes, "{}", name);
+            prop_assert_eq!(a.measured_cells, b.measured_cells, "{}", name);
+            prop_assert_eq!(&a.delay, &b.delay, "{}", name);
+        }
+        let measured = |tally: &Tally| -> Vec<Option<MeasuredPort>> {
+            let ports = tally.ports.iter();
+            ports.map(|port| Some(port.as_ref()?.measured)).collect()
+        };
+        prop_assert_eq!(measured(&short), measured(&long), "{}", name);
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(common::config(200))]
+
+    #[test]
+    fn a_run_is_the_beginning_of_a_longer_one(case in random::cases(1_500)) {
+        is_the_beginning_of_a_longer_run(case)?;
+    }
+}
+
+proptest! {
+    #![proptest_config(common::config(60))]
+
+    #[test]
+    fn a_run_of_abr_over_trunks_is_the_beginning_of_a_longer_one(net in trunks(), arrival_first in any::<bool>()) {
+        is_the_beginning_of_a_longer_run(net.case(arrival_first))?;
+    }
+}
