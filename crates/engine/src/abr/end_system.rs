@@ -269,7 +269,8 @@ impl EndSystem {
         (waiting.min(until_forward).min(in_time), gap)
     }
 
-    /// A time before which no cell of data goes before which so many others go, its rate not rising.
+    /// A time before which no cell of data goes before which so many others go, its rate not rising. Below TCR it is earlier than the data: at
+    /// an ACR of 0 cells have no distance that could be multiplied.
     pub fn goes_from(&self, others: u64) -> Time {
         self.in_rate_from() + self.gap.min(TCR_GAP) * others
     }

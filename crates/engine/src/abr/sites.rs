@@ -343,6 +343,39 @@ mod tests {
         assert_eq!(terms_of("{}").crm, 524_288);
     }
 
+    // 0.9 x 10 Mb/s less the 2 Mb/s of the VBR cells above: 7 Mb/s for both ABR VCs. The CBR cells in the class of ABR, and what the
+    // ABR VCs themselves offer, are not above.
+    #[test]
+    fn fair_rates_share_what_the_classes_above_leave() {
+        let text = r#"
+            duration = "1 s"
+            host = [{ name = "a" }, { name = "b" }]
+            switch = [{ name = "s", abr = { feedback = { kind = "oracle-rate", target = 0.9 } } }]
+            link = [
+                { from = "a", to = "s", rate = "100 Mbps", delay = "1 ms" },
+                { from = "s", to = "b", rate = "10 Mbps", delay = "1 ms" },
+            ]
+            vc = [
+                { from = "a", to = "b", class = "abr", abr = {}, traffic = { kind = "udp", rate = "1 Mbps" } },
+                { from = "a", to = "b", class = "abr", abr = {}, traffic = "udp" },
+                { from = "a", to = "b", class = "abr", traffic = { kind = "cbr", rate = "3 Mbps" } },
+                { from = "a", to = "b", class = "vbr", traffic = { kind = "cbr", rate = "2 Mbps" } },
+            ]
+        "#;
+        let scenario = read_toml(text, "", &[]).expect("it is right");
+        let topology = Topology::new(&scenario).expect("it is right");
+        let sites = Sites::new(&scenario, &topology);
+        let to_b = scenario.links.iter().position(|link| link.to == "b");
+        let site = sites.all.iter().find(|site| Some(site.link) == to_b);
+        let subscribers = &site.expect("it gives feedback").subscribers;
+        let fair: Vec<f64> = subscribers.iter().map(|s| mbps(s.terms.fair)).collect();
+        assert_eq!(fair.len(), 2);
+        assert!(
+            fair.iter().all(|rate| (rate - 3.5).abs() < 1e-9),
+            "{fair:?}"
+        );
+    }
+
     #[test]
     fn rates_not_told_are_those_of_the_line_and_none() {
         let terms = terms_of("{}");

@@ -2,6 +2,7 @@
 
 use super::*;
 
+mod bounds;
 mod row;
 
 fn ms(n: u64) -> Span {
@@ -549,46 +550,4 @@ fn acr_is_integrated_over_time() {
     line.end.take(at(2000), er(250.0));
     let tally = line.end.tally(at(6000));
     assert_eq!((tally.acr, tally.allowed_cells), (250.0, 3000.0));
-}
-
-/// One that has sent so many cells, data waiting all the time.
-fn having_sent(terms: Terms, cells: u64) -> EndSystem {
-    let mut end = EndSystem::new(terms);
-    let mut now = Time::ZERO;
-    for _ in 0..cells {
-        now = end.due(true).max(now);
-        end.next(now, true);
-    }
-    end
-}
-
-#[test]
-fn no_forward_rm_cell_goes_and_no_data_go_sooner_than_said() {
-    for (trm, exact) in [(ms(1_000_000), true), (ms(5), false)] {
-        for sent in 1..40 {
-            let end = having_sent(Terms { trm, ..terms() }, sent);
-            for cells in 0..40 {
-                let (mut real, mut left) = (end.clone(), cells);
-                let said = end.no_forward_before(cells);
-                loop {
-                    let due = real.due(left > 0);
-                    if due == Time::NEVER {
-                        break;
-                    }
-                    if real.next(due, left > 0) != Turn::Data {
-                        assert!(due >= said, "{sent} {cells}");
-                        assert!(!exact || due == said, "{sent} {cells}");
-                        break;
-                    }
-                    assert!(due >= end.goes_from(cells - left));
-                    left -= 1;
-                }
-            }
-        }
-    }
-    let mut end = having_sent(terms(), 3);
-    assert!(end.no_forward_before(0) > Time::ZERO);
-    end.set_acr(at(3), TCR / 2.0);
-    assert_eq!(end.no_forward_before(0), Time::ZERO, "out of rate");
-    assert_eq!(EndSystem::new(terms()).no_forward_before(0), Time::ZERO);
 }

@@ -212,6 +212,43 @@ mod tests {
         ]
     }
 
+    // A cell that finds X >= K = 120 is lost for want of room and charges nothing: then not all may be charged together.
+    #[test]
+    fn cells_of_which_one_may_find_no_room_are_not_taken_together() {
+        let contract = Terms {
+            pcr: None,
+            cdvt: Span::ZERO,
+            sustained: Some(BitRate(10_000_000)),
+            mbs: 100,
+            mfs: 1,
+        };
+        for of in policies() {
+            // Above all thresholds, and with something in the bucket.
+            let mut policy = Policy::new(&of, Some(120), &[Some(contract)]);
+            let queue = QueueView {
+                waiting: 110,
+                ..QueueView::default()
+            };
+            policy.admit(Time(C.0), &cell(0, true, false), &queue);
+            let run = Run {
+                time: Time(2 * C.0),
+                n: 2,
+                ..Run::default()
+            };
+            let asked = [Asked::new(&run, cell(0, false, false), 110)];
+            let mut together = |most| {
+                policy.admits_all(&Together {
+                    runs: &asked,
+                    cells: 2,
+                    period: C,
+                    least: 110,
+                    most,
+                })
+            };
+            assert_eq!([together(120), together(119)], [false, true], "{of:?}");
+        }
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(3000))]
 

@@ -4,8 +4,8 @@
 //! The frame of the cell is damaged: `rest_of_frame` decides about its other cells.
 //! Source: Elloumi and Afifi, RED algorithm in ATM networks, IEEE ATM Workshop 1997, which proposes and compares a cell based and a packet
 //! based RED (its abstract was at hand, no more); `cell-discard`, section 2.3, which calls it inefficient.
-//! Not said there, chosen here: average, curve, draws and the division of `max_p` are those of `atm-red`; cells that are lost anyway are not
-//! decided on.
+//! Not said there, chosen here: average, curve, draws and the division of `max_p` are those of `atm-red`. Cells that a policer
+//! or the rest of a damaged frame drops are not decided on. A cell that finds the buffer full is: RED decides about each arrival.
 //! Limits: each drop costs a frame, but frees the room of one cell unless `rest_of_frame` drops the rest.
 
 use super::red::Red;

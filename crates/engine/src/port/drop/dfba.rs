@@ -119,16 +119,20 @@ mod tests {
     use crate::rng::Stream;
     use crate::tally::DropReason;
 
-    /// Three VCs with 1, 3 and no Mb/s; L = 100, H = 200.
+    /// Three VCs with 1, 3 and no Mb/s; L = 100, H = 200, Z = 1, alpha = 1/2.
     fn policy() -> Dfba {
+        weighted(Ratio::new(1, 1), Ratio::new(1, 2))
+    }
+
+    /// The same with this Z and alpha.
+    fn weighted(z: Ratio, alpha: Ratio) -> Dfba {
         let contracts = [
             Some(contract(1_000_000, 1)),
             Some(contract(3_000_000, 1)),
             None,
         ];
         let thresholds = [100, 200].map(Threshold::Cells);
-        let half = Ratio::new(1, 2);
-        Dfba::new(thresholds, Ratio::new(1, 1), half, None, &contracts)
+        Dfba::new(thresholds, z, alpha, None, &contracts)
     }
 
     fn cell(vc: u32, tagged: bool) -> Arriving {
@@ -178,6 +182,14 @@ mod tests {
         assert!((500..600).contains(&refused), "{refused}");
         let p = policy().probability(0, &queue(160, 100), 100.0, 200.0);
         assert!((p.unwrap() - 0.55).abs() < 1e-12);
+    }
+
+    // As above: 0.5 for the share and 0.6 for the load. P = 0.5 (0.9 x 0.5 + 0.1 x 0.6) = 0.255.
+    #[test]
+    fn alpha_weights_the_share_and_the_rest_the_load() {
+        let policy = weighted(Ratio::new(1, 2), Ratio::new(9, 10));
+        let p = policy.probability(0, &queue(160, 100), 100.0, 200.0);
+        assert!((p.unwrap() - 0.255).abs() < 1e-12);
     }
 
     #[test]

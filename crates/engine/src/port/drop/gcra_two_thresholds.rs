@@ -108,9 +108,12 @@ impl DropRule for GcraTwoThresholds {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::Cells;
+    use super::super::Asked;
+    use super::super::testing::{Cells, cell, contract};
     use super::*;
+    use crate::cells::Run;
     use crate::scenario::DropPolicy;
+    use crate::units::Span;
 
     fn cells() -> Cells {
         let policy = DropPolicy::GcraTwoThresholds {
@@ -139,6 +142,45 @@ mod tests {
             (told[0].as_str(), &told[1..]),
             ("++++", &vec!["----".to_string(); 9][..])
         );
+    }
+
+    // Y_j := Y_j - 1 while Y_j > 0: a credit to VC 0 may not go to its bucket, as it does for cells that are taken together.
+    #[test]
+    fn while_a_vc_has_cells_on_account_none_are_taken_together() {
+        for (cells_below, together) in [(0, true), (20, false)] {
+            let contracts = [3, 100].map(|mbs| Some(contract(1_000_000, mbs)));
+            let thresholds = [5, 10].map(Threshold::Cells);
+            let [low, high] = thresholds;
+            let mut policy = GcraTwoThresholds::new(low, high, false, Some(40), &contracts);
+            let now = Time(1_000_000);
+            let mut admit = |vc, waiting| {
+                let queue = QueueView {
+                    waiting,
+                    ..QueueView::default()
+                };
+                policy.admit(now, &cell(vc, true, false), &queue)
+            };
+            // VC 0 comes in below L, of which its bucket holds two; VC 1 fills its bucket where no credit is given.
+            for (vc, waiting, cells) in [(0, 4, cells_below), (1, 10, 5)] {
+                for _ in 0..cells {
+                    assert_eq!(admit(vc, waiting), Decision::Accept);
+                }
+            }
+            assert_eq!(policy.on_account[0] > 0, cells_below > 0);
+            let run = Run {
+                time: now,
+                n: 2,
+                ..Run::default()
+            };
+            let cells = Together {
+                runs: &[Asked::new(&run, cell(1, false, false), 7)],
+                cells: 2,
+                period: Span(1),
+                least: 7,
+                most: 8,
+            };
+            assert_eq!(policy.admits_all(&cells), together);
+        }
     }
 
     #[test]

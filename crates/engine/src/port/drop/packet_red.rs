@@ -9,7 +9,7 @@
 //! algorithm to improve its fairness", in a packet based form (its abstract was at hand, no more); `cell-discard`, section 2.3, which says that it needs
 //! per-VC accounting, which it takes (section 2.2) for counts of the cells that each VC has in the buffer.
 //! Not said there, chosen here: what the counts are for, the load ratio of Selective Drop; average and curve are those of `atm-red`; X = 0 refuses nobody
-//! but where p = 1; frames whose first cell is lost anyway are not decided on.
+//! but where p = 1. Frames whose first cell a policer drops are not decided on. One that finds the buffer full is: RED decides about each arrival.
 //! Limits: needs per-VC counters; no buffer is kept for frames already begun but what is above the average.
 
 use super::red::Red;

@@ -8,7 +8,7 @@ use crate::scenario::{
 };
 use crate::tally::PortTally;
 use crate::testing::run_tally;
-use crate::units::Span;
+use crate::units::{Ratio, Span};
 
 const NOW: Time = Time(5);
 
@@ -283,6 +283,47 @@ fn a_cell_refused_alone_damages_its_frame_which_goes_on() {
     assert_eq!(state.fate, Fate::Damaged);
     let later = gate.judge_anew(NOW, &run(0, 1, 11), &mut state, 0, &queue(0), None);
     assert_eq!(later, ACCEPT);
+}
+
+/// The average is X itself, 10, and min_th is 9, max_th 11: p = s, half of P for cells and frames alike.
+fn red_at_a_full_buffer(policy: impl Fn(RedParams) -> DropPolicy) -> Vec<Verdict> {
+    let red = RedParams {
+        min_th: Threshold::Cells(9),
+        max_th: Threshold::Cells(11),
+        max_p: Ratio::new(1, 1),
+        segment_cells: None,
+        ..testing::red(1, 1)
+    };
+    let mut gate = gate(&policy(red), RestOfFrame::Accept);
+    let view = QueueView {
+        waiting: 10,
+        waiting_of_vc: 10,
+        active_vcs: 1,
+    };
+    let frames = 0..8;
+    frames
+        .map(|frame| {
+            let cell = run(frame, 0, 12).first(1);
+            let mut state = FrameState::default();
+            gate.judge_anew(NOW, &cell, &mut state, 0, &view, None)
+                .verdict
+        })
+        .collect()
+}
+
+// RED decides about each arrival, before the buffer is looked at: p = 1/2 for each of eight first cells.
+#[test]
+fn red_decides_and_draws_about_cells_that_find_the_buffer_full() {
+    let expected: Vec<Verdict> = (0..8)
+        .map(|n| match draws().unit(n) < 0.5 {
+            true => Verdict::Refuse(DropReason::Policy),
+            false => Verdict::Refuse(DropReason::Full),
+        })
+        .collect();
+    assert!(expected.contains(&Verdict::Refuse(DropReason::Full)));
+    assert!(expected.contains(&Verdict::Refuse(DropReason::Policy)));
+    assert_eq!(red_at_a_full_buffer(DropPolicy::CellRed), expected);
+    assert_eq!(red_at_a_full_buffer(DropPolicy::PacketRed), expected);
 }
 
 #[test]

@@ -133,6 +133,33 @@ mod tests {
         }
     }
 
+    // In cell times: 1/PCR = 3, 1/MCR = 15, CDVT = 0, BT = 3 (15 - 3) = 36. After cells at 0, 3, 6 and 9, X = 51 at 9. So X' = 48 > 36 at 12: the
+    // frame there is not eligible. At 24, X' = 36: the next one is. Its first cell conforms to the PCR unless the cell at 23 was charged.
+    #[test]
+    fn cells_of_a_frame_that_is_dropped_do_not_count_for_the_peak_rate() {
+        use Ruling::{Drop, Pass, Tag};
+        for (action, at_12_23_24) in [
+            (PoliceAction::Drop, [Drop, Drop, Pass]),
+            (PoliceAction::Tag, [Tag, Tag, Drop]),
+        ] {
+            let terms = Terms {
+                pcr: Some(BitRate(50_000_000)),
+                cdvt: Span::ZERO,
+                sustained: Some(BitRate(10_000_000)),
+                mbs: 4,
+                mfs: 4,
+            };
+            let mut policer = FramePolicer::new(action, &[Some(terms)]);
+            let mut judge =
+                |at: u64, begins, eom| policer.judge(Time(at * TICKS), &cell(begins, eom, false));
+            let first = [0, 3, 6, 9].map(|at| judge(at, at == 0, at == 9));
+            assert_eq!(first, [Pass; 4]);
+            let later = [(12, true, false), (23, false, true), (24, true, false)];
+            let later = later.map(|(at, begins, eom)| judge(at, begins, eom));
+            assert_eq!(later, at_12_23_24);
+        }
+    }
+
     #[test]
     fn frames_that_the_user_tagged_pass_and_use_nothing_up() {
         let mut policer = policer(PoliceAction::Drop, 4);

@@ -1,0 +1,69 @@
+//! Bounds on what an end system does next: nothing may go sooner than they say.
+
+use super::*;
+
+/// One that has sent so many cells, data waiting all the time.
+fn having_sent(terms: Terms, cells: u64) -> EndSystem {
+    let mut end = EndSystem::new(terms);
+    let mut now = Time::ZERO;
+    for _ in 0..cells {
+        now = end.due(true).max(now);
+        end.next(now, true);
+    }
+    end
+}
+
+#[test]
+fn no_forward_rm_cell_goes_and_no_data_go_sooner_than_said() {
+    for (trm, exact) in [(ms(1_000_000), true), (ms(5), false)] {
+        for sent in 1..40 {
+            let end = having_sent(Terms { trm, ..terms() }, sent);
+            for cells in 0..40 {
+                let (mut real, mut left) = (end.clone(), cells);
+                let said = end.no_forward_before(cells);
+                loop {
+                    let due = real.due(left > 0);
+                    if due == Time::NEVER {
+                        break;
+                    }
+                    if real.next(due, left > 0) != Turn::Data {
+                        assert!(due >= said, "{sent} {cells}");
+                        assert!(!exact || due == said, "{sent} {cells}");
+                        break;
+                    }
+                    assert!(due >= end.goes_from(cells - left));
+                    left -= 1;
+                }
+            }
+        }
+    }
+    let mut end = having_sent(terms(), 3);
+    assert!(end.no_forward_before(0) > Time::ZERO);
+    end.set_acr(at(3), TCR / 2.0);
+    assert_eq!(end.no_forward_before(0), Time::ZERO, "out of rate");
+    assert_eq!(EndSystem::new(terms()).no_forward_before(0), Time::ZERO);
+}
+
+/// The most cells that a frame has.
+const FRAME: u64 = 1_366;
+
+// At 5 cells/s a cell of data goes each 0.2 s, and RM cells go out of rate between. At 0 none goes before the end of any run.
+#[test]
+fn below_tcr_no_data_go_sooner_than_said() {
+    for acr in [5.0, 0.0] {
+        let mut end = having_sent(terms(), 3);
+        end.set_acr(at(3), acr);
+        let last = end.last_cell.expect("it has sent");
+        assert_eq!(end.goes_from(0), last + end.gap);
+        assert_eq!(end.goes_from(FRAME), end.goes_from(0) + TCR_GAP * FRAME);
+        let (mut real, mut data) = (end.clone(), 0);
+        for _ in 0..100 {
+            let due = real.due(true);
+            if real.next(due, true) == Turn::Data {
+                assert!(due >= end.goes_from(data), "{acr}");
+                data += 1;
+            }
+        }
+        assert_eq!(data > 10, acr > 0.0, "{data}");
+    }
+}
