@@ -232,7 +232,7 @@ impl EndSystem {
     fn written(&self, rm: Rm) -> Rm {
         match self.terms.rates {
             RmRates::Exact => rm,
-            RmRates::Coded => Rm::decode(&rm.encode()).expect("its CRC fits"),
+            RmRates::Coded => rm.rounded(),
         }
     }
 
