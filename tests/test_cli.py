@@ -102,12 +102,12 @@ def test_csv_has_a_line_per_run_and_files_have_the_rest(cli: Cli, lan: Path, tmp
 def test_without_a_largest_goodput_the_field_that_efficiency_needs_is_named(
     cli: Cli, lan: Path, tmp_path: Path
 ) -> None:
-    field, told = "measure.max_goodput", "the scenario does not state measure.max_goodput"
+    field = "measure.max_goodput"
+    told = 'the scenario states no measure.max_goodput, as a rate or as "fair shares" of the links'
     assert cli("run", lan).stderr == ""
-    hint = "cellyard check tells what fair shares of the links add up to"
-    assert cli("run", lan, "--set", f"{field}=default").stderr == f"note: no efficiency: {told}; {hint}\n"
+    assert cli("run", lan, "--set", f"{field}=default").stderr == f"note: no efficiency: {told}\n"
     some = cli("run", lan, "--grid", f"{field}=default,100 Mbps", "--replications", 2).stderr
-    assert some == f"note: no efficiency of 2 of 4 runs: {told}; {hint}\n"
+    assert some == f"note: no efficiency of 2 of 4 runs: {told}\n"
     for question in (
         'kind = "table"',
         'kind = "precision", within = { efficiency = 0.1 }, most = 6',
@@ -387,18 +387,6 @@ def test_check_shows_what_overrides_make(cli: Cli, lan: Path) -> None:
     )
 
 
-def test_a_grid_of_classes_notes_that_their_queues_have_unlike_buffers(cli: Cli, lan: Path) -> None:
-    note = (
-        "note: --grid vc.*.class compares queues of unlike size, as each class has a buffer of its own: "
-        "at west->east ubr has 500 cells and gfr has no limit\n"
-    )
-    grid = ["--grid", "duration=100 ms,200 ms", "--grid", 'vc.*.class=ubr,"gfr"']
-    for command in ("check", "run"):
-        assert cli(command, lan, *grid).stderr.count(note) == 1
-        alike = cli(command, lan, *grid, "--set", "switch.west.gfr.buffer=500 cells")
-        assert alike.returncode == 0 and "unlike size" not in alike.stderr
-
-
 def test_run_notes_settings_without_effect_once(cli: Cli, lan: Path) -> None:
     done = cli("run", lan, "--grid", "vc.weight=1,2", "--format", "json")
     assert json.loads(done.stdout)["complete"]
@@ -426,54 +414,6 @@ def test_notes_on_seeds_that_change_nothing(cli: Cli, lan: Path) -> None:
     )
     assert cli("run", lan, "--grid", "seed=1,2", "--replications", 2).stderr == ""
     assert cli("run", lan, "--grid", "seed=1,2", "--set", "link.*.lose_probability=0.01").stderr == ""
-
-
-def test_a_largest_goodput_that_stays_while_the_mss_varies_is_noted(cli: Cli, lan: Path, tmp_path: Path) -> None:
-    short, grid = ("run", lan, "--set", "duration=1 ms"), ("--grid", "vc.*.traffic.mss=512 bytes,9140 bytes")
-    why = (
-        "measure.max_goodput is 125.198491 Mbps with every mss, and fair shares of the links add up to 125.198491 Mbps with "
-        "512 bytes and to 139.686792 Mbps with 9140 bytes"
-    )
-    assert (
-        f"note: {why}: axes of an experiment vary mss and max_goodput `together`, and the efficiency"
-        in cli(*short, *grid, "--out", "here").stderr
-    )
-    assert "efficiency" in (tmp_path / "here/ports.csv").read_text().partition("\n")[0].split(",")
-    without = cli(*short, "--set", "measure.max_goodput=default", *grid).stderr
-    assert without.startswith("note: no efficiency: ") and "another sum with another mss; axes of an exp" in without
-    for fine in (
-        "vc.*.traffic.recovery=reno,tahoe",
-        "measure.max_goodput=1 Mbps,2 Mbps",
-        "vc.*.traffic.mss=1460 bytes",
-    ):
-        assert (
-            "another" not in cli(*short, "--grid", fine).stderr
-            and "every mss" not in cli(*short, "--grid", fine).stderr
-        )
-    # Of so many VCs fair shares are not told.
-    many = ("--set", "host.source.count=2001", "--set", "host.sink.count=2001", "--set", "duration=1 us")
-    done = cli("run", lan, *many, *grid)
-    assert done.returncode == 0 and "every mss" not in done.stderr
-    description = (
-        f'name = "m"\nbase = {{ file = "{lan.name}" }}\nreplications = 1\nmetrics = ["efficiency"]\nset = {{ duration = "1 ms" }}\n'
-        '[[axis]]\ntogether = "size"\npath = "vc.*.traffic.mss"\nvalues = ["512 bytes", "9140 bytes"]\n[question]\nkind = "table"\n'
-    )
-    path = lan.parent / "m.toml"
-    path.write_text(description.replace('together = "size"\n', ""))
-    told = (
-        f"note: efficiency: {why}; let an axis of measure.max_goodput vary `together` with it, or measure port.NAME.eff"
-    )
-    assert told in cli("experiment", "check", path).stdout
-    both = (
-        '[[axis]]\ntogether = "size"\npath = "measure.max_goodput"\nvalues = ["125.198491 Mbps", "139.686792 Mbps"]\n'
-    )
-    path.write_text(description.replace("[[axis]]", f"{both}[[axis]]"))
-    assert "note: " not in cli("experiment", "check", path).stdout
-    lacks = description.replace('together = "size"\n', "").replace(
-        "set = {", 'set = { "measure.max_goodput" = "default",'
-    )
-    path.write_text(lacks)
-    assert "max_goodput, and with another mss another is right; let an axis" in cli("experiment", "check", path).stdout
 
 
 def test_note_on_tcps_that_begin_at_one_instant_and_deliver_nothing(cli: Cli, tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from cellyard.experiment.design import Point
 from cellyard.experiment.statistics import holm
 from cellyard.paired import log_outside
 from cellyard.scenario import Scenario
-from conftest import Cli
+from conftest import ROOT, Cli
 from test_experiment_right import BASE, by, comparison, drawn
 
 
@@ -287,6 +287,8 @@ def test_a_note_of_all_points_has_no_values_and_one_of_some_has_their_number() -
 
 class Noting:
     """In place of a scenario: what it notes."""
+
+    canonical = Scenario.from_toml((ROOT / "examples/lan-5.toml").read_text()).canonical
 
     def __init__(self, point: Point) -> None:
         self.point = point

@@ -27,7 +27,7 @@ class Component:
 
 @dataclass(frozen=True, kw_only=True)
 class Measure(Component):
-    """The counted time and the yardstick of efficiency.
+    """The counted time, and the goodput to which efficiency is relative.
 
     Formula: efficiency = sum of the TCP VCs' goodputs / max_goodput
 
@@ -36,8 +36,9 @@ class Measure(Component):
             ms, us, ns, ticks. Default: ``0 s``.
         window: Length of the counted time after the warm-up. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns,
             ticks. Default: the rest of the run.
-        max_goodput: Largest possible sum of the TCP VCs' goodputs. Allowed: "1 bps" to "1 Tbps"; units: bps, kbps,
-            Mbps, Gbps, Tbps, cells/s. Default: no efficiency is stated.
+        max_goodput: Largest possible sum of the TCP VCs' goodputs; "fair shares": what max-min fair shares of the
+            links add up to. Allowed: "1 bps" to "1 Tbps", or "fair shares"; units: bps, kbps, Mbps, Gbps, Tbps,
+            cells/s. Default: no efficiency is stated.
     """
 
     warm_up: str = "0 s"

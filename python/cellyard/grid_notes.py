@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -14,8 +14,6 @@ from cellyard.scenario import Scenario
 
 #: Points that are asked for the buffers of a class.
 MOST_ASKED = 50
-#: What helps where efficiency is of one MSS alone.
-_NEEDS_NONE = "axes of an experiment vary mss and max_goodput `together`, and the efficiency of a port, in ports.csv of --out, needs none"
 #: Why the TCPs of a replication may all deliver nothing, and what helps.
 IN_STEP = (
     "those that begin within ensemble.start_jitter of each other may meet again in one buffer with each timeout, "
@@ -47,7 +45,7 @@ def before(
             f"{len(equal)} of {len(points)} points of the grid repeat the scenario of another: {_named(point)} is that of {_named(known)}"
         )
     notes += _unlike_queues(points, [path for path, _ in grid])
-    notes += _one_yardstick(points, [path for path, _ in grid])
+    notes += _along_axes(points, [path for path, _ in grid])
     if grid:
         notes += [
             f"--set {overrides[place][0]} has no effect: --grid sets the same field"
@@ -75,19 +73,18 @@ def _unlike_queues(points: Sequence[Point], paths: Sequence[str]) -> list[str]:
     return notes
 
 
-def _one_yardstick(points: Sequence[Point], paths: Sequence[str]) -> list[str]:
-    """A sentence on a largest goodput that is the same with every MSS of the grid."""
-    if not changes_mss(paths):
-        return []
-    from cellyard.yardstick import serves_one_mss
+def _along_axes(points: Sequence[Point], paths: Sequence[str]) -> list[str]:
+    """Sentences on axes along which efficiencies cannot be compared, and on those along which VCs change their numbers."""
+    from cellyard import attainable, renumbered
 
-    why = serves_one_mss(point.scenario for point in points)
-    return [f"{why}: {_NEEDS_NONE}"] if why else []
-
-
-def changes_mss(paths: Iterable[str]) -> bool:
-    """Whether who varies these paths may vary the MSS of TCPs."""
-    return any(path.rpartition(".")[2] in ("mss", "traffic") for path in paths)
+    notes, sums = [], attainable.FairSums()
+    pairs = [(point.values, point.scenario) for point in points]
+    for path in paths:
+        lines = attainable.lines(pairs, [path])
+        notes += sums.note(f"--grid {path}", lines)
+        if renumbered.counts([path]):
+            notes += renumbered.note(f"--grid {path}", lines)
+    return notes
 
 
 def _named(point: Point) -> str:
@@ -125,14 +122,20 @@ def after(runs: Sequence[Mapping[str, Any]]) -> list[str]:
     without = sum(run["totals"]["efficiency"] is None and any(map(_carries_frames, run["vcs"])) for run in runs)
     if without:
         some = "" if without == len(runs) else f" of {without} of {len(runs)} runs"
-        hint = "cellyard check tells what fair shares of the links add up to"
-        if any(path.endswith(".mss") for path in runs[0].get("set", {})):
-            hint += f", another sum with another mss; {_NEEDS_NONE}"
-        notes.append(f"no efficiency{some}: the scenario does not state measure.max_goodput; {hint}")
+        notes.append(f"no efficiency{some}: {_why_none(runs)}")
     most = max((run["totals"]["efficiency"] or 0 for run in runs), default=0)
     if most > 1.0005:
         notes.append(f"efficiency is up to {most:.3f}: more was delivered than measure.max_goodput says can be")
     return notes
+
+
+def _why_none(runs: Sequence[Mapping[str, Any]]) -> str:
+    """Why runs have no efficiency."""
+    if any(run["totals"]["max_goodput_mbps"] == 0 for run in runs):
+        return "fair shares of the links add up to nothing, as sources of cells take all"
+    from cellyard.attainable import UNSTATED
+
+    return UNSTATED
 
 
 def _beyond_line(runs: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -32,11 +32,11 @@ def size(facts: Mapping[str, Any]) -> str:
         f"{facts['duration_s']:g} s simulated, at most {cells(facts['max_bottleneck_cells'], 'bottleneck cells')}: "
         f"some {told_time(seconds(facts))} a run, at most some {max(facts['memory_bytes'] / 1e6, 1):.0f} MB of memory"
     )
-    return "\n".join([told, *_yardstick(facts["fair_goodput_bps"], facts["max_goodput_bps"])])
+    return "\n".join([told, *_attainable(facts["fair_goodput_bps"], facts["max_goodput_bps"])])
 
 
-def _yardstick(fair: int | None, stated: int | None) -> list[str]:
-    """What fair shares of the links add up to, beside what efficiency is told of."""
+def _attainable(fair: int | None, stated: int | None) -> list[str]:
+    """What fair shares of the links add up to, and what efficiency is relative to where that is another goodput."""
     if fair is None:
         return []
     told = f"fair shares of the links add up to {mbps(fair)} of goodput"

@@ -35,8 +35,12 @@ class Totals(ResultPart):
     #: Sum of the goodputs of the VCs that carry frames.
     goodput_mbps: float
 
-    #: That sum over the largest possible one that the scenario states; none when it states none.
+    #: That sum over ``max_goodput_mbps``; none when the scenario states no ``max_goodput``.
     efficiency: float | None
+
+    #: The largest possible sum of goodputs, to which efficiency is relative: the rate that the scenario states, or
+    #: what fair shares of the links add up to; none when it states neither.
+    max_goodput_mbps: float | None
 
     #: Jain's index (sum x)^2 / (n sum x^2) of these goodputs; none when nothing is delivered.
     fairness: float | None

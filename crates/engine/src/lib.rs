@@ -13,6 +13,7 @@ mod delays;
 mod describe;
 mod event;
 mod fabric;
+mod fair_goodput;
 mod flow;
 mod gathered;
 mod host;

@@ -124,7 +124,8 @@ def _show(
     else:
         # No text in it has such quotes, and as data it takes its time.
         contracts = '"contract":{' in scenario.canonical
-        print(run_text.text(found, contracts=contracts))
+        fair_shares = '"max_goodput":"fair shares"' in scenario.canonical
+        print(run_text.text(found, contracts=contracts, fair_shares=fair_shares))
         last = f"written to {' and '.join(written)}" if written and runs else run_text.unwritten(runs)
         if last:
             print(f"\n{last}")

@@ -67,19 +67,22 @@ MOST_DROPS = 20
 REASONS = {"policy": "refused", "link": "lost"}
 
 
-def text(document: Mapping[str, Any], *, contracts: bool = False) -> str:
-    """The runs, summed up where there are several; ``contracts`` tells whether VCs have any."""
+def text(document: Mapping[str, Any], *, contracts: bool = False, fair_shares: bool = False) -> str:
+    """The runs, summed up where there are several.
+
+    ``contracts`` tells whether VCs have any, ``fair_shares`` whether efficiency is relative to these, so that their sum is shown.
+    """
     runs = document["runs"]
     if not runs:
         return "no run has finished"
     cost = f"{cells(document['cells'])}, {spent(document['timing']['cpu_seconds'], 2)}"
     if len(runs) == 1:
         first = f"{runs[0]['name']}: {runs[0]['duration_s']:g} s simulated, {cost}"
-        return "\n\n".join([first, *_measured(runs), _one(runs[0], contracts=contracts)])
+        return "\n\n".join([first, *_measured(runs), _one(runs[0], contracts=contracts, fair_shares=fair_shares)])
     paths = list(runs[0].get("set", {}))
     ranged = document["replications"] is not None
     ranges = range_head(*(point["runs"] for point in document["summary"]))
-    told = _told(runs[0])
+    told = _told(runs[0], fair_shares=fair_shares)
     metrics = [m for m in told if any(point["median"].get(m) is not None for point in document["summary"])]
     counts = {m for m in metrics if all(isinstance(run["totals"][m] or 0, int) for run in runs)}
     header = [*paths, "runs", *(column for m in metrics for column in ([_head(m), ranges] if ranged else [_head(m)]))]
@@ -177,9 +180,9 @@ def unwritten(runs: Sequence[Mapping[str, Any]]) -> str:
     return f"{len(series)} series with {points} points: --out DIR writes them, --plot FILE draws those of a single run"
 
 
-def _one(run: Mapping[str, Any], *, contracts: bool) -> str:
+def _one(run: Mapping[str, Any], *, contracts: bool, fair_shares: bool) -> str:
     totals = run["totals"]
-    told = {_head(m): _shown(m, totals[m]) for m in _told(run) if totals[m] is not None}
+    told = {_head(m): _shown(m, totals[m]) for m in _told(run, fair_shares=fair_shares) if totals[m] is not None}
     if not _has_frames(run):
         told = {"goodput_of_cells_mbps": sum(vc["goodput_mbps"] for vc in run["vcs"]), **told}
     parts = ["  ".join(f"{name} {cell(value)}" for name, value in told.items()), _vcs(run["vcs"], contracts=contracts)]
@@ -315,8 +318,11 @@ def _has_frames(run: Mapping[str, Any]) -> bool:
     return any(map(_carries_frames, run["vcs"]))
 
 
-def _told(run: Mapping[str, Any]) -> Sequence[str]:
-    return OF_FRAMES if _has_frames(run) else OF_CELLS
+def _told(run: Mapping[str, Any], *, fair_shares: bool) -> Sequence[str]:
+    if not _has_frames(run):
+        return OF_CELLS
+    place = OF_FRAMES.index("efficiency") + 1
+    return [*OF_FRAMES[:place], "max_goodput_mbps", *OF_FRAMES[place:]] if fair_shares else OF_FRAMES
 
 
 def _head(metric: str) -> str:

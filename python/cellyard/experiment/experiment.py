@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from cellyard import frame
+from cellyard.attainable import CURE
 from cellyard.cluster import Workers
 from cellyard.errors import ScenarioError, UsageError
 from cellyard.experiment import notes, reading, records
@@ -241,7 +242,7 @@ class Outcome:
             return []
         return [
             f"{names[0]} is up to {most:.3f}: more was delivered than measure.max_goodput says can be. Where an axis changes what "
-            f"segments carry beside data, as mss does, {notes.TOGETHER}; after a warm-up, data that came before its end, "
+            f"the links can deliver, {CURE}; after a warm-up, data that came before its end, "
             "behind a gap, counts once the gap is filled.",
         ]
 

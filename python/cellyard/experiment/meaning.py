@@ -11,6 +11,8 @@ from cellyard.metric_path import MetricPath
 
 _LOWER = ("loss", "delay", "queue", "dropped", "timeouts", "retransmitted", "variation", "transfer_s")
 _HIGHER = ("efficiency", "fairness", "goodput", "throughput", "finished")
+#: What a scenario says beforehand, which no run makes better.
+_GIVEN = ("max_goodput_mbps",)
 #: Numbers that are a part of something, at most 1.
 SHARES = ("efficiency", "fairness", "utilisation", "cell_loss_ratio", "frame_loss_ratio")
 
@@ -39,14 +41,14 @@ def better_of(path: Metric) -> str | None:
     """``higher`` or ``lower``, whichever is better of what is measured at a path; ``None`` where it is not plain.
 
     >>> from cellyard.metric_path import metric_path
-    >>> [better_of(metric_path(f"totals.{name}")) for name in ("efficiency", "cell_loss_ratio", "cells")]
+    >>> [better_of(metric_path(f"totals.{name}")) for name in ("efficiency", "cell_loss_ratio", "max_goodput_mbps")]
     ['higher', 'lower', None]
     >>> better_of(metric_path("totals.p95_transfer_s")), better_of(metric_path("totals.finished_transfers"))
     ('lower', 'higher')
     >>> better_of(metric_path("vc.loss.goodput_mbps")), better_of(metric_path("port.west->east.dropped_cells.full"))
     ('higher', 'lower')
     """
-    if not isinstance(path, MetricPath):
+    if not isinstance(path, MetricPath) or path.field in _GIVEN:
         return None
     measured = (path.field, path.steps[-1].word)  # a part of dropped cells has the bare name of a reason
     if any(word in name for name in measured for word in _LOWER):

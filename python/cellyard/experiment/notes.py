@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 
+from cellyard import attainable, renumbered
 from cellyard.errors import ScenarioError
-from cellyard.experiment.design import Point
+from cellyard.experiment.design import Dimension, Point, at_shares
 from cellyard.experiment.expression import ConditionError
 from cellyard.experiment.meaning import is_of_whole_run
-from cellyard.experiment.plan import LACKING, Plan
+from cellyard.experiment.plan import Plan
 from cellyard.experiment.sentences import counted, listed
 from cellyard.experiment.unlike import MOST_NAMED, Queues, add_queues, is_of_vcs, unlike
-from cellyard.grid_notes import IN_STEP, changes_mss
+from cellyard.grid_notes import IN_STEP
 from cellyard.metric_path import Number
 from cellyard.scenario import Scenario
-from cellyard.yardstick import serves_one_mss
 
 #: Points that are all asked, and how many of a larger grid are drawn; see `Plan.tried_points`.
 MOST_ASKED, DRAWN = 100, 50
-#: What helps where efficiency is of one MSS alone.
-TOGETHER = (
-    "let an axis of measure.max_goodput vary `together` with it, or measure port.NAME.efficiency, which needs none"
-)
+#: The name of a VC in the path of a metric.
+_NAMED_VC = re.compile(r"\bvc\.([^.*]+)\.")
 #: Metrics that are 0 where no TCP delivered anything.
 _OF_TCPS = ("totals.efficiency", "totals.goodput_mbps")
 #: Notes that are told.
@@ -40,11 +39,11 @@ def notes(plan: Plan, scenario: Callable[[Point], Scenario]) -> list[str]:
     queues = {axis.name: Queues() for axis in plan.axes if any(map(is_of_vcs, axis.paths))}
     with suppress(ConditionError):  # of many points not all were looked at when the description was read
         points = plan.tried_points(MOST_ASKED, drawn=DRAWN)
-    made_of: list[Scenario] = []
+    made_of: list[tuple[Point, Scenario]] = []
     for point in points:
         with suppress(ScenarioError):
             made = scenario(point)
-            made_of.append(made)
+            made_of.append((point, made))
             own = made.notes()
             asked.append(point)
             for note in own:
@@ -53,10 +52,9 @@ def notes(plan: Plan, scenario: Callable[[Point], Scenario]) -> list[str]:
             for axis, of in queues.items():
                 add_queues(of, ports, dict(point.levels)[axis].text)
     ranked = sorted(found.items(), key=lambda one: -len(one[1]))
-    another = f", and with another mss another is right; {TOGETHER}" if _varies_mss(plan) else ""
-    told = [f"{name} is not defined: {LACKING}{another}" for name in plan.lacking]
+    told = [f"{name} is not defined: {attainable.UNSTATED}" for name in plan.lacking]
     told += _of_whole_run(plan)
-    told += _one_yardstick(plan, made_of)
+    told += _along_axes(plan, made_of, scenario)
     told += [note for axis, of in queues.items() for note in unlike(axis, of)]
     told += [f"{note}{_where(own, asked)}" for note, own in ranked[:MOST_TOLD]]
     if len(found) > MOST_TOLD:
@@ -66,16 +64,33 @@ def notes(plan: Plan, scenario: Callable[[Point], Scenario]) -> list[str]:
     return told
 
 
-def _varies_mss(plan: Plan) -> bool:
-    """Whether an axis may change the MSS of TCPs."""
-    return any(changes_mss(axis.paths) for axis in plan.axes)
+def _along_axes(
+    plan: Plan, made_of: Sequence[tuple[Point, Scenario]], scenario: Callable[[Point], Scenario]
+) -> list[str]:
+    """Sentences on axes along which efficiencies cannot be compared, or VCs that are measured change their numbers."""
+    compares = any(path.text == "totals.efficiency" for path in plan.metrics.values())
+    vcs = {name for path in plan.metrics.values() for name in _NAMED_VC.findall(path.text)}
+    notes, sums = [], attainable.FairSums()
+    labelled = [(point.labels, made) for point, made in made_of]
+    for dimension in plan.space:
+        counts = vcs and any(renumbered.counts(axis.paths) for axis in dimension.axes)
+        if not (compares or counts):
+            continue
+        axes = [dimension.name, *(axis.name for axis in dimension.axes)]
+        lines = attainable.lines(labelled, axes) or [_line(plan, dimension, scenario)]
+        notes += sums.note(dimension.name, lines) if compares else []
+        notes += renumbered.note(dimension.name, lines, vcs) if counts else []
+    return notes
 
 
-def _one_yardstick(plan: Plan, scenarios: Sequence[Scenario]) -> list[str]:
-    """A sentence on an efficiency whose largest goodput is the same with every MSS."""
-    names = [name for name, path in plan.metrics.items() if path.text == "totals.efficiency"]
-    why = serves_one_mss(scenarios) if names and _varies_mss(plan) else ""
-    return [f"{listed(names)}: {why}; {TOGETHER}"] if why else []
+def _line(plan: Plan, dimension: Dimension, scenario: Callable[[Point], Scenario]) -> attainable.Line:
+    """Both ends and the middle of a dimension, beside the middle of the others, where no points of the design differ in it alone."""
+    made = []
+    for share in (0.0, 0.5, 1.0):
+        point = at_shares(plan.space, [share if one is dimension else 0.5 for one in plan.space])
+        with suppress(ScenarioError):
+            made.append((point.labels[dimension.name], scenario(point)))
+    return made
 
 
 def of_nothing(

@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from cellyard.attainable import UNSTATED
 from cellyard.errors import UsageError
 from cellyard.experiment import design
 from cellyard.experiment.axes import Axis, Level, Range
@@ -22,9 +23,6 @@ MOST_RUNS = 10_000_000
 
 #: Points of a large grid that are drawn to be tried beforehand, and values of a range that a question fills in by itself.
 DRAWN, BETWEEN = 200, 20
-
-#: Why there is no efficiency; see `Plan.lacking`.
-LACKING = "the scenario does not state measure.max_goodput"
 
 #: How sure intervals are unless the question says otherwise.
 CONFIDENCE = 0.95
@@ -162,6 +160,6 @@ def defined_or_refuse(values: Iterable[float | None], metric: str, what: str, pl
     if missing:
         raise UsageError(
             f"metric {metric} is not defined at {missing} of {len(found)} points, and {what} needs it at each"
-            f"{f': {LACKING}' if metric in plan.lacking else ''}"
+            f"{f': {UNSTATED}' if metric in plan.lacking else ''}"
         )
     return [value for value in found if value is not None]

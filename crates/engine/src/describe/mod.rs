@@ -1,13 +1,13 @@
 //! What a scenario amounts to before it runs: its ports, where cells can queue, how many there can be.
 
 mod cost;
-mod fair_goodput;
 mod notes;
 mod outline;
 
 pub use cost::Expected;
 pub use outline::{Names, Outline, Way, WayHop, WayPort, outline};
 
+use crate::fair_goodput;
 use crate::flow::FlowKind;
 use crate::memory;
 use crate::options::{Options, RunError};

@@ -2,6 +2,7 @@
 //! that are alike.
 
 use super::{Expected, PortDescription, described};
+use crate::fair_goodput;
 use crate::options::RunError;
 use crate::scenario::{Class, ClassQueue, Link, Scenario, Scheduler, Traffic, Vc};
 use crate::topology::Topology;
@@ -34,7 +35,7 @@ pub struct Outline<'s> {
     pub memory_bytes: u64,
     /// As of [`super::Description`].
     pub fair_goodput_bps: Option<u64>,
-    /// What the scenario states as the largest possible goodput, bits per second.
+    /// The largest possible goodput of [`fair_goodput::max_goodput`], bits per second.
     pub max_goodput_bps: Option<u64>,
     /// Ways of VCs, in the order of the first of each.
     pub ways: Vec<Way<'s>>,
@@ -117,7 +118,7 @@ pub fn outline(scenario: &Scenario) -> Result<Outline<'_>, RunError> {
         expected: described.expected,
         memory_bytes: described.memory_bytes,
         fair_goodput_bps: described.fair_goodput_bps,
-        max_goodput_bps: scenario.measure.max_goodput.map(|rate| rate.0),
+        max_goodput_bps: fair_goodput::max_goodput(scenario, &topology).map(|rate| rate.0),
         ways: ways(scenario, &topology, &queueing),
         notes: described.notes,
     })

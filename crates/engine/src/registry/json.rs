@@ -83,7 +83,11 @@ fn kind(kind: &Kind) -> Value {
         Kind::Text => json!({ "type": "text" }),
         Kind::Name => json!({ "type": "name" }),
         Kind::Bool => json!({ "type": "bool" }),
-        Kind::Rate { .. } => quantity("rate"),
+        Kind::Rate { fair_shares, .. } => {
+            let mut value = quantity("rate");
+            value["fair_shares"] = json!(fair_shares);
+            value
+        }
         Kind::Duration { .. } => quantity("duration"),
         Kind::Cells { unlimited, .. } => {
             let mut value = quantity("cells");

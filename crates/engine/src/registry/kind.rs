@@ -18,6 +18,8 @@ pub enum Kind {
         min: u64,
         /// Largest, bit/s.
         max: u64,
+        /// Whether [`FAIR_SHARES`] is a value.
+        fair_shares: bool,
     },
     /// A length of time.
     Duration {
@@ -114,9 +116,13 @@ pub(crate) const MAX_CELLS: u64 = 1_000_000_000;
 /// Most decimals of fractions and factors: the products in the drop policies stay below 2^128.
 pub(crate) const DECIMALS: u32 = 6;
 
+/// What stands for the sum of fair shares in place of a rate.
+pub(crate) const FAIR_SHARES: &str = "fair shares";
+
 pub(super) const ANY_RATE: Kind = Kind::Rate {
     min: 1,
     max: MAX_RATE,
+    fair_shares: false,
 };
 pub(super) const ANY_DURATION: Kind = Kind::Duration {
     min: Span::ZERO,

@@ -25,7 +25,7 @@ pub use component::{Component, Default, Parameter};
 pub use family::Family;
 pub use json::as_json;
 pub use kind::{Choice, Kind};
-pub(crate) use kind::{DECIMALS, MAX_CELLS};
+pub(crate) use kind::{DECIMALS, FAIR_SHARES, MAX_CELLS};
 pub use schema::json_schema;
 
 impl Family {

@@ -88,6 +88,7 @@ const OF_LINK: &[Parameter] = &[
         Kind::Rate {
             min: 1_000,
             max: MAX_RATE,
+            fair_shares: false,
         },
         Required,
         "Cell rate of the line: 53 bytes count for every cell (155.52 Mbps raw, 149.76 Mbps SDH payload).",

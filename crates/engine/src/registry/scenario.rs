@@ -4,7 +4,7 @@ use super::component::Default::{AllDefaults, Bool, Derived, EmptyList, Integer, 
 use super::component::{Component, PLAIN, parameter};
 use super::family::Family;
 use super::kind::{
-    ANY_DURATION, ANY_RATE, Choice, Kind, MAX_INTEGER, POSITIVE_DURATION, choice, integer,
+    ANY_DURATION, Choice, Kind, MAX_INTEGER, MAX_RATE, POSITIVE_DURATION, choice, integer,
 };
 
 pub(super) static SCENARIO: &[Component] = &[Component {
@@ -126,7 +126,7 @@ pub(super) static SCENARIO: &[Component] = &[Component {
 pub(super) static MEASURE: &[Component] = &[Component {
     family: Family::Measure,
     name: "measure",
-    help: "The counted time and the yardstick of efficiency.",
+    help: "The counted time, and the goodput to which efficiency is relative.",
     formula: "efficiency = sum of the TCP VCs' goodputs / max_goodput",
     parameters: &[
         parameter(
@@ -143,9 +143,13 @@ pub(super) static MEASURE: &[Component] = &[Component {
         ),
         parameter(
             "max_goodput",
-            ANY_RATE,
+            Kind::Rate {
+                min: 1,
+                max: MAX_RATE,
+                fair_shares: true,
+            },
             Derived("no efficiency is stated"),
-            "Largest possible sum of the TCP VCs' goodputs.",
+            "Largest possible sum of the TCP VCs' goodputs; \"fair shares\": what max-min fair shares of the links add up to.",
         ),
     ],
     ..PLAIN

@@ -3,7 +3,7 @@
 use super::component::Component;
 use super::family::Family;
 use super::json::default;
-use super::kind::Kind;
+use super::kind::{FAIR_SHARES, Kind};
 use serde_json::{Map, Value, json};
 
 /// The JSON Schema (draft 2020-12) of a scenario as TOML or JSON. It knows fields, kinds, units and choices; ranges
@@ -85,6 +85,9 @@ fn kind_schema(kind: &Kind) -> Value {
             json!({ "type": "string", "minLength": 1, "maxLength": 64 })
         }
         Kind::Bool => json!({ "type": "boolean" }),
+        Kind::Rate {
+            fair_shares: true, ..
+        } => quantity(&format!("|{FAIR_SHARES}")),
         Kind::Rate { .. } | Kind::Duration { .. } | Kind::Bytes { .. } => quantity(""),
         Kind::Cells { unlimited, .. } => quantity(if *unlimited { "|unlimited" } else { "" }),
         Kind::Integer { min, max } => json!({ "type": "integer", "minimum": min, "maximum": max }),

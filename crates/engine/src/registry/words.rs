@@ -2,7 +2,7 @@
 
 use super::component::{Default, Parameter};
 use super::family::Family;
-use super::kind::Kind;
+use super::kind::{FAIR_SHARES, Kind};
 use crate::notation::show::{show_bytes, show_cells, show_duration, show_rate};
 use crate::notation::units::{self, Unit};
 use crate::notation::words::list;
@@ -34,7 +34,7 @@ impl Kind {
     /// The least and the most of a quantity, as written in a scenario; `None` of anything else.
     pub(crate) fn range(&self) -> Option<[String; 2]> {
         Some(match *self {
-            Kind::Rate { min, max } => [min, max].map(|rate| show_rate(BitRate(rate))),
+            Kind::Rate { min, max, .. } => [min, max].map(|rate| show_rate(BitRate(rate))),
             Kind::Duration { min, max } => [min, max].map(show_duration),
             Kind::Cells { min, max, .. } => [min, max].map(show_cells),
             Kind::Bytes { min, max } => [min, max].map(show_bytes),
@@ -48,6 +48,9 @@ impl Kind {
             Kind::Text => "at most 200 characters".into(),
             Kind::Name => "at most 64 letters, digits and _ - / > : +, not digits only".into(),
             Kind::Bool => "true or false".into(),
+            Kind::Rate {
+                fair_shares: true, ..
+            } => self.quantity(&format!(", or \"{FAIR_SHARES}\"")),
             Kind::Rate { .. } | Kind::Duration { .. } | Kind::Bytes { .. } => self.quantity(""),
             Kind::Cells { unlimited, .. } => {
                 self.quantity(if *unlimited { ", or \"unlimited\"" } else { "" })

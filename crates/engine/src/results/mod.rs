@@ -80,7 +80,7 @@ pub fn assemble(
         duration_s: scenario.duration.as_seconds(),
         measured_s,
         digest: tally.digest.map(|d| format!("{d:016x}")),
-        totals: totals::totals(scenario, tally, &vcs),
+        totals: totals::totals(scenario, topology, tally, &vcs),
         ports: port::all(scenario, topology, tally, &vcs),
         classes: class::all(scenario, topology, tally, &vcs),
         vcs,

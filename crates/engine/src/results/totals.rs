@@ -3,8 +3,11 @@
 use super::vc::Durations;
 use super::{BackResult, VcResult, frame_loss, quantile, ratio, seconds};
 use crate::delays::{DelayBins, DelayTally};
+use crate::fair_goodput::max_goodput;
 use crate::scenario::{Carries, Class, Scenario};
 use crate::tally::Tally;
+use crate::topology::Topology;
+use crate::units::BitRate;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -21,8 +24,11 @@ pub struct Totals {
     pub bottleneck_cells: u64,
     /// Sum of the goodputs of the VCs that carry frames.
     pub goodput_mbps: f64,
-    /// That sum over the largest possible one that the scenario states; none when it states none.
+    /// That sum over `max_goodput_mbps`; none when the scenario states no `max_goodput`.
     pub efficiency: Option<f64>,
+    /// The largest possible sum of goodputs, to which efficiency is relative: the rate that the scenario states, or what fair shares of
+    /// the links add up to; none when it states neither.
+    pub max_goodput_mbps: Option<f64>,
     /// Jain's index (sum x)^2 / (n sum x^2) of these goodputs; none when nothing is delivered.
     pub fairness: Option<f64>,
     /// Data cells dropped over data cells sent by the hosts, of all VCs; 0 when none was sent.
@@ -56,7 +62,13 @@ pub struct Totals {
 }
 
 /// From the counters and the results of the VCs.
-pub(super) fn totals(scenario: &Scenario, tally: &Tally, vcs: &[VcResult]) -> Totals {
+pub(super) fn totals(
+    scenario: &Scenario,
+    topology: &Topology,
+    tally: &Tally,
+    vcs: &[VcResult],
+) -> Totals {
+    let max_goodput = max_goodput(scenario, topology);
     let frames = vcs.iter().filter(|vc| vc.carries == Carries::Frames);
     let shares: Vec<f64> = frames.map(|vc| vc.goodput_mbps).collect();
     // An empty sum of floats is -0.
@@ -78,10 +90,10 @@ pub(super) fn totals(scenario: &Scenario, tally: &Tally, vcs: &[VcResult]) -> To
             .filter_map(|(cells, port)| port.as_ref().map(|_| cells))
             .sum(),
         goodput_mbps,
-        efficiency: scenario
-            .measure
-            .max_goodput
-            .map(|best| goodput_mbps / best.as_mbps()),
+        efficiency: max_goodput
+            .filter(|most| most.0 > 0)
+            .map(|most| goodput_mbps / most.as_mbps()),
+        max_goodput_mbps: max_goodput.map(BitRate::as_mbps),
         fairness: fairness(&shares),
         cell_loss_ratio: ratio(sum(|v| v.cells_dropped), sum(|v| v.cells_sent)),
         frame_loss_ratio: frame_loss_of(vcs),

@@ -9,6 +9,7 @@ pub use super::port::{
     Scheduler, Threshold,
 };
 pub use crate::class::Class;
+use crate::registry::FAIR_SHARES;
 use crate::units::{BitRate, Ratio, Span};
 use serde::{Deserialize, Serialize};
 
@@ -102,7 +103,46 @@ pub struct Measure {
     /// Length of the counted time after the warm-up; to the end of the run when absent.
     pub window: Option<Span>,
     /// The largest possible sum of goodputs, for `efficiency`.
-    pub max_goodput: Option<BitRate>,
+    pub max_goodput: Option<MaxGoodput>,
+}
+
+/// The largest possible sum of goodputs, to which efficiency is relative.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "RateOrWord", try_from = "RateOrWord")]
+pub enum MaxGoodput {
+    /// A rate that the scenario states.
+    Stated(BitRate),
+    /// What max-min fair shares of the links add up to.
+    FairShares,
+}
+
+/// How a largest goodput stands in a record: a rate, or [`FAIR_SHARES`].
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum RateOrWord {
+    Rate(BitRate),
+    Word(String),
+}
+
+impl From<MaxGoodput> for RateOrWord {
+    fn from(most: MaxGoodput) -> RateOrWord {
+        match most {
+            MaxGoodput::Stated(rate) => RateOrWord::Rate(rate),
+            MaxGoodput::FairShares => RateOrWord::Word(FAIR_SHARES.into()),
+        }
+    }
+}
+
+impl TryFrom<RateOrWord> for MaxGoodput {
+    type Error = String;
+
+    fn try_from(found: RateOrWord) -> Result<MaxGoodput, String> {
+        match found {
+            RateOrWord::Rate(rate) => Ok(MaxGoodput::Stated(rate)),
+            RateOrWord::Word(word) if word == FAIR_SHARES => Ok(MaxGoodput::FairShares),
+            RateOrWord::Word(word) => Err(format!("`{word}` is not `{FAIR_SHARES}`")),
+        }
+    }
 }
 
 /// An end system.

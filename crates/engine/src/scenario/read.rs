@@ -3,12 +3,13 @@
 use super::alone::{Alone, Placed};
 use super::expand::expand;
 use super::flows::Flows;
-use super::model::Scenario;
+use super::model::{MaxGoodput, Scenario};
 use super::network::Network;
 use super::problem::Problem;
 use super::report::Report;
 use super::tree::{self, Node};
 use super::{available, build, check, contracts, fronts, overrides, probes, reach, syntax};
+use crate::fair_goodput;
 use crate::registry::Family;
 use crate::topology::Topology;
 
@@ -81,10 +82,20 @@ fn resolve(
             contracts::check(&network, &mut report);
             available::check(&network, &mut report);
             reach::check(&network, &mut report);
+            max_goodput(&scenario, &mut report);
             if report.is_empty() {
                 return Ok(scenario);
             }
         }
     }
     Err(report.into_problems())
+}
+
+/// Reports an efficiency relative to fair shares that have no sum.
+fn max_goodput(scenario: &Scenario, report: &mut Report) {
+    if scenario.measure.max_goodput == Some(MaxGoodput::FairShares)
+        && let Some((message, allowed)) = fair_goodput::unknown(scenario)
+    {
+        report.add("measure.max_goodput", message, allowed, None);
+    }
 }

@@ -5,7 +5,7 @@ use crate::notation::parse::{self, Fault, Part};
 use crate::notation::show::{show_bytes, show_cells, show_duration, show_rate};
 use crate::notation::units::{self, Unit};
 use crate::notation::words::meant;
-use crate::registry::{Choice, DECIMALS, Family, Kind, MAX_CELLS};
+use crate::registry::{Choice, DECIMALS, FAIR_SHARES, Family, Kind, MAX_CELLS};
 use crate::units::{BitRate, Ratio, Span};
 use serde_json::{Value as Json, json};
 
@@ -16,7 +16,13 @@ pub(crate) fn scalar(kind: &Kind, node: &Node) -> Result<Json, Fault> {
         (Kind::Name, Value::Text(text)) => name(text),
         (Kind::Reference(families), Value::Text(text)) => reference(families, text),
         (Kind::Bool, Value::Bool(truth)) => Ok(json!(truth)),
-        (&Kind::Rate { min, max }, _) => {
+        (
+            Kind::Rate {
+                fair_shares: true, ..
+            },
+            Value::Text(t),
+        ) if t == FAIR_SHARES => Ok(json!(FAIR_SHARES)),
+        (&Kind::Rate { min, max, .. }, _) => {
             let part = match node.place.in_text() {
                 true => Part::Refuse,
                 false => Part::Round,

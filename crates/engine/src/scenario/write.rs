@@ -278,6 +278,7 @@ fn toml(kind: &Kind, value: &Json) -> Option<String> {
         } if value.is_null() => plain("unlimited".into()),
         Kind::Number { .. } if value.is_null() => plain("unlimited".into()),
         _ if value.is_null() => return None,
+        Kind::Rate { .. } if value.is_string() => value.to_string(),
         Kind::Rate { .. } => plain(show_rate(BitRate(value.as_u64()?))),
         Kind::Duration { .. } => plain(show_duration(Span(value.as_u64()?))),
         Kind::Cells { .. } => plain(show_cells(value.as_u64()?)),

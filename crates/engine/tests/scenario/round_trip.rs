@@ -471,7 +471,9 @@ fn general() -> impl Strategy<Value = Scenario> {
         any::<[bool; 4]>(),
     );
     let times = (span(100), span(100), span(1_000), option::of(span(1_000)));
-    (own, times, option::of(1u64..1_000_000_000)).prop_map(|(own, times, max_goodput)| {
+    // A scenario of nothing has no fair shares, which the reader refuses.
+    let stated = (1u64..1_000_000_000).prop_map(|rate| MaxGoodput::Stated(BitRate(rate)));
+    (own, times, option::of(stated)).prop_map(|(own, times, max_goodput)| {
         let (name, seed, tie_order, tie_offset, flags) = own;
         let [arrival_first, phase, offset, vbr_phase] = flags;
         let (timer_phase, start_jitter, warm_up, window) = times;
@@ -493,7 +495,7 @@ fn general() -> impl Strategy<Value = Scenario> {
             measure: Measure {
                 warm_up,
                 window,
-                max_goodput: max_goodput.map(BitRate),
+                max_goodput,
             },
             hosts: Vec::new(),
             switches: Vec::new(),

@@ -1,0 +1,175 @@
+//! Notes on what VCs are promised: shares that no scheduler looks at, contracts that a link cannot keep, tags that are read further on.
+
+use super::named;
+use crate::notation::show::show_rate;
+use crate::scenario::{Class, ClassQueue, Link, Police, Scenario};
+use crate::topology::Topology;
+use crate::units::BitRate;
+use std::collections::BTreeMap;
+
+/// Guarantees and weights of VCs that no port serves one by one, each class told once.
+pub(super) fn unused_shares(scenario: &Scenario, topology: &Topology) -> Vec<String> {
+    let mut unused: BTreeMap<(&str, Class), Vec<&str>> = BTreeMap::new();
+    for (index, vc) in scenario.vcs.iter().enumerate() {
+        let path = topology.data_path(index).iter();
+        let mut ports = path.filter(|&&link| topology.switch_of[link].is_some());
+        let served = ports.any(|&link| topology.scheduler(scenario, link).serves_vcs_of(vc.class));
+        for (field, given) in [
+            ("guarantee", vc.guarantee.is_some()),
+            ("weight", vc.weight != 1),
+        ] {
+            if given && !served {
+                unused.entry((field, vc.class)).or_default().push(&vc.name);
+            }
+        }
+    }
+    let sentence = |((field, class), names): (&(&str, Class), &Vec<&str>)| {
+        format!(
+            "the {field} of {} has no effect: no port on the way has a per-vc scheduler for the class {}",
+            named(names),
+            class.name()
+        )
+    };
+    unused.iter().map(sentence).collect()
+}
+
+/// Links that have less than the contracts of the VCs on them sustain together; minimum rates alone are refused then.
+pub(super) fn sustained_rates(scenario: &Scenario, topology: &Topology) -> Vec<String> {
+    let mut sums: BTreeMap<usize, (u64, Vec<&str>)> = BTreeMap::new();
+    for (index, vc) in scenario.vcs.iter().enumerate() {
+        let rate = vc
+            .contract
+            .and_then(|contract| contract.scr.or(contract.mcr));
+        for &link in topology.data_path(index) {
+            if let Some(rate) = rate {
+                let (sum, names) = sums.entry(link).or_default();
+                *sum = sum.saturating_add(rate.0);
+                names.push(&vc.name);
+            }
+        }
+    }
+    let sentence = |(link, (sum, names)): (usize, (u64, Vec<&str>))| {
+        let Link { name, rate, .. } = &scenario.links[link];
+        (sum > rate.0).then(|| {
+            format!(
+                "the contracts of {} sustain {} on {name}, which has {}: not all can be kept",
+                named(&names),
+                show_rate(BitRate(sum)),
+                show_rate(*rate)
+            )
+        })
+    };
+    sums.into_iter().filter_map(sentence).collect()
+}
+
+/// Tags that a drop policy exports and that a port further on the way looks at.
+pub(super) fn exported_tags(scenario: &Scenario, topology: &Topology) -> Vec<String> {
+    let mut read: BTreeMap<(&str, &str, &str), Vec<&str>> = BTreeMap::new();
+    for (index, vc) in scenario.vcs.iter().enumerate() {
+        let mut exporter = None;
+        for &link in topology.data_path(index) {
+            if topology.switch_of[link].is_none() {
+                continue;
+            }
+            let queue = topology.queue(scenario, link, vc.class);
+            let name = scenario.links[link].name.as_str();
+            if let (Some(exporter), Some(reader)) = (exporter, reader_of_tags(&queue)) {
+                read.entry((exporter, name, reader))
+                    .or_default()
+                    .push(&vc.name);
+            }
+            exporter = exporter.or(queue.drop.abilities().exports_tags.then_some(name));
+        }
+    }
+    let sentence = |((exporter, reader, what), vcs): ((&str, &str, &str), Vec<&str>)| {
+        format!(
+            "the tags that {exporter} exports with cells of {} are read at {reader}: {what}",
+            named(&vcs)
+        )
+    };
+    read.into_iter().map(sentence).collect()
+}
+
+/// What a class queue does with the tags of cells that come with one; none of them begins a frame.
+fn reader_of_tags(queue: &ClassQueue) -> Option<&'static str> {
+    match queue.police {
+        Some(Police::FGcra { .. }) => {
+            return Some(
+                "f-gcra drops cells that are tagged where the first of their frame is not",
+            );
+        }
+        Some(Police::Gcra { .. }) => {
+            return Some("gcra tests cells with a tag against the peak rate alone");
+        }
+        None => {}
+    }
+    queue.drop.abilities().reads_tags
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::notes_of;
+
+    /// Notes on a VC with `contract` from the host `a` over the switches s, t and u to b, `first` being the GFR queue of s and `second` that of u.
+    fn contract_notes(contract: &str, first: &str, second: &str) -> Vec<String> {
+        let text = format!(
+            r#"
+            duration = "1 s"
+            host = [{{ name = "a" }}, {{ name = "b" }}]
+            switch = [
+                {{ name = "s", gfr = {{ {first} }} }}, {{ name = "t" }}, {{ name = "u", gfr = {{ {second} }} }},
+            ]
+            link = [
+                {{ from = "a", to = "s", rate = "100 Mbps" }},
+                {{ from = "s", to = "t", rate = "10 Mbps" }},
+                {{ from = "t", to = "u", rate = "10 Mbps" }},
+                {{ from = "u", to = "b", rate = "10 Mbps" }},
+            ]
+            vc = [{{ name = "v", count = 2, from = "a", to = "b", class = "gfr", traffic = {{ kind = "udp", rate = "1 Mbps" }}, contract = {{ {contract} }} }}]
+            "#
+        );
+        notes_of(&text)
+    }
+
+    #[test]
+    fn contracts_that_a_link_cannot_keep_are_noted() {
+        let notes = |contract| contract_notes(contract, "", "");
+        assert!(notes(r#"scr = "5 Mbps""#).is_empty());
+        let found = notes(r#"scr = "6 Mbps""#);
+        let links = ["s->t", "t->u", "u->b"];
+        let expected = links.map(|link| {
+            format!("the contracts of v1 and 1 more sustain 12 Mbps on {link}, which has 10 Mbps: not all can be kept")
+        });
+        assert_eq!(found, expected);
+        assert!(notes(r#"pcr = "60 Mbps""#).is_empty());
+    }
+
+    #[test]
+    fn exported_tags_that_are_read_further_on_are_noted() {
+        let scheme = |export| {
+            format!(
+                r#"buffer = "1000 cells", drop = {{ policy = "gcra-epd", threshold = "500 cells", export_tag = {export} }}"#
+            )
+        };
+        let notes =
+            |export, second: &str| contract_notes(r#"mcr = "1 Mbps""#, &scheme(export), second);
+        assert!(notes(true, "").is_empty());
+        let begins = "the tags that s->t exports with cells of v1 and 1 more are read at u->b: ";
+        for (second, reader) in [
+            (r#"police = "f-gcra""#.to_string(), "f-gcra drops"),
+            (r#"police = "gcra""#.to_string(), "gcra tests"),
+            (
+                r#"buffer = "1000 cells", drop = "dfba""#.to_string(),
+                "dfba looks",
+            ),
+            (scheme(false), "its buckets take"),
+        ] {
+            let found = notes(true, &second);
+            assert!(
+                matches!(&found[..], [note] if note.starts_with(&format!("{begins}{reader}"))),
+                "{found:?}"
+            );
+            assert!(notes(false, &second).is_empty());
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! Notes: what is valid, but probably a mistake. One file for each family.
+
+mod abr;
+mod contracts;
+mod queues;
+mod sources;
+mod windows;
+
+use crate::scenario::Scenario;
+use crate::topology::Topology;
+
+/// All notes on a scenario. `fair` are the [fair goodputs](crate::fair_goodput) of VCs.
+pub(super) fn notes(
+    scenario: &Scenario,
+    topology: &Topology,
+    fair: &[(usize, f64)],
+) -> Vec<String> {
+    let mut notes = Vec::from_iter(sources::nothing_to_send(scenario));
+    notes.extend(contracts::unused_shares(scenario, topology));
+    notes.extend(sources::late_sources(scenario));
+    notes.extend(sources::short_lives(scenario));
+    notes.extend(sources::overloaded_hosts(scenario, topology));
+    notes.extend(queues::long_frames(scenario, topology));
+    notes.extend(windows::small_windows(scenario, topology, fair));
+    notes.extend(windows::slow_ways_back(scenario, topology, fair));
+    notes.extend(contracts::sustained_rates(scenario, topology));
+    notes.extend(contracts::exported_tags(scenario, topology));
+    notes.extend(abr::notes(scenario, topology));
+    notes.extend(queues::nothing_to_hold(scenario, topology));
+    notes.extend(queues::of_settings(scenario, topology));
+    notes
+}
+
+/// The first of several names, and how many more there are.
+fn named(names: &[&str]) -> String {
+    match names {
+        [only] => (*only).to_string(),
+        [first, others @ ..] => format!("{first} and {} more", others.len()),
+        [] => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod testing {
+    use crate::describe::describe;
+    use crate::scenario::read_toml;
+
+    /// The notes on the scenario `text` with overrides.
+    pub(super) fn notes_with(text: &str, overrides: &[(&str, &str)]) -> Vec<String> {
+        let own: Vec<_> = overrides
+            .iter()
+            .map(|&(path, value)| (path.to_string(), value.to_string()))
+            .collect();
+        let scenario = read_toml(text, "", &own).expect("the scenario is valid");
+        describe(&scenario).expect("it can be built").notes
+    }
+
+    /// The notes on the scenario `text`.
+    pub(super) fn notes_of(text: &str) -> Vec<String> {
+        notes_with(text, &[])
+    }
+
+    /// The notes on the example `lan-5` with overrides: five TCPs that share a link.
+    pub(super) fn notes_of_lan(overrides: &[(&str, &str)]) -> Vec<String> {
+        notes_with(
+            include_str!("../../../../../examples/lan-5.toml"),
+            overrides,
+        )
+    }
+}

@@ -1,0 +1,263 @@
+//! Notes on queues and schedulers: frames that never fit, buffers in which nothing can wait, policies that never refuse, or refuse most
+//! of the time, shares that a common buffer undoes, schedulers for classes that nobody uses.
+
+use super::named;
+use crate::build::queueing_links;
+use crate::notation::show::show_cells;
+use crate::port::drop::{DropRule, Policy};
+use crate::registry::MAX_CELLS;
+use crate::scenario::{Class, ClassQueue, DropPolicy, Scenario, Scheduler};
+use crate::topology::Topology;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Frames that are longer than a buffer on their way.
+pub(super) fn long_frames(scenario: &Scenario, topology: &Topology) -> Vec<String> {
+    let mut cut: BTreeMap<(&str, u64, u64), Vec<&str>> = BTreeMap::new();
+    for (index, vc) in scenario.vcs.iter().enumerate() {
+        let Some(frame) = vc.traffic.frame() else {
+            continue;
+        };
+        let cells = u64::from(frame.cells);
+        for &link in topology.data_path(index) {
+            let buffer = topology.switch_of[link]
+                .and_then(|_| topology.queue(scenario, link, vc.class).buffer);
+            // One cell is in service.
+            if let Some(buffer) = buffer.filter(|&k| k + 1 < cells) {
+                let name = scenario.links[link].name.as_str();
+                cut.entry((name, cells, buffer)).or_default().push(&vc.name);
+            }
+        }
+    }
+    let sentence = |((link, cells, buffer), vcs): ((&str, u64, u64), Vec<&str>)| {
+        format!(
+            "a frame of {} has {cells} cells, more than the {buffer} that can wait at {link}",
+            named(&vcs)
+        )
+    };
+    cut.into_iter().map(sentence).collect()
+}
+
+/// What is said of the settings of each switch and each port.
+pub(super) fn of_settings(scenario: &Scenario, topology: &Topology) -> Vec<String> {
+    let mut notes = Vec::new();
+    for settings in settings(scenario, topology) {
+        notes.extend(settings.unused_scheduler());
+        for queue in settings.queues {
+            if settings.used.contains(&queue.class) {
+                notes.extend(settings.common_buffer(queue));
+                notes.extend(settings.idle_policy(queue));
+                notes.extend(settings.low_threshold(queue));
+            }
+        }
+    }
+    notes
+}
+
+/// Buffers with a limit in a network where no cell can wait at any port.
+pub(super) fn nothing_to_hold(scenario: &Scenario, topology: &Topology) -> Option<String> {
+    let has_limit = |settings: &Settings| {
+        let mut queues = settings.queues.iter();
+        queues.any(|queue| queue.buffer.is_some() && settings.used.contains(&queue.class))
+    };
+    let limited = settings(scenario, topology).find(has_limit)?;
+    let none_waits = !queueing_links(scenario, topology).contains(&true);
+    none_waits.then(|| {
+        format!(
+            "the buffer of {} stays empty, as no port can queue: each has one input, whose cells come no faster than they leave",
+            limited.name
+        )
+    })
+}
+
+/// Settings made for all ports of a switch, or for one port.
+struct Settings<'s> {
+    name: &'s str,
+    scheduler: Option<&'s Scheduler>,
+    queues: &'s [ClassQueue],
+    /// Classes of the VCs that cross any of the ports.
+    used: BTreeSet<Class>,
+}
+
+/// All settings at ports that carry anything.
+fn settings<'s>(scenario: &'s Scenario, topology: &Topology) -> impl Iterator<Item = Settings<'s>> {
+    let mut at_switches: Vec<Settings<'s>> = scenario
+        .switches
+        .iter()
+        .map(|switch| Settings {
+            name: &switch.name,
+            scheduler: Some(&switch.scheduler),
+            queues: &switch.queues,
+            used: BTreeSet::new(),
+        })
+        .collect();
+    for (link, switch) in topology.switch_of.iter().enumerate() {
+        if let Some(switch) = *switch {
+            at_switches[switch].used.extend(&topology.classes[link]);
+        }
+    }
+    let links = scenario.links.iter().zip(&topology.classes);
+    let at_ports = links.map(|(link, classes)| Settings {
+        name: &link.name,
+        scheduler: link.scheduler.as_ref(),
+        queues: &link.queues,
+        used: classes.iter().copied().collect(),
+    });
+    let all = at_switches.into_iter().chain(at_ports.collect::<Vec<_>>());
+    all.filter(|settings| !settings.used.is_empty())
+}
+
+impl Settings<'_> {
+    /// A scheduler for a class that no VC has there.
+    fn unused_scheduler(&self) -> Option<String> {
+        let class = self.scheduler?.class()?;
+        (!self.used.contains(&class)).then(|| {
+            format!(
+                "the scheduler of {} is for the class {}, which no VC has there",
+                self.name,
+                class.name()
+            )
+        })
+    }
+
+    /// A buffer shared by VCs that are served one by one.
+    fn common_buffer(&self, queue: &ClassQueue) -> Option<String> {
+        let class = queue.class;
+        let one_by_one = self.scheduler?.serves_vcs_of(class);
+        (one_by_one && queue.buffer.is_some() && !facts(queue).counts_by_vc).then(|| {
+            format!(
+                "the VCs of the class {} share one buffer at {}: when it is full, arrivals decide who gets \
+                 in, and thereby the shares; a drop policy that counts by VC keeps them apart",
+                class.name(),
+                self.name
+            )
+        })
+    }
+
+    /// A policy that would refuse if the buffer had a limit.
+    fn idle_policy(&self, queue: &ClassQueue) -> Option<String> {
+        (queue.buffer.is_none() && facts(queue).needs_limit).then(|| {
+            format!(
+                "the drop policy of the class {} of {} refuses nothing: its buffer is unlimited",
+                queue.class.name(),
+                self.name
+            )
+        })
+    }
+
+    /// A threshold of EPD that is low for what is kept back of a small buffer, as by the default.
+    fn low_threshold(&self, queue: &ClassQueue) -> Option<String> {
+        let DropPolicy::Epd {
+            threshold: None,
+            reserve: Some(reserve),
+        } = queue.drop
+        else {
+            return None;
+        };
+        let buffer = queue.buffer.filter(|&buffer| reserve > buffer / 2)?;
+        let threshold = buffer.saturating_sub(reserve);
+        Some(format!(
+            "epd of the class {} at {} refuses new frames while more than {threshold} of {buffer} cells wait: its reserve, {}, is more than \
+             half of the buffer; a smaller `reserve`, or a `threshold`, lets more in",
+            queue.class.name(),
+            self.name,
+            show_cells(reserve)
+        ))
+    }
+}
+
+/// What the drop policy of a queue looks at, and when it speaks.
+struct PolicyFacts {
+    counts_by_vc: bool,
+    /// Whether it refuses frames of a buffer with a limit, but none of one without.
+    needs_limit: bool,
+}
+
+fn facts(queue: &ClassQueue) -> PolicyFacts {
+    let policy = |buffer| Policy::new(&queue.drop, buffer, &[]);
+    let refuses = |buffer| policy(buffer).smallest_refusal() < u64::MAX;
+    PolicyFacts {
+        counts_by_vc: policy(queue.buffer).needs().vc_counts,
+        needs_limit: refuses(Some(MAX_CELLS)) && !refuses(None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{notes_of, notes_of_lan};
+
+    #[test]
+    fn a_buffer_in_which_nothing_can_wait_is_noted() {
+        let notes = |rate: &str, buffer: &str| {
+            let text = format!(
+                r#"
+                duration = "1 s"
+                host = [{{ name = "a", count = 5 }}, {{ name = "b", count = 5 }}]
+                switch = [{{ name = "s", ubr = {{ buffer = "{buffer}" }} }}]
+                link = [
+                    {{ from = "a", to = "s", rate = "10 Mbps" }},
+                    {{ from = "s", to = "b", rate = "{rate}" }},
+                ]
+                vc = [{{ from = "a", to = "b", traffic = {{ kind = "tcp" }} }}]
+                "#
+            );
+            notes_of(&text)
+        };
+        let found = notes("10 Mbps", "1000 cells");
+        let note = "the buffer of s stays empty, as no port can queue: each has one input, whose cells come no faster than they leave";
+        assert_eq!(found, [note]);
+        assert!(notes("9 Mbps", "1000 cells").is_empty());
+        assert!(notes("10 Mbps", "unlimited").is_empty());
+    }
+
+    #[test]
+    fn schedulers_without_effect_are_noted() {
+        let guarantee = ("vc.guarantee", "10 Mbps");
+        let unused = "the guarantee of vc1 and 4 more has no effect: no port on the way has a per-vc scheduler for the class ubr";
+        assert_eq!(notes_of_lan(&[guarantee]), [unused]);
+        assert_eq!(notes_of_lan(&[guarantee, ("vc.weight", "2")]).len(), 2);
+        let per_vc = |class| {
+            let scheduler = "switch.west.scheduler";
+            [
+                guarantee,
+                (scheduler, "per-vc"),
+                ("switch.west.scheduler.class", class),
+            ]
+        };
+        let shared = &notes_of_lan(&per_vc("ubr"))[..];
+        assert!(
+            matches!(shared, [one] if one.starts_with("the VCs of the class ubr share one buffer at west"))
+        );
+        let mut apart = per_vc("ubr").to_vec();
+        apart.push(("switch.west.ubr.drop", "selective-drop"));
+        assert!(notes_of_lan(&apart).is_empty());
+        let nobody = "the scheduler of west is for the class gfr, which no VC has there";
+        assert_eq!(notes_of_lan(&per_vc("gfr")), [unused, nobody]);
+    }
+
+    #[test]
+    fn policies_that_refuse_nothing_or_too_much_are_noted() {
+        let unlimited =
+            "the drop policy of the class ubr of west refuses nothing: its buffer is unlimited";
+        assert_eq!(
+            notes_of_lan(&[("switch.west.ubr.buffer", "unlimited")]),
+            [unlimited]
+        );
+        let buffer = |cells| ("switch.west.ubr.buffer", cells);
+        let low = "epd of the class ubr at west refuses new frames while more than 0 of 200 cells wait: its reserve, 200 cells, is more than \
+                   half of the buffer; a smaller `reserve`, or a `threshold`, lets more in";
+        let reserve = ("switch.west.ubr.drop.reserve", "200 cells");
+        assert_eq!(notes_of_lan(&[buffer("200 cells"), reserve]), [low]);
+        assert!(notes_of_lan(&[buffer("400 cells"), reserve]).is_empty());
+        assert!(notes_of_lan(&[buffer("200 cells")]).is_empty());
+        let threshold = ("switch.west.ubr.drop.threshold", "0 cells");
+        assert!(notes_of_lan(&[buffer("200 cells"), reserve, threshold]).is_empty());
+    }
+
+    #[test]
+    fn frames_longer_than_a_buffer_are_noted() {
+        let mss = ("vc.traffic.mss", "65000 bytes");
+        let long = "a frame of vc1 and 4 more has 1356 cells, more than the 1000 that can wait at west->east";
+        assert_eq!(notes_of_lan(&[mss]), [long]);
+        assert!(notes_of_lan(&[mss, ("switch.west.ubr.buffer", "1355 cells")]).is_empty());
+    }
+}

@@ -1,0 +1,130 @@
+//! Notes on sources: nothing to send, starts that come too late, hosts with more cells than their link can take.
+
+use super::named;
+use crate::scenario::{Link, Scenario};
+use crate::topology::{HostLoad, Topology};
+use crate::units::Span;
+
+/// A scenario without VCs.
+pub(super) fn nothing_to_send(scenario: &Scenario) -> Option<String> {
+    let is_idle = scenario.vcs.is_empty();
+    is_idle.then(|| "the scenario has no VC, so nothing is sent".into())
+}
+
+/// Sources that start after the end.
+pub(super) fn late_sources(scenario: &Scenario) -> Option<String> {
+    let vcs = scenario.vcs.iter();
+    let late = vcs.filter(|vc| vc.start >= scenario.duration);
+    let late: Vec<&str> = late.map(|vc| vc.name.as_str()).collect();
+    let sentence = |names: &[&str]| {
+        format!(
+            "no data from {}: the start is the end of the run or later",
+            named(names)
+        )
+    };
+    (!late.is_empty()).then(|| sentence(&late))
+}
+
+/// Sources whose start a replication may draw at their stop or later.
+pub(super) fn short_lives(scenario: &Scenario) -> Option<String> {
+    let drawn = &scenario.ensemble;
+    let short = scenario.vcs.iter().filter(|vc| {
+        let phase = vc.traffic.start_phase().filter(|_| drawn.vbr_phase);
+        let latest = vc.start + drawn.start_jitter + phase.unwrap_or(Span::ZERO);
+        vc.stop.is_some_and(|stop| stop < latest)
+    });
+    let short: Vec<&str> = short.map(|vc| vc.name.as_str()).collect();
+    let sentence = |names: &[&str]| {
+        format!(
+            "no data from {} in some replications: the ensemble may draw a start that is not before the stop",
+            named(names)
+        )
+    };
+    (!short.is_empty()).then(|| sentence(&short))
+}
+
+/// Links of hosts whose sources of cells bring more than they can send.
+pub(super) fn overloaded_hosts(scenario: &Scenario, topology: &Topology) -> Vec<String> {
+    let loads = topology.host_loads(scenario);
+    let links = scenario.links.iter().zip(loads);
+    let sentence = |(link, load): (&Link, HostLoad)| {
+        format!(
+            "the cell sources of the host {} offer {:.3} Mb/s to the link {}, which has {:.3} Mb/s: its queue at the host grows \
+             while they send, and cells that are never sent count neither as lost nor as delayed",
+            link.from,
+            load.offered_bps / 1e6,
+            link.name,
+            load.rate_bps / 1e6,
+        )
+    };
+    let overloaded = links.filter(|(_, load)| load.is_too_much());
+    overloaded.map(sentence).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{notes_of, notes_of_lan};
+
+    /// Two sources of cells and a TCP at the host `a`, whose link has 1 Mb/s.
+    fn host_notes(first: &str, second: &str) -> Vec<String> {
+        let text = format!(
+            r#"
+            duration = "1 s"
+            host = [{{ name = "a" }}, {{ name = "b" }}]
+            switch = [{{ name = "s" }}]
+            link = [
+                {{ from = "a", to = "s", rate = "1 Mbps" }},
+                {{ from = "s", to = "b", rate = "10 Mbps" }},
+            ]
+            vc = [
+                {{ from = "a", to = "b", traffic = {{ kind = "cbr", rate = "900 kbps" }} }},
+                {{ from = "a", to = "b", {first} }},
+                {{ from = "a", to = "b", {second} }},
+            ]
+            "#
+        );
+        notes_of(&text)
+    }
+
+    #[test]
+    fn a_host_whose_cells_do_not_fit_its_link_is_noted() {
+        let cbr = |rate: &str| format!(r#"traffic = {{ kind = "cbr", rate = "{rate}" }}"#);
+        let tcp = r#"traffic = { kind = "tcp" }"#;
+        let [note] = &host_notes(&cbr("800 kbps"), tcp)[..] else {
+            panic!("one note")
+        };
+        let begins = "the cell sources of the host a offer 1.700 Mb/s to the link a->s, which has 1.000 Mb/s: ";
+        assert!(note.starts_with(begins), "{note}");
+        assert!(host_notes(&cbr("100 kbps"), tcp).is_empty());
+        assert_eq!(host_notes(&cbr("100 kbps"), &cbr("1 bps")).len(), 1);
+        // Half of the time 200 kb/s, and one that starts too late.
+        let vbr = r#"traffic = { kind = "vbr", rate = "200 kbps", on = "50 ms", off = "50 ms" }"#;
+        assert!(host_notes(vbr, tcp).is_empty());
+        let late = format!(r#"start = "1 s", {}"#, cbr("800 kbps"));
+        let found = host_notes(&late, tcp);
+        assert!(matches!(&found[..], [note] if note.starts_with("no data from")));
+    }
+
+    #[test]
+    fn a_scenario_without_vcs_is_noted() {
+        assert_eq!(
+            notes_of_lan(&[("vc", "[]")]),
+            ["the scenario has no VC, so nothing is sent"]
+        );
+    }
+
+    #[test]
+    fn starts_that_come_too_late_are_noted() {
+        let late = "no data from vc1 and 4 more: the start is the end of the run or later";
+        assert_eq!(notes_of_lan(&[("vc.start", "10 s")]), [late]);
+        let short = "no data from vc1 and 4 more in some replications: the ensemble may draw a start that is not before the stop";
+        let stop = |stop| ("vc.stop", stop);
+        assert_eq!(notes_of_lan(&[stop("99 us")]), [short]);
+        assert!(notes_of_lan(&[stop("100 us")]).is_empty());
+        let video = "{ kind = \"vbr\", rate = \"1 Mbps\", on = \"1 s\", off = \"1 s\" }";
+        let bursts = [("vc.traffic", video), stop("1 s")];
+        assert!(notes_of_lan(&bursts).is_empty());
+        let phase = ("ensemble.vbr_phase", "true");
+        assert_eq!(notes_of_lan(&[&bursts[..], &[phase]].concat()), [short]);
+    }
+}

@@ -1,0 +1,151 @@
+//! Notes on TCP windows, and on links for ACKs, that hold TCPs below a fair share of the links.
+
+use super::named;
+use crate::aal5::ACK_CELLS;
+use crate::describe::cost::{acks_per_segment, round_trip};
+use crate::flow::FlowKind;
+use crate::notation::show::{show_bytes, show_rate};
+use crate::scenario::{Link, Scenario, TcpParams};
+use crate::topology::Topology;
+use crate::units::CELL_BITS;
+use std::collections::BTreeMap;
+
+/// TCPs whose window is less than their fair share of the links in a round trip.
+pub(super) fn small_windows(
+    scenario: &Scenario,
+    topology: &Topology,
+    fair: &[(usize, f64)],
+) -> Option<String> {
+    let (mut first, mut names) = (None, Vec::new());
+    for &(index, share) in fair {
+        let vc = &scenario.vcs[index];
+        let Some((tcp, frame)) = vc.traffic.tcp().zip(vc.traffic.frame()) else {
+            continue;
+        };
+        let round = round_trip(scenario, topology, index, f64::from(frame.cells));
+        let window = 8.0 * tcp.rwnd as f64;
+        if window < ENOUGH * share * round && !fits_window(tcp) {
+            names.push(vc.name.as_str());
+            first.get_or_insert((tcp.rwnd, window / round, round, share));
+        }
+    }
+    let (rwnd, most, round, share) = first?;
+    Some(format!(
+        "the window of {}, {}, lets {:.3} Mb/s pass in its round trip of {:.3} ms, less than a fair share of the links, {:.3} Mb/s: \
+         that takes `rwnd` of {} or more",
+        named(&names),
+        show_bytes(rwnd),
+        most / 1e6,
+        round * 1e3,
+        share / 1e6,
+        show_bytes((share * round / 8.0).ceil() as u64),
+    ))
+}
+
+/// Whether a TCP sends files that go at once.
+fn fits_window(tcp: &TcpParams) -> bool {
+    tcp.file_size.is_some_and(|bytes| bytes <= tcp.rwnd)
+}
+
+/// A window, or a link for ACKs, that is so much of what a share takes is not told of.
+const ENOUGH: f64 = 0.9;
+
+/// Links that could not carry the ACKs of TCPs, were these to get their fair shares of the links there; told is the one that has the least
+/// of what it would take.
+pub(super) fn slow_ways_back(
+    scenario: &Scenario,
+    topology: &Topology,
+    fair: &[(usize, f64)],
+) -> Option<String> {
+    let mut needs: BTreeMap<usize, (f64, Vec<&str>)> = BTreeMap::new();
+    for &(index, share) in fair {
+        let vc = &scenario.vcs[index];
+        let Some(tcp) = vc.traffic.tcp().filter(|tcp| !fits_window(tcp)) else {
+            continue;
+        };
+        let acks = acks_per_segment(tcp) * share / (8 * tcp.mss) as f64;
+        let bits = acks * (u64::from(ACK_CELLS) * CELL_BITS) as f64;
+        for &link in &topology.flows[topology.flow(index, FlowKind::Ack).index()].path {
+            let (sum, names) = needs.entry(link).or_default();
+            *sum += bits;
+            names.push(&vc.name);
+        }
+    }
+    let part = |link: usize, bits: f64| scenario.links[link].rate.0 as f64 / bits;
+    let slow = needs
+        .iter()
+        .filter(|&(&link, &(bits, _))| part(link, bits) < ENOUGH);
+    let slow: Vec<_> = slow.collect();
+    let (&link, (bits, names)) = slow
+        .iter()
+        .copied()
+        .min_by(|(a, (x, _)), (b, (y, _))| part(**a, *x).total_cmp(&part(**b, *y)))?;
+    let Link { name, rate, .. } = &scenario.links[link];
+    Some(format!(
+        "were {} to get fair shares of the links, the ACKs would take {:.3} Mb/s of {name}{}, which has {}: while none \
+         is dropped, what comes back holds the goodput down to {:.1} % of these shares",
+        named(names),
+        bits / 1e6,
+        match slow.len() - 1 {
+            0 => String::new(),
+            others => format!(" (and too much of {others} more links)"),
+        },
+        show_rate(*rate),
+        100.0 * part(link, *bits),
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{notes_of, notes_of_lan};
+
+    // 8 Mb/s of cells are 6.44 of data in segments of 512 bytes: 1572 a second, whose ACKs are 848 bits each.
+    #[test]
+    fn ways_back_that_are_too_slow_for_the_acks_are_noted() {
+        let notes = |back: &str, traffic: &str| {
+            let text = format!(
+                r#"
+                duration = "1 s"
+                host = [{{ name = "a" }}, {{ name = "b" }}]
+                switch = [{{ name = "s" }}]
+                link = [
+                    {{ from = "a", to = "s", rate = "100 Mbps" }}, {{ from = "s", to = "b", rate = "8 Mbps", duplex = false }},
+                    {{ from = "b", to = "s", rate = "{back}", duplex = false }},
+                ]
+                vc = [{{ count = 2, from = "a", to = "b", traffic = {{ kind = "tcp"{traffic} }} }}]
+            "#
+            );
+            notes_of(&text)
+        };
+        let slow = "were vc1 and 1 more to get fair shares of the links, the ACKs would take 1.333 Mb/s of b->s, which has 640 kbps: while \
+                    none is dropped, what comes back holds the goodput down to 48.0 % of these shares";
+        assert_eq!(notes("640 kbps", ""), [slow]);
+        assert!(notes("1300 kbps", "").is_empty());
+        assert!(notes("640 kbps", r#", delayed_ack = "200 ms""#).is_empty());
+        assert!(
+            notes(
+                "640 kbps",
+                r#", file_size = "60000 bytes", files = "unlimited""#
+            )
+            .is_empty()
+        );
+        let delayed = &notes("64 kbps", r#", delayed_ack = "200 ms""#)[..];
+        assert!(
+            matches!(delayed, [note] if note.ends_with("down to 9.6 % of these shares")),
+            "{delayed:?}"
+        );
+    }
+
+    #[test]
+    fn windows_below_a_fair_share_are_noted() {
+        // 1 s there and back, and the transmission of a frame and its ACK: 125 Mb/s for five take 3.13 MB each in a round trip.
+        let delay = ("link.west->east.delay", "500 ms");
+        let small = "the window of vc1 and 4 more, 65535 bytes, lets 0.524 Mb/s pass in its round trip of 1000.069 ms, less than a fair share of \
+                     the links, 25.040 Mb/s: that takes `rwnd` of 3130179 bytes or more";
+        assert_eq!(notes_of_lan(&[delay]), [small]);
+        let rwnd = |bytes| ("vc.traffic.rwnd", bytes);
+        assert!(notes_of_lan(&[delay, rwnd("2900000 bytes")]).is_empty());
+        let file = ("vc.traffic.file_size", "60000 bytes");
+        assert!(notes_of_lan(&[delay, file]).is_empty());
+    }
+}
