@@ -13,4 +13,4 @@ pub use end_system::{EndSystem, Terms, Turn};
 pub use feedback::Marks;
 pub use log::{Interval, Logs, Passing};
 pub use rm::Rm;
-pub use sites::{At, Site, Sites, mbps, terms};
+pub use sites::{At, Site, Sites, higher_rate, mbps, terms};

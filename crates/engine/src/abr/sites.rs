@@ -5,7 +5,7 @@ use super::feedback::fair::{FairVc, fair_rates};
 use super::feedback::{Marks, Rule, Subscriber};
 use crate::class::Class;
 use crate::flow::{FlowId, FlowKind};
-use crate::scenario::{AbrParams, Feedback, Scenario};
+use crate::scenario::{AbrParams, Feedback, Scenario, Vc};
 use crate::topology::Topology;
 use crate::units::{BitRate, CELL_BITS, Span};
 use rustc_hash::FxHashMap;
@@ -157,6 +157,26 @@ impl Sites {
 
     /// Gives every VC its max-min fair rate, were the data of all without end.
     fn share(&mut self, scenario: &Scenario, topology: &Topology) {
+        let rates = self.fair_rates(scenario, topology, |_| f64::INFINITY);
+        for site in &mut self.all {
+            for subscribed in &mut site.subscribers {
+                let flow = &topology.flows[subscribed.flows[0].index()];
+                if flow.kind.is_data() {
+                    let place = rates.binary_search_by_key(&subscribed.vc, |&(vc, _)| vc);
+                    subscribed.terms.fair = rates[place.expect("it is an ABR VC")].1;
+                }
+            }
+        }
+    }
+
+    /// The VCs with end systems in order, each with its max-min fair rate, cells per second, of what feedback aims at on the links that
+    /// give it. A VC has data for at most `most(vc)` cells per second.
+    pub fn fair_rates(
+        &self,
+        scenario: &Scenario,
+        topology: &Topology,
+        most: impl Fn(&Vc) -> f64,
+    ) -> Vec<(usize, f64)> {
         let capacities = self.all.iter().map(|site| {
             let (target, rate) = (site.feedback.target(), site.capacity);
             (target * rate - higher_rate(scenario, topology, site.link)).max(0.0)
@@ -169,24 +189,18 @@ impl Sites {
             let path = topology.data_path(index);
             let terms = subscriber(scenario, vc.weight, abr, path[0]);
             let links = path.iter().filter_map(|&link| self.of_link[link]);
+            let pcr = terms.pcr.min(most(vc));
             vcs.push(index);
             fair.push(FairVc {
-                mcr: terms.mcr,
-                pcr: terms.pcr,
+                mcr: terms.mcr.min(pcr),
+                pcr,
                 weight: terms.weight,
                 links: links.map(|site| site as usize).collect(),
             });
         }
-        let rates = fair_rates(&fair, &capacities);
-        for site in &mut self.all {
-            for subscribed in &mut site.subscribers {
-                let flow = &topology.flows[subscribed.flows[0].index()];
-                if flow.kind.is_data() {
-                    let place = vcs.binary_search(&subscribed.vc).expect("it is an ABR VC");
-                    subscribed.terms.fair = rates[place];
-                }
-            }
-        }
+        vcs.into_iter()
+            .zip(fair_rates(&fair, &capacities))
+            .collect()
     }
 }
 
@@ -199,7 +213,7 @@ fn way_there(topology: &Topology, flow: FlowId, at: usize) -> (usize, usize) {
 }
 
 /// Mean rate of the classes above ABR on `link`, cells per second.
-fn higher_rate(scenario: &Scenario, topology: &Topology, link: usize) -> f64 {
+pub fn higher_rate(scenario: &Scenario, topology: &Topology, link: usize) -> f64 {
     let crossing = topology.crossing[link].iter();
     let rates = crossing.map(|id| {
         let flow = &topology.flows[id.index()];

@@ -6,10 +6,11 @@ use super::network::Network;
 use super::report::Report;
 use super::traffic::Carries;
 use crate::class::Class;
-use crate::flow::FlowKind;
+use crate::flow::{FlowId, FlowKind};
 use crate::notation::show::show_rate;
 use crate::topology::Topology;
 use crate::units::BitRate;
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashSet};
 
 /// Reports end systems that their VC cannot have, rates above the links of its hosts, and feedback that nobody listens to; each entry of the
@@ -77,18 +78,41 @@ fn too_fast(scenario: &Scenario, topology: &Topology, vc: usize) -> Option<Fault
     })
 }
 
-/// Feedback in queues of other classes, and in those that no VC with end systems crosses; each entry once.
+/// Who crosses a class queue that gives feedback.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+enum Audience {
+    /// No VC of the class abr.
+    #[default]
+    Nobody,
+    /// VCs of the class abr, none with end systems; the first of them.
+    Deaf(Reverse<usize>),
+    /// A VC with end systems.
+    Listens,
+}
+
+/// Feedback in queues of other classes, and in those that no VC with end systems crosses; each entry once. Where VCs of the class abr
+/// cross it without end systems, these are what is missing.
 fn feedback(scenario: &Scenario, topology: &Topology, things: &Things, report: &mut Report) {
     let mut places = BTreeMap::new();
-    let listens = |link: usize| {
-        let mut flows = topology.crossing[link].iter();
-        flows.any(|id| scenario.vcs[topology.flows[id.index()].vc].abr.is_some())
+    let audience = |link: usize| {
+        let flows = topology.crossing[link].iter();
+        let of_flow = |id: &FlowId| {
+            let vc = topology.flows[id.index()].vc;
+            match (scenario.vcs[vc].abr, scenario.vcs[vc].class) {
+                (Some(_), _) => Audience::Listens,
+                (None, Class::Abr) => Audience::Deaf(Reverse(vc)),
+                (None, _) => Audience::Nobody,
+            }
+        };
+        flows.map(of_flow).max().unwrap_or_default()
     };
     let is_abr = |queue: &ClassQueue| queue.class == Class::Abr;
-    let mut heard = vec![false; scenario.switches.len()];
+    let mut heard = vec![Audience::Nobody; scenario.switches.len()];
     for (index, link) in scenario.links.iter().enumerate() {
-        if let Some(switch) = topology.switch_of[index] {
-            heard[switch] |= !link.queues.iter().any(is_abr) && listens(index);
+        if let Some(switch) = topology.switch_of[index]
+            && !link.queues.iter().any(is_abr)
+        {
+            heard[switch] = heard[switch].max(audience(index));
         }
     }
     for (index, switch) in scenario.switches.iter().enumerate() {
@@ -96,32 +120,47 @@ fn feedback(scenario: &Scenario, topology: &Topology, things: &Things, report: &
         note(&mut places, ("switch", entry), &switch.queues, heard[index]);
     }
     for (index, link) in scenario.links.iter().enumerate() {
-        let listens = topology.switch_of[index].is_some() && listens(index);
+        let is_port = topology.switch_of[index].is_some();
+        let audience = if is_port {
+            audience(index)
+        } else {
+            Audience::Nobody
+        };
         let entry = things.links[index].entry;
-        note(&mut places, ("link", entry), &link.queues, listens);
+        note(&mut places, ("link", entry), &link.queues, audience);
     }
-    for ((list, entry, class), listens) in places {
-        let (message, allowed) = if class != Class::Abr {
-            ("is for the class abr alone", "in the queue `abr`")
-        } else if !listens {
-            (
+    for ((list, entry, class), audience) in places {
+        let path = format!("{list}[{entry}].{}.feedback", class.name());
+        match audience {
+            _ if class != Class::Abr => {
+                report.add(&path, "is for the class abr alone", "in the queue `abr`", None);
+            }
+            Audience::Listens => {}
+            Audience::Deaf(Reverse(vc)) => report.add_once(
+                &format!("vc[{}].abr", things.vcs[vc].entry),
+                format!(
+                    "is missing: {} is of the class abr, but only with `abr` does a VC follow the feedback on its way",
+                    scenario.vcs[vc].name
+                ),
+                "abr = {}, or no feedback on its way".into(),
+            ),
+            Audience::Nobody => report.add(
+                &path,
                 "is for nobody: no VC with `abr` crosses a port that it holds for",
                 "a VC with `abr` there, or no feedback",
-            )
-        } else {
-            continue;
-        };
-        let path = format!("{list}[{entry}].{}.feedback", class.name());
-        report.add(&path, message, allowed, None);
+                None,
+            ),
+        }
     }
 }
 
-/// Whether anybody listens to the feedback of a class at an entry of a list.
-type Places = BTreeMap<(&'static str, usize, Class), bool>;
+/// Who hears the feedback of a class at an entry of a list.
+type Places = BTreeMap<(&'static str, usize, Class), Audience>;
 
 /// Takes down the feedback of these queues.
-fn note(places: &mut Places, at: (&'static str, usize), queues: &[ClassQueue], listens: bool) {
+fn note(places: &mut Places, at: (&'static str, usize), queues: &[ClassQueue], audience: Audience) {
     for queue in queues.iter().filter(|queue| queue.feedback.is_some()) {
-        *places.entry((at.0, at.1, queue.class)).or_default() |= listens;
+        let heard = places.entry((at.0, at.1, queue.class)).or_default();
+        *heard = audience.max(*heard);
     }
 }

@@ -1,16 +1,27 @@
-//! Notes on ABR: VCs without feedback, feedback that knows no minimum rates.
+//! Notes on ABR: VCs without feedback, ports that feedback lets too much reach, rates that minimum rates or a target go beyond.
 
 use super::named;
+use crate::abr::{Sites, higher_rate};
+use crate::build::queueing_links;
+use crate::fair_goodput::MOST_VCS;
 use crate::flow::FlowKind;
-use crate::notation::show::show_rate;
-use crate::scenario::{Class, Feedback, Link, Scenario};
+use crate::notation::show::{show_rate, show_ratio};
+use crate::scenario::{Class, Feedback, Link, Scenario, Vc};
 use crate::topology::Topology;
-use crate::units::BitRate;
+use crate::units::{BitRate, CELL_BITS, Ratio};
+use std::collections::BTreeMap;
 
 /// All notes on ABR.
 pub(super) fn notes(scenario: &Scenario, topology: &Topology) -> Vec<String> {
     let mut notes = without_feedback(scenario, topology);
+    if scenario.vcs.iter().all(|vc| vc.abr.is_none()) {
+        return notes;
+    }
     notes.extend(shares_beside_minimum_rates(scenario, topology));
+    notes.extend(targets_above_the_rate(scenario, topology));
+    let shares = shares(scenario, topology);
+    notes.extend(ports_beyond_feedback(scenario, topology, &shares));
+    notes.extend(late_stops(scenario, &shares));
     notes
 }
 
@@ -96,6 +107,156 @@ fn shares_beside_minimum_rates(scenario: &Scenario, topology: &Topology) -> Vec<
         .collect()
 }
 
+/// Ports at which ERICA may let several VCs send more than the link can, for ever: MaxAllocPrevious gives the largest rate again while the
+/// load is at most 1 + delta times the target.
+fn targets_above_the_rate(scenario: &Scenario, topology: &Topology) -> Option<String> {
+    let can_queue = queueing_links(scenario, topology);
+    let mut ports = Vec::new();
+    let mut first = None;
+    for (index, link) in scenario.links.iter().enumerate() {
+        if topology.switch_of[index].is_none() || !can_queue[index] {
+            continue;
+        }
+        let queue = topology.queue(scenario, index, Class::Abr);
+        let Some(Feedback::Erica(erica) | Feedback::EricaMcr(erica)) = queue.feedback else {
+            continue;
+        };
+        let flows = topology.crossing[index].iter();
+        let data = flows.map(|id| &topology.flows[id.index()]);
+        let vcs = data.filter(|f| f.kind.is_data() && scenario.vcs[f.vc].abr.is_some());
+        if erica.max_alloc_previous
+            && exceeds_the_rate(erica.target, erica.delta)
+            && vcs.count() > 1
+        {
+            first.get_or_insert(erica);
+            ports.push(link.name.as_str());
+        }
+    }
+    let erica = first?;
+    Some(format!(
+        "the feedback of {} accepts a load of {:.4} times the rate of the link, target {} times 1 + delta {}, so that its queue may grow \
+         to the end of the run; a smaller `target` or `delta`, with a product below 1, or erica-plus, lets it drain",
+        named(&ports),
+        erica.target.as_f64() * (1.0 + erica.delta.as_f64()),
+        show_ratio(erica.target),
+        show_ratio(erica.delta),
+    ))
+}
+
+/// Whether target (1 + delta) is above 1.
+fn exceeds_the_rate(target: Ratio, delta: Ratio) -> bool {
+    let [target_num, target_den, num, den] =
+        [target.num, target.den, delta.num, delta.den].map(u128::from);
+    target_num * (den + num) > target_den * den
+}
+
+/// VCs with ABR end systems and feedback on their way, each with the rate that it would get of greedy sources, bits per second.
+fn shares(scenario: &Scenario, topology: &Topology) -> Vec<(usize, f64)> {
+    if scenario.vcs.len() > MOST_VCS {
+        return Vec::new();
+    }
+    let sites = Sites::new(scenario, topology);
+    let offered = |vc: &Vc| {
+        let offered = vc.traffic.offered_rate();
+        offered.map_or(f64::INFINITY, |bps| bps / CELL_BITS as f64)
+    };
+    let rates = sites.fair_rates(scenario, topology, offered);
+    let has_feedback = |&(vc, _): &(usize, f64)| {
+        let mut links = topology.data_path(vc).iter();
+        links.any(|&link| sites.of_link(link).is_some())
+    };
+    let found = rates.into_iter().filter(has_feedback);
+    found
+        .map(|(vc, rate)| (vc, rate * CELL_BITS as f64))
+        .collect()
+}
+
+/// Ports without feedback that can carry less than feedback elsewhere lets their VCs send; told is the one that has the least of it.
+fn ports_beyond_feedback(
+    scenario: &Scenario,
+    topology: &Topology,
+    shares: &[(usize, f64)],
+) -> Option<String> {
+    let mut loads: BTreeMap<usize, (f64, Vec<&str>)> = BTreeMap::new();
+    for &(vc, rate) in shares {
+        for &link in topology.data_path(vc) {
+            let (sum, names) = loads.entry(link).or_default();
+            *sum += rate;
+            names.push(&scenario.vcs[vc].name);
+        }
+    }
+    let can_queue = queueing_links(scenario, topology);
+    let part = |link: usize, load: f64| {
+        let higher = higher_rate(scenario, topology, link) * CELL_BITS as f64;
+        (scenario.links[link].rate.0 as f64 - higher) / load
+    };
+    let lacks_feedback = |link: usize| {
+        topology.switch_of[link].is_some()
+            && can_queue[link]
+            && topology
+                .queue(scenario, link, Class::Abr)
+                .feedback
+                .is_none()
+    };
+    let loads = loads.into_iter();
+    let slow =
+        loads.filter(|&(link, (load, _))| lacks_feedback(link) && part(link, load) < 1.0 - 1e-9);
+    let mut slow: Vec<_> = slow
+        .map(|(link, (load, names))| (part(link, load), link, load, names))
+        .collect();
+    slow.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let (_, link, load, names) = slow.first()?;
+    let Link { name, rate, .. } = &scenario.links[*link];
+    Some(format!(
+        "feedback lets {} send {:.3} Mb/s through {name}{}, which has {} and gives none, so that cells gather there; \
+         `abr.feedback` there too, or a lower `pcr`, keeps its queue short",
+        named(names),
+        load / 1e6,
+        match slow.len() - 1 {
+            0 => String::new(),
+            others => format!(" (and too much through {others} more)"),
+        },
+        show_rate(*rate),
+    ))
+}
+
+/// A wait after the stop that is at most so much of the time before it is not told.
+const SHORT: f64 = 0.05;
+
+/// Sources that stop while so much waits before their ABR end systems that it goes on to be sent for long.
+fn late_stops(scenario: &Scenario, shares: &[(usize, f64)]) -> Option<String> {
+    let mut names = Vec::new();
+    let mut longest: Option<(f64, f64, f64)> = None;
+    for &(index, rate) in shares {
+        let vc = &scenario.vcs[index];
+        let stop = vc.stop.filter(|&stop| stop < scenario.duration);
+        let (Some(stop), Some(offered), Some(abr)) = (stop, vc.traffic.offered_rate(), vc.abr)
+        else {
+            continue;
+        };
+        let active = stop.as_seconds() - vc.start.as_seconds();
+        let most = abr
+            .queue
+            .map_or(f64::INFINITY, |cells| (cells * CELL_BITS) as f64);
+        let rest = scenario.duration.as_seconds() - stop.as_seconds();
+        let late = (((offered - rate) * active).min(most) / rate).min(rest);
+        if late > SHORT * active {
+            names.push(vc.name.as_str());
+            if longest.is_none_or(|(longest, ..)| late > longest) {
+                longest = Some((late, offered, rate));
+            }
+        }
+    }
+    let (late, offered, rate) = longest?;
+    Some(format!(
+        "the stop of {} takes effect late, up to {late:.3} s: its source offers {:.3} Mb/s where feedback leaves {:.3}, and what waits \
+         before the ABR end system is sent after it; `abr.queue` bounds that",
+        named(&names),
+        offered / 1e6,
+        rate / 1e6,
+    ))
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::testing::notes_of;
@@ -125,5 +286,78 @@ mod tests {
         // The share of ERICA+ falls to half of the link's.
         assert!(notes("\"erica-plus\"", "7.5 Mbps").is_empty());
         assert_eq!(notes("\"erica-plus\"", "7.6 Mbps").len(), 1);
+    }
+
+    /// Two VCs over a link with feedback and links of their own without, which have `last`.
+    fn slow_ends(last: &str, feedback: &str, vc: &str) -> Vec<String> {
+        notes_of(&format!(
+            r#"
+            duration = "1 s"
+            host = [{{ name = "a", count = 2 }}, {{ name = "b", count = 2 }}]
+            switch = [{{ name = "s" }}, {{ name = "t" }}]
+            link = [
+                {{ from = "a", to = "s", rate = "10 Mbps" }},
+                {{ from = "s", to = "t", rate = "8 Mbps", abr = {{ feedback = "erica" }} }},
+                {{ from = "t", to = "b", rate = "{last}"{feedback} }},
+            ]
+            vc = [{{ name = "v", from = "a", to = "b", class = "abr", {vc} }}]
+            "#
+        ))
+    }
+
+    #[test]
+    fn a_port_without_feedback_that_is_slower_than_feedback_allows_is_noted() {
+        let tcp = r#"abr = {}, traffic = "tcp""#;
+        // 0.9 of 8 Mb/s, half for each.
+        let note = "feedback lets v1 send 3.600 Mb/s through t->b1 (and too much through 1 more), which has 2 Mbps and gives none, so that \
+                    cells gather there; `abr.feedback` there too, or a lower `pcr`, keeps its queue short";
+        assert_eq!(slow_ends("2 Mbps", "", tcp), [note]);
+        assert_eq!(slow_ends("3.5 Mbps", "", tcp).len(), 1);
+        assert!(slow_ends("3.6 Mbps", "", tcp).is_empty());
+        let feedback = r#", abr = { feedback = "erica" }"#;
+        assert!(slow_ends("2 Mbps", feedback, tcp).is_empty());
+        let pcr = r#"abr = { pcr = "2 Mbps" }, traffic = "tcp""#;
+        assert!(slow_ends("2 Mbps", "", pcr).is_empty());
+        let slow = r#"abr = {}, traffic = { kind = "udp", rate = "2 Mbps" }"#;
+        assert!(slow_ends("2 Mbps", "", slow).is_empty());
+    }
+
+    #[test]
+    fn a_target_that_with_delta_is_above_the_rate_is_noted() {
+        let notes = |target: &str, delta: &str, count: u32| {
+            notes_of(&format!(
+                r#"
+                duration = "1 s"
+                host = [{{ name = "a", count = {count} }}, {{ name = "b" }}]
+                switch = [{{ name = "s", abr = {{ feedback = {{ kind = "erica", target = {target}, delta = {delta} }} }} }}]
+                link = [{{ from = "a", to = "s", rate = "20 Mbps" }}, {{ from = "s", to = "b", rate = "10 Mbps" }}]
+                vc = [{{ from = "a", to = "b", class = "abr", abr = {{}}, traffic = "tcp" }}]
+                "#
+            ))
+        };
+        let note = "the feedback of s->b accepts a load of 1.0450 times the rate of the link, target 0.95 times 1 + delta 0.1, so that its \
+                    queue may grow to the end of the run; a smaller `target` or `delta`, with a product below 1, or erica-plus, lets it drain";
+        assert_eq!(notes("0.95", "0.1", 2), [note]);
+        assert!(notes("0.9", "0.1", 2).is_empty());
+        assert!(notes("1", "0", 2).is_empty());
+        // Alone it gets back what it sent.
+        assert!(notes("1", "0.1", 1).is_empty());
+    }
+
+    #[test]
+    fn a_stop_that_takes_effect_late_is_noted() {
+        let udp = |rate: &str, abr: &str, stop: &str| {
+            let vc = format!(
+                r#"abr = {{ {abr} }}, stop = "{stop}", traffic = {{ kind = "udp", rate = "{rate}" }}"#
+            );
+            slow_ends("5 Mbps", "", &vc)
+        };
+        let note = "the stop of v1 and 1 more takes effect late, up to 0.533 s: its source offers 10.000 Mb/s where feedback leaves 3.600, \
+                    and what waits before the ABR end system is sent after it; `abr.queue` bounds that";
+        assert_eq!(udp("10 Mbps", "", "300 ms"), [note]);
+        assert!(udp("10 Mbps", r#"queue = "100 cells""#, "300 ms").is_empty());
+        assert_eq!(udp("10 Mbps", r#"queue = "1000 cells""#, "300 ms").len(), 1);
+        assert!(udp("3.6 Mbps", "", "300 ms").is_empty());
+        assert!(udp("10 Mbps", "", "1 s").is_empty());
     }
 }

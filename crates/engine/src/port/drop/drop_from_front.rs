@@ -6,7 +6,9 @@
 //! `rest_of_frame` decides about those. The sender learns of the loss a queueing delay earlier than under tail drop.
 //! Source: Lakshman, Neidhardt and Ott, "The drop from front strategy in TCP and in TCP over ATM", IEEE Infocom 1996; its
 //! plain form, which drops single cells.
-//! Limits: no protection of one VC against another; one queue per class, not one per VC.
+//! Limits: no protection of one VC against another; one queue per class, not one per VC. The cell at the front belongs most often to the
+//! frame that is being sent, so while a greedy source overflows the buffer every frame may lose cells, where EPD refuses every second one
+//! or so. The first loss is still seen sooner.
 
 use super::{Arriving, Decision, DropRule, Needs, QueueView};
 use crate::units::Time;

@@ -9,7 +9,9 @@
 //! the place; `cell-discard`, section 2, for variants by cell and by frame.
 //! Not said there, chosen here: what has been sent of the frame stays sent; the EOM is spared so that it ends what was sent, which else takes the
 //! next frame with it in reassembly; the cell that arrives is taken even if it is of the frame that is dropped.
-//! Limits: no protection of one VC against another; one queue per class, not one per VC.
+//! Limits: no protection of one VC against another; one queue per class, not one per VC. The frame at the front is most often the one of
+//! which cells are being sent, so while a greedy source overflows the buffer every frame may lose cells, where EPD refuses every second
+//! one or so. The first loss is still seen sooner.
 
 use super::{Arriving, Decision, DropRule, Needs, QueueView};
 use crate::units::Time;

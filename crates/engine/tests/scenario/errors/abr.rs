@@ -193,3 +193,18 @@ fn feedback_is_for_vcs_with_end_systems() {
         &["link[1].abr.feedback", "is for nobody"],
     );
 }
+
+#[test]
+fn a_vc_of_the_class_abr_without_end_systems_is_what_feedback_lacks() {
+    let deaf = GOOD.replace(TRAFFIC, &format!("class = \"abr\"\n{TRAFFIC}"));
+    let feedback = "abr = { feedback = \"erica\" }";
+    let message =
+        "vc1 is of the class abr, but only with `abr` does a VC follow the feedback on its way";
+    let both = with_queue(&deaf, feedback).replace(
+        "delay = \"5 us\"\n",
+        &format!("delay = \"5 us\"\n{feedback}\n"),
+    );
+    for text in [with_queue(&deaf, feedback), both] {
+        says(&only(&text), &["vc[0].abr", message, "abr = {}"]);
+    }
+}
