@@ -192,14 +192,14 @@ def test_precision_is_judged_by_the_whole_interval_and_tells_what_of_it_is_possi
         name="bounds",
         base=BASE,
         metrics=["cell_loss_ratio"],
-        question=ex.Precision({"cell_loss_ratio": 0.02}, most=5),
-        replications=5,
+        question=ex.Precision({"cell_loss_ratio": 0.01}, most=40),
+        replications=40,
     )
-    answer = experiment.run(runner=by(lambda _, i: {"cell_loss_ratio": 0.05 if i == 4 else 0.0})).answer
+    values = [0.0] * 20 + [0.1] * 20  # not skewed: mean 0.05, s = 0.05064, half = 2.0227 s / sqrt(40) = 0.0162
+    answer = experiment.run(runner=by(lambda _, i: {"cell_loss_ratio": values[i]})).answer
     assert answer is not None
-    assert answer.tables["precision"][0]["cell_loss_ratio.low"] == 0.0
-    # Half of it is 0.0278; from 0 to its end are 0.0378, half of which would do.
-    assert answer.tables["precision"][0]["cell_loss_ratio.high"] == pytest.approx(0.0378, abs=1e-4)
+    assert answer.tables["precision"][0]["cell_loss_ratio.low"] == pytest.approx(0.0338, abs=1e-4)
+    assert answer.tables["precision"][0]["cell_loss_ratio.high"] == pytest.approx(0.0662, abs=1e-4)
     assert answer.tables["precision"][0]["reached"] == "no"
 
 
@@ -312,7 +312,7 @@ def test_notes_of_a_large_grid_are_those_of_a_sample_and_not_more_than_a_few() -
         made.append(point)
         return Noting(point)
 
-    found = notes.notes(experiment.plan, scenario)
+    found = notes.notes(experiment.plan, experiment.question, scenario)
     assert 200 <= len(set(made)) == len(made) <= 2 * 100 + 4 + 50  # of 600
     assert len(found) == notes.MOST_TOLD + 1
     assert "abr is odd (at service = abr)" in found

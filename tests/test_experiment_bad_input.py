@@ -80,7 +80,7 @@ WRONG = {
     "runs": (
         "replications = 2",
         "replications = 100000\n" + '[[axis]]\npath = "seed"\nrange = { from = 1, to = 1000, steps = 1000 }\n',
-        "14:2: question: the experiment makes 200000000 runs",
+        "14:2: question: the experiment makes 300000000 runs",
         "at most 10000000",
     ),
     "requirement": ("cell_loss_ratio < 0.001", "cell_loss < 0.001", "13:12: question.require[0] = ", "did you mean `cell_loss_ratio`?"),

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from cellyard.document import Document
@@ -82,6 +83,8 @@ def run_jobs(
     limit = memory_bytes(memory)
     if not isinstance(kernel, str) or kernel not in KERNELS:
         raise unknown("kernel", kernel, KERNELS)
+    if isinstance(store, (str, PurePath)):
+        raise UsageError(f"store = {str(store)!r}: must be an open store, as cellyard.open_store({str(store)!r}) gives")
     if kernel != "auto" or digest:
         store = None
     #: Of each run that is to be made, the places in the batch where it is wanted.

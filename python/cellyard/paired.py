@@ -114,13 +114,21 @@ def log_outside(t: float, freedom: int) -> float:
     if math.isinf(t):
         return -math.inf
     ratio = min(t, 1e150) ** 2 / freedom
-    a, b = freedom / 2, 0.5
-    log_x, log_rest = -math.log1p(ratio), math.log(ratio / (1 + ratio)) if ratio else -math.inf
-    front = a * log_x + b * log_rest + math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b)
-    x = 1 / (1 + ratio)
+    return log_beta(1 / (1 + ratio), ratio / (1 + ratio), freedom / 2, 0.5)
+
+
+def log_beta(x: float, rest: float, a: float, b: float) -> float:
+    """Natural logarithm of the incomplete beta function I_x(a, b); ``rest`` is 1 - x, given beside it so that neither loses digits.
+
+    >>> round(math.exp(log_beta(0.25, 0.75, 2, 3)), 6)  # 1 - 0.75^4 - 4 * 0.25 * 0.75^3
+    0.261719
+    """
+    if not x or not rest:
+        return 0.0 if x else -math.inf
+    front = a * math.log(x) + b * math.log(rest) + math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b)
     if x < (a + 1) / (a + b + 2):
         return front + math.log(_fraction(x, a, b) / a)
-    return math.log1p(-math.exp(front) * _fraction(ratio / (1 + ratio), b, a) / b)
+    return math.log1p(-math.exp(front) * _fraction(rest, b, a) / b)
 
 
 def _fraction(x: float, a: float, b: float) -> float:

@@ -131,7 +131,7 @@ class Experiment:
     @cached_property
     def notes(self) -> list[str]:
         """What its scenarios note of themselves, each note once with the points that it is of; of many points a sample is asked."""
-        return notes.notes(self.plan, self.engine().scenario)
+        return notes.notes(self.plan, self.question, self.engine().scenario)
 
     def engine(
         self,

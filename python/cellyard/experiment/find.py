@@ -1,19 +1,25 @@
 """The question ``find``: the smallest, or largest, value of an axis for which a requirement holds.
 
-The requirement holds at a value when at least a stated share of the replications there meets all its conditions. The search assumes that
-it goes on holding from the value found to the end of the axis: it halves the stretch between a value that fails and one that
-holds. At the end it tries values on both sides. If one of them says otherwise, the assumption is wrong, which is told, and
+The requirement holds at a value when at least a stated share of the replications there meets all its conditions. The search assumes
+that it goes on holding from the value found to the end of the axis. It halves the stretch between a value that fails and one that holds.
+Then it tries the neighbours of the border until their shares are clearly below the stated one, so that the value found is the first that
+holds on these random draws. At the end it tries values on both sides. If one of them contradicts the assumption, the answer says so, and
 every value is tried if they are few.
+
+A value found like this is selected, so its own share flatters it. Two things beside it say what is known. Fresh replications, which had
+no part in the search, give the interval of its share. And a bracket runs from the nearest value whose share is below the stated one to
+the first whose share the replications separate from that one's, both at `CONFIDENCE` by Wilson's interval.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from statistics import NormalDist
 from typing import Any, ClassVar, Literal
 
-from cellyard.experiment.axes import Level
+from cellyard.experiment.axes import Level, Range
 from cellyard.experiment.design import Dimension, Point
 from cellyard.experiment.expression import ALLOWED, Condition, ConditionError
 from cellyard.experiment.fields import Fields
@@ -29,6 +35,10 @@ Want = Literal["smallest", "largest"]
 MOST_TRIED = 100
 #: Values tried on each side at the end unless the question says otherwise.
 CHECKS = 3
+#: Square of the normal quantile of `CONFIDENCE`: all of n trials show a share of n / (n + Z_SQUARED) at least.
+Z_SQUARED = NormalDist().inv_cdf((1 + CONFIDENCE) / 2) ** 2
+#: Confidence with which a share must be below the stated one before the neighbours beyond it are left out: one in 10 000 errs.
+CLEARLY = 0.9998
 
 
 @dataclass(frozen=True)
@@ -48,7 +58,7 @@ class Find(Question):
 
     def columns(self, axis: str) -> tuple[str, ...]:
         """What no axis can be called: columns of the table."""
-        return ("share", "share_low", "share_high", "values_tried", "assumption")
+        return ("share", "share_low", "share_high", "values_tried", "assumption", "bracket_from", "bracket_to")
 
     def chooses(self, axis: str) -> bool:
         """The axis that is searched."""
@@ -59,9 +69,30 @@ class Find(Question):
         dimension = plan.dimension(self.axis)
         tried = dimension.size
         if self.monotone and tried > MOST_TRIED:
-            tried = min(tried, 2 + math.ceil(math.log2(max(dimension.size, 2))) + 2 * self.checks)
-        points = plan.size(without=dimension) * tried
-        return Expected(points, points * plan.replications, at_most=True)
+            halvings = math.ceil(math.log2(max(tried, 2)))
+            tried = min(tried, 2 + 3 * halvings + 2 * self.checks)
+        at = plan.size(without=dimension)
+        return Expected(at * tried, at * (tried + 1) * plan.replications, at_most=True)
+
+    def warnings(self, plan: Plan) -> list[str]:
+        """Too few replications to show the share, and steps finer than they can tell apart."""
+        found, many = [], plan.replications
+        most = share_interval(many, many, CONFIDENCE)[0]
+        if most < self.share < 1:
+            needed = math.ceil(Z_SQUARED * self.share / (1 - self.share))
+            found.append(
+                f"{counted(many, 'replication')} cannot show a share of {percent(self.share)}: if all hold, the share is at least "
+                f"{percent(most)} at 95 % confidence; {needed} replications can"
+            )
+        dimension = plan.dimension(self.axis)
+        if dimension.size > MOST_TRIED and any(
+            isinstance(axis.values, Range) and axis.values.steps is None for axis in dimension.axes
+        ):
+            found.append(
+                f"the range of {self.axis} has no steps, so {dimension.size} values are searched, finer than the replications tell apart; "
+                "state steps, or read the bracket"
+            )
+        return found
 
     def answer(self, plan: Plan, runner: Remembered) -> Answer:
         """The value found at each point of the other axes, and what was assumed."""
@@ -71,21 +102,19 @@ class Find(Question):
             search = Search(self, plan, runner, dimension, point)
             found = search.run()
             sentences.append(self._sentence(plan, search, found))
-            share = search.share(found) if found is not None else None
-            ends = (
-                share_interval(round(share * plan.replications), plan.replications, CONFIDENCE)
-                if share is not None
-                else (None, None)
-            )
+            low, high = (None, None) if found is None else search.fresh_interval(found)
+            bracket = ("", "") if found is None else search.bracket(found)
             records.append(
                 {
                     **point.told,
                     self.axis: None if found is None else search.label(found),
-                    "share": share,
-                    "share_low": ends[0],
-                    "share_high": ends[1],
+                    "share": None if found is None else search.share(found),
+                    "share_low": low,
+                    "share_high": high,
                     "values_tried": len(search.tried),
                     "assumption": search.verdict,
+                    "bracket_from": bracket[0] or None,
+                    "bracket_to": bracket[1] or None,
                 }
             )
         metrics = [name for text in self.require for name in Condition(text).names]
@@ -103,19 +132,18 @@ class Find(Question):
             return (
                 f"{where}{'no' if where else 'No'} value of {self.axis} tried from {ends} gives {asked}. {search.told}"
             )
-        share = search.share(found)
-        low, high = share_interval(round(share * plan.replications), plan.replications, CONFIDENCE)
-        sentence = (
+        low, _ = search.fresh_interval(found)
+        (first, last), many = search.bracket(found), plan.replications
+        shown = "" if low >= self.share else f", so {percent(self.share)} is not shown"
+        where_not = f"; with {search.label(found - 1)} it is {percent(search.share(found - 1))}" if found else ""
+        end = "" if found else f"; it is the end of {self.axis}, beyond which nothing was tried"
+        between = f"The {many} replications place the border between {first} and {last}. " if first != last else ""
+        return (
             f"{where}{'the' if where else 'The'} {self.want} {self.axis} that gives {asked} is {search.label(found)}: "
-            f"there {percent(share)} of {plan.replications} do "
-            f"(a share from {percent(low)} to {percent(high)} at 95 % confidence)"
+            f"there {percent(search.share(found))} of {many} do{where_not}{end}. "
+            f"Of {many} fresh replications {percent(search.fresh_share(found))} do "
+            f"(a share of at least {percent(low)} at 95 % confidence{shown}). {between}{search.told}"
         )
-        before = found - 1
-        if before >= 0 and before in search.tried:
-            sentence += f"; with {search.label(before)} it is {percent(search.share(before))}"
-        elif before < 0:
-            sentence += "; it is the end of the axis, beyond which nothing was tried"
-        return f"{sentence}. {search.told}"
 
 
 class Search:
@@ -136,8 +164,9 @@ class Search:
             order = sorted(range(len(own)), key=lambda i: numbers[i] or 0, reverse=find.want == "largest")
             places = [places[i] for i in order]
         self._places = [place for place in places if plan.allows(point.with_levels(place))]
-        #: Share of the replications that meet the requirement, by place.
+        #: Share of the replications that meet the requirement, by place; of fresh ones too.
         self.tried: dict[int, float] = {}
+        self._fresh: dict[int, float] = {}
         #: What was assumed, in a word and in a sentence.
         self.verdict, self.told = "", ""
 
@@ -160,11 +189,51 @@ class Search:
 
     def _try(self, places: Sequence[int]) -> None:
         new = [place for place in places if place not in self.tried]
-        points = [self.point.with_levels(self._places[place]) for place in new]
-        self._runner([Draw(point, i) for point in points for i in self._plan.draws])
-        for place, samples in zip(new, self._runner.samples(points, self._plan.draws), strict=True):
-            held = sum(all(condition.holds(one) for condition in self._conditions) for one in samples)
-            self.tried[place] = held / len(samples)
+        self.tried |= self._shares(new, self._plan.draws)
+
+    def _shares(self, places: Sequence[int], draws: range) -> dict[int, float]:
+        points = [self.point.with_levels(self._places[place]) for place in places]
+        self._runner([Draw(point, i) for point in points for i in draws])
+        samples = self._runner.samples(points, draws)
+        held = [sum(all(condition.holds(one) for condition in self._conditions) for one in of) for of in samples]
+        return {place: many / len(draws) for place, many in zip(places, held, strict=True)}
+
+    def fresh_share(self, place: int) -> float:
+        """Share of as many further replications, which had no part in the search."""
+        if place not in self._fresh:
+            many = self._plan.replications
+            self._fresh |= self._shares([place], range(many, 2 * many))
+        return self._fresh[place]
+
+    def fresh_interval(self, place: int) -> tuple[float, float]:
+        """Interval of the share at a place, by further replications."""
+        return self._interval(self.fresh_share(place), CONFIDENCE)
+
+    def _interval(self, share: float, confidence: float) -> tuple[float, float]:
+        many = self._plan.replications
+        return share_interval(round(share * many), many, confidence)
+
+    def _is_below(self, place: int, confidence: float) -> bool:
+        """Whether the share at a place is below the one asked for."""
+        return self._interval(self.share(place), confidence)[1] < self._find.share
+
+    def bracket(self, found: int) -> tuple[str, str]:
+        """The values, in the order of the axis, between which the replications place the border.
+
+        One is the nearest before ``found`` whose share is below the one asked for, or the end of the axis. The other is the first from
+        ``found`` on that holds, as do all tried after it, with a share that is separated from that one's.
+        """
+        before = next((place for place in range(found - 1, -1, -1) if self._tried_below(place)), 0)
+        most = self._interval(self.share(before), CONFIDENCE)[1] if before < found else 0.0
+        after = [place for place in sorted(self.tried) if place >= found]
+        fails = max((place for place in after if not self.holds(place)), default=found - 1)
+        after = [place for place in after if place > fails] or [self.size - 1]
+        beyond = next((place for place in after if self._interval(self.share(place), CONFIDENCE)[0] > most), after[-1])
+        ends = self.label(before), self.label(beyond)
+        return ends if self._find.want == "smallest" else (ends[1], ends[0])
+
+    def _tried_below(self, place: int) -> bool:
+        return place in self.tried and self._is_below(place, CONFIDENCE)
 
     def holds(self, place: int) -> bool:
         """Whether the requirement holds at a place."""
@@ -180,7 +249,7 @@ class Search:
                 f"Nothing was assumed: all {counted(self.size, 'value')} were tried.",
             )
             return self._first_of_all()
-        found = self._bisect()
+        found = self._first_near(self._bisect())
         against = self._contradiction(found)
         side = "larger" if self._find.want == "smallest" else "smaller"
         if against is None:
@@ -216,13 +285,44 @@ class Search:
             low, high = (low, middle) if self.holds(middle) else (middle, high)
         return high
 
+    def _first_near(self, border: int | None) -> int | None:
+        """The first place that holds among the neighbours of a border that the replications do not tell from it.
+
+        Where values are few each neighbour is tried, otherwise places twice as far each time.
+        """
+        start = self.size if border is None else border
+        self._walk(start, -1, lambda place: self._is_below(place, CLEARLY))
+        most = self._share_below(start)
+        if self._interval(1.0, CONFIDENCE)[0] > most:  # or no share could be separated from it
+            self._walk(start, 1, lambda place: self._interval(self.share(place), CONFIDENCE)[0] > most)
+        return min((place for place in self.tried if self.holds(place)), default=None)
+
+    def _walk(self, start: int, step: int, is_far: Callable[[int], bool]) -> None:
+        """Try the places on one side of ``start``, up to the first that is far enough; where values are many each step is twice as long."""
+        place, stride = start + step, 1
+        while 0 <= place < self.size and not is_far(place):
+            stride = stride if self.size <= MOST_TRIED else 2 * stride
+            place += step * stride
+
+    def _share_below(self, start: int) -> float:
+        """Upper end of the share at the nearest place before a border that is below the one asked for; 0 where there is none."""
+        below = [place for place in self.tried if place < start and self._is_below(place, CONFIDENCE)]
+        return self._interval(self.share(max(below)), CONFIDENCE)[1] if below else 0.0
+
     def _contradiction(self, found: int | None) -> int | None:
-        """A place that fails beyond the border or holds before it, among some on each side; ``None`` where all agree."""
+        """A place before the border that holds, or one beyond whose share is below the one asked for; ``None`` where all agree."""
         border = self.size if found is None else found
         before = _spread(0, border - 1, self._find.checks)
         beyond = _spread(border, self.size - 1, self._find.checks)
         self._try([*before, *beyond])
-        return next((place for place in sorted(self.tried) if self.holds(place) != (place >= border)), None)
+        return next(
+            (
+                place
+                for place in sorted(self.tried)
+                if (self.holds(place) if place < border else self._is_below(place, CONFIDENCE))
+            ),
+            None,
+        )
 
 
 def _spread(first: int, last: int, count: int) -> list[int]:

@@ -12,6 +12,7 @@ from cellyard.experiment.design import Dimension, Point, at_shares
 from cellyard.experiment.expression import ConditionError
 from cellyard.experiment.meaning import is_of_whole_run
 from cellyard.experiment.plan import Plan
+from cellyard.experiment.question import Question
 from cellyard.experiment.sentences import counted, listed
 from cellyard.experiment.unlike import MOST_NAMED, Queues, add_queues, is_of_vcs, unlike
 from cellyard.grid_notes import IN_STEP
@@ -28,7 +29,7 @@ _OF_TCPS = ("totals.efficiency", "totals.goodput_mbps")
 MOST_TOLD = 8
 
 
-def notes(plan: Plan, scenario: Callable[[Point], Scenario]) -> list[str]:
+def notes(plan: Plan, question: Question, scenario: Callable[[Point], Scenario]) -> list[str]:
     """Sentences about what is allowed and hardly meant, as `Scenario.notes` has them; where not all points have one, with those that do.
 
     First is told what no scenario shows by itself: that classes which are compared have unlike queues.
@@ -53,6 +54,7 @@ def notes(plan: Plan, scenario: Callable[[Point], Scenario]) -> list[str]:
                 add_queues(of, ports, dict(point.levels)[axis].text)
     ranked = sorted(found.items(), key=lambda one: -len(one[1]))
     told = [f"{name} is not defined: {attainable.UNSTATED}" for name in plan.lacking]
+    told += question.warnings(plan)
     told += _of_whole_run(plan)
     told += _along_axes(plan, made_of, scenario)
     told += [note for axis, of in queues.items() for note in unlike(axis, of)]

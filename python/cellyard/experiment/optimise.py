@@ -38,6 +38,8 @@ PRUNERS: Mapping[str, str] = {
     "hyperband": "HyperbandPruner",
 }
 
+#: Trials of Optuna's nsga-ii before it learns from any.
+POPULATION = 50
 #: Trials under way at a time, on any number of threads, so that threads change no result.
 AT_ONCE = 8
 #: Parts in which the replications of a trial are made where it may be pruned.
@@ -63,8 +65,17 @@ class Optimise(Question):
     kind: ClassVar[str] = "optimise"
 
     def expected(self, plan: Plan) -> Expected:
-        """All trials with all replications."""
-        return Expected(self.trials, self.trials * plan.replications, at_most=True)
+        """All trials with all replications, and with one goal the best of them once more."""
+        again = plan.replications if len(self.goals) == 1 else 0
+        return Expected(self.trials, self.trials * plan.replications + again, at_most=True)
+
+    def warnings(self, plan: Plan) -> list[str]:
+        """A sampler that never gets beyond its first, random population."""
+        if self.sampler != "nsga-ii" or self.trials > POPULATION:
+            return []
+        return [
+            f"trials = {self.trials}: the first {POPULATION} trials of nsga-ii are random; it needs more, or choose the sampler tpe"
+        ]
 
     def chooses(self, axis: str) -> bool:
         """All axes."""
@@ -160,10 +171,17 @@ class Optimise(Question):
             return [f"No trial has {listed(list(self.require)) or goal}.", f"{work[0].upper()}{work[1:]}"]
         if len(self.goals) == 1:
             metric = next(iter(self.goals))
-            found = mean_of(plan.metrics[metric], defined(runner.samples([best[0]], plan.draws)[0], metric), CONFIDENCE)
-            first = f"The {goal}{under} was found at {best[0]}: {spread(found) if found else 'undefined'}."
-            note = "It is the best of those tried, and so looks a little better than it is."
-            return [first, f"{work[0].upper()}{work[1:]} {note}"]
+            path, fresh = plan.metrics[metric], range(plan.replications, 2 * plan.replications)
+            chosen, again = (
+                mean_of(path, defined(runner.samples([best[0]], draws)[0], metric), CONFIDENCE)
+                for draws in (plan.draws, fresh)
+            )
+            first = (
+                f"The {goal}{under} was found at {best[0]}: {spread(again) if again else 'undefined'} in "
+                f"{counted(plan.replications, 'fresh replication')}. In those that chose it, it was "
+                f"{number(chosen.mean) if chosen else 'undefined'}, which flatters it."
+            )
+            return [first, f"{work[0].upper()}{work[1:]}"]
         ends = [
             f"{metric} from {number(min(values))} to {number(max(values))}"
             for metric in self.goals
@@ -171,7 +189,7 @@ class Optimise(Question):
         ]
         are = f"{counted(len(records), 'point')} {'is' if len(records) == 1 else 'are'} best by {goal}{under}"
         first = f"{are}: none is beaten in all of these at once; {listed(ends)}."
-        return [first, f"{work[0].upper()}{work[1:]}"]
+        return [f"{first} Each is selected, and so looks a little better than it is.", f"{work[0].upper()}{work[1:]}"]
 
 
 class _Trial(NamedTuple):

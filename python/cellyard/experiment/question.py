@@ -28,6 +28,10 @@ class Question(ABC):
         """What ``axis`` cannot be called: columns of the table in which it stands beside what was found."""
         return ()
 
+    def warnings(self, plan: Plan) -> list[str]:
+        """Sentences about a question that is valid, but probably will not get the answer that it asks for."""
+        return []
+
     def chooses(self, axis: str) -> bool:
         """Whether it chooses the values of ``axis`` itself, so that a range of it needs no ``steps``."""
         return False

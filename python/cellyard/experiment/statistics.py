@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from statistics import NormalDist, fmean, stdev
 from typing import NamedTuple
 
 from cellyard.metric_path import Number
-from cellyard.paired import log_outside, student
+from cellyard.paired import log_beta, log_outside, student
 
 
 class Estimate(NamedTuple):
@@ -100,6 +100,41 @@ def share_interval(held: int, of: int, confidence: float) -> tuple[float, float]
     centre = (share + z * z / (2 * of)) / scale
     half = z / scale * math.sqrt(share * (1 - share) / of + z * z / (4 * of * of))
     return max(0.0, centre - half), min(1.0, centre + half)
+
+
+def exact_share_interval(held: int, of: int, confidence: float) -> tuple[float, float]:
+    """Interval of a share of which ``held`` of ``of`` trials were seen, from the binomial law itself (Clopper and Pearson, 1934).
+
+    It holds the true share with at least the stated confidence, whatever that share is.
+
+    >>> [round(end, 4) for end in exact_share_interval(0, 20, 0.95)], [round(end, 4) for end in exact_share_interval(3, 20, 0.95)]
+    ([0.0, 0.1684], [0.0321, 0.3789])
+    """
+    log_tail = math.log((1 - confidence) / 2)
+
+    def end(log_outside: Callable[[float], float]) -> float:
+        """The share at which the chance of so extreme a count is half of the error; ``log_outside`` rises with it."""
+        low, high = 0.0, 1.0
+        for _ in range(60):
+            middle = (low + high) / 2
+            low, high = (middle, high) if log_outside(middle) < log_tail else (low, middle)
+        return (low + high) / 2
+
+    least = end(lambda p: log_beta(p, 1 - p, held, of - held + 1)) if held else 0.0
+    most = 1 - end(lambda p: log_beta(p, 1 - p, of - held, held + 1)) if held < of else 1.0
+    return least, most
+
+
+def skewness(values: Sequence[float]) -> float:
+    """Third standardised moment of a sample, without the bias of a normal sample; 0 where all values are equal.
+
+    >>> round(skewness([0, 0, 0, 1]), 4)  # n^2 / ((n - 1)(n - 2)) m_3 / s^3 with n = 4, m_3 = 3/32, s = 1/2
+    2.0
+    """
+    n, mean, spread = len(values), fmean(values), stdev(values)
+    if n < 3 or spread == 0:
+        return 0.0
+    return n * sum(((value - mean) / spread) ** 3 for value in values) / ((n - 1) * (n - 2))
 
 
 #: Quantiles of Student's law, kept because a rule asks for the same ones again and again.
