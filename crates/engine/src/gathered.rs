@@ -9,6 +9,9 @@ pub const OF_DROP: f64 = 500.0;
 /// Bytes of a frame that is under way: in its NIC's feed, in the books of its ends, and as much again where a list has just grown.
 pub const OF_FRAME: f64 = 128.0;
 
+/// Bytes of a frame or RM cell in the reference engine, which keeps all frames of a run.
+pub const OF_KEPT_FRAME: f64 = 168.0;
+
 /// What has gathered so far and nobody has taken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Gathered {
@@ -18,6 +21,8 @@ pub struct Gathered {
     pub drops: u64,
     /// Runs of cells that wait in NICs or are on their way, and events.
     pub frames: u64,
+    /// Frames and RM cells since the beginning of a run of the reference engine, which keeps them all.
+    pub kept_frames: u64,
     /// Points and drops that were taken, for which no memory is needed here any more.
     pub drained: u64,
     /// The probe with the most points or drops, by its index in the scenario, and their number.
@@ -25,12 +30,13 @@ pub struct Gathered {
 }
 
 impl Gathered {
-    /// The memory of points, drops and frames.
-    pub fn parts(&self) -> [f64; 3] {
+    /// The memory of points, drops, frames under way and frames that are kept.
+    pub fn parts(&self) -> [f64; 4] {
         [
             self.points as f64 * OF_POINT,
             self.drops as f64 * OF_DROP,
             self.frames as f64 * OF_FRAME,
+            self.kept_frames as f64 * OF_KEPT_FRAME,
         ]
     }
 

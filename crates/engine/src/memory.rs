@@ -1,22 +1,21 @@
 //! The memory that a run can need, before it begins: an estimate, on the safe side, of what grows with sizes that a scenario states.
 //!
-//! Not in it are frames that wait in a NIC because they were sent again, what probes record without `interval`, and traces: they are
+//! Not in it are frames that wait in a NIC because they were sent again, RM cells that the reference engine keeps, what probes record
+//! without `interval`, and traces: they are
 //! counted as they come (`gathered.rs`), and a run whose count takes more than the limit is ended.
 
 use crate::aal5::cells_of_segment;
 use crate::build::Served;
 use crate::class::Class;
 use crate::flow::{Flow, FlowKind};
-use crate::gathered::{OF_DROP, OF_FRAME, OF_POINT, OF_TRANSFER};
+use crate::gathered::{OF_DROP, OF_FRAME, OF_KEPT_FRAME, OF_POINT, OF_TRANSFER};
 use crate::options::{Kernel, Options};
 use crate::results::RunResult;
 use crate::scenario::{Scenario, Threshold, Traffic};
 use crate::topology::Topology;
 use crate::units::CELL_BITS;
 
-/// Bytes of a frame in the twin, which keeps all frames of a run. An estimate on the safe side, like those below.
-const OF_TWIN_FRAME: f64 = 168.0;
-/// Bytes of a waiting cell in a queue that keeps cells, as its list has just grown.
+/// Bytes of a waiting cell in a queue that keeps cells, as its list has just grown. An estimate on the safe side, like those below.
 const OF_CELL: f64 = 96.0;
 /// Bytes of a point that is kept in a result.
 const OF_KEPT_POINT: f64 = 16.0;
@@ -55,7 +54,7 @@ pub fn need(scenario: &Scenario, topology: &Topology, options: &Options) -> Need
     let parts = [
         (
             if twin {
-                all_frames * OF_TWIN_FRAME
+                all_frames * OF_KEPT_FRAME
             } else {
                 frames * OF_FRAME
             },

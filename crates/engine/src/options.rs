@@ -55,6 +55,13 @@ pub struct Options {
     pub hold: Option<u64>,
 }
 
+impl Options {
+    /// Memory that what grows in a run may take, bytes; `None`: no limit.
+    pub(crate) fn room(&self) -> Option<u64> {
+        self.memory.map(|limit| limit.saturating_sub(self.taken))
+    }
+}
+
 /// Why a run ended without a result.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RunError {

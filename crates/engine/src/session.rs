@@ -69,7 +69,13 @@ impl<'a> Session<'a> {
             });
         }
         let engine = if options.kernel == Kernel::Twin {
-            Engine::Twin(Box::new(Twin::new(scenario, topology.clone(), replication)))
+            let room = options.room();
+            Engine::Twin(Box::new(Twin::new(
+                scenario,
+                topology.clone(),
+                replication,
+                room,
+            )))
         } else {
             Engine::Fast(Box::new(build(scenario, &topology, replication, options)?))
         };

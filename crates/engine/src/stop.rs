@@ -63,9 +63,14 @@ fn probe(gathered: Gathered, scenario: &Scenario) -> String {
 }
 
 fn grown(gathered: Gathered, limit: u64, scenario: &Scenario) -> RunError {
-    let [points, drops, frames] = gathered.parts();
-    let largest = points.max(drops).max(frames);
-    let cause = if largest == frames {
+    let [points, drops, frames, kept] = gathered.parts();
+    let largest = points.max(drops).max(frames).max(kept);
+    let cause = if largest == kept {
+        format!(
+            "{} frames and RM cells, which the reference engine keeps: a shorter run, or another kernel",
+            gathered.kept_frames
+        )
+    } else if largest == frames {
         format!(
             "{} frames that wait at hosts or are under way: a faster link, longer timers, smaller windows, or a shorter run",
             gathered.frames

@@ -88,16 +88,13 @@ pub fn build(
         stopped: None,
     };
     let links = scenario.links.len();
-    let room = options
-        .memory
-        .map(|limit| limit.saturating_sub(options.taken));
     Ok(Simulation::new(
         hosts,
         fabric,
         ports,
         [ahead.to_host, ahead.host_to_host, ahead.to_told],
         links,
-        room,
+        options.room(),
         options.hold,
     ))
 }

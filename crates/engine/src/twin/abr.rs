@@ -154,8 +154,7 @@ impl Twin<'_> {
                 let flow = self.topology.flow(vc, self.kind(flow).rm());
                 let frame = self.frames[flow.index()].len() as u32;
                 let payload = Payload::Rm(rm);
-                self.frames[flow.index()].push(Frame { cells: 1, payload });
-                self.outstanding[flow.index()].push(1);
+                self.keep(flow, Frame { cells: 1, payload });
                 self.count(flow).frames_sent += 1;
                 Cell {
                     flow,

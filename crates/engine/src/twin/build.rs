@@ -12,6 +12,7 @@ use super::stage::SwitchStage;
 use super::{Twin, Vc};
 use crate::abr::{Sites, terms};
 use crate::flow::FlowId;
+use crate::gathered::Gathered;
 use crate::rng::{Step, Stream};
 use crate::scenario::{Scenario, Timers};
 use crate::tally::{FlowTally, NicTally, Tally, VcTally};
@@ -78,11 +79,13 @@ impl Draws<'_> {
 }
 
 impl<'a> Twin<'a> {
-    /// Nothing has happened. `replication` draws what `scenario.ensemble` names; without it nothing of that is drawn.
+    /// Nothing has happened. `replication` draws what `scenario.ensemble` names; without it nothing of that is drawn. The frames of the run
+    /// may take `room` bytes.
     pub(crate) fn new(
         scenario: &'a Scenario,
         topology: Topology,
         replication: Option<u64>,
+        room: Option<u64>,
     ) -> Twin<'a> {
         let draws = Draws {
             scenario,
@@ -133,6 +136,8 @@ impl<'a> Twin<'a> {
             },
             scenario,
             topology,
+            room,
+            gathered: Gathered::default(),
             overdue: None,
         }
     }

@@ -19,6 +19,7 @@ mod stage;
 
 use crate::abr::Sites;
 use crate::flow::{FlowId, FlowKind};
+use crate::gathered::Gathered;
 use crate::host::traffic::End;
 use crate::port::drop::{DropRule, Policy};
 use crate::rng::Stream;
@@ -95,6 +96,9 @@ pub(crate) struct Twin<'a> {
     tie_offset: u64,
     tie_streams: Vec<Stream>,
     tally: Tally,
+    /// Bytes that the frames may take; `None`: any number.
+    room: Option<u64>,
+    gathered: Gathered,
     /// What has more waiting than could leave in the time that is told.
     overdue: Option<Overdue>,
 }
@@ -113,6 +117,11 @@ impl<'a> Twin<'a> {
             self.handle(event);
             if let Some(what) = self.overdue {
                 return Err(Stop::Overdue(what));
+            }
+            if let Some(room) = self.room
+                && self.gathered.bytes() > room as f64
+            {
+                return Err(Stop::Grown(self.gathered, room));
             }
         }
         Ok(self
@@ -197,11 +206,17 @@ impl<'a> Twin<'a> {
     /// A source hands over a frame.
     fn send(&mut self, flow: FlowId, sent: Frame) {
         let frame = self.frames[flow.index()].len() as u32;
-        self.frames[flow.index()].push(sent);
-        self.outstanding[flow.index()].push(sent.cells);
+        self.keep(flow, sent);
         if !self.enter_stage(flow, Way::Send, Level::Transport, frame) {
             self.send_through_host(flow, frame);
         }
+    }
+
+    /// Enters a frame, which gets the next number of its flow.
+    fn keep(&mut self, flow: FlowId, frame: Frame) {
+        self.frames[flow.index()].push(frame);
+        self.outstanding[flow.index()].push(frame.cells);
+        self.gathered.kept_frames += 1;
     }
 
     fn send_through_host(&mut self, flow: FlowId, frame: u32) {
