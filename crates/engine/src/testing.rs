@@ -1,5 +1,6 @@
 //! Parts of the engine that its own tests and benches reach for; not for use elsewhere.
 
+pub use crate::describe::cost::expected;
 pub use crate::event::{EventList, Kind};
 pub use crate::flow::{FlowId, FlowKind};
 pub use crate::host::tcp::{News, Receiver, Sender};

@@ -17,7 +17,7 @@ use crate::flow::FlowKind;
 use crate::memory;
 use crate::port::gate::{judges_each, smallest_refusal};
 use crate::processing::is_constant;
-use crate::scenario::{Observable, Probe, Scenario, Scheduler, TcpParams, Traffic, Vc};
+use crate::scenario::{AbrParams, Observable, Probe, Scenario, Scheduler, TcpParams, Traffic, Vc};
 use crate::topology::Topology;
 use crate::units::CELL_BITS;
 use rustc_hash::FxHashMap;
@@ -72,6 +72,9 @@ const EACH_ASKED_CELL: f64 = 10e-9;
 /// ABR VCs among whose cells it comes.
 const EACH_PACED_CELL: f64 = 60e-9;
 const EACH_PACED_CELL_BY_ROOT: f64 = 18e-9;
+
+/// For each RM cell beyond those among many cells of data: it comes alone, and with events of its own.
+const EACH_RM_CELL: f64 = 300e-9;
 
 /// What a VC asks for.
 #[derive(Clone, Copy, Default)]
@@ -128,7 +131,10 @@ pub fn expected(scenario: &Scenario, topology: &Topology) -> Expected {
         hops += there.path.len() + back.path.len();
         let of_data = demand.frames * share * demand.cells;
         let of_acks = acks * f64::from(ACK_CELLS);
-        if vc.abr.is_some() {
+        let mut rm_cells = 0.0;
+        if let Some(abr) = &vc.abr {
+            rm_cells = rm_cells_each_way(scenario, topology, index, abr, of_data + of_acks);
+            found.cpu_s += 2.0 * rm_cells * EACH_RM_CELL;
             let others = there.path.iter().map(|&link| abr_vcs[link]);
             let others = f64::from(others.max().unwrap_or(0));
             let each = EACH_PACED_CELL + EACH_PACED_CELL_BY_ROOT * others.sqrt();
@@ -142,8 +148,8 @@ pub fn expected(scenario: &Scenario, topology: &Topology) -> Expected {
         found.cpu_s += at_gates.sum::<f64>() * sent * demand.cells;
         let with = |other: f64| if both { other } else { 0.0 };
         for (path, cells) in [
-            (&there.path, of_data + with(of_acks)),
-            (&back.path, of_acks + with(of_data)),
+            (&there.path, of_data + with(of_acks) + rm_cells),
+            (&back.path, of_acks + with(of_data) + rm_cells),
         ] {
             let (mut slowest, mut stations) = (u64::MAX, 0);
             for &link in path {
@@ -173,6 +179,41 @@ pub fn expected(scenario: &Scenario, topology: &Topology) -> Expected {
     found.cpu_s += EACH_RUN + EACH_HOP * hops as f64 + EACH_COMPONENT * components as f64;
     found.cpu_s += EACH_POINT * memory::points(scenario);
     found
+}
+
+/// Least in-rate cells between two forward RM cells that go by time (model section 12, rule 3a), the RM cell itself included.
+const LEAST_BY_TIME: f64 = 3.0;
+
+/// RM cells of a VC in each direction, besides one among `Nrm` cells of data: the cells that answer RM cells are themselves among those
+/// after which the next forward RM cell is due. Each RM cell brings 2 / Nrm others, so that with Nrm = 2 they never end: then as many go
+/// round as cells of data have brought, each pair once per round trip, as fast as PCR and the links allow.
+fn rm_cells_each_way(
+    scenario: &Scenario,
+    topology: &Topology,
+    index: usize,
+    abr: &AbrParams,
+    data_cells: f64,
+) -> f64 {
+    let vc = &scenario.vcs[index];
+    let path = topology.data_path(index).iter();
+    let slowest = path.map(|&link| scenario.links[link].rate.0).min();
+    let most = abr.pcr.map_or(u64::MAX, |pcr| pcr.0);
+    let rate = most.min(slowest.unwrap_or(1)) as f64 / CELL_BITS as f64;
+    let from = vc.start.as_seconds();
+    let seconds = (scenario.duration.as_seconds() - from).max(0.0);
+    let most = rate * seconds;
+    if abr.nrm == 2 && data_cells > 0.0 {
+        let round = round_trip(scenario, topology, index, 1.0);
+        let going_round = data_cells.ceil();
+        return most.min(2.0 * going_round * seconds / round);
+    }
+    let by_time = abr.trm.as_seconds() * rate < LEAST_BY_TIME;
+    let cells = if by_time {
+        LEAST_BY_TIME
+    } else {
+        abr.nrm as f64
+    };
+    most.min(data_cells / (cells - 2.0).max(1.0))
 }
 
 /// Seconds that `probe` takes for each cell of the port that it is of, if it is of one.

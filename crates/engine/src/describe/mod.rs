@@ -1,6 +1,6 @@
 //! What a scenario amounts to before it runs: its ports, where cells can queue, how many there can be.
 
-mod cost;
+pub(crate) mod cost;
 mod notes;
 mod outline;
 

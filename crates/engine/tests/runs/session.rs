@@ -2,6 +2,7 @@
 
 use crate::common::build::{self, OC3};
 use cellyard_engine::scenario::*;
+use cellyard_engine::testing::{Topology, expected, run_tally};
 use cellyard_engine::units::{BitRate, Span, Time};
 use cellyard_engine::{Kernel, Options, RunError, Session, run};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -398,4 +399,65 @@ link = [{{ from = "a", to = "w", rate = "155.52 Mbps" }}, {{ from = "w", to = "b
     }
     let watched = net("1 s", &watch(r#""trace", of = "vc""#));
     assert!(run(&watched, None, &Options::default(), &NEVER).is_ok());
+}
+
+/// One ABR VC whose RM cells answer each other for ever: Nrm = 2.
+const ANSWERING: &str = r#"
+duration = "DURATION"
+host = [{ name = "a" }, { name = "b" }]
+link = [
+    { name = "there", from = "a", to = "b", rate = "10 Mbps", delay = "1 ms", duplex = false },
+    { name = "back", from = "b", to = "a", rate = "10 Mbps", delay = "1 ms", duplex = false },
+]
+vc = [{ from = "a", to = "b", class = "abr", stop = "10 ms", abr = { nrm = 2 }, traffic = { kind = "udp", datagram_size = "100 bytes", rate = "1 Mbps" } }]
+"#;
+
+#[test]
+fn a_twin_that_keeps_more_rm_cells_than_it_may_ends() {
+    let text = ANSWERING.replace("DURATION", "10 s");
+    let scenario = read_toml(&text, "", &[]).expect("it reads");
+    let options = |kernel| Options {
+        kernel,
+        memory: Some(2_000_000),
+        ..Options::default()
+    };
+    let found = run(&scenario, None, &options(Kernel::Twin), &NEVER).map(|result| result.totals);
+    let Err(RunError::Grown {
+        cause, need, limit, ..
+    }) = found
+    else {
+        panic!("{found:?}");
+    };
+    assert!(
+        cause.contains("RM cells, which the reference engine keeps"),
+        "{cause}"
+    );
+    assert!(limit < need && need < 2 * limit, "{need} of {limit} bytes");
+    assert!(run(&scenario, None, &options(Kernel::Auto), &NEVER).is_ok());
+}
+
+#[test]
+fn rm_cells_that_answer_each_other_are_foreseen() {
+    for (duration, pcr, nrm) in [
+        ("1 s", "10 Mbps", 2),
+        ("10 s", "10 Mbps", 2),
+        ("10 s", "1 Mbps", 2),
+        ("1 s", "10 Mbps", 4),
+        ("1 s", "10 Mbps", 32),
+    ] {
+        let abr = format!("abr = {{ nrm = {nrm}, pcr = \"{pcr}\" }}");
+        let text = ANSWERING.replace("DURATION", duration);
+        let text = text.replace("abr = { nrm = 2 }", &abr);
+        let scenario = read_toml(&text, "", &[]).expect("it reads");
+        let topology = Topology::new(&scenario).expect("it holds together");
+        let foreseen = expected(&scenario, &topology).cells;
+        let tally = run_tally(&scenario, None, Kernel::Auto, false).expect("it runs");
+        let sent = tally.link_cells.iter().sum::<u64>() as f64;
+        let ratio = foreseen / sent;
+        println!("{duration}, {pcr}, Nrm {nrm}: {foreseen} foreseen, {sent} sent");
+        assert!(
+            (0.25..4.0).contains(&ratio),
+            "{duration}, {pcr}, Nrm {nrm}: {ratio}"
+        );
+    }
 }
