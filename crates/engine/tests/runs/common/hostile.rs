@@ -305,8 +305,15 @@ fn is_cheap(net: &Scenario, topology: &Topology, duration: Span) -> bool {
                 line.min(window * trips)
             }
         };
-        // RM cells: at most as many again in each direction, and those out of rate.
-        transmissions += match vc.abr {
+        transmissions += match &vc.abr {
+            // With Nrm = 2 RM cells answer each other for ever, as fast as both end systems may send.
+            Some(abr) if abr.nrm == 2 => {
+                let pcr = abr
+                    .pcr
+                    .map_or(line, |pcr| pcr.0 as f64 * seconds / CELL_BITS as f64);
+                (2.0 * pcr.min(line) + 20.0 * seconds) * hops
+            }
+            // RM cells: at most as many again in each direction, and those out of rate.
             Some(_) => (3.0 * offered + 20.0 * seconds) * hops,
             None => offered * hops,
         };

@@ -1,6 +1,6 @@
 //! A campaign: case after case, each made from the seed and its number alone. Steered by the environment:
 //!
-//! * `FUZZ_SECONDS`: end after this long; without it and `FUZZ_CASES` the small form of the normal tests.
+//! * `FUZZ_SECONDS`: end after this long, also in the middle of a case, which is then not judged; without it and `FUZZ_CASES` the small form of the normal tests.
 //! * `FUZZ_CASES`: end after so many cases.
 //! * `FUZZ_SEED`: the seed, by default 1; `FUZZ_FROM`: number of the first case, by default 0.
 //! * `FUZZ_OUT`: folder for inputs that failed, by default the `tmp` of cargo's target folder.
@@ -38,6 +38,22 @@ const PROGRESS: u64 = 10;
 /// Set by the first campaign that fails; those that are to go on for a time end.
 static FAILED: AtomicBool = AtomicBool::new(false);
 
+/// Set when the time is over: runs under way end.
+static OVER: AtomicBool = AtomicBool::new(false);
+
+/// Whether runs of cases are to end.
+pub fn over() -> &'static AtomicBool {
+    &OVER
+}
+
+/// Ends all runs of cases after `time`.
+fn end_after(time: Duration) {
+    std::thread::spawn(move || {
+        std::thread::sleep(time);
+        OVER.store(true, Ordering::Relaxed);
+    });
+}
+
 fn number(name: &str) -> Option<u64> {
     let text = std::env::var(name).ok().filter(|text| !text.is_empty())?;
     Some(
@@ -69,6 +85,9 @@ pub fn run<I: Input>(
         number("FUZZ_FROM").unwrap_or(0),
     );
     let ends = seconds.map(Duration::from_secs);
+    if let Some(time) = ends {
+        end_after(time);
+    }
     let (began, cpu) = (Instant::now(), cpu_seconds());
     let mut counts = Counts::default();
     let mut slowest = (0.0, 0);
@@ -93,6 +112,9 @@ pub fn run<I: Input>(
         let start = cpu_seconds();
         let input = make(&mut Draws::of_case(seed, case));
         let found = catch_unwind(AssertUnwindSafe(|| check(&input)));
+        if OVER.load(Ordering::Relaxed) {
+            break;
+        }
         match found.unwrap_or_else(|_| Err("a panic: see above".to_string())) {
             Ok(Outcome::Accepted) => counts.accepted += 1,
             Ok(Outcome::Refused) => counts.refused += 1,

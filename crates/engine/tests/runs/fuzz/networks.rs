@@ -12,7 +12,6 @@ use cellyard_engine::units::Span;
 use cellyard_engine::{Kernel, Options, RunError, run};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
-use std::sync::atomic::AtomicBool;
 
 /// A network as it was drawn.
 struct Network(Case);
@@ -47,12 +46,7 @@ fn run_with(case: &Case, kernel: Kernel, digest: bool) -> Result<Made, String> {
         digest,
         ..Options::default()
     };
-    match run(
-        &case.scenario,
-        case.replication,
-        &options,
-        &AtomicBool::new(false),
-    ) {
+    match run(&case.scenario, case.replication, &options, campaign::over()) {
         Ok(result) => Ok(Made::Result(Box::new(result))),
         Err(RunError::Kernel { .. }) => Ok(Made::Nothing),
         Err(RunError::Scenario(error)) => Err(format!("the reader accepted it: {error}")),
@@ -138,6 +132,17 @@ fn hostile_networks_keep_every_invariant_or_are_refused() {
     if campaign::is_small() {
         assert!(counts.accepted > 500, "{counts:?}");
     }
+}
+
+/// End systems whose RM cells answer each other for ever (Nrm = 2) once made this case take minutes.
+#[test]
+fn a_hostile_network_with_rm_cells_that_answer_each_other_is_short() {
+    let strategy = random::cases(300);
+    let mut draws = Draws::of_case(20_261_124, 8_019);
+    let case = hostile(drawn(&strategy, &mut draws), &mut draws);
+    let tally = run_tally(&case.scenario, case.replication, Kernel::Auto, false).expect("it runs");
+    let cells: u64 = tally.link_cells.iter().sum();
+    assert!(cells < 200_000, "{cells}");
 }
 
 /// The hostile networks are worth their time only if much happens in them, at each end of the scales.
