@@ -65,9 +65,35 @@ const MOST_SYNTAX_ERRORS: usize = 5;
 /// Bytes behind the first syntax error that are searched for more of them.
 const SEARCHED: usize = 64 * 1024;
 
+/// Tables of a text, which take about 1 kB each while it is read.
+const MOST_TABLES: usize = 500_000;
+
+/// Where the first table too many begins. Braces in texts and comments count as tables, which matters for no text that could be run.
+fn one_table_too_many(text: &str) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let begins = |&(i, &byte): &(usize, &u8)| {
+        byte == b'{' || byte == b'[' && (i == 0 || bytes[i - 1] == b'\n')
+    };
+    let mut tables = bytes.iter().enumerate().filter(begins);
+    tables.nth(MOST_TABLES).map(|(i, _)| i)
+}
+
 /// Parses TOML text, which `file` names in problems: the first few errors of its syntax.
 pub fn from_toml(text: &str, file: &str) -> Result<Node, Vec<Problem>> {
     let lines = Lines::new(text);
+    if let Some(offset) = one_table_too_many(text) {
+        let place = lines.place(offset);
+        return Err(vec![Problem {
+            file: file.to_string(),
+            line: place.line as usize,
+            column: place.column as usize,
+            path: String::new(),
+            value: String::new(),
+            message: "too many tables".into(),
+            allowed: format!("at most {MOST_TABLES}; `count` makes many alike"),
+            suggestion: None,
+        }]);
+    }
     match DeTable::parse(text) {
         Ok(table) => Ok(Node {
             value: table_from(table.into_inner(), &lines),
@@ -192,6 +218,18 @@ mod tests {
             let lines = Lines::new(&text);
             let looked_at = (0..text.len()).map(|offset| lines.rest(offset).len());
             assert!(looked_at.max() < Some(STEP));
+        }
+    }
+
+    #[test]
+    fn a_text_of_very_many_tables_is_refused_before_it_is_read() {
+        for table in ["[[vc]]\nx=1\n", "{x=1},\n"] {
+            let text = table.repeat(MOST_TABLES);
+            assert_eq!(one_table_too_many(&text), None);
+            let found = from_toml(&(text.clone() + table), "").expect_err("too many");
+            let line = text.matches('\n').count() + 1;
+            assert_eq!((found.len(), found[0].line), (1, line));
+            assert_eq!(found[0].message, "too many tables");
         }
     }
 
