@@ -313,3 +313,8 @@ def test_bad_options_of_run(cli: Cli, lan: Path, options: list[str], expected: s
 )
 def test_unknown_names(cli: Cli, arguments: list[str], expected: str) -> None:
     refused(cli(*arguments), expected)
+
+
+def test_part_of_a_name_suggests_every_name_with_it(cli: Cli, lan: Path) -> None:
+    refused(cli("run", lan, "--set", "switch.west.ubr.drop=red"), "did you mean `atm-red`, `cell-red` or `packet-red`?")
+    refused(cli("components", "red"), "did you mean 'atm-red', 'cell-red' or 'packet-red'?")

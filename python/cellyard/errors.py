@@ -85,21 +85,30 @@ class ExperimentError(ProblemsError):
     """The description of an experiment that cannot be run."""
 
 
+def either(names: Sequence[str], quote: str) -> str:
+    """Quoted names as alternatives.
+
+    >>> print(either(["a", "b", "c"], "'"))
+    'a', 'b' or 'c'
+    """
+    *others, last = (f"{quote}{name}{quote}" for name in names)
+    return f"{', '.join(others)} or {last}" if others else last
+
+
 def unknown(kind: str, name: str, known: Iterable[str]) -> UsageError:
-    """The error for a name that does not exist, with the nearest one that does.
+    """The error for a name that does not exist, with the names that were probably meant.
 
     >>> print(unknown("study", "ubr-pluss", ["ubr-plus"]))
     study 'ubr-pluss' does not exist; did you mean 'ubr-plus'? There are: ubr-plus
-    >>> print(unknown("study", "ubr", ["abr-or-ubr", "ubr-plus"]))  # by its beginning rather than by what is within
-    study 'ubr' does not exist; did you mean 'ubr-plus'? There are: abr-or-ubr, ubr-plus
+    >>> print(unknown("study", "ubr", ["abr-or-ubr", "gfr", "ubr-plus"]))
+    study 'ubr' does not exist; did you mean 'abr-or-ubr' or 'ubr-plus'? There are: abr-or-ubr, gfr, ubr-plus
     """
-    from cellyard._engine import nearest
+    from cellyard._engine import near
 
     known, name = sorted(known), printable(str(name))
-    near = nearest(name, known) or min(
-        (k for k in known if name and name in k), key=lambda k: k.index(name), default=None
-    )
-    hint = f"; did you mean '{near}'?" if near else "."
+    within = min((k for k in known if name and name in k), key=lambda k: k.index(name), default=None)
+    meant = near(name, known) or ([within] if within else [])
+    hint = "; did you mean " + either(meant, "'") + "?" if meant else "."
     shown = name if len(name) <= 60 else name[:57] + "..."
     there = ", ".join(known[:MOST_NAMES]) + (f", ... ({len(known)})" if len(known) > MOST_NAMES else "")
     return UsageError(f"{kind} '{shown}' does not exist{hint} There are: {there or 'none'}")

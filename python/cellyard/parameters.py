@@ -12,7 +12,7 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import Any, TypeAlias
 
-from cellyard.errors import UsageError
+from cellyard.errors import UsageError, either
 from cellyard.terminal import printable
 from cellyard.values import toml
 
@@ -126,10 +126,10 @@ class Scenarios:
         keys = [key for key in every if _fits(key, steps)]
         keys = keys or [key for key in every if _fits(key[-len(steps) :], steps) and key[0] != "probe"]
         if not keys:
-            from cellyard._engine import nearest
+            from cellyard._engine import near
 
-            near = nearest(path, sorted({key[-1] for key in every} | {".".join(key) for key in every}))
-            hint = f"; did you mean `{near}`?" if near else ""
+            meant = near(path, sorted({key[-1] for key in every} | {".".join(key) for key in every}))
+            hint = f"; did you mean {either(meant, '`')}?" if meant else ""
             raise UsageError(
                 f"{option} {printable(path[:60])}: is no path of these scenarios{hint or '.'} {self.told()}{self._names()}"
             )

@@ -46,6 +46,6 @@ pub use describe::{
     outline,
 };
 pub use memory::beyond;
-pub use notation::nearest;
+pub use notation::near;
 pub use options::{Kernel, Options, RunError};
 pub use session::{Session, run};

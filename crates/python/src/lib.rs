@@ -255,10 +255,11 @@ fn results_schema() -> String {
     results::json_schema().to_string()
 }
 
-/// The one of `known` that `word` is most probably a misspelling of.
+/// Those of `known` that `word` probably stands for.
 #[pyfunction]
-fn nearest(word: &str, known: Vec<String>) -> Option<String> {
-    cellyard_engine::nearest(word, known.iter().map(String::as_str)).map(str::to_string)
+fn near(word: &str, known: Vec<String>) -> Vec<String> {
+    let found = cellyard_engine::near(word, known.iter().map(String::as_str));
+    found.into_iter().map(str::to_string).collect()
 }
 
 /// Private module of the package `cellyard`.
@@ -278,6 +279,6 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(registry_json, module)?)?;
     module.add_function(wrap_pyfunction!(json_schema, module)?)?;
     module.add_function(wrap_pyfunction!(results_schema, module)?)?;
-    module.add_function(wrap_pyfunction!(nearest, module)?)?;
+    module.add_function(wrap_pyfunction!(near, module)?)?;
     module.add_class::<batch::Batch>()
 }

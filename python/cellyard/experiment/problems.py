@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 
-from cellyard.errors import ExperimentError, Problem
+from cellyard.errors import ExperimentError, Problem, either
 from cellyard.scenario import SET
 from cellyard.terminal import printable
 from cellyard.values import toml
@@ -36,22 +36,24 @@ class Problems:
 
     def add(self, path: Path, value: Any, message: str, *, allowed: str = "", near: Iterable[str] = ()) -> None:
         """The value at ``path`` is wrong; the suggestion is the nearest of the names ``near``."""
-        from cellyard._engine import nearest
+        from cellyard._engine import near as names_near
 
         names = [printable(name) for name in near]
         # Of a value that is no text there is no name that is near; of an unknown key it is the key.
         word = printable(value if isinstance(value, str) else str(path[-1]) if path else "")
-        suggestion = nearest(word, names) if names and word else None
-        if suggestion is None and len(word) >= LEAST_PART:
-            suggestion = next((name for name in names if word in name), None)
+        meant = names_near(word, names) if names and word else []
+        if not meant and len(word) >= LEAST_PART:
+            meant = [name for name in names if word in name][:1]
+        suggestion = either(meant, "`").strip("`") if meant else None
         self._add(path, shown(value), message, allowed or ", ".join(names), suggestion)
 
     def unknown_field(self, path: Path, value: Any, fields: Iterable[str]) -> None:
         """The last word of ``path`` is no field here."""
-        from cellyard._engine import nearest
+        from cellyard._engine import near as names_near
 
         names = list(fields)
-        near = nearest(printable(str(path[-1])), names)
+        meant = names_near(printable(str(path[-1])), names)
+        near = either(meant, "`").strip("`") if meant else None
         self._add(path, shown(value), "is an unknown field", ", ".join(names), near)
 
     def of_scenario(self, path: Path, problem: Problem, value: Any = "") -> None:

@@ -6,4 +6,4 @@ pub(crate) mod show;
 pub(crate) mod units;
 pub(crate) mod words;
 
-pub use words::nearest;
+pub use words::near;

@@ -7,6 +7,9 @@ pub(crate) fn list<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     names.into_iter().collect::<Vec<_>>().join(", ")
 }
 
+/// Most names that are suggested for one word.
+const MOST_NEAR: usize = 5;
+
 /// Longest value or name in a message, in characters.
 const LONGEST: usize = 60;
 
@@ -26,28 +29,62 @@ pub(crate) fn shorten(text: &str) -> String {
     format!("{head}...{}", tail.iter().rev().collect::<String>())
 }
 
-/// The candidate that `word` is most probably a misspelling of, upper and lower case alike; the first in the alphabet of
-/// equally near ones. `None` when none is near, by edits and swaps of neighbours: a third of the longer word, at least one.
-pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+/// The candidates that `word` probably stands for, upper and lower case alike: those of which it is a whole part between dashes (`red` of
+/// `atm-red`), the nearest misspelt one, or the one with which it shares most of its beginning (`comparison`, `compare`). None when
+/// no candidate is near.
+pub fn near<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     let length = word.chars().count();
     if length > 64 {
-        return None;
+        return Vec::new();
     }
     let lower = word.to_lowercase();
-    candidates
-        .into_iter()
-        .map(|c| (osa_distance(&lower, &c.to_lowercase()), c))
+    let mut all: Vec<&str> = candidates.into_iter().collect();
+    all.sort_unstable();
+    all.dedup();
+    let has_part = |c: &&str| length > 1 && c.to_lowercase().split('-').any(|part| part == lower);
+    let parts: Vec<&str> = all.iter().copied().filter(has_part).collect();
+    if (1..=MOST_NEAR).contains(&parts.len()) && !all.contains(&word) {
+        return parts;
+    }
+    let distance = |c: &str| osa_distance(&lower, &c.to_lowercase());
+    let distances = all.iter().map(|&c| (distance(c), c));
+    let misspelt = distances
         .filter(|&(d, c)| d <= (length.max(c.chars().count()) / 3).max(1) && d < length)
-        .min()
-        .map(|(_, c)| c)
+        .min();
+    if let Some((_, found)) = misspelt {
+        return vec![found];
+    }
+    let shared = |c: &str| {
+        let letters = lower.chars().zip(c.chars());
+        letters.take_while(|(a, b)| a == b).count()
+    };
+    let beginnings = all.iter().map(|&c| (shared(c), c));
+    let most = beginnings
+        .filter(|&(n, c)| n >= 4 && 2 * n >= length.max(c.chars().count()))
+        .max_by_key(|&(n, c)| (n, std::cmp::Reverse(c)));
+    most.map(|(_, c)| c).into_iter().collect()
 }
 
-/// What [`nearest`] finds, in backticks and on one line: an override can have made a field of any name.
+/// The first of those that [`near`] finds.
+pub(crate) fn nearest<'a>(
+    word: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+) -> Option<&'a str> {
+    near(word, candidates).first().copied()
+}
+
+/// What [`near`] finds, in backticks and on one line: an override can have made a field of any name.
 pub(crate) fn meant<'a>(
     word: &str,
     candidates: impl IntoIterator<Item = &'a str>,
 ) -> Option<String> {
-    nearest(word, candidates).map(|n| format!("`{}`", n.chars().map(clean).collect::<String>()))
+    let clean_name = |n: &str| format!("`{}`", n.chars().map(clean).collect::<String>());
+    let names: Vec<String> = near(word, candidates).into_iter().map(clean_name).collect();
+    let (last, others) = names.split_last()?;
+    Some(match others {
+        [] => last.clone(),
+        _ => format!("{} or {last}", others.join(", ")),
+    })
 }
 
 #[cfg(test)]
@@ -63,6 +100,15 @@ mod tests {
         assert_eq!(nearest("threshold", names), None);
         assert_eq!(nearest("x", ["r", "z"]), None);
         assert_eq!(nearest("ab", ["ad", "ac"]), Some("ac"));
+    }
+
+    #[test]
+    fn a_part_of_names_suggests_all_of_them() {
+        let names = ["tail-drop", "packet-red", "epd", "atm-red", "cell-red"];
+        let all = Some("`atm-red`, `cell-red` or `packet-red`".to_string());
+        assert_eq!(meant("red", names), all);
+        assert_eq!(nearest("comparison", ["table", "compare"]), Some("compare"));
+        assert_eq!(nearest("compete", ["table", "compound-rate-of-all"]), None);
     }
 
     #[test]
