@@ -265,7 +265,8 @@ class Store(Reader, AbstractContextManager["Store"]):
 
         ``part`` is ``runs`` (their totals), ``vcs``, ``vc_ports`` (VCs at their ports), ``transfers`` (files of TCPs), ``back`` (data the
         other way), ``end_systems`` (of ABR), ``ports``, ``port_classes``, ``classes``, ``kept`` (numbers of runs of which only a part is
-        stored), ``scenarios``, ``series`` (a line for each point, in pandas its names as categories) or ``trace``. Names end in their
+        stored), ``scenarios``, ``parameters`` (what varies among them), ``series`` (a line for each point, in pandas its names as
+        categories) or ``trace``. Names end in their
         unit. Runs are chosen as by `runs`. Raises `UsageError` for anything else.
         """
         from cellyard.store import frames

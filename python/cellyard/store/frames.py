@@ -10,17 +10,19 @@ from typing import TYPE_CHECKING, Any
 from cellyard import tables
 from cellyard.errors import UsageError, unknown
 from cellyard.frame import of_points
+from cellyard.grid_columns import quantity
 from cellyard.identity import WHOLE
 from cellyard.numbers import numbers
+from cellyard.parameters import Scenarios
 from cellyard.results import Series
-from cellyard.store.contents import StoredRun, canonical, check, check_tables, columns, keeps, result, runs
+from cellyard.store.contents import StoredRun, canonical, check, check_tables, columns, keeps, result, runs, toml
 from cellyard.store.reader import Reader
 
 if TYPE_CHECKING:
     import polars as pl
 
 #: Tables of a store. Points take much room: they are made when they are asked for by name.
-PARTS = (*(part for part in tables.PARTS if part != "trace"), "kept", "scenarios", "series", "trace")
+PARTS = (*(part for part in tables.PARTS if part != "trace"), "kept", "scenarios", "parameters", "series", "trace")
 LARGE = ("series", "trace")
 
 LIBRARIES = ("polars", "pandas")
@@ -86,6 +88,9 @@ def records(store: Reader, part: str, runs: Iterable[StoredRun]) -> Iterator[dic
     if part == "scenarios":
         yield from _scenarios(store, runs)
         return
+    if part == "parameters":
+        yield from _parameters(store, runs)
+        return
     for run in runs:
         head = columns(store, run)
         if part == "kept":
@@ -112,6 +117,26 @@ def _points(store: Reader, runs: Iterable[StoredRun], library: str) -> Any:
                 some.append(series[name])
     found = of_points(heads, arrays, library)
     return _dated(found) if library == "polars" else found
+
+
+def _parameters(store: Reader, runs: Iterable[StoredRun]) -> Iterator[dict[str, Any]]:
+    """What varies among the scenarios: a line for each scenario and path, also where a scenario says nothing there."""
+    texts = {run.scenario: run for run in runs}
+    for run in texts.values():
+        check(store, run)
+    said = Scenarios({key: toml(store, key) for key in texts})
+    for path in said.varying():
+        for key, value in said.values(path, "path").items():
+            found = quantity(value) if value is not None else None
+            unit, number = found or (None, None)
+            yield {
+                "scenario": key.hex(),
+                "scenario_name": texts[key].name,
+                "path": path,
+                "value": value,
+                "number": None if number is None else float(number),
+                "unit": unit,
+            }
 
 
 def _scenarios(store: Reader, runs: Iterable[StoredRun]) -> Iterator[dict[str, Any]]:
