@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import itertools
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from cellyard.errors import ScenarioError, UsageError
 from cellyard.kinds import is_other
@@ -32,7 +34,7 @@ def expand(
     runs_per_point: int = 1,
 ) -> list[Point]:
     """Every combination of the values of ``grid``, each value once, checked; raises `UsageError` when there are too many."""
-    axes = [[(key, value) for value in dict.fromkeys(split_values(key, values))] for key, values in grid]
+    axes = [[(key, value) for value in dict.fromkeys(grid_values(key, values))] for key, values in grid]
     runs = runs_per_point
     for axis in axes:
         runs *= len(axis)
@@ -56,6 +58,37 @@ def expand(
             raise
         points.append(Point(dict(values), scenario))
     return points
+
+
+#: A range of whole numbers, as in `1..5`; the unit may stand behind it.
+_WHOLE = re.compile(r"(-?\d+)\s*\.\.\s*(-?\d+)\s*([A-Za-z]*)")
+
+
+def grid_values(path: str, text: str) -> list[str]:
+    """Values of ``path`` with ranges spelt out: ``1..5`` is every whole number, a table with `from` and `to` a range of an experiment.
+
+    >>> grid_values("vc.0.traffic.initial_window", "1..3, 8")
+    ['1', '2', '3', '8']
+    >>> grid_values("switch.west.ubr.buffer", '{ from = "500 cells", to = "4000 cells", steps = 4, scale = "log" }')
+    ['500 cells', '1000 cells', '2000 cells', '4000 cells']
+    """
+    return [value for part in split_values(path, text) for value in _spelt_out(path, part)]
+
+
+def _spelt_out(path: str, part: str) -> list[str]:
+    if found := _WHOLE.fullmatch(part):
+        first, last, unit = found.groups()
+        stated: Any = {"from": f"{first} {unit}".strip(), "to": f"{last} {unit}".strip()}
+        stated["steps"] = abs(int(last) - int(first)) + 1
+    elif part.startswith("{") and _is_toml(part):
+        stated = tomllib.loads(f"value = {part}")["value"]
+        if not {"from", "to"} <= stated.keys():
+            return [part]
+    else:
+        return [part]
+    from cellyard.experiment.reading import one_range
+
+    return [level.text for level in one_range(stated, f"--grid '{path}={part[:60]}'").each_step]
 
 
 def split_values(path: str, text: str) -> list[str]:

@@ -232,6 +232,15 @@ def _axis(entry: Any, place: int, problems: Problems) -> Axis | None:
     return Axis(paths, values, name, together, labels) if problems.count == before else None
 
 
+def one_range(stated: Any, where: str) -> Range:
+    """The range that a table states; ``where`` begins each message of the `ExperimentError` for what is wrong with it."""
+    problems = Problems(where)
+    found = _range(stated, Fields({"range": stated}, (), problems, ("range",)))
+    problems.complain()
+    assert found is not None
+    return found
+
+
 def _range(stated: Any, fields: Fields) -> Range | None:
     own = Fields(stated, fields.at("range"), fields.problems, ("from", "to", "steps", "scale", "whole"))
     if not isinstance(stated, Mapping):
