@@ -145,8 +145,8 @@ def test_files_of_several_runs_tell_in_how_many_they_were_complete(cli: Cli, tmp
 def test_a_long_table_of_files_says_how_many_it_leaves_out(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "files.toml").write_text(FILES.replace('name = "small",', 'name = "small", count = 42,'))
     *_, shown, left_out, _ = cli("run", "files.toml", "--replications", 2, "--out", "out").stdout.split("\n\n")
-    assert len(columns(shown)) == 40
-    assert left_out == "3 more files: --out DIR writes all of them to vcs.csv"
+    assert len(columns(shown)) == 20
+    assert left_out == "23 more files: --out DIR writes all of them to vcs.csv"
     written = (tmp_path / "out/vcs.csv").read_text().splitlines()
     column = written[0].split(",").index("file_size_bytes")
     assert sum(line.split(",")[column] != "" for line in written[1:]) == 2 * 43
@@ -185,14 +185,14 @@ def test_what_vcs_lost_stands_by_port_and_reason(cli: Cli, tmp_path: Path) -> No
     setting = ("--set", "duration=1 s", "--set", 'link.3.ubr={ buffer = "500 cells", drop = "tail-drop" }')
     *_, shown, _ = cli("run", hops, *setting, "--out", "out").stdout.split("\n\n")
     lost = columns(shown)
-    assert list(lost[0]) == ["vc", "port", "cells_dropped", "refused", "full"]  # nothing was lost for another reason
+    assert list(lost[0]) == ["vc", "port", "cells_dropped", "policy", "full"]  # nothing was lost for another reason
     records = list(csv.DictReader((tmp_path / "out/vc_ports.csv").open()))
     counts = {(r["vc"], r["port"]): (r["dropped_cells_policy"], r["dropped_cells_full"]) for r in records}
     assert all(record[f"dropped_cells_{reason}"] == "0" for record in records for reason in ("rest", "front", "link"))
-    found = {(line["vc"], line["port"]): (line["refused"], line["full"]) for line in lost}
+    found = {(line["vc"], line["port"]): (line["policy"], line["full"]) for line in lost}
     assert found == {place: dropped for place, dropped in counts.items() if dropped != ("0", "0")}
     assert {port for _, port in found} == {"west->mid", "mid->east"}
-    assert all(int(line["cells_dropped"]) == int(line["refused"]) + int(line["full"]) for line in lost)
+    assert all(int(line["cells_dropped"]) == int(line["policy"]) + int(line["full"]) for line in lost)
     totals = {vc["name"]: int(vc["cells_dropped"]) for vc in csv.DictReader((tmp_path / "out/vcs.csv").open())}
     assert [totals[line["vc"]] for line in lost] == sorted((totals[line["vc"]] for line in lost), reverse=True)
 
@@ -217,7 +217,7 @@ def test_losses_of_several_runs_are_means_by_vc_port_and_reason(cli: Cli, lan: P
     title, table_of_losses = shown.split("\n", 1)
     assert title == "data cells dropped, means of the runs:"
     lost = columns(table_of_losses)
-    assert list(lost[0]) == ["vc", "port", "cells_dropped", "refused"]
+    assert list(lost[0]) == ["vc", "port", "cells_dropped", "policy"]
     refused: dict[str, list[int]] = {}
     for record in csv.DictReader((tmp_path / "out/vc_ports.csv").open()):
         if record["port"] == "west->east":
@@ -226,11 +226,11 @@ def test_losses_of_several_runs_are_means_by_vc_port_and_reason(cli: Cli, lan: P
     for line in lost:
         assert len(set(refused[line["vc"]])) > 1
         assert (
-            float(line["refused"])
+            float(line["policy"])
             == float(line["cells_dropped"])
             == pytest.approx(sum(refused[line["vc"]]) / 3, abs=0.05)
         )
-    assert [float(line["refused"]) for line in lost] == sorted((float(line["refused"]) for line in lost), reverse=True)
+    assert [float(line["policy"]) for line in lost] == sorted((float(line["policy"]) for line in lost), reverse=True)
 
 
 def test_vcs_of_an_ensemble_are_told_with_medians_and_ranges(cli: Cli, lan: Path, tmp_path: Path) -> None:
@@ -269,8 +269,8 @@ def test_losses_of_a_grid_stand_by_point_and_port(cli: Cli, lan: Path, tmp_path:
         reasons = [int(record[f"dropped_cells_{reason}"]) for reason in ("policy", "full")]
         before = counts.setdefault(record["switch.west.ubr.drop"], [0, 0])
         counts[record["switch.west.ubr.drop"]] = [a + b for a, b in zip(before, reasons, strict=True)]
-    assert list(lost[0]) == ["switch.west.ubr.drop", "port", "cells_dropped", "refused", "full"]
-    assert {line["switch.west.ubr.drop"]: [int(line["refused"]), int(line["full"])] for line in lost} == counts
+    assert list(lost[0]) == ["switch.west.ubr.drop", "port", "cells_dropped", "policy", "full"]
+    assert {line["switch.west.ubr.drop"]: [int(line["policy"]), int(line["full"])] for line in lost} == counts
     assert counts["tail-drop"][0] == 0 < counts["epd"][0]
     # Those of a point are means where it has several runs.
     means = cli("run", lan, *grid[:2], "--replications", 2).stdout.split("\n\n")[-1]
@@ -317,3 +317,29 @@ def test_points_are_written_as_a_table_of_all_would_have_them() -> None:
         for time, value in zip(points["time_s"].tolist(), points["value"].tolist(), strict=True)
     ]
     assert "".join(series_pieces(runs)) == csv_text(expected)
+
+
+def test_files_without_end_are_shown_by_their_transfers(cli: Cli, lan: Path) -> None:
+    files = ("--set", "vc.*.traffic.file_size=10 kB", "--set", "vc.*.traffic.files=unlimited", "--set", "duration=1 s")
+    several = cli("run", lan, *files, "--replications", 2).stdout
+    assert "finished_transfers" in several
+    assert "complete" not in several and "file_goodput" not in several
+    assert "completed_ms" not in cli("run", lan, *files).stdout
+
+
+def test_a_grid_shows_components_by_their_names(cli: Cli, lan: Path) -> None:
+    grid = """switch.west.ubr.drop=epd,{ policy = "fba", z = 0.5 }"""
+    shown = cli("run", lan, "--grid", grid, "--set", "duration=100 ms").stdout
+    assert [line["switch.west.ubr.drop"] for line in columns(shown.split("\n\n")[1])] == ["epd", "fba"]
+    alike = """switch.west.ubr.drop={ policy = "fba", z = 0.5 },{ policy = "fba", z = 0.8 }"""
+    shown = cli("run", lan, "--grid", alike, "--set", "duration=100 ms", "--format", "json").stdout
+    assert [run["set"]["switch.west.ubr.drop"][-5:] for run in json.loads(shown)["runs"]] == ["0.5 }", "0.8 }"]
+
+
+def test_grid_values_may_be_ranges(cli: Cli, lan: Path) -> None:
+    grid = """switch.west.ubr.buffer={ from = "500 cells", to = "4000 cells", steps = 4, scale = "log" }"""
+    table = cli("run", lan, "--grid", grid, "--set", "duration=100 ms").stdout.split("\n\n")[1]
+    found = [line["switch.west.ubr.buffer"] for line in columns(table)]
+    assert found == ["500 cells", "1000 cells", "2000 cells", "4000 cells"]
+    wrong = cli("run", lan, "--grid", 'switch.west.ubr.buffer={ from = "5 cells", to = "2 cells" }')
+    assert wrong.returncode == 2 and "is not above `from`" in wrong.stderr

@@ -58,13 +58,10 @@ OF_SEVERAL = ("goodput_mbps", ON_THE_LINE, "cell_loss_ratio", "timeouts", "mean_
 MOST_VCS = 20
 
 #: Most lines of the table of files of several runs.
-MOST_FILES = 40
+MOST_FILES = 20
 
 #: Most lines of the table of what VCs lost.
 MOST_DROPS = 20
-
-#: Reasons of drops that tables name by what happened.
-REASONS = {"policy": "refused", "link": "lost"}
 
 
 def text(document: Mapping[str, Any], *, contracts: bool = False, fair_shares: bool = False) -> str:
@@ -80,6 +77,8 @@ def text(document: Mapping[str, Any], *, contracts: bool = False, fair_shares: b
         first = f"{runs[0]['name']}: {runs[0]['duration_s']:g} s simulated, {cost}"
         return "\n\n".join([first, *_measured(runs), _one(runs[0], contracts=contracts, fair_shares=fair_shares)])
     paths = list(runs[0].get("set", {}))
+    document = {**document, **{part: _with_labels(document[part], paths) for part in ("runs", "summary")}}
+    runs = document["runs"]
     ranged = document["replications"] is not None
     ranges = range_head(*(point["runs"] for point in document["summary"]))
     told = _told(runs[0], fair_shares=fair_shares)
@@ -103,6 +102,39 @@ def text(document: Mapping[str, Any], *, contracts: bool = False, fair_shares: b
         parts += _vcs_of_several(runs, ranges, contracts=contracts)
     parts += _files(runs, paths=paths, ranges=ranges if ranged else None)
     return "\n\n".join([*parts, *_drops(runs, paths)])
+
+
+def _with_labels(things: Sequence[Mapping[str, Any]], paths: Sequence[str]) -> Sequence[Mapping[str, Any]]:
+    """Runs or points whose values at ``paths`` are labels, as short as tells them apart."""
+    if not paths:
+        return things
+    labels = {path: _labels([str(thing["set"][path]) for thing in things]) for path in paths}
+    return [{**thing, "set": {path: labels[path][str(thing["set"][path])] for path in paths}} for thing in things]
+
+
+def _labels(values: Sequence[str]) -> Mapping[str, str]:
+    """A label for each value: of a component its name, where no two of the values have the same.
+
+    >>> _labels(['{ policy = "fba", z = 0.5 }', "epd"])
+    {'{ policy = "fba", z = 0.5 }': 'fba', 'epd': 'epd'}
+    >>> list(_labels(['{policy="fba", z=0.5}', '{policy="fba", z=0.8}']).values())
+    ['{policy="fba", z=0.5}', '{policy="fba", z=0.8}']
+    """
+    short = {value: _component(value) or value for value in values}
+    return short if len(set(short.values())) == len(short) else {value: value for value in values}
+
+
+def _component(value: str) -> str | None:
+    """The name of the component that a value of TOML is."""
+    if not value.startswith("{"):
+        return None
+    import tomllib
+
+    try:
+        fields = tomllib.loads(f"value = {value}")["value"]
+    except tomllib.TOMLDecodeError:
+        return None
+    return next((str(fields[tag]) for tag in ("policy", "kind", "what") if tag in fields), None)
 
 
 def _measured(runs: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -151,7 +183,12 @@ def _files(runs: Sequence[Mapping[str, Any]], *, paths: Sequence[str], ranges: s
             found.setdefault(json.dumps([*values, vc["name"]]), ([*values, vc["name"]], []))[1].append(vc)
     if not found:
         return []
-    told = _of_files([vc for _, files in found.values() for vc in files])
+    every = [vc for _, files in found.values() for vc in files]
+    told = _of_files(every)
+    # Files without end are never complete: of these the transfers say what was sent.
+    counted = ranges is not None and not (OF_TRANSFERS[0] in told and "completed_s" not in told)
+    if not counted:
+        told = [metric for metric in told if ranges is None or metric in OF_TRANSFERS]
     columns = [column for metric in told for column in ([_head(metric), ranges] if ranges else [_head(metric)])]
     rows = []
     for keys, files in found.values():
@@ -159,13 +196,13 @@ def _files(runs: Sequence[Mapping[str, Any]], *, paths: Sequence[str], ranges: s
             rows.append([*keys, *(_shown(metric, files[0][metric]) for metric in told)])
             continue
         complete = [file for file in files if file["completed_s"] is not None]
-        row = [*keys, f"{len(complete)} of {len(files)}"]
+        row = [*keys, *([f"{len(complete)} of {len(files)}"] if counted else [])]
         for metric in told:
             judged = files if metric in OF_TRANSFERS else complete
             numbers = [_shown(metric, file[metric]) for file in judged if file[metric] is not None]
             row += _summed_up(numbers, runs=len(files))
         rows.append(row)
-    shown = table([*paths, "vc", *(["complete"] if ranges else []), *columns], rows[:MOST_FILES], keys=len(paths) + 1)
+    shown = table([*paths, "vc", *(["complete"] if counted else []), *columns], rows[:MOST_FILES], keys=len(paths) + 1)
     more = len(rows) - MOST_FILES
     said = f"files, medians of the runs, {ranges}:\n" if ranges else ""
     return [said + shown, *([f"{more} more files: --out DIR writes all of them to vcs.csv"] if more > 0 else [])]
@@ -236,7 +273,7 @@ def _drops(runs: Sequence[Mapping[str, Any]], paths: Sequence[str]) -> list[str]
         [*keys, *(cell(n, is_count=True) for n in (sum(counts.values()), *map(counts.get, reasons)))]
         for keys, counts in places[:MOST_DROPS]
     ]
-    head = [*names, "cells_dropped", *(REASONS.get(reason, reason) for reason in reasons)]
+    head = [*names, "cells_dropped", *reasons]
     means = "data cells dropped, means of the runs:\n" if len(runs) > len(points) else ""
     left = places[MOST_DROPS:]
     lost = cell(sum(sum(counts.values()) for _, counts in left), is_count=True)
@@ -269,7 +306,7 @@ def _end_systems(vcs: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _ports(ports: Sequence[Mapping[str, Any]]) -> str:
-    reasons = [REASONS.get(reason, reason) for reason in ports[0]["dropped_cells"]]
+    reasons = list(ports[0]["dropped_cells"])
     # Beside the utilisation it tells what is sent in vain; of acknowledgements and single cells there is none.
     of_frames = ["efficiency"] if any(port["efficiency"] is not None for port in ports) else []
     head = ["port", "rate_mbps", "sent_cells", *reasons, "max_queue", "mean_queue", "utilisation", *of_frames]
@@ -304,10 +341,10 @@ def _has_file(vc: Mapping[str, Any]) -> bool:
 
 
 def _of_files(vcs: Sequence[Mapping[str, Any]]) -> Sequence[str]:
-    """What is told of the files of VCs."""
-    if not any(map(_has_file, vcs)):
-        return ()
-    return (*OF_FILES, *OF_TRANSFERS) if any(vc["finished_transfers"] > 1 for vc in vcs) else OF_FILES
+    """What is shown for the files of VCs: each metric of which one has a value."""
+    several = any(vc["finished_transfers"] > 1 for vc in vcs)
+    metrics = (*OF_FILES, *OF_TRANSFERS) if several else OF_FILES
+    return [metric for metric in metrics if any(_has_file(vc) and vc[metric] is not None for vc in vcs)]
 
 
 def _carries_frames(vc: Mapping[str, Any]) -> bool:
