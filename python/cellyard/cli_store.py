@@ -37,7 +37,7 @@ def add(group: Group) -> None:
 
     text = (
         "Ask in SQL. Tables: runs (totals), vcs, vc_ports, transfers, back, end_systems, ports, port_classes, classes, kept, "
-        "scenarios, series, trace. Needs the extra data."
+        "scenarios, parameters, series, trace. Needs the extra data."
     )
     example = "cellyard store query runs.sqlite 'SELECT avg(fairness) FROM runs'"
     query = group.command("query", "store_query", text, example)
