@@ -135,7 +135,8 @@ class Find(Question):
         low, _ = search.fresh_interval(found)
         (first, last), many = search.bracket(found), plan.replications
         shown = "" if low >= self.share else f", so {percent(self.share)} is not shown"
-        where_not = f"; with {search.label(found - 1)} it is {percent(search.share(found - 1))}" if found else ""
+        near = found - 1 in search.tried
+        where_not = f"; with {search.label(found - 1)} it is {percent(search.share(found - 1))}" if near else ""
         end = "" if found else f"; it is the end of {self.axis}, beyond which nothing was tried"
         between = f"The {many} replications place the border between {first} and {last}. " if first != last else ""
         return (
@@ -256,7 +257,7 @@ class Search:
             self.verdict = "held where checked"
             self.told = (
                 f"Assumed: once the requirement holds it holds for every {side} value; "
-                f"all {counted(len(self.tried), 'value')} tried agree."
+                f"none of the {counted(len(self.tried), 'value')} tried contradicts that."
             )
             return found
         self.verdict = "wrong"
