@@ -222,14 +222,21 @@ class Search:
         """The values, in the order of the axis, between which the replications place the border.
 
         One is the nearest before ``found`` whose share is below the one asked for, or the end of the axis. The other is the first from
-        ``found`` on that holds, as do all tried after it, with a share that is separated from that one's.
+        ``found`` on that holds, as does the next one tried, with a share that is separated from that one's.
         """
         before = next((place for place in range(found - 1, -1, -1) if self._tried_below(place)), 0)
         most = self._interval(self.share(before), CONFIDENCE)[1] if before < found else 0.0
         after = [place for place in sorted(self.tried) if place >= found]
-        fails = max((place for place in after if not self.holds(place)), default=found - 1)
-        after = [place for place in after if place > fails] or [self.size - 1]
-        beyond = next((place for place in after if self._interval(self.share(place), CONFIDENCE)[0] > most), after[-1])
+        beyond = next(
+            (
+                place
+                for place, following in zip(after, [*after[1:], after[-1]], strict=True)
+                if self.holds(place)
+                and self.holds(following)
+                and self._interval(self.share(place), CONFIDENCE)[0] > most
+            ),
+            after[-1],
+        )
         ends = self.label(before), self.label(beyond)
         return ends if self._find.want == "smallest" else (ends[1], ends[0])
 
