@@ -423,13 +423,13 @@ def test_every_table_is_named_where_tables_are_asked_for() -> None:
 
 
 def test_what_varies_among_scenarios_is_a_table(cli: Cli, lan: Path) -> None:
-    grid = ("--grid", "switch.west.ubr.drop=epd,fba", "--grid", "switch.west.ubr.buffer=1..2 cells")
+    grid = ("--grid", "switch.west.ubr.drop=epd,fba", "--grid", "switch.west.ubr.buffer=2..3 cells")
     assert cli("run", lan, *grid, "--set", "duration=10 ms", "--store", "runs.sqlite").returncode == 0
     sql = "SELECT path, value, number, unit, count(*) AS n FROM runs JOIN parameters USING (scenario) GROUP BY ALL ORDER BY ALL"
     (*rows,) = json.loads(cli("store", "query", "runs.sqlite", sql, "--format", "json").stdout)["rows"]
     assert rows == [
-        {"path": "switch.west.ubr.buffer", "value": "1 cells", "number": 1, "unit": "cells", "n": 2},
         {"path": "switch.west.ubr.buffer", "value": "2 cells", "number": 2, "unit": "cells", "n": 2},
+        {"path": "switch.west.ubr.buffer", "value": "3 cells", "number": 3, "unit": "cells", "n": 2},
         {"path": "switch.west.ubr.drop", "value": "epd", "number": None, "unit": None, "n": 2},
         {"path": "switch.west.ubr.drop", "value": "fba", "number": None, "unit": None, "n": 2},
     ]
