@@ -64,6 +64,8 @@ def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Make]:
     """Makes the study ``mine`` of two rows: with and without a VBR source; each call makes it anew."""
     monkeypatch.setattr(package, "__path__", [str(tmp_path)])
     monkeypatch.setattr(study_module, "FOLDER", tmp_path)
+    # Compiled modules are found again by second and size, so a file that is written twice in a second would be taken for the first one.
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
 
     def forget() -> None:
         for name in [name for name in sys.modules if name.startswith("cellyard.studies.mine")]:
