@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from cellyard import components
 from cellyard import experiment as ex
-from cellyard.errors import ExperimentError
+from cellyard.errors import ExperimentError, UsageError
 from cellyard.experiment import notes
 from cellyard.experiment.axes import TAGS
 from cellyard.experiment.design import Point
@@ -19,7 +19,7 @@ from cellyard.experiment.statistics import holm
 from cellyard.paired import log_outside
 from cellyard.scenario import Scenario
 from conftest import ROOT, Cli
-from test_experiment_right import BASE, by, comparison, drawn
+from test_experiment_right import BASE, by, comparison, drawn, hill, optimising
 
 
 def test_compare_knows_what_is_better_by_what_is_measured_and_not_by_its_name() -> None:
@@ -359,3 +359,46 @@ def test_variants_have_the_names_that_labels_give_them_in_tables_legends_and_con
         axis = ex.Axis("switch.west.ubr.drop", policies, labels=wrong)
         with pytest.raises(ExperimentError, match=told):
             ex.Experiment(name="wrong", base=BASE, axes=[axis], metrics=["efficiency"])
+
+
+def test_points_that_optimise_gave_up_stand_in_a_table_of_their_own() -> None:
+    outcome = optimising(goals={"efficiency": "highest"}, trials=40).run(runner=by(hill))
+    document = outcome.to_dict()
+    given_up, whole = document["given_up"], document["points"]
+    assert given_up and all(one["runs"] < 8 for one in given_up)
+    assert sorted({one["runs"] for one in whole}) == [8, 16]  # the best has as many fresh ones
+    assert len(given_up) + len(whole) == len(outcome.measured) <= 40
+    first = given_up[0]
+    expected = sum(hill(first, i)["efficiency"] for i in range(first["runs"])) / first["runs"]
+    assert first["efficiency"] == pytest.approx(expected)
+    assert (
+        "given_up"
+        not in optimising(goals={"efficiency": "highest"}, pruner="none", trials=9).run(runner=by(hill)).to_dict()
+    )
+
+
+def test_the_best_point_is_told_by_fresh_replications_and_what_it_no_longer_keeps_to() -> None:
+    """The noise of the 8 replications that choose adds 1, that of the fresh ones takes it away."""
+
+    def measure(at: Mapping[str, Any], i: int) -> Mapping[str, float]:
+        noise = drawn(at["r"], at["z"], i).gauss(0, 0.01)
+        return {"efficiency": (2.0 if i < 8 else 1.0) + noise, "fairness": 0.9 if i < 8 else 0.1}
+
+    goals, requirement = {"efficiency": "highest"}, ["fairness > 0.5"]
+    outcome = optimising(goals=goals, require=requirement, trials=10, pruner="none").run(runner=by(measure))
+    (best,) = outcome.to_dict()["best"]
+    assert (best["efficiency"], best["fairness"]) == (pytest.approx(1.0, abs=0.02), pytest.approx(0.1))
+    assert f": {best['efficiency']:.4g} [" in outcome.text
+    assert "In the fresh ones fairness > 0.5 does not hold." in outcome.text
+
+
+def test_optimise_warns_of_fewer_trials_than_the_first_random_population() -> None:
+    few, enough = (optimising(goals={"efficiency": "highest"}, sampler="nsga-ii", trials=n) for n in (50, 51))
+    (warning,) = few.notes
+    assert warning.startswith("trials = 50: the first 50 trials of nsga-ii are random")
+    assert enough.notes == []
+
+
+def test_a_store_is_asked_for_open_where_its_file_is_named() -> None:
+    with pytest.raises(UsageError, match=r"store = 'runs.sqlite': must be an open store, as cellyard.open_store"):
+        comparison().run(store="runs.sqlite")  # type: ignore[arg-type]

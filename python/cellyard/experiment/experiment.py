@@ -285,7 +285,23 @@ class Outcome:
         return [axis.name for axis in self.experiment.plan.axes]
 
     def points(self) -> list[dict[str, Any]]:
-        """A record for each point: its values, its runs, and of each metric the mean, its interval, and the range of the runs."""
+        """A record for each point: its values, its runs, and of each metric the mean, its interval, and the range of the runs.
+
+        Points that the question gave up before all their replications are left out; see `given_up`.
+        """
+        return [one for one in self._summed_up() if not self._is_given_up(one["runs"])]
+
+    def given_up(self) -> list[dict[str, Any]]:
+        """A record for each point that the question gave up before all its replications: its values, its runs, the means of these."""
+        metrics = self.experiment.plan.metrics
+        given_up = [one for one in self._summed_up() if self._is_given_up(one["runs"])]
+        return [{**one, **{metric: one[metric]["mean"] for metric in metrics}} for one in given_up]
+
+    def _is_given_up(self, runs: int) -> bool:
+        """Whether a point with so many runs was given up: unless it was interrupted, a question makes all replications of any other."""
+        return self.complete and runs < self.experiment.plan.replications
+
+    def _summed_up(self) -> list[dict[str, Any]]:
         found = []
         for values, kept in zip(self._columns(), self._begun.values(), strict=True):
             samples = [kept[number] for number in sorted(kept)]
@@ -324,6 +340,7 @@ class Outcome:
             "metrics": list(plan.metrics),
             "points": self.points(),
             **(answer.tables if answer else {}),
+            **({"given_up": given_up} if (given_up := self.given_up()) else {}),
             "runs": self.runs,
         }
 

@@ -96,7 +96,8 @@ class Optimise(Question):
         best = [trial for trial in study.best_trials if all(map(math.isfinite, trial.values))] if complete else []
         way = 1 if next(iter(self.goals.values())) == "lowest" else -1
         best.sort(key=lambda trial: (way * trial.values[0], trial.number))
-        records = [self._record(points[trial.number], plan, runner) for trial in _each_once(best, points)]
+        draws = self._fresh(plan) if len(self.goals) == 1 else plan.draws
+        records = [self._record(points[trial.number], draws, plan, runner) for trial in _each_once(best, points)]
         return Answer(
             self._told(records, plan, runner, [points[t.number] for t in best], complete, pruned),
             {"best": records},
@@ -147,8 +148,12 @@ class Optimise(Question):
                         still.append(one)
             open_trials = still
 
-    def _record(self, point: Point, plan: Plan, runner: Remembered) -> dict[str, Any]:
-        samples = runner.samples([point], plan.draws)[0]
+    def _fresh(self, plan: Plan) -> range:
+        """Replications that had no part in the choice of the best point of one goal."""
+        return range(plan.replications, 2 * plan.replications)
+
+    def _record(self, point: Point, draws: range, plan: Plan, runner: Remembered) -> dict[str, Any]:
+        samples = runner.samples([point], draws)[0]
         return {**point.told, **{metric: _means(samples)[metric] for metric in plan.metrics}}
 
     def _told(
@@ -171,15 +176,20 @@ class Optimise(Question):
             return [f"No trial has {listed(list(self.require)) or goal}.", f"{work[0].upper()}{work[1:]}"]
         if len(self.goals) == 1:
             metric = next(iter(self.goals))
-            path, fresh = plan.metrics[metric], range(plan.replications, 2 * plan.replications)
             chosen, again = (
-                mean_of(path, defined(runner.samples([best[0]], draws)[0], metric), CONFIDENCE)
-                for draws in (plan.draws, fresh)
+                mean_of(plan.metrics[metric], defined(runner.samples([best[0]], draws)[0], metric), CONFIDENCE)
+                for draws in (plan.draws, self._fresh(plan))
+            )
+            broken = [text for text in self.require if Condition(text).excess(records[0]) > 0]
+            lost = (
+                f" In the fresh ones {listed(broken)} {'does' if len(broken) == 1 else 'do'} not hold."
+                if broken
+                else ""
             )
             first = (
                 f"The {goal}{under} was found at {best[0]}: {spread(again) if again else 'undefined'} in "
                 f"{counted(plan.replications, 'fresh replication')}. In those that chose it, it was "
-                f"{number(chosen.mean) if chosen else 'undefined'}, which flatters it."
+                f"{number(chosen.mean) if chosen else 'undefined'}, which flatters it.{lost}"
             )
             return [first, f"{work[0].upper()}{work[1:]}"]
         ends = [
