@@ -585,6 +585,8 @@ class AtmRed(Component):
             so many cells that found nothing. Default: ``cell``.
         spacing: Whether p / (1 - c p) takes the place of p, c counting since the last mark, which spaces marks
             evenly. Default: ``false``.
+        spare_short_frames: Whether a mark passes frames of one or two cells by, as ACKs are, and discards the next
+            longer one, but for its first cell and its EOM. Default: ``false``.
     """
 
     TAG: ClassVar[Mapping[str, str]] = {"policy": "atm-red"}
@@ -596,6 +598,7 @@ class AtmRed(Component):
     segment_cells: str = "32 cells"
     average: Literal["cell", "frame", "idle"] = "cell"
     spacing: bool = False
+    spare_short_frames: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -249,6 +249,12 @@ pub(super) static DROP: &[Component] = &[
             SEGMENT,
             AVERAGE,
             SPACING,
+            parameter(
+                "spare_short_frames",
+                Kind::Bool,
+                Bool(false),
+                "Whether a mark passes frames of one or two cells by, as ACKs are, and discards the next longer one, but for its first cell and its EOM.",
+            ),
         ],
         ..PLAIN
     },

@@ -134,6 +134,8 @@ pub struct RedParams {
     pub average: RedAverage,
     /// Whether marks are spaced evenly.
     pub spacing: bool,
+    /// Whether a mark passes frames of one or two cells by; absent where no mark is kept for a later frame.
+    pub spare_short_frames: Option<bool>,
 }
 
 /// When the average queue of RED is brought up to date.

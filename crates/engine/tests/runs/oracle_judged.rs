@@ -221,6 +221,7 @@ fn cells_of_one_input_at_another_distance_do_not_go_with_those_before_them() {
         segment_cells: Some(1),
         average: RedAverage::Cell,
         spacing: false,
+        spare_short_frames: Some(false),
     });
     let traffic = |i: usize| {
         Traffic::Udp(UdpParams {
@@ -257,6 +258,7 @@ fn a_cell_that_comes_with_one_of_those_in_turns_is_no_sooner_than_that() {
         segment_cells: Some(1),
         average: RedAverage::Cell,
         spacing: false,
+        spare_short_frames: Some(false),
     });
     let traffic = |_| {
         Traffic::Udp(UdpParams {

@@ -39,7 +39,7 @@ fn everywhere(policy: impl Strategy<Value = DropPolicy>) -> impl Strategy<Value 
 }
 
 fn atm_red() -> impl Strategy<Value = DropPolicy> {
-    red::params(Some(9), true).prop_map(DropPolicy::AtmRed)
+    red::atm_red(Some(9))
 }
 
 fn cell_red() -> impl Strategy<Value = DropPolicy> {
@@ -115,6 +115,7 @@ fn the_average_queue_is_recorded() {
         segment_cells: Some(1),
         average: RedAverage::Cell,
         spacing: false,
+        spare_short_frames: None,
     };
     let cells = Traffic::Poisson {
         rate: BitRate(70_000_000),

@@ -112,6 +112,7 @@ fn red() -> RedParams {
         segment_cells: Some(12),
         average: RedAverage::Cell,
         spacing: false,
+        spare_short_frames: None,
     }
 }
 

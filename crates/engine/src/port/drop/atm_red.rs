@@ -32,6 +32,19 @@
 //! discarded); a marked EOM is accepted and the next frame discarded, as without its EOM a frame takes the next one with it; only where a frame is one cell is
 //! "the current cell" discarded. The EOM of a discarded frame is discarded. Where an EOM was lost, the first cell of another frame leads to accept-first.
 //! Limits: the frame that is discarded is another one than that of the marked cell, an ACK perhaps, where a VC carries both.
+//!
+//! `spare_short_frames` lets a mark pass frames of one or two cells by, as ACKs are, and discards the next longer one. At its first cell a switch
+//! cannot tell how long a frame is, so that cell is accepted, and the third one is discarded unless the second was an EOM:
+//!
+//! ```text
+//! accept-first,  m:   !e / A -> accept-second     e / A -> accept-first, m unchanged
+//! accept-second:      e / A -> accept-first, m unchanged     !e / D, m := 0 -> discard-rest
+//! discard-rest:       !e / D     e / A -> accept-first
+//! ```
+//!
+//! Source: the section asks for more than two bits for each VC and leaves open what they hold; this is one answer. An ACK has at most 80 bytes of headers,
+//! which with LLC/SNAP and AAL5 fill two cells. Limits: of each discarded frame two cells are sent, the first and the EOM, without which the next frame
+//! would be lost too; nothing is discarded of a VC that sends short frames alone.
 
 use super::red::Red;
 use super::{Arriving, Decision, DropRule, Needs, QueueView};
@@ -48,6 +61,10 @@ enum State {
     AcceptCell,
     /// The frame goes on and is discarded.
     DiscardCell,
+    /// The mark is on, and the second cell of the frame is to come.
+    AcceptSecond,
+    /// The frame goes on and is discarded but for its EOM.
+    DiscardRest,
 }
 
 /// The bits of one VC.
@@ -59,19 +76,26 @@ struct Bits {
 }
 
 impl Bits {
+    /// Whether the next cell is decided on: while the mark is off, unless its frame is being discarded.
+    #[inline(always)]
+    fn decides(&self) -> bool {
+        !self.mark && matches!(self.state, State::AcceptFirst | State::AcceptCell)
+    }
+
     /// A cell arrives, the mark being what it is: whether it is discarded.
     #[inline(always)]
-    fn step(&mut self, eom: bool) -> bool {
-        let discards = match self.state {
-            State::AcceptFirst => std::mem::take(&mut self.mark),
-            State::AcceptCell => false,
-            State::DiscardCell => true,
+    fn step(&mut self, eom: bool, spares_short: bool) -> bool {
+        let (discards, next) = match self.state {
+            State::AcceptFirst if self.mark && spares_short => (false, State::AcceptSecond),
+            State::AcceptFirst if self.mark => (true, State::DiscardCell),
+            State::AcceptFirst | State::AcceptCell => (false, State::AcceptCell),
+            State::AcceptSecond => (!eom, State::DiscardRest),
+            State::DiscardCell => (true, State::DiscardCell),
+            State::DiscardRest => (!eom, State::DiscardRest),
         };
-        self.state = match (eom, discards) {
-            (true, _) => State::AcceptFirst,
-            (false, false) => State::AcceptCell,
-            (false, true) => State::DiscardCell,
-        };
+        // While a frame is discarded the mark is off.
+        self.mark &= !discards;
+        self.state = if eom { State::AcceptFirst } else { next };
         discards
     }
 }
@@ -80,6 +104,7 @@ impl Bits {
 #[derive(Clone, Debug)]
 pub struct AtmRed {
     red: Red,
+    spares_short: bool,
     /// By local number.
     vcs: Vec<Bits>,
 }
@@ -89,6 +114,7 @@ impl AtmRed {
     pub fn new(params: &RedParams, buffer: Option<u64>, flows: usize) -> AtmRed {
         AtmRed {
             red: Red::new(params, buffer),
+            spares_short: params.spare_short_frames == Some(true),
             vcs: vec![Bits::default(); flows],
         }
     }
@@ -106,11 +132,11 @@ impl DropRule for AtmRed {
         if cell.begins {
             bits.state = State::AcceptFirst;
         }
-        if !bits.mark && bits.state != State::DiscardCell {
+        if bits.decides() {
             let p = self.red.probability();
             bits.mark = self.red.marks(p, cell.draws);
         }
-        Decision::refuse_if(bits.step(cell.eom))
+        Decision::refuse_if(bits.step(cell.eom, self.spares_short))
     }
 
     fn average(&self) -> Option<f64> {
@@ -149,7 +175,29 @@ mod tests {
             (DiscardCell, false, true, true, AcceptFirst, false),
         ] {
             let mut vc = bits(state, m);
-            assert_eq!(vc.step(e), discarded, "{state:?} m {m} e {e}");
+            assert_eq!(vc.step(e, false), discarded, "{state:?} m {m} e {e}");
+            assert_eq!(vc, bits(next, mark), "{state:?} m {m} e {e}");
+        }
+    }
+
+    #[test]
+    fn the_state_machine_that_spares_short_frames() {
+        use State::{AcceptCell, AcceptFirst, AcceptSecond, DiscardRest};
+        // State, m, e: discarded, next state, m.
+        for (state, m, e, discarded, next, mark) in [
+            (AcceptFirst, false, false, false, AcceptCell, false),
+            (AcceptFirst, false, true, false, AcceptFirst, false),
+            (AcceptFirst, true, false, false, AcceptSecond, true),
+            (AcceptFirst, true, true, false, AcceptFirst, true),
+            (AcceptCell, true, false, false, AcceptCell, true),
+            (AcceptCell, true, true, false, AcceptFirst, true),
+            (AcceptSecond, true, true, false, AcceptFirst, true),
+            (AcceptSecond, true, false, true, DiscardRest, false),
+            (DiscardRest, false, false, true, DiscardRest, false),
+            (DiscardRest, false, true, false, AcceptFirst, false),
+        ] {
+            let mut vc = bits(state, m);
+            assert_eq!(vc.step(e, true), discarded, "{state:?} m {m} e {e}");
             assert_eq!(vc, bits(next, mark), "{state:?} m {m} e {e}");
         }
     }
@@ -157,7 +205,20 @@ mod tests {
     /// What becomes of cells of a VC while p is 1 (`!`) or 0: `.` is a first cell, `-` one in the middle, `e` an EOM, `1` a frame of one cell. The answer
     /// has A and D.
     fn fates(cells: &str) -> String {
-        let mut policy = AtmRed::new(&red(1, 1), Some(40), 2);
+        fates_under(&red(1, 1), cells)
+    }
+
+    /// As `fates`, short frames being spared.
+    fn spared(cells: &str) -> String {
+        let params = RedParams {
+            spare_short_frames: Some(true),
+            ..red(1, 1)
+        };
+        fates_under(&params, cells)
+    }
+
+    fn fates_under(params: &RedParams, cells: &str) -> String {
+        let mut policy = AtmRed::new(params, Some(40), 2);
         let mut chars = cells.chars().peekable();
         let mut fates = String::new();
         while let Some(kind) = chars.next() {
@@ -220,6 +281,33 @@ mod tests {
         assert_eq!(fates(".--.-e"), "AAAAAA");
         assert_eq!(fates(".!--.-e"), "DDDAAA");
         assert_eq!(fates(".--!.-e.-e"), "AAADDDAAA");
+    }
+
+    #[test]
+    fn a_mark_on_data_costs_the_next_data_and_no_ack_where_short_frames_are_spared() {
+        // Data of four cells, ACKs of one and two, data: two bits discard the first ACK.
+        assert_eq!(fates(".-!-e1.e.--e.--e"), "AAAADAAAAAAAAAA");
+        assert_eq!(spared(".-!-e1.e.--e.--e"), "AAAAAAAADDAAAAA");
+        // Two cells of what is discarded go on.
+        assert_eq!(spared(".-!-e.----e.e"), "AAAAADDDDAAA");
+        assert_eq!(spared(".!--e.--e"), "ADDAAAAA");
+    }
+
+    #[test]
+    fn a_mark_on_an_ack_waits_for_data_where_short_frames_are_spared() {
+        assert_eq!(spared("1!.e.e.--e.e"), "AAAAAADDAAA");
+        assert_eq!(spared(".e!1.--e"), "AAAADDA");
+    }
+
+    #[test]
+    fn what_is_discarded_decides_nothing_where_short_frames_are_spared() {
+        assert_eq!(spared(".!-!-!e!.--e"), "ADDAAAAA");
+    }
+
+    #[test]
+    fn without_its_eom_a_spared_or_discarded_frame_ends_where_another_begins() {
+        assert_eq!(spared(".!.e.--e"), "AAAADDA");
+        assert_eq!(spared(".!--.-e"), "ADDAAA");
     }
 
     #[test]

@@ -90,6 +90,7 @@ pub fn red(num: u64, den: u64) -> RedParams {
         segment_cells: Some(8),
         average: RedAverage::Cell,
         spacing: false,
+        spare_short_frames: None,
     }
 }
 

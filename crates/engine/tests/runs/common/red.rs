@@ -35,14 +35,25 @@ pub fn params(buffer: Option<u64>, per_cell: bool) -> impl Strategy<Value = RedP
             segment_cells: per_cell.then_some(segment),
             average,
             spacing,
+            spare_short_frames: None,
         },
     )
+}
+
+/// ATM-RED that spares short frames or not.
+pub fn atm_red(buffer: Option<u64>) -> impl Strategy<Value = DropPolicy> {
+    (params(buffer, true), any::<bool>()).prop_map(|(params, spares)| {
+        DropPolicy::AtmRed(RedParams {
+            spare_short_frames: Some(spares),
+            ..params
+        })
+    })
 }
 
 /// Any of the three.
 pub fn policy(buffer: Option<u64>) -> impl Strategy<Value = DropPolicy> {
     prop_oneof![
-        2 => params(buffer, true).prop_map(DropPolicy::AtmRed),
+        2 => atm_red(buffer),
         1 => params(buffer, true).prop_map(DropPolicy::CellRed),
         1 => params(buffer, false).prop_map(DropPolicy::PacketRed),
     ]

@@ -109,6 +109,7 @@ const WORDS: &[&str] = &[
     "segment_cells",
     "average",
     "spacing",
+    "spare_short_frames",
     "low",
     "export_tag",
     "threshold",
