@@ -103,6 +103,7 @@ DOCUMENT: dict[str, Any] = {
     "bottleneck_cells": 10**6,
     "timing": {"cpu_seconds": 1.0},
     "answer": [],
+    "evidence": [],
     "summary": {},
     "claims": [],
 }
@@ -131,7 +132,7 @@ def leads(shown: Page) -> tuple[list[str], list[str]]:
 
 
 def test_the_page_has_every_section_and_links_to_each(shown: Page, folder: Path) -> None:
-    titles = ["Answer", "Agreement", "Claims", "Figures", *(f"Table {name}" for name in TABLES)]
+    titles = ["Answer", "Agreement", "Behind the answer", "Claims", "Figures", *(f"Table {name}" for name in TABLES)]
     titles += ["Not matched", "Assumed", "Shared values"]
     assert shown.text("h2") == titles == shown.text("a")[: len(titles)]
     assert shown.text("h1") == [STUDY.title]
@@ -319,7 +320,12 @@ def test_the_summary_tells_the_same_in_markdown(folder: Path, document: dict[str
     assert text.count("- **") == len(document["claims"]) + len(STUDY.info["assumed"])
     headings = re.findall("^## (.*)$", text, re.M)
     titles = [*(f"Table {name}" for name in TABLES), "Not matched", "Assumed"]
-    assert headings == ["Answer", "Agreement", "Claims", "Figures", *titles]
+    assert headings == ["Answer", "Agreement", "Behind the answer", "Claims", "Figures", *titles]
+    behind = text.split("## Behind the answer")[1].split("## Claims")[0]
+    assert [line.split(" | ")[1] for line in behind.splitlines() if line.startswith("| ")][2:] == [
+        one["what"] for one in document["evidence"]
+    ]
+    assert behind.count("not known") == len(document["evidence"]) > 10  # of one replication
     images = re.findall(r"^!\[.+\]\((.+)\)$", text, re.M)
     assert images == [f"{name}.png" for name in FIGURES] and all((folder / name).is_file() for name in images)
     for name in TABLES:
@@ -434,7 +440,14 @@ def hostile(tmp_path: Path) -> Study:
 def results_of(study: Study) -> tuple[Rows, dict[str, Any]]:
     """One row far from what was published, and a document with a claim."""
     rows = Rows(replace(one, simulated={"efficiency": 0.5}, ranges={"efficiency": (0.4, 0.6)}) for one in select(study))
-    whole = {"rows": 1, "mean_abs_error": 0.4, "rank_correlation": None, "inside_range": 0, "expected_inside": 0.5}
+    whole = {
+        "rows": 1,
+        "mean_abs_error": 0.4,
+        "error_margin": None,
+        "rank_correlation": None,
+        "inside_range": 0,
+        "expected_inside": 0.5,
+    }
     document = {
         **DOCUMENT,
         "summary": {f"m {EVIL}": {**whole, "groups": [{"table": f"g {EVIL}", **whole}]}},
@@ -480,7 +493,7 @@ def test_no_text_of_a_study_becomes_markup_in_the_summary(hostile: Study) -> Non
     escaped = r"""&lt;/td&gt;&lt;/p&gt;"&gt;&lt;i id="claims"&gt;'\|\`\*\_&amp;amp;"""
     assert f"- **refuted**: claim {escaped}\n  evidence {escaped}.\n" in text
     tables = [line for line in text.splitlines() if line.startswith("|")]
-    assert sorted(len(re.findall(r"(?<!\\)\|", line)) for line in tables) == 3 * [5] + 3 * [7] + 4 * [8]
+    assert sorted(len(re.findall(r"(?<!\\)\|", line)) for line in tables) == 3 * [5] + 3 * [7] + 4 * [9]
 
 
 def test_an_assumption_without_alternatives_names_none_in_the_summary(hostile: Study) -> None:

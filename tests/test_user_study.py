@@ -202,6 +202,10 @@ def appended(name: str, text: str) -> Callable[[Path], object]:
         (replaced("scenario.py", "mss=f", "ms=f"), r"scenario.py:\d+: TypeError: .*'ms'"),
         (replaced("scenario.py", "return cy.Scenario(", "return dict("), "gives dict, not a cellyard.Scenario"),
         (replaced("scenario.py", '"20 us"', '"20"'), "ten-tcps, table 1, discard = tail-drop, .* has no unit"),
+        (
+            replaced("study.toml", "[citation]", "replications = 0\n[citation]"),
+            "replications = 0 must be a whole number from 1 to",
+        ),
         (replaced("study.toml", "year = 1995\n", ""), r"study.toml: \[citation\]: year is missing"),
         (replaced("study.toml", 'name = "ten-tcps"', 'name = "ten/tcps"'), "study.toml: name = 'ten/tcps' names files"),
         (replaced("study.toml", 'name = "ten-tcps"', 'name = "ubr-plus"'), "is that of a study of Cellyard"),

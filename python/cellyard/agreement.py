@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+import random
 from collections.abc import Sequence
 from typing import Any
 
+from cellyard.paired import CONFIDENCE, FEWEST, student
 from cellyard.ranges import share_inside
 from cellyard.rows import Row, Rows
 from cellyard.study import Study
@@ -21,7 +23,7 @@ def summary(study: Study, rows: Rows) -> dict[str, dict[str, Any]]:
     beside = [name for name, table in study.tables.items() if table.beside and rows.where(table=name)]
     without = {"without_tables": beside} if beside else {}
     for metric in metrics:
-        whole = agreement(Rows(row for row in rows if row.table not in beside), metric)
+        whole = agreement(Rows(row for row in rows if row.table not in beside), metric, study.centre)
         if whole["rows"]:
             found[metric] = {**whole, **without, "groups": _groups(study, rows, metric)}
     return found
@@ -49,17 +51,21 @@ def _groups(study: Study, rows: Rows, metric: str) -> list[dict[str, Any]]:
     groups = []
     for key in keys:
         chosen = dict(key)
-        judged = agreement(Rows(row for row in rows if row.matches(chosen)), metric)
+        judged = agreement(Rows(row for row in rows if row.matches(chosen)), metric, study.centre)
         if judged["rows"]:
             groups.append({**chosen, **judged})
     return groups
 
 
-def agreement(rows: Rows, metric: str) -> dict[str, Any]:
-    """How well a metric agrees with its published values.
+#: How often replications are drawn anew for the margin of an error.
+RESAMPLES = 200
 
-    Mean absolute error in the metric's own unit, Spearman's rank correlation (``None`` for fewer than three
-    rows or constant values), how many published values lie inside the ensemble's range, and how many would if each were one
+
+def agreement(rows: Rows, metric: str, centre: str = "median") -> dict[str, Any]:
+    """How well a metric agrees with its published values; ``centre`` is that of the study (`Study.centre`).
+
+    Mean absolute error in the metric's own unit with its margin (`error_margin`), Spearman's rank correlation (``None`` for fewer than
+    three rows or constant values), how many published values lie inside the ensemble's range, and how many would if each were one
     more draw of its row (`cellyard.ranges.share_inside`); the last two are ``None`` without replications.
     """
     judged = [
@@ -76,10 +82,39 @@ def agreement(rows: Rows, metric: str) -> dict[str, Any]:
     return {
         "rows": len(judged),
         "mean_abs_error": sum(errors) / len(errors) if errors else None,
+        "error_margin": error_margin(judged, metric, centre),
         "rank_correlation": rank_correlation(simulated, published),
         "inside_range": sum(inside_range(row, metric) for row in ranged) if ranged else None,
         "expected_inside": round(sum(share_inside(row.runs) for row in ranged), 6) if ranged else None,
     }
+
+
+def error_margin(rows: Sequence[Row], metric: str, centre: str) -> float | None:
+    """Half the width of the 95 % interval that the replications leave for the mean absolute error of these rows.
+
+    Student's quantile times the deviation of the error over `RESAMPLES` draws with replacement from the replications (bootstrap), the
+    same ones for all rows, which share their random numbers. It says what other seeds would give, not what another published run would.
+    ``None`` for fewer than `FEWEST` replications.
+    """
+    import numpy as np
+
+    samples = [row.samples.get(metric, ()) for row in rows]
+    replications = min(map(len, samples), default=0)
+    if replications < FEWEST:
+        return None
+    draw = random.Random(1)
+    chosen = np.array([draw.choices(range(replications), k=replications) for _ in range(RESAMPLES)])
+    errors = np.zeros(RESAMPLES)
+    for row, values in zip(rows, samples, strict=True):
+        drawn = np.array([math.nan if one is None else one for one in values], float)[chosen]
+        if np.isnan(drawn).any():
+            drawn = np.where(np.isnan(drawn).all(axis=1, keepdims=True), row.simulated[metric], drawn)
+            centres = (np.nanmean if centre == "mean" else np.nanmedian)(drawn, axis=1)
+        else:
+            centres = (np.mean if centre == "mean" else np.median)(drawn, axis=1)
+        errors += abs(centres - float(row.published[metric] or 0))
+    deviation = float(errors.std(ddof=1)) / len(rows) * math.sqrt(replications / (replications - 1))
+    return student((1 + CONFIDENCE) / 2, replications - 1) * deviation
 
 
 def inside_range(row: Row, metric: str) -> bool:

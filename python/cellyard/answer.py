@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import mean
+from statistics import NormalDist, mean
 from typing import Any
 
 from cellyard.agreement import agreement, told_metrics
 from cellyard.errors import UsageError
-from cellyard.ranges import share_inside
+from cellyard.paired import CONFIDENCE, Difference
 from cellyard.rows import Row, Rows
+from cellyard.separation import Candidates, Evidence, Told, candidates
 from cellyard.study import Study
 from cellyard.text import range_name
 
@@ -24,7 +25,7 @@ class Sentence:
     """What is said of the rows of some tables; part by part where these are told apart by the parameters ``parts``."""
 
     tables: tuple[str, ...]
-    tell: Callable[[Rows], str]
+    tell: Callable[[Rows], str | Told]
     parts: tuple[str, ...] = ()
 
     def whole(self, study: Study, rows: Rows) -> Rows:
@@ -39,8 +40,8 @@ class Sentence:
         return Rows(row for row in chosen if run[part(row)] == needed[part(row)])
 
 
-def sentence(*tables: str, parts: Sequence[str] = ()) -> Callable[[Callable[[Rows], str]], Sentence]:
-    """Decorator that makes a function of rows a `Sentence`.
+def sentence(*tables: str, parts: Sequence[str] = ()) -> Callable[[Callable[[Rows], str | Told]], Sentence]:
+    """Decorator that makes a function of rows a `Sentence`; what it gives as `Told` has the numbers behind it.
 
     It is told when all of ``tables`` were run whole. With ``parts`` it tells of each of their values by itself, and is told of those
     of which all rows were run.
@@ -48,10 +49,10 @@ def sentence(*tables: str, parts: Sequence[str] = ()) -> Callable[[Callable[[Row
     return lambda tell: Sentence(tables, tell, tuple(parts))
 
 
-def answer(study: Study, rows: Rows, replications: int | None) -> list[str]:
+def answer(study: Study, rows: Rows, replications: int | None) -> list[Told]:
     """The study's own sentences whose rows were run, then one on how well the rows agree with what was published."""
     told = [one.tell(whole) for one in study.answer if (whole := one.whole(study, rows))]
-    return [*told, *agreed(study, rows, replications)]
+    return [*(one if isinstance(one, Told) else Told(one) for one in told), *agreed(study, rows, replications)]
 
 
 def untold(study: Study, rows: Rows) -> str:
@@ -73,26 +74,47 @@ def untold(study: Study, rows: Rows) -> str:
     )
 
 
-def agreed(study: Study, rows: Rows, replications: int | None) -> list[str]:
+def agreed(study: Study, rows: Rows, replications: int | None) -> list[Told]:
     """How far simulated values are from the published ones, and how many of these are inside their ensemble's range."""
     beside = [name for name, table in study.tables.items() if table.beside]
     judged = Rows(row for row in rows if row.table not in beside)
-    of = {metric: agreement(judged, metric) for metric in told_metrics(study)}
+    of = {metric: agreement(judged, metric, study.centre) for metric in told_metrics(study)}
     found = {metric: one for metric, one in of.items() if one["rows"]}
     if not found:
         return []
-    errors = " and ".join(f"{one['mean_abs_error']:.3f} ({_named(metric)})" for metric, one in found.items())
+    errors = " and ".join(f"{_error(one)} ({_named(metric)})" for metric, one in found.items())
     text = f"Simulated values are {errors} from the published ones on average"
-    if replications is not None and replications > 1:
-        values = sum(one["rows"] for one in found.values())
-        inside = sum(one["inside_range"] for one in found.values())
-        expected = round(values * share_inside(replications))
-        than = "fewer than" if inside < expected else "no fewer than"
+    evidence = [
+        Evidence(f"{metric}: mean absolute error", Difference(error, error - margin, error + margin))
+        for metric, one in found.items()
+        if (margin := one["error_margin"]) is not None
+        for error in [one["mean_abs_error"]]
+    ]
+    if replications is not None and replications > 1 and all(one["inside_range"] is not None for one in found.values()):
+        values, inside = (sum(one[key] for one in found.values()) for key in ("rows", "inside_range"))
+        expected = sum(one["expected_inside"] for one in found.values())
+        # As if rows were independent.
+        half = NormalDist().inv_cdf((1 + CONFIDENCE) / 2) * (expected * (1 - expected / values)) ** 0.5
+        than = (
+            "fewer than"
+            if inside < expected - half
+            else "more than"
+            if inside > expected + half
+            else "not separated from"
+        )
         text += (
             f"; {inside} of {values} published values lie inside their ensemble's range ({range_name(replications)}), {than} the "
-            f"{expected} that would if each were one more draw"
+            f"{round(expected)} that would if each were one more draw"
         )
-    return [text + "."]
+        less = inside - expected
+        evidence.append(Evidence("values inside less those that would be", Difference(less, less - half, less + half)))
+    return [Told(text + ".", tuple(evidence))]
+
+
+def _error(judged: Mapping[str, Any]) -> str:
+    """A mean absolute error with its margin, if it has one."""
+    margin = judged["error_margin"]
+    return f"{judged['mean_abs_error']:.3f}" + ("" if margin is None else f" ± {margin:.3f}")
 
 
 def _named(metric: str) -> str:
@@ -115,35 +137,48 @@ def means(rows: Rows, parameter: str, metric: str = "efficiency") -> dict[Any, f
     return {value: mean(found) for value, found in values.items()}
 
 
+def of_values(
+    rows: Rows, parameter: str, metric: str = "efficiency", name: Callable[[Any], str] = str, *, lowest: bool = False
+) -> Candidates:
+    """The values of a parameter, to be compared by the mean of a metric over their rows."""
+    return candidates(rows, parameter, metric, means(rows, parameter, metric), name, lowest=lowest)
+
+
 def apart(of: Mapping[Any, float]) -> float:
     """How far the highest is above the lowest."""
     return max(of.values()) - min(of.values())
 
 
-def ranked(of: Mapping[Any, float], name: Callable[[Any], str]) -> str:
-    """The highest first.
-
-    >>> ranked({"epd": 0.5, "fba": 0.75}, str.upper)
-    'FBA (0.75), EPD (0.50)'
-    """
-    return ", ".join(f"{name(key)} ({of[key]:.2f})" for key in sorted(of, key=lambda key: -of[key]))
-
-
-def matters(spread: float) -> str:
+def matters(spread: Difference) -> str:
     """How much a factor matters whose means lie so far apart.
 
-    >>> [matters(spread) for spread in (0.2, 0.05, 0.01)]
+    >>> [matters(Difference(*ends)) for ends in ((0.2, 0.1, 0.3), (0.05, 0.04, 0.06), (0.01, -0.01, 0.02))]
     ['decides', 'matters a little for', 'hardly matters for']
+    >>> matters(Difference(0.2, -0.1, 0.5)), matters(Difference(0.2))
+    ('shows no separate effect on', 'has no known effect on')
     """
-    return "decides" if spread >= DECIDES else "matters a little for" if spread >= LITTLE else "hardly matters for"
+    if spread.low is None or spread.high is None:
+        return "has no known effect on"
+    if spread.mean < LITTLE and spread.high < DECIDES:
+        return "hardly matters for"
+    if not spread.sign:
+        return "shows no separate effect on"
+    return "decides" if spread.mean >= DECIDES else "matters a little for"
 
 
-def changes(gain: float) -> str:
+def changes(gain: Difference) -> str:
     """What happens to a mean.
 
-    >>> [changes(gain) for gain in (0.25, -0.25, 0.001)]
-    ['rises by 0.25', 'falls by 0.25', 'stays as it is']
+    >>> [changes(Difference(*ends)) for ends in ((0.25, 0.2, 0.3), (-0.25, -0.3, -0.2), (0.001, 0.0, 0.002))]
+    ['rises by 0.25 [0.20, 0.30]', 'falls by 0.25 [0.20, 0.30]', 'stays as it is']
+    >>> changes(Difference(0.2, -0.1, 0.5)), changes(Difference(0.2))
+    ('is not separated (+0.20 [-0.10, +0.50])', 'changes by +0.20 (not known)')
     """
-    if abs(gain) < 0.005:
+    if gain.low is None or gain.high is None:
+        return f"changes by {gain.mean:+.2f} (not known)"
+    if max(abs(gain.low), abs(gain.high)) < 0.005:
         return "stays as it is"
-    return f"{'rises' if gain > 0 else 'falls'} by {abs(gain):.2f}"
+    if not gain.sign:
+        return f"is not separated ({gain})"
+    low, high = sorted((abs(gain.low), abs(gain.high)))
+    return f"{'rises' if gain.sign > 0 else 'falls'} by {abs(gain.mean):.2f} [{low:.2f}, {high:.2f}]"

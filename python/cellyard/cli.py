@@ -117,7 +117,7 @@ def _studies(study: Group) -> None:
     )
     report = study.command("report", "study_report", text, "cellyard study report ubr-plus --out results/ubr-plus")
     _rows(report)
-    options.replications(report, default=20)
+    options.replications(report, otherwise="as the study states, 30 of most")
     options.seed(report)
     options.running(report)
     options.writing(report, "folder of the report; default: NAME-report")

@@ -90,15 +90,13 @@ def experiment(parser: ArgumentParser) -> None:
     file(parser, "path", type=Path, metavar="EXPERIMENT.toml", help="experiment in TOML; - reads standard input")
 
 
-def replications(parser: ArgumentParser, *, default: int | None = None) -> None:
+def replications(parser: ArgumentParser, *, otherwise: str = "one run as stated") -> None:
     """Add the number of replications."""
-    shown = f"; default: {default}" if default else "; without it, one run as stated"
     parser.add_argument(
         "--replications",
         type=whole(1, MOST_REPLICATIONS),
-        default=default,
         metavar="N",
-        help=f"number of runs, each with its own random draws{shown}",
+        help=f"number of runs, each with its own random draws; default: {otherwise}",
     )
 
 

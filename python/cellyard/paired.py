@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from functools import cache
 from statistics import fmean, stdev
 from typing import NamedTuple
 
@@ -12,9 +13,12 @@ from cellyard.rows import Row
 #: How sure an interval is.
 CONFIDENCE = 0.95
 
+#: Fewest replications that show anything at this level. With five, equal signs of all differences have a chance of 1 in 16.
+FEWEST = 6
+
 
 class Difference(NamedTuple):
-    """A mean difference with its confidence interval (`CONFIDENCE`); without an interval both ends are ``None``."""
+    """A mean difference with its confidence interval (`CONFIDENCE`); without an interval both ends are ``None``, and nothing is known."""
 
     mean: float
     low: float | None = None
@@ -22,10 +26,21 @@ class Difference(NamedTuple):
 
     @property
     def sign(self) -> int:
-        """1 or -1 where the interval leaves out 0, else 0; of a single run that of the difference."""
+        """1 or -1 where the interval leaves out 0, else 0."""
         if self.low is None or self.high is None:
-            return (self.mean > 0) - (self.mean < 0)
+            return 0
         return (self.low > 0) - (self.high < 0)
+
+    @property
+    def verdict(self) -> str:
+        """What the replications show of the difference.
+
+        >>> [Difference(*ends).verdict for ends in ((0.2, 0.1, 0.3), (0.2, -0.1, 0.5), (0.2,))]
+        ['separated', 'not separated', 'not known']
+        """
+        if self.low is None:
+            return "not known"
+        return "separated" if self.sign else "not separated"
 
     def __format__(self, form: str) -> str:
         """The mean with its interval, each number of this form.
@@ -50,31 +65,41 @@ def differences(a: Row, b: Row, metric: str) -> list[float]:
     return [y - x for x, y in zip(here, there, strict=True) if x is not None and y is not None]
 
 
-def paired(pairs: Iterable[tuple[Row, Row]], metric: str) -> Difference | None:
-    """How much higher ``metric`` is in the second row of each pair, on average over the pairs, with an interval over replications.
+def paired(pairs: Iterable[tuple[Row, Row]], metric: str, comparisons: int = 1) -> Difference | None:
+    """How much higher ``metric`` is in the second row of each pair, on average over the pairs, with an interval over replications (`of`).
 
-    Every pair must have as many runs. The interval is Student's: mean +- t s / sqrt(n) of the n replications' means over the pairs.
-    ``None`` where nothing is defined.
+    Every pair must have as many runs. ``None`` where nothing is defined.
     """
     found = [differences(a, b, metric) for a, b in pairs]
     if not found or not all(found) or len({len(one) for one in found}) > 1:
         return None
-    return of(list(map(fmean, zip(*found, strict=True))))
+    return of(list(map(fmean, zip(*found, strict=True))), comparisons)
 
 
-def of(values: Sequence[float]) -> Difference:
-    """Mean and interval of independent values.
+def of(values: Sequence[float], comparisons: int = 1) -> Difference:
+    """Mean and interval of independent values, which holds for so many ``comparisons`` together (Bonferroni).
 
-    >>> of([1.0, 2.0, 3.0])
-    Difference(mean=2.0, low=-0.48413771..., high=4.48413771...)
+    The interval is Student's: mean +- t s / sqrt(n). Fewer than `FEWEST` values have none. Nor have equal values that are not 0, unless so
+    many equal signs are significant by themselves: a spread of zero says nothing of the spread of further draws.
+
+    >>> f"{of([1.0, 2.0, 3.0, 1.0, 2.0, 3.0])}", f"{of([1.0, 2.0, 3.0, 1.0, 2.0, 3.0], comparisons=10)}"
+    ('+2.00 [+1.06, +2.94]', '+2.00 [+0.26, +3.74]')
+    >>> of([1.0, 2.0, 3.0]), of([0.5] * 6), of([0.5] * 6, comparisons=2)
+    (Difference(mean=2.0, low=None, high=None), Difference(mean=0.5, low=0.5, high=0.5), Difference(mean=0.5, low=None, high=None))
     """
-    mean = fmean(values)
-    if len(values) < 2:
+    mean, alpha = fmean(values), (1 - CONFIDENCE) / comparisons
+    if len(values) < FEWEST:
         return Difference(mean)
-    half = student((1 + CONFIDENCE) / 2, len(values) - 1) * stdev(values) / math.sqrt(len(values))
+    # What rounding of floats leaves of a difference of 0 is none.
+    spread = round(stdev(values), 12)
+    if not spread:
+        mean = round(mean, 12)
+        return Difference(mean) if mean and 2.0 ** (1 - len(values)) > alpha else Difference(mean, mean, mean)
+    half = student(1 - alpha / 2, len(values) - 1) * spread / math.sqrt(len(values))
     return Difference(mean, mean - half, mean + half)
 
 
+@cache
 def student(p: float, freedom: int) -> float:
     """Quantile ``p`` >= 0.5 of Student's law with so many degrees of freedom, from its closed form (Abramowitz and Stegun, 26.7.3 and 4).
 

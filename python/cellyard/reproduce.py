@@ -165,6 +165,7 @@ class Reproduction:
         from cellyard import _engine
 
         rows = self.rows
+        told = answer(self.study, rows, self.replications)
         return {
             "study": self.study.name,
             "engine_version": _engine.version(),
@@ -173,7 +174,8 @@ class Reproduction:
             "centre": None if self.replications is None else self.study.centre,
             "complete": self.complete,
             "rows": [row.to_dict() for row in rows],
-            "answer": answer(self.study, rows, self.replications),
+            "answer": [one.text for one in told],
+            "evidence": [{"sentence": k, **one.to_dict()} for k, of in enumerate(told, 1) for one in of.evidence],
             "summary": self.summary(),
             "claims": self.claims,
             "cells": sum(run["cells"] for run in self._kept.values()),

@@ -35,6 +35,10 @@ if TYPE_CHECKING:
 
 FOLDER = Path(__file__).parent / "studies"
 
+#: Replications of each row in a report where a study states none. With them the 95 % interval of a fairness that has a deviation of 0.05
+#: is narrower than 0.04.
+REPLICATIONS = 30
+
 
 @dataclass(frozen=True)
 class Verdict:
@@ -143,6 +147,11 @@ class Study:
         The median of two modes is one of them, and a few draws more or less decide which.
         """
         return str(self.info.get("centre", "median"))
+
+    @property
+    def replications(self) -> int:
+        """Replications of each row in a report, unless it is asked for others."""
+        return int(self.info.get("replications", REPLICATIONS))
 
     @property
     def meanings(self) -> Mapping[str, str]:

@@ -14,6 +14,7 @@ from types import ModuleType
 from typing import Any
 
 from cellyard.errors import UsageError, unknown
+from cellyard.limits import MOST_REPLICATIONS
 from cellyard.terminal import printable
 
 #: Packages of such folders are called so, with a hash of where they are.
@@ -25,7 +26,8 @@ PARTS = {"scenario": "scenario", "claims": "CLAIMS", "answer": "ANSWER", "figure
 #: Entries of ``study.toml``: which it must have, and which it may.
 NEEDED = ("name", "question", "citation", "table")
 OTHERS = (
-    "assumed", "centre", "doubtful", "effects", "group_by", "meanings", "metrics", "shared", "single", "told", "tolerance", "unmatched",
+    "assumed", "centre", "doubtful", "effects", "group_by", "meanings", "metrics", "replications", "shared",
+    "single", "told", "tolerance", "unmatched",
 )  # fmt: skip
 CENTRES = ("median", "mean")
 
@@ -60,6 +62,9 @@ def _wrong(info: Mapping[str, Any]) -> Iterator[str]:
         yield f"name = {name!r} names files: letters, digits, - and _"
     if info.get("centre", "median") not in CENTRES:
         yield f"centre = {info['centre']!r} is none of {', '.join(CENTRES)}"
+    replications = info.get("replications", 1)
+    if type(replications) is not int or not 1 <= replications <= MOST_REPLICATIONS:
+        yield f"replications = {replications!r} must be a whole number from 1 to {MOST_REPLICATIONS}"
     yield from _lacks("[citation]", info.get("citation"), ("title", "authors", "where", "year"))
     for key, (needed, others) in LISTS.items():
         entries = info.get(key, [])

@@ -15,6 +15,12 @@ from cellyard.study import Study, Table
 from cellyard.text import printed, range_name, span
 from cellyard.unmatched import FAR, is_outside, outside, told
 
+#: What the table of `Evidence` is.
+BEHIND = (
+    "Differences are means over the replications, which share their random numbers. The intervals of a comparison of several candidates "
+    "hold together at 95 % (Bonferroni over all pairs). Fewer than six replications show nothing."
+)
+
 
 @dataclass(frozen=True)
 class Picture:
@@ -78,6 +84,7 @@ def _common(
     far, nearer = outside(rows)
     return {
         "assumed": [{"tried": "", "effect": "", "reason": "", **item} for item in study.info.get("assumed", ())],
+        "behind": BEHIND,
         "chosen": chosen,
         "citation": study.info["citation"],
         "document": document,

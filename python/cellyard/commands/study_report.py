@@ -51,7 +51,14 @@ def command(
     ):
         kept = open_store(folder, store)
         reproduction, status, seconds = reproduce(
-            study, rows, replications=replications, seed=seed, jobs=jobs, memory=memory, store=kept, cluster=cluster
+            study,
+            rows,
+            replications=replications or study.replications,
+            seed=seed,
+            jobs=jobs,
+            memory=memory,
+            store=kept,
+            cluster=cluster,
         )
         if status:
             return status

@@ -12,7 +12,7 @@ from cellyard.study import Study, Table
 from cellyard.text import cell, cells, decimals, range_head, range_name, span, spent, table
 
 #: What `cellyard.agreement.agreement` tells.
-AGREEMENT = ("rows", "mean_abs_error", "rank_correlation", "inside_range", "expected_inside")
+AGREEMENT = ("rows", "mean_abs_error", "error_margin", "rank_correlation", "inside_range", "expected_inside")
 
 
 def text(study: Study, reproduction: Reproduction, document: Mapping[str, Any]) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from statistics import mean
 
-from cellyard.answer import sentence
-from cellyard.paired import Difference, paired
+from cellyard.answer import changes, of_values, sentence
 from cellyard.plot_rows import levels, named
+from cellyard.separation import Candidates, Evidence, Runs, Told, gain, replicated
 from cellyard.study import Rows
 
 #: With no VBR and with it.
@@ -15,73 +16,98 @@ BESIDE = {"no": "without VBR", "yes": "beside VBR"}
 #: Networks in a sentence.
 PATHS = {"lan": "LAN", "wan": "WAN", "satellite": "satellite path"}
 
-
-def rivals(rows: Rows, metric: str = "efficiency") -> list[tuple[str, Difference]]:
-    """ABR against each other service of these rows: how much higher the metric is over ABR, replication by replication."""
-    others = [service for service in levels(rows, "service") if service != "abr"]
-    found = ((service, paired(rows.pairs("service", service, "abr"), metric)) for service in others)
-    return [(service, by) for service, by in found if by]
+#: What ABR and UBR are compared by beside efficiency.
+DIFFERENT = {"fairness": "fairness", "cell_loss_percent": "loss"}
 
 
-def best_rival(rows: Rows) -> tuple[str, Difference]:
-    """The other service that is the most efficient here, and how much more ABR is; the interval knows nothing of this choice."""
-    return min(rivals(rows), key=lambda found: found[1].mean)
+def _service(value: object) -> str:
+    return named("service", value)
 
 
 @sentence("services", parts=("configuration", "vbr"))
-def which(rows: Rows) -> str:
-    """Which service, network by network; both where the 95 % interval of the paired difference holds 0."""
-    chosen: dict[tuple[str, str], list[tuple[str, Difference]]] = {}
+def which(rows: Rows) -> Told:
+    """Which service, network by network; all that the replications do not separate from the best."""
+    chosen: dict[tuple[str, str], list[tuple[str, float]]] = {}
+    evidence = []
     for network in levels(rows.where(table="services"), "configuration"):
         for vbr, beside in BESIDE.items():
             if not (here := rows.where(table="services", configuration=network, vbr=vbr)):
                 continue
-            service, by = best_rival(here)
-            other = named("service", service)
-            best = {1: "ABR", 0: f"ABR or {other}", -1: other}[by.sign]
-            chosen.setdefault((network, best), []).append((beside, by))
+            of = of_values(here, "service", "efficiency", lambda one: "ABR" if one == "abr" else _service(one))
+            abr = of.centres["abr"] - max(value for service, value in of.centres.items() if service != "abr")
+            chosen.setdefault((network, of.best), []).append((beside, abr))
+            evidence += of.evidence(best_only=True, where=f"{PATHS[network]} {beside}")
     told = []
     for (network, best), found in chosen.items():
         where = f"{PATHS[network]} {found[0][0]}" if len(found) < len(BESIDE) else PATHS[network]
-        told.append(f"{best} on the {where} ({', '.join(f'{by.mean:+.2f}' for _, by in found)})")
-    return f"Most efficient is {'; '.join(told)}; in brackets ABR's efficiency less the best other's."
+        told.append(f"{best} on the {where} ({', '.join(f'{by:+.2f}' for _, by in found)})")
+    return Told(
+        f"Most efficient is {'; '.join(told)} (in brackets: ABR's efficiency minus that of the best alternative).",
+        tuple(evidence),
+    )
 
 
 @sentence("abr-sources", "zero-loss")
-def buffers(rows: Rows) -> str:
+def buffers(rows: Rows) -> Told:
     """With which buffer."""
-    told = []
+    told, evidence = [], []
     for vbr, beside in BESIDE.items():
         chosen = rows.where(table="abr-sources", vbr=vbr)
-        best = min(
-            levels(chosen, "tbe_cells"), key=lambda tbe: max(chosen.where(tbe_cells=tbe).values("queue_round_trips"))
-        )
-        need = {row["sources"]: row.simulated["queue_round_trips"] for row in chosen.where(tbe_cells=best)}
-        told.append(", ".join(f"{n}: {trips:.1f}" for n, trips in need.items()) + f" {beside} (TBE {best})")
+        of = _needs(chosen, beside)
+        need = {row["sources"]: row.simulated["queue_round_trips"] for row in chosen.where(tbe_cells=of.order[0])}
+        told.append(", ".join(f"{n}: {trips:.1f}" for n, trips in need.items()) + f" {beside} (TBE {of.best})")
+        evidence += of.evidence(best_only=True)
     ubr = {
         row["sources"]: row.simulated["max_queue_cells"]
         for row in rows.where(table="zero-loss", receiver_window_bytes=600000)
     }
     cells = ", ".join(f"{n}: {queue:.0f}" for n, queue in ubr.items())
-    return (
+    return Told(
         f"For no loss the switch needs, by number of sources, in round trips of the link over ABR {' and '.join(told)}; over UBR with "
-        f"windows of 600000 bytes, in cells, {cells}."
+        f"windows of 600000 bytes, in cells, {cells}.",
+        tuple(evidence),
     )
 
 
+def _needs(rows: Rows, beside: str) -> Candidates:
+    """The TBEs by the longest queue that any number of sources makes, in round trips."""
+    metric = "queue_round_trips"
+    of = {tbe: rows.where(tbe_cells=tbe) for tbe in levels(rows, "tbe_cells")}
+    centres = {tbe: max(chosen.values(metric)) for tbe, chosen in of.items()}
+    runs = {tbe: _longest([replicated([row], metric) for row in chosen]) for tbe, chosen in of.items()}
+    return Candidates(centres, runs, f"longest queue in round trips, {beside}", lambda tbe: f"{tbe}", lowest=True)
+
+
+def _longest(runs: Sequence[Runs]) -> list[float | None]:
+    """The largest value of each replication."""
+    return [
+        None if None in drawn else max(one for one in drawn if one is not None) for drawn in zip(*runs, strict=True)
+    ]
+
+
 @sentence("services")
-def what_it_gives(rows: Rows) -> str:
+def what_it_gives(rows: Rows) -> Told:
     """Fairness, loss and where the queue is."""
     told = []
+    chosen = rows.where(table="services")
     for service in ("abr", "ubr"):
-        chosen = rows.where(table="services", service=service)
-        fairness, lost = (mean(chosen.values(metric)) for metric in ("fairness", "cell_loss_percent"))
-        switch, host = (max(chosen.values(metric)) for metric in ("max_queue_cells", "host_queue_cells"))
+        here = chosen.where(service=service)
+        fairness, lost = (mean(here.values(metric)) for metric in ("fairness", "cell_loss_percent"))
+        switch, host = (max(here.values(metric)) for metric in ("max_queue_cells", "host_queue_cells"))
         told.append(
-            f"{named('service', service)} has a fairness of {fairness:.2f}, loses {lost:.1f} % of its cells and queues up to {switch:.0f} "
+            f"{_service(service)} has a fairness of {fairness:.2f}, loses {lost:.1f} % of its cells and queues up to {switch:.0f} "
             f"cells in a switch and {host:.0f} in a host"
         )
-    return "With buffers of one size, on average over all networks, " + "; ".join(told) + "."
+    pairs = chosen.pairs("service", "ubr", "abr")
+    by = [Evidence(f"{metric}: {_service('abr')} - {_service('ubr')}", gain(pairs, metric, 2)) for metric in DIFFERENT]
+    doubts = [
+        f"{text}: {one.value.verdict}" for text, one in zip(DIFFERENT.values(), by, strict=True) if not one.value.sign
+    ]
+    doubt = f" ({', '.join(doubts)})" if doubts else ""
+    return Told(
+        f"With buffers of one size, on average over all networks, {'; '.join(told)}{doubt}.",
+        tuple(by),
+    )
 
 
 def _mean(rows: Rows, metric: str, **where: str) -> float:
@@ -89,16 +115,20 @@ def _mean(rows: Rows, metric: str, **where: str) -> float:
 
 
 @sentence("services")
-def guarantee(rows: Rows) -> str:
+def guarantee(rows: Rows) -> Told:
     """What a guaranteed rate for UBR costs VBR, and what any service gives up for it."""
-    pairs = rows.where(table="services", vbr="yes").pairs("service", "ubr", "guaranteed-rate")
-    by = paired(pairs, "efficiency")
+    by = gain(rows.where(table="services", vbr="yes").pairs("service", "ubr", "guaranteed-rate"), "efficiency")
+    delay = gain(rows.where(table="services").pairs("service", "ubr", "abr"), "delay_ms")
     vbr_ms = {s: _mean(rows, "vbr_delay_variation_ms", vbr="yes", service=s) for s in ("guaranteed-rate", "abr")}
     delay_ms = {s: _mean(rows, "delay_ms", service=s) for s in ("abr", "ubr")}
-    return (
-        f"A guaranteed rate changes the efficiency of UBR beside VBR by {by} and lets VBR's delay vary by "
+    return Told(
+        f"With a guaranteed rate the efficiency of UBR beside VBR {changes(by)} and VBR's delay varies by "
         f"{vbr_ms['guaranteed-rate']:.1f} ms (beside ABR: {vbr_ms['abr']:.3f} ms); a cell of a TCP takes {delay_ms['abr']:.0f} ms over "
-        f"ABR and {delay_ms['ubr']:.0f} ms over UBR, on average over the networks."
+        f"ABR and {delay_ms['ubr']:.0f} ms over UBR, on average over the networks.",
+        (
+            Evidence("efficiency beside VBR: guaranteed rate - UBR", by),
+            Evidence("delay of a cell in ms: ABR - UBR", delay),
+        ),
     )
 
 

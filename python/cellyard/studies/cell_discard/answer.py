@@ -2,58 +2,60 @@
 
 from __future__ import annotations
 
-from statistics import mean
-
-from cellyard.answer import apart, changes, matters, means, ranked, sentence
+from cellyard.answer import changes, matters, of_values, sentence
 from cellyard.plot_rows import named
+from cellyard.separation import Evidence, Told, gain
 from cellyard.study import Rows
+
+PLACES = {"lan": "on the LAN", "access": "on the access network"}
 
 
 def _policy(value: object) -> str:
     return named("drop_policy", value)
 
 
-def _goodput(rows: Rows, environment: str, where: str) -> str:
-    goodput = means(rows.where(table="1-2", environment=environment), "drop_policy", "goodput")
-    return (
-        f"{where} the discard policy {matters(apart(goodput))} the goodput, on average over the segment sizes: "
-        f"{ranked(goodput, _policy)}."
+def _goodput(rows: Rows, environment: str, where: str) -> Told:
+    of = of_values(rows.where(table="1-2", environment=environment), "drop_policy", "goodput", _policy)
+    return Told(
+        f"{where} the discard policy {matters(of.spread)} the goodput, on average over the segment sizes: {of.ranked()}.",
+        tuple(of.evidence(where=environment)),
     )
 
 
 @sentence("1-2")
-def on_the_lan(rows: Rows) -> str:
+def on_the_lan(rows: Rows) -> Told:
     """Goodput by policy on the LAN."""
     return _goodput(rows, "lan", "With ten sources on a LAN")
 
 
 @sentence("1-2")
-def on_the_access_network(rows: Rows) -> str:
+def on_the_access_network(rows: Rows) -> Told:
     """Goodput by policy on the access network."""
     return _goodput(rows, "access", "With fifty on an asymmetric access network")
 
 
 @sentence("1-2")
-def fairness(rows: Rows) -> str:
+def fairness(rows: Rows) -> Told:
     """Which policy is fairest, and by how much more than tail drop."""
-    parts = []
-    for environment, where in (("lan", "on the LAN"), ("access", "on the access network")):
-        of = means(rows.where(table="1-2", environment=environment), "drop_policy", "fairness")
-        best = max(of, key=lambda policy: of[policy])
-        parts.append(f"{_policy(best)} {where} ({of[best]:.2f}; tail drop {of['tail-drop']:.2f})")
-    return f"The fairest is {' and '.join(parts)}."
+    parts, evidence = [], []
+    for environment, where in PLACES.items():
+        of = of_values(rows.where(table="1-2", environment=environment), "drop_policy", "fairness", _policy)
+        highest = of.centres[of.order[0]]
+        parts.append(f"{of.best} {where} ({highest:.2f}; tail drop {of.centres['tail-drop']:.2f})")
+        evidence += of.evidence(best_only=True, where=environment)
+    return Told(f"The fairest is {' and '.join(parts)}.", tuple(evidence))
 
 
 @sentence("1-2")
-def segments_and_delay(rows: Rows) -> str:
+def segments_and_delay(rows: Rows) -> Told:
     """What large segments do, and what each policy's queue costs."""
-    access = rows.where(table="1-2", environment="access")
-    gain = mean(access.gains("goodput", "mss_bytes", 1460, 9140))
-    queue = means(rows.where(table="1-2"), "drop_policy", "mean_queue_cells")
-    shortest = min(queue, key=lambda policy: queue[policy])
-    return (
-        f"With segments of 9140 instead of 1460 bytes the goodput of the access network {changes(gain)}; the queue is shortest with "
-        f"{_policy(shortest)} ({queue[shortest]:.0f} cells on average, with tail drop {queue['tail-drop']:.0f})."
+    by = gain(rows.where(table="1-2", environment="access").pairs("mss_bytes", 1460, 9140), "goodput")
+    queue = of_values(rows.where(table="1-2"), "drop_policy", "mean_queue_cells", _policy, lowest=True)
+    shortest = queue.centres[queue.order[0]]
+    return Told(
+        f"With segments of 9140 instead of 1460 bytes the goodput of the access network {changes(by)}; the queue is shortest with "
+        f"{queue.best} ({shortest:.0f} cells on average, with tail drop {queue.centres['tail-drop']:.0f}).",
+        (Evidence("goodput, access: 9140 - 1460 bytes", by), *queue.evidence(best_only=True)),
     )
 
 

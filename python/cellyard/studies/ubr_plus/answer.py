@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from statistics import mean
-
-from cellyard.answer import apart, changes, matters, means, ranked, sentence
+from cellyard.answer import changes, matters, of_values, sentence
 from cellyard.plot_rows import named
+from cellyard.separation import Evidence, Runs, Told, contrast, gain
 from cellyard.study import Rows
 
 
@@ -13,47 +12,58 @@ def _policy(value: object) -> str:
     return named("drop_policy", value)
 
 
-def _efficiency(rows: Rows, place: str) -> str:
-    of = means(rows.where(table="2-3", configuration=place), "drop_policy")
-    return (
-        f"On the {place.upper()} the drop policy {matters(apart(of))} the efficiency, on average over buffers and numbers of sources: "
-        f"{ranked(of, _policy)}."
+def _efficiency(rows: Rows, place: str) -> Told:
+    of = of_values(rows.where(table="2-3", configuration=place), "drop_policy", "efficiency", _policy)
+    return Told(
+        f"On the {place.upper()} the drop policy {matters(of.spread)} the efficiency, on average over buffers and numbers of sources: "
+        f"{of.ranked()}.",
+        tuple(of.evidence(where=place.upper())),
     )
 
 
 @sentence("2-3")
-def on_the_lan(rows: Rows) -> str:
+def on_the_lan(rows: Rows) -> Told:
     """Efficiency by drop policy on the LAN."""
     return _efficiency(rows, "lan")
 
 
 @sentence("2-3")
-def on_the_wan(rows: Rows) -> str:
+def on_the_wan(rows: Rows) -> Told:
     """Efficiency by drop policy on the WAN."""
     return _efficiency(rows, "wan")
 
 
 @sentence("2-3")
-def fairness(rows: Rows) -> str:
+def fairness(rows: Rows) -> Told:
     """What EPD adds to UBR, and accounting per VC to EPD."""
-    of = means(rows.where(table="2-3"), "drop_policy", "fairness")
-    per_vc = mean([of["selective-drop"], of["fba"]])
-    return (
-        f"Fairness {changes(of['epd'] - of['tail-drop'])} from UBR to EPD and {changes(per_vc - of['epd'])} from there to the policies "
-        f"that count the cells of each VC: {ranked(of, _policy)}."
+    of = of_values(rows.where(table="2-3"), "drop_policy", "fairness", _policy)
+    of_frames = of.difference("epd", "tail-drop")
+    both = [half(of.runs[policy]) for policy in ("selective-drop", "fba")]
+    centre = (of.centres["selective-drop"] + of.centres["fba"]) / 2 - of.centres["epd"]
+    per_vc = contrast(both, [of.runs["epd"]], centre, of.pairs)
+    return Told(
+        f"Fairness {changes(of_frames)} from UBR to EPD and {changes(per_vc)} from there to the policies that count the cells of each VC: "
+        f"{of.ranked()}.",
+        (*of.evidence(), Evidence("fairness: policies that count the cells of each VC - EPD", per_vc)),
     )
 
 
+def half(runs: Runs) -> list[float | None]:
+    """Half of each value."""
+    return [None if one is None else one / 2 for one in runs]
+
+
 @sentence("2-3")
-def buffers(rows: Rows) -> str:
+def buffers(rows: Rows) -> Told:
     """What the largest buffer adds to the smallest."""
     gains = {}
     for place, small, large in (("lan", 1000, 3000), ("wan", 12000, 36000)):
-        chosen = rows.where(table="2-3", configuration=place)
-        gains[place] = mean(chosen.gains("efficiency", "buffer_cells", small, large))
-    return (
+        pairs = rows.where(table="2-3", configuration=place).pairs("buffer_cells", small, large)
+        gains[place] = gain(pairs, "efficiency", 2)
+    return Told(
         f"With a buffer three times as large the mean efficiency {changes(gains['lan'])} on the LAN (1000 to 3000 cells) and "
-        f"{changes(gains['wan'])} on the WAN (12000 to 36000)."
+        f"{changes(gains['wan'])} on the WAN (12000 to 36000).",
+        tuple(Evidence(f"efficiency, {place.upper()}: largest - smallest buffer", by) for place, by in gains.items()),
     )
 
 
