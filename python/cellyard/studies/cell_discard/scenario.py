@@ -84,10 +84,12 @@ def drop(row: Row) -> cy.Drop:
         case "drop-from-front-frames":
             return cy.FrameDropFromFront()
         case name:
-            return red(name, row["mss_bytes"], given, cells)
+            return red(name, row["mss_bytes"], given, cells, spares=row.get("spare_short_frames") == "yes")
 
 
-def red(name: str, mss_bytes: int, given: Mapping[str, Any], cells: Mapping[str, str]) -> cy.Drop:
+def red(
+    name: str, mss_bytes: int, given: Mapping[str, Any], cells: Mapping[str, str], *, spares: bool = False
+) -> cy.Drop:
     """ATM-RED, or one of the proposals before it."""
     curve = {"w_q": given["w_q"], "max_p": given["max_p"], "min_th": cells["min_th"], "max_th": cells["max_th"]}
     segment = f"{segment_cells(mss_bytes)} cells"
@@ -96,7 +98,7 @@ def red(name: str, mss_bytes: int, given: Mapping[str, Any], cells: Mapping[str,
     if name == "packet-red":
         return cy.PacketRed(**curve)
     average, spacing = given.get("average", "cell"), given.get("spacing", "no") == "yes"
-    return cy.AtmRed(**curve, segment_cells=segment, average=average, spacing=spacing)
+    return cy.AtmRed(**curve, segment_cells=segment, average=average, spacing=spacing, spare_short_frames=spares)
 
 
 def parameters(text: str) -> dict[str, float | str]:

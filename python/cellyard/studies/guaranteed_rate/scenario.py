@@ -13,8 +13,7 @@ def scenario(row: Row, shared: Mapping[str, Any]) -> cy.Scenario:
     """The network of ``row``; what the row does not name is as ``shared`` says."""
     place = shared[row["configuration"]]
     two_way = row.get("traffic") == "two-way"
-    gr = row.get("gr", shared["gr"])
-    scheduler: cy.Scheduler = cy.GuaranteedRate(class_="ubr", gr=gr) if gr else "strict-priority"
+    scheduler = scheduling(row, shared)
     queue = cy.Queue(buffer=f"{row['buffer_cells']} cells", drop=drop(row, shared))
     access = {"rate": shared["rate"], "delay": place["delay"]}
     return cy.Scenario(
@@ -43,6 +42,15 @@ def scenario(row: Row, shared: Mapping[str, Any]) -> cy.Scenario:
     )
 
 
+def scheduling(row: Row, shared: Mapping[str, Any]) -> cy.Scheduler:
+    """The scheduler of every port."""
+    guarantee = row.get("guarantee", "class")
+    if guarantee == "per-vc":
+        return cy.PerVc(class_="ubr")
+    gr = row.get("gr", shared["class_gr"] if "guarantee" in row.parameters else shared["gr"])
+    return cy.GuaranteedRate(class_="ubr", gr=gr) if gr and guarantee != "none" else "strict-priority"
+
+
 def vbr_queue(row: Row) -> cy.Queue | None:
     """The queue of the VBR class: unlimited unless the row says otherwise."""
     buffer = row.get("vbr_buffer", "unlimited")
@@ -63,7 +71,7 @@ def vcs(row: Row, shared: Mapping[str, Any], place: Mapping[str, Any], two_way: 
     period = f"{row.get('vbr_period_ms', shared['vbr_period_ms'])} ms"
     vbr = cy.Vbr(amplitude=shared["vbr_amplitude"], on=period, off=period)
     there = [
-        cy.Vc(name="tcp", from_="source", to="sink", traffic=tcp),
+        *tcps(row, shared, tcp),
         cy.Vc(name="vbr", from_="video", to="screen", traffic=vbr),
     ]
     back = [
@@ -73,12 +81,40 @@ def vcs(row: Row, shared: Mapping[str, Any], place: Mapping[str, Any], two_way: 
     return [*there, *back] if two_way else there
 
 
+def tcps(row: Row, shared: Mapping[str, Any], tcp: cy.Tcp) -> list[cy.Vc]:
+    """The VCs of the TCPs, with what is guaranteed to each by the scheduler, or to the buckets of the drop policy."""
+    if row.get("guarantee", "class") in ("none", "class"):
+        return [cy.Vc(name="tcp", from_="source", to="sink", traffic=tcp)]
+    by_scheduler, burst = row["guarantee"] == "per-vc", f"{row['buffer_cells']} cells"
+    return [
+        cy.Vc(
+            name=f"tcp{number}",
+            from_=f"source{number}",
+            to=f"sink{number}",
+            traffic=tcp,
+            guarantee=f"{rate} Mbps" if by_scheduler else None,
+            contract=None if by_scheduler else cy.Contract(pcr=shared["rate"], mcr=f"{rate} Mbps", mbs=burst),
+        )
+        for number, rate in enumerate(shared["guarantees_mbps"], 1)
+    ]
+
+
+def goodput_of(rate_mbps: float, mss_bytes: int) -> float:
+    """The goodput that a rate of cells is, in Mb/s.
+
+    >>> round(goodput_of(155.52, 512), 3)
+    125.198
+    """
+    return rate_mbps * mss_bytes / (53 * -(-(mss_bytes + 56) // 48))
+
+
 def drop(row: Row, shared: Mapping[str, Any]) -> cy.Drop:
     """The drop policy of the UBR class."""
     policies: dict[str, cy.Drop] = {
         "tail-drop": cy.TailDrop(),
         "epd": cy.Epd(reserve=f"{shared['epd_reserve_cells']} cells"),
         "selective-drop": cy.SelectiveDrop(r=shared["r_fraction"], z=shared["z"]),
+        "gcra-round-robin": cy.GcraRoundRobin(threshold=shared["threshold"]),
     }
     return policies[row["drop_policy"]]
 

@@ -18,12 +18,13 @@ def scenario(row: Row, shared: Mapping[str, Any]) -> cy.Scenario:
     """The network of ``row``; what the row does not name is as ``shared`` says."""
     place = shared[row["configuration"]]
     mss = row.get("mss_bytes", shared["mss_bytes"])
+    two_way = row.get("traffic") == "two-way"
     queue = cy.Queue(buffer=buffer(row), drop=drop(row, shared))
     link = {"rate": shared["rate"], "delay": place["delay"]}
     return cy.Scenario(
         name=f"ubr-plus, table {row.table}: " + ", ".join(str(value) for value in row.parameters.values()),
         duration=place["duration"],
-        measure=cy.Measure(max_goodput=f"{max_goodput_bps(mss)} bps"),
+        measure=cy.Measure(max_goodput=f"{(1 + two_way) * max_goodput_bps(mss)} bps"),
         hosts=[cy.Host(name="source", count=row["sources"]), cy.Host(name="sink", count=row["sources"])],
         switches=[cy.Switch(name="west", ubr=queue), cy.Switch(name="east", ubr=queue)],
         links=[
@@ -31,7 +32,10 @@ def scenario(row: Row, shared: Mapping[str, Any]) -> cy.Scenario:
             cy.Link(from_="west", to="east", **link),
             cy.Link(from_="east", to="sink", **link),
         ],
-        vcs=[cy.Vc(from_="source", to="sink", traffic=tcp(row, shared, place, mss))],
+        vcs=[
+            cy.Vc(from_="source", to="sink", traffic=tcp(row, shared, place, mss)),
+            *([cy.Vc(name="back", from_="sink", to="source", traffic=tcp(row, shared, place, mss))] if two_way else []),
+        ],
         probes=list(row.get("probes", ())),
     )
 
@@ -45,6 +49,7 @@ def tcp(row: Row, shared: Mapping[str, Any], place: Mapping[str, Any], mss: int)
         rwnd=f"{rwnd} bytes",
         initial_ssthresh=f"{shared['initial_ssthresh_bytes']} bytes",
         granularity=f"{row.get('granularity_ms', shared['granularity_ms'])} ms",
+        both_ways=row.get("traffic") == "both-ways",
     )
 
 
