@@ -14,9 +14,9 @@ from typing import Any
 
 import cellyard as cy
 import psutil
-from cellyard.batch import Job, run_jobs
-from cellyard.cluster import Workers
 from cellyard.commands import example
+from cellyard.runs.batch import Job, run_jobs
+from cellyard.runs.cluster import Workers
 
 #: CPU time of a run.
 RUN_SECONDS = 0.1

@@ -19,9 +19,9 @@ from typing import Any
 
 import cellyard as cy
 import cellyard.experiment as cx
-from cellyard.batch import Job, run_jobs
 from cellyard.commands import example
 from cellyard.results import RunResult
+from cellyard.runs.batch import Job, run_jobs
 from cellyard.store import Store
 from cellyard.store.contents import groups
 from cellyard.store.file import Added

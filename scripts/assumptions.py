@@ -14,14 +14,14 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
-from cellyard.agreement import agreement, told_metrics
 from cellyard.components import Tcp
-from cellyard.files import writable_folder
-from cellyard.reproduce import Reproduction
 from cellyard.scenario import Scenario
+from cellyard.show.text import table
 from cellyard.store import NAME, Store
 from cellyard.study import Row, Rows, Study, load, select
-from cellyard.text import table
+from cellyard.study.agreement import agreement, told_metrics
+from cellyard.study.reproduce import Reproduction
+from cellyard.system.files import writable_folder
 
 #: Recoveries of TCP, as the registry lists them.
 RECOVERIES = get_args(get_type_hints(Tcp)["recovery"])

@@ -9,9 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import cellyard as cy
-from cellyard import plot, plot_rows
-from cellyard.reproduce import Reproduction
+from cellyard import plot
+from cellyard.plot import rows as plot_rows
 from cellyard.study import load, select
+from cellyard.study.reproduce import Reproduction
 
 FIGURE = Path(__file__).resolve().parent.parent / "docs" / "figures" / "ubr-plus.png"
 

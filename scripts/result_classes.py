@@ -21,7 +21,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
-from cellyard.result_part import ArrayPart, CountPart, ResultPart, array, each
+from cellyard.results.part import ArrayPart, CountPart, ResultPart, array, each
 
 if TYPE_CHECKING:
     import numpy as np
@@ -166,7 +166,7 @@ def choice_source(name: str, types: Types) -> str:
 
 
 def module(schema: dict[str, Any]) -> str:
-    """The module `cellyard.result_types`."""
+    """The module `cellyard.results.types`."""
     types = Types(schema)
     parts = [class_source(name, types) if types.is_class(name) else choice_source(name, types) for name in types.order]
     listed = "\n".join(f'    "{name}",' for name in sorted(map(type_name, types.order)))

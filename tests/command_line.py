@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser
 
-from cellyard import cli
+from cellyard.cli import main as cli
 
 #: Parsers of all commands by their words, and the words of all groups.
 COMMANDS: dict[tuple[str, ...], ArgumentParser] = cli.commands(cli.parser())

@@ -7,11 +7,11 @@ from functools import cache
 from typing import Any
 
 import pytest
-from cellyard.agreement import agreement
-from cellyard.paired import paired
-from cellyard.reproduce import Reproduction
 from cellyard.scenario import Scenario
 from cellyard.study import Row, Rows, load, select
+from cellyard.study.agreement import agreement
+from cellyard.study.reproduce import Reproduction
+from cellyard.study.separation import gain
 
 STUDY = load("abr-or-ubr")
 
@@ -150,10 +150,10 @@ def test_rows_keep_their_values_by_replication_and_pairs_of_them_draw_alike() ->
         pass
     ubr, abr = reproduction.rows
     assert len(ubr.samples["efficiency"]) == 6 and len(set(ubr.samples["efficiency"])) > 1
-    by = paired([(ubr, abr)], "efficiency")
+    by = gain([(ubr, abr)], "efficiency")
     assert by and by.low and by.high and by.low < by.mean < by.high
     assert by.mean == pytest.approx(abr.simulated["efficiency"] - ubr.simulated["efficiency"])
-    same = paired([(ubr, ubr)], "efficiency")
+    same = gain([(ubr, ubr)], "efficiency")
     assert same == (0, 0, 0)
 
 

@@ -8,11 +8,11 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from cellyard.agreement import told_metrics
-from cellyard.answer import answer, means, untold
-from cellyard.errors import UsageError
-from cellyard.ranges import share_inside
+from cellyard.statistics.ranges import share_inside
 from cellyard.study import Row, Rows, load, studies
+from cellyard.study.agreement import told_metrics
+from cellyard.study.answer import answer, means, untold
+from cellyard.system.errors import UsageError
 
 STUDIES = sorted(studies())
 

@@ -10,8 +10,7 @@ import cellyard as cy
 import numpy as np
 import pytest
 from conftest import LAN
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 
 def lan(**changes: Any) -> cy.Scenario:

@@ -9,8 +9,10 @@ from types import SimpleNamespace
 import cellyard as cy
 import numpy as np
 import pytest
-from cellyard import _engine, cli, cli_command, progress
-from cellyard.batch import KERNELS, Job, run_jobs
+from cellyard import _engine
+from cellyard.cli import command as cli_command, main as cli
+from cellyard.runs.batch import KERNELS, Job, run_jobs
+from cellyard.system import progress
 from conftest import LAN
 
 CANONICAL = cy.Scenario.from_toml(LAN).canonical

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import cellyard as cy
 import pytest
-from cellyard import overview
+from cellyard.runs.expected import outline
+from cellyard.scenario import overview
 
 RATE, DELAY = "155.52 Mbps", "5 us"
 
@@ -25,7 +26,7 @@ def pictures(west: cy.Switch, **to_east: object) -> dict[str, str]:
         ],
         vcs=[cy.Vc(from_=f"from-{end}", to=f"to-{end}", traffic=cy.Tcp(recovery="reno")) for end in ends],
     )
-    shown = overview.topology(overview.outline(scenario.canonical))
+    shown = overview.topology(outline(scenario.canonical))
     ports = {}
     for picture in shown.split("\n\n"):
         lines = picture.splitlines()
@@ -66,7 +67,7 @@ def test_a_port_has_the_queue_of_its_link_or_else_of_its_switch(
 
 
 def test_an_outline_does_not_grow_with_vcs_that_are_alike() -> None:
-    def outline(vcs: int) -> str:
+    def drawn(vcs: int) -> str:
         scenario = cy.Scenario(
             name="star",
             duration="1 ms",
@@ -76,14 +77,14 @@ def test_an_outline_does_not_grow_with_vcs_that_are_alike() -> None:
             vcs=[cy.Vc(from_="from", to="to", traffic=cy.Cbr(rate="1 kbps"))],
         )
         assert (scenario.name, scenario.seed) == ("star", scenario.to_dict()["seed"])
-        facts = overview.outline(scenario.canonical)
+        facts = outline(scenario.canonical)
         assert facts["vcs"] == vcs and facts["ports"] == len(scenario.describe()["ports"])
         return overview.topology(facts)
 
-    assert outline(2).startswith("from1, from2\n") and outline(3).startswith("from1 .. from3 (3)\n")
-    assert len(outline(2000)) < len(outline(3)) + 20
+    assert drawn(2).startswith("from1, from2\n") and drawn(3).startswith("from1 .. from3 (3)\n")
+    assert len(drawn(2000)) < len(drawn(3)) + 20
 
 
 def test_one_vc_is_told_as_one() -> None:
     for name, begins in (("lossy-link", "1 VC over "), ("lan-5", "5 VCs over ")):
-        assert overview.size(overview.outline(cy.ready.scenario(name).canonical)).startswith(begins)
+        assert overview.size(outline(cy.ready.scenario(name).canonical)).startswith(begins)

@@ -12,8 +12,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from cellyard.progress import Progress
 from cellyard.scenario import Scenario
+from cellyard.system.progress import Progress
 from command_line import COMMANDS, GROUPS
 from conftest import EXAMPLES, ROOT, Cli, stored
 
@@ -53,12 +53,12 @@ def test_help_and_small_runs_import_nothing_heavy(words: tuple[str, ...]) -> Non
         "html",
         "hashlib",
         "shtab",
-        "cellyard.result_types",
+        "cellyard.results.types",
     ]
     heavy += ["cellyard._engine"] if "--help" in words else []
     line = [*words] if "--help" in words else [*words, str(ROOT / "examples/lan-5.toml")]
     code = (
-        "import sys, cellyard.cli as c\n"
+        "import sys, cellyard.cli.main as c\n"
         f"try: c.main({line!r})\n"
         "except SystemExit as ended: assert not ended.code\n"
         f"print([m for m in {heavy!r} if m in sys.modules])"
@@ -283,8 +283,8 @@ def test_rerun_takes_finished_runs_from_the_folder(cli: Cli, lan: Path, tmp_path
 
 def test_progress_goes_to_standard_error_as_plain_lines(lan: Path) -> None:
     code = (
-        "import cellyard.progress as p; p.LINE_SECONDS = 0.0\n"
-        f"from cellyard.cli import main; main(['run', {str(lan)!r}, '--replications', '2'])"
+        "import cellyard.system.progress as p; p.LINE_SECONDS = 0.0\n"
+        f"from cellyard.cli.main import main; main(['run', {str(lan)!r}, '--replications', '2'])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert "two TCPs: 2 of 2 runs" in done.stderr
@@ -294,7 +294,7 @@ def test_progress_goes_to_standard_error_as_plain_lines(lan: Path) -> None:
 def test_plain_lines_of_progress_tell_how_long_the_rest_takes(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("cellyard.progress.LINE_SECONDS", 0.0)
+    monkeypatch.setattr("cellyard.system.progress.LINE_SECONDS", 0.0)
     monkeypatch.setattr(Progress, "seconds", 10.0)
     with Progress("sweep", 10) as progress:
         for done in (4.0, 6.0, 10.0):  # four were found

@@ -15,9 +15,10 @@ from typing import Any
 
 import cellyard as cy
 import pytest
-from cellyard import _engine, cluster
-from cellyard.batch import Finished, Job, run_jobs
-from cellyard.cluster import Workers
+from cellyard import _engine
+from cellyard.runs import cluster
+from cellyard.runs.batch import Finished, Job, run_jobs
+from cellyard.runs.cluster import Workers
 from cellyard.store import Store
 from conftest import LAN, Cli, stored
 
@@ -106,7 +107,7 @@ def test_a_run_that_kills_its_workers_is_named_and_set_aside_after_three_times(
     def deadly(build: str, runs: Any, options: dict[str, Any]) -> Any:
         import os
 
-        from cellyard.cluster import run_task
+        from cellyard.runs.cluster import run_task
 
         if any('"name":"deadly"' in scenario for scenario, _ in runs):
             with open(log, "a") as file:  # noqa: PTH123

@@ -8,8 +8,8 @@ import zlib
 from typing import Any
 
 import pytest
-from cellyard import document
-from cellyard.document import Document
+from cellyard.results import document
+from cellyard.results.document import Document
 
 TEXTS = (
     "{}",

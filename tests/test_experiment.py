@@ -15,14 +15,13 @@ from typing import Any
 
 import pytest
 from cellyard import experiment as ex
-from cellyard import ready as scenarios
 from cellyard.commands.experiment_text import answer_tables
-from cellyard.errors import ExperimentError, UsageError
-from cellyard.experiment import reading, ready
-from cellyard.experiment.problems import Problems
+from cellyard.experiment import examples, reading
+from cellyard.experiment.description.problems import Problems
 from cellyard.experiment.records import side_by_side
-from cellyard.scenario import Scenario
+from cellyard.scenario import Scenario, examples as scenarios
 from cellyard.store import open_store
+from cellyard.system.errors import ExperimentError, UsageError
 from conftest import ROOT, Cli, shown_until_the_end, stored
 
 SMALL = """\
@@ -337,7 +336,7 @@ def test_frames_are_long_with_units_in_the_names_of_columns() -> None:
 
 
 def test_a_file_and_python_make_the_same_experiment() -> None:
-    text = ready.text("policies")
+    text = examples.text("policies")
     data = tomllib.loads(text)
     question = {**data["question"]}
     question.pop("kind")
@@ -350,7 +349,7 @@ def test_a_file_and_python_make_the_same_experiment() -> None:
         question=ex.Compare(question["axis"], data["metrics"], against=question["against"]),
         replications=data["replications"],
     )
-    read = ready.experiment("policies")
+    read = examples.experiment("policies")
     assert built.question == read.question
     points = read.plan.points()
     assert [built.engine().scenario(p) for p in built.plan.points()] == [read.engine().scenario(p) for p in points]
@@ -366,10 +365,10 @@ SMALLER: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", ready.names())
+@pytest.mark.parametrize("name", examples.names())
 def test_ready_experiments_run_in_a_small_form(name: str) -> None:
-    data = tomllib.loads(ready.text(name))
-    assert ready.text(name).startswith("# ")
+    data = tomllib.loads(examples.text(name))
+    assert examples.text(name).startswith("# ")
     assert data["name"] == name
     data["question"] |= SMALLER[data["question"]["kind"]]
     data["replications"] = 5
@@ -386,7 +385,7 @@ def test_ready_experiments_run_in_a_small_form(name: str) -> None:
 
 
 def test_every_question_is_in_the_docs_and_in_a_ready_experiment_which_is_a_section_there() -> None:
-    kinds = {ready.experiment(name).question.kind for name in ready.names()}
+    kinds = {examples.experiment(name).question.kind for name in examples.names()}
     assert kinds == set(reading.QUESTIONS)
     page = (ROOT / "docs/experiments.md").read_text(encoding="utf-8")
     for kind, module in reading.QUESTIONS.items():
@@ -398,15 +397,15 @@ def test_every_question_is_in_the_docs_and_in_a_ready_experiment_which_is_a_sect
         assert question.kind == kind
         assert getattr(ex, question.__name__) is question
         assert f"| `{kind}` |" in page and f"`ex.{question.__name__}`" in page
-    for name in ready.names():
+    for name in examples.names():
         assert f"\n### {name}\n" in page
-        assert ready.text(name).strip() in page
+        assert examples.text(name).strip() in page
 
 
 def test_examples_are_listed_and_printed(cli: Cli) -> None:
     listed = cli("example", "--experiments")
-    assert all(name in listed.stdout for name in ready.names())
-    assert cli("example", "--experiments", "buffer").stdout == ready.text("buffer")
+    assert all(name in listed.stdout for name in examples.names())
+    assert cli("example", "--experiments", "buffer").stdout == examples.text("buffer")
     wrong = cli("example", "--experiments", "bufer")
     assert wrong.returncode == 2
     assert "did you mean 'buffer'?" in wrong.stderr
@@ -425,7 +424,7 @@ def imported(code: str) -> str:
 
 
 def test_libraries_of_experiments_are_imported_when_they_are_needed() -> None:
-    assert imported("import cellyard, cellyard.cli, cellyard.experiment") == "[]"
+    assert imported("import cellyard, cellyard.cli.main, cellyard.experiment") == "[]"
     reading_one = "from cellyard.experiment import ready\nready.experiment('buffer')"
     assert imported(reading_one) == "['cellyard.experiment.experiment']"
 

@@ -9,15 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cellyard import components
-from cellyard import experiment as ex
-from cellyard.errors import ExperimentError, UsageError
+from cellyard import components, experiment as ex
 from cellyard.experiment import notes
-from cellyard.experiment.axes import TAGS
-from cellyard.experiment.design import Point
-from cellyard.experiment.statistics import holm
-from cellyard.paired import log_outside
+from cellyard.experiment.description.axes import TAGS
+from cellyard.experiment.description.design import Point
 from cellyard.scenario import Scenario
+from cellyard.statistics.inference import holm
+from cellyard.statistics.student import log_outside
+from cellyard.system.errors import ExperimentError, UsageError
 from conftest import ROOT, Cli
 from test_experiment_right import BASE, by, comparison, drawn, hill, optimising
 

@@ -14,16 +14,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cellyard import _engine, ready
-from cellyard import experiment as ex
-from cellyard.errors import ExperimentError, UsageError
-from cellyard.experiment import reading
-from cellyard.experiment import ready as experiments
-from cellyard.experiment.problems import Problems, dotted
+from cellyard import _engine, experiment as ex
+from cellyard.experiment import examples as experiments, reading
+from cellyard.experiment.description.problems import Problems, dotted
 from cellyard.experiment.runner import Draw
+from cellyard.scenario import examples
+from cellyard.system.errors import ExperimentError, UsageError
 from conftest import Cli
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 GOOD = """\
 name = "good"
@@ -146,7 +144,7 @@ def test_the_same_mistakes_in_python_are_the_same_errors_without_a_place() -> No
     with pytest.raises(ExperimentError) as raised:
         ex.Experiment(
             name="bad",
-            base=ready.scenario("lan-5"),
+            base=examples.scenario("lan-5"),
             axes=[ex.Axis("switch.west.ubr.bufer", ["500 cells"]), ex.Axis("seed", [])],
             metrics=["efficency"],
             question=ex.Find("buffer", ["efficiency > 0"]),
@@ -154,7 +152,7 @@ def test_the_same_mistakes_in_python_are_the_same_errors_without_a_place() -> No
     assert {problem.path for problem in raised.value.problems} >= {"axis[0].path", "axis[1].values", "metrics[0]"}
     assert all(problem.line is None for problem in raised.value.problems)
     with pytest.raises(UsageError, match="must be an Axis"):
-        ex.Experiment(name="bad", base=ready.scenario("lan-5"), axes=["x"], metrics=["efficiency"])  # type: ignore[list-item]
+        ex.Experiment(name="bad", base=examples.scenario("lan-5"), axes=["x"], metrics=["efficiency"])  # type: ignore[list-item]
 
 
 def test_a_formula_is_not_blamed_for_a_metric_that_is_wrong_where_it_stands() -> None:
@@ -191,7 +189,7 @@ VALUES_OF = st.recursive(
 @settings(max_examples=300, deadline=None)
 @given(st.dictionaries(KEYS, VALUES_OF, max_size=4))
 def test_every_key_of_any_text_has_the_place_where_it_stands(data: dict[str, Any]) -> None:
-    from cellyard.values import toml
+    from cellyard.system.values import toml
 
     def key(name: str) -> str:
         return toml({name: 0})[2 : -len(" = 0 }")]
@@ -249,7 +247,8 @@ def test_a_missing_library_is_named_with_the_way_to_have_it(monkeypatch: pytest.
         outcome.to_frame()
     with pytest.raises(UsageError, match="need pandas: pip install pandas"):
         outcome.to_frame("pandas")
-    from cellyard.experiment import design, optimise
+    from cellyard.experiment.description import design
+    from cellyard.experiment.questions import optimise
 
     with pytest.raises(UsageError, match=r"need scipy: pip install 'cellyard\[experiment\]'"):
         design.scipy("designs")
@@ -267,7 +266,7 @@ def test_a_sampler_whose_library_is_missing_is_named_before_anything_runs(
     monkeypatch.setitem(sys.modules, module, None)
     experiment = ex.Experiment(
         name="gp",
-        base=ready.scenario("lan-5"),
+        base=examples.scenario("lan-5"),
         axes=[ex.Axis("switch.west.ubr.buffer", ["500 cells", "900 cells"])],
         metrics=["efficiency"],
         question=ex.Optimise({"efficiency": "highest"}, sampler="gp"),
@@ -282,7 +281,7 @@ def test_a_sampler_whose_library_is_missing_is_named_before_anything_runs(
 def test_the_sampler_gp_gets_near_the_top() -> None:
     experiment = ex.Experiment(
         name="gp",
-        base=ready.scenario("lan-5", overrides={"switch.west.ubr.drop": "fba"}),
+        base=examples.scenario("lan-5", overrides={"switch.west.ubr.drop": "fba"}),
         axes=[ex.Axis("switch.west.ubr.drop.z", ex.Range(0.1, 0.9))],
         metrics=["efficiency"],
         question=ex.Optimise({"efficiency": "highest"}, sampler="gp", trials=30),
@@ -423,7 +422,7 @@ def test_equal_values_side_by_side_cannot_be_compared_or_searched() -> None:
 def test_a_name_that_is_wrong_on_its_axis_is_not_wrong_once_more_in_the_question() -> None:
     question = ex.Compare("buffer", ["efficiency"], against="small")
     axis = ex.Axis("switch.west.ubr.buffer", ["500 cells", "1000 cells"], labels=["small"])
-    base = ready.scenario("lan-5")
+    base = examples.scenario("lan-5")
     with pytest.raises(ExperimentError) as refused:
         ex.Experiment(name="x", base=base, axes=[axis], metrics=["efficiency"], question=question)
     assert str(refused.value) == (

@@ -10,16 +10,16 @@ from typing import Any, NamedTuple
 
 import pytest
 from cellyard import experiment as ex
-from cellyard import ready
-from cellyard.errors import ExperimentError
-from cellyard.experiment.expression import Condition
-from cellyard.experiment.meaning import within_bounds
-from cellyard.experiment.precision import UNBOUNDED, Precision
+from cellyard.experiment.description.expression import Condition
+from cellyard.experiment.metric_kind import within_bounds
+from cellyard.experiment.questions.precision import UNBOUNDED, Precision
 from cellyard.experiment.runner import Draw, Runner
-from cellyard.experiment.statistics import Estimate, estimate, holm, log_no_difference, share_interval
-from cellyard.metric_path import metric_path
+from cellyard.results.path import metric_path
+from cellyard.scenario import examples
+from cellyard.statistics.inference import Estimate, estimate, holm, log_no_difference, share_interval
+from cellyard.system.errors import ExperimentError
 
-BASE = ready.scenario("lan-5")
+BASE = examples.scenario("lan-5")
 Measure = Callable[[Mapping[str, Any], int], Mapping[str, float | None]]
 
 
@@ -525,7 +525,7 @@ def test_equal_is_not_enough_where_less_is_asked() -> None:
 def test_an_axis_without_influence_has_no_interval_and_is_told_and_drawn() -> None:
     pytest.importorskip("matplotlib")
     from cellyard.experiment.figures import _indices
-    from cellyard.experiment.sensitivity import _sentence
+    from cellyard.experiment.questions.sensitivity import _sentence
 
     ends = {"first": 0.9, "first_low": 0.8, "first_high": 1.0, "total": 0.9, "total_low": 0.8, "total_high": 1.0}
     none = {"first": 0.0, "first_low": None, "first_high": None, "total": 0.0, "total_low": None, "total_high": None}
@@ -601,7 +601,7 @@ def index(axis: str, total: float, low: float, high: float) -> dict[str, Any]:
 
 
 def test_sensitivity_names_no_axis_as_the_first_where_the_interval_of_any_other_reaches_it() -> None:
-    from cellyard.experiment.sensitivity import _sentence
+    from cellyard.experiment.questions.sensitivity import _sentence
 
     first, second, wide = index("a", 0.9, 0.8, 1.0), index("b", 0.4, 0.3, 0.5), index("c", 0.2, 0.0, 0.85)
     assert _sentence("m", [second, first]).startswith("a decides m most: by total index a 0.9 [0.8, 1] and b 0.4 ")
@@ -688,7 +688,7 @@ def test_figures_are_logarithmic_only_where_values_are_spread_by_ratio() -> None
 @pytest.mark.filterwarnings("error")
 def test_sensitivity_is_the_same_whenever_it_is_run_and_by_the_estimators_of_scipy() -> None:
     import numpy as np
-    from cellyard.experiment.sensitivity import saltelli
+    from cellyard.experiment.questions.sensitivity import saltelli
     from scipy import stats  # type: ignore[import-untyped]
 
     experiment = ex.Experiment(

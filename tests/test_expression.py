@@ -7,7 +7,7 @@ import random
 from typing import Any
 
 import pytest
-from cellyard.experiment.expression import LONGEST, Condition, ConditionError, Formula
+from cellyard.experiment.description.expression import LONGEST, Condition, ConditionError, Formula
 
 HUGE = "9" * 400
 

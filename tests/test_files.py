@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cellyard import files
-from cellyard.batch import Job
-from cellyard.errors import UsageError
-from cellyard.files import FileSet, digest, sealed, settle, sums, unsealed, write_whole
-from cellyard.folder import ResultFolder
+from cellyard.outputs.folder import ResultFolder
+from cellyard.runs.batch import Job
 from cellyard.scenario import Scenario
 from cellyard.store import Store
+from cellyard.system import files
+from cellyard.system.errors import UsageError
+from cellyard.system.files import FileSet, digest, sealed, settle, sums, unsealed, write_whole
 from conftest import LAN, Cli, stored
 
 RUNS = [Job(Scenario.from_toml(LAN).canonical, replication).identity for replication in range(3)]

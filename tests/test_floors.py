@@ -1,4 +1,4 @@
-"""Imports of the Python part point down, those inside functions and those for types included."""
+"""The packages of the Python part stand one upon another: each imports only those below it, inside functions and for types too."""
 
 from __future__ import annotations
 
@@ -9,8 +9,14 @@ import cellyard
 
 ROOT = Path(cellyard.__file__).parent
 
-#: The one way back up: `Scenario.run` begins a batch, which takes a store, which gives scenarios.
-RUN = {"scenario", "batch", "store", "store.file"}
+#: The packages, the ground first.
+FLOORS = (
+    *("system", "statistics", "show", "results", "runs", "components", "scenario", "store", "outputs", "study", "plot"),
+    *("experiment", "studies", "commands", "cli"),
+)
+
+#: Modules beside the packages, which give public names to what stands in them.
+FLAT = ["cluster", "errors", "networks", "public", "ready", "reproduce", "__init__", "__main__"]
 
 
 def imported() -> dict[str, set[str]]:
@@ -24,7 +30,7 @@ def imported() -> dict[str, set[str]]:
                 package = (node.module or "").removeprefix("cellyard").removeprefix(".")
                 inner = {f"{package}.{one.name}".removeprefix(".") for one in node.names}
                 wanted |= {one if one in files else package for one in inner}
-        found[name] = (wanted & set(files)) - {name, ""}  # the package itself only hands names on
+        found[name] = (wanted & set(files)) - {name, ""}
     return found
 
 
@@ -33,21 +39,28 @@ def module(path: Path) -> str:
     return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix("__init__").removesuffix(".")
 
 
-def reached(start: str, imports: dict[str, set[str]]) -> set[str]:
-    """What a module imports, and what that imports, and so on."""
-    found: set[str] = set()
-    rest = list(imports[start])
-    while rest:
-        if (one := rest.pop()) not in found:
-            found.add(one)
-            rest += imports[one]
-    return found
+def test_packages_import_only_those_below() -> None:
+    floor = {name: place for place, name in enumerate(FLOORS)}
+    public = {name for name in FLAT if name not in floor} | {""}
+    inside = {name: found for name, found in imported().items() if name not in public}
+    assert len(inside) > 100
+    up = [
+        f"{name} imports {other}"
+        for name, found in inside.items()
+        for other in found
+        if other in public or floor[other.partition(".")[0]] > floor[name.partition(".")[0]]
+    ]
+    assert not up, "\n".join(up)
 
 
-def test_no_modules_import_each_other_but_for_a_scenario_that_runs_itself() -> None:
-    imports = imported()
-    assert len(imports) > 100
-    below = {name: reached(name, imports) for name in imports}
-    assert {name for name in imports if name in below[name]} == RUN
-    imports["scenario"] -= {"batch", "store"}
-    assert not [name for name in RUN if name in reached(name, imports)]
+def test_no_modules_import_each_other() -> None:
+    rest = imported()
+    while free := [name for name, found in rest.items() if not found & rest.keys()]:
+        for name in free:
+            del rest[name]
+    assert not rest, f"these import each other: {rest}"
+
+
+def test_new_modules_stand_in_a_package() -> None:
+    assert sorted(path.stem for path in ROOT.glob("*.py")) == sorted(FLAT)
+    assert {path.parent.name for path in ROOT.glob("*/__init__.py")} == set(FLOORS)

@@ -11,7 +11,7 @@ from typing import Any
 import cellyard as cy
 import pytest
 from cellyard import _engine
-from cellyard.folder import ResultFolder
+from cellyard.outputs.folder import ResultFolder
 from conftest import LAN, Cli
 
 

@@ -6,11 +6,11 @@ from functools import cache
 from itertools import pairwise
 
 import pytest
-from cellyard.agreement import rank_correlation
-from cellyard.overview import TICKS_PER_SECOND
-from cellyard.reproduce import Reproduction
+from cellyard.runs.expected import TICKS_PER_SECOND
 from cellyard.scenario import Scenario
 from cellyard.study import Row, Rows, load, select
+from cellyard.study.agreement import rank_correlation
+from cellyard.study.reproduce import Reproduction
 
 STUDY = load("gfr-leaky-bucket")
 

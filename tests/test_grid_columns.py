@@ -9,7 +9,7 @@ from typing import Any
 import cellyard as cy
 import pytest
 from cellyard import _engine
-from cellyard.grid_columns import _ALSO, _UNITS, as_columns
+from cellyard.show.columns import _ALSO, _UNITS, as_columns
 from conftest import LAN
 
 #: A field for each kind of quantity, where the resolved scenario has it, and how many of its units there are one of a column's.

@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
-from cellyard.batch import all_cores
+from cellyard.runs.batch import all_cores
 from conftest import shown_until_the_end, stored
 
 STAT = "/proc/{}/stat"
@@ -253,7 +253,7 @@ def test_a_signal_while_it_still_imports_is_no_traceback(tmp_path: Path) -> None
         "import os, signal, sys\n"
         "class Early:\n"
         "    def find_spec(self, name, path=None, target=None):\n"
-        "        if name == 'cellyard.cli': os.kill(os.getpid(), signal.SIGINT)\n"
+        "        if name == 'cellyard.cli.main': os.kill(os.getpid(), signal.SIGINT)\n"
         "sys.meta_path.insert(0, Early())\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "from cellyard.__main__ import main\n"

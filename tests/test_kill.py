@@ -18,13 +18,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cellyard.batch import Job
-from cellyard.errors import UsageError
-from cellyard.files import LIST, NEW, SUMS, TRIAL, digest, settle, sums
-from cellyard.run_result import with_lists
+from cellyard.results.run import with_lists
+from cellyard.runs.batch import Job
 from cellyard.scenario import Scenario
 from cellyard.store import Store
 from cellyard.store.content import seal, unpacked
+from cellyard.system.errors import UsageError
+from cellyard.system.files import LIST, NEW, SUMS, TRIAL, digest, settle, sums
 from conftest import LAN, Cli, stored
 
 KILLS = int(os.environ.get("CELLYARD_KILLS", "25"))

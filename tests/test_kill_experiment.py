@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cellyard.cluster import Workers
 from cellyard.experiment import Experiment
+from cellyard.runs.cluster import Workers
 from cellyard.store import Store
 from conftest import LAN, stored
 from test_kill import KILLS, SEED, kept_runs, without_cost

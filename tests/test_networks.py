@@ -6,7 +6,7 @@ from typing import Any
 
 import cellyard as cy
 import pytest
-from cellyard import networks
+from cellyard.scenario import networks
 
 
 def lot(hops: int = 3, **fields: Any) -> cy.Scenario:

@@ -123,8 +123,9 @@ def test_a_figure_shows_itself_and_leaves_matplotlib_as_it_was() -> None:
 
 
 def test_everything_of_the_package_is_there_and_imported_when_used() -> None:
-    assert {"plot", "ready", "study", "reproduce", "results", "Tcp", "Scenario", "__version__"} <= set(dir(cy))
-    assert cy.__version__ == cy.version()
+    assert {"plot", "ready", "study", "reproduce", "results", "traffic", "Scenario", "__version__"} <= set(dir(cy))
+    assert cy.__version__ == cy.version() and cy.Tcp is cy.traffic.Tcp and cy.QueueProbe is cy.probe.Queue
+    assert len(dir(cy)) <= 45
     code = (
         "import sys, cellyard as cy; assert not {'numpy', 'matplotlib', 'cellyard.components'} & set(sys.modules); "
         "cy.ready.names(), cy.study.studies(), cy.plot.MARKERS; assert 'matplotlib' not in sys.modules"
@@ -163,7 +164,7 @@ class Handle:
 @pytest.fixture
 def notebook(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, str]]:
     """What a notebook shows below its cell, one after the other in the same place; it takes anything however short."""
-    from cellyard import progress
+    from cellyard.system import progress
 
     shown: list[dict[str, str]] = []
 

@@ -10,7 +10,8 @@ from typing import Any, cast
 import cellyard as cy
 import numpy as np
 import pytest
-from cellyard import plot, plot_rows
+from cellyard import plot
+from cellyard.plot import rows as plot_rows
 from cellyard.results import Series
 from cellyard.study import Row, Rows, load, studies
 from conftest import LAN, ROOT

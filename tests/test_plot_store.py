@@ -12,14 +12,14 @@ from typing import Any
 import cellyard as cy
 import pytest
 from cellyard import _engine
-from cellyard.batch import Job, run_jobs
 from cellyard.experiment.figures import figures, one_figure
 from cellyard.experiment.records import range_of
-from cellyard.parameters import Scenarios
+from cellyard.experiment.stored import Asked, Points, gathered
 from cellyard.plot import style
-from cellyard.ranges import interval
+from cellyard.runs.batch import Job, run_jobs
+from cellyard.scenario.parameters import Scenarios
+from cellyard.statistics.ranges import interval
 from cellyard.store import Store, open_store
-from cellyard.stored_points import Asked, Points, gathered
 from conftest import LAN, Cli
 
 LONG = cy.Scenario.from_toml(LAN, overrides=[("duration", "300 ms")])

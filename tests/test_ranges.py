@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from cellyard import ranges
+from cellyard.statistics import ranges
 
 
 @pytest.mark.parametrize("runs", [2, 4, 9, 10, 20, 37, 100])

@@ -15,11 +15,11 @@ from typing import Any
 import pytest
 from cellyard.commands import study_report
 from cellyard.commands.study_pages import Picture, page, summary
-from cellyard.files import FileSet
-from cellyard.rows import COUNTS
+from cellyard.show.text import cell, span
 from cellyard.study import Row, Rows, Study, load, select, studies
-from cellyard.text import cell, span
-from cellyard.unmatched import FAR, is_outside, outside, told
+from cellyard.study.outliers import FAR, is_outside, outside, told
+from cellyard.study.rows import COUNTS
+from cellyard.system.files import FileSet
 
 EMPTY = {"meta", "br", "img"}
 

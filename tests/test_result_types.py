@@ -8,9 +8,10 @@ from typing import Any
 import cellyard as cy
 import numpy as np
 import pytest
-from cellyard import _engine, metric_path, result_types, results, tables
-from cellyard.experiment import meaning
-from cellyard.result_part import ResultPart
+from cellyard import _engine, results
+from cellyard.experiment import metric_kind as meaning
+from cellyard.results import path as metric_path, tables, types as result_types
+from cellyard.results.part import ResultPart
 from conftest import LAN
 
 SCHEMA: dict[str, Any] = json.loads(_engine.results_schema())

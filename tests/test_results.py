@@ -11,7 +11,7 @@ from typing import Any
 
 import cellyard as cy
 import pytest
-from cellyard.metric_path import metric_path
+from cellyard.results.path import metric_path
 
 KERNELS = ("auto", "slotted", "twin")
 

@@ -15,11 +15,11 @@ from typing import Any
 import cellyard as cy
 import numpy as np
 import pytest
-from cellyard import spool as spool_module
-from cellyard.batch import Job, run_jobs
-from cellyard.drops import RECORD, Drops
-from cellyard.spool import Spool, Spooled, SpoolError
-from cellyard.text import json_pieces, json_text
+from cellyard.results.drops import RECORD, Drops
+from cellyard.runs import spool as spool_module
+from cellyard.runs.batch import Job, run_jobs
+from cellyard.runs.spool import Spool, Spooled, SpoolError
+from cellyard.show.text import json_pieces, json_text
 from conftest import LAN, Cli
 
 PROBES = """probe = [

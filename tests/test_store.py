@@ -16,12 +16,12 @@ import cellyard as cy
 import numpy as np
 import pytest
 from cellyard import _engine
-from cellyard.batch import Job, run_jobs
-from cellyard.drops import Drops
-from cellyard.files import writable_folder
-from cellyard.identity import Identity
+from cellyard.results.drops import Drops
+from cellyard.runs.batch import Job, run_jobs
+from cellyard.runs.identity import Identity
 from cellyard.store import Store, schema
 from cellyard.store.content import PIECE_NUMBERS
+from cellyard.system.files import writable_folder
 from conftest import LAN, Cli, stored
 
 SHORT = cy.Scenario.from_toml(LAN, overrides=[("duration", "5 ms")])

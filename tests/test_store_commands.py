@@ -13,8 +13,8 @@ from typing import Any
 import cellyard as cy
 import pytest
 from cellyard import _engine
-from cellyard.batch import Job, run_jobs
-from cellyard.drops import Drops
+from cellyard.results.drops import Drops
+from cellyard.runs.batch import Job, run_jobs
 from cellyard.store import Store
 from cellyard.store.upkeep import merge
 from command_line import COMMANDS
@@ -152,7 +152,7 @@ def test_query_answers_in_sql(cli: Cli, path: Path) -> None:
 def test_a_missing_extra_is_named_in_one_sentence(
     path: Path, module: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from cellyard.cli_command import guarded
+    from cellyard.cli.command import guarded
     from cellyard.commands import store_query
 
     monkeypatch.setitem(__import__("sys").modules, module, None)

@@ -11,8 +11,8 @@ from typing import Any
 import cellyard as cy
 import numpy as np
 import pytest
-from cellyard.batch import Job, run_jobs
 from cellyard.commands import store_prune, store_show
+from cellyard.runs.batch import Job, run_jobs
 from cellyard.store import Store, contents, frames
 from cellyard.store.upkeep import merge, remove
 from conftest import LAN, Cli, stored

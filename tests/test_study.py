@@ -10,18 +10,17 @@ from typing import Any
 
 import numpy as np
 import pytest
-from cellyard.agreement import agreement, rank_correlation
 from cellyard.commands import study_run
 from cellyard.commands.study_run import reproduce
-from cellyard.errors import ScenarioError, UsageError
-from cellyard.metrics import METRICS
-from cellyard.reproduce import Reproduction
 from cellyard.scenario import Scenario
 from cellyard.store import Store
 from cellyard.study import Row, Rows, load, select, studies
+from cellyard.study.agreement import agreement, rank_correlation
+from cellyard.study.metrics import METRICS
+from cellyard.study.reproduce import Reproduction
+from cellyard.system.errors import ScenarioError, UsageError
 from conftest import Cli
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 STUDIES = sorted(studies())
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import cellyard as cy
 import pytest
 from cellyard.scenario import Scenario
-from cellyard.terminal import printable
+from cellyard.system.terminal import printable
 from conftest import LAN, Cli, shown_until_the_end, stored
 
 COMMAND = [sys.executable, "-m", "cellyard"]

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from cellyard.commands import study_list
 from cellyard.commands.run_files import series_pieces
-from cellyard.progress import Progress
-from cellyard.text import PIECE, cell, csv_text, dump, json_pieces, json_text, span, table
+from cellyard.show.text import PIECE, cell, csv_text, dump, json_pieces, json_text, span, table
+from cellyard.system.progress import Progress
 from conftest import EXAMPLES, Cli
 
 

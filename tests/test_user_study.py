@@ -8,12 +8,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from cellyard import user_study
-from cellyard.cli import main
+from cellyard.cli.main import main
 from cellyard.commands import experiment_check
-from cellyard.errors import ExperimentError, UsageError
 from cellyard.experiment import Experiment
-from cellyard.study import load, studies
+from cellyard.study import folder as user_study, load, studies
+from cellyard.system.errors import ExperimentError, UsageError
 from conftest import ROOT, Cli
 
 PAGE = (ROOT / "docs/studies.md").read_text(encoding="utf-8")
@@ -62,7 +61,7 @@ def test_its_modules_import_each_other_and_are_taken_where_they_exist(tcps: Path
         "from . import helper\ndef metrics(run, row):\n    return {'share': helper.share(run)}\n"
     )
     (tcps / "claims.py").write_text(
-        "from cellyard.study import Verdict, claim\n"
+        "from cellyard.study.study import Verdict, claim\n"
         "@claim('EPD gets most.', '1')\n"
         "def epd(rows):\n"
         "    best = max(rows, key=lambda row: row.simulated['share'])\n"

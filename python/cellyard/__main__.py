@@ -14,7 +14,7 @@ def main() -> None:
     """Entry point; Ctrl-C is quiet while it still imports, and changes nothing once the command has ended."""
     gc.set_threshold(CIRCLES_AFTER)
     try:
-        from cellyard.cli import main as command
+        from cellyard.cli.main import main as command
 
         command()
     except KeyboardInterrupt:

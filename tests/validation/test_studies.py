@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from cellyard.agreement import agreement
-from cellyard.reproduce import Reproduction
 from cellyard.study import Rows, load, select, studies
+from cellyard.study.agreement import agreement
+from cellyard.study.reproduce import Reproduction
 
 REPLICATIONS = 20
 

@@ -20,7 +20,7 @@ use std::time::Duration;
 /// Raises `cellyard.errors.ScenarioError` with everything that is wrong.
 fn scenario_error(py: Python<'_>, problems: &[Problem]) -> PyErr {
     let raise = || -> PyResult<PyErr> {
-        let errors = py.import("cellyard.errors")?;
+        let errors = py.import("cellyard.system.errors")?;
         let problem = errors.getattr("Problem")?;
         let list = PyList::empty(py);
         for p in problems {

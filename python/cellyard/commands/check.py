@@ -7,9 +7,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from cellyard import grid_notes, overview
-from cellyard.grid import Point, expand
-from cellyard.text import cells, told_time
+from cellyard.commands import grid_notes
+from cellyard.experiment.grid import Point, expand
+from cellyard.runs.expected import outline, seconds
+from cellyard.scenario import overview
+from cellyard.show.text import cells, told_time
 
 
 def command(
@@ -30,7 +32,7 @@ def command(
 
 def about(points: Sequence[Point], *, replications: int | None = None, notes: Sequence[str] = ()) -> str:
     """The topology of the first point as a small picture, what it costs to run all, and what is hardly meant."""
-    facts = [overview.outline(point.scenario.canonical) for point in points]
+    facts = [outline(point.scenario.canonical) for point in points]
     first = facts[0]
     parts = [overview.topology(first), overview.size(first)]
     if len(points) > 1 or replications is not None:
@@ -44,13 +46,13 @@ def about(points: Sequence[Point], *, replications: int | None = None, notes: Se
 
 def _cost(facts: Sequence[Mapping[str, Any]], replications: int) -> str:
     """What all runs take together."""
-    from cellyard.batch import all_cores
+    from cellyard.runs.batch import all_cores
 
     most = replications * sum(of_point["max_bottleneck_cells"] for of_point in facts)
-    seconds, cores = replications * sum(map(overview.seconds, facts)), all_cores()
+    cpu_seconds, cores = replications * sum(map(seconds, facts)), all_cores()
     return (
         f"{len(facts)} {'point' if len(facts) == 1 else 'points'} x {replications} "
         f"{'replication' if replications == 1 else 'replications'}: {len(facts) * replications} runs, "
-        f"at most {cells(most, 'bottleneck cells')}: some {told_time(seconds)} of CPU time, "
-        f"{told_time(seconds / min(cores, len(facts) * replications))} on {cores} {'core' if cores == 1 else 'cores'}"
+        f"at most {cells(most, 'bottleneck cells')}: some {told_time(cpu_seconds)} of CPU time, "
+        f"{told_time(cpu_seconds / min(cores, len(facts) * replications))} on {cores} {'core' if cores == 1 else 'cores'}"
     )

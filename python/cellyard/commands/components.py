@@ -7,8 +7,8 @@ import textwrap
 from collections.abc import Iterator
 from typing import Any
 
-from cellyard.errors import unknown
-from cellyard.text import table
+from cellyard.show.text import table
+from cellyard.system.errors import unknown
 
 WIDTH = 110
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from cellyard import ready
-from cellyard.experiment import ready as ready_experiments
-from cellyard.text import table
+from cellyard.experiment import examples as ready_experiments
+from cellyard.scenario import examples
+from cellyard.show.text import table
 
 
 def command(name: str | None, experiments: bool) -> None:
@@ -14,12 +14,12 @@ def command(name: str | None, experiments: bool) -> None:
 
 def text(name: str, experiments: bool = False) -> str:
     """The file of a scenario, or of an experiment."""
-    return ready_experiments.text(name) if experiments else ready.text(name)
+    return ready_experiments.text(name) if experiments else examples.text(name)
 
 
 def overview(experiments: bool = False) -> str:
     """All of a kind with what they show, which is their first line."""
-    kind = ready_experiments if experiments else ready
+    kind = ready_experiments if experiments else examples
     rows = [[name, kind.text(name).splitlines()[0].lstrip("# ")] for name in kind.names()]
     if experiments:
         return (

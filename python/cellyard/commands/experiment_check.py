@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from cellyard.batch import all_cores
 from cellyard.commands.experiment_run import outline
-from cellyard.experiment.axes import Range
+from cellyard.experiment.description.axes import Range
 from cellyard.experiment.experiment import Experiment
 from cellyard.experiment.plan import Plan
-from cellyard.experiment.question import Question
-from cellyard.experiment.sentences import counted, listed
-from cellyard.text import told_time
+from cellyard.experiment.questions.question import Question
+from cellyard.runs.batch import all_cores
+from cellyard.show.text import told_time
+from cellyard.show.words import counted, listed
 
 #: What needs the scenario that is varied.
 _UNCHECKED = "paths and values of set and axes, names of VCs and ports in metrics, CPU time, memory, notes"

@@ -8,9 +8,9 @@ from typing import Any
 
 from cellyard.commands.experiment_text import answer_tables
 from cellyard.experiment.experiment import Experiment, Outcome
-from cellyard.files import FileSet
-from cellyard.folder import ResultFolder
-from cellyard.text import csv_pieces, csv_text, dump_pieces
+from cellyard.outputs.folder import ResultFolder
+from cellyard.show.text import csv_pieces, csv_text, dump_pieces
+from cellyard.system.files import FileSet
 
 
 def folder(experiment: Experiment, out: Path, origin: Mapping[str, Any], *, overwrite: bool) -> ResultFolder:

@@ -8,16 +8,18 @@ from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from cellyard import pages, plot, provenance
-from cellyard.cluster import asked
+from cellyard import plot
 from cellyard.commands import FAILED, experiment_files, experiment_text
 from cellyard.commands.experiment_run import ask, load
 from cellyard.experiment.figures import columns_of, figures
 from cellyard.experiment.records import counts, range_of, side_by_side
-from cellyard.files import FileSet
-from cellyard.folder import open_store
-from cellyard.terminal import printable
-from cellyard.text import RANGE_HEADS, span
+from cellyard.outputs import provenance
+from cellyard.outputs.folder import open_store
+from cellyard.runs.cluster import asked
+from cellyard.show import pages
+from cellyard.show.text import RANGE_HEADS, span
+from cellyard.system.files import FileSet
+from cellyard.system.terminal import printable
 
 #: Rows of a table on the page; all are in the files beside it.
 MOST_ROWS = 200

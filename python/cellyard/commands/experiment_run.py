@@ -7,20 +7,21 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cellyard import provenance, user_study
-from cellyard.cluster import Workers, asked
 from cellyard.commands import FAILED, INTERRUPTED, experiment_files, experiment_text
-from cellyard.errors import ExperimentError, UsageError
 from cellyard.experiment import reading
 from cellyard.experiment.experiment import Experiment, Outcome
 from cellyard.experiment.plan import Plan
-from cellyard.experiment.question import Question
-from cellyard.folder import interrupted, open_store, untold
-from cellyard.kinds import is_other
-from cellyard.progress import Progress
+from cellyard.experiment.questions.question import Question
+from cellyard.outputs import provenance
+from cellyard.outputs.folder import interrupted, open_store, untold
+from cellyard.runs.cluster import Workers, asked
 from cellyard.scenario import read_text
-from cellyard.terminal import printable
-from cellyard.text import csv_text, dump
+from cellyard.scenario.file_kind import is_other
+from cellyard.show.text import csv_text, dump
+from cellyard.study import folder as user_study
+from cellyard.system.errors import ExperimentError, UsageError
+from cellyard.system.progress import Progress
+from cellyard.system.terminal import printable
 
 if TYPE_CHECKING:
     from cellyard.store import Store

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from cellyard.experiment.records import counts, range_of, side_by_side
-from cellyard.experiment.sentences import counted
-from cellyard.terminal import printable
-from cellyard.text import cell, range_head, span, spent, table
+from cellyard.show.text import cell, range_head, span, spent, table
+from cellyard.show.words import counted
+from cellyard.system.terminal import printable
 
 #: Lines of a table that are printed; all are in the files of ``--out``.
 MOST_LINES = 100

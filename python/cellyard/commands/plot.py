@@ -9,11 +9,11 @@ from pathlib import Path
 from cellyard import plot
 from cellyard.commands import FAILED, experiment_text
 from cellyard.experiment.figures import one_figure
-from cellyard.files import write_whole
+from cellyard.experiment.stored import Asked, gathered
+from cellyard.show.text import csv_text, dump
 from cellyard.store import open_store
-from cellyard.stored_points import Asked, gathered
-from cellyard.terminal import printable
-from cellyard.text import csv_text, dump
+from cellyard.system.files import write_whole
+from cellyard.system.terminal import printable
 
 
 def command(

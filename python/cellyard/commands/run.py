@@ -11,22 +11,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import cellyard
-from cellyard import grid_notes
-from cellyard.batch import Job, run_jobs
-from cellyard.commands import FAILED, INTERRUPTED, run_text
-from cellyard.errors import RunError, UsageError
-from cellyard.grid import Point, expand
-from cellyard.overview import TICKS_PER_SECOND, outline
-from cellyard.progress import Progress
-from cellyard.ranges import interval, median, whole_count
+from cellyard.commands import FAILED, INTERRUPTED, grid_notes, run_text
+from cellyard.experiment.grid import Point, expand
+from cellyard.runs.batch import Job, run_jobs
+from cellyard.runs.expected import TICKS_PER_SECOND, outline
+from cellyard.runs.spool import Spool, SpoolError
 from cellyard.scenario import Scenario
-from cellyard.spool import Spool, SpoolError
-from cellyard.terminal import printable
-from cellyard.text import csv_text, dump_pieces
+from cellyard.show.text import csv_text, dump_pieces
+from cellyard.statistics.ranges import interval, median, whole_count
+from cellyard.system.errors import RunError, UsageError
+from cellyard.system.progress import Progress
+from cellyard.system.terminal import printable
 
 if TYPE_CHECKING:
-    from cellyard.cluster import Workers
-    from cellyard.folder import ResultFolder
+    from cellyard.outputs.folder import ResultFolder
+    from cellyard.runs.cluster import Workers
     from cellyard.store import Store
 
 #: The first and the last second drawn.
@@ -97,7 +96,7 @@ def command(
     for told in unwritten:
         print(told, file=sys.stderr)
     if interrupted:
-        from cellyard import folder as folders
+        from cellyard.outputs import folder as folders
 
         print(folders.interrupted(f"{len(runs)} of {len(work)} runs finished", kept), file=sys.stderr)
         return INTERRUPTED
@@ -145,7 +144,7 @@ def _folder(
         return nullcontext()
     import hashlib
 
-    from cellyard.folder import ResultFolder
+    from cellyard.outputs.folder import ResultFolder
 
     content = hashlib.sha256(f"run {first.source}".encode()).hexdigest()[:32]
     return ResultFolder(
@@ -157,7 +156,7 @@ def _cluster(on: str | None, workers: int | None, jobs: int | None) -> AbstractC
     """The machines that were asked for, if any."""
     if on is None and workers is None:
         return nullcontext()
-    from cellyard.cluster import asked
+    from cellyard.runs.cluster import asked
 
     return asked(on, workers, jobs)
 
@@ -166,7 +165,7 @@ def _store(folder: ResultFolder | None, path: Path | None) -> Store | None:
     """The store of ``--store``, or that of the folder, if any."""
     if folder is None and path is None:
         return None
-    from cellyard.folder import open_store
+    from cellyard.outputs.folder import open_store
 
     return open_store(folder, path)
 
@@ -175,7 +174,7 @@ def _untold(store: Store | None) -> str:
     """What could not be stored, if so."""
     if store is None:
         return ""
-    from cellyard.folder import untold
+    from cellyard.outputs.folder import untold
 
     return untold(store)
 
@@ -184,7 +183,7 @@ def _origin(
     scenario: Scenario, *, overrides: Sequence[tuple[str, str]], grid: Sequence[tuple[str, str]], seed: int | None
 ) -> dict[str, Any]:
     """Where the results come from: the command, and the scenario as it was read."""
-    from cellyard import provenance
+    from cellyard.outputs import provenance
 
     return provenance.of_command() | provenance.of_scenario(scenario, overrides=overrides, grid=grid, seed=seed)
 
@@ -268,7 +267,7 @@ def document(
 
 def summary(runs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Median and range of the totals over the runs of each point."""
-    from cellyard.result_types import Totals
+    from cellyard.results.types import Totals
 
     points: dict[str, list[Mapping[str, Any]]] = {}
     for run in runs:
@@ -328,8 +327,8 @@ def _seconds(option: str, text: str | None) -> float | None:
 def _plot(path: Path, run: Mapping[str, Any], window: Window) -> str:
     """Draw the series of a run into a file; why it could not be written, if so."""
     from cellyard import plot
-    from cellyard.files import write_whole
-    from cellyard.run_result import RunResult
+    from cellyard.results.run import RunResult
+    from cellyard.system.files import write_whole
 
     with plot.style():
         result = RunResult(run)

@@ -9,10 +9,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from cellyard import tables
-from cellyard.files import FileSet
-from cellyard.grid_columns import as_columns
-from cellyard.text import PIECE, csv_pieces, dump_pieces
+from cellyard.results import tables
+from cellyard.show.columns import as_columns
+from cellyard.show.text import PIECE, csv_pieces, dump_pieces
+from cellyard.system.files import FileSet
 
 #: What names a series.
 _SERIES = ("what", "of", "class", "vc", "unit")

@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from cellyard.grid_notes import is_overloaded
-from cellyard.ranges import interval, median
-from cellyard.text import cell, cells, range_head, span, spent, table
+from cellyard.commands.grid_notes import is_overloaded
+from cellyard.show.text import cell, cells, range_head, span, spent, table
+from cellyard.statistics.ranges import interval, median
 
 #: Totals that are told of runs with VCs that carry frames.
 OF_FRAMES = (

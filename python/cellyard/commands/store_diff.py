@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
+from cellyard.show.text import csv_text, dump, table
 from cellyard.store import open_store
 from cellyard.store.compare import Comparison, Moved, builds, moved
-from cellyard.terminal import printable
-from cellyard.text import csv_text, dump, table
+from cellyard.system.terminal import printable
 
 
 def command(path: Path, *, before: str | None, after: str | None, scenario: str | None, output_format: str) -> int:

@@ -7,14 +7,14 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from cellyard import provenance
 from cellyard.commands import FAILED
-from cellyard.errors import unknown
-from cellyard.files import FileSet
-from cellyard.folder import ResultFolder
+from cellyard.outputs import provenance
+from cellyard.outputs.folder import ResultFolder
 from cellyard.store import Store, open_store
 from cellyard.store.frames import LARGE, PARTS, needed
-from cellyard.terminal import printable
+from cellyard.system.errors import unknown
+from cellyard.system.files import FileSet
+from cellyard.system.terminal import printable
 
 
 def command(

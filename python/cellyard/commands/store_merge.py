@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from cellyard.commands import FAILED
-from cellyard.errors import UsageError
 from cellyard.store import open_store
 from cellyard.store.upkeep import merge
-from cellyard.terminal import printable
+from cellyard.system.errors import UsageError
+from cellyard.system.terminal import printable
 
 
 def command(path: Path, others: Sequence[Path]) -> int:

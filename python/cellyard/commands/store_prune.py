@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from cellyard import _engine
-from cellyard.errors import UsageError
 from cellyard.store import open_store
 from cellyard.store.contents import StoredRun, damaged, engines, runs
 from cellyard.store.upkeep import mend, remove
-from cellyard.terminal import printable
+from cellyard.system.errors import UsageError
+from cellyard.system.terminal import printable
 
 
 def command(

@@ -6,10 +6,10 @@ import re
 import tempfile
 from pathlib import Path
 
-from cellyard.errors import UsageError
+from cellyard.show.text import csv_text, dump, table
 from cellyard.store import open_store
 from cellyard.store.frames import PARTS, needed
-from cellyard.text import csv_text, dump, table
+from cellyard.system.errors import UsageError
 
 
 def command(path: Path, sql: str, *, output_format: str) -> int:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from cellyard.errors import UsageError
 from cellyard.scenario import Scenario
 from cellyard.store import contents, open_store
-from cellyard.terminal import printable
+from cellyard.system.errors import UsageError
+from cellyard.system.terminal import printable
 
 #: Scenarios that a message names.
 MOST_NAMED = 8

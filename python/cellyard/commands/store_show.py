@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from cellyard import _engine
+from cellyard.show.text import csv_text, dump, table
 from cellyard.store import open_store
 from cellyard.store.contents import Group, builds, date, groups
-from cellyard.terminal import printable
-from cellyard.text import csv_text, dump, table
+from cellyard.system.terminal import printable
 
 
 def command(path: Path, *, output_format: str) -> int:

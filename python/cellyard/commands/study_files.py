@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from cellyard.files import FileSet
-from cellyard.folder import ResultFolder
-from cellyard.reproduce import Reproduction
+from cellyard.outputs.folder import ResultFolder
+from cellyard.show.text import csv_text, dump, json_text
 from cellyard.study import Study
-from cellyard.text import csv_text, dump, json_text
+from cellyard.study.reproduce import Reproduction
+from cellyard.system.files import FileSet
 
 #: Fields of a row's document beside its table and parameters.
 ROW_PARTS = ("simulated", "published", "range", "note", "not_judged")

@@ -7,8 +7,8 @@ import sys
 import textwrap
 from typing import Any
 
+from cellyard.show.text import table
 from cellyard.study import studies
-from cellyard.text import table
 
 #: Columns of what a study asks and says, unless a terminal has fewer.
 WIDTH = 120

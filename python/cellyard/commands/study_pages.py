@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cellyard import pages
-from cellyard.answer import untold
 from cellyard.commands.study_text import group_label, has_published, has_ranges, shown
-from cellyard.ranges import share_inside
-from cellyard.rows import Row, Rows
+from cellyard.show import pages
+from cellyard.show.text import printed, range_name, span
+from cellyard.statistics.ranges import share_inside
 from cellyard.study import Study, Table
-from cellyard.text import printed, range_name, span
-from cellyard.unmatched import FAR, is_outside, outside, told
+from cellyard.study.answer import untold
+from cellyard.study.outliers import FAR, is_outside, outside, told
+from cellyard.study.rows import Row, Rows
 
 #: What the table of `Evidence` is.
 BEHIND = (

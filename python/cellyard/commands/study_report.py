@@ -9,17 +9,18 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from cellyard import plot, provenance
-from cellyard.cluster import asked
+from cellyard import plot
 from cellyard.commands import FAILED, study_files, study_text
 from cellyard.commands.study_pages import Picture, page, summary
 from cellyard.commands.study_run import reproduce, tell_code
-from cellyard.files import FileSet
-from cellyard.folder import open_store
-from cellyard.progress import LINE_SECONDS
-from cellyard.rows import Rows
+from cellyard.outputs import provenance
+from cellyard.outputs.folder import open_store
+from cellyard.runs.cluster import asked
 from cellyard.study import Study, load, select
-from cellyard.terminal import printable
+from cellyard.study.rows import Rows
+from cellyard.system.files import FileSet
+from cellyard.system.progress import LINE_SECONDS
+from cellyard.system.terminal import printable
 
 
 def command(

@@ -8,18 +8,19 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cellyard import overview, provenance, user_study
-from cellyard.batch import all_cores
-from cellyard.cluster import Workers, asked
 from cellyard.commands import FAILED, INTERRUPTED, study_files, study_text
-from cellyard.errors import UsageError
-from cellyard.folder import interrupted, open_store, untold
-from cellyard.limits import MOST_RUNS
-from cellyard.progress import Progress
-from cellyard.reproduce import Reproduction
-from cellyard.rows import Rows
-from cellyard.study import Study, load, select
-from cellyard.text import csv_text, dump, told_time
+from cellyard.outputs import provenance
+from cellyard.outputs.folder import interrupted, open_store, untold
+from cellyard.runs.batch import all_cores
+from cellyard.runs.cluster import Workers, asked
+from cellyard.runs.expected import outline, seconds
+from cellyard.show.text import csv_text, dump, told_time
+from cellyard.study import Study, folder as user_study, load, select
+from cellyard.study.reproduce import Reproduction
+from cellyard.study.rows import Rows
+from cellyard.system.errors import UsageError
+from cellyard.system.limits import MOST_RUNS
+from cellyard.system.progress import Progress
 
 if TYPE_CHECKING:
     from cellyard.store import Store
@@ -81,14 +82,14 @@ def tell_code(study: Study) -> None:
 def expect(study: Study, reproduction: Reproduction, jobs: int | None, *, on_threads: bool = True) -> None:
     """Say how long the runs that are still to be made take, if it is long, and how many were stored."""
     missing = reproduction.missing
-    seconds = sum(overview.seconds(overview.outline(text)) * count for text, count in missing.items())
-    if seconds >= LONG_SECONDS:
+    cpu_seconds = sum(seconds(outline(text)) * count for text, count in missing.items())
+    if cpu_seconds >= LONG_SECONDS:
         runs = sum(missing.values())
         threads = min(jobs or all_cores(), runs)
-        here = f", {told_time(seconds / threads)} on {threads} thread{'s' * (threads > 1)}" if on_threads else ""
+        here = f", {told_time(cpu_seconds / threads)} on {threads} thread{'s' * (threads > 1)}" if on_threads else ""
         known = reproduction.total - runs
         beside = f" beside {known} that {'are' if known > 1 else 'is'} stored" if known else ""
-        told = f"{runs} run{'s' * (runs > 1)} to be made{beside}, some {told_time(seconds)} of CPU time{here}"
+        told = f"{runs} run{'s' * (runs > 1)} to be made{beside}, some {told_time(cpu_seconds)} of CPU time{here}"
         print(f"{study.name}: {told}", file=sys.stderr)
 
 

@@ -6,12 +6,12 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from cellyard.reproduce import Reproduction
-from cellyard.rows import Row, Rows
+from cellyard.show.text import cell, cells, decimals, range_head, range_name, span, spent, table
 from cellyard.study import Study, Table
-from cellyard.text import cell, cells, decimals, range_head, range_name, span, spent, table
+from cellyard.study.reproduce import Reproduction
+from cellyard.study.rows import Row, Rows
 
-#: What `cellyard.agreement.agreement` tells.
+#: What `cellyard.study.agreement.agreement` tells.
 AGREEMENT = ("rows", "mean_abs_error", "error_margin", "rank_correlation", "inside_range", "expected_inside")
 
 

@@ -16,42 +16,32 @@ A description names a base scenario, axes that vary it, metrics and one question
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from cellyard.system.lazy import lazily
 
 if TYPE_CHECKING:
-    from cellyard.experiment.axes import Axis as Axis
-    from cellyard.experiment.axes import Range as Range
-    from cellyard.experiment.compare import Compare as Compare
-    from cellyard.experiment.design import Design as Design
-    from cellyard.experiment.experiment import Experiment as Experiment
-    from cellyard.experiment.experiment import Outcome as Outcome
-    from cellyard.experiment.find import Find as Find
-    from cellyard.experiment.optimise import Optimise as Optimise
-    from cellyard.experiment.precision import Precision as Precision
-    from cellyard.experiment.sensitivity import Sensitivity as Sensitivity
-    from cellyard.experiment.table import Table as Table
+    from cellyard.experiment.description.axes import Axis as Axis, Range as Range
+    from cellyard.experiment.description.design import Design as Design
+    from cellyard.experiment.experiment import Experiment as Experiment, Outcome as Outcome
+    from cellyard.experiment.questions.compare import Compare as Compare
+    from cellyard.experiment.questions.find import Find as Find
+    from cellyard.experiment.questions.optimise import Optimise as Optimise
+    from cellyard.experiment.questions.precision import Precision as Precision
+    from cellyard.experiment.questions.sensitivity import Sensitivity as Sensitivity
+    from cellyard.experiment.questions.table import Table as Table
 
-_HOME = {
-    "Axis": "axes",
-    "Compare": "compare",
-    "Design": "design",
-    "Experiment": "experiment",
-    "Find": "find",
-    "Optimise": "optimise",
-    "Outcome": "experiment",
-    "Precision": "precision",
-    "Range": "axes",
-    "Sensitivity": "sensitivity",
-    "Table": "table",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name in _HOME:
-        return getattr(importlib.import_module(f"cellyard.experiment.{_HOME[name]}"), name)
-    raise AttributeError(f"module 'cellyard.experiment' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted([*_HOME, "__doc__", "__file__", "__name__"])
+__getattr__, __dir__ = lazily(
+    __name__,
+    {
+        "description.axes": "Axis Range",
+        "description.design": "Design",
+        "experiment": "Experiment Outcome",
+        "questions.compare": "Compare",
+        "questions.find": "Find",
+        "questions.optimise": "Optimise",
+        "questions.precision": "Precision",
+        "questions.sensitivity": "Sensitivity",
+        "questions.table": "Table",
+    },
+)

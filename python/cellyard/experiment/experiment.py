@@ -10,25 +10,25 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from cellyard import frame
-from cellyard.attainable import CURE
-from cellyard.cluster import Workers
-from cellyard.errors import ScenarioError, UsageError
 from cellyard.experiment import notes, reading, records
-from cellyard.experiment.axes import Axis, Range
-from cellyard.experiment.design import Design, Point
-from cellyard.experiment.expression import ConditionError
+from cellyard.experiment.description.axes import Axis, Range
+from cellyard.experiment.description.design import Design, Point
+from cellyard.experiment.description.expression import ConditionError
+from cellyard.experiment.description.problems import Problems
 from cellyard.experiment.plan import Answer, Expected, Plan
-from cellyard.experiment.problems import Problems
-from cellyard.experiment.question import Question
+from cellyard.experiment.questions.question import Question
 from cellyard.experiment.runner import Engine, Remembered, Runner, Teller
-from cellyard.grid_columns import as_columns
-from cellyard.metric_path import Number
-from cellyard.overview import outline, seconds
-from cellyard.progress import InNotebook
+from cellyard.runs.cluster import Workers
+from cellyard.runs.expected import outline, seconds
 from cellyard.scenario import Scenario, read_text
-from cellyard.terminal import printable
-from cellyard.values import own, plain
+from cellyard.scenario.hints import CURE
+from cellyard.show import frame
+from cellyard.show.columns import as_columns
+from cellyard.statistics.ranges import Number
+from cellyard.system.errors import ScenarioError, UsageError
+from cellyard.system.progress import InNotebook
+from cellyard.system.terminal import printable
+from cellyard.system.values import own, plain
 
 if TYPE_CHECKING:
     from cellyard.store import Store
@@ -43,7 +43,7 @@ class Experiment:
     """A checked experiment: ``base`` varied along ``axes``, ``metrics`` measured, one ``question`` answered.
 
     ``base`` is a scenario, or a table as in a file: ``{"example": "lan-5"}``. ``set`` are values set beside it, ``metrics`` names of
-    `Totals` and paths, or a mapping of names to paths. Raises `cellyard.errors.ExperimentError` with everything that is wrong.
+    `Totals` and paths, or a mapping of names to paths. Raises `cellyard.system.errors.ExperimentError` with everything that is wrong.
     """
 
     def __init__(
@@ -142,7 +142,7 @@ class Experiment:
         progress: Teller | None = None,
         options: Mapping[str, Any] | None = None,
     ) -> Engine:
-        """The runner that simulates; ``options`` are more arguments of `cellyard.batch.run_jobs`."""
+        """The runner that simulates; ``options`` are more arguments of `cellyard.runs.batch.run_jobs`."""
         plan = self.plan
         return Engine(plan.base, plan.paths, plan.metrics, threads, memory, store, progress, options or {})
 

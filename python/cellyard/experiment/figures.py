@@ -7,10 +7,8 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from cellyard.errors import UsageError
-from cellyard.experiment.compare import COMPARED
+from cellyard.experiment.questions.compare import COMPARED
 from cellyard.experiment.records import range_of, side_by_side
-from cellyard.experiment.sentences import number
 from cellyard.plot import (
     COLOURS,
     DASHES,
@@ -24,8 +22,10 @@ from cellyard.plot import (
     panels_grid,
     zero_at_the_bottom,
 )
-from cellyard.plot_rows import share_scale
-from cellyard.text import cell, range_name
+from cellyard.plot.rows import share_scale
+from cellyard.show.text import cell, range_name
+from cellyard.show.words import number
+from cellyard.system.errors import UsageError
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -331,7 +331,7 @@ def _found(document: Mapping[str, Any], axis: str) -> list[float]:
 
 
 def _as_column(document: Mapping[str, Any], axis: str, label: str) -> Any:
-    from cellyard.grid_columns import as_columns
+    from cellyard.show.columns import as_columns
 
     made = as_columns([{document["question"]["axis"]: label}])[0]
     return made.get(axis)

@@ -6,18 +6,28 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 
-from cellyard import attainable, renumbered
-from cellyard.errors import ScenarioError
-from cellyard.experiment.design import Dimension, Point, at_shares
-from cellyard.experiment.expression import ConditionError
-from cellyard.experiment.meaning import is_of_whole_run
+from cellyard.experiment.description.design import Dimension, Point, at_shares
+from cellyard.experiment.description.expression import ConditionError
+from cellyard.experiment.metric_kind import is_of_whole_run
 from cellyard.experiment.plan import Plan
-from cellyard.experiment.question import Question
-from cellyard.experiment.sentences import counted, listed
-from cellyard.experiment.unlike import MOST_NAMED, Queues, add_queues, is_of_vcs, unlike
-from cellyard.grid_notes import IN_STEP
-from cellyard.metric_path import Number
+from cellyard.experiment.questions.question import Question
 from cellyard.scenario import Scenario
+from cellyard.scenario.axis_notes import (
+    MOST_NAMED,
+    FairSums,
+    Line,
+    Queues,
+    add_queues,
+    changes_counts,
+    differing_queues,
+    is_of_vcs,
+    lines,
+    renumbered,
+)
+from cellyard.scenario.hints import IN_STEP, UNSTATED
+from cellyard.show.words import counted, listed
+from cellyard.statistics.ranges import Number
+from cellyard.system.errors import ScenarioError
 
 #: Points that are all asked, and how many of a larger grid are drawn; see `Plan.tried_points`.
 MOST_ASKED, DRAWN = 100, 50
@@ -53,11 +63,11 @@ def notes(plan: Plan, question: Question, scenario: Callable[[Point], Scenario])
             for axis, of in queues.items():
                 add_queues(of, ports, dict(point.levels)[axis].text)
     ranked = sorted(found.items(), key=lambda one: -len(one[1]))
-    told = [f"{name} is not defined: {attainable.UNSTATED}" for name in plan.lacking]
+    told = [f"{name} is not defined: {UNSTATED}" for name in plan.lacking]
     told += question.warnings(plan)
     told += _of_whole_run(plan)
     told += _along_axes(plan, made_of, scenario)
-    told += [note for axis, of in queues.items() for note in unlike(axis, of)]
+    told += [note for axis, of in queues.items() for note in differing_queues(axis, of)]
     told += [f"{note}{_where(own, asked)}" for note, own in ranked[:MOST_TOLD]]
     if len(found) > MOST_TOLD:
         told.append(
@@ -72,20 +82,20 @@ def _along_axes(
     """Sentences on axes along which efficiencies cannot be compared, or VCs that are measured change their numbers."""
     compares = any(path.text == "totals.efficiency" for path in plan.metrics.values())
     vcs = {name for path in plan.metrics.values() for name in _NAMED_VC.findall(path.text)}
-    notes, sums = [], attainable.FairSums()
+    notes, sums = [], FairSums()
     labelled = [(point.labels, made) for point, made in made_of]
     for dimension in plan.space:
-        counts = vcs and any(renumbered.counts(axis.paths) for axis in dimension.axes)
+        counts = vcs and any(changes_counts(axis.paths) for axis in dimension.axes)
         if not (compares or counts):
             continue
         axes = [dimension.name, *(axis.name for axis in dimension.axes)]
-        lines = attainable.lines(labelled, axes) or [_line(plan, dimension, scenario)]
-        notes += sums.note(dimension.name, lines) if compares else []
-        notes += renumbered.note(dimension.name, lines, vcs) if counts else []
+        found = lines(labelled, axes) or [_line(plan, dimension, scenario)]
+        notes += sums.note(dimension.name, found) if compares else []
+        notes += renumbered(dimension.name, found, vcs) if counts else []
     return notes
 
 
-def _line(plan: Plan, dimension: Dimension, scenario: Callable[[Point], Scenario]) -> attainable.Line:
+def _line(plan: Plan, dimension: Dimension, scenario: Callable[[Point], Scenario]) -> Line:
     """Both ends and the middle of a dimension, beside the middle of the others, where no points of the design differ in it alone."""
     made = []
     for share in (0.0, 0.5, 1.0):

@@ -9,14 +9,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from cellyard.attainable import UNSTATED
-from cellyard.errors import UsageError
-from cellyard.experiment import design
-from cellyard.experiment.axes import Axis, Level, Range
-from cellyard.experiment.design import Design, Dimension, Point
-from cellyard.experiment.expression import Condition
-from cellyard.experiment.measure import Metric
+from cellyard.experiment.description import design
+from cellyard.experiment.description.axes import Axis, Level, Range
+from cellyard.experiment.description.design import Design, Dimension, Point
+from cellyard.experiment.description.expression import Condition
+from cellyard.experiment.description.measure import Metric
 from cellyard.scenario import Scenario
+from cellyard.scenario.hints import UNSTATED
+from cellyard.system.errors import UsageError
 
 #: Runs of one experiment, refused before memory is taken.
 MOST_RUNS = 10_000_000

@@ -11,24 +11,24 @@ from types import ModuleType
 from typing import Any
 
 from cellyard import _engine
-from cellyard.errors import ExperimentError, Problem, ScenarioError, UsageError
-from cellyard.experiment import base as bases
-from cellyard.experiment import compare, design, find, measure, optimise, precision, sensitivity, table
-from cellyard.experiment.axes import SCALES, Axis, Range, default_name, parts
-from cellyard.experiment.design import DESIGNS, Design, Dimension
-from cellyard.experiment.expression import Condition, ConditionError
-from cellyard.experiment.fields import Fields
-from cellyard.experiment.find import check_condition
-from cellyard.experiment.measure import RESERVED
+from cellyard.experiment.description import base as bases, design, measure
+from cellyard.experiment.description.axes import SCALES, Axis, Range, default_name, parts
+from cellyard.experiment.description.design import DESIGNS, Design, Dimension
+from cellyard.experiment.description.expression import Condition, ConditionError
+from cellyard.experiment.description.fields import Fields
+from cellyard.experiment.description.measure import RESERVED
+from cellyard.experiment.description.problems import Problems
 from cellyard.experiment.plan import MOST_RUNS, Plan
-from cellyard.experiment.problems import Problems
-from cellyard.experiment.question import Question
-from cellyard.experiment.sentences import counted
-from cellyard.grid_columns import as_columns, quantity
-from cellyard.limits import MOST_REPLICATIONS, MOST_SEED
+from cellyard.experiment.questions import compare, find, optimise, precision, sensitivity, table
+from cellyard.experiment.questions.find import check_condition
+from cellyard.experiment.questions.question import Question
 from cellyard.scenario import Scenario
-from cellyard.terminal import printable
-from cellyard.values import plain
+from cellyard.show.columns import as_columns, quantity
+from cellyard.show.words import counted
+from cellyard.system.errors import ExperimentError, Problem, ScenarioError, UsageError
+from cellyard.system.limits import MOST_REPLICATIONS, MOST_SEED
+from cellyard.system.terminal import printable
+from cellyard.system.values import plain
 
 #: Fields of a description.
 FIELDS = (

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from cellyard.errors import unknown
-from cellyard.experiment.meaning import mean_of
-from cellyard.experiment.measure import Metric
+from cellyard.experiment.description.measure import Metric
+from cellyard.experiment.metric_kind import mean_of
 from cellyard.experiment.plan import CONFIDENCE
-from cellyard.experiment.statistics import defined
-from cellyard.metric_path import Number
-from cellyard.ranges import has_quantiles, quantile
+from cellyard.statistics.inference import defined
+from cellyard.statistics.ranges import Number, has_quantiles, quantile
+from cellyard.system.errors import unknown
 
 
 def of_runs(
@@ -90,7 +89,7 @@ def counts(points: Sequence[Mapping[str, Any]], metrics: Iterable[str]) -> set[s
 
 
 def range_of(point: Mapping[str, Any], metric: str) -> tuple[float, float] | None:
-    """The range of a metric's runs at a point, as `cellyard.ranges.interval` has it; ``None`` where it is not defined."""
+    """The range of a metric's runs at a point, as `cellyard.statistics.ranges.interval` has it; ``None`` where it is not defined."""
     low, high = ("p5", "p95") if has_quantiles(point["runs"]) else ("min", "max")
     found = point[metric]
     return None if found[low] is None else (found[low], found[high])

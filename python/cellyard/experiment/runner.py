@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
-from cellyard.batch import Finished, Job, run_jobs
-from cellyard.experiment.design import Point
-from cellyard.experiment.measure import Metric
-from cellyard.metric_path import Number
+from cellyard.experiment.description.design import Point
+from cellyard.experiment.description.measure import Metric
 from cellyard.results import RunResult
+from cellyard.runs.batch import Finished, Job, run_jobs
 from cellyard.scenario import Scenario
+from cellyard.statistics.ranges import Number
 
 if TYPE_CHECKING:
     from cellyard.store import Store

@@ -4,6 +4,4 @@
 `cellyard.store.frames` makes tables of it.
 """
 
-from cellyard.store.file import NAME as NAME
-from cellyard.store.file import Store as Store
-from cellyard.store.file import open_store as open_store
+from cellyard.store.file import NAME as NAME, Store as Store, open_store as open_store

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from cellyard.errors import UsageError
-from cellyard.identity import run_hash
-from cellyard.numbers import numbers
+from cellyard.results.numbers import numbers
+from cellyard.runs.identity import run_hash
 from cellyard.store.contents import StoredRun, check, engines, keeps, result
+from cellyard.system.errors import UsageError
 
 if TYPE_CHECKING:
     from cellyard.store.file import Store

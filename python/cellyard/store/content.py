@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from cellyard.document import Document
-from cellyard.drops import RECORD, Drops
-from cellyard.identity import HASH_BYTES
-from cellyard.run_result import with_arrays
-from cellyard.text import json_text
+from cellyard.results.document import Document
+from cellyard.results.drops import RECORD, Drops
+from cellyard.results.run import with_arrays
+from cellyard.runs.identity import HASH_BYTES
+from cellyard.show.text import json_text
 
 #: More is not worth its time.
 _LEVEL = 1

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from cellyard.errors import OtherVersionError, UsageError
-from cellyard.identity import WHOLE, run_hash, text_hash
+from cellyard.runs.identity import WHOLE, run_hash, text_hash
 from cellyard.store.content import DamageError, run_seal
 from cellyard.store.reader import Reader
+from cellyard.system.errors import OtherVersionError, UsageError
 
 #: Runs that are looked at in one go.
 PAGE = 1000

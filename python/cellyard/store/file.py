@@ -8,13 +8,12 @@ import time
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from cellyard.errors import UsageError
-from cellyard.identity import WHOLE, Identity
+from cellyard.runs.identity import WHOLE, Identity
+from cellyard.runs.job import Added
 from cellyard.store import contents, schema
 from cellyard.store.content import (
     DamageError,
@@ -26,10 +25,11 @@ from cellyard.store.content import (
     seal,
 )
 from cellyard.store.reader import Reader
-from cellyard.terminal import printable
+from cellyard.system.errors import UsageError
+from cellyard.system.terminal import printable
 
 if TYPE_CHECKING:
-    from cellyard.run_result import RunResult
+    from cellyard.results.run import RunResult
     from cellyard.scenario import Scenario
     from cellyard.store.contents import StoredRun
 
@@ -43,30 +43,22 @@ DISK_SECONDS = 1.0
 WHOLE_BYTES = 1 << 20
 
 
-@dataclass(frozen=True)
-class Added:
-    """A finished run to be kept; see `Store.add`."""
+def _parts(run: Added) -> dict[bytes, Packed]:
+    """What is stored of a run."""
+    if not run.identity.keep:
+        return {WHOLE: packed(run.result, run.text)}
+    parts = {run.identity.keep_hash: packed_part(run.result)}
+    if run.text is not None and len(run.text) <= WHOLE_BYTES:
+        parts[WHOLE] = packed({}, run.text)
+    return parts
 
-    identity: Identity
-    result: Mapping[str, Any]
-    text: str | None = None
-    cpu_seconds: float = 0.0
 
-    def parts(self) -> dict[bytes, Packed]:
-        """What is stored of it."""
-        if not self.identity.keep:
-            return {WHOLE: packed(self.result, self.text)}
-        parts = {self.identity.keep_hash: packed_part(self.result)}
-        if self.text is not None and len(self.text) <= WHOLE_BYTES:
-            parts[WHOLE] = packed({}, self.text)
-        return parts
+def _scenario(identity: Identity) -> dict[str, Any]:
+    """The row of a run's scenario."""
+    from cellyard import _engine
 
-    def scenario(self) -> dict[str, Any]:
-        """The row of its scenario."""
-        from cellyard import _engine
-
-        name, seed = _engine.heading(self.identity.scenario)
-        return {"name": name, "seed": seed, "canonical": zlib.compress(self.identity.scenario.encode())}
+    name, seed = _engine.heading(identity.scenario)
+    return {"name": name, "seed": seed, "canonical": zlib.compress(identity.scenario.encode())}
 
 
 class Store(Reader, AbstractContextManager["Store"]):
@@ -119,7 +111,7 @@ class Store(Reader, AbstractContextManager["Store"]):
 
     def add_all(self, runs: Sequence[Added]) -> None:
         """Keep finished runs as `add` does, in one transaction; where that fails, as many of them as can be kept."""
-        packs = [(run, run.parts()) for run in runs]
+        packs = [(run, _parts(run)) for run in runs]
         try:
             self._add(packs)
         except (sqlite3.Error, OSError) as error:
@@ -162,7 +154,9 @@ class Store(Reader, AbstractContextManager["Store"]):
             finished_s, cpu_s = int(time.time()), float(run.cpu_seconds)
             row = {
                 "hash": identity.run,
-                "scenario": self._number("scenario", "hash", identity.scenario_hash, run.scenario, numbers),
+                "scenario": self._number(
+                    "scenario", "hash", identity.scenario_hash, lambda: _scenario(identity), numbers
+                ),
                 "replication": identity.replication,
                 "engine": self._number("engine", "build", identity.engine, dict, numbers),
                 "finished_s": finished_s,
@@ -247,7 +241,7 @@ class Store(Reader, AbstractContextManager["Store"]):
 
     def result(self, run: StoredRun) -> RunResult | None:
         """Result of a run, ``None`` where only a part of it is stored; raises `UsageError` when it is not as it was written."""
-        from cellyard.run_result import RunResult
+        from cellyard.results.run import RunResult
 
         found = contents.result(self, run)
         return RunResult(found) if found is not None else None
@@ -302,7 +296,7 @@ def open_store(path: Path | str, *, create: bool = False) -> Store:
     if not found.is_dir():
         return Store(found, create=create)
     if not create and not (found / NAME).exists():
-        from cellyard.mark import store_of
+        from cellyard.store.folder_label import store_of
 
         kept = store_of(found)
         where = (

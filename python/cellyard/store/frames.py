@@ -7,16 +7,15 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from cellyard import tables
-from cellyard.errors import UsageError, unknown
-from cellyard.frame import of_points
-from cellyard.grid_columns import quantity
-from cellyard.identity import WHOLE
-from cellyard.numbers import numbers
-from cellyard.parameters import Scenarios
-from cellyard.results import Series
+from cellyard.results import Series, tables
+from cellyard.results.numbers import numbers
+from cellyard.runs.identity import WHOLE
+from cellyard.scenario.parameters import Scenarios
+from cellyard.show.columns import quantity
+from cellyard.show.frame import of_points
 from cellyard.store.contents import StoredRun, canonical, check, check_tables, columns, keeps, result, runs, toml
 from cellyard.store.reader import Reader
+from cellyard.system.errors import UsageError, unknown
 
 if TYPE_CHECKING:
     import polars as pl

@@ -8,10 +8,10 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-from cellyard.errors import UsageError
-from cellyard.identity import WHOLE
+from cellyard.runs.identity import WHOLE
 from cellyard.store import schema
 from cellyard.store.content import DamageError, Piece, piece_seal, seal, unpacked, unpacked_part
+from cellyard.system.errors import UsageError
 
 
 class Reader:

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from cellyard.errors import UsageError
+from cellyard.system.errors import UsageError
 
 T = TypeVar("T")
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from cellyard.errors import UsageError
-from cellyard.run_result import with_lists
+from cellyard.results.run import with_lists
 from cellyard.store import contents, schema
 from cellyard.store.content import Piece, piece_seal
+from cellyard.system.errors import UsageError
 
 if TYPE_CHECKING:
     from cellyard.store.contents import StoredRun

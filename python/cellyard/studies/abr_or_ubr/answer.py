@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import mean
 
-from cellyard.answer import changes, of_values, sentence
-from cellyard.plot_rows import levels, named
-from cellyard.separation import Candidates, Evidence, Runs, Told, gain, replicated
+from cellyard.plot.rows import levels, named
 from cellyard.study import Rows
+from cellyard.study.answer import changes, of_values, sentence
+from cellyard.study.separation import Candidates, Evidence, Runs, Told, gain, replicated
 
 #: With no VBR and with it.
 BESIDE = {"no": "without VBR", "yes": "beside VBR"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import combinations, pairwise
 from statistics import geometric_mean, mean
 
-from cellyard.plot_rows import named
+from cellyard.plot.rows import named
 from cellyard.study import Rows, Verdict, claim, count
 
 #: Cells of a segment of 512 bytes.

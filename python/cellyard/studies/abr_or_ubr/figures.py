@@ -8,7 +8,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import cellyard as cy
-from cellyard import plot, plot_rows
+from cellyard import plot
+from cellyard.plot import rows as plot_rows
 from cellyard.studies.abr_or_ubr.answer import PATHS
 from cellyard.study import Row, Rows, Study
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from cellyard.answer import changes, matters, of_values, sentence
-from cellyard.plot_rows import named
-from cellyard.separation import Evidence, Told, gain
+from cellyard.plot.rows import named
 from cellyard.study import Rows
+from cellyard.study.answer import changes, matters, of_values, sentence
+from cellyard.study.separation import Evidence, Told, gain
 
 PLACES = {"lan": "on the LAN", "access": "on the access network"}
 

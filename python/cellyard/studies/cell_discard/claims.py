@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from statistics import mean
 from typing import Any
 
-from cellyard.answer import apart, means
-from cellyard.paired import paired
-from cellyard.plot_rows import named
+from cellyard.plot.rows import named
 from cellyard.study import Row, Rows, Verdict, claim
+from cellyard.study.answer import apart, means
+from cellyard.study.separation import gain
 
 #: The policies of tables 1 and 2, and those that are more than tail drop.
 POLICIES = ("tail-drop", "epd", "fba", "red")
@@ -124,13 +124,11 @@ def access_price(rows: Rows) -> Verdict:
     goodput = of(chosen, "goodput")
     best = max(("epd", "red"), key=lambda policy: goodput[policy])
     other, fba = (chosen.where(drop_policy=policy)[0] for policy in (best, "fba"))
-    lost = paired([(other, fba)], "goodput")
-    shown = lost is not None and lost.sign < 0 and lost.mean < -EQUAL / 3
-    by = f"{lost:.3f}" if lost else "not defined"
-    return Verdict(
-        shown,
-        f"goodput, MSS 1460: {told(goodput, 3)}; FBA less {named('drop_policy', best)}: {by}{'' if shown else ', no difference shown'}",
-    )
+    lost = gain([(other, fba)], "goodput")
+    shown = lost.sign < 0 and lost.mean < -EQUAL / 3
+    end = "" if shown else ", no difference shown"
+    by = f"FBA less {named('drop_policy', best)}: {lost:.3f}{end}"
+    return Verdict(shown, f"goodput, MSS 1460: {told(goodput, 3)}; {by}")
 
 
 @claim("On the access network an MSS of 9140 bytes always carries less than one of 1460.", "1-2")

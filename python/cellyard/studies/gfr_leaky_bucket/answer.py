@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from statistics import mean
 from typing import Any
 
-from cellyard.answer import sentence
-from cellyard.paired import Difference
-from cellyard.plot_rows import named
-from cellyard.separation import Candidates, Evidence, Told, contrast, replicated
+from cellyard.plot.rows import named
+from cellyard.statistics.difference import Difference
 from cellyard.studies.gfr_leaky_bucket.claims import SLACK
 from cellyard.study import Row, Rows
+from cellyard.study.answer import sentence
+from cellyard.study.separation import Candidates, Evidence, Told, contrast, replicated
 
 NETWORKS = {"peer-to-peer": "among TCPs", "tcp-udp": "beside UDP", "chain": "in the chain"}
 

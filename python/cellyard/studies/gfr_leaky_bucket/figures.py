@@ -7,7 +7,8 @@ from dataclasses import replace
 from functools import cache, partial
 
 import cellyard as cy
-from cellyard import plot, plot_rows
+from cellyard import plot
+from cellyard.plot import rows as plot_rows
 from cellyard.study import Row, Rows, Study
 
 NETWORKS = {

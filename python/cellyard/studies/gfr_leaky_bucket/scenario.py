@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import cellyard as cy
-from cellyard import networks
+from cellyard.scenario import networks
 from cellyard.study import Row
 
 #: The congested link of ten VCs, and of the chain those between its switches.

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from statistics import mean
 
-from cellyard.answer import changes, of_values, sentence
-from cellyard.plot_rows import named
-from cellyard.separation import Candidates, Evidence, Told, contrast, gain
+from cellyard.plot.rows import named
 from cellyard.study import Rows
+from cellyard.study.answer import changes, of_values, sentence
+from cellyard.study.separation import Candidates, Evidence, Told, contrast, gain
 
 FACTORS = {"tcp": "TCP", "gr": "guaranteed rate", "drop_policy": "drop policy"}
 

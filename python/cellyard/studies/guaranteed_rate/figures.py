@@ -7,7 +7,8 @@ from functools import partial
 from typing import Any
 
 import cellyard as cy
-from cellyard import plot, plot_rows
+from cellyard import plot
+from cellyard.plot import rows as plot_rows
 from cellyard.study import Rows, Study
 
 #: The queue of the bottleneck.

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 import cellyard as cy
-from cellyard import plot, plot_rows
+from cellyard import plot
+from cellyard.plot import rows as plot_rows
 from cellyard.study import Rows, Study
 
 #: The queue of the bottleneck.

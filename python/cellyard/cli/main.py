@@ -1,0 +1,244 @@
+"""The command line. A command imports its module when it is called, so ``cellyard --help`` is quick."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import sys
+from argparse import ArgumentParser
+from collections.abc import Sequence
+from importlib import import_module
+from typing import NoReturn
+
+from cellyard.cli import options as options, store as cli_store
+from cellyard.cli.command import guarded
+from cellyard.cli.parser import Group, Parser
+from cellyard.commands import USAGE
+from cellyard.system import signals, terminal
+
+#: Kernels of ports; `twin` is the reference engine.
+KERNELS = ("auto", "arithmetic", "slotted", "twin")
+SHELLS = ("bash", "zsh", "tcsh")
+
+
+def parser() -> Parser:
+    """Return the parser of the whole command line."""
+    root = Parser(
+        prog="cellyard",
+        description="A laboratory for TCP over cell-switched (ATM) networks, simulated cell by cell.",
+        epilog="Example: cellyard study run ubr-plus --table 2-3",
+    )
+    root.add_argument("--version", action=options.Print, nargs=0, const=_version, help="print the version")
+    completion = "print a script that completes commands, options and names in this shell"
+    root.add_argument("--print-completion", action=options.Print, choices=SHELLS, const=_completion, help=completion)
+    top = Group(root)
+    _scenarios(top)
+    study = "Published studies, simulated beside what was printed."
+    _studies(top.group("study", study, "cellyard study list"))
+    cli_store.add(top.group("store", cli_store.TEXT, "cellyard store show runs.sqlite"))
+    example = "cellyard example --experiments buffer > buffer.toml"
+    _experiments(top.group("experiment", "Experiments: a question, and many runs to answer it.", example))
+    return root
+
+
+def _scenarios(top: Group) -> None:
+    example = "cellyard run lan-5.toml --grid switch.west.ubr.drop=epd,fba"
+    run = top.command("run", "run", "Simulate a scenario: what each VC, port and class got.", example)
+    options.scenario(run)
+    options.replications(run)
+    options.replication(run)
+    options.seed(run)
+    options.running(run)
+    options.writing(run)
+    options.output_format(run)
+    forced = "force the kernel of all ports: arithmetic (one class), slotted, or twin, the reference engine (no series). Changes no number"
+    run.add_argument("--kernel", choices=KERNELS, default="auto", help=forced)
+    options.file(run, "--plot", metavar="FILE", help="draw the probes of a single run into a PNG, SVG or PDF file")
+    run.add_argument(
+        "--plot-from", metavar="TIME", help="draw from this time on, as in '0.5 s'; default: the beginning"
+    )
+    run.add_argument("--plot-to", metavar="TIME", help="draw up to this time; default: the end")
+
+    text = (
+        "Validate a scenario and draw it; run nothing. Prints the resolved scenario with every default on standard output. "
+        "Prints its topology, the expected cost, with --grid and --replications that of all runs, and warnings on standard error."
+    )
+    check = top.command("check", "check", text, "cellyard check lan-5.toml")
+    options.scenario(check)
+    options.replications(check)
+    options.flag(check, "--brief", help="leave out the resolved scenario, and print the rest on standard output")
+
+    text = "List components, or show one. Shows parameters with units, ranges and defaults, formula and source."
+    listed = top.command("components", "components", text, "cellyard components epd")
+    shown = "a component or a family of them"
+    options.choice(listed, "name", words=_component_names, nargs="?", metavar="NAME", help=shown)
+
+    text = "List ready scenarios or experiments, or print one."
+    ready = top.command("example", "example", text, "cellyard example lan-5 > lan-5.toml")
+    options.choice(ready, "name", words=_example_names, nargs="?", metavar="NAME", help="the one to print")
+    options.flag(ready, "--experiments", help="experiments instead of scenarios")
+
+    _plot(top)
+
+
+def _plot(top: Group) -> None:
+    text = (
+        "Draw stored runs, and print what was drawn. Over one parameter, means with the range of the runs; over two, a heat map; "
+        "over three, a panel for each value of the third."
+    )
+    plot = top.command("plot", "plot", text, "cellyard plot results --x buffer --y efficiency --out buffer.png")
+    cli_store.store(plot)
+    options.file(plot, "--out", required=True, metavar="FILE", help="the figure, a PNG, SVG or PDF file")
+    across = "parameter drawn across: a path of the scenario, or its last words; without it, an error lists what varies"
+    plot.add_argument("--x", default="", metavar="PATH", help=across)
+    metric = "metric: a total, or a path as in experiments; may be repeated"
+    options.several(plot, "--y", metavar="METRIC", help=metric)
+    options.several(plot, "--by", metavar="PATH", help="a second parameter, and a third that gets panels")
+    options.where(plot, "PATH=VALUE", "only runs in which a parameter has this value")
+    options.flag(plot, "--lines", help="lines for each value of --by, instead of a heat map")
+    cli_store.chosen(plot)
+    options.output_format(plot)
+
+
+def _studies(study: Group) -> None:
+    study.command("list", "study_list", "List the studies and their tables.", "cellyard study list")
+    example = "cellyard study run ubr-plus --table 2-3 --replications 20"
+    run = study.command("run", "study_run", "Simulate rows beside their published values.", example)
+    _rows(run)
+    options.replications(run)
+    options.seed(run)
+    options.running(run)
+    options.writing(run)
+    options.output_format(run)
+
+    text = (
+        "Write a page of tables, figures and claims. It has the tables beside the published ones, claims with their evidence, "
+        "what is assumed, and what does not match."
+    )
+    report = study.command("report", "study_report", text, "cellyard study report ubr-plus --out results/ubr-plus")
+    _rows(report)
+    options.replications(report, otherwise="as the study states, 30 of most")
+    options.seed(report)
+    options.running(report)
+    options.writing(report, "folder of the report; default: NAME-report")
+
+
+def _rows(command: ArgumentParser) -> None:
+    """Add the study of a command and the choice of its rows."""
+    name = "name of the study (see cellyard study list), or the path of a folder of one's own, as ./NAME"
+    options.choice(command, "name", words=_study_names, metavar="NAME", help=name)
+    options.several(command, "--table", dest="tables", metavar="T", help="only this table; may be repeated")
+    options.where(command, "KEY=VALUE", "only rows with this value of a parameter (a column of the table)")
+
+
+def _experiments(experiment: Group) -> None:
+    example = "cellyard experiment run buffer.toml --out results/buffer"
+    run = experiment.command("run", "experiment_run", "Run an experiment and answer its question.", example)
+    options.experiment(run)
+    options.running(run)
+    options.writing(run)
+    options.output_format(run)
+
+    text = "Validate an experiment and estimate its cost; run nothing."
+    options.experiment(experiment.command("check", "experiment_check", text, "cellyard experiment check buffer.toml"))
+
+    text = "Run an experiment and write a page of its answer. The page also has tables and figures."
+    example = "cellyard experiment report buffer.toml --out results/buffer"
+    report = experiment.command("report", "experiment_report", text, example)
+    options.experiment(report)
+    options.running(report)
+    options.writing(report, "folder of the report; default: NAME-report")
+
+
+def _component_names() -> list[str]:
+    import json
+
+    from cellyard import _engine
+
+    families = json.loads(_engine.registry())["families"]
+    return sorted({c["name"] for family in families for c in (family, *family["components"])})
+
+
+def _example_names() -> list[str]:
+    from cellyard.scenario import examples
+
+    return examples.names()
+
+
+def _study_names() -> list[str]:
+    from cellyard.study import studies
+
+    return sorted(studies())
+
+
+def _version(parser: ArgumentParser, value: object) -> str:
+    from cellyard import _engine
+
+    return f"cellyard {_engine.version()}"
+
+
+def _completion(root: ArgumentParser, shell: object) -> str:
+    import shtab
+
+    for action in commands(root).values():
+        for one in action._actions:
+            if words := getattr(one, "words", None):
+                one.choices = words()
+    return shtab.complete(root, str(shell))
+
+
+def commands(root: ArgumentParser) -> dict[tuple[str, ...], ArgumentParser]:
+    """Return the parsers of all commands below a parser, by their words."""
+    found: dict[tuple[str, ...], ArgumentParser] = {}
+    for action in root._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for name, below in action.choices.items():
+                further = commands(below)
+                found |= {(name, *words): one for words, one in further.items()} or {(name,): below}
+    return found
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run the command of a command line and return its exit status."""
+    try:
+        found, unknown = parser().parse_known_args(arguments)
+        values = vars(found)
+        if "module" not in values:
+            values["shows_help"].print_help(sys.stderr)
+            return USAGE
+        if unknown:
+            _refuse(values["reads"], unknown[0])
+    except SystemExit as ended:
+        return ended.code if isinstance(ended.code, int) else 1
+    command = import_module(f"cellyard.commands.{values.pop('module')}").command
+    del values["shows_help"], values["reads"]
+    status: int | None = command(**values)
+    return status or 0
+
+
+def _refuse(command: ArgumentParser, word: str) -> NoReturn:
+    """Exit with a message about a word that a command does not take."""
+    if not word.startswith("-"):
+        command.error(f"there is no place for '{word}'")
+    names = [name for action in command._actions for name in action.option_strings]
+    near = difflib.get_close_matches(word.partition("=")[0], names, 1)
+    command.error(f"there is no option {word}" + (f"; did you mean {near[0]}?" if near else ""))
+
+
+def main(arguments: list[str] | None = None) -> NoReturn:
+    """Run the command ``cellyard``; ends with `SystemExit`."""
+    if arguments is not None:
+        sys.argv[1:] = arguments  # results record the command line
+    with terminal.streams(), signals.heard() as asked:
+        status = guarded(lambda: _flushed(arguments))
+        if asked:
+            terminal.show_cursor()
+    sys.exit(signals.BASE + asked[-1] if asked else status)
+
+
+def _flushed(arguments: list[str] | None) -> int:
+    """Return the exit status of a command after everything that it printed has gone out."""
+    status = run(sys.argv[1:] if arguments is None else arguments)
+    if status == 0:
+        sys.stdout.flush()
+    return status

@@ -1,0 +1,219 @@
+"""What is allowed and hardly meant in a grid, and what results say of it."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+from cellyard.experiment.grid import Point, split_values
+from cellyard.scenario import Scenario
+from cellyard.scenario.hints import IN_STEP
+from cellyard.system.errors import ScenarioError
+
+#: Points that are asked for the buffers of a class.
+MOST_ASKED = 50
+#: Why a TCP that lost what it sent first sends nothing again.
+_NO_TIMEOUT = "the run ends before a first timeout (initial_rto)"
+
+
+def before(
+    points: Sequence[Point], *, overrides: Sequence[tuple[str, str]], grid: Sequence[tuple[str, str]]
+) -> list[str]:
+    """Sentences about values stated twice, points that are one scenario, and settings that the grid replaces."""
+    notes = []
+    for path, text in grid:
+        values = split_values(path, text)
+        notes += [
+            f"--grid {path}: `{value}` is stated {values.count(value)} times, and run once"
+            for value in dict.fromkeys(values)
+            if values.count(value) > 1
+        ]
+    first: dict[str, Point] = {}
+    equal = [
+        (known, point) for point in points if (known := first.setdefault(point.scenario.canonical, point)) is not point
+    ]
+    if equal:
+        known, point = equal[0]
+        notes.append(
+            f"{len(equal)} of {len(points)} points of the grid repeat the scenario of another: {_named(point)} is that of {_named(known)}"
+        )
+    notes += _unlike_queues(points, [path for path, _ in grid])
+    notes += _along_axes(points, [path for path, _ in grid])
+    if grid:
+        notes += [
+            f"--set {overrides[place][0]} has no effect: --grid sets the same field"
+            for place in range(len(overrides))
+            if _replaced(points[0], overrides, place)
+        ]
+    return notes
+
+
+def _unlike_queues(points: Sequence[Point], paths: Sequence[str]) -> list[str]:
+    """A sentence for each axis of the grid over service classes whose queues have unlike buffers."""
+    if not any(path.endswith(".class") for path in paths):
+        return []
+    from cellyard.scenario.axis_notes import Queues, add_queues, differing_queues, is_of_vcs
+
+    notes = []
+    for path in filter(is_of_vcs, paths):
+        queues, asked = Queues(), Counter[str]()
+        for point in points:
+            service = point.values[path].strip("\"'")
+            asked[service] += 1
+            if asked[service] <= MOST_ASKED:
+                add_queues(queues, point.scenario.describe()["ports"], service)
+        notes += differing_queues(f"--grid {path}", queues)
+    return notes
+
+
+def _along_axes(points: Sequence[Point], paths: Sequence[str]) -> list[str]:
+    """Sentences on axes along which efficiencies cannot be compared, and on those along which VCs change their numbers."""
+    from cellyard.scenario.axis_notes import FairSums, changes_counts, lines, renumbered
+
+    notes, sums = [], FairSums()
+    pairs = [(point.values, point.scenario) for point in points]
+    for path in paths:
+        found = lines(pairs, [path])
+        notes += sums.note(f"--grid {path}", found)
+        if changes_counts([path]):
+            notes += renumbered(f"--grid {path}", found)
+    return notes
+
+
+def _named(point: Point) -> str:
+    return ", ".join(f"{path}={value}" for path, value in point.values.items())
+
+
+def _replaced(point: Point, overrides: Sequence[tuple[str, str]], place: int) -> bool:
+    """Whether an override changes the scenario, but not together with the values of the grid."""
+    others = [*overrides[:place], *overrides[place + 1 :]]
+
+    def changes(*values: tuple[str, str]) -> bool:
+        made = [Scenario.from_toml(point.scenario.source, overrides=[*some, *values]) for some in (overrides, others)]
+        return made[0] != made[1]
+
+    with suppress(ScenarioError):  # a field that the grid alone makes valid
+        return changes() and not changes(*point.values.items())
+    return False
+
+
+def after(runs: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Sentences about seeds that changed nothing, goodput that is none or (by more than its print tells) above what fits, files, hosts."""
+    notes = _never_sent(runs) + _beyond_line(runs) + _in_step(runs) + _of_the_lucky(runs)
+    found: dict[str, str] = {}
+    for run in runs:
+        values = dict(run.get("set", {}))
+        seed = values.pop("seed", None)
+        if seed is None or run["replication"] is not None:
+            continue
+        same = found.setdefault(json.dumps([values, run["totals"], run["vcs"]]), seed)
+        if same != seed:
+            notes.append(
+                f"seed={seed} gave the very run of seed={same}: where nothing is random, only --replications makes draws"
+            )
+            break
+    without = sum(run["totals"]["efficiency"] is None and any(map(_carries_frames, run["vcs"])) for run in runs)
+    if without:
+        some = "" if without == len(runs) else f" of {without} of {len(runs)} runs"
+        notes.append(f"no efficiency{some}: {_why_none(runs)}")
+    most = max((run["totals"]["efficiency"] or 0 for run in runs), default=0)
+    if most > 1.0005:
+        notes.append(f"efficiency is up to {most:.3f}: more was delivered than measure.max_goodput says can be")
+    return notes
+
+
+def _why_none(runs: Sequence[Mapping[str, Any]]) -> str:
+    """Why runs have no efficiency."""
+    if any(run["totals"]["max_goodput_mbps"] == 0 for run in runs):
+        return "fair shares of the links add up to nothing, as sources of cells take all"
+    from cellyard.scenario.hints import UNSTATED
+
+    return UNSTATED
+
+
+def _beyond_line(runs: Sequence[Mapping[str, Any]]) -> list[str]:
+    """A sentence on the port whose goodput is most above what its link can carry within the measuring time, if any is."""
+    ports = [port for run in runs if run["measured_s"] < run["duration_s"] for port in run["ports"]]
+    port = max(ports, key=lambda port: port["efficiency"] or 0, default=None)
+    if port is None or (port["efficiency"] or 0) <= 1.0005:
+        return []
+    return [
+        f"the goodput through {port['name']} is up to {port['efficiency']:.4f} of what its link can carry in the measuring time: "
+        "data that came before it, behind a gap, counts once the gap is filled; with another warm-up, or none, less or nothing does"
+    ]
+
+
+def _in_step(runs: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Sentences on runs in which TCPs that began together, or nearly so, delivered nothing: they meet in one buffer again and again."""
+    stated: list[int] = []  # the timeouts of each run in which nothing was delivered
+    drawn: list[int] = []
+    for run in runs:
+        tcps = [vc for vc in run["vcs"] if vc["traffic"] == "tcp" and vc["began_s"] is not None]
+        if len(tcps) < 2 or not all(vc["frames_lost"] and not vc["goodput_mbps"] for vc in tcps):
+            continue
+        timeouts = sum(vc["timeouts"] for vc in tcps)
+        if run["replication"] is not None:
+            drawn.append(timeouts)
+        elif len({vc["began_s"] for vc in tcps}) == 1:
+            stated.append(timeouts)
+
+    def some(found: Sequence[int]) -> str:
+        return "no TCP delivered anything" + (f" in {len(found)} of {len(runs)} runs" if len(found) < len(runs) else "")
+
+    notes = []
+    if stated:
+        meet = "meet again in one buffer with each timeout" if any(stated) else f"meet in one buffer, and {_NO_TIMEOUT}"
+        hint = "--replications draws their starts, within ensemble.start_jitter of each other"
+        notes.append(f"{some(stated)}: they begin at one instant, and {meet}; {hint}")
+    if drawn:
+        notes.append(
+            f"{some(drawn)}: {IN_STEP if any(drawn) else f'they lost what they sent first, and {_NO_TIMEOUT}'}"
+        )
+    return notes
+
+
+def _of_the_lucky(runs: Sequence[Mapping[str, Any]]) -> list[str]:
+    """A sentence on TCPs that finished none of their files, where others did: how long files took tells nothing of theirs."""
+    judged = [run for run in runs if run["totals"]["finished_transfers"]]
+    files = [vc for run in judged for vc in run["vcs"] if vc["file_size_bytes"] is not None]
+    left = [vc for vc in files if vc["began_s"] is not None and not vc["finished_transfers"]]
+    if not left:
+        return []
+    waiting = sum(bool(vc["frames_lost"] and not vc["timeouts"] and not vc["delivered_bytes"]) for vc in left)
+    why = f"; {waiting} of these delivered nothing, and {_NO_TIMEOUT}" if waiting else ""
+    return [
+        f"{len(left)} of {len(files)} TCPs{' of all runs' if len(runs) > 1 else ''} that send files finished none: "
+        f"the durations that are told are those of the others{why}"
+    ]
+
+
+def _carries_frames(vc: Mapping[str, Any]) -> bool:
+    return bool(vc["carries"] == "frames")
+
+
+def is_overloaded(vc: Mapping[str, Any]) -> bool:
+    """Whether the sources of cells at a VC's host bring more than the link can send, by more than the rounding of their sum."""
+    return bool(vc["host_load"] > 1 + 1e-9)
+
+
+def _never_sent(runs: Sequence[Mapping[str, Any]]) -> list[str]:
+    """A sentence for each host whose sources of cells bring more than its link can send, over all runs in which cells were left there."""
+    left: dict[str, list[Mapping[str, Any]]] = {}
+    for run in runs:
+        for vc in run["vcs"]:
+            if is_overloaded(vc):
+                left.setdefault(vc["from"], []).append(vc)
+    notes = []
+    for host, vcs in left.items():
+        cells = sum(vc["cells_not_sent"] for vc in vcs)
+        if cells:
+            brought = cells + sum(vc["cells_sent"] for vc in vcs)
+            load = max(vc["host_load"] for vc in vcs)
+            notes.append(
+                f"{cells} of {brought} data cells were never sent by the host {host}, and count neither as lost nor as delayed: "
+                f"its cell sources offer {'up to ' if len(runs) > 1 else ''}{load:.2f} times what its link can send"
+            )
+    return notes

@@ -1,0 +1,199 @@
+"""Axes: what an experiment varies, and the levels that each can take."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal, TypeAlias
+
+from cellyard.show.columns import quantity
+from cellyard.system.values import toml
+
+Scale: TypeAlias = Literal["linear", "log"]
+#: Scales of a range.
+SCALES = ("linear", "log")
+
+#: Candidates of a range of numbers that need not be whole and has no ``steps``, where candidates are searched.
+FINE = 1024
+#: Whole numbers of a range without ``steps`` that are all candidates; of more there are `FINE` steps.
+MOST_EVERY = 100_000
+#: Units whose quantities are whole numbers.
+WHOLE_UNITS = frozenset({"", "cell", "cells", "byte", "bytes", "B"})
+#: Digits of a value within a range, and of its ends, which are as they were written.
+DIGITS, EXACT = 6, 15
+
+#: Fields that say which component a table is; see `TAG` of the classes of components.
+TAGS = ("policy", "kind", "what")
+
+_QUANTITY = re.compile(r"\s*([-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?)\s*([A-Za-z/\u00b5\u03bc]*)\s*$")
+
+
+@dataclass(frozen=True)
+class Level:
+    """A value of an axis: the ``text`` set in the scenario, and the ``label`` that tables show.
+
+    It is not ``told`` of where the label of another axis, which varies together with this one, names all that is set.
+    """
+
+    text: str
+    label: str
+    told: bool = field(default=True, compare=False, repr=False)
+
+    @cached_property
+    def number(self) -> float | int | None:
+        """It in the unit of results (s, Mb/s, cells, bytes); ``None`` for what is no quantity."""
+        found = quantity(self.label)
+        return None if found is None else found[1]
+
+    @property
+    def value(self) -> float | int | str:
+        """Its number, or its label."""
+        return self.label if self.number is None else self.number
+
+
+@dataclass(frozen=True)
+class Range:
+    """From ``first`` to ``last`` of one unit, both included; ``steps`` values where candidates are needed.
+
+    ``whole`` keeps to whole numbers. Text as in a scenario file gives the unit:
+    ``Range("100 cells", "10000 cells", steps=5, scale="log")``.
+    """
+
+    first: str | float
+    last: str | float
+    steps: int | None = None
+    scale: Scale = "linear"
+    whole: bool | None = None
+
+    @cached_property
+    def _ends(self) -> tuple[float, float, str]:
+        (low, unit), (high, _) = parts(self.first), parts(self.last)
+        return low, high, unit
+
+    @cached_property
+    def is_whole(self) -> bool:
+        """Whether its values are whole numbers: as ``whole`` says, or both ends are and the unit counts."""
+        low, high, unit = self._ends
+        written = all(not isinstance(end, float) and "." not in str(end) for end in (self.first, self.last))
+        return (
+            self.whole
+            if self.whole is not None
+            else written and unit in WHOLE_UNITS and low.is_integer() and high.is_integer()
+        )
+
+    def at(self, share: float) -> Level:
+        """The value at a share of the way, from 0 to 1: by difference, or by ratio where the scale is ``log``."""
+        low, high, unit = self._ends
+        value = low * (high / low) ** share if self.scale == "log" else low + (high - low) * share
+        value = min(max(value, min(low, high)), max(low, high))
+        digits = EXACT if share in (0, 1) else DIGITS
+        text = str(round(value)) if self.is_whole else f"{value:.{digits}g}"
+        return Level(f"{text} {unit}".strip(), f"{text} {unit}".strip())
+
+    @cached_property
+    def each_step(self) -> tuple[Level, ...]:
+        """A value for each of its ``steps``, of which some may be equal; of a range without, all whole numbers or `FINE` steps."""
+        low, high, _ = self._ends
+        every = int(abs(high - low)) + 1 if self.is_whole and self.scale == "linear" else MOST_EVERY + 1
+        steps = self.steps or (every if every <= MOST_EVERY else FINE + 1)
+        return tuple(self.at(i / (steps - 1) if steps > 1 else 0.0) for i in range(steps))
+
+
+@dataclass(frozen=True)
+class Axis:
+    """What is varied: the ``values`` at a path of the scenario, or the same value at several paths.
+
+    ``values`` are a list, whole components among them, or a `Range`. Axes of one ``together`` are varied side by side. ``name`` is a
+    word for tables and constraints; by default the last of the path. ``labels`` are what tables and figures call the values of a list.
+    """
+
+    path: str | Sequence[str]
+    values: Sequence[Any] | Range
+    name: str = ""
+    together: str = ""
+    labels: Sequence[str] = ()
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """All paths that it sets."""
+        return (self.path,) if isinstance(self.path, str) else tuple(self.path)
+
+    @property
+    def is_range(self) -> bool:
+        """Whether there is a value at any share of its way."""
+        return isinstance(self.values, Range)
+
+    @property
+    def is_log(self) -> bool:
+        """Whether it is a range whose steps are ratios."""
+        return isinstance(self.values, Range) and self.values.scale == "log"
+
+    @cached_property
+    def levels(self) -> tuple[Level, ...]:
+        """Its values in order: each once, but of axes that vary together all, so that they stay side by side."""
+        return self.stated if self.together else tuple(dict.fromkeys(self.stated))
+
+    @cached_property
+    def stated(self) -> tuple[Level, ...]:
+        """All its values as they were written, in which some may be equal."""
+        if isinstance(self.values, Range):
+            return self.values.each_step
+        made = tuple(map(level, self.values))
+        return (
+            tuple(Level(one.text, label) for one, label in zip(made, self.labels, strict=True)) if self.labels else made
+        )
+
+    def at(self, share: float) -> Level:
+        """The value at a share from 0 to 1 of the way; of a list each value has an equal part."""
+        if isinstance(self.values, Range):
+            return self.values.at(share)
+        return self.levels[min(int(share * len(self.levels)), len(self.levels) - 1)]
+
+
+def level(value: Any) -> Level:
+    """A value of a list as a level.
+
+    >>> level({"policy": "fba", "z": 0.5})
+    Level(text='{ policy = "fba", z = 0.5 }', label='fba z=0.5')
+    >>> level({"rif": 1}).label, level({"z": 0.5, "policy": "fba"}).label
+    ('rif=1', 'fba z=0.5')
+    >>> level("2000 cells").number, level(5).number, level("epd").number
+    (2000, 5, None)
+    """
+    text = value if isinstance(value, str) else toml(value)
+    return Level(text, _label(value, text))
+
+
+def _label(value: Any, text: str) -> str:
+    if not isinstance(value, Mapping) or not value:
+        return text
+    tags = [str(item) for key, item in value.items() if key in TAGS]
+    fields = (
+        f"{key}={item if isinstance(item, str) else toml(item)}" for key, item in value.items() if key not in TAGS
+    )
+    return " ".join([*tags, *fields])
+
+
+def parts(value: str | float) -> tuple[float, str]:
+    """Number and unit of a quantity; raises `ValueError` for what is none.
+
+    >>> parts("100 cells"), parts(0.5)
+    ((100.0, 'cells'), (0.5, ''))
+    """
+    found = _QUANTITY.match(str(value)) if not isinstance(value, bool) else None
+    if not found or not math.isfinite(float(found[1])):
+        raise ValueError(f"{value!r} is no number, and no number with a unit")
+    return float(found[1]), found[2]
+
+
+def default_name(path: str) -> str:
+    """The last word of a path, as a name.
+
+    >>> default_name("switch.west.ubr.buffer"), default_name("link[0].rate")
+    ('buffer', 'rate')
+    """
+    words = re.findall(r"[A-Za-z_][A-Za-z0-9_]*", path.replace("-", "_"))
+    return words[-1] if words else "axis"

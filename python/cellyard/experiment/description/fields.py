@@ -1,0 +1,118 @@
+"""Takes the fields of a table of the description one by one, noting what is wrong with each."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from cellyard.experiment.description.problems import Path, Problems
+from cellyard.system.terminal import printable
+
+
+class Fields:
+    """A table at ``path``. Each ``take`` notes a problem and answers the default when a field is not as it must be."""
+
+    def __init__(self, table: Any, path: Path, problems: Problems, known: Sequence[str]) -> None:
+        self.path = path
+        self.problems = problems
+        self._known = known
+        self._table: Mapping[str, Any] = {}
+        if isinstance(table, Mapping):
+            self._table = table
+            for key, value in table.items():
+                if key not in known:
+                    problems.unknown_field((*path, str(key)), value, known)
+        else:
+            problems.add(path, table, "is no table", allowed=f"a table: {', '.join(known)}")
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._table
+
+    def at(self, key: str) -> Path:
+        """The way to a field."""
+        return (*self.path, key)
+
+    def raw(self, key: str, default: Any = None) -> Any:
+        """A field as it stands."""
+        return self._table.get(key, default)
+
+    def wrong(self, key: str, allowed: str, message: str = "cannot be used") -> None:
+        """Note that a field is not as it must be."""
+        self.problems.add(self.at(key), self._table.get(key), message, allowed=allowed)
+
+    def missing(self, key: str, allowed: str) -> None:
+        """Note that a field is missing."""
+        self.problems.add(self.at(key), "", "is missing", allowed=allowed)
+
+    def text(self, key: str, default: str | None = None, *, needed: str = "") -> str | None:
+        """A text; ``needed`` says what it is when it must be there."""
+        if key not in self._table:
+            if needed:
+                self.missing(key, needed)
+            return default
+        value = self._table[key]
+        if not isinstance(value, str) or not value.strip() or printable(value) != value:
+            self.wrong(key, needed or "a text in quotes", "is no text")
+            return default
+        return value
+
+    def choice(self, key: str, choices: Sequence[str], default: str) -> str:
+        """One of some words."""
+        value = self._table.get(key, default)
+        if value not in choices:
+            self.problems.add(self.at(key), value, "does not exist", near=choices)
+            return default
+        return str(value)
+
+    def whole(self, key: str, default: int | None, *, least: int, most: int) -> int | None:
+        """A whole number within bounds."""
+        value = self._table.get(key, default)
+        if value is None:
+            return None
+        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+            self.wrong(
+                key,
+                f"a whole number from {least} to {most}",
+                "is out of bounds" if isinstance(value, int) and not isinstance(value, bool) else "is no whole number",
+            )
+            return default
+        return value
+
+    def number(self, key: str, default: float | None, *, above: float, below: float) -> float | None:
+        """A number strictly between two bounds."""
+        value = self._table.get(key, default)
+        if value is None:
+            return None
+        is_number = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+        if not is_number or not above < value < below:
+            self.wrong(key, _between(above, below), "is out of bounds" if is_number else "is no number")
+            return default
+        return float(value)
+
+    def flag(self, key: str, default: bool) -> bool:
+        """A truth value."""
+        value = self._table.get(key, default)
+        if not isinstance(value, bool):
+            self.wrong(key, "true or false", "is no truth value")
+            return default
+        return value
+
+    def texts(self, key: str, *, what: str, single: bool = False) -> list[str]:
+        """A list of texts, empty when it is not there; with ``single`` one text alone will do."""
+        value = self._table.get(key, [])
+        if single and isinstance(value, str):
+            value = [value]
+        if not isinstance(value, (list, tuple)) or (key in self._table and not value):
+            self.wrong(key, f"a list of {what}", "is an empty list" if value in ([], ()) else "is no list")
+            return []
+        for place, item in enumerate(value):
+            if not isinstance(item, str):
+                self.problems.add((*self.at(key), place), item, "is no text", allowed=what)
+        return [item for item in value if isinstance(item, str)]
+
+
+def _between(above: float, below: float) -> str:
+    if math.isinf(below):
+        return f"a number above {above:g}"
+    return f"a number above {above:g} and below {below:g}"

@@ -1,0 +1,129 @@
+"""Variations of a scenario: the values of ``--grid`` as points, each with the scenario that they make."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from cellyard.scenario.file_kind import is_other
+from cellyard.scenario.scenario import Scenario, read_text
+from cellyard.system.errors import ScenarioError, UsageError
+from cellyard.system.limits import MOST_RUNS
+from cellyard.system.terminal import printable
+
+
+@dataclass(frozen=True)
+class Point:
+    """One point of a grid: the values set there, and the scenario they make."""
+
+    values: Mapping[str, str]
+    scenario: Scenario
+
+
+def expand(
+    path: Path,
+    *,
+    overrides: Sequence[tuple[str, str]] = (),
+    grid: Sequence[tuple[str, str]] = (),
+    seed: int | None = None,
+    runs_per_point: int = 1,
+) -> list[Point]:
+    """Every combination of the values of ``grid``, each value once, checked; raises `UsageError` when there are too many."""
+    axes = [[(key, value) for value in dict.fromkeys(grid_values(key, values))] for key, values in grid]
+    runs = runs_per_point
+    for axis in axes:
+        runs *= len(axis)
+    if runs > MOST_RUNS:
+        raise UsageError(f"--grid and --replications make {runs} runs: at most {MOST_RUNS} in one go")
+    varied = [key for key, _ in grid]
+    for key in varied:
+        if varied.count(key) > 1 or key in [k for k, _ in overrides]:
+            raise UsageError(f"--grid '{key}': is set twice, by --grid and --grid or --set")
+    if seed is not None and "seed" in [*varied, *(key for key, _ in overrides)]:
+        raise UsageError("--seed and a seed in --set or --grid exclude each other")
+    text = read_text(path)
+    fixed = [*overrides, *([("seed", str(seed))] if seed is not None else [])]
+    points = []
+    for values in itertools.product(*axes):
+        try:
+            scenario = Scenario.from_toml(text, file=printable(str(path)), overrides=[*fixed, *values])
+        except ScenarioError:
+            if other := is_other(text, "scenario"):
+                raise UsageError(printable(f"{path}: {other}")) from None
+            raise
+        points.append(Point(dict(values), scenario))
+    return points
+
+
+#: A range of whole numbers, as in `1..5`; the unit may stand behind it.
+_WHOLE = re.compile(r"(-?\d+)\s*\.\.\s*(-?\d+)\s*([A-Za-z]*)")
+
+
+def grid_values(path: str, text: str) -> list[str]:
+    """Values of ``path`` with ranges spelt out: ``1..5`` is every whole number, a table with `from` and `to` a range of an experiment.
+
+    >>> grid_values("vc.0.traffic.initial_window", "1..3, 8")
+    ['1', '2', '3', '8']
+    >>> grid_values("switch.west.ubr.buffer", '{ from = "500 cells", to = "4000 cells", steps = 4, scale = "log" }')
+    ['500 cells', '1000 cells', '2000 cells', '4000 cells']
+    """
+    return [value for part in split_values(path, text) for value in _spelt_out(path, part)]
+
+
+def _spelt_out(path: str, part: str) -> list[str]:
+    if found := _WHOLE.fullmatch(part):
+        first, last, unit = found.groups()
+        stated: Any = {"from": f"{first} {unit}".strip(), "to": f"{last} {unit}".strip()}
+        stated["steps"] = abs(int(last) - int(first)) + 1
+    elif part.startswith("{") and _is_toml(part):
+        stated = tomllib.loads(f"value = {part}")["value"]
+        if not {"from", "to"} <= stated.keys():
+            return [part]
+    else:
+        return [part]
+    from cellyard.experiment.reading import one_range
+
+    return [level.text for level in one_range(stated, f"--grid '{path}={part[:60]}'").each_step]
+
+
+def split_values(path: str, text: str) -> list[str]:
+    """Values of ``path`` between commas, but not between those inside quotes, brackets or braces; raises `UsageError` for what are none.
+
+    >>> split_values("switch.west.ubr.drop", 'epd, { policy = "fba", z = 0.5 },"a,b"')
+    ['epd', '{ policy = "fba", z = 0.5 }', '"a,b"']
+    """
+    values, depth, quote, start = [], 0, "", 0
+    for place, letter in enumerate(text):
+        if quote:
+            quote = "" if letter == quote else quote
+        elif letter in "\"'":
+            quote = letter
+        elif letter in "[{":
+            depth += 1
+        elif letter in "]}":
+            depth -= 1
+        elif letter == "," and depth == 0:
+            values.append(text[start:place].strip())
+            start = place + 1
+    values.append(text[start:].strip())
+    given = f"--grid '{path}={text[:60]}'"
+    if "" in values:
+        raise UsageError(f"{given}: an empty value between commas")
+    if depth or quote:
+        raise UsageError(f"{given}: a quote, a bracket or a brace has no other end")
+    if text.startswith("[") and len(values) == 1 and not _is_toml(text):
+        raise UsageError(f"{given}: values stand without brackets, as in {path}=a,b,c")
+    return values
+
+
+def _is_toml(value: str) -> bool:
+    try:
+        tomllib.loads(f"value = {value}")
+    except tomllib.TOMLDecodeError:
+        return False
+    return True

@@ -1,0 +1,88 @@
+"""What the place of a metric in the results says of its numbers. The name that an experiment gives it says nothing."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from cellyard.experiment.description.measure import Metric
+from cellyard.results.path import MetricPath
+from cellyard.statistics.inference import Estimate, estimate
+
+_LOWER = ("loss", "delay", "queue", "dropped", "timeouts", "retransmitted", "variation", "transfer_s")
+_HIGHER = ("efficiency", "fairness", "goodput", "throughput", "finished")
+#: What a scenario says beforehand, which no run makes better.
+_GIVEN = ("max_goodput_mbps",)
+#: Numbers that are a part of something, at most 1.
+SHARES = ("efficiency", "fairness", "utilisation", "cell_loss_ratio", "frame_loss_ratio")
+
+
+#: What is of the whole run, whatever the measuring time is, and looks as if it were not.
+_OF_WHOLE_RUN = ("loss_ratio", "queue", "utilisation")
+#: What the names begin with of numbers of a port that are of the measuring time.
+_OF_MEASURING_TIME = "measured_"
+
+
+def is_of_whole_run(path: Metric) -> bool:
+    """Whether a ratio, a mean or a largest value is not of the measuring time but of the whole run.
+
+    >>> from cellyard.results.path import metric_path
+    >>> [is_of_whole_run(metric_path(f"totals.{name}")) for name in ("goodput_mbps", "cell_loss_ratio", "max_queue_cells")]
+    [False, True, True]
+    >>> [is_of_whole_run(metric_path(f"port.west->east.{name}")) for name in ("utilisation", "measured_utilisation")]
+    [True, False]
+    """
+    if not isinstance(path, MetricPath) or path.field.startswith(_OF_MEASURING_TIME):
+        return False
+    return any(word in path.field for word in _OF_WHOLE_RUN)
+
+
+def better_of(path: Metric) -> str | None:
+    """``higher`` or ``lower``, whichever is better of what is measured at a path; ``None`` where it is not plain.
+
+    >>> from cellyard.results.path import metric_path
+    >>> [better_of(metric_path(f"totals.{name}")) for name in ("efficiency", "cell_loss_ratio", "max_goodput_mbps")]
+    ['higher', 'lower', None]
+    >>> better_of(metric_path("totals.p95_transfer_s")), better_of(metric_path("totals.finished_transfers"))
+    ('lower', 'higher')
+    >>> better_of(metric_path("vc.loss.goodput_mbps")), better_of(metric_path("port.west->east.dropped_cells.full"))
+    ('higher', 'lower')
+    """
+    if not isinstance(path, MetricPath) or path.field in _GIVEN:
+        return None
+    measured = (path.field, path.steps[-1].word)  # a part of dropped cells has the bare name of a reason
+    if any(word in name for name in measured for word in _LOWER):
+        return "lower"
+    return "higher" if any(word in name for name in measured for word in _HIGHER) else None
+
+
+def bounds_of(path: Metric) -> tuple[float, float]:
+    """Between which numbers all values of a metric lie: none is below 0, and no share of something is above 1 unless several are added.
+
+    >>> from cellyard.results.path import metric_path
+    >>> [bounds_of(metric_path(text)) for text in ("totals.fairness", "totals.cells", "sum(vc.*.cell_loss_ratio)")]
+    [(0.0, 1.0), (0.0, inf), (0.0, inf)]
+    """
+    if not isinstance(path, MetricPath):
+        return -math.inf, math.inf
+    is_share = path.field.removeprefix(_OF_MEASURING_TIME) in SHARES
+    return 0.0, 1.0 if is_share and path.aggregate != "sum" else math.inf
+
+
+def mean_of(path: Metric, values: Sequence[float], confidence: float) -> Estimate | None:
+    """The mean of a metric with its interval, as it is told; see `within_bounds`."""
+    found = estimate(values, confidence)
+    return found and within_bounds(path, values, found)
+
+
+def within_bounds(path: Metric, values: Sequence[float], found: Estimate) -> Estimate:
+    """An interval of a metric's mean without what lies beyond its bounds, where no mean can be: it holds the mean as surely as before.
+
+    A bound that a value passes is none: an efficiency is above 1 where more is delivered than the scenario says can be.
+    """
+    if found.low is None or found.high is None:
+        return found
+    least, most = bounds_of(path)
+    low = max(found.low, least) if min(values) >= least else found.low
+    high = min(found.high, most) if max(values) <= most else found.high
+    return Estimate(found.mean, low, high)

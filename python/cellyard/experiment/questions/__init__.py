@@ -1,0 +1,1 @@
+"""The six questions that an experiment can ask, a module each."""

@@ -1,0 +1,77 @@
+"""The question ``table``: what is measured at every point."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from cellyard.experiment.description.fields import Fields
+from cellyard.experiment.metric_kind import mean_of
+from cellyard.experiment.plan import CONFIDENCE, Answer, Expected, Plan
+from cellyard.experiment.questions.question import Question
+from cellyard.experiment.runner import Remembered
+from cellyard.show.words import counted, spread
+from cellyard.statistics.inference import Estimate, defined
+
+#: Metrics that the sentences tell of.
+TOLD = 3
+
+
+@dataclass(frozen=True)
+class Table(Question):
+    """Every point of the design, each metric with the interval of its mean."""
+
+    kind: ClassVar[str] = "table"
+
+    def expected(self, plan: Plan) -> Expected:
+        """All points."""
+        return Expected(plan.size(), plan.size() * plan.replications)
+
+    def answer(self, plan: Plan, runner: Remembered) -> Answer:
+        """Where each metric is highest and lowest."""
+        points = plan.points()
+        samples = runner.samples(points, plan.draws)
+        sentences = [f"{counted(len(points), 'point')}, {counted(plan.replications, 'replication')} of each."]
+        for metric, path in list(plan.metrics.items())[:TOLD]:
+            means = [
+                (found, point)
+                for point, one in zip(points, samples, strict=True)
+                if (found := mean_of(path, defined(one, metric), CONFIDENCE))
+            ]
+            if not means:
+                sentences.append(f"{metric} is not defined at any point.")
+                continue
+            (high, top), (low, bottom) = max(means, key=_mean), min(means, key=_mean)
+            if high.mean == low.mean:
+                sentences.append(f"{metric} is {spread(high)} {'there' if len(points) == 1 else 'at every point'}.")
+            else:
+                sentences.append(
+                    f"{metric} is highest at {top}: {spread(high)}{_rivals(high, means)}, and lowest at {bottom}: "
+                    f"{spread(low)}{_rivals(low, means)}."
+                )
+        return Answer(sentences)
+
+
+def _rivals(end: Estimate, means: Sequence[tuple[Estimate, object]]) -> str:
+    """How many other points have intervals that overlap that of the highest, or lowest."""
+    if end.low is None or end.high is None:
+        return ""
+    many = sum(
+        one is not end and one.low is not None and one.high is not None and one.low <= end.high and one.high >= end.low
+        for one, _ in means
+    )
+    return f" (not told apart from {counted(many, 'other')})" if many else ""
+
+
+def _mean(pair: tuple[object, ...]) -> float:
+    return float(pair[0].mean)  # type: ignore[attr-defined]
+
+
+#: What its table of the description has beside ``kind``.
+FIELDS: tuple[str, ...] = ()
+
+
+def read(fields: Fields, plan: Plan) -> Table:
+    """The question as it is described."""
+    return Table()

@@ -1,0 +1,1 @@
+"""Folders of results, and what says where they came from."""

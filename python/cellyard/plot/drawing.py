@@ -1,0 +1,440 @@
+"""The look of all figures, and figures of series over time; those of rows are in `cellyard.plot.rows`. Nothing is simulated here.
+
+Needs the extra ``plot`` (matplotlib).
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from io import BytesIO
+from math import inf, isfinite
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
+
+from cellyard.results import DroppedCell, Series
+from cellyard.show.figure import empty
+from cellyard.system.errors import UsageError
+from cellyard.system.limits import whole
+from cellyard.system.terminal import printable
+from cellyard.system.values import own, shown
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.legend import Legend
+    from matplotlib.lines import Line2D
+    from matplotlib.text import Text
+
+Part = TypeVar("Part", Series, DroppedCell)
+
+#: The first and the last second shown.
+Window: TypeAlias = tuple[float | None, float | None]
+
+#: Colours that stay apart in print and for the colour-blind (Okabe and Ito, 2008).
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#555555")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+
+#: Kinds of files that would have the time of day in them.
+DATED = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}
+
+#: Lines of the colours' first round, second, third.
+DASHES = ("-", "--", ":")
+
+#: How published values are called beside simulated ones.
+PUBLISHED = "published"
+
+#: Panels in a line, and the size of a figure: at its 160 dots an inch no backend draws more.
+MOST_PANELS, MOST_INCHES = 100, 400
+
+#: More lines of a panel are not named.
+MOST_LABELS = 12
+#: What is watched at ports; everything else is of a VC.
+PORTS = frozenset({"queue", "drops", "link-share", "credit", "average-queue"})
+#: Sums over intervals are told at the interval's end; everything else holds from its time on.
+WHERE: Mapping[str, Literal["pre"]] = {"goodput": "pre", "link-share": "pre", "drops": "pre"}
+#: What is drawn in the panel of another kind, where that was recorded too.
+JOINED = {"acknowledged": "sequence"}
+
+#: How names of files end that a figure is written to.
+KINDS = (".png", ".svg", ".pdf")
+
+#: Numbers on an axis, with all their digits.
+TICKS = "{x:,.10g}"
+#: Units of a time axis, each so many times in a second.
+TIMES = ((1, "s"), (1_000, "ms"), (1_000_000, "us"))
+
+_STYLE: Any = {
+    "axes.axisbelow": True,
+    "axes.edgecolor": "#888888",
+    "axes.grid": True,
+    "axes.labelcolor": "#333333",
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.titlesize": 10,
+    "figure.constrained_layout.use": True,
+    "figure.dpi": 160,
+    "font.size": 9,
+    "grid.color": "#e4e4e4",
+    "legend.frameon": False,
+    "lines.linewidth": 1.1,
+    "pdf.fonttype": 42,
+    "svg.hashsalt": "cellyard",
+    "xtick.color": "#555555",
+    "ytick.color": "#555555",
+}
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A figure with what is to be seen on it."""
+
+    name: str
+    title: str
+    text: str
+    figure: Figure
+
+
+#: Draws a figure.
+Drawing: TypeAlias = Callable[[], Drawn]
+
+
+@contextmanager
+def style() -> Iterator[None]:
+    """One look for all figures; raises `UsageError` when matplotlib is missing."""
+    try:
+        with _quietly():
+            import matplotlib as mpl
+    except ImportError:
+        raise UsageError("figures need matplotlib: pip install 'cellyard[plot]'") from None
+    with mpl.rc_context(_STYLE):
+        yield
+
+
+@contextmanager
+def _quietly() -> Iterator[None]:
+    """Without warnings of matplotlib: where it can keep no cache, as in a home that cannot be written, it draws all the same."""
+    logger = logging.getLogger("matplotlib")
+    before = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)
+
+
+def panels(number: int, *, width: float = 7.2, height: float = 3.0) -> tuple[Figure, list[Axes]]:
+    """A figure with panels side by side, ``width`` and ``height`` in inches.
+
+    Raises `UsageError` for what is no number of panels, or no size.
+    """
+    figure = empty(_inches("width", width), _inches("height", height))
+    axes = figure.subplots(1, _count("number", number), squeeze=False)
+    return figure, list(axes[0])
+
+
+def panels_grid(down: int, across: int, *, width: float, height: float) -> tuple[Figure, list[list[Axes]]]:
+    """A figure with lines of panels below each other; sizes and errors as for `panels`."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(_inches("width", width), _inches("height", height)))
+    axes = figure.subplots(_count("down", down), _count("across", across), squeeze=False)
+    return figure, [list(line) for line in axes]
+
+
+def _count(name: str, value: object) -> int:
+    """A number of panels; raises `UsageError` for what is none."""
+    found = whole(name, value, most=MOST_PANELS)
+    if found is None:
+        raise UsageError(f"{name} = None: must be a whole number from 1 to {MOST_PANELS}")
+    return found
+
+
+def _inches(name: str, value: object) -> float:
+    """A size that a figure can have; raises `UsageError` for any other."""
+    size = own(value)
+    if isinstance(size, bool) or not isinstance(size, (int, float)) or not 0 < size <= MOST_INCHES:
+        raise UsageError(f"{name} = {shown(value)}: must be a number of inches above 0, at most {MOST_INCHES}")
+    return float(size)
+
+
+def _all(name: str, given: object, kind: type[Part]) -> Sequence[Part]:
+    """``given`` as a sequence of this kind; raises `UsageError` for anything else."""
+    items = list(given) if isinstance(given, Iterable) and not isinstance(given, (str, bytes, Mapping)) else None
+    if items is None or not all(isinstance(item, kind) for item in items):
+        raise UsageError(f"{name} = {shown(given)}: must be the {name} of a run, as result.{name} is")
+    return items
+
+
+def _window(given: object) -> Window:
+    """The first and the last second; raises `UsageError` for what is no part of time."""
+    made = own(given)
+    if isinstance(made, (tuple, list)) and len(made) == 2:
+        ends = [end for end in map(own, made) if end is not None]
+        real = all(isinstance(end, (int, float)) and not isinstance(end, bool) and isfinite(end) for end in ends)
+        if real and (len(ends) < 2 or ends[0] < ends[1]):
+            first, last = made
+            return first, last
+    raise UsageError(f"window = {shown(given)}: must be the first and the last second shown, or None for either")
+
+
+def can_save(path: Path) -> None:
+    """Raise `UsageError` unless a figure can be written to ``path``."""
+    with style():  # which says so where matplotlib is missing
+        pass
+    if path.suffix.lower() not in KINDS:
+        raise UsageError(f"{path}: not a kind of figure; its name must end in one of: {', '.join(KINDS)}")
+    if not path.parent.is_dir():
+        raise UsageError(f"{path}: there is no folder {path.parent}")
+
+
+def saved(figure: Figure, kind: str, **options: Any) -> bytes:
+    """A figure as a file of this kind ("png"), the same whenever it is made; ``options`` are those of ``savefig``."""
+    content = BytesIO()
+    figure.savefig(content, format=kind, metadata=DATED.get(kind.lower()), **options)
+    return content.getvalue()
+
+
+def over_time(
+    series: Sequence[Series],
+    *,
+    trace: Sequence[DroppedCell] = (),
+    window: Window = (None, None),
+) -> Figure:
+    """One panel per kind of series, from top to bottom over the same time, a line for each VC, port or class.
+
+    What is acknowledged is drawn among the segments where both were recorded: a time-sequence diagram.
+
+    A VC has one colour in all panels, and another than the port of which a panel shows both; lines of one colour in a panel differ.
+    The figure has the look of `style`, wherever it is made. Among segments, a ring marks one that was sent again and a cross one that
+    lost a cell, as far as ``trace`` tells. ``window`` is the first and the last second shown, all by default. Raises `UsageError` without
+    series, and for what are no series, no trace or no window.
+    """
+    series, trace = _all("series", series, Series), _all("trace", trace, DroppedCell)
+    window = _window(window)
+    if not series:
+        raise UsageError(
+            'there are no series to draw: probes record them, such as cy.QueueProbe(of=..., interval="1 ms")'
+        )
+    with style():  # which says so where matplotlib is missing
+        return _over_time(series, trace, window)
+
+
+def _over_time(series: Sequence[Series], trace: Sequence[DroppedCell], window: Window) -> Figure:
+    from matplotlib.ticker import StrMethodFormatter
+
+    recorded = {one.what for one in series}
+    panel_of = {what: onto if onto in recorded else what for what, onto in JOINED.items()}
+    kinds = list(dict.fromkeys((panel_of.get(one.what, one.what), one.unit) for one in series))
+    whose = dict.fromkeys((_of_vc(one), _whose(one)) for one in series)
+    ports = [key for key in whose if not key[0]]
+    # VCs and ports are counted apart, unless a panel shows both.
+    both = any(len({_of_vc(one) for one in series if one.what == what}) > 1 for what, _ in kinds)
+    numbers = {key: number for number, key in enumerate(ports)}
+    numbers |= {key: number for number, key in enumerate((key for key in whose if key[0]), len(ports) if both else 0)}
+    end = max((float(one.time_s[-1]) for one in series if len(one.time_s)), default=0.0)
+    figure = empty(7.2, 0.6 + 2.0 * len(kinds))
+    panels = figure.subplots(len(kinds), 1, sharex=True, squeeze=False)[:, 0]
+    for axes, (what, unit) in zip(panels, kinds, strict=True):
+        chosen = [one for one in series if panel_of.get(one.what, one.what) == what]
+        looks = set[tuple[str, str]]()
+        for one in chosen:
+            number = numbers[_of_vc(one), _whose(one)]
+            colour = COLOURS[number % len(COLOURS)]
+            label = " ".join(part for part in (one.of, one.service_class, one.vc) if part)
+            if one.what != what:
+                label = f"{label} {one.what}"
+            if one.what == "sequence":
+                _segments(axes, one, trace, window, label=label, colour=colour)
+            elif one.what == "rtt":
+                inside = _inside(one, window)
+                axes.plot(one.time_s[inside], one.value[inside], ".", label=label, color=colour, markersize=3)
+            else:
+                dashes = DASHES[number // len(COLOURS) % len(DASHES)]
+                dashes = next((own for own in (dashes, *DASHES) if (colour, own) not in looks), dashes)
+                looks.add((colour, dashes))
+                time, value = _shown(*_whole(one, end), window)
+                # The fewer points a line has, the higher it lies: one that changes with every cell would hide the others.
+                above = 2 + 1 / (1 + len(time))
+                look: Any = {"color": colour, "linestyle": dashes, "zorder": above}
+                axes.step(time, value, where=WHERE.get(what, "post"), label=label, **look)
+        axes.set_ylabel(f"{what} [{unit}]")
+        axes.yaxis.set_major_formatter(StrMethodFormatter(TICKS))
+        zero_at_the_bottom(axes)
+        axes.margins(x=0)
+        if len(chosen) <= MOST_LABELS:
+            # Above the panel, where no line is.
+            columns = min(5, len(axes.lines))
+            legend(axes, fontsize=7.5, loc="lower right", bbox_to_anchor=(1, 1), borderaxespad=0.1, ncols=columns)
+    first, last = window
+    panels[-1].set_xlim(left=first, right=last)
+    _label_times(panels[-1])
+    return figure
+
+
+def _label_times(axes: Axes) -> None:
+    """Labels an axis of seconds, in milliseconds or microseconds where it is short: a port at 100 Gb/s sends 236 cells in one."""
+    from matplotlib.ticker import FuncFormatter
+
+    first, last = axes.get_xlim()
+    scale, unit = next((one for one in TIMES if (last - first) * one[0] >= 0.5), TIMES[-1])
+    axes.set_xlabel(f"time [{unit}]")
+    axes.xaxis.set_major_formatter(FuncFormatter(partial(_scaled, scale)))
+
+
+def _scaled(scale: int, value: float, place: int | None) -> str:
+    return TICKS.format(x=value * scale)
+
+
+def legend(place: Axes | Figure, entries: Sequence[Line2D] | None = None, **options: Any) -> None:
+    """A legend of ``entries``, by default of all lines of a panel, with their labels as they are.
+
+    matplotlib by itself leaves out labels that begin with ``_`` and sets ``$`` as formulas. ``options`` are those of matplotlib. Fewer
+    columns than ``ncols`` are made where these are wider than the figure; it grows by the lines that a legend of its own then has more.
+    """
+    handles: Any = getattr(place, "lines", ()) if entries is None else entries
+    columns = max(min(int(options.pop("ncols", 1)), len(handles)), 1)
+    made = _legend(place, handles, ncols=columns, **options)
+    figure: Any = made.get_figure(root=True)
+    extent, first = made.get_window_extent(), made.get_window_extent().height
+    while columns > 1 and extent.width > figure.bbox.width:
+        columns -= 1
+        made.remove()
+        made = _legend(place, handles, ncols=columns, **options)
+        extent = made.get_window_extent()
+    if made.axes is None:
+        width, height = figure.get_size_inches()
+        wider = max(extent.width / figure.dpi, width)
+        figure.set_size_inches(wider, height + (extent.height - first) / figure.dpi)
+
+
+def _legend(place: Axes | Figure, handles: Sequence[Any], **options: Any) -> Legend:
+    names = [str(line.get_label()) for line in handles]
+    made = place.legend(list(handles), [str(number) for number in range(len(names))], **options)
+    for text, name in zip(made.get_texts(), names, strict=True):
+        text.set_text(printable(name))
+    as_written(made.get_texts())
+    return made
+
+
+def fit_titles(figure: Figure) -> None:
+    """Widen a figure until no panel's title is wider than the panel: matplotlib lets titles run out of the figure, and into each other."""
+    panels = [axes for axes in figure.axes if axes.get_visible()]
+    if not panels:
+        return
+    figure.draw_without_rendering()
+    across = max(spec.get_gridspec().ncols for axes in panels if (spec := axes.get_subplotspec()))
+    missing = max(axes.title.get_window_extent().width - axes.bbox.width for axes in panels) / figure.dpi
+    if missing > 0:
+        width, height = figure.get_size_inches()
+        figure.set_size_inches(min(width + across * missing, MOST_INCHES), height)
+
+
+def as_written(texts: Iterable[Text]) -> None:
+    """Let matplotlib show texts of a figure as they are: ``$`` begins no formula."""
+    for text in texts:
+        text.set_parse_math(False)
+
+
+def _whose(one: Series) -> tuple[str, str | None]:
+    """What has one colour: a VC, however it is watched, or a port's class."""
+    return (one.vc, None) if one.vc else (one.of, one.service_class)
+
+
+def _of_vc(one: Series) -> bool:
+    return bool(one.vc) or one.what not in PORTS
+
+
+def _whole(one: Series, end: float) -> tuple[Any, Any]:
+    """Times and values from beginning to end.
+
+    Sums over intervals begin where the first interval does, so that it is no spike at its end; a state holds until ``end``.
+    """
+    import numpy as np
+
+    time, value = one.time_s, one.value
+    if not len(time):
+        return time, value
+    if one.what not in WHERE:
+        return (np.append(time, end), np.append(value, value[-1])) if time[-1] < end else (time, value)
+    interval = time[1] - time[0] if len(time) > 1 else time[0]
+    return np.append(max(float(time[0] - interval), 0.0), time), np.append(value[0], value)
+
+
+def _shown(time: Any, value: Any, window: Window) -> tuple[Any, Any]:
+    """What lies in the window, and the next point on either side, so that lines reach its edges."""
+    import numpy as np
+
+    first, last = window
+    begin = 0 if first is None else max(int(np.searchsorted(time, first, side="right")) - 1, 0)
+    end = len(time) if last is None else int(np.searchsorted(time, last)) + 1
+    return time[begin:end], value[begin:end]
+
+
+def _inside(one: Series, window: Window) -> Any:
+    """Whether each point lies in the window."""
+    first, last = window
+    return (one.time_s >= (0 if first is None else first)) & (one.time_s <= (inf if last is None else last))
+
+
+def _segments(
+    axes: Axes,
+    one: Series,
+    trace: Sequence[DroppedCell],
+    window: Window,
+    *,
+    label: str,
+    colour: str,
+) -> None:
+    """Segments as dots over the time at which they were sent, with marks for those sent again and those that lost a cell."""
+    import numpy as np
+
+    highest = np.maximum.accumulate(one.value) if len(one.value) else one.value
+    again = np.zeros(len(one.value), bool)
+    again[1:] = one.value[1:] <= highest[:-1]
+    # Segments are frames of their VC in the order of sending.
+    lost = np.zeros(len(one.value), bool)
+    lost[
+        sorted(
+            {cell.frame for cell in trace if cell.vc == one.of and cell.direction == "data" and cell.frame < len(lost)}
+        )
+    ] = True
+    inside = _inside(one, window)
+    axes.plot(one.time_s[inside], one.value[inside], ".", label=label, color=colour, markersize=2)
+    for chosen, marker, size, text in ((again, "o", 5.5, "sent again"), (lost, "x", 5.0, "lost")):
+        if (chosen & inside).any():
+            named = f"{label} {text}"
+            axes.plot(
+                one.time_s[chosen & inside], one.value[chosen & inside], linestyle="", marker=marker, markersize=size,
+                fillstyle="none", markeredgewidth=0.9, color="#111111" if marker == "x" else colour, label=named,
+            )  # fmt: skip
+
+
+def zero_at_the_bottom(axes: Axes) -> None:
+    """Draw what is always 0 at the bottom of its panel: matplotlib would put it in the middle, on a scale of a few hundredths around it."""
+    low, high = axes.dataLim.intervaly
+    if low == high == 0 or low > high:  # without any point the ends are infinite
+        axes.set_ylim(-0.05, 1.05)  # the margin of other panels, so that the line is not hidden by the axis
+
+
+def lines(axes: Axes, series: Mapping[str, Series], *, steps: bool = True, scale: float = 1.0) -> None:
+    """Values over time, one line per label."""
+    for (label, one), colour in zip(series.items(), COLOURS, strict=False):
+        axes.plot(
+            one.time_s, one.value * scale, label=label, color=colour, drawstyle="steps-post" if steps else "default"
+        )
+    axes.set_xlabel("time [s]")
+    axes.margins(x=0)
+
+
+def level(axes: Axes, value: float, text: str) -> None:
+    """A dashed horizontal line with its name at the right end."""
+    axes.axhline(value, color="#333333", linewidth=0.8, linestyle=(0, (4, 3)))
+    axes.annotate(
+        text, (1, value), xycoords=("axes fraction", "data"), xytext=(-3, 2), textcoords="offset points",
+        ha="right", va="bottom", fontsize=8, color="#333333",
+        bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 0.6},
+    )  # fmt: skip

@@ -1,0 +1,85 @@
+"""The public names of `cellyard`: where each is, as it is imported when it is first used."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from cellyard.system.lazy import lazily
+
+if TYPE_CHECKING:
+    from cellyard import (
+        cluster as cluster,
+        components as components,
+        errors as errors,
+        experiment as experiment,
+        networks as networks,
+        plot as plot,
+        ready as ready,
+        reproduce as reproduce,
+        results as results,
+        study as study,
+    )
+    from cellyard._engine import version as version
+    from cellyard.components import *  # noqa: F403
+    from cellyard.components import (
+        drop as drop,
+        feedback as feedback,
+        police as police,
+        probe as probe,
+        processing as processing,
+        sched as sched,
+        traffic as traffic,
+    )
+    from cellyard.errors import *  # noqa: F403
+    from cellyard.results import Results as Results, RunResult as RunResult, Series as Series
+    from cellyard.scenario import Scenario as Scenario
+    from cellyard.store import open_store as open_store
+
+    __version__: str
+
+#: Modules of public names.
+_MODULES = "cluster components errors experiment networks plot ready reproduce results study"
+
+#: What `dir(cellyard)` and `help(cellyard)` list beside the modules and the groups of components.
+_SHOWN = (
+    "Abr CellyardError Contract Ensemble Host Link Measure Queue Results RunResult Scenario Series Switch Vc "
+    "__version__ open_store version"
+)
+_ERRORS = (
+    "CellyardError ExperimentError OtherVersionError Problem RunError ScenarioError SeveralRunsError UnknownNameError "
+    "UsageError"
+)
+_GROUPS = "drop feedback police probe processing sched traffic"
+
+_get, _ = lazily(
+    "cellyard",
+    {
+        "_engine": "version",
+        "components": _GROUPS,
+        "errors": _ERRORS,
+        "results": "Results RunResult Series",
+        "scenario": "Scenario",
+        "store": "open_store",
+    },
+)
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        return _get("version")()
+    if name in _MODULES.split():
+        return importlib.import_module(f"cellyard.{name}")
+    try:
+        return _get(name)
+    except AttributeError:
+        if not name[0].isupper():  # `from cellyard import cli` asks here first, and must not import the components
+            raise
+    components = importlib.import_module("cellyard.components")
+    if name not in components.__all__:
+        raise AttributeError(f"module 'cellyard' has no attribute {name!r}")
+    return getattr(components, name)
+
+
+def __dir__() -> list[str]:
+    return sorted(f"{_MODULES} {_GROUPS} {_SHOWN} __doc__ __file__ __name__".split())

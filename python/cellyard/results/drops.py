@@ -1,0 +1,95 @@
+"""Traced drops as records of numbers; a table is made of each when it is looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, overload
+
+from cellyard.show.text import PIECE
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    class Records(Protocol):
+        """Records in memory or in a file."""
+
+        def __len__(self) -> int: ...
+        def __getitem__(self, some: slice, /) -> NDArray[np.void]: ...
+
+
+#: A record as the engine hands it over (`crates/python/src/recorded.rs`). Words are numbers; -1 and not a number are none.
+RECORD = (
+    ("time_s", "=f8"),
+    ("threshold_cells", "=f8"),
+    ("waiting_cells", "=i8"),
+    ("waiting_of_vc_cells", "=i8"),
+    ("active_vcs", "=i8"),
+    ("frame", "=u4"),
+    ("cell", "=u4"),
+    ("port", "=u4"),
+    ("vc", "=u4"),
+    ("direction", "=u4"),
+    ("reason", "=u4"),
+)
+_WORDS = ("port", "vc", "direction", "reason")
+_COUNTS = ("waiting_cells", "waiting_of_vc_cells", "active_vcs")
+
+#: A table's keys, in the order of the engine's documents.
+KEYS = ("time_s", "port", "vc", "direction", "frame", "cell", "reason", *_COUNTS, "threshold_cells")
+
+
+class Drops(Sequence[dict[str, Any]]):
+    """Traced drops in order, as the tables that JSON has; ``words`` are those that records name by number."""
+
+    def __init__(self, records: Records, words: Sequence[str]) -> None:
+        self._records = records
+        self._words = tuple(words)
+
+    @property
+    def records(self) -> Records:
+        """The numbers of all."""
+        return self._records
+
+    @property
+    def words(self) -> list[str]:
+        """What records name by number."""
+        return list(self._words)
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+    @overload
+    def __getitem__(self, index: int) -> dict[str, Any]: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[dict[str, Any]]: ...
+
+    def __getitem__(self, index: int | slice) -> dict[str, Any] | list[dict[str, Any]]:
+        if isinstance(index, slice):
+            return self._tables(index)
+        place = range(len(self))[index]
+        return self._tables(slice(place, place + 1))[0]
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        for start in range(0, len(self), PIECE):
+            yield from self._tables(slice(start, start + PIECE))
+
+    def __eq__(self, other: object) -> bool:
+        return self.tolist() == list(other) if isinstance(other, (Drops, list)) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def tolist(self) -> list[dict[str, Any]]:
+        """All of them, ready for JSON."""
+        return list(self)
+
+    def _tables(self, some: slice) -> list[dict[str, Any]]:
+        records = self._records[some]
+        columns: dict[str, list[Any]] = {name: records[name].tolist() for name, _ in RECORD}
+        for name in _WORDS:
+            columns[name] = [self._words[number] for number in columns[name]]
+        for name in _COUNTS:
+            columns[name] = [None if count < 0 else count for count in columns[name]]
+        columns["threshold_cells"] = [None if cells != cells else cells for cells in columns["threshold_cells"]]
+        return [dict(zip(KEYS, values, strict=True)) for values in zip(*map(columns.__getitem__, KEYS), strict=True)]

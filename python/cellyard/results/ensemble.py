@@ -1,0 +1,207 @@
+"""The runs of one scenario together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from html import escape
+from typing import Any, Literal, overload
+
+from cellyard.results.part import ResultPart
+from cellyard.results.run import Named, RunResult, Trace
+from cellyard.results.types import ClassResult, PortResult, Series, Totals, VcResult
+from cellyard.show import frame
+from cellyard.show.notebook import table_html
+from cellyard.show.text import cell
+from cellyard.statistics.ranges import has_quantiles, interval, median
+from cellyard.system.errors import SeveralRunsError, unknown
+
+
+class Results(Sequence[RunResult]):
+    """The runs of one scenario: a single one, or the replications of an ensemble in order.
+
+    With a single run, everything that a `RunResult` tells is that run's; with several it raises, and `median` and `interval` sum them up.
+    """
+
+    def __init__(self, runs: Sequence[RunResult]) -> None:
+        self.runs = tuple(runs)
+
+    @overload
+    def __getitem__(self, index: int) -> RunResult: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[RunResult]: ...
+
+    def __getitem__(self, index: int | slice) -> RunResult | Sequence[RunResult]:
+        return self.runs[index]
+
+    def __len__(self) -> int:
+        return len(self.runs)
+
+    def __iter__(self) -> Iterator[RunResult]:
+        return iter(self.runs)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Results) and self.runs == other.runs
+
+    def __hash__(self) -> int:
+        return hash(self.runs)
+
+    def __repr__(self) -> str:
+        if len(self.runs) == 1:
+            return f"Results({self.runs[0]!r})"
+        name = f"{self.runs[0].name!r}, " if self.runs else ""
+        found = {metric: self.median(metric) for metric in ("goodput_mbps", "efficiency", "fairness")}
+        medians = ", ".join(f"{metric} {cell(value)}" for metric, value in found.items() if value is not None)
+        return f"Results({name}{len(self.runs)} runs{f'; medians: {medians}' if medians else ''})"
+
+    def _repr_html_(self) -> str:
+        """A run by its VCs and ports, an ensemble by the medians and ranges of its totals."""
+        if len(self) == 1:
+            return self[0]._repr_html_()
+        if not self.runs:
+            return "no runs"
+        ranges = {metric: (is_count, self.interval(metric)) for metric, is_count in Totals.numbers().items()}
+        rows = [
+            [metric, *(cell(value, is_count=True) if is_count else value for value in (self.median(metric), *ends))]
+            for metric, (is_count, ends) in ranges.items()
+            if ends
+        ]
+        heads = ["5 %", "95 %"] if has_quantiles(len(self)) else ["smallest", "largest"]
+        title = f"<b>{escape(self[0].name)}</b>: {len(self)} runs"
+        return title + table_html(["", "median", *heads], rows)
+
+    @property
+    def only(self) -> RunResult:
+        """The single run; raises `SeveralRunsError` when there are several."""
+        if len(self.runs) != 1:
+            raise SeveralRunsError(f"there are {len(self.runs)} runs: index them, or use median() and interval()")
+        return self.runs[0]
+
+    @property
+    def name(self) -> str:
+        """Name of the scenario of the single run."""
+        return self.only.name
+
+    @property
+    def seed(self) -> int:
+        """Seed of the single run."""
+        return self.only.seed
+
+    @property
+    def replication(self) -> int | None:
+        """Which replication the single run is; ``None`` for a run as the scenario states it."""
+        return self.only.replication
+
+    @property
+    def duration_s(self) -> float:
+        """Simulated time of the single run."""
+        return self.only.duration_s
+
+    @property
+    def measured_s(self) -> float:
+        """Measuring time of the single run."""
+        return self.only.measured_s
+
+    @property
+    def digest(self) -> str | None:
+        """Digest over every cell transmission of the single run; ``None`` unless it was asked for."""
+        return self.only.digest
+
+    @property
+    def totals(self) -> Totals:
+        """Totals of the single run."""
+        return self.only.totals
+
+    @property
+    def vcs(self) -> Named[VcResult]:
+        """VCs of the single run by name."""
+        return self.only.vcs
+
+    @property
+    def ports(self) -> Named[PortResult]:
+        """Ports of the single run by name."""
+        return self.only.ports
+
+    @property
+    def classes(self) -> Named[ClassResult]:
+        """Service classes of the single run by name."""
+        return self.only.classes
+
+    @property
+    def series(self) -> tuple[Series, ...]:
+        """Series of the single run."""
+        return self.only.series
+
+    @property
+    def trace(self) -> Trace:
+        """Dropped cells that the ``trace`` probes of the single run saw."""
+        return self.only.trace
+
+    def values(self, metric: str) -> list[float]:
+        """A metric over the runs, leaving out runs where it is undefined.
+
+        It is a field of `Totals`, or a path as studies and experiments have them: ``vc.vc1.goodput_mbps``,
+        ``max(port.*.mean_queue_cells)``. Raises `cellyard.UsageError` for a name that `Totals` does not have, and for a path that
+        leads nowhere.
+        """
+        known = Totals.numbers()
+        if not isinstance(metric, str) or (metric not in known and not {".", "("} & set(metric)):
+            raise unknown("metric", metric, known)
+        from cellyard.results.path import metric_path
+
+        path = metric_path(f"totals.{metric}" if metric in known else metric)
+        found = (path.of(run) for run in self.runs)
+        return [float(value) for value in found if value is not None]
+
+    def median(self, metric: str) -> float | None:
+        """Median over the runs of a metric as `values` takes it; ``None`` when no run defines it."""
+        return median(self.values(metric))
+
+    def interval(self, metric: str) -> tuple[float, float] | None:
+        """Range of such a metric: from the 5 % to the 95 % quantile, of fewer than 10 runs from the smallest to the largest."""
+        return interval(self.values(metric), runs=len(self.runs))
+
+    def to_frame(self, kind: Literal["polars", "pandas"] = "polars", *, of: str = "totals") -> Any:
+        """The numbers of every run as a frame of polars or pandas, units in the names of the columns.
+
+        ``of`` is ``totals`` (a line for each run), ``vcs``, ``ports`` or ``classes`` (a line for each of them in each run, with its
+        name), ``transfers`` (a line for each finished file, with its VC), or ``series`` (a line for each point, in pandas its names as
+        categories). Raises `cellyard.UsageError` for anything else, and when the library is missing.
+        """
+        if of not in _FRAMES:
+            raise unknown("frame of", str(of), _FRAMES)
+        found = [
+            {"run": number, "replication": run.replication, **record}
+            for number, run in enumerate(self.runs)
+            for record in _FRAMES[of](run)
+        ]
+        if of == "series":
+            every = [one for run in self.runs for one in run.series]
+            return frame.of_points(found, {name: [getattr(one, name) for one in every] for name in Series.PARTS}, kind)
+        return frame.of_records(found, kind)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, ready for JSON."""
+        return {"runs": [run.to_dict() for run in self.runs]}
+
+
+def _numbers_of(part: ResultPart) -> dict[str, Any]:
+    return {name: getattr(part, name) for name in type(part).numbers()}
+
+
+def _head(one: Series) -> dict[str, Any]:
+    """What stands before each point of a series."""
+    return {"what": one.what, "of": one.of, "class": one.service_class, "vc": one.vc, "unit": one.unit}
+
+
+#: The records of a run that make the lines of a frame.
+_FRAMES: Mapping[str, Callable[[RunResult], Iterable[dict[str, Any]]]] = {
+    "totals": lambda run: [_numbers_of(run.totals)],
+    "vcs": lambda run: ({"vc": name, **_numbers_of(vc)} for name, vc in run.vcs.items()),
+    "transfers": lambda run: (
+        {"vc": name, **_numbers_of(transfer)} for name, vc in run.vcs.items() for transfer in vc.transfers
+    ),
+    "ports": lambda run: ({"port": name, **_numbers_of(port)} for name, port in run.ports.items()),
+    "classes": lambda run: ({"class": name, **_numbers_of(one)} for name, one in run.classes.items()),
+    "series": lambda run: map(_head, run.series),
+}

@@ -1,0 +1,156 @@
+"""Where a metric stands in the result of a run, as text.
+
+================================================  ==============================================================
+``totals.timeouts``                               a total
+``class.vbr.cell_loss_ratio``                     of a class
+``vc.tcp1.cells_dropped``                         of a VC
+``vc.tcp1.port.west->east.dropped_cells.full``    of the cells that it lost at a port, by reason, ``total`` for all
+``vc.tcp1.back.segments``                         of the TCP at its other end; not defined where only one end sends
+``vc.tcp1.end_system.host.mean_acr_mbps``         of one of its ABR end systems, by its host
+``port.west->east.max_queue_cells``               of a port
+``port.west->east.dropped_cells.full``            of its dropped cells by reason, ``total`` for all
+``port.west->east.class.vbr.max_queue_cells``     of a class at a port
+``max(port.*.class.vbr.max_queue_cells)``         of all whose name fits, as one number: ``max``, ``mean``, ``min``, ``sum``
+================================================  ==============================================================
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from statistics import fmean
+from typing import Any, NamedTuple, get_args
+
+from cellyard.results.part import CountPart, ResultPart
+from cellyard.results.run import RunResult
+from cellyard.results.types import (
+    BackResult,
+    ClassResult,
+    DroppedCells,
+    EndSystemResult,
+    PortClassResult,
+    PortResult,
+    ServiceClass,
+    Totals,
+    VcPortResult,
+    VcResult,
+)
+from cellyard.statistics.ranges import Number
+from cellyard.system.errors import UsageError, unknown
+
+#: How several numbers become one.
+AGGREGATES: Mapping[str, Callable[[Sequence[Any]], int | float]] = {"max": max, "mean": fmean, "min": min, "sum": sum}
+
+#: Names that a class can have. One that carries nothing in a run is not defined there; a VC or port must be there.
+CLASSES: tuple[str, ...] = get_args(ServiceClass)
+
+
+class Parts(NamedTuple):
+    """Parts of one kind: how to find them by name, and the names that there can be if that is known beforehand."""
+
+    kind: type[ResultPart]
+    find: Callable[[Any], Mapping[str, Any]]
+    names: Sequence[str] = ()
+
+
+#: The name of a part of which there is only one.
+ONLY = ("",)
+
+#: What a run is made of, and what its parts are made of.
+PARTS: Mapping[type, Mapping[str, Parts]] = {
+    RunResult: {
+        "totals": Parts(Totals, lambda run: {"": run.totals}, ONLY),
+        "class": Parts(ClassResult, lambda run: run.classes, CLASSES),
+        "vc": Parts(VcResult, lambda run: run.vcs_on_demand),
+        "port": Parts(PortResult, lambda run: run.ports_on_demand),
+    },
+    VcResult: {
+        "port": Parts(VcPortResult, lambda vc: {one.port: one for one in vc.ports}),
+        "back": Parts(BackResult, lambda vc: {"": vc.back[0]} if vc.back else {}, ONLY),
+        "end_system": Parts(EndSystemResult, lambda vc: {one.host: one for one in vc.end_systems}),
+    },
+    VcPortResult: {
+        "dropped_cells": Parts(DroppedCells, lambda there: {"": there.dropped_cells}, ONLY),
+    },
+    PortResult: {
+        "dropped_cells": Parts(DroppedCells, lambda port: {"": port.dropped_cells}, ONLY),
+        "class": Parts(PortClassResult, lambda port: {one.service_class: one for one in port.classes}, CLASSES),
+    },
+}
+
+
+class Step(NamedTuple):
+    """From a part to those below it whose name fits."""
+
+    word: str
+    name: str
+    parts: Parts
+
+    def below(self, part: Any) -> list[Any]:
+        """Those parts; raises `UsageError` when there is none, unless that is a class that carries nothing here."""
+        there = self.parts.find(part)
+        found = [there[name] for name in there if fnmatchcase(name, self.name)]
+        if not (found or self.parts.names):
+            raise unknown(self.word, self.name, there)
+        return found
+
+
+@dataclass(frozen=True)
+class MetricPath:
+    """A metric's place in the result of a run."""
+
+    text: str
+    steps: tuple[Step, ...]
+    field: str
+    aggregate: str | None
+
+    def of(self, run: RunResult) -> Number:
+        """The metric of a run; ``None`` where it is not defined. Raises `UsageError` when the run has no such VC or port."""
+        parts: list[Any] = [run]
+        for step in self.steps:
+            parts = [one for part in parts for one in step.below(part)]
+        values = [value for part in parts if (value := getattr(part, self.field)) is not None]
+        if not values:
+            return None
+        return AGGREGATES[self.aggregate](values) if self.aggregate else values[0]
+
+
+def metric_path(text: str) -> MetricPath:
+    """The path that ``text`` states; raises `UsageError` with what there is where it leads nowhere.
+
+    >>> metric_path("max(port.*.class.vbr.max_queue_cells)").field
+    'max_queue_cells'
+    """
+    call = re.fullmatch(r"(\w+)\((.*)\)", text)
+    aggregate, inner = call.groups() if call else (None, text)
+    if aggregate and aggregate not in AGGREGATES:
+        raise unknown("aggregate", aggregate, AGGREGATES)
+    words = inner.split(".")
+    kind: type = RunResult
+    what = "run"
+    steps: list[Step] = []
+    while words and (len(words) > 1 or kind is RunResult):
+        word = words.pop(0)
+        if word not in PARTS.get(kind, {}):
+            raise unknown(f"part of {what}", word, PARTS.get(kind, {}))
+        parts = PARTS[kind][word]
+        name = "" if parts.names == ONLY else words.pop(0) if words else "*"
+        if parts.names and not any(fnmatchcase(known, name) for known in parts.names):
+            raise unknown(word, name, parts.names)
+        steps.append(Step(word, name, parts))
+        kind, what = parts.kind, word
+    field = words[0] if words else ""
+    if field not in _numbers(kind):
+        raise unknown(f"numeric field of {what}", field, _numbers(kind))
+    if "*" in inner and not aggregate:
+        raise UsageError(f"several fit a name with *: say how they become one number, {' or '.join(AGGREGATES)}(...)")
+    return MetricPath(text, tuple(steps), field, aggregate)
+
+
+def _numbers(kind: type) -> list[str]:
+    """Fields of a part that are numbers."""
+    if not issubclass(kind, ResultPart):
+        return []
+    return [*kind.numbers(), *(["total"] if issubclass(kind, CountPart) else [])]

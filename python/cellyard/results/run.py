@@ -1,0 +1,236 @@
+"""The result of one run with its parts by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from html import escape
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from cellyard.results.part import ResultPart
+from cellyard.results.types import ClassResult, DroppedCell, PortResult, Series, Totals, VcResult
+from cellyard.show.notebook import listed, parts_html, table_html
+from cellyard.show.text import cell
+from cellyard.system.errors import UnknownNameError, unknown
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+Part = TypeVar("Part", bound=ResultPart)
+
+#: What a notebook shows of each VC and port.
+VC_FIELDS = (
+    "traffic",
+    "goodput_mbps",
+    "cells_sent",
+    "cells_dropped",
+    "cell_loss_ratio",
+    "frame_loss_ratio",
+    "p99_cell_transfer_delay_s",
+    "retransmitted_segments",
+    "timeouts",
+)
+PORT_FIELDS = ("rate_mbps", "sent_cells", "dropped_cells", "max_queue_cells", "mean_queue_cells", "utilisation")
+
+
+class Named(dict[str, Part]):
+    """Like parts of a result by name, in scenario order; a name that is not there raises `UsageError` with those that are.
+
+    >>> Named("port", {})["west"]
+    Traceback (most recent call last):
+    cellyard.system.errors.UnknownNameError: port 'west' does not exist. There are: none
+    """
+
+    def __init__(self, kind: str, parts: Mapping[str, Part]) -> None:
+        super().__init__(parts)
+        self.kind = kind
+
+    def __missing__(self, name: object) -> Part:
+        raise UnknownNameError(str(unknown(self.kind, str(name), self)))
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} by name: {listed(self)}>"
+
+    def _repr_html_(self) -> str:
+        return parts_html(self.kind, self)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.kind, dict(self))
+
+
+class MadeOnDemand(Mapping[str, Part]):
+    """Like parts of a result by name, each made from its document when it is looked at for the first time."""
+
+    def __init__(self, make: Callable[[Mapping[str, Any]], Part], documents: Iterable[Mapping[str, Any]]) -> None:
+        self._make = make
+        self._documents = {}
+        for document in documents:
+            if "name" not in document:
+                make(document)  # raises what it raises of a document that lacks something
+            self._documents[document["name"]] = document
+        self._made: dict[str, Part] = {}
+
+    def __getitem__(self, name: str) -> Part:
+        if name not in self._made:
+            self._made[name] = self._make(self._documents[name])
+        return self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._documents)
+
+    def __len__(self) -> int:
+        return len(self._documents)
+
+
+class Trace(tuple[DroppedCell, ...]):
+    """Dropped cells in order, of which few are shown."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} dropped cells>"
+
+    def _repr_html_(self) -> str:
+        return parts_html("dropped cell", {str(place): one for place, one in enumerate(self)})
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RunResult:
+    """One run. ``data`` is the engine's own document, units in its names: points as numpy arrays, traced drops as a sequence."""
+
+    data: Mapping[str, Any]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, RunResult) and self.to_dict() == other.to_dict()
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.seed, self.replication, self.duration_s, self.totals))
+
+    def __repr__(self) -> str:
+        draw = "" if self.replication is None else f", replication {self.replication}"
+        found = {name: getattr(self.totals, name) for name in ("goodput_mbps", "efficiency", "fairness")}
+        totals = ", ".join(f"{name} {cell(value)}" for name, value in found.items() if value is not None)
+        series = f", {len(self.data['series'])} series" if self.data["series"] else ""
+        return f"RunResult({self.name!r}{draw}, {self.duration_s:g} s, {len(self.data['vcs'])} VCs{series}: {totals})"
+
+    def _repr_html_(self) -> str:
+        """Its totals, its VCs, and the ports where cells can queue."""
+        totals = [(name, getattr(self.totals, name)) for name in type(self.totals).numbers()]
+        known = [(name, value) for name, value in totals if value is not None]
+        shown = [f"<b>{escape(self.name)}</b>: {self.duration_s:g} s simulated"]
+        shown.append(table_html([name for name, _ in known], [[value for _, value in known]]))
+        shown.append(parts_html("vc", self.vcs, VC_FIELDS))
+        queueing = {name: port for name, port in self.ports.items() if port.can_queue}
+        if queueing:
+            shown.append(parts_html("port", queueing, PORT_FIELDS))
+        if self.series:
+            rows = [
+                [one.what, one.of, one.vc or one.service_class or "", len(one.value), one.unit] for one in self.series
+            ]
+            shown.append(table_html(["series", "of", "", "points", "unit"], rows))
+        return "".join(shown)
+
+    @property
+    def name(self) -> str:
+        """Name of the scenario."""
+        return str(self.data["name"])
+
+    @property
+    def seed(self) -> int:
+        """Seed of every random stream."""
+        return int(self.data["seed"])
+
+    @property
+    def replication(self) -> int | None:
+        """Which replication of an ensemble this is; ``None`` for a run as the scenario states it."""
+        return self.data["replication"]  # type: ignore[no-any-return]
+
+    @property
+    def duration_s(self) -> float:
+        """Simulated time."""
+        return float(self.data["duration_s"])
+
+    @property
+    def measured_s(self) -> float:
+        """Measuring time: goodputs and delays are of this part of the run."""
+        return float(self.data["measured_s"])
+
+    @property
+    def digest(self) -> str | None:
+        """Digest over every cell transmission, if it was asked for."""
+        return self.data["digest"]  # type: ignore[no-any-return]
+
+    @cached_property
+    def totals(self) -> Totals:
+        """The whole network."""
+        return Totals.from_document(self.data["totals"])
+
+    @cached_property
+    def vcs(self) -> Named[VcResult]:
+        """VCs by name, in scenario order."""
+        return Named("VC", self.vcs_on_demand)
+
+    @cached_property
+    def vcs_on_demand(self) -> Mapping[str, VcResult]:
+        """``vcs`` for who needs few of them."""
+        return MadeOnDemand(VcResult.from_document, self.data["vcs"])
+
+    @cached_property
+    def ports(self) -> Named[PortResult]:
+        """Ports by name, in scenario order."""
+        return Named("port", self.ports_on_demand)
+
+    @cached_property
+    def ports_on_demand(self) -> Mapping[str, PortResult]:
+        """``ports`` for who needs few of them."""
+        return MadeOnDemand(PortResult.from_document, self.data["ports"])
+
+    @cached_property
+    def classes(self) -> Named[ClassResult]:
+        """Service classes that carry traffic, by name."""
+        found = map(ClassResult.from_document, self.data["classes"])
+        return Named("service class", {one.service_class: one for one in found})
+
+    @cached_property
+    def series(self) -> tuple[Series, ...]:
+        """What the probes recorded, in scenario order."""
+        return tuple(map(Series.from_document, self.data["series"]))
+
+    @cached_property
+    def trace(self) -> Trace:
+        """What the ``trace`` probes saw, in order."""
+        return Trace(map(DroppedCell.from_document, self.data["trace"]))
+
+    def to_dict(self) -> dict[str, Any]:
+        """``data`` as plain data, ready for JSON."""
+        return with_lists(self.data)
+
+
+#: What a series holds by the point.
+_COLUMNS = tuple(Series.PARTS)
+
+
+def with_arrays(result: Mapping[str, Any]) -> dict[str, Any]:
+    """A run's document with the points of its series as arrays.
+
+    >>> with_arrays({"series": [{"of": "vc1", "time_s": [0, 1], "value": [2, 3]}]})["series"][0]["value"]
+    array([2., 3.])
+    """
+    return _with_points(result, lambda points: points)
+
+
+def with_lists(result: Mapping[str, Any]) -> dict[str, Any]:
+    """A run's document with the points of its series and its traced drops as lists, ready for JSON."""
+    trace = {"trace": list(result["trace"])} if "trace" in result else {}
+    return _with_points(result, lambda points: points.tolist()) | trace
+
+
+def _with_points(result: Mapping[str, Any], form: Callable[[NDArray[np.float64]], Any]) -> dict[str, Any]:
+    if not result.get("series"):
+        return dict(result)
+    import numpy as np
+
+    series = [one | {column: form(np.asarray(one[column], float)) for column in _COLUMNS} for one in result["series"]]
+    return {**result, "series": series}

@@ -1,0 +1,1 @@
+"""Runs to be made: jobs, batches on threads, clusters, and what probes record meanwhile."""

@@ -1,0 +1,201 @@
+"""Many runs, on all cores or on a cluster."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
+
+from cellyard.results.document import Document
+from cellyard.runs.identity import Identity
+from cellyard.runs.job import Added, Job as Job, Keep as Keep, KnownRuns, News, Ran, label, records
+from cellyard.runs.spool import SpoolError, in_memory
+from cellyard.system.errors import CellyardError, RunError, UsageError, unknown
+from cellyard.system.limits import MOST_JOBS, memory_bytes, whole
+
+if TYPE_CHECKING:
+    from cellyard.runs.cluster import Workers
+    from cellyard.runs.spool import Spool
+
+#: What can be forced on all ports.
+KERNELS = ("auto", "arithmetic", "slotted", "twin")
+
+#: How often waiting for a run looks up for an interrupt and tells the progress, in seconds.
+POLL_SECONDS = 0.1
+
+
+#: What is made of so many stored runs is stored in one go.
+AT_ONCE = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A finished run: its place in the batch, the engine's document with the points of series as arrays, and what it cost."""
+
+    index: int
+    result: Mapping[str, Any]
+    cpu_seconds: float
+
+
+def all_cores() -> int:
+    """Number of cores this process may use."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # not on macOS and Windows
+        return os.cpu_count() or 1
+
+
+def run_jobs(
+    jobs: Sequence[Job],
+    *,
+    threads: int | None = None,
+    store: KnownRuns | None = None,
+    spool: Spool | None = None,
+    on_progress: Callable[[float], None] | None = None,
+    digest: bool = False,
+    kernel: str = "auto",
+    memory: str | int | None = None,
+    on: str | Workers | None = None,
+    workers: int | None = None,
+) -> Iterator[Finished]:
+    """Run ``jobs`` and yield each as it finishes, in any order; closing the iterator cancels the rest.
+
+    ``threads`` defaults to all cores. What ``store`` holds is yielded first and not run again, and jobs that are the same run once; what
+    finishes is added to it; with a forced kernel, whose point is to run, and with a digest, which is not stored, it is left alone. What
+    probes record goes to ``spool`` while the runs go on, and is read from there; without one it is held in memory. ``on_progress``
+    is told several times a second how many runs are done, those under way with the share of their simulated time that has passed.
+    ``kernel`` forces the kernel of all ports (``auto``, ``arithmetic``, ``slotted``, or ``twin`` for the reference engine); it changes no
+    number. ``memory`` is what the runs under way may need together by prediction, as bytes or ``"4 GB"``; half of the machine's by default.
+    With ``on`` the runs go to a Dask cluster: that at an address as ``"tcp://HOST:8786"``, or a `cellyard.cluster.Workers`, which several
+    batches may share; with ``workers`` they go to so many processes of this machine. Raises `RunError` when a run fails, and `UsageError`
+    when an argument is out of bounds, the forced kernel cannot serve a port, the probes record too much, a run may need too much memory,
+    more waits somewhere than could leave in the time that a run can tell, or a cluster cannot be used; `SpoolError` when
+    ``spool`` cannot be written.
+    """
+    threads = whole("jobs", threads, most=MOST_JOBS)
+    limit = memory_bytes(memory)
+    if not isinstance(kernel, str) or kernel not in KERNELS:
+        raise unknown("kernel", kernel, KERNELS)
+    if isinstance(store, (str, PurePath)):
+        raise UsageError(f"store = {str(store)!r}: must be an open store, as cellyard.open_store({str(store)!r}) gives")
+    if kernel != "auto" or digest:
+        store = None
+    #: Of each run that is to be made, the places in the batch where it is wanted.
+    places: list[list[int]] = []
+    wanted: dict[Identity, list[int]] = {}
+    made: list[Added] = []  # of stored runs, to be stored beside them
+    for index, job in enumerate(jobs):
+        if store and job.identity in wanted:
+            wanted[job.identity].append(index)
+        elif store and (known := _known(store, job, made)) is not None:
+            yield Finished(index, known, 0.0)
+        else:
+            places.append([index])
+            if store:
+                wanted[job.identity] = places[-1]
+    if store and made:
+        store.add_all(made)
+    if not places:
+        return
+    todo = [jobs[first] for first, *_ in places]
+    if any(map(records, todo)):
+        _prepare_arrays()
+    hold = spool.hold_bytes if spool else None
+    before = len(jobs) - sum(map(len, places))
+    with ExitStack() as until_done:
+        if on is None and workers is None:
+            source = on_threads(todo, threads or all_cores(), digest=digest, kernel=kernel, memory=limit, hold=hold)
+        else:
+            from cellyard.runs.cluster import Workers
+
+            cluster = on if isinstance(on, Workers) else until_done.enter_context(Workers(on, workers))
+            asked = None if memory is None else limit
+            source = cluster.run(todo, digest=digest, kernel=kernel, memory=asked)
+        until_done.enter_context(closing(source))
+        for news in source:
+            if on_progress:
+                on_progress(before + news.progress * (len(jobs) - before) / len(todo))
+            if spool:
+                for place, recorded in news.parts:
+                    spool.add(places[place][0], recorded)
+            done, failed = _results(news.runs, todo, places, spool)
+            if store and done:
+                # In one go, before any of them is told.
+                store.add_all([_added(todo[run.place], result, run) for run, result in done])
+            for run, result in done:
+                for index in places[run.place]:
+                    yield Finished(index, result, run.cpu_seconds if index == places[run.place][0] else 0.0)
+            if failed:
+                raise failed
+
+
+def _results(
+    runs: Sequence[Ran], jobs: Sequence[Job], places: Sequence[Sequence[int]], spool: Spool | None
+) -> tuple[list[tuple[Ran, Mapping[str, Any]]], CellyardError | SpoolError | None]:
+    """The results of runs, and the first error: whatever has finished is kept before that is raised."""
+    done = []
+    failed: CellyardError | SpoolError | None = None
+    for run in runs:
+        try:
+            done.append((run, _result(jobs[run.place], run, places[run.place][0], spool)))
+        except (CellyardError, SpoolError) as error:
+            failed = failed or error
+    return done, failed
+
+
+def _added(job: Job, result: Mapping[str, Any], run: Ran) -> Added:
+    """What a store keeps of a run."""
+    text = run.document[0] if run.document and (not job.keep or not records(job)) else None
+    return Added(job.identity, result, text, run.cpu_seconds)
+
+
+def _known(store: KnownRuns, job: Job, made: list[Added]) -> Mapping[str, Any] | None:
+    """What the store has of a job. What is to be kept of a run that is stored whole is ``made`` of that, as of a run that was just made."""
+    found = store.get(job.identity)
+    if found is None and job.keep and (all_of_it := store.get(job.identity.whole)) is not None:
+        found = job.keep(all_of_it)
+        made.append(Added(job.identity, found))
+        if len(made) >= AT_ONCE:
+            store.add_all(made)
+            made.clear()
+    return found
+
+
+def _result(job: Job, run: Ran, index: int, spool: Spool | None) -> Mapping[str, Any]:
+    """What is kept of a run; raises `RunError` or `UsageError` when it has failed."""
+    if run.document is None:
+        kind, message = run.error or ("run", "no result")
+        raise (UsageError if kind == "usage" else RunError)(f"{label(job)}: {message}")
+    text, recorded, words = run.document
+    result: Mapping[str, Any] = Document(text)
+    result = spool.finished(index, result, recorded, words) if spool else in_memory(result, recorded, words)
+    return job.keep(result) if job.keep else result
+
+
+def _prepare_arrays() -> None:
+    """What the engine needs to hand points over as arrays of numpy, which nothing may interrupt: no error can leave it there."""
+    from cellyard import _engine
+    from cellyard.system import signals
+
+    with signals.held():
+        _engine.prepare_arrays()
+
+
+def on_threads(
+    jobs: Sequence[Job], threads: int, *, digest: bool, kernel: str, memory: int | None, hold: int | None
+) -> Generator[News]:
+    """Run ``jobs`` on threads of this process; closing the iterator cancels what has not finished."""
+    from cellyard._engine import Batch
+
+    work = [(job.scenario, job.replication) for job in jobs]
+    kept = any(job.keep is None for job in jobs)
+    batch = Batch(work, threads, digest=digest, kernel=kernel, memory=memory, kept=kept, hold=hold)
+    try:
+        while batch.remaining:
+            parts, finished = batch.wait(POLL_SECONDS)
+            yield News(batch.progress, parts, [Ran(*run) for run in finished])
+    finally:
+        batch.cancel()

@@ -1,0 +1,494 @@
+"""Runs on many machines: batches of about a second of work as tasks of a Dask cluster. The client alone keeps what finishes."""
+
+from __future__ import annotations
+
+import logging
+import multiprocessing
+import queue
+import sys
+import time
+from collections import deque
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any
+
+from cellyard.runs.expected import outline, seconds
+from cellyard.runs.job import Job, News, Ran, label
+from cellyard.system.errors import RunError, UsageError
+from cellyard.system.limits import MOST_WORKERS, memory_bytes, whole
+from cellyard.system.values import shown
+
+#: An existing cluster answers, and has a worker, within this time.
+ANSWER_SECONDS = 10.0
+
+#: A local cluster starts within this time, on a busy machine too.
+START_SECONDS = 120.0
+
+#: Without any worker for so long, a cluster is given up; its workers may be on their way back.
+LOST_SECONDS = 60.0
+
+#: Work of a task, by expectation, and the most runs of one.
+TASK_SECONDS, TASK_RUNS = 1.0, 1000
+
+#: No run is expected to take less, in seconds.
+LEAST_SECONDS = 1e-3
+
+#: Each thread of the cluster has a task, and so many more wait for it.
+AHEAD = 1
+
+#: A run is set aside that was under way so often when its worker was lost, the last time alone.
+MOST_KILLS = 3
+
+#: How often it is looked for what has finished, and a worker looks whether its task is still wanted, in seconds.
+POLL_SECONDS = 0.1
+
+#: What a task gives: the build of the worker's engine, and its runs as place, document, error, CPU seconds; none by another engine.
+Done = tuple[str, "list[tuple[int, Any, tuple[str, str] | None, float]]"]
+
+
+def run_task(build: str, runs: Sequence[tuple[str, int | None]], options: dict[str, Any]) -> Done:
+    """On a worker: make ``runs`` unless its engine is another one than ``build``, or nobody wants them any more."""
+    from distributed import get_worker
+
+    from cellyard._engine import Batch, build as own
+
+    if own() != build:
+        return own(), []
+    if any('"probes":[]' not in scenario for scenario, _ in runs):
+        import numpy  # noqa: F401  # the engine hands points over as its arrays
+    worker = get_worker()
+    key = worker.get_current_task()
+    memory = options["memory"] or _share_of(worker)
+    batch = Batch(runs, 1, digest=options["digest"], kernel=options["kernel"], memory=memory, kept=True, hold=None)
+    found: list[tuple[int, Any, tuple[str, str] | None, float]] = []
+    try:
+        while batch.remaining:
+            found += batch.wait(POLL_SECONDS)[1]
+            task = worker.state.tasks.get(key)
+            if task is None or task.state == "cancelled":  # its client has gone, or gone on without it
+                break
+    finally:
+        batch.cancel()
+    return build, found
+
+
+def _share_of(worker: Any) -> int | None:
+    """The memory that a thread of a worker may use: its part of half of what the worker has."""
+    limit = memory_bytes(None)
+    own = worker.memory_manager.memory_limit
+    most = min(size for size in (limit, own and own // 2) if size) if limit or own else None
+    return most and max(most // worker.state.nthreads, 1)
+
+
+def _build() -> str:
+    """On a worker: the build of its engine."""
+    from cellyard import _engine
+
+    return _engine.build()
+
+
+@dataclass
+class _Task:
+    """Runs that are made together, of which some may have been under way when a worker was lost."""
+
+    places: list[int]
+    alone: bool = False
+
+
+@dataclass
+class _State:
+    """What is left to do and what is known of it."""
+
+    waiting: deque[int]
+    seconds: list[float]
+    suspects: deque[_Task] = field(default_factory=deque)
+    last: deque[_Task] = field(default_factory=deque)
+    kills: dict[int, int] = field(default_factory=dict)
+    aside: list[int] = field(default_factory=list)
+    done: int = 0
+    expected: float = 0.0
+    taken: float = 0.0
+
+    @property
+    def pace(self) -> float:
+        """Seconds that an expected second takes."""
+        return self.taken / self.expected if self.expected > 0 and self.taken > 0 else 1.0
+
+
+#: What a script that starts workers needs.
+_GUARD = ', with `if __name__ == "__main__":` around what it does'
+
+#: What Dask does otherwise for a cluster on this machine: its workers look a hundred times a second what Python does, which nobody asks;
+#: and one that is lost and not back within 15 s, as on a busy machine or when it is lost again, is never started again.
+_LOCAL = {"distributed.worker.profile.enabled": False, "distributed.deploy.lost-worker-timeout": "1 day"}
+
+
+class Workers(AbstractContextManager["Workers"]):
+    """A Dask cluster: that at ``on``, as ``tcp://HOST:PORT``, or ``number`` workers of one thread each on this machine.
+
+    The existing one is looked for at once, the local one is started by the first run. Raises `UsageError` when none answers within
+    `ANSWER_SECONDS`, when it has no workers, and when one of these has another engine. Closing it leaves an existing cluster as it was.
+    """
+
+    #: Whether standard error is told that workers are started, which takes seconds.
+    tells = False
+
+    def __init__(self, on: str | None = None, number: int | None = None) -> None:
+        self.number = whole("workers", number, most=MOST_WORKERS)
+        if (on is None) == (self.number is None):
+            raise UsageError("say either where the cluster is, or how many workers it is to have")
+        self.name = on if on is not None else f"{self.number} worker{'s' * (self.number != 1)}"
+        self._client: Any = None
+        self._cluster: Any = None
+        self._config: Any = nullcontext()
+        distributed = _distributed()
+        if on is not None:
+            if not isinstance(on, str) or "://" not in on:
+                raise UsageError(f"on = {shown(on)}: must be the address of a Dask scheduler, as tcp://HOST:8786")
+            self._client = self._connected(distributed, on)
+            self._checked()
+
+    def _connected(self, distributed: Any, address: Any) -> Any:
+        client = distributed.Client.__new__(distributed.Client)
+        try:
+            if isinstance(address, str):
+                _greeted(distributed, address)
+            client.__init__(address, timeout=ANSWER_SECONDS, set_as_default=False)
+        except (OSError, ValueError, TypeError, KeyError) as error:
+            client.status = "closed"  # or it complains when it is forgotten
+            why = f"no cluster answers within {ANSWER_SECONDS:.0f} s" if isinstance(error, OSError) else str(error)
+            raise UsageError(f"{self.name}: {why}") from None
+        return client
+
+    def _checked(self) -> None:
+        """Raise `UsageError` unless there are workers, all with this engine."""
+        try:
+            self._client.wait_for_workers(1, timeout=ANSWER_SECONDS)
+        except TimeoutError:
+            self.close()
+            raise UsageError(f"{self.name}: the cluster has no workers") from None
+        builds = self._client.run(_build, on_error="return")
+        for address, build in builds.items():
+            if build != _build():
+                self.close()
+                raise UsageError(_refused(address, build))
+
+    @property
+    def client(self) -> Any:
+        """The client of the cluster, which is started if it is to be on this machine and is not yet there."""
+        if self._client is None:
+            distributed = _distributed()
+            import dask
+
+            self._check_script()
+            if self.tells:
+                print(f"starting {self.name}", file=sys.stderr)
+            self._config = dask.config.set(_LOCAL)
+            with _no_interrupts_for_workers(), self._told_of_start():
+                self._cluster = distributed.LocalCluster(
+                    n_workers=self.number,
+                    threads_per_worker=1,
+                    dashboard_address=":0",
+                    silence_logs=logging.CRITICAL,
+                    host="127.0.0.1",
+                )
+            self._client = self._connected(distributed, self._cluster)
+            self._cluster.scheduler.allowed_failures = 0  # how often is counted here
+            self._client.wait_for_workers(self.number, timeout=START_SECONDS)
+        return self._client
+
+    def _check_script(self) -> None:
+        """Raise `UsageError` where the script that starts workers is no file: each of them begins with it."""
+        if getattr(multiprocessing.current_process(), "_inheriting", False):
+            # A worker has come here on its way to begin, as its script has no guard, which the client tells.
+            raise SystemExit(1)
+        script = str(getattr(sys.modules["__main__"], "__file__", ""))
+        if script.startswith("<"):
+            raise UsageError(
+                f"{self.name}: they begin with the script that starts them, and {script} is no file: save it as one{_GUARD}"
+            )
+
+    @contextmanager
+    def _told_of_start(self) -> Iterator[None]:
+        """In the block, Dask's error where no worker starts becomes a `UsageError` that says what a script lacks most likely."""
+        try:
+            yield
+        except RuntimeError as error:
+            raise UsageError(
+                f"{self.name}: they do not start ({str(error).rstrip('.')}); a script that starts workers is to be a file{_GUARD}"
+            ) from None
+
+    def close(self) -> None:
+        """Take back what was asked for, and end the workers that were started."""
+        client, cluster = self._client, self._cluster
+        self._client = self._cluster = None
+        for part in (client, cluster):
+            if part is not None:
+                with suppress(OSError, TimeoutError):
+                    part.close()
+        config, self._config = self._config, nullcontext()
+        config.__exit__(None, None, None)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def run(self, jobs: Sequence[Job], *, digest: bool, kernel: str, memory: int | None) -> Generator[News]:
+        """Run ``jobs`` and tell what has finished; closing the iterator takes the rest back.
+
+        Runs of a worker that is lost go to others. One that was under way so often when that happened is set aside. Raises `RunError`,
+        which names such runs, at the end, and when all workers are gone for `LOST_SECONDS`.
+        """
+        flight = _Flight(self.client, jobs, {"digest": digest, "kernel": kernel, "memory": memory}, self._kills())
+        try:
+            while flight.remaining:
+                flight.submit()
+                runs = flight.finished()
+                yield News(float(flight.state.done), (), runs)
+        finally:
+            flight.cancel()
+        if flight.state.aside:
+            raise RunError(flight.told_aside())
+
+    def _kills(self) -> int:
+        """How often a worker was lost with a task before that is told."""
+        if self._cluster is not None:
+            return 1
+        allowed = self._client.run_on_scheduler(lambda dask_scheduler: dask_scheduler.allowed_failures)
+        return int(allowed) + 1
+
+
+class _Flight:
+    """The tasks of one batch of runs, under way on a cluster."""
+
+    def __init__(self, client: Any, jobs: Sequence[Job], options: dict[str, Any], kills: int) -> None:
+        self._client = client
+        self._jobs = jobs
+        self._options = options
+        self._kills = kills
+        self._flying: dict[Any, _Task] = {}
+        self._heard: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self._seen = time.monotonic()
+        self._threads = 1
+        self._looked = 0.0
+        self.state = _State(deque(range(len(jobs))), _expected(jobs))
+
+    @property
+    def remaining(self) -> bool:
+        """Whether runs are under way or wait."""
+        state = self.state
+        return bool(self._flying or state.waiting or state.suspects or state.last)
+
+    def submit(self) -> None:
+        """Hand out as many tasks as keep all workers busy; what killed workers before goes alone, at the end."""
+        self._look()
+        state = self.state
+        while len(self._flying) < self._threads * (1 + AHEAD):
+            if state.suspects:
+                self._hand_out(state.suspects.popleft())
+            elif state.waiting:
+                self._hand_out(_Task(self._next()))
+            elif state.last and not self._flying:
+                self._hand_out(state.last.popleft())
+                return
+            else:
+                return
+
+    def _next(self) -> list[int]:
+        """The next runs that take `TASK_SECONDS` together, or less where that would leave workers without any."""
+        state = self.state
+        left = sum(state.seconds[place] for place in _first(state.waiting, self._threads * TASK_RUNS)) * state.pace
+        seconds = min(TASK_SECONDS, left / (self._threads * (1 + AHEAD)))
+        places: list[int] = []
+        taken = 0.0
+        while state.waiting and len(places) < TASK_RUNS:
+            taken += state.seconds[state.waiting[0]] * state.pace
+            if places and taken > seconds:
+                break
+            places.append(state.waiting.popleft())
+        return places
+
+    def _hand_out(self, task: _Task) -> None:
+        runs = [(self._jobs[place].scenario, self._jobs[place].replication) for place in task.places]
+        future = self._client.submit(run_task, _build(), runs, self._options, pure=False)
+        self._flying[future] = task
+        future.add_done_callback(self._heard.put)
+
+    def finished(self) -> list[Ran]:
+        """The runs of tasks that have finished since the last time; waits a moment for the first. Raises `UsageError` and `RunError`."""
+        heard = []
+        with suppress(queue.Empty):
+            heard.append(self._heard.get(timeout=POLL_SECONDS))
+            while True:
+                heard.append(self._heard.get_nowait())
+        self._check_there()
+        runs: list[Ran] = []
+        for future, done in self._fetched([future for future in heard if future.status == "finished"]):
+            runs += self._taken(self._flying.pop(future), done)
+        for future in heard:
+            if future in self._flying:
+                self._failed(self._flying.pop(future), future)
+        return runs
+
+    def _fetched(self, futures: list[Any]) -> Iterator[tuple[Any, Done]]:
+        """What tasks gave, all at once; one by one where that fails, without those that are lost again by now."""
+        if not futures:
+            return
+        try:
+            yield from zip(futures, self._client.gather(futures), strict=True)
+        except Exception:  # whatever a lost worker made of its task
+            for future in futures:
+                with suppress(Exception):
+                    yield future, future.result()
+
+    def _taken(self, task: _Task, done: Done) -> Iterator[Ran]:
+        build, found = done
+        if build != _build():
+            raise UsageError(_refused("a worker", build))
+        state = self.state
+        for place, document, error, cpu_seconds in found:
+            number = task.places[place]
+            state.done += 1
+            state.expected += state.seconds[number]
+            state.taken += cpu_seconds
+            yield Ran(number, document, error, cpu_seconds)
+        rest = set(range(len(task.places))) - {place for place, *_ in found}
+        state.waiting.extendleft(task.places[place] for place in sorted(rest, reverse=True))
+
+    def _failed(self, task: _Task, future: Any) -> None:
+        """A task whose worker was lost, or that was cancelled from outside."""
+        state = self.state
+        if future.status in ("finished", "lost", "pending"):  # what it gave was lost with the worker that held it
+            state.waiting.extendleft(reversed(task.places))
+            return
+        error = future.exception() if future.status == "error" else None
+        if type(error).__name__ != "KilledWorker":
+            if error is None:  # forgotten by the scheduler
+                raise RunError("the cluster has dropped what it was asked for; what was finished is kept")
+            raise RunError(f"a worker of the cluster: {type(error).__name__}: {error}")
+        for place in task.places:
+            kills = state.kills[place] = state.kills.get(place, 0) + self._kills
+            if task.alone and kills >= MOST_KILLS:
+                state.aside.append(place)
+                state.done += 1
+            elif kills + self._kills >= MOST_KILLS:
+                state.last.append(_Task([place], alone=True))
+            else:
+                state.suspects.append(_Task([place]))
+
+    def _look(self) -> None:
+        """How many threads the cluster has, now and then."""
+        if time.monotonic() - self._looked > 1.0:
+            self._looked = time.monotonic()
+            threads = 0
+            with suppress(OSError, TimeoutError):  # the scheduler may come back
+                threads = sum(self._client.nthreads().values())
+            if threads:
+                self._threads, self._seen = threads, self._looked
+
+    def _check_there(self) -> None:
+        gone = self._client.status not in ("running", "connecting")
+        if gone or time.monotonic() - self._seen > LOST_SECONDS:
+            raise RunError(
+                f"the cluster has {'gone away' if gone else f'had no workers for {LOST_SECONDS:.0f} s'}; what was finished is kept"
+            )
+
+    def cancel(self) -> None:
+        """Take back what has not finished; workers notice within `POLL_SECONDS`."""
+        if self._flying:
+            with suppress(OSError, TimeoutError, RuntimeError):
+                self._client.cancel(list(self._flying), force=True)
+        self._flying.clear()
+
+    def told_aside(self) -> str:
+        """Which runs were set aside, in words."""
+        names = [label(self._jobs[place]) for place in self.state.aside]
+        some = "; ".join(names[:5]) + (f"; and {len(names) - 5} more" if len(names) > 5 else "")
+        return f"{some}: set aside: workers were lost each time that it was under way, {MOST_KILLS} times or more"
+
+
+def _first(waiting: deque[int], most: int) -> Iterator[int]:
+    for count, place in enumerate(waiting):
+        if count >= most:
+            return
+        yield place
+
+
+def _expected(jobs: Sequence[Job]) -> list[float]:
+    """Seconds that each run is expected to take, as `check` tells it."""
+    known: dict[str, float] = {}
+    for job in jobs:
+        if job.scenario not in known:
+            known[job.scenario] = LEAST_SECONDS
+            with suppress(ValueError):  # it is no scenario, which its run will tell
+                known[job.scenario] = max(seconds(outline(job.scenario)), LEAST_SECONDS)
+    return [known[job.scenario] for job in jobs]
+
+
+def _refused(address: str, build: object) -> str:
+    what = f"has engine {build}" if isinstance(build, str) else f"has no Cellyard ({build})"
+    return f"{address}: {what}, and this is {_build()}: install the same Cellyard on all workers"
+
+
+def _greeted(distributed: Any, address: str) -> None:
+    """Wait for the first words of a scheduler, for which a client would wait for ever where something listens that is none.
+
+    Raises `OSError` where they do not come within `ANSWER_SECONDS`, and what else Dask raises of an address.
+    """
+    import asyncio
+    import importlib
+    from concurrent.futures import ThreadPoolExecutor
+
+    comms: Any = importlib.import_module("distributed.comm")
+
+    async def greet() -> None:
+        own = distributed.Security().get_connection_args("client")
+        comm = await asyncio.wait_for(comms.connect(address, timeout=ANSWER_SECONDS, **own), ANSWER_SECONDS)
+        comm.abort()
+
+    with ThreadPoolExecutor(1) as thread:  # there may be a loop in this one already, as in a notebook
+        thread.submit(lambda: asyncio.run(greet())).result()
+
+
+def _distributed() -> Any:
+    try:
+        import distributed
+    except ImportError:
+        raise UsageError("a cluster needs distributed: pip install 'cellyard[dask]'") from None
+    for name in ("distributed", "distributed.client"):  # what matters is told as an error
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    return distributed
+
+
+@contextmanager
+def _no_interrupts_for_workers() -> Iterator[None]:
+    """In the block, processes are started that do not hear Ctrl-C: their client tells them."""
+    import signal
+    import threading
+
+    if threading.current_thread() is not threading.main_thread() or sys.platform == "win32":
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def asked(on: str | None, number: int | None, threads: int | None) -> Iterator[Workers | None]:
+    """The cluster that a command is asked to use, if any; ``threads`` are those of this process, of which it then needs none."""
+    if on is None and number is None:
+        yield None
+        return
+    if on is not None and number is not None:
+        raise UsageError("--on and --workers exclude each other: a cluster that is there, or one to be started")
+    if threads is not None:
+        raise UsageError("--jobs are threads of this process: with --on and --workers none of them runs anything")
+    with Workers(on, number) as workers:
+        workers.tells = True
+        yield workers

@@ -1,0 +1,178 @@
+"""Points and traced drops of runs, on the disk while a command goes on: memory is needed for a few of them only."""
+
+from __future__ import annotations
+
+import bisect
+from array import array
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from types import TracebackType
+from typing import IO, TYPE_CHECKING, Any
+
+from cellyard.results.drops import RECORD, Drops
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import DTypeLike, NDArray
+
+    #: `time_s` and `value` of each series, and the bytes of traced drops if there are any.
+    Recorded = tuple[Sequence[tuple[NDArray[np.float64], NDArray[np.float64]]], NDArray[np.uint8] | None]
+
+#: What a run under way gathers before it is written, by the engine's estimate of the memory that it takes.
+HOLD_BYTES = 8 << 20
+
+#: What runs that have finished may keep in memory, all together, where the disk is full.
+KEPT_BYTES = 64 << 20
+
+
+class SpoolError(OSError):
+    """What probes record cannot be written or read again."""
+
+
+class Spool(AbstractContextManager["Spool"]):
+    """A file without a name in ``folder``, which is gone when the ``with`` block ends, however the process ends.
+
+    A run under way hands what it has recorded to `add` whenever that takes more than ``hold_bytes``.
+    """
+
+    def __init__(self, folder: Path, *, hold_bytes: int = HOLD_BYTES) -> None:
+        self.hold_bytes = hold_bytes
+        self._folder = folder
+        self._file: IO[bytes] | None = None
+        self._end = 0
+        self._kept = 0
+        self._runs: dict[int, tuple[list[tuple[Spooled, Spooled]], Spooled]] = {}
+
+    def add(self, run: int, recorded: Recorded) -> None:
+        """Write what the run of that number has recorded since the part before. Raises `SpoolError`."""
+        points, drops = recorded
+        if run not in self._runs:
+            columns = [(Spooled(self, "=f8"), Spooled(self, "=f8")) for _ in points]
+            self._runs[run] = columns, Spooled(self, list(RECORD))
+        columns, records = self._runs[run]
+        for (times, values), (time_s, value) in zip(columns, points, strict=True):
+            times.append(time_s)
+            values.append(value)
+        if drops is not None:
+            records.append(drops.view(list(RECORD)))
+
+    def finished(
+        self, run: int, result: Mapping[str, Any], recorded: Recorded, words: Sequence[str]
+    ) -> Mapping[str, Any]:
+        """The document of a run that has finished, with what was recorded since the last part. Raises `SpoolError`."""
+        points, drops = recorded
+        if not points and drops is None and run not in self._runs:
+            return in_memory(result, recorded, words)
+        parts = self._runs.get(run)
+        try:
+            self.add(run, recorded)
+        except SpoolError:
+            self._kept += sum(time_s.nbytes + value.nbytes for time_s, value in points)
+            self._kept += drops.nbytes if drops is not None else 0
+            if parts or self._kept > KEPT_BYTES:
+                raise
+            del self._runs[run]
+            return in_memory(result, recorded, words)
+        columns, records = self._runs.pop(run)
+        return _with(result, columns, Drops(records, words))
+
+    def write(self, content: NDArray[Any]) -> int:
+        """Append numbers; the place where they begin."""
+        start = self._end
+        try:
+            if self._file is None:
+                import tempfile
+
+                self._file = tempfile.TemporaryFile(buffering=0, dir=self._folder)  # noqa: SIM115
+            rest = content.data.cast("B")
+            self._file.seek(start)
+            while rest:
+                rest = rest[self._file.write(rest) :]
+        except OSError as error:
+            raise SpoolError(error.errno, error.strerror, str(self._folder)) from None
+        self._end = start + content.nbytes
+        return start
+
+    def read(self, start: int, into: NDArray[Any]) -> None:
+        """Fill an array with the numbers that were written there."""
+        if self._file is None:
+            raise ValueError("nothing was written")
+        self._file.seek(start)
+        rest = into.data.cast("B")
+        while rest:
+            read = self._file.readinto(rest)  # type: ignore[attr-defined]
+            if not read:
+                raise SpoolError(0, "the points of probes are no longer there", str(self._folder))
+            rest = rest[read:]
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._file is not None:
+            self._file.close()
+
+
+class Spooled:
+    """Numbers of one kind in a `Spool`: like an array as far as slices go, read when they are looked at."""
+
+    def __init__(self, spool: Spool, kind: DTypeLike) -> None:
+        import numpy as np
+
+        self._spool = spool
+        self._kind = np.dtype(kind)
+        # Of each piece, how many numbers come before it, and where it is in the file.
+        self._before, self._places = array("q"), array("q")
+        self._length = 0
+
+    def append(self, some: NDArray[Any]) -> None:
+        """Write some more. Raises `SpoolError`."""
+        if len(some):
+            place = self._spool.write(some.view("u1"))
+            self._before.append(self._length)
+            self._places.append(place)
+            self._length += len(some)
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __getitem__(self, some: slice) -> NDArray[Any]:
+        import numpy as np
+
+        start, stop, step = some.indices(self._length)
+        found = np.empty(max(stop - start, 0), self._kind)
+        piece = bisect.bisect_right(self._before, start) - 1
+        done = 0
+        while done < len(found):
+            begin = start + done - self._before[piece]
+            end = self._before[piece + 1] if piece + 1 < len(self._before) else self._length
+            count = min(end - start - done, len(found) - done)
+            place = self._places[piece] + begin * self._kind.itemsize
+            self._spool.read(place, found[done : done + count].view("u1"))
+            done += count
+            piece += 1
+        return found[::step]
+
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
+        return self[:].astype(self._kind if dtype is None else dtype, copy=False)
+
+    def tolist(self) -> list[Any]:
+        """All of them."""
+        return list(self[:].tolist())
+
+
+def in_memory(result: Mapping[str, Any], recorded: Recorded, words: Sequence[str]) -> Mapping[str, Any]:
+    """The document of a run with all that its probes recorded as arrays."""
+    points, drops = recorded
+    return _with(result, points, Drops(drops.view(list(RECORD)), words) if drops is not None else ())
+
+
+def _with(result: Mapping[str, Any], columns: Sequence[tuple[Any, Any]], drops: Drops | tuple[()]) -> Mapping[str, Any]:
+    if not columns and not len(drops):
+        return result
+    result = dict(result)
+    for series, (time_s, value) in zip(result["series"], columns, strict=True):
+        series |= {"time_s": time_s, "value": value}
+    if len(drops):
+        result["trace"] = drops
+    return result

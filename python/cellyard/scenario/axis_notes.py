@@ -1,0 +1,134 @@
+"""What changes along an axis beside what it varies: the goodput that efficiency is relative to, numbers of VCs, sizes of queues."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from cellyard.runs.expected import outline
+from cellyard.scenario.hints import CURE
+from cellyard.scenario.overview import mbps
+from cellyard.scenario.scenario import Scenario
+from cellyard.show.words import counted, listed
+
+#: Scenarios that differ in one axis, each with its value there.
+Line: TypeAlias = Sequence[tuple[str, Scenario]]
+
+#: Scenarios of a line whose fair shares are computed.
+MOST_ASKED = 50
+
+#: The buffers of each class at each port, in cells; ``None`` has no limit.
+Queues: TypeAlias = dict[str, dict[str, set[int | None]]]
+
+#: Values of an axis that a note names.
+MOST_NAMED = 4
+
+
+class FairSums:
+    """What fair shares of the links add up to in scenarios, each computed once."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[int | None, int | None]] = {}
+
+    def note(self, axis: str, lines: Iterable[Line]) -> list[str]:
+        """A sentence where a line has one largest goodput and unlike sums: its efficiencies cannot be compared."""
+        for line in lines:
+            asked = line if len(line) <= MOST_ASKED else [*line[: MOST_ASKED - 1], line[-1]]
+            first: dict[int, tuple[str, int]] = {}
+            for value, scenario in asked:
+                stated, fair = self._of(scenario)
+                if not stated or not fair:
+                    continue
+                other, of_other = first.setdefault(stated, (value, fair))
+                # The sums are rounded to the bit per second that is printed.
+                if abs(fair - of_other) > 1:
+                    return [
+                        f"{axis} changes what the links can deliver: fair shares add up to {mbps(of_other)} with {other} and to "
+                        f"{mbps(fair)} with {value}, but efficiency is relative to {mbps(stated)} in both; {CURE}"
+                    ]
+        return []
+
+    def _of(self, scenario: Scenario) -> tuple[int | None, int | None]:
+        """The goodput that efficiency is relative to, and the sum, in bits per second."""
+        found = self._known.get(scenario.canonical)
+        if found is None:
+            facts = outline(scenario.canonical)
+            found = self._known[scenario.canonical] = facts["max_goodput_bps"], facts["fair_goodput_bps"]
+        return found
+
+
+def lines(points: Iterable[tuple[Mapping[str, str], Scenario]], axes: Sequence[str]) -> list[Line]:
+    """Points, by what they say of all axes, in groups that differ in ``axes`` alone; the value is that of the first of these."""
+    found: dict[tuple[tuple[str, str], ...], list[tuple[str, Scenario]]] = {}
+    for values, scenario in points:
+        others = tuple((name, value) for name, value in values.items() if name not in axes)
+        found.setdefault(others, []).append((values[axes[0]], scenario))
+    return [line for line in found.values() if len(line) > 1]
+
+
+def changes_counts(paths: Iterable[str]) -> bool:
+    """Whether one of the paths is how many hosts, switches or VCs there are.
+
+    >>> changes_counts(["vc.start", "host.near.count"]), changes_counts(["host.account"])
+    (True, False)
+    """
+    return any(path.rpartition(".")[2] == "count" for path in paths)
+
+
+def renumbered(axis: str, lines: Iterable[Line], names: Container[str] | None = None) -> list[str]:
+    """A sentence on the first VC, among ``names`` where they are given, that one name does not stand for all along a line."""
+    for line in lines:
+        first: dict[str, tuple[str, str]] = {}
+        for value, scenario in line:
+            for name, ends in _ends(scenario).items():
+                other, before = first.setdefault(name, (value, ends))
+                if ends != before and (names is None or name in names):
+                    return [
+                        f"{axis} changes which VC {name} is: {before} with {other}, {ends} with {value}; "
+                        "a `name` for each entry of `vc` keeps VCs apart"
+                    ]
+    return []
+
+
+def _ends(scenario: Scenario) -> dict[str, str]:
+    """Where each VC begins and ends."""
+    return {vc["name"]: f"{vc['from']} to {vc['to']}" for vc in scenario.to_dict()["vcs"]}
+
+
+def is_of_vcs(path: str) -> bool:
+    """Whether a path is the service class of VCs.
+
+    >>> [is_of_vcs(path) for path in ("vc.*.class", "switch.west.scheduler.class")]
+    [True, False]
+    """
+    return path.startswith("vc.") and path.endswith(".class")
+
+
+def add_queues(found: Queues, ports: Iterable[Mapping[str, Any]], service: str) -> None:
+    """Add the buffers of a class at ports where its data can wait."""
+    for port in ports:
+        for queue in port["queues"]:
+            if queue["class"] == service and port["can_queue"] and port["data_vcs"]:
+                found.setdefault(port["name"], {}).setdefault(service, set()).add(queue["buffer"])
+
+
+def differing_queues(axis: str, found: Queues) -> list[str]:
+    """A sentence where queues of the classes of an axis have other buffers: whoever compares the classes compares these, too."""
+    unlike = [port for port, of in found.items() if len(set(map(frozenset, of.values()))) > 1]
+    if not unlike:
+        return []
+    more = f" and {counted(len(unlike) - 1, 'other port')}" if len(unlike) > 1 else ""
+    sizes = [f"{service} has {_buffers(buffers)}" for service, buffers in found[unlike[0]].items()]
+    return [
+        f"{axis} compares queues of unlike size, as each class has a buffer of its own: at {unlike[0]}{more} {listed(sizes)}"
+    ]
+
+
+def _buffers(sizes: Iterable[int | None]) -> str:
+    """Buffers from the smallest to none.
+
+    >>> _buffers([2000, None, 500]), _buffers([1000])
+    ('500 cells, 2000 cells and no limit', '1000 cells')
+    """
+    ordered = sorted(sizes, key=lambda size: (size is None, size))
+    return listed(["no limit" if size is None else f"{size} cells" for size in ordered], most=MOST_NAMED)

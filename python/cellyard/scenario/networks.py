@@ -1,0 +1,89 @@
+"""Networks that a file cannot say briefly: scenarios made by a function, with every part named by a rule.
+
+>>> import cellyard as cy
+>>> lot = cy.networks.parking_lot(3, [{"traffic": cy.Tcp()}] * 2, duration="10 ms")
+>>> [vc["name"] for vc in lot.to_dict()["vcs"]]
+['long1', 'long2', 'hop1-1', 'hop1-2', 'hop2-1', 'hop2-2', 'hop3-1', 'hop3-2']
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
+
+from cellyard.components import Host, Link, Processing, Switch, Vc
+from cellyard.scenario.scenario import Scenario
+from cellyard.system.errors import UsageError
+from cellyard.system.limits import whole
+
+Made = TypeVar("Made")
+
+#: Most congested links of a parking lot.
+MOST_HOPS = 1000
+
+
+def parking_lot(
+    hops: int,
+    members: Sequence[Mapping[str, Any]],
+    *,
+    groups: Sequence[str] | None = None,
+    rate: str = "155.52 Mbps",
+    delay: str = "2 ms",
+    access_delay: str = "5 us",
+    port: Mapping[str, Any] | None = None,
+    host_processing: Processing | None = None,
+    switch_processing: Processing | None = None,
+    **fields: Any,
+) -> Scenario:
+    """A chain of ``hops`` + 1 switches: one group of VCs takes all links between them, and one more group each of them alone.
+
+    ``members`` are the VCs of every group, each as fields of `Vc` (``traffic``, ``class_``, ``contract``, ...) without its ends.
+    The groups are named ``long`` and ``hop1``, ``hop2``, ..., or as ``groups`` says, the long one first; the VCs after their group and
+    number (``long1``, ``hop2-1``); the switches ``switch1``, ``switch2``, ...; and each VC has two hosts of its own, ``<vc>-from`` and
+    ``<vc>-to``. All links have ``rate`` (default 155.52 Mb/s). Those between switches have ``delay`` (2 ms) and the fields ``port`` of
+    `Link` on the way there (``ubr``, ``gfr``, ``scheduler``, ...), those of hosts ``access_delay`` (5 us). ``fields`` are those of the
+    scenario (``duration``, ``measure``, ``probes``, ...).
+
+    Raises `UsageError` when ``hops``, ``members`` or ``groups`` are out of bounds, and `ScenarioError` as `Scenario` does.
+    """
+    hops = whole("hops", hops, least=1, most=MOST_HOPS) or 1
+    if not members or not all(isinstance(member, Mapping) for member in members):
+        raise UsageError("members: must be at least one VC, each a mapping of fields of Vc")
+    given = sorted({"name", "from_", "to", "count", "route"}.intersection(*members)) if members else []
+    if given:
+        raise UsageError(f"members: {given[0]} is given by the network")
+    names = list(groups) if groups is not None else ["long", *(f"hop{hop}" for hop in range(1, hops + 1))]
+    if len(names) != hops + 1 or len(set(names)) != len(names):
+        raise UsageError(
+            f"groups = {names}: must be {hops + 1} different names, one for the long way and one for each of {hops} links"
+        )
+    hosts, access, vcs = [], [], []
+    for place, group in enumerate(names):
+        first, last = (1, hops + 1) if place == 0 else (place, place + 1)
+        for number, member in enumerate(members, start=1):
+            name = f"{group}{'-' if group[-1:].isdigit() else ''}{number}"
+            ends = (f"{name}-from", f"{name}-to")
+            hosts += [Host(name=end, processing=host_processing) for end in ends]
+            access += [
+                Link(from_=ends[0], to=f"switch{first}", rate=rate, delay=access_delay),
+                Link(from_=f"switch{last}", to=ends[1], rate=rate, delay=access_delay),
+            ]
+            vcs.append(_made("members", Vc, {"name": name, "from_": ends[0], "to": ends[1], **member}))
+    trunks = [
+        _made(
+            "port",
+            Link,
+            {"from_": f"switch{hop}", "to": f"switch{hop + 1}", "rate": rate, "delay": delay, **(port or {})},
+        )
+        for hop in range(1, hops + 1)
+    ]
+    switches = [Switch(name=f"switch{number}", processing=switch_processing) for number in range(1, hops + 2)]
+    return Scenario(hosts=hosts, switches=switches, links=[*access, *trunks], vcs=vcs, **fields)
+
+
+def _made(argument: str, kind: Callable[..., Made], fields: Mapping[str, Any]) -> Made:
+    """A component of these fields; an error names the argument that has one too many."""
+    try:
+        return kind(**fields)
+    except TypeError as error:
+        raise UsageError(f"{argument}: {error}") from None

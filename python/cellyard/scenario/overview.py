@@ -1,0 +1,82 @@
+"""A scenario at a glance: its topology as a drawing, and what a run takes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from cellyard.runs.expected import seconds
+from cellyard.show.text import cells, told_time
+
+
+def size(facts: Mapping[str, Any]) -> str:
+    """How large the scenario is, what a run takes, and what goodput could be at most."""
+    vcs = "1 VC" if facts["vcs"] == 1 else f"{facts['vcs']} VCs"
+    told = (
+        f"{vcs} over {facts['links']} links, {facts['queueing_ports']} of {facts['ports']} ports can queue; "
+        f"{facts['duration_s']:g} s simulated, at most {cells(facts['max_bottleneck_cells'], 'bottleneck cells')}: "
+        f"some {told_time(seconds(facts))} a run, at most some {max(facts['memory_bytes'] / 1e6, 1):.0f} MB of memory"
+    )
+    return "\n".join([told, *_attainable(facts["fair_goodput_bps"], facts["max_goodput_bps"])])
+
+
+def _attainable(fair: int | None, stated: int | None) -> list[str]:
+    """What fair shares of the links add up to, and what efficiency is relative to where that is another goodput."""
+    if fair is None:
+        return []
+    told = f"fair shares of the links add up to {mbps(fair)} of goodput"
+    if stated is None:
+        return [f"{told}; without measure.max_goodput no efficiency is told"]
+    return [told if stated == fair else f"{told}; efficiency is told of {mbps(stated)}"]
+
+
+def mbps(bits_per_second: int) -> str:
+    """As it may be written into a scenario."""
+    return f"{bits_per_second / 1e6:.6f}".rstrip("0").rstrip(".") + " Mbps"
+
+
+def topology(facts: Mapping[str, Any]) -> str:
+    """Every route from its sources down to its sinks; ``#`` marks ports where cells can queue."""
+    pictures = []
+    for way in facts["ways"]:
+        lines = [_some(way["from"])]
+        for hop, there in zip(way["hops"], [*way["route"], _some(way["to"])], strict=True):
+            port = hop["port"]
+            line = f"  {'#' if port else '|'}  {hop['rate_bps'] / 1e6:g} Mb/s, {_time(hop['delay_s'])}{_losses(hop)}"
+            lines += [f"{line}   {_port(port)}" if port else line, there]
+        lines.append(f"  {_some(way['vcs'])}: {way['traffic']}, class {way['class']}")
+        pictures.append("\n".join(lines))
+    return "\n\n".join(pictures)
+
+
+def _losses(hop: Mapping[str, Any]) -> str:
+    """What a link loses on purpose."""
+    parts = []
+    if hop["lose_frames"]:
+        parts.append(f"loses frames {', '.join(map(str, hop['lose_frames']))}{', ...' * hop['loses_more']}")
+    if hop["lose_probability"]["num"]:
+        parts.append(f"loses {hop['lose_probability']['num'] / hop['lose_probability']['den']:.3g} of the frames")
+    return "".join(f", {part}" for part in parts)
+
+
+def _port(port: Mapping[str, Any]) -> str:
+    """What holds there for the class of the way."""
+    chosen, queue = port["scheduler"], port["queue"]
+    scheduler = chosen["kind"]
+    if "gr" in chosen:
+        scheduler += f" {chosen['gr']['num'] / chosen['gr']['den']:g} for {chosen['class']}"
+    size = "unlimited" if queue["buffer"] is None else f"{queue['buffer']} cells"
+    feedback = f", feedback {queue['feedback']['kind']}" if queue["feedback"] else ""
+    return f"{queue['class']} queue: {size}, {queue['drop']['policy']}{feedback}; {scheduler}"
+
+
+def _some(names: Mapping[str, Any]) -> str:
+    (first, last), count = names["ends"], names["count"]
+    return first if count == 1 else f"{first}, {last}" if count == 2 else f"{first} .. {last} ({count})"
+
+
+def _time(seconds: float) -> str:
+    for unit, scale in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
+        if seconds >= scale:
+            return f"{seconds / scale:g} {unit}"
+    return f"{seconds * 1e9:g} ns"

@@ -1,0 +1,215 @@
+"""What scenarios say at a path: the values by which stored runs are told apart and drawn.
+
+A path is as for ``--set``, of the resolved scenario: a member of a group by its own name, ``vc.*.start`` for all that say the same. Its
+last words will do where they name one thing. ``vc.count``, ``host.count`` and so on are how many there are.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Container, Iterable, Mapping, Sequence
+from fnmatch import fnmatchcase
+from functools import lru_cache
+from typing import Any, TypeAlias
+
+from cellyard.system.errors import UsageError, either
+from cellyard.system.terminal import printable
+from cellyard.system.values import toml
+
+#: The words of a path; names of things are words of their own, whatever is in them.
+Key: TypeAlias = tuple[str, ...]
+#: A value as a scenario file has it, or a component with its parameters.
+Value: TypeAlias = str | Mapping[str, Any]
+
+#: Lists whose entries have names.
+LISTS = ("host", "switch", "link", "vc", "probe")
+#: What names a component among its parameters.
+KINDS = ("kind", "policy")
+#: What changes no mean: names, draws, what is watched.
+ASIDE = ("name", "seed", "probe")
+#: How a value is named where a scenario says nothing at a path.
+UNSET = "none"
+#: Paths that a message names, and those that it names where one is to be chosen.
+MOST_NAMED, MOST_TO_CHOOSE = 8, 32
+
+
+def parameters(text: str) -> dict[Key, Value]:
+    """Everything that a resolved scenario says (`cellyard.Scenario.to_toml`), components also as a whole."""
+    found = {key: value for block in text.split("\n\n") for key, value in _block(block)}
+    for word in LISTS:
+        many = len({key[1] for key in found if key[0] == word})
+        if many:
+            found[word, "count"] = str(many)
+    return found
+
+
+@lru_cache(maxsize=100_000)
+def _block(text: str) -> tuple[tuple[Key, Value], ...]:
+    """What a table of the file says; scenarios share most of them."""
+    return tuple(_flat((), tomllib.loads(text)))
+
+
+def _flat(path: Key, value: Any) -> Iterable[tuple[Key, Value]]:
+    if isinstance(value, Mapping):
+        if any(kind in value for kind in KINDS):
+            yield path, value
+        for key, inner in value.items():
+            yield from _flat((*path, key), inner)
+    elif path in [(word,) for word in LISTS]:
+        for number, entry in enumerate(value):
+            yield from _flat((*path, str(entry.get("name", number))), entry)
+    else:
+        yield path, value if isinstance(value, str) else toml(value)
+
+
+class Scenarios:
+    """Scenarios side by side, each by a key of its own."""
+
+    def __init__(self, texts: Mapping[bytes, str]) -> None:
+        self._said = {key: parameters(text) for key, text in texts.items()}
+        #: These and those that they were chosen from: what varies among all of them can be named.
+        self._all = self._said
+
+    def only(self, keys: Container[bytes]) -> Scenarios:
+        """Some of them."""
+        found = Scenarios({})
+        found._said = {key: said for key, said in self._said.items() if key in keys}
+        found._all = self._all
+        return found
+
+    def values(self, path: str, option: str) -> dict[bytes, str | None]:
+        """What each scenario says there, ``None`` where it says nothing; raises `UsageError`, which names the ``option``.
+
+        A component is told by its kind, and by those of its parameters that are not the same wherever it is used.
+        """
+        return _labels(self._found(path, option))
+
+    def varying(self) -> dict[str, int]:
+        """The paths whose values are not the same in all scenarios, with how many there are."""
+        return self.differing([list(self._said)], without=())
+
+    def told(self) -> str:
+        """What varies, in a sentence."""
+        varying = self.varying()
+        return (
+            f"Among these runs vary: {listed(varying, MOST_TO_CHOOSE)}"
+            if varying
+            else "Nothing varies among these runs"
+        )
+
+    def differing(self, groups: Iterable[Sequence[bytes]], *, without: Sequence[str]) -> dict[str, int]:
+        """What is not the same within some group of scenarios, ``without`` and what is below these, with how many values there are."""
+        found: dict[str, set[str]] = {}
+        aside = [tuple(path.split(".")) for path in without]
+        for group in groups:
+            if len(group) < 2:
+                continue
+            said = [self._said[key] for key in group]
+            there = [{key[:2] for key in one} for one in said]
+            for key in dict.fromkeys(key for one in said for key in one):
+                # What is not there at all says nothing: that there are fewer is told by their count.
+                own = [one for one, things in zip(said, there, strict=True) if key[0] not in LISTS or key[:2] in things]
+                values = {repr(_whole(one.get(key))) for one in own}
+                if len(values) > 1 and key[0] not in ASIDE and not any(_fits(key[: len(a)], a) for a in aside):
+                    found.setdefault(".".join(key), set()).update(values)
+        return _shortest({path: len(values) for path, values in found.items()})
+
+    def _names(self) -> str:
+        """That one scenario can be chosen, where they have several names: what is short or plain in one may be neither among all."""
+        names = sorted({str(said.get(("name",), "")) for said in self._said.values()})
+        shown = ", ".join(names[:MOST_NAMED]) + (", ..." if len(names) > MOST_NAMED else "")
+        return printable(f"; --scenario NAME chooses one of {shown}") if len(names) > 1 else ""
+
+    def _found(self, path: str, option: str) -> dict[bytes, Value | None]:
+        steps = tuple(path.split("."))
+        every = list(dict.fromkeys(key for said in self._said.values() for key in said))
+        keys = [key for key in every if _fits(key, steps)]
+        keys = keys or [key for key in every if _fits(key[-len(steps) :], steps) and key[0] != "probe"]
+        if not keys:
+            from cellyard._engine import near
+
+            meant = near(path, sorted({key[-1] for key in every} | {".".join(key) for key in every}))
+            hint = f"; did you mean {either(meant, '`')}?" if meant else ""
+            raise UsageError(
+                f"{option} {printable(path[:60])}: is no path of these scenarios{hint or '.'} {self.told()}{self._names()}"
+            )
+        if any(len({repr(said[key]) for key in keys if key in said}) > 1 for said in self._said.values()):
+            keys = _varying(keys, self._said) or _varying(keys, self._all) or keys
+        found: dict[bytes, Value | None] = {}
+        for scenario, said in self._said.items():
+            own = {repr(said[key]): said[key] for key in keys if key in said}
+            if len(own) > 1:
+                names = [".".join(key) for key in keys if key in said]
+                more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+                raise UsageError(
+                    f"{option} {path}: is not the same wherever it stands; say which: {', '.join(names[:MOST_NAMED])}{more}"
+                    f"{self._names()}"
+                )
+            found[scenario] = next(iter(own.values()), None)
+        return found
+
+
+def _varying(keys: Iterable[Key], scenarios: Mapping[bytes, Mapping[Key, Value]]) -> list[Key]:
+    """Where not all scenarios say the same."""
+    return [key for key in keys if len({repr(said.get(key)) for said in scenarios.values()}) > 1]
+
+
+def listed(paths: Mapping[str, int], most: int = MOST_NAMED) -> str:
+    """The first paths of some, with how many values each has."""
+    shown = [f"{path} ({many} values)" for path, many in list(paths.items())[:most]]
+    return ", ".join([*shown, *([f"and {len(paths) - most} more"] if len(paths) > most else [])])
+
+
+def _whole(value: Value | None) -> str | None:
+    """A value, or which component it is: its parameters are told for themselves."""
+    return _kind(value) if isinstance(value, Mapping) else value
+
+
+def _fits(key: Key, steps: Sequence[str]) -> bool:
+    return len(key) == len(steps) and all(map(fnmatchcase, key, steps))
+
+
+def _labels(values: Mapping[bytes, Value | None]) -> dict[bytes, str | None]:
+    """Components by their kind, with the parameters in which those of a kind differ."""
+    kinds: dict[str, list[Mapping[str, Any]]] = {}
+    for value in values.values():
+        if isinstance(value, Mapping):
+            kinds.setdefault(_kind(value), []).append(value)
+    told = {
+        kind: [
+            name
+            for name in dict.fromkeys(name for one in used for name in one if name not in KINDS)
+            if len({repr(one.get(name)) for one in used}) > 1
+        ]
+        for kind, used in kinds.items()
+    }
+
+    def label(value: Value | None) -> str | None:
+        if not isinstance(value, Mapping):
+            return value
+        own = [f"{name}={_text(value[name])}" for name in told[_kind(value)] if name in value]
+        return " ".join([_kind(value), *own])
+
+    return {key: label(value) for key, value in values.items()}
+
+
+def _kind(component: Mapping[str, Any]) -> str:
+    return str(next(component[kind] for kind in KINDS if kind in component))
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else toml(value)
+
+
+def _shortest(paths: Mapping[str, int]) -> dict[str, int]:
+    """Without what is below another path, and with ``*`` for the names of things that have the same words behind them."""
+    tops = {path: many for path, many in paths.items() if not any(path.startswith(f"{other}.") for other in paths)}
+    alike: dict[str, list[str]] = {}
+    for path in tops:
+        words = path.split(".")
+        starred = ".".join([words[0], "*", *words[2:]]) if words[0] in LISTS and len(words) > 2 else path
+        alike.setdefault(starred, []).append(path)
+    found = {}
+    for starred, some in alike.items():
+        found[some[0] if len(some) == 1 else starred] = max(tops[path] for path in some)
+    return found

@@ -1,0 +1,307 @@
+"""Scenarios in Python: the data of a TOML file built with typed, keyword-only components.
+
+>>> import cellyard as cy
+>>> lan = cy.Scenario(
+...     name="two TCPs",
+...     duration="1 s",
+...     hosts=[cy.Host(name="source", count=2), cy.Host(name="sink", count=2)],
+...     switches=[cy.Switch(name="west", ubr=cy.Queue(buffer="1000 cells", drop="epd")), cy.Switch(name="east")],
+...     links=[
+...         cy.Link(from_="source", to="west", rate="155.52 Mbps", delay="5 us"),
+...         cy.Link(from_="west", to="east", rate="155.52 Mbps", delay="5 us"),
+...         cy.Link(from_="east", to="sink", rate="155.52 Mbps", delay="5 us"),
+...     ],
+...     vcs=[cy.Vc(from_="source", to="sink", traffic=cy.Tcp(recovery="vanilla"))],
+... )
+>>> result = lan.run()
+>>> list(result.vcs)
+['vc1', 'vc2']
+>>> result.vcs["vc1"].goodput_mbps > 1
+True
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self, TypeAlias, Unpack
+
+from cellyard.scenario import fields as scenario_fields
+from cellyard.system.errors import Problem, ScenarioError, UsageError
+from cellyard.system.limits import MOST_REPLICATIONS, MOST_SEED, whole
+from cellyard.system.terminal import printable
+from cellyard.system.values import overrides as pairs, plain, shown, unicode
+
+if TYPE_CHECKING:
+    from cellyard.components.network import ScenarioFields
+    from cellyard.results import Results
+    from cellyard.runs.cluster import Workers
+    from cellyard.runs.job import KnownRuns
+
+#: What is set beside a scenario: values by their dotted paths, or pairs of both.
+Overrides: TypeAlias = Mapping[str, object] | Iterable[tuple[str, object]]
+
+#: What a scenario is read from: the file named in errors (``None`` for data), its text, and the values set beside it.
+Source: TypeAlias = tuple[str | None, str, tuple[tuple[str, str], ...]]
+
+#: How the engine's problems begin of values that were set beside the text.
+SET = "override: "
+
+#: Largest scenario file, in bytes.
+MAX_FILE_BYTES = 16 * 1024 * 1024
+
+
+class Scenario:
+    """A network with its traffic, checked and complete: every default is filled in.
+
+    The keyword arguments are the fields of a scenario file. Quantities are text with their unit. Raises
+    `cellyard.ScenarioError` with everything that is wrong.
+    """
+
+    __slots__ = ("_canonical", "_source")
+
+    _canonical: str
+    _source: Source
+
+    def __init__(self, **fields: Unpack[ScenarioFields]) -> None:
+        from cellyard.components.network import SCENARIO_KEYS
+
+        unknown = sorted(set(fields) - set(SCENARIO_KEYS))
+        if unknown:
+            raise TypeError(f"Scenario() has no field {unknown[0]!r}; there are: {', '.join(SCENARIO_KEYS)}")
+        data = {SCENARIO_KEYS[name]: plain(value, name) for name, value in fields.items() if value is not None}
+        self._read(None, json.dumps(data), ())
+
+    def _read(self, file: str | None, text: str, overrides: tuple[tuple[str, str], ...]) -> None:
+        self._source = (file, text, overrides)
+        try:
+            self._canonical = _canonical(self._source)
+        except ScenarioError as error:
+            raise _with_what_is_set(error, self._source) from None
+
+    @classmethod
+    def from_toml(cls, text: str, *, file: str = "scenario", overrides: Overrides = ()) -> Self:
+        """The scenario in a TOML text.
+
+        ``file`` names it in error messages; ``overrides`` are values by dotted paths as for `with_values`, or pairs such as
+        ``("switch.west.ubr.buffer", "2000 cells")``.
+        """
+        if isinstance(text, Path) or (isinstance(text, str) and text.strip().endswith(".toml") and "=" not in text):
+            raise UsageError(f"text = {shown(text)}: is the name of a file; Scenario.read reads one")
+        scenario = cls.__new__(cls)
+        scenario._read(unicode("file", file), unicode("text", text), pairs("overrides", overrides))
+        return scenario
+
+    @classmethod
+    def read(cls, path: str | Path, *, overrides: Overrides = ()) -> Self:
+        """The scenario in a TOML file; raises `cellyard.UsageError` when it cannot be read."""
+        name = printable(str(path))
+        if not isinstance(path, (str, Path)) or "\0" in str(path):
+            raise UsageError(f"path = {shown(path)}: must be the name of a file")
+        return cls.from_toml(read_text(Path(path)), file=name, overrides=overrides)
+
+    @property
+    def canonical(self) -> str:
+        """The engine's own JSON: times in ticks, rates in bit/s, everything expanded."""
+        return self._canonical
+
+    @property
+    def source(self) -> str:
+        """The text that it was read from, without what was set beside it: TOML, or JSON of what was built in Python."""
+        return self._source[1]
+
+    @property
+    def name(self) -> str:
+        """Name for reports."""
+        from cellyard import _engine
+
+        return _engine.heading(self._canonical)[0]
+
+    @property
+    def seed(self) -> int:
+        """Seed of every random stream."""
+        from cellyard import _engine
+
+        return _engine.heading(self._canonical)[1]
+
+    def with_seed(self, seed: int) -> Self:
+        """The same scenario with another seed; raises `UsageError` unless it is a whole number from 0 to 2^63 - 1."""
+        return self.with_values({"seed": whole("seed", seed, least=0, most=MOST_SEED)})
+
+    def with_values(self, values: Overrides) -> Self:
+        """The same scenario with the values at dotted paths replaced, as ``--set`` of the command line does.
+
+        A value is a number, a text as in a scenario file (``"2000 cells"``, ``"fba"``), a component, a list, or ``None`` for the
+        default; numbers and arrays of numpy are welcome, and what has more decimals than the model is rounded. Groups keep their
+        names. Raises `cellyard.ScenarioError` when a path leads nowhere or the result is wrong.
+
+        >>> from cellyard.commands import example
+        >>> lan = Scenario.from_toml(example.text("lan-5"))
+        >>> other = lan.with_values({"switch.west.ubr.drop": "fba", "host.source.count": 3, "host.sink.count": 3})
+        >>> len(lan.to_dict()["vcs"]), len(other.to_dict()["vcs"])
+        (5, 3)
+        """
+        file, text, overrides = self._source
+        scenario = type(self).__new__(type(self))
+        scenario._read(file, text, (*overrides, *pairs("values", values)))
+        return scenario
+
+    def to_dict(self) -> dict[str, Any]:
+        """`canonical` as plain data."""
+        data: dict[str, Any] = json.loads(self._canonical)
+        return data
+
+    def to_toml(self) -> str:
+        """The resolved scenario as TOML that reads back as the same scenario."""
+        from cellyard import _engine
+
+        return _engine.write_toml(self._canonical)
+
+    def describe(self) -> dict[str, Any]:
+        """Topology, every port with its scheduler and its class queues, whether it can queue, and the expected cost."""
+        from cellyard import _engine
+
+        data: dict[str, Any] = json.loads(_engine.describe(self._canonical))
+        return data
+
+    def notes(self) -> list[str]:
+        """Sentences about what is allowed and hardly meant, as `describe` has them."""
+        from cellyard import _engine
+
+        return _engine.notes(self._canonical)
+
+    def run(
+        self,
+        *,
+        seed: int | None = None,
+        replications: int | None = None,
+        replication: int | None = None,
+        jobs: int | None = None,
+        digest: bool = False,
+        kernel: str = "auto",
+        memory: str | int | None = None,
+        store: KnownRuns | None = None,
+        on: str | Workers | None = None,
+        workers: int | None = None,
+    ) -> Results:
+        """Simulate: once as stated, or ``replications`` times with each replication's own draws, or one ``replication`` of them alone.
+
+        ``jobs`` is the number of threads, all cores by default; it changes nothing but the time. ``digest``
+        asks for the digest over every cell transmission, ``kernel`` forces the kernel of all ports (``auto``,
+        ``arithmetic``, ``slotted``, or ``twin`` for the reference engine, which records no series). ``memory`` is
+        what the runs under way may need together by prediction, as bytes or ``"4 GB"``; half of the machine's by default. Runs that
+        ``store`` (`cellyard.open_store`) holds are taken from there, and what finishes is added. A notebook shows progress. With ``on``,
+        the address of its scheduler, the runs go to a Dask cluster, with ``workers`` to so many processes of this machine. Raises
+        `cellyard.RunError` when a run fails, and `cellyard.UsageError` when an argument is out of bounds, a run may need more memory
+        or records too much, more waits somewhere than could leave in the time that a run can tell, or the forced kernel cannot
+        serve a port.
+        """
+        from cellyard.results import Results, RunResult
+        from cellyard.runs.batch import Job, run_jobs
+        from cellyard.runs.expected import outline
+        from cellyard.system.progress import InNotebook, display
+
+        replications = whole("replications", replications, most=MOST_REPLICATIONS)
+        text = self._canonical if seed is None else self.with_seed(seed)._canonical
+        replication = whole("replication", replication, least=0, most=MOST_REPLICATIONS - 1)
+        if None not in (replications, replication):
+            raise UsageError("replications and replication exclude each other: so many, or one of them")
+        draws: Sequence[int | None] = [replication] if replications is None else range(replications)
+        wanted = [Job(text, draw) for draw in draws]
+        seconds = outline(text)["duration_s"] if len(wanted) == 1 and display() else None
+        with InNotebook(self.name, len(wanted), simulated_seconds=seconds) as progress:
+            finished = run_jobs(
+                wanted,
+                threads=jobs,
+                digest=bool(digest),
+                kernel=kernel,
+                memory=memory,
+                store=store,
+                on=on,
+                workers=workers,
+                on_progress=progress.update,
+            )
+            results = [RunResult(f.result) for f in sorted(finished, key=lambda f: f.index)]
+        if store and store.failure:
+            raise store.failure
+        return Results(results)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Scenario) and self._canonical == other._canonical
+
+    def __hash__(self) -> int:
+        return hash(self._canonical)
+
+    def __repr__(self) -> str:
+        return f"Scenario({self.name!r})"
+
+    def _repr_html_(self) -> str:
+        from cellyard.runs.expected import outline
+        from cellyard.scenario import overview
+        from cellyard.show.notebook import drawing_html
+
+        facts = outline(self.canonical)
+        parts = [overview.topology(facts), overview.size(facts), *(f"note: {note}" for note in facts["notes"])]
+        return drawing_html(self.name, "\n\n".join(parts))
+
+
+Scenario.__doc__ = f"{Scenario.__doc__ or ''}\n    Fields:\n{scenario_fields.TEXT}"
+
+
+def _canonical(source: Source) -> str:
+    """What the source says, in the engine's own JSON; raises `ScenarioError`."""
+    from cellyard import _engine
+
+    file, text, overrides = source
+    return _engine.read_json(text, list(overrides)) if file is None else _engine.read_toml(text, file, list(overrides))
+
+
+def _with_what_is_set(error: ScenarioError, source: Source) -> ScenarioError:
+    """The error; where the text alone is right, what was set beside it is told with the places that it made wrong, and what it lacks."""
+    file, text, overrides = source
+    if not overrides:
+        return error
+    try:
+        _canonical((file, text, ()))
+    except ScenarioError:
+        return error
+    told = ", ".join(f"{path}={value}" for path, value in overrides)
+    there = f"; with {told[:57]}..." if len(told) > 60 else f"; with {told}"
+    return ScenarioError(
+        [
+            one if one.text.startswith(SET) and one.value else replace(one, text=one.text + there + _way_out(one))
+            for one in error.problems
+        ]
+    )
+
+
+def _way_out(problem: Problem) -> str:
+    """What to set beside, where what stands in the text is to go: `vc[0].abr` of a VC that is set to another class."""
+    if ", or no " not in problem.allowed:
+        return ""
+    path = re.sub(r"\[(\d+)\]", r".\1", problem.path)
+    return f"; {path}=default takes it away"
+
+
+def read_text(path: Path) -> str:
+    """Text of a file of reasonable size, ``-`` for standard input; raises `UsageError` saying why it cannot be read."""
+    name = printable(str(path))
+    if name == "-" and sys.stdin is None:
+        raise UsageError("-: cannot read: standard input is closed")
+    try:
+        with sys.stdin.buffer if name == "-" else path.open("rb") as file:
+            raw = file.read(MAX_FILE_BYTES + 1)
+        if len(raw) > MAX_FILE_BYTES:
+            raise UsageError(f"{name}: larger than {MAX_FILE_BYTES} bytes; is this a scenario?")
+        return raw.decode("utf-8-sig")  # some editors of Windows put a mark first
+    except OSError as error:
+        raise UsageError(f"{name}: cannot read: {error.strerror or error}") from None
+    except UnicodeEncodeError:
+        raise UsageError(f"{shown(str(path))}: cannot read: this is no name of a file") from None
+    except UnicodeDecodeError as error:
+        line = raw[: error.start].count(b"\n") + 1
+        raise UsageError(f"{name}:{line}: not a text in UTF-8") from None

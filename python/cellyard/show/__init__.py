@@ -1,0 +1,1 @@
+"""How results look: text, tables, pages, notebooks and the words of sentences."""

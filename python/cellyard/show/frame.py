@@ -1,0 +1,44 @@
+"""Records as frames of polars or pandas, which are imported only here."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from cellyard.system.errors import UsageError, unknown
+
+#: Libraries of frames, and how each is had.
+KINDS: Mapping[str, str] = {"polars": "pip install 'cellyard[data]'", "pandas": "pip install pandas"}
+
+
+def of_points(heads: Sequence[Mapping[str, Any]], arrays: Mapping[str, Sequence[Any]], kind: str = "polars") -> Any:
+    """A frame of the points of ``arrays``, one array for each head, behind their heads.
+
+    Points may be tens of millions, so no record is made of each; in pandas the texts, which stand in many lines, are categories.
+    """
+    found = of_records(heads, kind)
+    if not heads:
+        return found
+    import numpy as np
+
+    columns = {name: np.concatenate(list(some)) for name, some in arrays.items()}
+    lengths = [len(one) for one in next(iter(arrays.values()))]
+    lines = np.repeat(np.arange(len(heads), dtype=np.uint32), lengths)
+    if kind == "polars":
+        return found[lines].with_columns(**columns)
+    texts = {name: "category" for name in found if any(isinstance(head.get(name), str) for head in heads)}
+    return found.astype(texts).take(lines).reset_index(drop=True).assign(**columns)
+
+
+def of_records(records: Sequence[Mapping[str, Any]], kind: str = "polars") -> Any:
+    """A frame of records, empty where one has no such field; raises `UsageError` when the library is missing."""
+    if kind not in KINDS:
+        raise unknown("kind of frame", str(kind), KINDS)
+    try:
+        library: Any = importlib.import_module(kind)
+    except ImportError:
+        raise UsageError(f"frames of {kind} need {kind}: {KINDS[kind]}") from None
+    names = list(dict.fromkeys(name for record in records for name in record))
+    data = {name: [record.get(name) for record in records] for name in names}
+    return library.DataFrame(data, strict=False) if kind == "polars" else library.DataFrame(data)

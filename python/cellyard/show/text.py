@@ -1,0 +1,308 @@
+"""Plain tables for a terminal, CSV, JSON."""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+import json
+import math
+import re
+import shutil
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from cellyard.statistics.ranges import has_quantiles
+
+#: Points of a series, or entries of a list, that are made text at once.
+PIECE = 10_000
+
+#: A number, a difference, a range, a starred number or nothing.
+_PLAIN = r"[-+]?\d+(\.\d+)?(e[-+]?\d+)?"
+_NUMBER = re.compile(rf"({_PLAIN}(\.\.{_PLAIN})?\*?)?$")
+
+#: Heads of columns of ranges; see `range_head`.
+RANGE_HEADS = ("5-95 %", "min-max", "range")
+
+#: Heads of columns that belong to the column before them.
+_FOLLOWS = frozenset({*RANGE_HEADS, "published", "diff"})
+
+
+def table(
+    header: Sequence[str],
+    rows: Iterable[Sequence[Any]],
+    *,
+    rule: bool = True,
+    keys: int | None = None,
+    width: int | None = None,
+) -> str:
+    """Aligned columns: numbers to the right, text to the left.
+
+    With ``keys`` a table wider than ``width`` is folded into several below each other, each with the first ``keys`` columns.
+    ``width`` defaults to that of the terminal; what is not printed on one is not folded.
+
+    >>> print(table(["policy", "efficiency"], [["epd", 0.5], ["fba", None]]))
+    policy  efficiency
+    ------  ----------
+    epd          0.500
+    fba
+    """
+    values = [list(row) for row in rows]
+    cells = [[cell(value) for value in row] for row in values]
+    is_number = [all(_NUMBER.match(row[i]) for row in cells) for i in range(len(header))]
+    widths = [max(len(text) for text in (name, *(row[i] for row in cells))) for i, name in enumerate(header)]
+    lines = [header, *([["-" * width for width in widths]] if rule else []), *cells]
+    if width is None and sys.stdout and sys.stdout.isatty():
+        width = shutil.get_terminal_size().columns
+    folds = [range(len(header))] if keys is None or width is None else _folds(header, widths, keys, width)
+
+    def text(line: Sequence[str], columns: Iterable[int]) -> str:
+        padded = (line[i].rjust(widths[i]) if is_number[i] else line[i].ljust(widths[i]) for i in columns)
+        return "  ".join(padded).rstrip()
+
+    return "\n\n".join("\n".join(text(line, columns) for line in lines) for columns in folds)
+
+
+def _folds(header: Sequence[str], widths: Sequence[int], keys: int, width: int) -> list[Sequence[int]]:
+    """Columns of each part of a folded table; a part has one column beside the keys at least, and those that belong to it."""
+    groups: list[list[int]] = []
+    for column in range(keys, len(header)):
+        if groups and header[column] in _FOLLOWS:
+            groups[-1].append(column)
+        else:
+            groups.append([column])
+    parts = [list(range(keys))]
+    for group in groups:
+        if len(parts[-1]) > keys and sum(widths[i] + 2 for i in [*parts[-1], *group]) - 2 > width:
+            parts.append(list(range(keys)))
+        parts[-1] += group
+    return [*parts]
+
+
+#: From which size on a number is shown with how many decimals.
+_DECIMALS = ((1e4, 0), (100, 1), (0.1, 3), (0.01, 4), (0, 5))
+
+
+def cell(value: Any, *, is_count: bool = False) -> str:
+    """A value as a table shows it: three digits at least that tell something, nothing for ``None``.
+
+    Means and quantiles of counts have one digit behind the point at most, below 1 two, and no zeros there.
+
+    >>> [cell(v) for v in (0.12345, 0.0123456, 123.456, 12345.6, 1e-7, 0.0, 1234567, None, "lan")]
+    ['0.123', '0.0123', '123.5', '12346', '1.00e-07', '0', '1234567', '', 'lan']
+    >>> cell(0.1), cell(0.1 - 1e-16), cell(99.99999)  # with the decimals of what it is rounded to
+    ('0.100', '0.100', '100.0')
+    >>> [cell(v, is_count=True) for v in (45.8, 46.04, 0.25, 0.5, 0.0123456, 3067.25, 12340.6)]
+    ['45.8', '46', '0.25', '0.5', '0.0123', '3067.2', '12341']
+    """
+    if value is None:
+        return ""
+    if not isinstance(value, float):
+        return str(value)
+    size = abs(value)
+    if size == 0:
+        return "0"
+    if is_count and 0.1 <= size < 1e9:
+        decimals = 0 if size >= 1e4 else 1 if size >= 1 else 2
+        return f"{value:.{decimals}f}".rstrip("0").removesuffix(".") if decimals else f"{value:.0f}"
+    if not 0.001 <= size < 1e9:
+        return f"{value:.2e}"
+    decimals = _decimals(size)
+    decimals = _decimals(round(size, decimals))
+    return f"{value:.{decimals}f}"
+
+
+def _decimals(size: float) -> int:
+    return next(decimals for least, decimals in _DECIMALS if size >= least)
+
+
+def told_time(seconds: float) -> str:
+    """A time that is only known roughly.
+
+    >>> told_time(0.0213), told_time(41.3), told_time(706.0), told_time(9000.0)
+    ('0.021 s', '41 s', '12 minutes', '2.5 hours')
+    """
+    if seconds < 90:
+        return f"{seconds:.2g} s"
+    return f"{seconds / 60:.0f} minutes" if seconds < 5400 else f"{seconds / 3600:.1f} hours"
+
+
+def cells(number: int, what: str = "cells") -> str:
+    """How many cells, in millions where there are some.
+
+    >>> cells(3486), cells(6_100_000), cells(146_700_000, "bottleneck cells")
+    ('3486 cells', '6.1 million cells', '146.7 million bottleneck cells')
+    """
+    return f"{number / 1e6:.1f} million {what}" if number >= 100_000 else f"{number} {what}"
+
+
+def spent(cpu_seconds: float, decimals: int = 1, *, finished: float = 1) -> str:
+    """What runs took, in words; ``finished`` is 0 where there are none.
+
+    >>> spent(23.46), spent(0.0), spent(0.0, finished=0)
+    ('23.5 s of CPU time', 'all stored before', '0.0 s of CPU time')
+    """
+    return f"{cpu_seconds:.{decimals}f} s of CPU time" if cpu_seconds or not finished else "all stored before"
+
+
+def span(ends: Sequence[float] | None, *, is_count: bool = False) -> str:
+    """A range as a table shows it, its ends as `cell` shows values, or counts.
+
+    >>> span([3.05e-4, 0.5])
+    '3.05e-04..0.500'
+    """
+    return "..".join(cell(end, is_count=is_count) for end in ends or ())
+
+
+def range_head(*runs: int) -> str:
+    """Head of a column of ranges over so many runs each.
+
+    >>> range_head(20), range_head(4, 8), range_head(20, 4)
+    ('5-95 %', 'min-max', 'range')
+    """
+    kinds = {has_quantiles(n) for n in runs}
+    return "range" if len(kinds) > 1 else "5-95 %" if kinds == {True} else "min-max"
+
+
+def range_name(runs: int) -> str:
+    """What a range over so many runs is, in words.
+
+    >>> range_name(20), range_name(4)
+    ('5 to 95 %', 'smallest to largest')
+    """
+    return "5 to 95 %" if has_quantiles(runs) else "smallest to largest"
+
+
+def printed(value: float | None, step: float = 0.01) -> str:
+    """A published value as it was printed: with the decimals of ``step``, to which it was rounded; large counts without.
+
+    >>> [printed(v) for v in (1.0, 0.9, 7591.0, None)], printed(0.975, 0.001), printed(58.4, 0.1)
+    (['1.00', '0.90', '7591', ''], '0.975', '58.4')
+    """
+    return "" if value is None else f"{value:.{decimals(value, step)}f}"
+
+
+def decimals(value: float, step: float) -> int:
+    """With how many decimals a value stands that was rounded to ``step``."""
+    return 0 if abs(value) >= 100 and value == round(value) else max(0, -math.floor(math.log10(step) + 1e-9))
+
+
+def csv_text(records: Sequence[Mapping[str, Any]]) -> str:
+    """CSV with the columns of all records in order of appearance; nested values joined with dots and spaces.
+
+    >>> print(csv_text([{"table": "1", "simulated": {"efficiency": 0.5}}, {"table": "2"}]), end="")
+    table,simulated.efficiency
+    1,0.5
+    2,
+    """
+    return "".join(csv_pieces(lambda: records))
+
+
+def csv_pieces(records: Callable[[], Iterable[Mapping[str, Any]]]) -> Iterator[str]:
+    """`csv_text` bit by bit; ``records`` is called twice, to see all columns first. Without records there is nothing, not even a head."""
+    columns = list(dict.fromkeys(column for record in records() for column in _flat(record)))
+    if not columns:
+        return
+    out = io.StringIO()
+    writer = csv.DictWriter(out, columns, restval="", lineterminator="\n")
+    writer.writeheader()
+    for some in _batches(records()):
+        writer.writerows(map(_flat, some))
+        yield out.getvalue()
+        out.seek(0)
+        out.truncate()
+
+
+def _batches(records: Iterable[Mapping[str, Any]]) -> Iterator[list[Mapping[str, Any]]]:
+    rest = iter(records)
+    while some := list(itertools.islice(rest, PIECE)):
+        yield some
+
+
+def _flat(record: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for key, value in record.items():
+        if isinstance(value, Mapping):
+            flat.update(_flat(value, f"{prefix}{key}."))
+        elif isinstance(value, (list, tuple)):
+            flat[prefix + key] = " ".join("" if item is None else str(item) for item in value)
+        else:
+            flat[prefix + key] = value
+    return flat
+
+
+def json_text(value: object) -> str:
+    """JSON on one line, arrays as lists, mappings as objects."""
+    return json.dumps(value, default=_listed)
+
+
+def _listed(value: object) -> Any:
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError(f"not for JSON: {value!r}")
+
+
+def json_pieces(value: object) -> Iterator[str]:
+    """`json_text` bit by bit: the points of a series and long lists are never text as a whole.
+
+    >>> "".join(json_pieces({"a": [1, {"b": None}], "c": {}})) == json_text({"a": [1, {"b": None}], "c": {}})
+    True
+    """
+    if isinstance(value, dict) and value:
+        begin = "{"
+        for key, inner in value.items():
+            yield f"{begin}{json.dumps(key)}: "
+            yield from json_pieces(inner)
+            begin = ", "
+        yield "}"
+    elif isinstance(value, list) and value and _has_arrays(value[0]):
+        begin = "["
+        for inner in value:
+            yield begin
+            yield from json_pieces(inner)
+            begin = ", "
+        yield "]"
+    elif (isinstance(value, list) or hasattr(value, "tolist")) and len(value) > PIECE:  # type: ignore[arg-type]
+        begin = "["
+        for start in range(0, len(value), PIECE):  # type: ignore[arg-type]
+            yield begin + json_text(value[start : start + PIECE])[1:-1]  # type: ignore[index]
+            begin = ", "
+        yield "]"
+    else:
+        yield json_text(value)
+
+
+def _has_arrays(value: object) -> bool:
+    """Whether there are arrays in it, as in a series and in a run with series."""
+    if not isinstance(value, dict):
+        return False
+    return any(
+        hasattr(inner, "tolist") or (isinstance(inner, list) and inner and _has_arrays(inner[0]))
+        for inner in value.values()
+    )
+
+
+def dump(document: Mapping[str, Any]) -> str:
+    """JSON with one row, group or claim per line, so that two documents can be compared by eye."""
+    return "".join(dump_pieces(document))
+
+
+def dump_pieces(document: Mapping[str, Any]) -> Iterator[str]:
+    """`dump` bit by bit."""
+    begin = "{\n  "
+    for key, value in document.items():
+        yield f"{begin}{json.dumps(key)}: "
+        if isinstance(value, list) and value:
+            begin = "[\n    "
+            for item in value:
+                yield begin
+                yield from json_pieces(item)
+                begin = ",\n    "
+            yield "\n  ]"
+        else:
+            yield from json_pieces(value)
+        begin = ",\n  "
+    yield "\n}" if document else "{\n  \n}"

@@ -1,0 +1,65 @@
+"""Words for numbers: how answers are told."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cellyard.statistics.inference import Estimate
+
+
+def number(value: float | int | None) -> str:
+    """A number as a sentence has it.
+
+    >>> number(0.70512), number(7591), number(1.0), number(None), number(0.000123456), number(58123.7)
+    ('0.7051', '7591', '1', 'undefined', '0.0001235', '58124')
+    """
+    if value is None:
+        return "undefined"
+    if isinstance(value, int) or abs(value) >= 10_000:
+        return f"{value:.0f}"
+    return f"{value:.4g}"
+
+
+def spread(value: Estimate) -> str:
+    """A mean with its interval."""
+    return number(value.mean) + (f" [{number(value.low)}, {number(value.high)}]" if value.low is not None else "")
+
+
+def percent(share: float) -> str:
+    """A share of one.
+
+    >>> percent(0.95), percent(0.9983), percent(1.0)
+    ('95 %', '99.8 %', '100 %')
+    """
+    text = f"{100 * share:.1f}" if abs(share) < 0.9995 or share >= 1 else "99.9"
+    return f"{text.removesuffix('.0')} %"
+
+
+def listed(words: Sequence[str], *, most: int = 8) -> str:
+    """Words one after the other.
+
+    >>> listed(["a"]), listed(["a", "b"]), listed(["a", "b", "c"]), listed(["a", "b", "c"], most=2)
+    ('a', 'a and b', 'a, b and c', 'a, b and 1 more')
+    """
+    shown = list(words[:most])
+    if len(words) > most:
+        shown.append(f"{len(words) - most} more")
+    return " and ".join([", ".join(shown[:-1]), shown[-1]]) if len(shown) > 1 else "".join(shown)
+
+
+def counted(many: int, one: str) -> str:
+    """So many of something.
+
+    >>> counted(1, "point"), counted(3, "run")
+    ('1 point', '3 runs')
+    """
+    return f"{many} {one}{'' if many == 1 else 's'}"
+
+
+def probability(value: float) -> str:
+    """A probability of error.
+
+    >>> probability(0.00001), probability(0.0321)
+    ('p < 0.001', 'p = 0.032')
+    """
+    return "p < 0.001" if value < 0.001 else f"p = {value:.2g}"

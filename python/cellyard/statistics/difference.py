@@ -1,0 +1,71 @@
+"""A mean difference with its confidence interval and verdict."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from statistics import fmean, stdev
+from typing import NamedTuple
+
+from cellyard.statistics.student import CONFIDENCE, student
+
+#: Fewest replications that show anything at this level. With five, equal signs of all differences have a chance of 1 in 16.
+FEWEST = 6
+
+
+class Difference(NamedTuple):
+    """A mean difference with its confidence interval (`CONFIDENCE`); without an interval both ends are ``None``, and nothing is known."""
+
+    mean: float
+    low: float | None = None
+    high: float | None = None
+
+    @property
+    def sign(self) -> int:
+        """1 or -1 where the interval leaves out 0, else 0."""
+        if self.low is None or self.high is None:
+            return 0
+        return (self.low > 0) - (self.high < 0)
+
+    @property
+    def verdict(self) -> str:
+        """What the replications show of the difference.
+
+        >>> [Difference(*ends).verdict for ends in ((0.2, 0.1, 0.3), (0.2, -0.1, 0.5), (0.2,))]
+        ['separated', 'not separated', 'not known']
+        """
+        if self.low is None:
+            return "not known"
+        return "separated" if self.sign else "not separated"
+
+    def __format__(self, form: str) -> str:
+        """The mean with its interval, each number of this form.
+
+        >>> f"{Difference(-0.25, -0.5, 0.0)}", f"{Difference(0.0125):.3f}"
+        ('-0.25 [-0.50, +0.00]', '+0.013')
+        """
+        told = [f"{one:+{form or '.2f'}}" for one in self if one is not None]
+        return told[0] + (f" [{', '.join(told[1:])}]" if len(told) > 1 else "")
+
+
+def of(values: Sequence[float], comparisons: int = 1) -> Difference:
+    """Mean and interval of independent values, which holds for so many ``comparisons`` together (Bonferroni).
+
+    The interval is Student's: mean +- t s / sqrt(n). Fewer than `FEWEST` values have none. Nor have equal values that are not 0, unless so
+    many equal signs are significant by themselves: a spread of zero says nothing of the spread of further draws.
+
+    >>> f"{of([1.0, 2.0, 3.0, 1.0, 2.0, 3.0])}", f"{of([1.0, 2.0, 3.0, 1.0, 2.0, 3.0], comparisons=10)}"
+    ('+2.00 [+1.06, +2.94]', '+2.00 [+0.26, +3.74]')
+    >>> of([1.0, 2.0, 3.0]), of([0.5] * 6), of([0.5] * 6, comparisons=2)
+    (Difference(mean=2.0, low=None, high=None), Difference(mean=0.5, low=0.5, high=0.5), Difference(mean=0.5, low=None, high=None))
+    """
+    mean, alpha = fmean(values), (1 - CONFIDENCE) / comparisons
+    if len(values) < FEWEST:
+        return Difference(mean)
+    # What rounding of floats leaves of a difference of 0 is none.
+    spread = round(stdev(values), 12)
+    if not spread:
+        mean = round(mean, 12)
+        return Difference(mean) if mean and 2.0 ** (1 - len(values)) > alpha else Difference(mean, mean, mean)
+    half = student(1 - alpha / 2, len(values) - 1) * spread / math.sqrt(len(values))
+    return Difference(mean, mean - half, mean + half)

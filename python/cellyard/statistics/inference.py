@@ -1,0 +1,136 @@
+"""Intervals and tests for what many runs say."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from statistics import NormalDist, fmean, stdev
+from typing import NamedTuple
+
+from cellyard.statistics.ranges import Number
+from cellyard.statistics.student import log_beta, log_outside, student
+
+
+class Estimate(NamedTuple):
+    """A mean with its confidence interval; of a single value both ends are ``None``."""
+
+    mean: float
+    low: float | None
+    high: float | None
+
+    @property
+    def half(self) -> float:
+        """Half the width of the interval; infinite without one."""
+        return math.inf if self.low is None or self.high is None else (self.high - self.low) / 2
+
+
+def defined(samples: Sequence[Mapping[str, Number]], metric: str) -> list[float]:
+    """The values of a metric where it is defined."""
+    return [float(value) for one in samples if (value := one[metric]) is not None]
+
+
+def estimate(values: Sequence[float], confidence: float) -> Estimate | None:
+    """Mean of independent values and its interval after Student, mean +- t s / sqrt(n); ``None`` of nothing."""
+    if not values:
+        return None
+    mean = fmean(values)
+    if len(values) < 2:
+        return Estimate(mean, None, None)
+    half = student((1 + confidence) / 2, len(values) - 1) * stdev(values) / math.sqrt(len(values))
+    return Estimate(mean, mean - half, mean + half)
+
+
+def log_no_difference(values: Sequence[float]) -> float:
+    """Natural logarithm of how probably Student's test finds values as far from 0 as these when their mean is 0 (two-sided).
+
+    0 of fewer than two values, and minus infinity of equal ones that are not 0.
+
+    >>> round(math.exp(log_no_difference([1.0, 2.0, 3.0])), 4), log_no_difference([1.0])
+    (0.0742, 0.0)
+    """
+    if len(values) < 2:
+        return 0.0
+    spread, mean = stdev(values), fmean(values)
+    if spread == 0:
+        return 0.0 if mean == 0 else -math.inf
+    return log_outside(abs(mean) * math.sqrt(len(values)) / spread, len(values) - 1)
+
+
+class Judged(NamedTuple):
+    """A comparison after the correction: the adjusted probability, and the confidence of the interval that goes with its step."""
+
+    probability: float
+    confidence: float
+
+
+def holm(logarithms: Sequence[float], confidence: float) -> list[Judged]:
+    """Holm's correction (1979): the chance that any equal pair is called different stays below 1 - ``confidence``.
+
+    The k-th smallest of m probabilities is judged at (1 - confidence) / (m - k + 1), and none after the first that is not below.
+    The interval at that level leaves out 0 exactly when the pair is called different. Equal probabilities are judged at the level of the
+    first of them, which decides for all. Probabilities are given by their natural logarithms, which have an order also where
+    probabilities are too small for a number.
+
+    >>> given = [math.log(p) for p in (0.01, 0.04, 0.03)]
+    >>> [(round(one.probability, 3), round(one.confidence, 4)) for one in holm(given, 0.95)]
+    [(0.03, 0.9833), (0.06, 0.975), (0.06, 0.975)]
+    """
+    alpha, many = 1 - confidence, len(logarithms)
+    judged: list[Judged] = [Judged(1.0, confidence)] * many
+    highest, stopped, level, last = 0.0, 0.0, alpha, math.nan
+    for k, place in enumerate(sorted(range(many), key=lambda i: logarithms[i])):
+        if logarithms[place] != last:
+            level, last = stopped or alpha / (many - k), logarithms[place]
+        if math.exp(logarithms[place]) >= level:
+            stopped = level
+        highest = max(highest, math.exp(min(0.0, math.log(many - k) + logarithms[place])))
+        judged[place] = Judged(highest, 1 - level)
+    return judged
+
+
+def share_interval(held: int, of: int, confidence: float) -> tuple[float, float]:
+    """Interval of a share of which ``held`` of ``of`` trials were seen (Wilson, 1927).
+
+    >>> [round(end, 3) for end in share_interval(19, 20, 0.95)]
+    [0.764, 0.991]
+    """
+    z = NormalDist().inv_cdf((1 + confidence) / 2)
+    share, scale = held / of, 1 + z * z / of
+    centre = (share + z * z / (2 * of)) / scale
+    half = z / scale * math.sqrt(share * (1 - share) / of + z * z / (4 * of * of))
+    return max(0.0, centre - half), min(1.0, centre + half)
+
+
+def exact_share_interval(held: int, of: int, confidence: float) -> tuple[float, float]:
+    """Interval of a share of which ``held`` of ``of`` trials were seen, from the binomial law itself (Clopper and Pearson, 1934).
+
+    It holds the true share with at least the stated confidence, whatever that share is.
+
+    >>> [round(end, 4) for end in exact_share_interval(0, 20, 0.95)], [round(end, 4) for end in exact_share_interval(3, 20, 0.95)]
+    ([0.0, 0.1684], [0.0321, 0.3789])
+    """
+    log_tail = math.log((1 - confidence) / 2)
+
+    def end(log_outside: Callable[[float], float]) -> float:
+        """The share at which the chance of so extreme a count is half of the error; ``log_outside`` rises with it."""
+        low, high = 0.0, 1.0
+        for _ in range(60):
+            middle = (low + high) / 2
+            low, high = (middle, high) if log_outside(middle) < log_tail else (low, middle)
+        return (low + high) / 2
+
+    least = end(lambda p: log_beta(p, 1 - p, held, of - held + 1)) if held else 0.0
+    most = 1 - end(lambda p: log_beta(p, 1 - p, of - held, held + 1)) if held < of else 1.0
+    return least, most
+
+
+def skewness(values: Sequence[float]) -> float:
+    """Third standardised moment of a sample, without the bias of a normal sample; 0 where all values are equal.
+
+    >>> round(skewness([0, 0, 0, 1]), 4)  # n^2 / ((n - 1)(n - 2)) m_3 / s^3 with n = 4, m_3 = 3/32, s = 1/2
+    2.0
+    """
+    n, mean, spread = len(values), fmean(values), stdev(values)
+    if n < 3 or spread == 0:
+        return 0.0
+    return n * sum(((value - mean) / spread) ** 3 for value in values) / ((n - 1) * (n - 2))

@@ -1,0 +1,32 @@
+"""Published studies: tables to be simulated, what is printed of them, claims and their verdicts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cellyard.system.lazy import lazily
+
+if TYPE_CHECKING:
+    from cellyard.study.rows import PRINTED as PRINTED, Row as Row, Rows as Rows, Value as Value
+    from cellyard.study.study import (
+        FOLDER as FOLDER,
+        REPLICATIONS as REPLICATIONS,
+        Claim as Claim,
+        Study as Study,
+        Table as Table,
+        Verdict as Verdict,
+        claim as claim,
+        count as count,
+        is_path as is_path,
+        load as load,
+        select as select,
+        studies as studies,
+    )
+
+__getattr__, __dir__ = lazily(
+    __name__,
+    {
+        "rows": "PRINTED Row Rows Value",
+        "study": "Claim FOLDER REPLICATIONS Study Table Verdict claim count is_path load select studies",
+    },
+)

@@ -1,0 +1,185 @@
+"""The answer of a study in a few sentences, each made from the rows that were simulated; none keeps a number or an outcome of its own."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import NormalDist, mean
+from typing import Any
+
+from cellyard.show.text import range_name
+from cellyard.statistics.difference import Difference
+from cellyard.statistics.student import CONFIDENCE
+from cellyard.study.agreement import agreement, told_metrics
+from cellyard.study.rows import Row, Rows
+from cellyard.study.separation import Candidates, Evidence, Told, candidates
+from cellyard.study.study import Study
+from cellyard.system.errors import UsageError
+
+#: Means of a factor's values that lie this far apart decide; less than the second hardly matters.
+DECIDES, LITTLE = 0.1, 0.03
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """What is said of the rows of some tables; part by part where these are told apart by the parameters ``parts``."""
+
+    tables: tuple[str, ...]
+    tell: Callable[[Rows], str | Told]
+    parts: tuple[str, ...] = ()
+
+    def whole(self, study: Study, rows: Rows) -> Rows:
+        """The rows that it may tell of: of each part, and without ``parts`` of its tables together, all rows or none."""
+
+        def part(row: Row) -> tuple[Any, ...]:
+            return tuple(row[name] for name in self.parts)
+
+        needed = Counter(part(row) for name in self.tables for row in study.tables[name].rows)
+        chosen = rows.where(table=self.tables)
+        run = Counter(map(part, chosen))
+        return Rows(row for row in chosen if run[part(row)] == needed[part(row)])
+
+
+def sentence(*tables: str, parts: Sequence[str] = ()) -> Callable[[Callable[[Rows], str | Told]], Sentence]:
+    """Decorator that makes a function of rows a `Sentence`; what it gives as `Told` has the numbers behind it.
+
+    It is told when all of ``tables`` were run whole. With ``parts`` it tells of each of their values by itself, and is told of those
+    of which all rows were run.
+    """
+    return lambda tell: Sentence(tables, tell, tuple(parts))
+
+
+def answer(study: Study, rows: Rows, replications: int | None) -> list[Told]:
+    """The study's own sentences whose rows were run, then one on how well the rows agree with what was published."""
+    told = [one.tell(whole) for one in study.answer if (whole := one.whole(study, rows))]
+    return [*(one if isinstance(one, Told) else Told(one) for one in told), *agreed(study, rows, replications)]
+
+
+def untold(study: Study, rows: Rows) -> str:
+    """How much is not told because only a part of a table was run; empty where nothing is left out for that."""
+    run = {name: len(rows.where(table=name)) for name in study.tables}
+    part = {name: f"{name} ({run[name]} of {len(table.rows)} rows)"
+            for name, table in study.tables.items() if 0 < run[name] < len(table.rows)}  # fmt: skip
+    if not part:
+        return ""
+    sentences = [one for one in study.answer if not part.keys().isdisjoint(one.tables) and not one.whole(study, rows)]
+    claims = [one for one in study.claims if not part.keys().isdisjoint(one.tables)]
+    counted = ((sentences, "sentence", " of the answer"), (claims, "claim", ""))
+    left_out = [f"{len(found)} {name}{'s' * (len(found) > 1)}{of}" for found, name, of in counted if found]
+    of_tables = [text for name, text in part.items() if any(name in one.tables for one in (*sentences, *claims))]
+    return (
+        f"Not told, as only a part of their tables was run: {' and '.join(left_out)}, on {', '.join(of_tables)}."
+        if left_out
+        else ""
+    )
+
+
+def agreed(study: Study, rows: Rows, replications: int | None) -> list[Told]:
+    """How far simulated values are from the published ones, and how many of these are inside their ensemble's range."""
+    beside = [name for name, table in study.tables.items() if table.beside]
+    judged = Rows(row for row in rows if row.table not in beside)
+    of = {metric: agreement(judged, metric, study.centre) for metric in told_metrics(study)}
+    found = {metric: one for metric, one in of.items() if one["rows"]}
+    if not found:
+        return []
+    errors = " and ".join(f"{_error(one)} ({_named(metric)})" for metric, one in found.items())
+    text = f"Simulated values are {errors} from the published ones on average"
+    evidence = [
+        Evidence(f"{metric}: mean absolute error", Difference(error, error - margin, error + margin))
+        for metric, one in found.items()
+        if (margin := one["error_margin"]) is not None
+        for error in [one["mean_abs_error"]]
+    ]
+    if replications is not None and replications > 1 and all(one["inside_range"] is not None for one in found.values()):
+        values, inside = (sum(one[key] for one in found.values()) for key in ("rows", "inside_range"))
+        expected = sum(one["expected_inside"] for one in found.values())
+        # As if rows were independent.
+        half = NormalDist().inv_cdf((1 + CONFIDENCE) / 2) * (expected * (1 - expected / values)) ** 0.5
+        than = (
+            "fewer than"
+            if inside < expected - half
+            else "more than"
+            if inside > expected + half
+            else "not separated from"
+        )
+        text += (
+            f"; {inside} of {values} published values lie inside their ensemble's range ({range_name(replications)}), {than} the "
+            f"{round(expected)} that would if each were one more draw"
+        )
+        less = inside - expected
+        evidence.append(Evidence("values inside less those that would be", Difference(less, less - half, less + half)))
+    return [Told(text + ".", tuple(evidence))]
+
+
+def _error(judged: Mapping[str, Any]) -> str:
+    """A mean absolute error with its margin, if it has one."""
+    margin = judged["error_margin"]
+    return f"{judged['mean_abs_error']:.3f}" + ("" if margin is None else f" ± {margin:.3f}")
+
+
+def _named(metric: str) -> str:
+    """A metric with its unit.
+
+    >>> _named("fairness"), _named("throughput_mbps")
+    ('fairness', 'throughput, Mb/s')
+    """
+    return f"{metric.removesuffix('_mbps')}, Mb/s" if metric.endswith("_mbps") else metric
+
+
+def means(rows: Rows, parameter: str, metric: str = "efficiency") -> dict[Any, float]:
+    """Mean of a metric by value of a parameter, over the rows where it is defined; raises `UsageError` where it is in none."""
+    values = {row[parameter]: rows.where(**{parameter: row[parameter]}).values(metric) for row in rows}
+    for value, found in values.items():
+        if not found:
+            raise UsageError(
+                f"{metric} is defined in no row with {parameter} = {value}, so that nothing can be said of its mean"
+            )
+    return {value: mean(found) for value, found in values.items()}
+
+
+def of_values(
+    rows: Rows, parameter: str, metric: str = "efficiency", name: Callable[[Any], str] = str, *, lowest: bool = False
+) -> Candidates:
+    """The values of a parameter, to be compared by the mean of a metric over their rows."""
+    return candidates(rows, parameter, metric, means(rows, parameter, metric), name, lowest=lowest)
+
+
+def apart(of: Mapping[Any, float]) -> float:
+    """How far the highest is above the lowest."""
+    return max(of.values()) - min(of.values())
+
+
+def matters(spread: Difference) -> str:
+    """How much a factor matters whose means lie so far apart.
+
+    >>> [matters(Difference(*ends)) for ends in ((0.2, 0.1, 0.3), (0.05, 0.04, 0.06), (0.01, -0.01, 0.02))]
+    ['decides', 'matters a little for', 'hardly matters for']
+    >>> matters(Difference(0.2, -0.1, 0.5)), matters(Difference(0.2))
+    ('shows no separate effect on', 'has no known effect on')
+    """
+    if spread.low is None or spread.high is None:
+        return "has no known effect on"
+    if spread.mean < LITTLE and spread.high < DECIDES:
+        return "hardly matters for"
+    if not spread.sign:
+        return "shows no separate effect on"
+    return "decides" if spread.mean >= DECIDES else "matters a little for"
+
+
+def changes(gain: Difference) -> str:
+    """What happens to a mean.
+
+    >>> [changes(Difference(*ends)) for ends in ((0.25, 0.2, 0.3), (-0.25, -0.3, -0.2), (0.001, 0.0, 0.002))]
+    ['rises by 0.25 [0.20, 0.30]', 'falls by 0.25 [0.20, 0.30]', 'stays as it is']
+    >>> changes(Difference(0.2, -0.1, 0.5)), changes(Difference(0.2))
+    ('is not separated (+0.20 [-0.10, +0.50])', 'changes by +0.20 (not known)')
+    """
+    if gain.low is None or gain.high is None:
+        return f"changes by {gain.mean:+.2f} (not known)"
+    if max(abs(gain.low), abs(gain.high)) < 0.005:
+        return "stays as it is"
+    if not gain.sign:
+        return f"is not separated ({gain})"
+    low, high = sorted((abs(gain.low), abs(gain.high)))
+    return f"{'rises' if gain.sign > 0 else 'falls'} by {abs(gain.mean):.2f} [{low:.2f}, {high:.2f}]"

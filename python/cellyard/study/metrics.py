@@ -1,0 +1,168 @@
+"""What a study measures of every run: the entry ``[metrics]`` of its ``study.toml``, and its own module ``metrics``."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from cellyard.results import RunResult, Totals, VcResult
+from cellyard.results.part import ResultPart
+from cellyard.results.path import MetricPath, metric_path
+from cellyard.statistics.ranges import Number
+from cellyard.study.rows import Row
+from cellyard.system.errors import UsageError, unknown
+
+#: Totals that are measured unless the study names others.
+METRICS = (
+    "efficiency",
+    "fairness",
+    "goodput_mbps",
+    "bottleneck_cells",
+    "cells",
+    "max_queue_cells",
+    "cell_loss_ratio",
+    "retransmitted_segments",
+    "timeouts",
+    "mean_cell_transfer_delay_s",
+    "p99_cell_transfer_delay_s",
+)
+
+#: What is measured of each VC unless the study names others.
+VC_METRICS = ("goodput_mbps",)
+
+
+@dataclass(frozen=True)
+class Measures:
+    """What is measured of every run: some totals, numbers at paths, what the study's own function gives, and some of each VC.
+
+    ``file`` is where it is stated, for errors.
+    """
+
+    file: Path
+    totals: tuple[str, ...] = METRICS
+    vcs: tuple[str, ...] = VC_METRICS
+    paths: Mapping[str, MetricPath] = field(default_factory=dict)
+    own: tuple[str, ...] = ()
+    module: ModuleType | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Metrics that are one number of each run."""
+        return (*self.totals, *self.paths, *self.own)
+
+    @property
+    def vc_names(self) -> tuple[str, ...]:
+        """Metrics that are a number of each VC, in the scenario's order."""
+        return tuple(f"vc_{name}" for name in self.vcs)
+
+    @cached_property
+    def identity(self) -> str:
+        """Text that is another one when something else is measured, or otherwise."""
+        source = inspect.getsource(self.module) if self.module else None
+        paths = {name: path.text for name, path in self.paths.items()}
+        return json.dumps([self.totals, self.vcs, paths, self.own, source])
+
+    def of(self, run: RunResult, row: Row) -> dict[str, Any]:
+        """All metrics of a run of ``row``; raises `UsageError` when a path leads nowhere in it."""
+        found: dict[str, Any] = {name: getattr(run.totals, name) for name in self.totals}
+        for name, path in self.paths.items():
+            try:
+                found[name] = path.of(run)
+            except UsageError as error:
+                raise UsageError(f"{_place(self.file, name, path.text)}: {run.name}: {error}") from None
+        found |= self._own(run, row)
+        of_vcs = zip(self.vc_names, self.vcs, strict=True)
+        return found | {name: [getattr(vc, number) for vc in run.vcs.values()] for name, number in of_vcs}
+
+    def _own(self, run: RunResult, row: Row) -> dict[str, Number]:
+        if not self.module:
+            return {}
+        given: dict[str, Number] = self.module.metrics(run, row)
+        if set(given) != set(self.own):
+            names = ", ".join(sorted(given)) or "nothing"
+            raise UsageError(f"{self.file}: [metrics] own = {list(self.own)}: its module metrics gives {names}")
+        for name, value in given.items():
+            if not (value is None or (isinstance(value, (int, float)) and math.isfinite(value))):
+                raise UsageError(f"{self.file}: its module metrics gives {name} = {value!r}: must be a number or None")
+        return {name: given[name] for name in self.own}
+
+
+@dataclass(frozen=True)
+class RowMetrics:
+    """What is kept of a run of ``rows``, which have one scenario: the metrics of each, and the cells that say how much was simulated."""
+
+    measures: Measures
+    rows: tuple[Row, ...]
+
+    @cached_property
+    def identity(self) -> str:
+        """Text that is another one when something else would be kept of the same run."""
+        own = [[row.table, dict(row.parameters)] for row in self.rows]
+        return json.dumps([self.measures.identity, own if self.measures.module else len(own)])
+
+    def __call__(self, result: Mapping[str, Any]) -> dict[str, Any]:
+        """What is kept of the engine's document of a run."""
+        run = RunResult(result)
+        totals = run.totals
+        metrics = [self.measures.of(run, row) for row in self.rows]
+        return {"metrics": metrics, "cells": totals.cells, "bottleneck_cells": totals.bottleneck_cells}
+
+
+def read(stated: Mapping[str, Any], file: Path, own_module: Callable[[], ModuleType]) -> Measures:
+    """What ``[metrics]`` of ``file`` states; raises `UsageError` naming the file for what cannot be measured.
+
+    ``totals`` and ``vcs`` list fields of `Totals` and of each `VcResult`, ``own`` what the function ``metrics(run, row)`` of the
+    study's module gives; any other entry is a metric's name with its path.
+    """
+    paths = {}
+    for name, text in stated.items():
+        if name in ("totals", "vcs", "own"):
+            continue
+        try:
+            if not isinstance(text, str):
+                raise UsageError("must be a path in quotes: class.vbr.cell_loss_ratio")
+            paths[name] = metric_path(text)
+        except UsageError as error:
+            raise UsageError(f"{_place(file, name, text)}: {error}") from None
+    own = _names(stated, "own", (), file)
+    measures = Measures(
+        file,
+        _fields(stated, "totals", METRICS, Totals, file),
+        _fields(stated, "vcs", VC_METRICS, VcResult, file),
+        paths,
+        own,
+        own_module() if own else None,
+    )
+    names = [*measures.names, *measures.vc_names]
+    for name in names:
+        if names.count(name) > 1:
+            raise UsageError(f"{file}: [metrics]: {name} is stated twice")
+    return measures
+
+
+def _names(stated: Mapping[str, Any], key: str, default: tuple[str, ...], file: Path) -> tuple[str, ...]:
+    given = stated.get(key, default)
+    if not (isinstance(given, (list, tuple)) and all(isinstance(name, str) for name in given)):
+        raise UsageError(f"{_place(file, key, given)}: must be a list of names")
+    return tuple(given)
+
+
+def _fields(
+    stated: Mapping[str, Any], key: str, default: tuple[str, ...], kind: type[ResultPart], file: Path
+) -> tuple[str, ...]:
+    names = _names(stated, key, default, file)
+    for name in names:
+        if name not in kind.numbers():
+            raise unknown(f"{file}: [metrics] {key}: metric", name, kind.numbers())
+    return names
+
+
+def _place(file: Path, name: str, value: Any) -> str:
+    return f"{file}: [metrics] {name} = {json.dumps(value)}"

@@ -1,0 +1,184 @@
+"""The one runner that reproduces any study: it simulates each row, puts the simulated value beside the published one and judges."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from cellyard.runs.batch import Job, run_jobs
+from cellyard.statistics.ranges import interval, mean, median, whole_count
+from cellyard.study.agreement import summary
+from cellyard.study.answer import answer
+from cellyard.study.metrics import RowMetrics
+from cellyard.study.rows import Row, Rows
+from cellyard.study.study import Study
+from cellyard.system.limits import MOST_REPLICATIONS, whole
+
+if TYPE_CHECKING:
+    from cellyard.runs.cluster import Workers
+    from cellyard.store import Store
+
+
+def _nameless(canonical: str) -> str:
+    """A scenario but for its name, which changes no number."""
+    return json.dumps({**json.loads(canonical), "name": ""})
+
+
+class Reproduction:
+    """A study, or some of its rows, being simulated.
+
+    Iterate over `advance` to run it; `rows`, `summary` and `claims` can be read at any time and cover
+    the rows that are complete. ``replications`` is ``None`` for a single run of each row as published. Raises `UsageError`
+    when it is out of bounds.
+    """
+
+    def __init__(self, study: Study, rows: Rows, *, replications: int | None = None, seed: int = 1) -> None:
+        replications = whole("replications", replications, most=MOST_REPLICATIONS)
+        self.study = study
+        self.replications = replications
+        self.seed = seed
+        self.cpu_seconds = 0.0
+        self._rows = rows
+        draws: tuple[int | None, ...] = (None,) if replications is None else tuple(range(replications))
+        self._jobs: list[Job] = []
+        measures = study.measures
+        # Rows of one network share its runs: they tell of its several VCs, or stand in several tables.
+        alike: dict[str, tuple[int, str, list[Row]]] = {}
+        #: Per row: the number of its network among those that differ, and its place among the rows of that.
+        self._places: list[tuple[int, int]] = []
+        for row in rows:
+            text = study.scenario(row).with_seed(seed).canonical
+            number, _, own = alike.setdefault(_nameless(text), (len(alike), text, []))
+            if not own or measures.module:
+                own.append(row)
+            self._places.append((number, len(own) - 1))
+        for _, text, own in alike.values():
+            keep = RowMetrics(measures, tuple(own))
+            self._jobs.extend(Job(text, draw, keep) for draw in draws)
+        self._draws = len(draws)
+        self._kept: dict[int, Mapping[str, Any]] = {}
+
+    @property
+    def total(self) -> int:
+        """Number of runs."""
+        return len(self._jobs)
+
+    @property
+    def missing(self) -> Mapping[str, int]:
+        """The scenarios of runs that have not finished, each with the number of these."""
+        return Counter(job.scenario for index, job in enumerate(self._jobs) if index not in self._kept)
+
+    def advance(
+        self,
+        *,
+        threads: int | None = None,
+        store: Store | None = None,
+        memory: str | int | None = None,
+        on: str | Workers | None = None,
+        on_progress: Callable[[float], None] | None = None,
+    ) -> Iterator[int]:
+        """Simulate; yields the number of finished runs after each. Close the iterator to stop: what was finished stays.
+
+        ``memory``, ``on`` and ``on_progress`` as in `run_jobs`.
+        """
+        if store:
+            self._name_as_the_study()
+        done = run_jobs(self._jobs, threads=threads, store=store, memory=memory, on=on, on_progress=on_progress)
+        for finished in done:
+            self._kept[finished.index] = finished.result
+            self.cpu_seconds += finished.cpu_seconds
+            yield len(self._kept)
+
+    def _name_as_the_study(self) -> None:
+        """Give each network the name of the first of all rows of the study that have it: a store knows it then, whichever were chosen."""
+        every = [row for table in self.study.tables.values() for row in table.rows]
+        if len(self._rows) == len(every):
+            return
+        first: dict[str, str] = {}
+        for row in every:
+            text = self.study.scenario(row).with_seed(self.seed).canonical
+            first.setdefault(_nameless(text), text)
+        named = {text: first.get(_nameless(text), text) for text in {job.scenario for job in self._jobs}}
+        self._jobs = [replace(job, scenario=named[job.scenario]) for job in self._jobs]
+
+    @property
+    def complete(self) -> bool:
+        """Whether every run has finished."""
+        return len(self._kept) == self.total
+
+    @property
+    def rows(self) -> Rows:
+        """Rows with all their runs, in the order of the tables."""
+        rows = []
+        for (scenario, place), row in zip(self._places, self._rows, strict=True):
+            first = scenario * self._draws
+            runs = [self._kept[i]["metrics"][place] for i in range(first, first + self._draws) if i in self._kept]
+            if len(runs) == self._draws:
+                rows.append(self._judge(row, runs))
+        return Rows(rows)
+
+    def _judge(self, row: Row, runs: Sequence[Mapping[str, Any]]) -> Row:
+        """``row`` with what was simulated, from the metrics of its runs."""
+        simulated: dict[str, Any] = {}
+        ranges, counts, samples = {}, set(), {}
+        for metric in self.study.measures.names:
+            samples[metric] = tuple(run[metric] for run in runs)
+            values = [run[metric] for run in runs if run[metric] is not None]
+            if values and all(isinstance(value, int) for value in values):
+                counts.add(metric)
+            simulated[metric] = self._centre(values)
+            ends = interval(values, runs=len(runs))
+            if self.replications is not None and ends:
+                ranges[metric] = ends
+        for metric in self.study.measures.vc_names:
+            of_vcs = zip(*(run[metric] for run in runs), strict=True)
+            simulated[metric] = [self._centre([value for value in values if value is not None]) for values in of_vcs]
+        row = replace(row, simulated=simulated, ranges=ranges, samples=samples)
+        return replace(row, counts=frozenset(counts), runs=len(runs))
+
+    def _centre(self, values: Sequence[float]) -> float | int | None:
+        """The study's centre; whole of whole numbers where it is one."""
+        centre = {"mean": mean, "median": median}[self.study.centre]
+        return whole_count(centre(values), is_count=all(isinstance(value, int) for value in values))
+
+    @property
+    def claims(self) -> list[dict[str, Any]]:
+        """Every claim whose tables were run whole, judged."""
+        rows = self.rows
+        whole = {name for name, table in self.study.tables.items() if len(rows.where(table=name)) == len(table.rows)}
+        judged = []
+        for item in self.study.claims:
+            if whole.issuperset(item.tables):
+                verdict = item.judge(rows)
+                judged.append({"text": item.text, "holds": verdict.holds, "evidence": verdict.evidence})
+        return judged
+
+    def summary(self) -> dict[str, dict[str, Any]]:
+        """Agreement with the published values by metric, over all rows and per table and group; see `cellyard.study.agreement`."""
+        return summary(self.study, self.rows)
+
+    def to_dict(self, *, wall_seconds: float) -> dict[str, Any]:
+        """The JSON document; everything but ``timing`` is the same whenever and wherever it is made."""
+        from cellyard import _engine
+
+        rows = self.rows
+        told = answer(self.study, rows, self.replications)
+        return {
+            "study": self.study.name,
+            "engine_version": _engine.version(),
+            "seed": self.seed,
+            "replications": self.replications,
+            "centre": None if self.replications is None else self.study.centre,
+            "complete": self.complete,
+            "rows": [row.to_dict() for row in rows],
+            "answer": [one.text for one in told],
+            "evidence": [{"sentence": k, **one.to_dict()} for k, of in enumerate(told, 1) for one in of.evidence],
+            "summary": self.summary(),
+            "claims": self.claims,
+            "cells": sum(run["cells"] for run in self._kept.values()),
+            "bottleneck_cells": sum(run["bottleneck_cells"] for run in self._kept.values()),
+            "timing": {"cpu_seconds": self.cpu_seconds, "wall_seconds": wall_seconds},
+        }

@@ -1,0 +1,1 @@
+"""What everything stands on: errors, files, limits, locks, progress, signals, the terminal and values."""

@@ -1,0 +1,253 @@
+"""Files that are whole or absent, and sets of files that change together.
+
+A file is written beside its place under a name of its own, brought to the disk, and renamed. A set is prepared so, file by file; a
+list of its files is the step by which it counts. Whoever finds the list goes on renaming, so that after a crash at any moment the set is
+the one before or the new one.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import os
+import stat
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager, suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from cellyard.system.errors import UsageError
+
+#: Beginning of the name of a file that is being written.
+NEW = ".cellyard-new-"
+#: Beginning of the name of a file that tries whether a folder can be written.
+TRIAL = ".cellyard-trial-"
+#: The list of a set whose files are being put into their places.
+LIST = ".cellyard-set"
+#: Checksums of the files of a set, as ``sha256sum --check`` reads them.
+SUMS = "SHA256SUMS"
+#: No file system has longer names, in bytes.
+LONGEST_NAME = 255
+
+
+def write_whole(path: Path, content: str | bytes, *, follow: bool = True) -> None:
+    """Write a file in one step: whoever looks sees the old one or the whole new one. Raises `OSError`.
+
+    A link stays one, and what it leads to is written; unless ``follow``, the file takes the place of the link.
+    """
+    target = Path(os.path.realpath(path)) if follow else path
+    new = target.with_name(f"{NEW}{os.getpid()}-{target.name}")
+    try:
+        _write(new, [content])
+        with suppress(OSError):
+            new.chmod(stat.S_IMODE(target.stat().st_mode))
+        new.replace(target)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from None
+    finally:
+        with suppress(OSError):
+            new.unlink(missing_ok=True)
+    _sync_folder(target.parent)
+
+
+def sealed(document: Mapping[str, Any]) -> str:
+    """JSON that carries a checksum of itself, which `unsealed` checks."""
+    return json.dumps({**document, "sha256": _seal(document)}, indent=2) + "\n"
+
+
+def unsealed(text: str) -> dict[str, Any]:
+    """What was `sealed`; raises `ValueError` when it is not as it was written."""
+    document = json.loads(text)
+    if not isinstance(document, dict) or document.pop("sha256", None) != _seal(document):
+        raise ValueError("its checksum does not match")
+    return document
+
+
+def _seal(document: Mapping[str, Any]) -> str:
+    return digest(json.dumps(document, indent=2))
+
+
+def digest(content: str | bytes) -> str:
+    """SHA-256 of a content, in hexadecimal."""
+    return hashlib.sha256(content.encode() if isinstance(content, str) else content).hexdigest()
+
+
+class FileSet(AbstractContextManager["FileSet"]):
+    """Files of ``folder`` that replace those of the set before, all or none, when the ``with`` block ends without an exception.
+
+    Files of the set before that are not in the new one are removed, as long as they are as they were written. `SUMS` has the checksum of
+    each. Links in the folder are replaced and never followed. Raises `OSError`.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._sums: dict[str, str] = {}
+
+    def add(self, name: str, content: str | bytes | Iterable[str]) -> None:
+        """Write ``name``, whole or bit by bit; it takes its place with the others."""
+        pieces = [content] if isinstance(content, (str, bytes)) else content
+        self._sums[name] = _named(self._folder / name, _write, self._folder / f"{NEW}{name}", pieces)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is not None:
+            _discard(self._folder)
+            return
+        try:
+            gone = {name: seal for name, seal in sorted(sums(self._folder).items()) if name not in self._sums}
+            self.add(SUMS, "".join(f"{seal}  {name}\n" for name, seal in sorted(self._sums.items())))
+            self.add(LIST, sealed({"files": self._sums, "gone": gone}))
+            _sync_folder(self._folder)
+            (self._folder / f"{NEW}{LIST}").replace(self._folder / LIST)
+        except BaseException:
+            _discard(self._folder)
+            raise
+        _sync_folder(self._folder)
+        try:
+            _settle(self._folder)
+        except KeyboardInterrupt:  # it counts already
+            _settle(self._folder)
+            raise
+
+
+def sums(folder: Path) -> dict[str, str]:
+    """The files of the set in ``folder`` with their checksums; none where no set is."""
+    try:
+        lines = (folder / SUMS).read_text(encoding="utf-8").splitlines()
+    except (OSError, ValueError):
+        return {}
+    pairs = [line.partition("  ") for line in lines]
+    return {name: seal for seal, _, name in pairs if _is_plain(name)}
+
+
+def _is_plain(name: object) -> bool:
+    """Whether a name is that of a result file in the folder itself; a list from somebody else may hold any."""
+    if not isinstance(name, str) or not name.isprintable() or len(name.encode()) > LONGEST_NAME:
+        return False
+    return name != "" and Path(name).name == name and not name.startswith(".")
+
+
+def _remove_as_written(path: Path, seal: object) -> None:
+    """Remove a file whose checksum is this one; any other, and a link, belongs to somebody else and stays."""
+    with suppress(OSError):
+        if stat.S_ISREG(path.lstat().st_mode):
+            with path.open("rb") as file:
+                found = hashlib.file_digest(file, "sha256").hexdigest()
+            if found == seal:
+                path.unlink()
+
+
+def settle(folder: Path, *, overwrite: bool = False) -> None:
+    """Put the files of a set into their places whose writing was cut short, and clear away what does not count.
+
+    Raises `UsageError` when the list of the set is damaged; with ``overwrite`` that set is given up.
+    """
+    try:
+        _settle(folder)
+    except ValueError:
+        if not overwrite:
+            raise UsageError(
+                f"{folder / LIST}: damaged, and so it is not known which files belong together; choose another folder, "
+                "or say --overwrite to replace them"
+            ) from None
+        (folder / LIST).unlink()
+    _discard(folder)
+
+
+def _settle(folder: Path) -> None:
+    try:
+        text = (folder / LIST).read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return
+    found = unsealed(text)
+    files, gone = found.get("files"), found.get("gone")
+    if not isinstance(files, dict) or not isinstance(gone, dict) or not all(map(_is_plain, [*files, *gone])):
+        raise ValueError("it names what is no file of the folder")
+    for name in files:
+        with suppress(FileNotFoundError):  # it is in its place
+            _named(folder / name, os.replace, folder / f"{NEW}{name}", folder / name)
+    for name, seal in gone.items():
+        _remove_as_written(folder / name, seal)
+    _sync_folder(folder)
+    (folder / LIST).unlink()
+    _sync_folder(folder)
+
+
+def _discard(folder: Path) -> None:
+    """Remove what was being written, and trials that were left behind."""
+    with suppress(OSError):
+        for file in folder.iterdir():
+            if file.name.startswith((NEW, TRIAL)):
+                with suppress(OSError):
+                    file.unlink()
+
+
+def _write(path: Path, pieces: Iterable[str | bytes]) -> str:
+    """Write a file and bring it to the disk; its SHA-256."""
+    seal = hashlib.sha256()
+    path.unlink(missing_ok=True)
+    with path.open("xb") as file:  # which a link that somebody put there does not pass
+        for piece in pieces:
+            raw = piece.encode() if isinstance(piece, str) else piece
+            file.write(raw)
+            seal.update(raw)
+        file.flush()
+        to_disk(file.fileno())
+    return seal.hexdigest()
+
+
+def _named(path: Path, call: Callable[..., Any], *arguments: Any) -> Any:
+    """What ``call`` returns; an error of it names ``path``, and not the file that is written in its place."""
+    try:
+        return call(*arguments)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from None
+
+
+def to_disk(handle: int) -> None:
+    """Bring what was written to the disk, where the file system knows how to."""
+    try:
+        os.fsync(handle)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):
+            raise
+
+
+def _sync_folder(folder: Path) -> None:
+    """Bring the names in a folder to the disk, which not every system can."""
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def missing(path: Path) -> list[Path]:
+    """The folders on the way to ``path`` that are not there, itself first."""
+    return [folder for folder in (path, *path.parents) if not folder.exists()]
+
+
+def remove_empty(folders: Iterable[Path]) -> None:
+    """Remove folders, but those that somebody else uses by now."""
+    for folder in folders:
+        with suppress(OSError):
+            folder.rmdir()
+
+
+def writable_folder(path: Path) -> Path:
+    """``path`` as a folder that can be written, made if need be; raises `UsageError` and leaves nothing behind."""
+    made = missing(path)
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        trial = path / f"{TRIAL}{os.getpid()}"
+        trial.unlink(missing_ok=True)
+        trial.touch(exist_ok=False)
+        trial.unlink(missing_ok=True)
+    except OSError as error:
+        remove_empty(made)
+        raise UsageError(f"{path}: cannot write there: {error.strerror or error}") from None
+    return path

@@ -1,0 +1,101 @@
+"""Bounds of what can be asked for, common to the command line and Python."""
+
+from __future__ import annotations
+
+import operator
+import os
+import re
+from contextlib import suppress
+from pathlib import Path
+from typing import SupportsIndex, SupportsInt
+
+from cellyard.system.errors import UsageError
+from cellyard.system.values import own, shown
+
+#: Replications of one scenario or row.
+MOST_REPLICATIONS = 100_000
+#: Threads.
+MOST_JOBS = 1024
+#: Workers of a cluster on one machine.
+MOST_WORKERS = 1024
+#: Runs of one grid or study, refused before memory is taken.
+MOST_RUNS = 1_000_000
+#: Seeds are below.
+MOST_SEED = 2**63 - 1
+
+
+#: Share of the machine's memory that runs under way may need together unless another limit is given.
+MEMORY_SHARE = 0.5
+#: Where Linux tells a limit of a group of processes.
+_CGROUP_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
+_SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kMGT]i?)?B\s*")
+_LARGEST_SIZE = 2**63
+
+
+def memory_bytes(value: str | int | None) -> int | None:
+    """Bytes of a size as ``"4 GB"`` or a number; of ``None``, half of the machine's memory, or ``None`` where that is unknown.
+
+    Raises `UsageError` for anything else.
+
+    >>> memory_bytes("4GB"), memory_bytes("1.5 GiB"), memory_bytes(1000)
+    (4000000000, 1610612736, 1000)
+    >>> memory_bytes("4")
+    Traceback (most recent call last):
+    cellyard.system.errors.UsageError: memory = '4': must be a size as 4GB or 500 MiB, at least 1 byte
+    """
+    if value is None:
+        machine = _machine_bytes()
+        return machine and int(machine * MEMORY_SHARE)
+    size = None
+    if isinstance(value, str):
+        if found := _SIZE.fullmatch(value):
+            number, unit = found.groups()
+            scale = 1024 if unit and unit.endswith("i") else 1000
+            size = int(float(number) * scale ** (" kMGT".index(unit[0]) if unit else 0))
+    else:
+        size = whole("memory", value, most=_LARGEST_SIZE - 1)
+    if size is None or not 0 < size < _LARGEST_SIZE:
+        raise UsageError(f"memory = {shown(value)}: must be a size as 4GB or 500 MiB, at least 1 byte")
+    return size
+
+
+def _machine_bytes() -> int | None:
+    """Memory of the machine, or of the group of processes that this one is limited to."""
+    try:
+        found = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
+    except (AttributeError, OSError, ValueError):  # not on Windows
+        return None
+    for path in _CGROUP_LIMITS:
+        with suppress(OSError, ValueError):  # no such file, or the word `max`
+            found.append(int(Path(path).read_text(encoding="ascii")))
+    return min(found)
+
+
+def whole(name: str, value: object, *, least: int = 1, most: int) -> int | None:
+    """``value`` as an ``int``, ``None`` as it is; raises `UsageError` unless it is a whole number within the bounds.
+
+    >>> whole("jobs", 4.0, most=MOST_JOBS)
+    4
+    >>> whole("jobs", 0, most=MOST_JOBS)
+    Traceback (most recent call last):
+    cellyard.system.errors.UsageError: jobs = 0: must be a whole number from 1 to 1024
+    """
+    if value is None:
+        return None
+    value = own(value)
+    found = None if isinstance(value, bool) else _whole(value)
+    if found is None or not least <= found <= most:
+        raise UsageError(f"{name} = {shown(value)}: must be a whole number from {least} to {most}")
+    return found
+
+
+def _whole(value: object) -> int | None:
+    if isinstance(value, SupportsIndex):
+        return operator.index(value)
+    if not isinstance(value, SupportsInt):
+        return None
+    try:
+        found = int(value)
+    except (ValueError, OverflowError):  # not finite
+        return None
+    return found if found == value else None

@@ -1,0 +1,140 @@
+"""How far long work is: a bar on a terminal, plain lines elsewhere, always on standard error; and a bar in a notebook."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import time
+from contextlib import AbstractContextManager
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bar, TaskID
+
+#: Between two plain lines.
+LINE_SECONDS = 5.0
+#: A notebook shows nothing of what takes less, and is told no more often than that.
+SHOWN_SECONDS = 0.5
+
+
+class Progress(AbstractContextManager["Progress"]):
+    """Shows how many of ``total`` runs are done, how fast that goes and how long the rest will take; bar and pace count parts of runs.
+
+    Of a single run it shows how much of ``simulated_seconds`` has passed, of ``points`` how many have all their runs.
+    """
+
+    def __init__(
+        self, what: str, total: int, *, points: int | None = None, simulated_seconds: float | None = None
+    ) -> None:
+        self._what = what
+        self._total = total
+        self._points = points
+        self._simulated_seconds = simulated_seconds if total == 1 else None
+        self._started = self._told = time.monotonic()
+        self._first: float | None = None
+        self._bar: Bar | None = None
+        self._task: TaskID | None = None
+
+    def __enter__(self) -> Progress:
+        if sys.stderr and sys.stderr.isatty():
+            from rich.console import Console
+            from rich.progress import BarColumn, Progress as Bar, TextColumn
+
+            from cellyard.system.terminal import printable, with_controls
+
+            columns = (
+                TextColumn("{task.description}", markup=False),
+                BarColumn(),
+                TextColumn("{task.fields[far]}", markup=False),
+            )
+            self._bar = Bar(*columns, console=Console(file=with_controls()), transient=True)
+            self._task = self._bar.add_task(printable(self._what), total=self._total, far=self._far(0.0, None))
+            self._bar.start()
+        return self
+
+    def update(self, done: float, points: int | None = None) -> None:
+        """So many runs have finished, with the share of each that is under way, and so many points have all their runs."""
+        self._first = done if self._first is None else self._first
+        if self._bar and self._task is not None:
+            self._bar.update(self._task, completed=done, far=self._far(done, points) + self._pace(done))
+        elif time.monotonic() - self._told >= LINE_SECONDS:
+            self._told = time.monotonic()
+            print(f"{self._what}: {self._far(done, points)}, {self.seconds:.0f} s{self._pace(done)}", file=sys.stderr)
+
+    def _far(self, done: float, points: int | None) -> str:
+        """How far it is, in words."""
+        if self._simulated_seconds is not None:
+            far = f"{done * self._simulated_seconds:.3g} of {self._simulated_seconds:g} s simulated"
+        else:
+            far = f"{int(done + 1e-6)} of {self._total} runs"
+            if points is not None and self._points:
+                far = f"{points} of {self._points} points, {far}"
+        return far
+
+    def _pace(self, done: float) -> str:
+        """How fast it goes, and how long the rest will take if it goes on so: runs found in a folder took no time."""
+        if self._first is None or done <= self._first:
+            return ""
+        rate = (done - self._first) / max(self.seconds, 1e-9)
+        pace = f", {rate:.3g} runs/s" if self._total > 1 else ""
+        return f"{pace}, some {max(self._total - done, 0) / rate:.0f} s left"
+
+    @property
+    def seconds(self) -> float:
+        """Wall time since the start."""
+        return time.monotonic() - self._started
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._bar:
+            self._bar.stop()
+
+
+class InNotebook(Progress):
+    """The same below the cell of a notebook that does the work, by IPython's own display; nothing anywhere else.
+
+    Calls from Python are silent outside of notebooks.
+    """
+
+    def __enter__(self) -> InNotebook:
+        self._display = display()
+        self._handle: Any = None
+        return self
+
+    def update(self, done: float, points: int | None = None) -> None:
+        """See `Progress.update`."""
+        self._first = done if self._first is None else self._first
+        if self._display and time.monotonic() - self._told >= SHOWN_SECONDS:
+            self._told = time.monotonic()
+            self._show(done, f"{self._what}: {self._far(done, points)}{self._pace(done)}")
+
+    def _show(self, done: float, text: str) -> None:
+        from html import escape
+
+        bar = f"<progress max='{self._total}' value='{done:.2f}'></progress>"
+        shown = {"text/plain": text, "text/html": f"{bar} {escape(text)}"}
+        if self._handle is None:
+            self._handle = self._display(shown, raw=True, display_id=True)
+        else:
+            self._handle.update(shown, raw=True)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._handle is not None:
+            from html import escape
+
+            how = "ended" if kind else "done"
+            text = f"{self._what}: {how} after {self.seconds:.1f} s"
+            self._handle.update({"text/plain": text, "text/html": escape(text)}, raw=True)
+
+
+def display() -> Any:
+    """IPython's function that shows things below a cell; ``None`` where no notebook is."""
+    ipython = sys.modules.get("IPython")  # which a notebook has imported
+    shell = ipython.get_ipython() if ipython else None
+    if not hasattr(shell, "kernel"):
+        return None
+    return importlib.import_module("IPython.display").display

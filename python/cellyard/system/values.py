@@ -1,0 +1,157 @@
+"""Values given in Python as the plain data of a scenario: numbers of numpy as Python's own, components as tables."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import operator
+from collections.abc import Iterable, Mapping
+from typing import Any, SupportsFloat, SupportsIndex
+
+from cellyard.system.errors import UsageError
+
+#: Tables and lists within each other; a scenario has 5.
+DEEPEST = 20
+#: Digits of an integer; the largest of a scenario have 19.
+MOST_DIGITS = 30
+
+
+def own(value: Any) -> Any:
+    """A number, a text or a list of numpy (or of pandas) as Python's own, which compares and hashes; anything else as it is.
+
+    >>> import numpy as np
+    >>> own(np.float64(0.5)), own(np.array([1, 2])), own("fba")
+    (0.5, (1, 2), 'fba')
+    """
+    if isinstance(value, type) or not hasattr(value, "tolist"):
+        return value
+    made = value.tolist()
+    return _frozen(made) if isinstance(made, list) else made
+
+
+def _frozen(items: list[Any]) -> tuple[Any, ...]:
+    return tuple(_frozen(item) if isinstance(item, list) else item for item in items)
+
+
+def plain(value: object, path: str, depth: int = 0) -> Any:
+    """The plain data of a value: components as the tables of a scenario file, without what is left at its default.
+
+    Raises `UsageError`, which names ``path``, for what no scenario can have.
+    """
+    value = own(value)
+    if depth > DEEPEST:
+        raise UsageError(f"{path[:40]}...: more than {DEEPEST} tables and lists within each other")
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        return unicode(path, value)
+    if isinstance(value, type):
+        hint = f"; did you mean {value.__name__}(...)?" if dataclasses.is_dataclass(value) else ""
+        raise UsageError(f"{path} = {value.__name__}: is a class{hint}")
+    if dataclasses.is_dataclass(value) and hasattr(value, "TAG"):
+        return _table(value, path, depth)
+    if isinstance(value, Mapping):
+        table = {unicode(path, key): plain(item, f"{path}.{key}", depth + 1) for key, item in value.items()}
+        return {key: item for key, item in table.items() if item is not None}
+    if isinstance(value, (list, tuple, range)):
+        return [
+            number(f"{path}[{i}]", item) if item is None else plain(item, f"{path}[{i}]", depth + 1)
+            for i, item in enumerate(value)
+        ]
+    return number(path, value)
+
+
+def _table(component: Any, path: str, depth: int) -> dict[str, Any]:
+    table: dict[str, Any] = dict(component.TAG)
+    for field in dataclasses.fields(component):
+        name = field.name.rstrip("_")
+        made = plain(getattr(component, field.name), f"{path}.{name}", depth + 1)
+        if made is not None and made != plain(_default(field), ""):
+            table[name] = made
+    return table
+
+
+def _default(field: dataclasses.Field[Any]) -> Any:
+    return None if field.default is dataclasses.MISSING else field.default
+
+
+def number(path: str, value: object) -> int | float:
+    """A number of any type (numpy, fractions, decimal) as one that JSON has."""
+    if isinstance(value, SupportsIndex):
+        made = operator.index(value)
+        if abs(made) >= 10**MOST_DIGITS:
+            raise UsageError(f"{path}: has more than {MOST_DIGITS} digits")
+        return made
+    if isinstance(value, SupportsFloat):
+        real = float(value)
+        if not math.isfinite(real):
+            raise UsageError(f"{path} = {real}: is no finite number")
+        return real
+    raise UsageError(
+        f"{path} = {shown(value)}: must be a text, a number, a truth value, a component, a list or a tuple, "
+        f"not of type {type(value).__name__}"
+    )
+
+
+def shown(value: object) -> str:
+    """A value on one line of an error, cut to some 60 characters."""
+    try:
+        text = ascii(value)
+    except Exception:  # a repr of somebody else's that fails must not hide what is wrong
+        text = f"<{type(value).__name__}>"
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def unicode(name: str, value: object) -> str:
+    """``value``, a text that can be written; raises `UsageError` for anything else."""
+    if not isinstance(value, str):
+        raise UsageError(f"{name} = {shown(value)}: must be a text")
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise UsageError(f"{name} = {shown(value)}: has half of a surrogate pair, which is no character") from None
+    return str(value)
+
+
+def overrides(name: str, given: object) -> tuple[tuple[str, str], ...]:
+    """Dotted paths with the TOML, or the bare words, to put there, from a mapping or from pairs.
+
+    >>> overrides("values", {"host.source.count": 3, "switch.west.ubr.drop": "fba", "seed": None})
+    (('host.source.count', '3'), ('switch.west.ubr.drop', 'fba'), ('seed', 'default'))
+    """
+    wrong = f"{name} = {shown(given)}: must be a mapping of paths to values, or pairs of both"
+    items = given.items() if isinstance(given, Mapping) else given
+    if isinstance(items, (str, bytes)) or not isinstance(items, Iterable):
+        raise UsageError(wrong)
+    made = []
+    for item in items:
+        if isinstance(item, str) or not isinstance(item, (tuple, list)) or len(item) != 2:
+            raise UsageError(wrong)
+        path = unicode(f"path in {name}", item[0])
+        made.append((path, _override(path, own(item[1]))))
+    return tuple(made)
+
+
+def _override(path: str, value: object) -> str:
+    if isinstance(value, str):
+        return unicode(path, value)
+    return "default" if value is None else toml(plain(value, path))
+
+
+def toml(value: Any) -> str:
+    """Plain data as a TOML value on one line.
+
+    >>> toml({"policy": "fba", "z": 0.5, "more": [1, True]})
+    '{ policy = "fba", z = 0.5, more = [1, true] }'
+    """
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{_key(key)} = {toml(item)}" for key, item in value.items()) + " }"
+    if isinstance(value, list):
+        return "[" + ", ".join(toml(item) for item in value) + "]"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _key(name: str) -> str:
+    bare = name.isascii() and name.replace("_", "a").replace("-", "a").isalnum()
+    return name if bare else json.dumps(name, ensure_ascii=False)
