@@ -228,8 +228,8 @@ def test_components_are_frozen_and_keyword_only() -> None:
 
 def test_every_public_name_can_be_had() -> None:
     names = dir(cy)
-    assert {"Scenario", "Tcp", "Results", "ScenarioError", "version"} <= set(names)
-    assert all(getattr(cy, name) is not None for name in names)
+    assert {"Scenario", "traffic", "Results", "errors", "version"} <= set(names)
+    assert all(getattr(cy, name) is not None for name in [*names, *cy.components.__all__, "ScenarioError"])
 
 
 thresholds = st.one_of(st.integers(0, 1000).map(lambda n: f"{n} cells"), st.integers(0, 1000).map(lambda n: n / 1000))

@@ -208,7 +208,7 @@ def test_an_interrupt_keeps_what_is_finished_and_the_next_run_goes_on(lan: Path,
 #: with as much time as it takes to write and print on a busy machine.
 INTERRUPTED = """
 import signal, sys
-from cellyard import signals
+from cellyard.system import signals
 from cellyard.experiment import runner
 signals.GRACE_SECONDS = 60.0
 result, seen = runner.RunResult, []
@@ -425,7 +425,7 @@ def imported(code: str) -> str:
 
 def test_libraries_of_experiments_are_imported_when_they_are_needed() -> None:
     assert imported("import cellyard, cellyard.cli.main, cellyard.experiment") == "[]"
-    reading_one = "from cellyard.experiment import ready\nready.experiment('buffer')"
+    reading_one = "from cellyard.experiment import examples\nexamples.experiment('buffer')"
     assert imported(reading_one) == "['cellyard.experiment.experiment']"
 
 

@@ -54,8 +54,8 @@ def test_a_set_replaces_the_one_before_and_its_checksums_are_those_of_sha256sum(
 
 CRASH = """
 import os, sys, pathlib
-from cellyard import files
-from cellyard.batch import Job
+from cellyard.system import files
+from cellyard.runs.batch import Job
 left = int(sys.argv[1])
 
 def counted(call):

@@ -16,7 +16,7 @@ FLOORS = (
 )
 
 #: Modules beside the packages, which give public names to what stands in them.
-FLAT = ["cluster", "errors", "networks", "public", "ready", "reproduce", "__init__", "__main__"]
+FLAT = ["cluster", "errors", "networks", "plot_rows", "public", "ready", "reproduce", "__init__", "__main__"]
 
 
 def imported() -> dict[str, set[str]]:

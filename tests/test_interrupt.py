@@ -87,10 +87,10 @@ def test_interrupt_keeps_finished_runs(lan: Path, tmp_path: Path, arguments: lis
         assert 0 <= stored(store) - len(document["runs"]) <= AT_ONCE
 
 
-@pytest.mark.parametrize("place", ["store.Store.add_all", "store.Store.__exit__", "progress.Progress.__exit__"])
+@pytest.mark.parametrize("place", ["store.Store.add_all", "store.Store.__exit__", "system.progress.Progress.__exit__"])
 def test_an_interrupt_after_the_last_run_keeps_and_writes_all(lan: Path, tmp_path: Path, place: str) -> None:
     """The signal comes when what ends the second of two runs, or is done after it, has been done."""
-    module, kind, name = place.split(".")
+    module, kind, name = place.rsplit(".", 2)
     code = (
         "import os, signal\n"
         f"from cellyard.{module} import {kind}\n"
@@ -268,7 +268,8 @@ def test_an_interrupt_in_code_made_from_a_text_keeps_the_status(tmp_path: Path, 
     """As where a dataclass is being made: ``python -m`` would kill itself at the end, though the interrupt was handled."""
     (tmp_path / "interrupted.py").write_text(f"""
 import sys
-from cellyard import __main__, cli
+from cellyard import __main__
+from cellyard.cli import main
 
 def command():
     try:
@@ -276,7 +277,7 @@ def command():
     except KeyboardInterrupt:
         sys.exit({status})
 
-cli.main = command
+main.main = command
 __main__.main()
 """)
     assert subprocess.run([sys.executable, "-m", "interrupted"], cwd=tmp_path, check=False).returncode == status

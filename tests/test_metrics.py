@@ -10,13 +10,13 @@ from typing import Any
 
 import cellyard as cy
 import pytest
-from cellyard import studies as package, study as study_module
+from cellyard import studies as package
 from cellyard.commands.run_text import OF_CELLS, OF_FRAMES
 from cellyard.commands.study_files import records, vc_records
 from cellyard.results import Totals
 from cellyard.results.path import metric_path
 from cellyard.store import Store
-from cellyard.study import Row, Rows, Study, load
+from cellyard.study import Row, Rows, Study, load, study as study_module
 from cellyard.study.agreement import inside_range
 from cellyard.study.reproduce import Reproduction
 from conftest import ROOT

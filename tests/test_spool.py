@@ -116,8 +116,8 @@ MEASURED = """
 import resource, sys
 import cellyard as cy
 from pathlib import Path
-from cellyard.batch import Job, run_jobs
-from cellyard.spool import Spool
+from cellyard.runs.batch import Job, run_jobs
+from cellyard.runs.spool import Spool
 
 def peak():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 /// Bytes of a traced drop: `time_s` and `threshold_cells` as 64-bit floats (not a number: none); `waiting_cells`, `waiting_of_vc_cells` and
 /// `active_vcs` as 64-bit integers (-1: none); `frame` and `cell`, and the numbers of the words `port`, `vc`, `direction` and `reason`, as
-/// 32-bit integers without sign. All are in the byte order of the machine. `python/cellyard/drops.py` reads them.
+/// 32-bit integers without sign. All are in the byte order of the machine. `python/cellyard/results/drops.py` reads them.
 const DROP_BYTES: usize = 64;
 
 /// Times in seconds and values of a series.

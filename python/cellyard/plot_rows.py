@@ -1,0 +1,25 @@
+"""Figures of rows of studies: the public name of `cellyard.plot.rows`."""
+
+from cellyard.plot.rows import (
+    APART as APART,
+    CLEAR as CLEAR,
+    LONGEST_LABEL as LONGEST_LABEL,
+    QUANTITIES as QUANTITIES,
+    READING as READING,
+    TOGETHER as TOGETHER,
+    against as against,
+    against_diagonal as against_diagonal,
+    by_factor as by_factor,
+    compared as compared,
+    grid as grid,
+    is_printed as is_printed,
+    legend_above as legend_above,
+    legend_of_factors as legend_of_factors,
+    legend_within as legend_within,
+    levels as levels,
+    marks as marks,
+    named as named,
+    quantity as quantity,
+    share_scale as share_scale,
+    style as style,
+)
