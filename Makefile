@@ -76,12 +76,11 @@ docs: build ## regenerate component classes, schema, reference pages and licence
 validate: build ## run every table of every study as an ensemble and compare with the stated tolerances
 	$(BIN)/python -m pytest -m slow tests/validation
 
-# The figures stay with the report, and so does the summary's part of them.
-reports: build ## write every study's report, and its summary beside its tables
+reports: build ## write every study's report, and beside its tables the answer, the claims and one figure
 	for folder in $(dir $(wildcard python/cellyard/studies/*/study.toml)); do \
 		study=$$(sed -n '/^name *=/{s/.*"\(.*\)".*/\1/p;q;}' $${folder}study.toml) && \
 		$(RUN) study report $$study --out results/$$study && \
-		sed '/^## Figures/,/^## Table/{/^## Table/!d;}' results/$$study/README.md >$${folder}README.md || exit 1; \
+		$(BIN)/python scripts/study_readme.py results/$$study || exit 1; \
 	done
 
 # The same engine, built twice and trained between: scripts/pgo.py. `make build` leaves it as it is until a source changes.

@@ -16,8 +16,8 @@ import pytest
 from cellyard.commands import study_report
 from cellyard.commands.study_pages import Picture, page, summary
 from cellyard.show.text import cell, span
-from cellyard.study import Row, Rows, Study, load, select, studies
-from cellyard.study.outliers import FAR, is_outside, outside, told
+from cellyard.study import Row, Rows, Study, Table, load, select, studies
+from cellyard.study.outliers import FAR, is_outside, outside, told, where_errors_come_from
 from cellyard.study.rows import COUNTS
 from cellyard.system.files import FileSet
 
@@ -534,3 +534,16 @@ def test_runs_that_figures_show_draw_from_the_seed_that_is_asked_for(
         "ubr-plus", tables=["2-3"], where=where, out=tmp_path / "r", overwrite=False, replications=1, seed=7, **options
     )
     assert (status, seen) == (0, [7])
+
+
+def test_the_rows_that_make_half_of_an_error_are_named_the_worst_first() -> None:
+    study = Study("s", Path(), {"told": ["efficiency"], "table": []})
+    study.tables["t"] = Table("t", "", ("efficiency",), Rows(), published=True)
+    errors = {1: 0.1, 2: 0.3, 3: 0.2, 4: 0.0}  # 0.6 together
+    rows = Rows(
+        Row("t", {"n": n}, {"efficiency": 0.5}, simulated={"efficiency": 0.5 + error}) for n, error in errors.items()
+    )
+    told = "Half of the error in efficiency comes from 1 of 4 rows: table t (2) 50 %."
+    assert where_errors_come_from(study, rows) == [told]
+    assert where_errors_come_from(study, rows.where(n=(1, 3)))[0].endswith("1 of 2 rows: table t (3) 67 %.")
+    assert not where_errors_come_from(study, rows.where(n=4))

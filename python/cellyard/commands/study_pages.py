@@ -12,7 +12,7 @@ from cellyard.show.text import printed, range_name, span
 from cellyard.statistics.ranges import share_inside
 from cellyard.study import Study, Table
 from cellyard.study.answer import untold
-from cellyard.study.outliers import FAR, is_outside, outside, told
+from cellyard.study.outliers import FAR, is_outside, outside, told, where_errors_come_from
 from cellyard.study.rows import Row, Rows
 
 #: What the table of `Evidence` is.
@@ -99,7 +99,7 @@ def _common(
         "study": study,
         "tables": [_table(study, table, rows) for table in study.tables.values() if rows.where(table=table.name)],
         "undrawn": undrawn,
-        "unmatched": told(study, rows),
+        "unmatched": [*where_errors_come_from(study, rows), *told(study, rows)],
         "untold": untold(study, rows),
     }
 

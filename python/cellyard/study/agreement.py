@@ -52,14 +52,25 @@ def _groups(study: Study, rows: Rows, metric: str) -> list[dict[str, Any]]:
     groups = []
     for key in keys:
         chosen = dict(key)
-        judged = agreement(Rows(row for row in rows if row.matches(chosen)), metric, study.centre)
-        if judged["rows"]:
-            groups.append({**chosen, **judged})
+        found = agreement(Rows(row for row in rows if row.matches(chosen)), metric, study.centre)
+        if found["rows"]:
+            groups.append({**chosen, **found})
     return groups
 
 
 #: How often replications are drawn anew for the margin of an error.
 RESAMPLES = 200
+
+
+def judged(rows: Rows, metric: str) -> list[Row]:
+    """The rows whose simulated value of a metric is judged by a published one."""
+    return [
+        row
+        for row in rows
+        if row.published.get(metric) is not None
+        and metric not in row.doubtful
+        and row.simulated.get(metric) is not None
+    ]
 
 
 def agreement(rows: Rows, metric: str, centre: str = "median") -> dict[str, Any]:
@@ -69,21 +80,15 @@ def agreement(rows: Rows, metric: str, centre: str = "median") -> dict[str, Any]
     three rows or constant values), how many published values lie inside the ensemble's range, and how many would if each were one
     more draw of its row (`cellyard.statistics.ranges.share_inside`); the last two are ``None`` without replications.
     """
-    judged = [
-        row
-        for row in rows
-        if row.published.get(metric) is not None
-        and metric not in row.doubtful
-        and row.simulated.get(metric) is not None
-    ]
-    simulated = [float(row.simulated[metric]) for row in judged]
-    published = [float(row.published[metric] or 0) for row in judged]
+    chosen = judged(rows, metric)
+    simulated = [float(row.simulated[metric]) for row in chosen]
+    published = [float(row.published[metric] or 0) for row in chosen]
     errors = [abs(s - p) for s, p in zip(simulated, published, strict=True)]
-    ranged = [row for row in judged if metric in row.ranges]
+    ranged = [row for row in chosen if metric in row.ranges]
     return {
-        "rows": len(judged),
+        "rows": len(chosen),
         "mean_abs_error": sum(errors) / len(errors) if errors else None,
-        "error_margin": error_margin(judged, metric, centre),
+        "error_margin": error_margin(chosen, metric, centre),
         "rank_correlation": rank_correlation(simulated, published),
         "inside_range": sum(inside_range(row, metric) for row in ranged) if ranged else None,
         "expected_inside": round(sum(share_inside(row.runs) for row in ranged), 6) if ranged else None,

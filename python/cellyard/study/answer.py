@@ -173,13 +173,13 @@ def changes(gain: Difference) -> str:
     >>> [changes(Difference(*ends)) for ends in ((0.25, 0.2, 0.3), (-0.25, -0.3, -0.2), (0.001, 0.0, 0.002))]
     ['rises by 0.25 [0.20, 0.30]', 'falls by 0.25 [0.20, 0.30]', 'stays as it is']
     >>> changes(Difference(0.2, -0.1, 0.5)), changes(Difference(0.2))
-    ('is not separated (+0.20 [-0.10, +0.50])', 'changes by +0.20 (not known)')
+    ('shows no clear change (+0.20 [-0.10, +0.50], not separated)', 'changes by +0.20 (not known)')
     """
     if gain.low is None or gain.high is None:
         return f"changes by {gain.mean:+.2f} (not known)"
     if max(abs(gain.low), abs(gain.high)) < 0.005:
         return "stays as it is"
     if not gain.sign:
-        return f"is not separated ({gain})"
+        return f"shows no clear change ({gain}, not separated)"
     low, high = sorted((abs(gain.low), abs(gain.high)))
     return f"{'rises' if gain.sign > 0 else 'falls'} by {abs(gain.mean):.2f} [{low:.2f}, {high:.2f}]"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from cellyard.study.agreement import agreement, inside_range
+from cellyard.study.agreement import agreement, inside_range, judged, told_metrics
 from cellyard.study.rows import Row, Rows
 from cellyard.study.study import Study
 
@@ -32,6 +32,34 @@ def outside(rows: Rows) -> tuple[list[tuple[Row, str]], int]:
 
     far = sorted((item for item in found if distance(item) > FAR), key=distance, reverse=True)
     return far, len(found) - len(far)
+
+
+#: At most so many rows are named of those that make half of an error.
+MOST_ROWS = 3
+
+
+def where_errors_come_from(study: Study, rows: Rows) -> list[str]:
+    """A sentence for each metric that sums the study up: the fewest rows that make half of its mean absolute error."""
+    sentences = []
+    for metric in told_metrics(study):
+        chosen = judged(Rows(row for row in rows if not study.tables[row.table].beside), metric)
+        errors = [(abs(float(row.simulated[metric]) - float(row.published[metric] or 0)), row) for row in chosen]
+        whole = sum(error for error, _ in errors)
+        if len(errors) < 2 or not whole:
+            continue
+        named, part = [], 0.0
+        for error, row in sorted(errors, key=lambda item: -item[0]):
+            named.append(
+                f"table {row.table} ({', '.join(map(str, row.parameters.values()))}) {100 * error / whole:.0f} %"
+            )
+            part += error
+            if part >= whole / 2:
+                break
+        first = "; those with the most" if len(named) > MOST_ROWS else ""
+        sentences.append(
+            f"Half of the error in {metric} comes from {len(named)} of {len(errors)} rows{first}: {'; '.join(named[:MOST_ROWS])}."
+        )
+    return sentences
 
 
 def told(study: Study, rows: Rows) -> list[str]:
