@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import threading
 from functools import partial
+from pathlib import Path
 from types import SimpleNamespace
 
 import cellyard as cy
@@ -12,6 +14,7 @@ import pytest
 from cellyard import _engine
 from cellyard.cli import command as cli_command, main as cli
 from cellyard.runs.batch import KERNELS, Job, run_jobs
+from cellyard.store import Store
 from cellyard.system import progress
 from conftest import LAN
 
@@ -132,3 +135,22 @@ def test_progress_away_from_a_terminal_is_a_line_now_and_then(
         now[0] += progress.LINE_SECONDS
         shown.update(0.4)
     assert capsys.readouterr().err == f"lan: 8 of 20 s simulated, {took:.0f} s, some {2 * took:.0f} s left\n"
+
+
+def test_a_run_ends_once_it_is_cancelled_and_what_had_finished_is_kept(tmp_path: Path) -> None:
+    cancel = threading.Event()
+    short, endless = cy.ready.scenario("lan-5"), cy.ready.scenario("lan-5", overrides={"duration": "100000 s"})
+    jobs = [Job(short.with_values({"duration": "10 ms"}).canonical), Job(endless.canonical)]
+    with Store(tmp_path / "runs.sqlite") as store:
+        under_way = run_jobs(jobs, threads=1, store=store, cancel=cancel)
+        assert next(under_way).index == 0
+        cancel.set()
+        with pytest.raises(cy.errors.CancelledError, match=r"^cancelled$"):
+            next(under_way)
+        assert store.kept == 1
+    with pytest.raises(cy.errors.CancelledError):
+        endless.run(cancel=cancel)
+    with pytest.raises(
+        cy.UsageError, match=r"^cancel = True: must be a threading.Event, or have is_set\(\) as it does$"
+    ):
+        endless.run(cancel=True)  # type: ignore[arg-type]

@@ -2,6 +2,7 @@
 
 from cellyard.system.errors import (
     MOST_NAMES as MOST_NAMES,
+    CancelledError as CancelledError,
     CellyardError as CellyardError,
     ExperimentError as ExperimentError,
     OtherVersionError as OtherVersionError,

@@ -47,8 +47,8 @@ _SHOWN = (
     "__version__ open_store version"
 )
 _ERRORS = (
-    "CellyardError ExperimentError OtherVersionError Problem RunError ScenarioError SeveralRunsError UnknownNameError "
-    "UsageError"
+    "CancelledError CellyardError ExperimentError OtherVersionError Problem RunError ScenarioError SeveralRunsError "
+    "UnknownNameError UsageError"
 )
 _GROUPS = "drop feedback police probe processing sched traffic"
 

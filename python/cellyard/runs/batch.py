@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from cellyard.results.document import Document
 from cellyard.runs.identity import Identity
-from cellyard.runs.job import Added, Job as Job, Keep as Keep, KnownRuns, News, Ran, label, records
+from cellyard.runs.job import Added, Cancel, Job as Job, Keep as Keep, KnownRuns, News, Ran, label, records
 from cellyard.runs.spool import SpoolError, in_memory
-from cellyard.system.errors import CellyardError, RunError, UsageError, unknown
+from cellyard.system.errors import CancelledError, CellyardError, RunError, UsageError, unknown
 from cellyard.system.limits import MOST_JOBS, memory_bytes, whole
+from cellyard.system.values import shown
 
 if TYPE_CHECKING:
     from cellyard.runs.cluster import Workers
@@ -60,6 +61,7 @@ def run_jobs(
     memory: str | int | None = None,
     on: str | Workers | None = None,
     workers: int | None = None,
+    cancel: Cancel | None = None,
 ) -> Iterator[Finished]:
     """Run ``jobs`` and yield each as it finishes, in any order; closing the iterator cancels the rest.
 
@@ -70,10 +72,11 @@ def run_jobs(
     ``kernel`` forces the kernel of all ports (``auto``, ``arithmetic``, ``slotted``, or ``twin`` for the reference engine); it changes no
     number. ``memory`` is what the runs under way may need together by prediction, as bytes or ``"4 GB"``; half of the machine's by default.
     With ``on`` the runs go to a Dask cluster: that at an address as ``"tcp://HOST:8786"``, or a `cellyard.cluster.Workers`, which several
-    batches may share; with ``workers`` they go to so many processes of this machine. Raises `RunError` when a run fails, and `UsageError`
-    when an argument is out of bounds, the forced kernel cannot serve a port, the probes record too much, a run may need too much memory,
-    more waits somewhere than could leave in the time that a run can tell, or a cluster cannot be used; `SpoolError` when
-    ``spool`` cannot be written.
+    batches may share; with ``workers`` they go to so many processes of this machine. Once ``cancel`` is set, as a
+    `threading.Event` is from another thread, the runs end within a fraction of a second. Raises `CancelledError` then, `RunError`
+    when a run fails, and `UsageError` when an argument is out of bounds, the forced kernel cannot serve a port, the probes record
+    too much, a run may need too much memory, more waits somewhere than could leave in the time that a run can tell, or a cluster
+    cannot be used; `SpoolError` when ``spool`` cannot be written.
     """
     threads = whole("jobs", threads, most=MOST_JOBS)
     limit = memory_bytes(memory)
@@ -81,6 +84,8 @@ def run_jobs(
         raise unknown("kernel", kernel, KERNELS)
     if isinstance(store, (str, PurePath)):
         raise UsageError(f"store = {str(store)!r}: must be an open store, as cellyard.open_store({str(store)!r}) gives")
+    if cancel is not None and not callable(getattr(cancel, "is_set", None)):
+        raise UsageError(f"cancel = {shown(cancel)}: must be a threading.Event, or have is_set() as it does")
     if kernel != "auto" or digest:
         store = None
     #: Of each run that is to be made, the places in the batch where it is wanted.
@@ -130,6 +135,8 @@ def run_jobs(
                     yield Finished(index, result, run.cpu_seconds if index == places[run.place][0] else 0.0)
             if failed:
                 raise failed
+            if cancel is not None and cancel.is_set():
+                raise CancelledError("cancelled")
 
 
 def _results(

@@ -40,6 +40,13 @@ class KnownRuns(Protocol):
         """Keep finished runs, in one go."""
 
 
+class Cancel(Protocol):
+    """What says that runs are no longer wanted, as a `threading.Event` does."""
+
+    def is_set(self) -> bool:
+        """Whether they are not."""
+
+
 class Keep(Protocol):
     """Picks what is stored and yielded of a result."""
 

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from cellyard.components.network import ScenarioFields
     from cellyard.results import Results
     from cellyard.runs.cluster import Workers
-    from cellyard.runs.job import KnownRuns
+    from cellyard.runs.job import Cancel, KnownRuns
 
 #: What is set beside a scenario: values by their dotted paths, or pairs of both.
 Overrides: TypeAlias = Mapping[str, object] | Iterable[tuple[str, object]]
@@ -187,6 +187,7 @@ class Scenario:
         store: KnownRuns | None = None,
         on: str | Workers | None = None,
         workers: int | None = None,
+        cancel: Cancel | None = None,
     ) -> Results:
         """Simulate: once as stated, or ``replications`` times with each replication's own draws, or one ``replication`` of them alone.
 
@@ -195,7 +196,8 @@ class Scenario:
         ``arithmetic``, ``slotted``, or ``twin`` for the reference engine, which records no series). ``memory`` is
         what the runs under way may need together by prediction, as bytes or ``"4 GB"``; half of the machine's by default. Runs that
         ``store`` (`cellyard.open_store`) holds are taken from there, and what finishes is added. A notebook shows progress. With ``on``,
-        the address of its scheduler, the runs go to a Dask cluster, with ``workers`` to so many processes of this machine. Raises
+        the address of its scheduler, the runs go to a Dask cluster, with ``workers`` to so many processes of this machine. Once
+        ``cancel`` is set, as a `threading.Event` is from another thread, the runs end and `cellyard.CancelledError` is raised. Raises
         `cellyard.RunError` when a run fails, and `cellyard.UsageError` when an argument is out of bounds, a run may need more memory
         or records too much, more waits somewhere than could leave in the time that a run can tell, or the forced kernel cannot
         serve a port.
@@ -223,6 +225,7 @@ class Scenario:
                 store=store,
                 on=on,
                 workers=workers,
+                cancel=cancel,
                 on_progress=progress.update,
             )
             results = [RunResult(f.result) for f in sorted(finished, key=lambda f: f.index)]

@@ -38,6 +38,10 @@ class RunError(CellyardError):
     """A run failed; other runs of the same batch are not affected. The command line ends with status 1."""
 
 
+class CancelledError(RunError):
+    """A run was cancelled, as its ``cancel`` was set."""
+
+
 @dataclass(frozen=True, slots=True)
 class Problem:
     """One thing that is wrong with a scenario or an experiment.
