@@ -215,6 +215,8 @@ def test_p99_of_tcps_is_told_only_where_it_is_known() -> None:
     mixed = lan(vcs=vcs, **fields).run()
     assert mixed.totals.p99_cell_transfer_delay_s is None
     assert mixed.classes["ubr"].p99_cell_transfer_delay_s is not None
+    longest = max(of.max_queue_cells for port in mixed.only.ports.values() for of in port.classes)
+    assert mixed.classes["ubr"].max_queue_cells == longest > 0
 
 
 def test_components_are_frozen_and_keyword_only() -> None:

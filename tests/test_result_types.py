@@ -144,5 +144,5 @@ def test_of_every_number_without_unit_it_is_known_whether_it_is_a_share() -> Non
     numbers = {
         name for kind in kinds for name, is_count in kind.numbers().items() if not is_count and not name.endswith(units)
     }
-    shares = {name.removeprefix("measured_") for name in numbers - {"host_load"}}
+    shares = {name.removeprefix("measured_") for name in numbers - {"host_load", "drop_probability"}}
     assert shares == set(meaning.SHARES), "experiment/meaning.py"

@@ -8,7 +8,9 @@ import sqlite3
 import subprocess
 import sys
 import threading
+import zlib
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +18,11 @@ import cellyard as cy
 import numpy as np
 import pytest
 from cellyard import _engine
-from cellyard.results.drops import Drops
+from cellyard.results.drops import RECORD, Drops
 from cellyard.runs.batch import Job, run_jobs
 from cellyard.runs.identity import Identity
 from cellyard.store import Store, schema
-from cellyard.store.content import PIECE_NUMBERS
+from cellyard.store.content import PIECE_NUMBERS, packed, unpacked
 from cellyard.system.files import writable_folder
 from conftest import LAN, Cli, stored
 
@@ -119,6 +121,23 @@ def test_stored_series_and_drops_come_back_as_they_were(tmp_path: Path) -> None:
         assert isinstance(queue.value, np.ndarray) and queue.value.dtype == float
         assert isinstance(other.data["trace"], Drops) and len(other.data["trace"]) > 10
     assert cy.RunResult(ran[0]) != cy.RunResult(loaded[1])
+
+
+def test_traced_drops_without_averages_as_earlier_stores_have_them_can_be_read() -> None:
+    probe = cy.TraceProbe(of="vc1")
+    (result,) = (run.result for run in run_jobs([Job(SHORT.with_values({"probe": [probe]}).canonical)]))
+    whole = packed(result)
+    recorded = json.loads(whole.recorded or "")
+    del recorded["fields"]
+    (piece,) = whole.pieces()
+    now = np.frombuffer(zlib.decompress(piece.content), np.dtype(list(RECORD)).newbyteorder("<"))
+    before = np.empty(len(now), np.dtype(list(RECORD[:11])).newbyteorder("<"))
+    for name in before.dtype.names or ():
+        before[name] = now[name]
+    older = replace(piece, content=zlib.compress(before.tobytes()))
+    assert before.dtype.itemsize == 64
+    trace = unpacked(whole.content, json.dumps(recorded), [older])["trace"]
+    assert len(trace) > 10 and trace == result["trace"]  # EPD has no average
 
 
 def tampered(path: Path, statement: str) -> None:

@@ -182,6 +182,10 @@ pub struct FoundQueue {
     pub active_vcs: u64,
     /// What the policy or the buffer allowed when it decided, cells.
     pub threshold: Option<f64>,
+    /// The average queue of a policy of the RED family when it had seen the cell, cells.
+    pub average: Option<f64>,
+    /// The probability that its curve gives for this average.
+    pub probability: Option<f64>,
 }
 
 /// A cell that was dropped, by indices.

@@ -59,6 +59,10 @@ pub struct Dropped {
     /// What the drop policy (reason `policy`) or the buffer (`full`, `front`) allowed in that state: of X, or of Y_i for policies that
     /// count by VC; none for other reasons. A policy decides at the first cell of a frame; those after it share its fate.
     pub threshold_cells: Option<f64>,
+    /// The average queue of a policy of the RED family after this cell; none for other policies and for the reason `link`.
+    pub average_queue_cells: Option<f64>,
+    /// The probability that the curve of such a policy gives for this average, before factors and spacing.
+    pub drop_probability: Option<f64>,
 }
 
 /// Points of a probe by its index in the scenario, and of which class.
@@ -201,5 +205,7 @@ fn told(entry: &TraceEntry, scenario: &Scenario, topology: &Topology) -> Dropped
         waiting_of_vc_cells: queue.map(|q| q.waiting_of_vc),
         active_vcs: queue.map(|q| q.active_vcs),
         threshold_cells: queue.and_then(|q| q.threshold),
+        average_queue_cells: queue.and_then(|q| q.average),
+        drop_probability: queue.and_then(|q| q.probability),
     }
 }

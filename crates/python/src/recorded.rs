@@ -5,10 +5,11 @@ use numpy::PyArray1;
 use pyo3::prelude::*;
 use std::collections::HashMap;
 
-/// Bytes of a traced drop: `time_s` and `threshold_cells` as 64-bit floats (not a number: none); `waiting_cells`, `waiting_of_vc_cells` and
-/// `active_vcs` as 64-bit integers (-1: none); `frame` and `cell`, and the numbers of the words `port`, `vc`, `direction` and `reason`, as
-/// 32-bit integers without sign. All are in the byte order of the machine. `python/cellyard/results/drops.py` reads them.
-const DROP_BYTES: usize = 64;
+/// Bytes of a traced drop: `time_s` and `threshold_cells` as 64-bit floats (not a number: none); `waiting_cells`,
+/// `waiting_of_vc_cells` and `active_vcs` as 64-bit integers (-1: none); `frame` and `cell`, and the numbers of the words
+/// `port`, `vc`, `direction` and `reason`, as 32-bit integers without sign; `average_queue_cells` and `drop_probability` as
+/// the other floats. All are in the byte order of the machine. `python/cellyard/results/drops.py` reads them.
+const DROP_BYTES: usize = 80;
 
 /// Times in seconds and values of a series.
 pub type Points<Column> = (Column, Column);
@@ -83,6 +84,9 @@ impl Words {
         let words = words.map(|word| self.number(word));
         for number in [drop.frame, drop.cell].into_iter().chain(words) {
             out.extend(number.to_ne_bytes());
+        }
+        for value in [drop.average_queue_cells, drop.drop_probability] {
+            out.extend(value.unwrap_or(f64::NAN).to_ne_bytes());
         }
         debug_assert_eq!(out.len() - before, DROP_BYTES);
     }

@@ -31,12 +31,17 @@ RECORD = (
     ("vc", "=u4"),
     ("direction", "=u4"),
     ("reason", "=u4"),
+    ("average_queue_cells", "=f8"),
+    ("drop_probability", "=f8"),
 )
+#: Fields of a record in stores that were written before the last two were there.
+FIRST_FIELDS = 11
 _WORDS = ("port", "vc", "direction", "reason")
 _COUNTS = ("waiting_cells", "waiting_of_vc_cells", "active_vcs")
+_MEASURES = ("threshold_cells", "average_queue_cells", "drop_probability")
 
 #: A table's keys, in the order of the engine's documents.
-KEYS = ("time_s", "port", "vc", "direction", "frame", "cell", "reason", *_COUNTS, "threshold_cells")
+KEYS = ("time_s", "port", "vc", "direction", "frame", "cell", "reason", *_COUNTS, *_MEASURES)
 
 
 class Drops(Sequence[dict[str, Any]]):
@@ -91,5 +96,6 @@ class Drops(Sequence[dict[str, Any]]):
             columns[name] = [self._words[number] for number in columns[name]]
         for name in _COUNTS:
             columns[name] = [None if count < 0 else count for count in columns[name]]
-        columns["threshold_cells"] = [None if cells != cells else cells for cells in columns["threshold_cells"]]
+        for name in _MEASURES:
+            columns[name] = [None if value != value else value for value in columns[name]]
         return [dict(zip(KEYS, values, strict=True)) for values in zip(*map(columns.__getitem__, KEYS), strict=True)]

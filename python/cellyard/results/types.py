@@ -52,7 +52,7 @@ class Totals(ResultPart):
     #: without such VCs.
     frame_loss_ratio: float | None
 
-    #: Longest queue of any port, all its classes together.
+    #: Longest queue of any port, all its classes together; ``classes`` have that of each.
     max_queue_cells: int
 
     #: Mean transfer delay of the data cells of the VCs that carry frames, of all VCs when none does; none without
@@ -558,6 +558,9 @@ class ClassResult(ResultPart):
     #: without such VCs.
     frame_loss_ratio: float | None
 
+    #: Longest queue of this class at any port.
+    max_queue_cells: int
+
     #: Mean transfer delay; none when no cell arrived in the measuring time.
     mean_cell_transfer_delay_s: float | None
 
@@ -648,6 +651,13 @@ class DroppedCell(ResultPart):
     #: of Y_i for policies that count by VC; none for other reasons. A policy decides at the first cell of a frame;
     #: those after it share its fate.
     threshold_cells: float | None
+
+    #: The average queue of a policy of the RED family after this cell; none for other policies and for the reason
+    #: ``link``.
+    average_queue_cells: float | None
+
+    #: The probability that the curve of such a policy gives for this average, before factors and spacing.
+    drop_probability: float | None
 
 
 __all__ = [

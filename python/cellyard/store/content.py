@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from cellyard.results.document import Document
-from cellyard.results.drops import RECORD, Drops
+from cellyard.results.drops import FIRST_FIELDS, RECORD, Drops
 from cellyard.results.run import with_arrays
 from cellyard.runs.identity import HASH_BYTES
 from cellyard.show.text import json_text
@@ -70,6 +70,7 @@ def packed(result: Mapping[str, Any], text: str | None = None) -> Packed:
     recorded = {
         "points": [len(one["time_s"]) for one in series],
         "drops": len(traced) if traced is not None else None,
+        "fields": len(RECORD),
         "words": traced.words if traced is not None else [],
     }
     if text is None:
@@ -108,11 +109,11 @@ def _pieces(series: Iterable[Mapping[str, Any]], drops: Drops | None) -> Iterato
         yield Piece(DROPS, place, zlib.compress(records.astype(_little()).tobytes(), _LEVEL))
 
 
-def _little() -> Any:
-    """A record of a traced drop with the least byte first, as it is stored."""
+def _little(fields: int = len(RECORD)) -> Any:
+    """A record of a traced drop with the least byte first, as it is stored; of its first ``fields``."""
     import numpy as np
 
-    return np.dtype(list(RECORD)).newbyteorder("<")
+    return np.dtype(list(RECORD[:fields])).newbyteorder("<")
 
 
 def unpacked(content: bytes, recorded: str | None, pieces: Iterable[Piece]) -> Mapping[str, Any]:
@@ -156,9 +157,12 @@ def _with_pieces(result: dict[str, Any], recorded: Mapping[str, Any], pieces: It
             raise DamageError("points are missing")
         series |= dict(zip(("time_s", "value"), columns, strict=True))
     if recorded["drops"] is not None:
-        records = np.frombuffer(numbers(DROPS, 1)[0], _little()).astype(list(RECORD))
-        if len(records) != recorded["drops"]:
+        stored = np.frombuffer(numbers(DROPS, 1)[0], _little(recorded.get("fields", FIRST_FIELDS)))
+        if len(stored) != recorded["drops"]:
             raise DamageError("traced drops are missing")
+        records = np.empty(len(stored), list(RECORD))
+        for name, _ in RECORD:
+            records[name] = stored[name] if name in (stored.dtype.names or ()) else np.nan
         result["trace"] = Drops(records, recorded["words"])
     return result
 

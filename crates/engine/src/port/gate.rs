@@ -309,6 +309,11 @@ impl Gate {
         self.policy.average()
     }
 
+    /// The probability of its curve for this average, if the policy has one.
+    pub fn probability(&self) -> Option<f64> {
+        self.policy.probability()
+    }
+
     /// What was allowed, of X or of Y_i, where a cell that found `queue` has just been dropped for `reason`; for traces.
     pub fn threshold(&self, reason: DropReason, queue: &QueueView) -> Option<f64> {
         match reason {

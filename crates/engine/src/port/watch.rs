@@ -2,6 +2,7 @@
 //! the port take its cells one by one; what is recorded at regular times needs no more than that it has handled everything until then.
 
 use super::drop::QueueView;
+use super::gate::Gate;
 use crate::cells::Run;
 use crate::fabric::Hop;
 use crate::flow::FlowId;
@@ -135,13 +136,16 @@ impl Outcome {
     }
 }
 
-/// A queue with what was allowed there.
-pub fn found(queue: &QueueView, threshold: Option<f64>) -> FoundQueue {
+/// A queue with what its gate allowed there, if a cell was dropped for `reason`.
+pub fn found(queue: &QueueView, gate: &Gate, reason: Option<DropReason>) -> FoundQueue {
+    let threshold = reason.and_then(|reason| gate.threshold(reason, queue));
     FoundQueue {
         waiting: queue.waiting,
         waiting_of_vc: queue.waiting_of_vc,
         active_vcs: queue.active_vcs,
         threshold,
+        average: gate.average(),
+        probability: gate.probability(),
     }
 }
 

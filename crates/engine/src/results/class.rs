@@ -22,6 +22,8 @@ pub struct ClassResult {
     pub cell_loss_ratio: f64,
     /// Data frames lost over those lost or delivered, of its VCs that carry frames; 0 when there are neither, none without such VCs.
     pub frame_loss_ratio: Option<f64>,
+    /// Longest queue of this class at any port.
+    pub max_queue_cells: u64,
     /// Mean transfer delay; none when no cell arrived in the measuring time.
     pub mean_cell_transfer_delay_s: Option<f64>,
     /// 99 % quantile of the transfer delays, from bins of at most 1/64 relative width: never too small.
@@ -37,6 +39,7 @@ struct Sum {
     sent: u64,
     delivered: u64,
     dropped: u64,
+    max_queue: u64,
     delay: DelayTally,
     bins: DelayBins,
     widest: Option<f64>,
@@ -62,6 +65,11 @@ pub(super) fn all(
         let widest = sum.widest.into_iter().chain(variation(&counted.delay));
         sum.widest = widest.reduce(f64::max);
     }
+    for port in tally.ports.iter().flatten() {
+        for (sum, of_class) in sums.iter_mut().zip(&port.classes) {
+            sum.max_queue = sum.max_queue.max(of_class.max_queue);
+        }
+    }
     let used = Class::ALL.into_iter().zip(sums);
     used.filter(|(_, sum)| sum.vcs > 0)
         .map(|(class, sum)| of(class, &sum, vcs))
@@ -75,6 +83,7 @@ fn of(class: Class, sum: &Sum, vcs: &[VcResult]) -> ClassResult {
         cells_delivered: sum.delivered,
         cell_loss_ratio: ratio(sum.dropped, sum.sent),
         frame_loss_ratio: frame_loss_of(vcs.iter().filter(|vc| vc.class == class)),
+        max_queue_cells: sum.max_queue,
         mean_cell_transfer_delay_s: sum.delay.mean().map(seconds),
         p99_cell_transfer_delay_s: quantile(&sum.bins, &sum.delay, 0.99),
         cell_delay_variation_s: sum.widest,

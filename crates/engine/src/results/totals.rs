@@ -35,7 +35,7 @@ pub struct Totals {
     pub cell_loss_ratio: f64,
     /// Data frames lost over those lost or delivered, of the VCs that carry frames; 0 when there are neither, none without such VCs.
     pub frame_loss_ratio: Option<f64>,
-    /// Longest queue of any port, all its classes together.
+    /// Longest queue of any port, all its classes together; `classes` have that of each.
     pub max_queue_cells: u64,
     /// Mean transfer delay of the data cells of the VCs that carry frames, of all VCs when none does; none without such cells.
     pub mean_cell_transfer_delay_s: Option<f64>,

@@ -142,6 +142,19 @@ fn find(
     found
 }
 
+/// The path to a field of this name within a table of `component`, as `ubr.drop` of a switch: in the last one that has it.
+fn within(component: &Component, name: &str) -> Option<String> {
+    let has = |family: Family| {
+        let components = family.components();
+        components.iter().any(|c| c.parameter(name).is_some())
+    };
+    let tables = component.parameters.iter().rev();
+    let found = tables
+        .filter(|p| matches!(p.kind, Kind::One(family) if has(family)))
+        .map(|p| format!("`{}.{name}`", p.name));
+    found.into_iter().next()
+}
+
 fn unknown_field(component: &Component, field: &Field, path: &str, report: &mut Report) {
     let family = component.family;
     let others = family.components().iter();
@@ -157,7 +170,8 @@ fn unknown_field(component: &Component, field: &Field, path: &str, report: &mut 
         format!("`{}` has no such field; {others} {has} it", component.name)
     };
     let names = component.parameters.iter().map(|p| p.name);
-    let suggestion = report.suggest(&field.name, names.clone());
+    let nearest = report.suggest(&field.name, names.clone());
+    let suggestion = nearest.or_else(|| within(component, &field.name));
     let allowed = list(family.tag().into_iter().chain(names));
     let path = join(path, &shorten(&field.name));
     let shown = field.node.show();

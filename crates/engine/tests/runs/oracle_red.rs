@@ -141,6 +141,45 @@ fn the_average_queue_is_recorded() {
     }
 }
 
+/// With w_q = 1 the average is the X that the cell found, and the curve rises by 1/16 per cell from X = 2 to 10.
+#[test]
+fn a_traced_drop_has_the_average_and_the_probability_of_its_curve() {
+    let red = |policy: fn(RedParams) -> DropPolicy| {
+        policy(RedParams {
+            w_q: Ratio::new(1, 1),
+            max_p: Ratio::new(1, 2),
+            min_th: Threshold::Cells(2),
+            max_th: Threshold::Cells(10),
+            segment_cells: None,
+            average: RedAverage::Cell,
+            spacing: false,
+            spare_short_frames: None,
+        })
+    };
+    let policies = [
+        (red(DropPolicy::AtmRed), true),
+        (red(DropPolicy::CellRed), true),
+        (red(DropPolicy::PacketRed), true),
+        (DropPolicy::TailDrop, false),
+    ];
+    for (policy, has_curve) in policies {
+        let cells = Traffic::Poisson {
+            rate: BitRate(90_000_000),
+        };
+        let duration = Span::from_milliseconds(20);
+        let net = build::dumbbell(2, Span::ZERO, duration, Some(9), policy, |_| cells.clone());
+        let probe = build::probe(Observable::Trace, &net.vcs[0].name, None);
+        let found = watch(&net, None, vec![probe]);
+        assert!(found.trace.len() > 100, "{}", found.trace.len());
+        for drop in found.trace {
+            let x = drop.waiting_cells.expect("a queue") as f64;
+            let p = if x < 2.0 { 0.0 } else { (x - 2.0) / 16.0 };
+            assert_eq!(drop.average_queue_cells, has_curve.then_some(x));
+            assert_eq!(drop.drop_probability, has_curve.then_some(p));
+        }
+    }
+}
+
 /// In how many of 60 such networks cells are dropped for `reason`.
 fn bites(policy: impl Strategy<Value = DropPolicy>, reason: DropReason) -> usize {
     let mut runner = TestRunner::deterministic();

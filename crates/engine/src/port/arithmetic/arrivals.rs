@@ -210,10 +210,9 @@ impl Arithmetic {
                 let cell = Seen::first_of(&run, hop);
                 let queue = self.view(time, hop.local);
                 let outcome = self.take_carefully(fabric, feed, true);
-                let reason = outcome.reason();
-                let threshold = reason.and_then(|reason| self.gate.threshold(reason, &queue));
+                let found = found(&queue, &self.gate, outcome.reason());
                 let look = |t, quantity| self.look(t, quantity);
-                probe.handled(time, cell, &outcome, found(&queue, threshold), look);
+                probe.handled(time, cell, &outcome, found, look);
             }
             inputs.put_back(fabric);
         }

@@ -51,6 +51,10 @@ impl DropRule for CellRed {
         Some(self.red.average())
     }
 
+    fn probability(&self) -> Option<f64> {
+        Some(self.red.curve())
+    }
+
     fn smallest_refusal(&self) -> u64 {
         self.red.smallest_refusal()
     }

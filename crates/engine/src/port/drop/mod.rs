@@ -226,6 +226,11 @@ pub trait DropRule {
         None
     }
 
+    /// The drop or mark probability that its curve gives for this average; `None` where it has no curve.
+    fn probability(&self) -> Option<f64> {
+        None
+    }
+
     /// A true lower bound on the X at which a cell that it is asked about can be refused, as close as can be: kernels take cells
     /// together below it, and ports where nothing ever waits are left out of the run unless it is 0. To say too little costs speed
     /// only: the kernel that skips no question serves what says 0. A policy with [`Needs::every_cell`] may say 1 if it refuses nothing

@@ -109,6 +109,14 @@ impl Red {
     pub fn probability(&mut self) -> f64 {
         if self.average < self.min_th {
             self.count = 0;
+        }
+        self.curve()
+    }
+
+    /// p for this average.
+    #[inline(always)]
+    pub fn curve(&self) -> f64 {
+        if self.average < self.min_th {
             0.0
         } else if self.average >= self.max_th {
             1.0

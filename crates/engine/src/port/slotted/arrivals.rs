@@ -128,10 +128,8 @@ impl Slotted {
         let class = hop.class as usize;
         let queue = self.view(class, hop.local as usize);
         let outcome = self.arrive(fabric, feed, true);
-        let reason = outcome.reason();
-        let threshold = reason.and_then(|reason| self.gates[class].threshold(reason, &queue));
         let look = |_, quantity| self.look(quantity);
-        let found = found(&queue, threshold);
+        let found = found(&queue, &self.gates[class], outcome.reason());
         probe.handled(run.time, cell, &outcome, found, look);
         if outcome.pushed_out {
             for cell in &self.last_pushed_out {

@@ -40,6 +40,10 @@ fn unknown_fields_suggest_the_nearest() {
         &["test.toml:26:1: vc[0].weigth = 3", "did you mean `weight`?"],
     );
     says(
+        &with("mss = \"512 bytes\"\n"),
+        &["vc[0].mss = \"512 bytes\": is an unknown field", "did you mean `traffic.mss`?"],
+    );
+    says(
         &spoilt("threshold = \"800 cells\"", "z = 0.8"),
         &["switch[0].ubr.drop.z = 0.8: `epd` has no such field; selective-drop, fba, dfba have it"],
     );
