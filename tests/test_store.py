@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -24,7 +25,7 @@ from cellyard.runs.identity import Identity
 from cellyard.store import Store, schema
 from cellyard.store.content import PIECE_NUMBERS, packed, unpacked
 from cellyard.system.files import writable_folder
-from conftest import LAN, Cli, stored
+from conftest import LAN, ROOT, Cli, stored
 
 SHORT = cy.Scenario.from_toml(LAN, overrides=[("duration", "5 ms")])
 CANONICAL = SHORT.canonical
@@ -121,6 +122,30 @@ def test_stored_series_and_drops_come_back_as_they_were(tmp_path: Path) -> None:
         assert isinstance(queue.value, np.ndarray) and queue.value.dtype == float
         assert isinstance(other.data["trace"], Drops) and len(other.data["trace"]) > 10
     assert cy.RunResult(ran[0]) != cy.RunResult(loaded[1])
+
+
+def test_runs_of_an_earlier_engine_can_be_read_and_made_again(tmp_path: Path) -> None:
+    """The store was written before documents had a line break and drops an average: one run with probes, two replications."""
+    path = tmp_path / "runs.sqlite"
+    shutil.copyfile(ROOT / "tests/stores/version-2.sqlite", path)
+    with Store(path) as store:
+        kept = list(store.runs())
+        assert len(kept) == 3
+        traced = 0
+        for run in kept:
+            found = store.result(run)
+            assert found
+            result, again = found.data, store.scenario(run).run(replication=run.replication).only.data
+            for part in ("totals", "vcs", "ports"):
+                assert result[part] == again[part]
+            for one, other in zip(result["series"], again["series"], strict=True):
+                assert (
+                    one["time_s"].tolist() == other["time_s"].tolist()
+                    and one["value"].tolist() == other["value"].tolist()
+                )
+            assert list(result["trace"]) == list(again["trace"])
+            traced += len(result["trace"])
+        assert traced > 10
 
 
 def test_traced_drops_without_averages_as_earlier_stores_have_them_can_be_read() -> None:

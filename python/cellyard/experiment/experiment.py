@@ -43,7 +43,7 @@ class Experiment:
     """A checked experiment: ``base`` varied along ``axes``, ``metrics`` measured, one ``question`` answered.
 
     ``base`` is a scenario, or a table as in a file: ``{"example": "lan-5"}``. ``set`` are values set beside it, ``metrics`` names of
-    `Totals` and paths, or a mapping of names to paths. Raises `cellyard.system.errors.ExperimentError` with everything that is wrong.
+    `Totals` and paths, or a mapping of names to paths. Raises `cellyard.errors.ExperimentError` with everything that is wrong.
     """
 
     def __init__(

@@ -41,7 +41,7 @@ def memory_bytes(value: str | int | None) -> int | None:
     (4000000000, 1610612736, 1000)
     >>> memory_bytes("4")
     Traceback (most recent call last):
-    cellyard.system.errors.UsageError: memory = '4': must be a size as 4GB or 500 MiB, at least 1 byte
+    cellyard.errors.UsageError: memory = '4': must be a size as 4GB or 500 MiB, at least 1 byte
     """
     if value is None:
         machine = _machine_bytes()
@@ -78,7 +78,7 @@ def whole(name: str, value: object, *, least: int = 1, most: int) -> int | None:
     4
     >>> whole("jobs", 0, most=MOST_JOBS)
     Traceback (most recent call last):
-    cellyard.system.errors.UsageError: jobs = 0: must be a whole number from 1 to 1024
+    cellyard.errors.UsageError: jobs = 0: must be a whole number from 1 to 1024
     """
     if value is None:
         return None
