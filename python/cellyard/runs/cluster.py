@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import logging
 import multiprocessing
 import queue
@@ -10,7 +11,7 @@ import time
 from collections import deque
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 
@@ -37,9 +38,6 @@ LEAST_SECONDS = 1e-3
 
 #: Each thread of the cluster has a task, and so many more wait for it.
 AHEAD = 1
-
-#: A run is set aside that was under way so often when its worker was lost, the last time alone.
-MOST_KILLS = 3
 
 #: How often it is looked for what has finished, and a worker looks whether its task is still wanted, in seconds.
 POLL_SECONDS = 0.1
@@ -89,40 +87,23 @@ def _build() -> str:
     return _engine.build()
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Task:
-    """Runs that are made together, of which some may have been under way when a worker was lost."""
+    """Runs that are made together, by their places, or one that is under way alone."""
 
     places: list[int]
     alone: bool = False
 
 
-@dataclass
-class _State:
-    """What is left to do and what is known of it."""
-
-    waiting: deque[int]
-    seconds: list[float]
-    suspects: deque[_Task] = field(default_factory=deque)
-    last: deque[_Task] = field(default_factory=deque)
-    kills: dict[int, int] = field(default_factory=dict)
-    aside: list[int] = field(default_factory=list)
-    done: int = 0
-    expected: float = 0.0
-    taken: float = 0.0
-
-    @property
-    def pace(self) -> float:
-        """Seconds that an expected second takes."""
-        return self.taken / self.expected if self.expected > 0 and self.taken > 0 else 1.0
-
-
 #: What a script that starts workers needs.
 _GUARD = ', with `if __name__ == "__main__":` around what it does'
 
-#: What Dask does otherwise for a cluster on this machine: its workers look a hundred times a second what Python does, which nobody asks;
-#: and one that is lost and not back within 15 s, as on a busy machine or when it is lost again, is never started again.
-_LOCAL = {"distributed.worker.profile.enabled": False, "distributed.deploy.lost-worker-timeout": "1 day"}
+#: How Dask's defaults are changed for a cluster on this machine.
+_LOCAL = {
+    "distributed.worker.profile.enabled": False,  # a hundred looks a second at what Python does
+    "distributed.deploy.lost-worker-timeout": "1 day",  # a worker that is not back within 15 s would never come back
+    "distributed.scheduler.allowed-failures": 1,  # tries of a task after its first worker was lost
+}
 
 
 class Workers(AbstractContextManager["Workers"]):
@@ -195,7 +176,6 @@ class Workers(AbstractContextManager["Workers"]):
                     host="127.0.0.1",
                 )
             self._client = self._connected(distributed, self._cluster)
-            self._cluster.scheduler.allowed_failures = 0  # how often is counted here
             self._client.wait_for_workers(self.number, timeout=START_SECONDS)
         return self._client
 
@@ -239,76 +219,66 @@ class Workers(AbstractContextManager["Workers"]):
     def run(self, jobs: Sequence[Job], *, digest: bool, kernel: str, memory: int | None) -> Generator[News]:
         """Run ``jobs`` and tell what has finished; closing the iterator takes the rest back.
 
-        Runs of a worker that is lost go to others. One that was under way so often when that happened is set aside. Raises `RunError`,
-        which names such runs, at the end, and when all workers are gone for `LOST_SECONDS`.
+        Runs of a worker that is lost go to others, by Dask. It gives up a task whose workers were lost too often; each of its runs is
+        then tried alone, when no other is under way, and is set aside where Dask gives that up too. Raises `RunError`, which names such
+        runs, at the end, and when all workers are gone for `LOST_SECONDS`.
         """
-        flight = _Flight(self.client, jobs, {"digest": digest, "kernel": kernel, "memory": memory}, self._kills())
+        flight = _Flight(self.client, jobs, {"digest": digest, "kernel": kernel, "memory": memory})
         try:
             while flight.remaining:
                 flight.submit()
                 runs = flight.finished()
-                yield News(float(flight.state.done), (), runs)
+                yield News(float(flight.done), (), runs)
         finally:
             flight.cancel()
-        if flight.state.aside:
+        if flight.aside:
             raise RunError(flight.told_aside())
-
-    def _kills(self) -> int:
-        """How often a worker was lost with a task before that is told."""
-        if self._cluster is not None:
-            return 1
-        allowed = self._client.run_on_scheduler(lambda dask_scheduler: dask_scheduler.allowed_failures)
-        return int(allowed) + 1
 
 
 class _Flight:
     """The tasks of one batch of runs, under way on a cluster."""
 
-    def __init__(self, client: Any, jobs: Sequence[Job], options: dict[str, Any], kills: int) -> None:
+    def __init__(self, client: Any, jobs: Sequence[Job], options: dict[str, Any]) -> None:
         self._client = client
         self._jobs = jobs
         self._options = options
-        self._kills = kills
+        self._seconds = _expected(jobs)
+        self._waiting = deque(range(len(jobs)))
+        #: Runs of tasks that were given up, each of which goes alone, after all others.
+        self._suspects: deque[int] = deque()
         self._flying: dict[Any, _Task] = {}
         self._heard: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._seen = time.monotonic()
         self._threads = 1
         self._looked = 0.0
-        self.state = _State(deque(range(len(jobs))), _expected(jobs))
+        self.aside: list[int] = []
+        self.done = 0
 
     @property
     def remaining(self) -> bool:
         """Whether runs are under way or wait."""
-        state = self.state
-        return bool(self._flying or state.waiting or state.suspects or state.last)
+        return bool(self._flying or self._waiting or self._suspects)
 
     def submit(self) -> None:
-        """Hand out as many tasks as keep all workers busy; what killed workers before goes alone, at the end."""
+        """Hand out as many tasks as keep all workers busy."""
         self._look()
-        state = self.state
-        while len(self._flying) < self._threads * (1 + AHEAD):
-            if state.suspects:
-                self._hand_out(state.suspects.popleft())
-            elif state.waiting:
-                self._hand_out(_Task(self._next()))
-            elif state.last and not self._flying:
-                self._hand_out(state.last.popleft())
-                return
-            else:
-                return
+        while self._waiting and len(self._flying) < self._threads * (1 + AHEAD):
+            self._hand_out(_Task(self._next()))
+        if self._suspects and not self._flying:
+            self._hand_out(_Task([self._suspects.popleft()], alone=True))
 
     def _next(self) -> list[int]:
         """The next runs that take `TASK_SECONDS` together, or less where that would leave workers without any."""
-        state = self.state
-        left = sum(state.seconds[place] for place in _first(state.waiting, self._threads * TASK_RUNS)) * state.pace
+        first = itertools.islice(self._waiting, self._threads * TASK_RUNS)
+        left = sum(self._seconds[place] for place in first)
         seconds = min(TASK_SECONDS, left / (self._threads * (1 + AHEAD)))
         places: list[int] = []
         taken = 0.0
-        while state.waiting and len(places) < TASK_RUNS:
-            taken += state.seconds[state.waiting[0]] * state.pace
+        while self._waiting and len(places) < TASK_RUNS:
+            taken += self._seconds[self._waiting[0]]
             if places and taken > seconds:
                 break
-            places.append(state.waiting.popleft())
+            places.append(self._waiting.popleft())
         return places
 
     def _hand_out(self, task: _Task) -> None:
@@ -348,36 +318,27 @@ class _Flight:
         build, found = done
         if build != _build():
             raise UsageError(_refused("a worker", build))
-        state = self.state
         for place, document, error, cpu_seconds in found:
-            number = task.places[place]
-            state.done += 1
-            state.expected += state.seconds[number]
-            state.taken += cpu_seconds
-            yield Ran(number, document, error, cpu_seconds)
+            self.done += 1
+            yield Ran(task.places[place], document, error, cpu_seconds)
         rest = set(range(len(task.places))) - {place for place, *_ in found}
-        state.waiting.extendleft(task.places[place] for place in sorted(rest, reverse=True))
+        self._waiting.extendleft(task.places[place] for place in sorted(rest, reverse=True))
 
     def _failed(self, task: _Task, future: Any) -> None:
-        """A task whose worker was lost, or that was cancelled from outside."""
-        state = self.state
+        """A task whose workers were lost, or that was cancelled from outside."""
         if future.status in ("finished", "lost", "pending"):  # what it gave was lost with the worker that held it
-            state.waiting.extendleft(reversed(task.places))
+            self._waiting.extendleft(reversed(task.places))
             return
         error = future.exception() if future.status == "error" else None
+        if error is None:  # forgotten by the scheduler
+            raise RunError("the cluster has dropped what it was asked for; what was finished is kept")
         if type(error).__name__ != "KilledWorker":
-            if error is None:  # forgotten by the scheduler
-                raise RunError("the cluster has dropped what it was asked for; what was finished is kept")
             raise RunError(f"a worker of the cluster: {type(error).__name__}: {error}")
-        for place in task.places:
-            kills = state.kills[place] = state.kills.get(place, 0) + self._kills
-            if task.alone and kills >= MOST_KILLS:
-                state.aside.append(place)
-                state.done += 1
-            elif kills + self._kills >= MOST_KILLS:
-                state.last.append(_Task([place], alone=True))
-            else:
-                state.suspects.append(_Task([place]))
+        if task.alone:
+            self.aside += task.places
+            self.done += 1
+        else:
+            self._suspects.extend(task.places)
 
     def _look(self) -> None:
         """How many threads the cluster has, now and then."""
@@ -405,16 +366,9 @@ class _Flight:
 
     def told_aside(self) -> str:
         """Which runs were set aside, in words."""
-        names = [label(self._jobs[place]) for place in self.state.aside]
+        names = [label(self._jobs[place]) for place in self.aside]
         some = "; ".join(names[:5]) + (f"; and {len(names) - 5} more" if len(names) > 5 else "")
-        return f"{some}: set aside: workers were lost each time that it was under way, {MOST_KILLS} times or more"
-
-
-def _first(waiting: deque[int], most: int) -> Iterator[int]:
-    for count, place in enumerate(waiting):
-        if count >= most:
-            return
-        yield place
+        return f"{some}: set aside: workers were lost each time that it was under way, the last times alone"
 
 
 def _expected(jobs: Sequence[Job]) -> list[float]:
