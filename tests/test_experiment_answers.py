@@ -18,7 +18,7 @@ from cellyard.statistics.inference import holm
 from cellyard.statistics.student import log_outside
 from cellyard.system.errors import ExperimentError, UsageError
 from conftest import ROOT, Cli
-from test_experiment_right import BASE, by, comparison, drawn, hill, optimising
+from known_answers import BASE, by, comparison, drawn, hill, optimising
 
 
 def test_compare_knows_what_is_better_by_what_is_measured_and_not_by_its_name() -> None:
@@ -401,3 +401,23 @@ def test_optimise_warns_of_fewer_trials_than_the_first_random_population() -> No
 def test_a_store_is_asked_for_open_where_its_file_is_named() -> None:
     with pytest.raises(UsageError, match=r"store = 'runs.sqlite': must be an open store, as cellyard.open_store"):
         comparison().run(store="runs.sqlite")  # type: ignore[arg-type]
+
+
+def test_a_table_says_how_many_points_are_not_told_apart_from_its_ends() -> None:
+    experiment = ex.Experiment(
+        name="ends",
+        base=BASE,
+        axes=[ex.Axis("switch.west.ubr.buffer", ex.Range("1000 cells", "1004 cells", steps=5))],
+        metrics=["efficiency"],
+        replications=5,
+    )
+    values = {1000: 0.1, 1001: 0.5, 1002: 0.900, 1003: 0.901, 1004: 0.902}
+
+    def measure(at: Mapping[str, Any], i: int) -> Mapping[str, float]:
+        return {"efficiency": values[int(at["buffer"])] + 0.001 * i}
+
+    text = experiment.run(runner=by(measure)).text
+    assert (
+        "efficiency is highest at buffer = 1004 cells: 0.904 [0.902, 0.906] (not told apart from 2 others), and" in text
+    )
+    assert text.endswith("lowest at buffer = 1000 cells: 0.102 [0.1, 0.104].")

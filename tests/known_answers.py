@@ -1,0 +1,61 @@
+"""Experiments with known answers: a function of the point takes the place of the engine."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from cellyard import experiment as ex
+from cellyard.experiment.runner import Draw, Runner
+from cellyard.scenario import examples
+
+BASE = examples.scenario("lan-5")
+Measure = Callable[[Mapping[str, Any], int], Mapping[str, float | None]]
+
+
+def by(measure: Measure) -> Runner:
+    """A runner that answers by a function of the values of a point and the number of the replication."""
+
+    def run(draws: Sequence[Draw]) -> Iterator[tuple[int, Mapping[str, float | None]]]:
+        for place, draw in enumerate(draws):
+            yield place, measure(draw.point.values, draw.replication)
+
+    return run
+
+
+def drawn(*address: object) -> random.Random:
+    """A generator of its own for an address."""
+    return random.Random("/".join(map(str, address)))
+
+
+def comparison(metrics: Sequence[str] = ("efficiency",), variants: int = 3, replications: int = 10) -> ex.Experiment:
+    values = [f"{1000 + i} cells" for i in range(variants)]
+    return ex.Experiment(
+        name="compare",
+        base=BASE,
+        axes=[ex.Axis("switch.west.ubr.buffer", values)],
+        metrics=list(metrics),
+        question=ex.Compare("buffer", list(metrics)),
+        replications=replications,
+    )
+
+
+def optimising(**question: Any) -> ex.Experiment:
+    return ex.Experiment(
+        name="optimise",
+        base=BASE.with_values({"switch.west.ubr.drop": "fba"}),
+        axes=[
+            ex.Axis("switch.west.ubr.drop.r", ex.Range(0.1, 0.9)),
+            ex.Axis("switch.west.ubr.drop.z", ex.Range(0.1, 0.9)),
+        ],
+        metrics=["efficiency", "fairness"],
+        question=ex.Optimise(**question),
+        replications=8,
+    )
+
+
+def hill(at: Mapping[str, Any], i: int) -> Mapping[str, float]:
+    """Highest at r = 0.6, z = 0.3; fairness falls with r."""
+    noise = drawn(i).gauss(0, 0.01)
+    return {"efficiency": 1 - (at["r"] - 0.6) ** 2 - (at["z"] - 0.3) ** 2 + noise, "fairness": 1 - at["r"]}

@@ -1,0 +1,128 @@
+"""The question `compare`: differences that are planted, none, and how the answer puts them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from cellyard import experiment as ex
+from cellyard.statistics.inference import estimate, holm, log_no_difference
+from known_answers import BASE, by, comparison, drawn
+
+
+def test_compare_finds_a_planted_difference_and_says_how_large_it_is() -> None:
+    """The noise of a replication is common to all variants and ten times what is planted."""
+
+    def measure(at: Mapping[str, Any], i: int) -> Mapping[str, float]:
+        common = drawn("common", i).gauss(0.5, 0.5)
+        return {"efficiency": common + drawn(at["buffer"], i).gauss(0, 0.01) + (0.05 if at["buffer"] == 1002 else 0)}
+
+    outcome = comparison(replications=20).run(runner=by(measure))
+    assert outcome.answer is not None
+    found = {(one["variant"], one["against"]): one for one in outcome.answer.tables["comparisons"]}
+    assert found["1001 cells", "1000 cells"]["better"] == "not told apart"
+    for against in ("1000 cells", "1001 cells"):
+        one = found["1002 cells", against]
+        assert one["better"] == "1002 cells"
+        assert one["difference_low"] < 0.05 < one["difference_high"]
+    assert "1002 cells is better than 1000 cells: efficiency is higher by 0.0" in outcome.text
+
+
+def test_compare_against_a_value_takes_the_others_less_that_one() -> None:
+    experiment = ex.Experiment(
+        name="against",
+        base=BASE,
+        axes=[ex.Axis("switch.west.ubr.buffer", ["1000 cells", "1001 cells", "1002 cells"])],
+        metrics=["efficiency"],
+        question=ex.Compare("buffer", ["efficiency"], against="1001 cells"),
+        replications=5,
+    )
+    outcome = experiment.run(runner=by(lambda at, i: {"efficiency": at["buffer"] - 1000 + drawn(i).gauss(0, 0.01)}))
+    assert outcome.answer is not None
+    told = [(one["variant"], one["against"], round(one["difference"])) for one in outcome.answer.tables["comparisons"]]
+    assert told == [("1000 cells", "1001 cells", -1), ("1002 cells", "1001 cells", 1)]
+
+
+def test_compare_knows_that_less_loss_is_better() -> None:
+    outcome = comparison(["cell_loss_ratio"], 2).run(
+        runner=by(lambda at, i: {"cell_loss_ratio": 0.1 * at["buffer"] - 90 + drawn(at["buffer"], i).gauss(0, 0.001)})
+    )
+    assert "1000 cells is better than 1001 cells: cell_loss_ratio is lower by 0.099" in outcome.text
+
+
+def test_compare_calls_equal_variants_different_as_rarely_as_stated() -> None:
+    """10 pairs without a difference; in 1 000 repetitions some pair is called different in 5 % at most, 7 % are 3 standard errors."""
+    wrong = 0
+    for repetition in range(1000):
+        r = drawn("equal", repetition)
+        variants = [[r.gauss(0, 1) for _ in range(10)] for _ in range(5)]
+        pairs = [
+            log_no_difference([y - x for x, y in zip(variants[a], variants[b], strict=True)])
+            for a in range(5)
+            for b in range(a)
+        ]
+        wrong += any(one.probability < 0.05 for one in holm(pairs, 0.95))
+    assert 0.005 < wrong / 1000 < 0.07
+
+
+def test_intervals_of_compare_leave_out_zero_exactly_where_a_pair_is_called_different() -> None:
+    seen = set()
+    for repetition in range(60):
+        r = drawn("steps", repetition)
+        samples = [[r.gauss(shift, 1) for _ in range(8)] for shift in (0, 0.6, 1.2, 2.4)]
+        for one, values in zip(holm([log_no_difference(v) for v in samples], 0.95), samples, strict=True):
+            found = estimate(values, one.confidence)
+            assert found and found.low is not None and found.high is not None
+            assert (one.probability < 0.05) == (not found.low <= 0 <= found.high)
+            seen.add(one.probability < 0.05)
+    assert seen == {True, False}
+
+
+def test_compare_says_of_how_many_pairs_it_judges() -> None:
+    def measure(at: Mapping[str, Any], i: int) -> Mapping[str, float | None]:
+        undefined = at["buffer"] == 1002 and i >= 6
+        return {"efficiency": None if undefined else 0.1 * at["buffer"] + drawn(at["buffer"], i).gauss(0, 0.01)}
+
+    text = comparison(replications=10).run(runner=by(measure)).text
+    assert text.endswith(
+        "10 replications of each variant, on the same draws, of which 6 to 10 define the metric in both of a pair."
+    )
+    whole = comparison(replications=10, variants=2).run(runner=by(measure)).text
+    assert whole.endswith("10 replications of each variant, on the same draws.")
+
+
+def test_compare_at_several_points_says_first_how_often_each_variant_was_better() -> None:
+    experiment = ex.Experiment(
+        name="points",
+        base=BASE,
+        axes=[
+            ex.Axis("switch.west.ubr.drop", ["tail-drop", "epd"], name="policy"),
+            ex.Axis("switch.west.ubr.buffer", ["500 cells", "1000 cells", "2000 cells"]),
+        ],
+        metrics=["efficiency"],
+        question=ex.Compare("policy", ["efficiency"]),
+        replications=10,
+    )
+
+    def measure(at: Mapping[str, Any], i: int) -> Mapping[str, float]:
+        gain = {500: 0.0, 1000: 0.3, 2000: -0.3}[int(at["buffer"])] if at["policy"] == "epd" else 0.0
+        return {"efficiency": 0.5 + gain + drawn(at["buffer"], at["policy"], i).gauss(0, 0.01)}
+
+    answer = experiment.run(runner=by(measure)).answer
+    assert answer is not None
+    assert answer.sentences[0] == (
+        "By efficiency, of 3 comparisons: better was epd 1 time (by 0.3017) and tail-drop 1 time (by 0.2936); 1 not told apart."
+    )
+    assert answer.sentences[2].startswith(
+        "At buffer = 1000 cells: epd is better than tail-drop: efficiency is higher by 0."
+    )
+    assert answer.sentences[3].startswith(
+        "At buffer = 2000 cells: tail-drop is better than epd: efficiency is higher by 0."
+    )
+
+
+def test_an_efficiency_above_one_is_told_beside_the_answer() -> None:
+    above = comparison(variants=2).run(runner=by(lambda at, i: {"efficiency": 1.1 + 0.01 * i}))
+    (note,) = above.to_dict()["notes"]
+    assert note.startswith("efficiency is up to 1.190: more was delivered than measure.max_goodput says can be.")
+    assert comparison(variants=2).run(runner=by(lambda at, i: {"efficiency": 1.0004})).to_dict()["notes"] == []

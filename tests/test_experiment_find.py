@@ -1,0 +1,141 @@
+"""The question `find`: searches compared with a full grid, also under noise."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+from cellyard import experiment as ex
+from cellyard.statistics.inference import share_interval
+from known_answers import BASE, by, drawn
+
+
+@pytest.mark.parametrize("case", range(20))
+def test_find_agrees_with_a_full_grid(case: int) -> None:
+    """Borders, sizes, directions, noise and requirements that do not go on holding, each against every value of the axis."""
+    r = drawn("case", case)
+    size, want = r.choice([3, 7, 16, 33, 60]), r.choice(["smallest", "largest"])
+    border, bump = r.randrange(-1, size + 1), r.randrange(size) if case % 3 == 0 else None
+    values = [f"{100 + 10 * i} cells" for i in range(size)]
+    replications, share = 10, 0.8
+
+    def measure(at: Mapping[str, Any], i: int) -> Mapping[str, float]:
+        place = (at["buffer"] - 100) // 10
+        far = place - border if want == "smallest" else border - place
+        if bump == place:
+            far = -5
+        return {"cell_loss_ratio": 0.001 - 0.0002 * far + drawn(case, at["buffer"], i).gauss(0, 0.0001)}
+
+    question = ex.Find("buffer", ["cell_loss_ratio < 0.001"], share=share, want=want, checks=1 + size // 2)  # type: ignore[arg-type]
+    experiment = ex.Experiment(
+        name="find",
+        base=BASE,
+        set={"switch.west.ubr.drop": "tail-drop"},
+        axes=[ex.Axis("switch.west.ubr.buffer", values)],
+        metrics=["cell_loss_ratio"],
+        question=question,
+        replications=replications,
+    )
+    outcome = experiment.run(runner=by(measure))
+    held = [
+        number
+        for number in range(100, 100 + 10 * size, 10)
+        if sum(measure({"buffer": number}, i)["cell_loss_ratio"] < 0.001 for i in range(replications))
+        >= share * replications
+    ]
+    expected = (min(held) if want == "smallest" else max(held)) if held else None
+    assert outcome.answer is not None
+    (found,) = outcome.answer.tables["found"]
+    assert found["buffer"] == (None if expected is None else f"{expected} cells")
+
+
+def finding(measure: Callable[[float], float], *, size: int, monotone: bool = True) -> tuple[str, dict[str, Any]]:
+    experiment = ex.Experiment(
+        name="find",
+        base=BASE,
+        set={"switch.west.ubr.drop": "tail-drop"},
+        axes=[ex.Axis("switch.west.ubr.buffer", ex.Range("1 cells", f"{size} cells"))],
+        metrics=["efficiency"],
+        question=ex.Find("buffer", ["efficiency > 0.5"], monotone=monotone),
+        replications=1,
+    )
+    outcome = experiment.run(runner=by(lambda at, _: {"efficiency": measure(at["buffer"])}))
+    assert outcome.answer is not None
+    return outcome.text, outcome.answer.tables["found"][0]
+
+
+def test_find_says_that_its_assumption_was_checked() -> None:
+    text, found = finding(lambda x: float(x >= 4321), size=10_000)
+    assert found["buffer"] == "4321 cells"
+    assert found["values_tried"] <= 2 + 14 + 6
+    assert (found["bracket_from"], found["bracket_to"]) == ("4320 cells", "4321 cells") or found["share_low"] < 0.5
+    assert "Assumed: once the requirement holds it holds for every larger value" in text
+
+
+def test_find_says_that_its_assumption_is_wrong_and_tries_all_values_where_they_are_few() -> None:
+    text, found = finding(lambda x: float(20 <= x < 40 or x >= 60), size=64)
+    assert "is wrong" in text
+    assert (found["buffer"], found["values_tried"]) == ("20 cells", 64)
+
+
+def test_find_without_the_assumption_tries_every_value() -> None:
+    text, found = finding(lambda x: float(x in (3, 60)), size=64, monotone=False)
+    assert (found["buffer"], found["values_tried"]) == ("3 cells", 64)
+    assert "Nothing was assumed" in text
+
+
+@pytest.mark.parametrize(("share", "width"), [(0.95, 5), (0.95, 60), (0.5, 300)])
+def test_find_is_exact_under_noise_and_its_bracket_is_narrow(share: float, width: float) -> None:
+    """8 searches of 64 values with 50 replications, against all values on the same draws; seeds are fixed."""
+    values, many, widths = range(100, 1380, 20), 50, []
+    for repetition in range(8):
+        border = drawn("border", share, width, repetition).uniform(200, 1200)
+        seen: dict[tuple[int, int], float] = {}
+
+        def holds(
+            x: int, i: int, border: float = border, seen: dict[tuple[int, int], float] = seen, r: int = repetition
+        ) -> float:
+            if (x, i) not in seen:
+                p = 1 / (1 + math.exp(max(-500.0, min(500.0, 4 * (border - x) / width))))
+                seen[x, i] = float(drawn(share, width, r, x, i).random() < p)
+            return seen[x, i]
+
+        experiment = ex.Experiment(
+            name="noise",
+            base=BASE,
+            axes=[ex.Axis("switch.west.ubr.buffer", [f"{x} cells" for x in values])],
+            metrics=["efficiency"],
+            question=ex.Find("buffer", ["efficiency > 0.5"], share=share),
+            replications=many,
+        )
+        outcome = experiment.run(runner=by(lambda at, i: {"efficiency": holds(at["buffer"], i)}))
+        assert outcome.answer is not None
+        (found,) = outcome.answer.tables["found"]
+        expected = min(x for x in values if sum(holds(x, i) for i in range(many)) >= share * many)
+        assert found["buffer"] == f"{expected} cells"
+        first, last = (int(found[end].split()[0]) for end in ("bracket_from", "bracket_to"))
+        assert first <= expected <= last
+        widths.append((last - first) // 20)
+        fresh = [holds(expected, many + i) for i in range(many)]
+        assert (found["share_low"], found["share_high"]) == share_interval(round(sum(fresh)), many, 0.95)
+        lacks = found["share_low"] < share
+        assert (f"so {100 * share:g} % is not shown" in outcome.text) == lacks
+    assert sorted(widths)[4] <= (2 if width < 300 else 8)
+
+
+def test_find_warns_of_a_share_that_the_replications_cannot_show_and_of_a_range_without_steps() -> None:
+    experiment = ex.Experiment(
+        name="few",
+        base=BASE,
+        axes=[ex.Axis("switch.west.ubr.buffer", ex.Range("250 cells", "8000 cells"))],
+        metrics=["cell_loss_ratio"],
+        question=ex.Find("buffer", ["cell_loss_ratio < 0.02"]),
+        replications=10,
+    )
+    share, steps = (note for note in experiment.notes if "replication" in note)
+    # All of n show a share of n / (n + 1.96^2): 10 of 10 show 72.2 %, and 95 % takes 73.
+    assert "at least 72.2 % at 95 % confidence; 73 replications can" in share
+    assert "7751 values are searched" in steps
+    assert share_interval(73, 73, 0.95)[0] >= 0.95 > share_interval(72, 72, 0.95)[0]

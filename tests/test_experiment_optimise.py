@@ -1,0 +1,47 @@
+"""The question `optimise`: a hill whose top is known, requirements, and the order of the best points."""
+
+from __future__ import annotations
+
+from known_answers import by, hill, optimising
+
+
+def test_optimise_gets_near_the_top_and_gives_up_bad_trials() -> None:
+    experiment = optimising(goals={"efficiency": "highest"}, trials=80)
+    outcome = experiment.run(runner=by(hill))
+    assert outcome.answer is not None
+    (best,) = outcome.answer.tables["best"]
+    assert abs(float(best["r"]) - 0.6) < 0.12
+    assert abs(float(best["z"]) - 0.3) < 0.12
+    assert "given up early (median)" in outcome.text
+    assert outcome.runs < 80 * 8
+    point = next(at for at, kept in outcome.measured.items() if len(kept) == 16)  # the best one, on fresh draws too
+    fresh = [float(outcome.measured[point][i]["efficiency"] or 0) for i in range(8, 16)]
+    assert f"{sum(fresh) / 8:.4g} [" in outcome.text and "in 8 fresh replications" in outcome.text
+    again = experiment.run(runner=by(hill))
+    assert again.answer == outcome.answer  # the same whenever it is run
+
+
+def test_optimise_keeps_to_its_requirements() -> None:
+    outcome = optimising(goals={"efficiency": "highest"}, require=["fairness > 0.6"], trials=60).run(runner=by(hill))
+    assert outcome.answer is not None
+    (best,) = outcome.answer.tables["best"]
+    assert 0.2 < float(best["r"]) < 0.4
+    none = optimising(goals={"efficiency": "highest"}, require=["fairness > 2"], trials=10).run(runner=by(hill))
+    assert "No trial has fairness > 2" in none.text
+
+
+def test_optimise_gives_points_of_which_none_beats_another() -> None:
+    outcome = optimising(goals={"efficiency": "highest", "fairness": "highest"}, trials=60).run(runner=by(hill))
+    assert outcome.answer is not None
+    best = [(one["efficiency"], one["fairness"]) for one in outcome.answer.tables["best"]]
+    assert len(best) > 3
+    assert not any(a[0] >= b[0] and a[1] >= b[1] for a in best for b in best if a is not b)
+
+
+def test_the_best_points_stand_in_the_order_of_the_first_goal() -> None:
+    for way, sign in (("highest", 1), ("lowest", -1)):
+        goals = {"fairness": way, "efficiency": "highest"}
+        answer = optimising(goals=goals, trials=24, sampler="random").run(runner=by(hill)).answer
+        assert answer is not None
+        found = [sign * one["fairness"] for one in answer.tables["best"]]
+        assert len(found) > 1 and found == sorted(found, reverse=True)

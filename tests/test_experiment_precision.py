@@ -1,0 +1,133 @@
+"""Intervals of means: the question `precision` under laws whose means are known, and what clips an interval."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable
+from typing import NamedTuple
+
+import pytest
+from cellyard import experiment as ex
+from cellyard.experiment.metric_kind import within_bounds
+from cellyard.experiment.questions.precision import UNBOUNDED, Precision
+from cellyard.results.path import metric_path
+from cellyard.statistics.inference import Estimate, estimate
+from known_answers import BASE, by, drawn
+
+
+class Law(NamedTuple):
+    """A law of values, its mean, the half width that is asked for, and whether its values are shares of one."""
+
+    draw: Callable[[random.Random], float]
+    mean: float
+    within: float | str
+    is_share: bool = False
+
+
+LAWS = {
+    "normal": Law(lambda r: r.gauss(3.0, 1.0), 3.0, 0.3),
+    "uniform": Law(lambda r: r.uniform(0.0, 3.46), 1.73, 0.3),
+    "exponential": Law(lambda r: r.expovariate(1.0), 1.0, 0.3),
+    "Bernoulli": Law(lambda r: float(r.random() < 0.05), 0.05, 0.03, is_share=True),
+    "rare loss": Law(lambda r: r.expovariate(1000) if r.random() < 0.2 else 0.0, 2e-4, "30 %", is_share=True),
+    "two modes": Law(lambda r: 0.3 if r.random() < 0.1 else 0.9, 0.84, 0.05, is_share=True),
+    "two noisy modes": Law(lambda r: (0.3 if r.random() < 0.1 else 0.9) + r.gauss(0, 0.01), 0.84, 0.05),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "first"), [*((name, 20) for name in LAWS), ("Bernoulli", 5), ("rare loss", 5), ("two modes", 5)]
+)
+def test_intervals_of_precision_cover_a_known_mean_as_often_as_stated_or_are_not_known(name: str, first: int) -> None:
+    """120 repetitions, nominal 95 %: fewer than 88.5 % of the known ones would be 3.3 standard errors below. All seeds are fixed."""
+    law, repetitions, most = LAWS[name], 120, 640
+    question = Precision({"efficiency": law.within}, most=most)
+    limits = (0.0, 1.0) if law.is_share else UNBOUNDED
+    known = covered = 0
+    for repetition in range(repetitions):
+        r = drawn(name, repetition)
+        values = [law.draw(r) for _ in range(most)]
+        samples = [{"efficiency": value} for value in values]
+        count = first
+        while (needed := min(question.needed(samples[:count], first, {"efficiency": limits}), most)) > count:
+            count = needed
+        found = question.interval(values[:count], first, limits)
+        if math.isfinite(found.half):
+            known += 1
+            covered += found.low is not None and found.high is not None and found.low <= law.mean <= found.high
+    if name in ("normal", "uniform", "exponential"):
+        assert known == repetitions
+    assert known > 0.1 * repetitions and covered >= 0.885 * known
+
+
+def test_precision_of_equal_values_is_known_only_between_bounds() -> None:
+    question = Precision({"cell_loss_ratio": 0.01}, most=40)  # 2 looks: after 20 and after 40
+    none = question.interval([0.0] * 20, 20, (0.0, 1.0))
+    assert none.low == 0.0 and none.high == pytest.approx(1 - 0.025 ** (1 / 20))
+    middle = question.interval([0.6] * 20, 20, (0.0, 1.0))
+    another = 1 - 0.025 ** (1 / 20)
+    assert middle.low == pytest.approx(0.6 - 0.6 * another)
+    assert middle.high == pytest.approx(0.6 + 0.4 * another)
+    assert question.interval([0.0] * 1000, 20).half == math.inf
+
+
+def test_precision_makes_as_many_runs_as_steins_rule_says() -> None:
+    """Of 40 values with s = 1 and a half width of 0.2: N = ceil((t s / 0.2)^2) with t = 2.0227 of 39 degrees of freedom."""
+    values = [-math.sqrt(39 / 40), math.sqrt(39 / 40)] * 20
+    needed = Precision({"efficiency": 0.2}).needed([{"efficiency": value} for value in values], 40)
+    assert needed == math.ceil((2.02269 / 0.2) ** 2) == 103
+
+
+def test_precision_of_a_rare_loss_is_not_reached_by_runs_without_one() -> None:
+    experiment = ex.Experiment(
+        name="rare",
+        base=BASE,
+        metrics=["cell_loss_ratio", "cells"],
+        question=ex.Precision({"cell_loss_ratio": "10 %", "cells": 1.0}, most=40),
+        replications=5,
+    )
+    outcome = experiment.run(runner=by(lambda _, i: {"cell_loss_ratio": 0.0, "cells": 7.0}))
+    assert outcome.answer is not None
+    (found,) = outcome.answer.tables["precision"]
+    assert (found["reached"], found["runs"], found["cells.mean"], found["cells.low"]) == ("not known", 40, 7.0, None)
+    assert 0.05 < found["cell_loss_ratio.high"] < 0.15
+    assert "not known: cells, of which all 40 values are equal" in outcome.text
+    assert any("fewer than 20 first runs" in note for note in experiment.notes)
+
+
+def test_coverage_of_the_ordinary_interval_is_that_stated() -> None:
+    covered = 0
+    for repetition in range(2000):
+        r = drawn("fixed", repetition)
+        found = estimate([r.gauss(1.0, 2.0) for _ in range(12)], 0.95)
+        assert found and found.low is not None and found.high is not None
+        covered += found.low <= 1.0 <= found.high
+    assert abs(covered / 2000 - 0.95) < 3.5 * math.sqrt(0.95 * 0.05 / 2000)
+
+
+def test_precision_says_which_points_did_not_get_there() -> None:
+    experiment = ex.Experiment(
+        name="precise",
+        base=BASE,
+        axes=[ex.Axis("switch.west.ubr.drop", ["epd", "fba"], name="policy")],
+        metrics=["efficiency"],
+        question=ex.Precision({"efficiency": "10 %"}, most=50),
+        replications=10,
+    )
+    spread = {"epd": 0.01, "fba": 5.0}
+    outcome = experiment.run(
+        runner=by(lambda at, i: {"efficiency": drawn(at["policy"], i).gauss(1.0, spread[at["policy"]])})
+    )
+    assert outcome.answer is not None
+    assert "1 point of 2 did not get there with at most 50 runs" in outcome.text
+    assert [one["reached"] for one in outcome.answer.tables["precision"]] == ["yes", "no"]
+    assert [one["runs"] for one in outcome.points()] == [40, 50]
+
+
+def test_a_bound_that_a_value_passes_clips_no_interval() -> None:
+    efficiency = metric_path("totals.efficiency")
+    beyond = within_bounds(efficiency, [0.9, 1.1], Estimate(1.0, 0.8, 1.2))
+    assert (beyond.low, beyond.high) == (0.8, 1.2)
+    clipped = within_bounds(efficiency, [0.9, 1.0], Estimate(0.95, -0.1, 1.2))
+    assert (clipped.low, clipped.high) == (0.0, 1.0)

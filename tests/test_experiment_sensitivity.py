@@ -1,0 +1,136 @@
+"""The question `sensitivity`: known indices, SciPy's estimators, and how the answer puts them."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from cellyard import experiment as ex
+from cellyard.system.errors import ExperimentError
+from known_answers import BASE, by, drawn, hill
+
+
+def test_sensitivity_gives_the_known_indices_of_the_ishigami_function() -> None:
+    """a = 7, b = 0.1: first orders 0.3139, 0.4424, 0; totals 0.5576, 0.4424, 0.2437 (Ishigami and Homma, 1990)."""
+    axes = [
+        ex.Axis(f"switch.west.ubr.drop.{path}", ex.Range(0.1, 0.9), name=name)
+        for path, name in (("r", "x1"), ("z", "x2"))
+    ]
+    axes.append(ex.Axis("seed", ex.Range(0, 1000, whole=False), name="x3"))
+    base = BASE.with_values({"switch.west.ubr.drop": "fba"})
+    with pytest.raises(ExperimentError, match=r"axis\[2\]\.range: seed = 381.9: is a decimal"):  # a seed is whole
+        ex.Experiment(name="i", base=base, axes=axes, metrics=["efficiency"], question="sensitivity", replications=1)
+    axes[2] = ex.Axis("measure.max_goodput", ex.Range("100 Mbps", "200 Mbps"), name="x3")
+    experiment = ex.Experiment(
+        name="ishigami",
+        base=base,
+        axes=axes,
+        metrics=["efficiency"],
+        question=ex.Sensitivity(["efficiency"], samples=2048),
+        replications=1,
+    )
+
+    def measure(at: Mapping[str, Any], _: int) -> Mapping[str, float]:
+        shares = [(at["x1"] - 0.1) / 0.8, (at["x2"] - 0.1) / 0.8, (at["x3"] - 100) / 100]
+        a, b, c = (math.pi * (2 * share - 1) for share in shares)
+        return {"efficiency": math.sin(a) + 7 * math.sin(b) ** 2 + 0.1 * c**4 * math.sin(a)}
+
+    outcome = experiment.run(runner=by(measure))
+    assert outcome.answer is not None
+    for one, first, total in zip(
+        outcome.answer.tables["indices"], (0.3139, 0.4424, 0.0), (0.5576, 0.4424, 0.2437), strict=True
+    ):
+        assert one["first"] == pytest.approx(first, abs=0.03)
+        assert one["total"] == pytest.approx(total, abs=0.03)
+        assert one["first_low"] - 0.02 <= first <= one["first_high"] + 0.02
+        assert one["total_low"] - 0.02 <= total <= one["total_high"] + 0.02
+    assert outcome.text.startswith("x1 decides efficiency most")
+
+
+def test_an_axis_without_influence_has_no_interval_and_is_told_and_drawn() -> None:
+    pytest.importorskip("matplotlib")
+    from cellyard.experiment.figures import _indices
+    from cellyard.experiment.questions.sensitivity import _sentence
+
+    ends = {"first": 0.9, "first_low": 0.8, "first_high": 1.0, "total": 0.9, "total_low": 0.8, "total_high": 1.0}
+    none = {"first": 0.0, "first_low": None, "first_high": None, "total": 0.0, "total_low": None, "total_high": None}
+    records: list[dict[str, Any]] = [{"metric": "m", "axis": "buffer", **ends}, {"metric": "m", "axis": "idle", **none}]
+    assert _sentence("m", records).startswith("buffer decides m most") and "overlap" not in _sentence("m", records)
+    assert len(_indices(records).figure.axes) == 1
+    assert _sentence("m", [{"metric": "m", "axis": "idle", **none}]) == "m does not vary, so that nothing decides it."
+
+
+def index(axis: str, total: float, low: float, high: float) -> dict[str, Any]:
+    first = {"first": 0.1, "first_low": 0.0, "first_high": 0.2}
+    return {"metric": "m", "axis": axis, **first, "total": total, "total_low": low, "total_high": high}
+
+
+def test_sensitivity_names_no_axis_as_the_first_where_the_interval_of_any_other_reaches_it() -> None:
+    from cellyard.experiment.questions.sensitivity import _sentence
+
+    first, second, wide = index("a", 0.9, 0.8, 1.0), index("b", 0.4, 0.3, 0.5), index("c", 0.2, 0.0, 0.85)
+    assert _sentence("m", [second, first]).startswith("a decides m most: by total index a 0.9 [0.8, 1] and b 0.4 ")
+    unsure = "Which axis decides m most is not sure, as intervals overlap: by total index a 0.9 [0.8, 1], b 0.4 "
+    assert _sentence("m", [second, first, wide]).startswith(unsure)
+
+
+def test_sensitivity_says_which_indices_cannot_be_and_how_many_runs_would_tell_more() -> None:
+    pytest.importorskip("scipy")
+    axes = [
+        ex.Axis("switch.west.ubr.drop.r", ex.Range(0.1, 0.9)),
+        ex.Axis("switch.west.ubr.drop.z", ex.Range(0.1, 0.9)),
+    ]
+    experiment = ex.Experiment(
+        name="outside",
+        base=BASE.with_values({"switch.west.ubr.drop": "fba"}),
+        axes=axes,
+        metrics=["efficiency"],
+        question=ex.Sensitivity(["efficiency"], samples=16),
+        replications=3,
+    )
+    few = experiment.run(runner=by(lambda at, _: {"efficiency": at["r"] + drawn(at["r"], at["z"]).gauss(0, 0.5)}))
+    assert few.answer is not None
+    indices = {(order, one["axis"]): one for one in few.answer.tables["indices"] for order in ("first", "total")}
+    outside = {key: one for key, one in indices.items() if not 0 <= one[key[0]] <= 1}
+    assert outside  # the draws are fixed, and noise goes with both axes
+    (told,) = [sentence for sentence in few.answer.sentences if "outside 0 to 1" in sentence]
+    assert all(f"{order} of {axis} for efficiency ({one[order]:.4g})" in told for (order, axis), one in outside.items())
+    half = max((one[f"{order}_high"] - one[f"{order}_low"]) / 2 for (order, _), one in outside.items())
+    (samples, points, runs) = map(int, re.findall(r"some (\d+) samples \((\d+) points, (\d+) runs\)", told)[0])
+    assert runs == 3 * points == 12 * samples
+    assert half * math.sqrt(16 / samples) <= 0.1 < half * math.sqrt(2 * 16 / samples)
+
+
+@pytest.mark.filterwarnings("error")
+def test_sensitivity_is_the_same_whenever_it_is_run_and_by_the_estimators_of_scipy() -> None:
+    import numpy as np
+    from cellyard.experiment.questions.sensitivity import saltelli
+    from scipy import stats  # type: ignore[import-untyped]
+
+    experiment = ex.Experiment(
+        name="same",
+        base=BASE.with_values({"switch.west.ubr.drop": "fba"}),
+        axes=[ex.Axis(f"switch.west.ubr.drop.{name}", ex.Range(0.1, 0.9)) for name in "rz"],
+        metrics=["efficiency", "fairness"],
+        question=ex.Sensitivity(["efficiency", "fairness"], samples=32),
+        replications=2,
+    )
+    first, again = (experiment.run(runner=by(hill)).answer for _ in range(2))
+    assert first is not None and first == again
+    assert first.tables["indices"][0]["total_low"] < first.tables["indices"][0]["total_high"]
+
+    def both(method: Any) -> Any:
+        return stats.sobol_indices(
+            func=lambda x: np.array([np.sin(x[0]) + x[1] ** 2, x[0] * x[1]]),
+            n=64,
+            dists=[stats.uniform(), stats.uniform()],
+            method=method,
+            rng=np.random.default_rng(3),
+        )
+
+    ours, theirs = both(saltelli), both("saltelli_2010")
+    assert np.array_equal(ours.first_order, theirs.first_order)
+    assert np.array_equal(ours.total_order, theirs.total_order)
