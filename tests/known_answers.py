@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from cellyard import experiment as ex
-from cellyard.experiment.runner import Draw, Runner
+from cellyard.experiment.runner import Replicate, Runner
 from cellyard.scenario import examples
 
 BASE = examples.scenario("lan-5")
@@ -17,7 +17,7 @@ Measure = Callable[[Mapping[str, Any], int], Mapping[str, float | None]]
 def by(measure: Measure) -> Runner:
     """A runner that answers by a function of the values of a point and the number of the replication."""
 
-    def run(draws: Sequence[Draw]) -> Iterator[tuple[int, Mapping[str, float | None]]]:
+    def run(draws: Sequence[Replicate]) -> Iterator[tuple[int, Mapping[str, float | None]]]:
         for place, draw in enumerate(draws):
             yield place, measure(draw.point.values, draw.replication)
 

@@ -17,7 +17,7 @@ import pytest
 from cellyard import _engine, experiment as ex
 from cellyard.experiment import examples as experiments, reading
 from cellyard.experiment.description.problems import Problems, dotted
-from cellyard.experiment.runner import Draw
+from cellyard.experiment.runner import Replicate
 from cellyard.scenario import examples
 from cellyard.system.errors import ExperimentError, UsageError
 from conftest import Cli
@@ -288,7 +288,7 @@ def test_the_sampler_gp_gets_near_the_top() -> None:
         replications=2,
     )
 
-    def run(draws: Sequence[Draw]) -> Iterator[tuple[int, dict[str, float]]]:
+    def run(draws: Sequence[Replicate]) -> Iterator[tuple[int, dict[str, float]]]:
         for place, draw in enumerate(draws):
             yield place, {"efficiency": 1 - (float(draw.point.values["z"]) - 0.37) ** 2}
 

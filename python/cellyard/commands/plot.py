@@ -29,7 +29,7 @@ def command(
     out: Path,
     output_format: str,
 ) -> int:
-    """Draw, write, and print what was drawn; returns the exit status."""
+    """Replicate, write, and print what was drawn; returns the exit status."""
     plot.can_save(out)
     with open_store(path) as store, store.snapshot():
         found = gathered(store, Asked(x, y, by, where, scenario, engine))

@@ -17,7 +17,7 @@ from cellyard.experiment.description.expression import ConditionError
 from cellyard.experiment.description.problems import Problems
 from cellyard.experiment.plan import Answer, Expected, Plan
 from cellyard.experiment.questions.question import Question
-from cellyard.experiment.runner import Engine, Remembered, Runner, Teller
+from cellyard.experiment.runner import CachedRunner, Engine, ProgressListener, Runner
 from cellyard.runs.cluster import Workers
 from cellyard.runs.expected import outline, seconds
 from cellyard.scenario import Scenario, read_text
@@ -139,7 +139,7 @@ class Experiment:
         threads: int | None = None,
         memory: str | int | None = None,
         store: Store | None = None,
-        progress: Teller | None = None,
+        progress: ProgressListener | None = None,
         options: Mapping[str, Any] | None = None,
     ) -> Engine:
         """The runner that simulates; ``options`` are more arguments of `cellyard.runs.batch.run_jobs`."""
@@ -200,7 +200,7 @@ class Outcome:
 
     def ask(self, runner: Runner) -> None:
         """Ask the question; after an interrupt what was measured so far is there, and the answer is not."""
-        remembered = Remembered(runner)
+        remembered = CachedRunner(runner)
         self.measured = remembered.kept
         try:
             self.answer = self.experiment.question.answer(self.experiment.plan, remembered)

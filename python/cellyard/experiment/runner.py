@@ -22,7 +22,7 @@ AT_ONCE = 5000
 
 
 @dataclass(frozen=True)
-class Draw:
+class Replicate:
     """A run: a point and the number of the replication. Equal replications of any two points draw alike."""
 
     point: Point
@@ -32,12 +32,12 @@ class Draw:
 class Runner(Protocol):
     """Gives the metrics of draws."""
 
-    def __call__(self, draws: Sequence[Draw]) -> Iterable[tuple[int, Mapping[str, Number]]]:
+    def __call__(self, draws: Sequence[Replicate]) -> Iterable[tuple[int, Mapping[str, Number]]]:
         """The place of each draw with its metrics by name, in any order; ``None`` where one is not defined."""
 
 
-class Teller(Protocol):
-    """Is told how far the work is."""
+class ProgressListener(Protocol):
+    """Shows how far the work is."""
 
     def update(self, done: float, points: int | None = None) -> None:
         """So many runs and so many points have finished."""
@@ -53,7 +53,7 @@ class Engine:
     threads: int | None = None
     memory: str | int | None = None
     store: Store | None = None
-    progress: Teller | None = None
+    progress: ProgressListener | None = None
     #: What else `run_jobs` is to be told, by the names of its arguments.
     options: Mapping[str, Any] = field(default_factory=dict)
     cpu_seconds: float = 0.0
@@ -61,7 +61,7 @@ class Engine:
     runs: int = 0
     _done: set[Point] = field(default_factory=set)
 
-    def __call__(self, draws: Sequence[Draw]) -> Iterator[tuple[int, Mapping[str, Number]]]:
+    def __call__(self, draws: Sequence[Replicate]) -> Iterator[tuple[int, Mapping[str, Number]]]:
         """The place and the metrics of each draw as it finishes; raises what `run_jobs` raises."""
         for start in range(0, len(draws), AT_ONCE):
             for place, measured in self._some(draws[start : start + AT_ONCE]):
@@ -72,7 +72,7 @@ class Engine:
         pairs = [(path, level.text) for name, level in point.levels for path in self.paths[name]]
         return self.base.with_values(pairs) if pairs else self.base
 
-    def _some(self, draws: Sequence[Draw]) -> Iterator[tuple[int, Mapping[str, Number]]]:
+    def _some(self, draws: Sequence[Replicate]) -> Iterator[tuple[int, Mapping[str, Number]]]:
         texts: dict[Point, str] = {}
         wanted: dict[tuple[str, int], list[int]] = {}  # points that make one scenario share its runs
         left = Counter(draw.point for draw in draws)
@@ -107,14 +107,14 @@ class Engine:
         )
 
 
-class Remembered:
+class CachedRunner:
     """A runner that asks another for what it has not been asked yet, and keeps all answers."""
 
     def __init__(self, runner: Runner) -> None:
         self._runner = runner
         self.kept: dict[Point, dict[int, Mapping[str, Number]]] = {}
 
-    def __call__(self, draws: Sequence[Draw]) -> list[Mapping[str, Number]]:
+    def __call__(self, draws: Sequence[Replicate]) -> list[Mapping[str, Number]]:
         """The metrics of each draw, in order."""
         new = [draw for draw in dict.fromkeys(draws) if draw.replication not in self.kept.get(draw.point, {})]
         for draw in new:  # in the order in which they were asked for, whichever finishes first
@@ -125,6 +125,6 @@ class Remembered:
 
     def samples(self, points: Sequence[Point], replications: range) -> list[list[Mapping[str, Number]]]:
         """The metrics of some replications of each point."""
-        found = self([Draw(point, replication) for point in points for replication in replications])
+        found = self([Replicate(point, replication) for point in points for replication in replications])
         count = len(replications)
         return [found[i * count : (i + 1) * count] for i in range(len(points))]

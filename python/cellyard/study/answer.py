@@ -13,7 +13,7 @@ from cellyard.statistics.difference import Difference
 from cellyard.statistics.student import CONFIDENCE
 from cellyard.study.agreement import agreement, told_metrics
 from cellyard.study.rows import Row, Rows
-from cellyard.study.separation import Candidates, Evidence, Told, candidates
+from cellyard.study.separation import Candidates, Evidence, Statement, candidates
 from cellyard.study.study import Study
 from cellyard.system.errors import UsageError
 
@@ -26,7 +26,7 @@ class Sentence:
     """What is said of the rows of some tables; part by part where these are told apart by the parameters ``parts``."""
 
     tables: tuple[str, ...]
-    tell: Callable[[Rows], str | Told]
+    tell: Callable[[Rows], str | Statement]
     parts: tuple[str, ...] = ()
 
     def whole(self, study: Study, rows: Rows) -> Rows:
@@ -41,8 +41,8 @@ class Sentence:
         return Rows(row for row in chosen if run[part(row)] == needed[part(row)])
 
 
-def sentence(*tables: str, parts: Sequence[str] = ()) -> Callable[[Callable[[Rows], str | Told]], Sentence]:
-    """Decorator that makes a function of rows a `Sentence`; what it gives as `Told` has the numbers behind it.
+def sentence(*tables: str, parts: Sequence[str] = ()) -> Callable[[Callable[[Rows], str | Statement]], Sentence]:
+    """Decorator that makes a function of rows a `Sentence`; what it gives as `Statement` has the numbers behind it.
 
     It is told when all of ``tables`` were run whole. With ``parts`` it tells of each of their values by itself, and is told of those
     of which all rows were run.
@@ -50,10 +50,13 @@ def sentence(*tables: str, parts: Sequence[str] = ()) -> Callable[[Callable[[Row
     return lambda tell: Sentence(tables, tell, tuple(parts))
 
 
-def answer(study: Study, rows: Rows, replications: int | None) -> list[Told]:
+def answer(study: Study, rows: Rows, replications: int | None) -> list[Statement]:
     """The study's own sentences whose rows were run, then one on how well the rows agree with what was published."""
     told = [one.tell(whole) for one in study.answer if (whole := one.whole(study, rows))]
-    return [*(one if isinstance(one, Told) else Told(one) for one in told), *agreed(study, rows, replications)]
+    return [
+        *(one if isinstance(one, Statement) else Statement(one) for one in told),
+        *agreed(study, rows, replications),
+    ]
 
 
 def untold(study: Study, rows: Rows) -> str:
@@ -75,7 +78,7 @@ def untold(study: Study, rows: Rows) -> str:
     )
 
 
-def agreed(study: Study, rows: Rows, replications: int | None) -> list[Told]:
+def agreed(study: Study, rows: Rows, replications: int | None) -> list[Statement]:
     """How far simulated values are from the published ones, and how many of these are inside their ensemble's range."""
     beside = [name for name, table in study.tables.items() if table.beside]
     judged = Rows(row for row in rows if row.table not in beside)
@@ -109,7 +112,7 @@ def agreed(study: Study, rows: Rows, replications: int | None) -> list[Told]:
         )
         less = inside - expected
         evidence.append(Evidence("values inside less those that would be", Difference(less, less - half, less + half)))
-    return [Told(text + ".", tuple(evidence))]
+    return [Statement(text + ".", tuple(evidence))]
 
 
 def _error(judged: Mapping[str, Any]) -> str:

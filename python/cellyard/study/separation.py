@@ -33,7 +33,7 @@ class Evidence(NamedTuple):
         }  # fmt: skip
 
 
-class Told(NamedTuple):
+class Statement(NamedTuple):
     """A sentence, and the numbers behind it."""
 
     text: str

@@ -18,7 +18,7 @@ from cellyard.experiment.description.fields import Fields
 from cellyard.experiment.metric_kind import better_of
 from cellyard.experiment.plan import CONFIDENCE, Answer, Expected, Plan
 from cellyard.experiment.questions.question import Question
-from cellyard.experiment.runner import Remembered
+from cellyard.experiment.runner import CachedRunner
 from cellyard.show.words import counted, listed, number, percent, probability
 from cellyard.statistics.inference import Estimate, Judged, estimate, holm, log_no_difference
 
@@ -47,7 +47,7 @@ class Compare(Question):
         points = plan.size(without=dimension) * dimension.size
         return Expected(points, points * plan.replications)
 
-    def answer(self, plan: Plan, runner: Remembered) -> Answer:
+    def answer(self, plan: Plan, runner: CachedRunner) -> Answer:
         """A sentence for each comparison, or for each metric where there are many."""
         found = self.comparisons(plan, runner)
         judged = holm([one.log_probability for one in found], self.confidence)
@@ -83,7 +83,7 @@ class Compare(Question):
         last += "."
         return Answer([*self._told(records, sentences), last], {"comparisons": records}, tuple(self.metrics))
 
-    def comparisons(self, plan: Plan, runner: Remembered) -> list[Comparison]:
+    def comparisons(self, plan: Plan, runner: CachedRunner) -> list[Comparison]:
         """The differences of each pair, at every point of the other axes, of every metric."""
         dimension = plan.dimension(self.axis)
         variants = [dimension.place(index) for index in range(dimension.size)]

@@ -25,7 +25,7 @@ from cellyard.experiment.description.expression import ALLOWED, Condition, Condi
 from cellyard.experiment.description.fields import Fields
 from cellyard.experiment.plan import CONFIDENCE, Answer, Expected, Plan
 from cellyard.experiment.questions.question import Question
-from cellyard.experiment.runner import Draw, Remembered
+from cellyard.experiment.runner import CachedRunner, Replicate
 from cellyard.show.words import counted, listed, percent
 from cellyard.statistics.inference import share_interval
 
@@ -94,7 +94,7 @@ class Find(Question):
             )
         return found
 
-    def answer(self, plan: Plan, runner: Remembered) -> Answer:
+    def answer(self, plan: Plan, runner: CachedRunner) -> Answer:
         """The value found at each point of the other axes, and what was assumed."""
         dimension = plan.dimension(self.axis)
         sentences, records = [], []
@@ -150,7 +150,7 @@ class Find(Question):
 class Search:
     """The search along one axis at one point of the others. Places count from the end that is wanted: 0 is the first candidate."""
 
-    def __init__(self, find: Find, plan: Plan, runner: Remembered, dimension: Dimension, point: Point) -> None:
+    def __init__(self, find: Find, plan: Plan, runner: CachedRunner, dimension: Dimension, point: Point) -> None:
         self._find = find
         self._plan = plan
         self._runner = runner
@@ -194,7 +194,7 @@ class Search:
 
     def _shares(self, places: Sequence[int], draws: range) -> dict[int, float]:
         points = [self.point.with_levels(self._places[place]) for place in places]
-        self._runner([Draw(point, i) for point in points for i in draws])
+        self._runner([Replicate(point, i) for point in points for i in draws])
         samples = self._runner.samples(points, draws)
         held = [sum(all(condition.holds(one) for condition in self._conditions) for one in of) for of in samples]
         return {place: many / len(draws) for place, many in zip(places, held, strict=True)}

@@ -16,7 +16,7 @@ from cellyard.experiment.metric_kind import mean_of
 from cellyard.experiment.plan import CONFIDENCE, Answer, Expected, Plan
 from cellyard.experiment.questions.find import requirements
 from cellyard.experiment.questions.question import Question
-from cellyard.experiment.runner import Draw, Remembered
+from cellyard.experiment.runner import CachedRunner, Replicate
 from cellyard.show.words import counted, listed, number, spread
 from cellyard.statistics.inference import defined
 from cellyard.statistics.ranges import Number
@@ -81,7 +81,7 @@ class Optimise(Question):
         """All axes."""
         return True
 
-    def answer(self, plan: Plan, runner: Remembered) -> Answer:
+    def answer(self, plan: Plan, runner: CachedRunner) -> Answer:
         """The best point, or the Pareto front."""
         optuna = load()
         study = self._study(optuna)
@@ -119,7 +119,7 @@ class Optimise(Question):
     def _prunes(self) -> bool:
         return len(self.goals) == 1 and self.pruner != "none"
 
-    def _measure(self, optuna: Any, study: Any, trials: list[_Trial], plan: Plan, runner: Remembered) -> None:
+    def _measure(self, optuna: Any, study: Any, trials: list[_Trial], plan: Plan, runner: CachedRunner) -> None:
         """Make the replications of some trials in parts, give up those that do badly, and tell the study of all."""
         conditions = [Condition(text) for text in self.require]
         open_trials = []
@@ -129,7 +129,7 @@ class Optimise(Question):
             else:
                 study.tell(one.trial, state=optuna.trial.TrialState.FAIL)
         for count in _steps(plan.replications) if self._prunes else [plan.replications]:
-            runner([Draw(one.point, i) for one in open_trials for i in range(count)])
+            runner([Replicate(one.point, i) for one in open_trials for i in range(count)])
             still = []
             for one in open_trials:
                 means = _means(runner.samples([one.point], range(count))[0])
@@ -152,7 +152,7 @@ class Optimise(Question):
         """Replications that had no part in the choice of the best point of one goal."""
         return range(plan.replications, 2 * plan.replications)
 
-    def _record(self, point: Point, draws: range, plan: Plan, runner: Remembered) -> dict[str, Any]:
+    def _record(self, point: Point, draws: range, plan: Plan, runner: CachedRunner) -> dict[str, Any]:
         samples = runner.samples([point], draws)[0]
         return {**point.told, **{metric: _means(samples)[metric] for metric in plan.metrics}}
 
@@ -160,7 +160,7 @@ class Optimise(Question):
         self,
         records: Sequence[Mapping[str, Any]],
         plan: Plan,
-        runner: Remembered,
+        runner: CachedRunner,
         best: Sequence[Point],
         complete: int,
         pruned: int,

@@ -29,7 +29,7 @@ from cellyard.experiment.description.fields import Fields
 from cellyard.experiment.metric_kind import bounds_of, within_bounds
 from cellyard.experiment.plan import CONFIDENCE, Answer, Expected, Plan
 from cellyard.experiment.questions.question import Question
-from cellyard.experiment.runner import Draw, Remembered
+from cellyard.experiment.runner import CachedRunner, Replicate
 from cellyard.show.words import counted, listed, number, percent
 from cellyard.statistics.inference import Estimate, defined, exact_share_interval, skewness
 from cellyard.statistics.ranges import Number
@@ -80,7 +80,7 @@ class Precision(Question):
             found.append(f"most = {self.most}: fewer than {LEAST} runs show an interval of zeros and ones alone")
         return found
 
-    def answer(self, plan: Plan, runner: Remembered) -> Answer:
+    def answer(self, plan: Plan, runner: CachedRunner) -> Answer:
         """How many replications each point needed, and where ``most`` were too few."""
         points = plan.points()
         bounds = {metric: bounds_of(plan.metrics[metric]) for metric in self.within}
@@ -131,13 +131,13 @@ class Precision(Question):
         return Answer([sentence + "."], {"precision": records}, tuple(self.within))
 
     def replicate(
-        self, points: Sequence[Point], runner: Remembered, *, first: int, bounds: Mapping[str, Bounds] = NO_BOUNDS
+        self, points: Sequence[Point], runner: CachedRunner, *, first: int, bounds: Mapping[str, Bounds] = NO_BOUNDS
     ) -> dict[Point, int]:
         """How many replications the rule gives each point; ``bounds`` are those of metrics that have some."""
         counts = dict.fromkeys(points, first)
         open_points = list(points)
         while open_points:
-            runner([Draw(point, i) for point in open_points for i in range(counts[point])])
+            runner([Replicate(point, i) for point in open_points for i in range(counts[point])])
             still = []
             for point in open_points:
                 samples = runner.samples([point], range(counts[point]))[0]

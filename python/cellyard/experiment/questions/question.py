@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
     from cellyard.experiment.plan import Answer, Expected, Plan
-    from cellyard.experiment.runner import Remembered
+    from cellyard.experiment.runner import CachedRunner
 
 
 class Question(ABC):
@@ -21,7 +21,7 @@ class Question(ABC):
         """How many points and runs it takes, at most where it may stop earlier."""
 
     @abstractmethod
-    def answer(self, plan: Plan, runner: Remembered) -> Answer:
+    def answer(self, plan: Plan, runner: CachedRunner) -> Answer:
         """The answer, from runs that it asks for."""
 
     def columns(self, axis: str) -> tuple[str, ...]:

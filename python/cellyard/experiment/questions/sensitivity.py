@@ -18,7 +18,7 @@ from cellyard.experiment.description.design import at_shares, scipy
 from cellyard.experiment.description.fields import Fields
 from cellyard.experiment.plan import CONFIDENCE, Answer, Expected, Plan, defined_or_refuse
 from cellyard.experiment.questions.question import Question
-from cellyard.experiment.runner import Remembered
+from cellyard.experiment.runner import CachedRunner
 from cellyard.show.words import counted, listed, number, percent
 from cellyard.statistics.inference import defined, estimate
 
@@ -52,7 +52,7 @@ class Sensitivity(Question):
         """All axes."""
         return True
 
-    def answer(self, plan: Plan, runner: Remembered) -> Answer:
+    def answer(self, plan: Plan, runner: CachedRunner) -> Answer:
         """The axes in the order of their total index, for each metric."""
         stats = scipy("the question sensitivity")
         import numpy as np

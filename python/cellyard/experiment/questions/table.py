@@ -10,7 +10,7 @@ from cellyard.experiment.description.fields import Fields
 from cellyard.experiment.metric_kind import mean_of
 from cellyard.experiment.plan import CONFIDENCE, Answer, Expected, Plan
 from cellyard.experiment.questions.question import Question
-from cellyard.experiment.runner import Remembered
+from cellyard.experiment.runner import CachedRunner
 from cellyard.show.words import counted, spread
 from cellyard.statistics.inference import Estimate, defined
 
@@ -28,7 +28,7 @@ class Table(Question):
         """All points."""
         return Expected(plan.size(), plan.size() * plan.replications)
 
-    def answer(self, plan: Plan, runner: Remembered) -> Answer:
+    def answer(self, plan: Plan, runner: CachedRunner) -> Answer:
         """Where each metric is highest and lowest."""
         points = plan.points()
         samples = runner.samples(points, plan.draws)

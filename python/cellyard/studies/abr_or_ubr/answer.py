@@ -8,7 +8,7 @@ from statistics import mean
 from cellyard.plot.rows import levels, named
 from cellyard.study import Rows
 from cellyard.study.answer import changes, of_values, sentence
-from cellyard.study.separation import Candidates, Evidence, Runs, Told, gain, replicated
+from cellyard.study.separation import Candidates, Evidence, Runs, Statement, gain, replicated
 
 #: With no VBR and with it.
 BESIDE = {"no": "without VBR", "yes": "beside VBR"}
@@ -25,7 +25,7 @@ def _service(value: object) -> str:
 
 
 @sentence("services", parts=("configuration", "vbr"))
-def which(rows: Rows) -> Told:
+def which(rows: Rows) -> Statement:
     """Which service, network by network; all that the replications do not separate from the best."""
     chosen: dict[tuple[str, str], list[tuple[str, float]]] = {}
     evidence = []
@@ -41,14 +41,14 @@ def which(rows: Rows) -> Told:
     for (network, best), found in chosen.items():
         where = f"{PATHS[network]} {found[0][0]}" if len(found) < len(BESIDE) else PATHS[network]
         told.append(f"{best} on the {where} ({', '.join(f'{by:+.2f}' for _, by in found)})")
-    return Told(
+    return Statement(
         f"Most efficient is {'; '.join(told)} (in brackets: ABR's efficiency minus that of the best alternative).",
         tuple(evidence),
     )
 
 
 @sentence("abr-sources", "zero-loss")
-def buffers(rows: Rows) -> Told:
+def buffers(rows: Rows) -> Statement:
     """With which buffer."""
     told, evidence = [], []
     for vbr, beside in BESIDE.items():
@@ -62,7 +62,7 @@ def buffers(rows: Rows) -> Told:
         for row in rows.where(table="zero-loss", receiver_window_bytes=600000)
     }
     cells = ", ".join(f"{n}: {queue:.0f}" for n, queue in ubr.items())
-    return Told(
+    return Statement(
         f"For no loss the switch needs, by number of sources, in round trips of the link over ABR {' and '.join(told)}; over UBR with "
         f"windows of 600000 bytes, in cells, {cells}.",
         tuple(evidence),
@@ -86,7 +86,7 @@ def _longest(runs: Sequence[Runs]) -> list[float | None]:
 
 
 @sentence("services")
-def what_it_gives(rows: Rows) -> Told:
+def what_it_gives(rows: Rows) -> Statement:
     """Fairness, loss and where the queue is."""
     told = []
     chosen = rows.where(table="services")
@@ -104,7 +104,7 @@ def what_it_gives(rows: Rows) -> Told:
         f"{text}: {one.value.verdict}" for text, one in zip(DIFFERENT.values(), by, strict=True) if not one.value.sign
     ]
     doubt = f" ({', '.join(doubts)})" if doubts else ""
-    return Told(
+    return Statement(
         f"With buffers of one size, on average over all networks, {'; '.join(told)}{doubt}.",
         tuple(by),
     )
@@ -115,13 +115,13 @@ def _mean(rows: Rows, metric: str, **where: str) -> float:
 
 
 @sentence("services")
-def guarantee(rows: Rows) -> Told:
+def guarantee(rows: Rows) -> Statement:
     """What a guaranteed rate for UBR costs VBR, and what any service gives up for it."""
     by = gain(rows.where(table="services", vbr="yes").pairs("service", "ubr", "guaranteed-rate"), "efficiency")
     delay = gain(rows.where(table="services").pairs("service", "ubr", "abr"), "delay_ms")
     vbr_ms = {s: _mean(rows, "vbr_delay_variation_ms", vbr="yes", service=s) for s in ("guaranteed-rate", "abr")}
     delay_ms = {s: _mean(rows, "delay_ms", service=s) for s in ("abr", "ubr")}
-    return Told(
+    return Statement(
         f"With a guaranteed rate the efficiency of UBR beside VBR {changes(by)} and VBR's delay varies by "
         f"{vbr_ms['guaranteed-rate']:.1f} ms (beside ABR: {vbr_ms['abr']:.3f} ms); a cell of a TCP takes {delay_ms['abr']:.0f} ms over "
         f"ABR and {delay_ms['ubr']:.0f} ms over UBR, on average over the networks.",

@@ -11,7 +11,7 @@ from cellyard.statistics.difference import Difference
 from cellyard.studies.gfr_leaky_bucket.claims import SLACK
 from cellyard.study import Row, Rows
 from cellyard.study.answer import sentence
-from cellyard.study.separation import Candidates, Evidence, Told, contrast, replicated
+from cellyard.study.separation import Candidates, Evidence, Statement, contrast, replicated
 
 NETWORKS = {"peer-to-peer": "among TCPs", "tcp-udp": "beside UDP", "chain": "in the chain"}
 
@@ -61,7 +61,7 @@ def _kept(margins: Sequence[Evidence]) -> str:
 
 
 @sentence(*NETWORKS)
-def guarantee(rows: Rows) -> Told:
+def guarantee(rows: Rows) -> Statement:
     """Sections 4.3 and 5.2."""
     told, late, evidence = [], [], []
     for scheme in (1, 2):
@@ -70,7 +70,7 @@ def guarantee(rows: Rows) -> Told:
         told.append(f"{_kept(margins)} of {len(chosen)} VCs with {named('scheme', scheme)}")
         late.append(_kept(later))
         evidence += [one for one in (*margins, *later) if one.value.sign < 1]
-    return Told(
+    return Statement(
         f"Over the three networks {' and '.join(told)} get their minimum rate, within {SLACK:.0%}; "
         f"without the burst at the start {' and '.join(late)}.",
         tuple(evidence),
@@ -89,7 +89,7 @@ def _extra(rows: Rows) -> dict[str, tuple[float, list[float | None]]]:
 
 
 @sentence("peer-to-peer", "tcp-udp")
-def excess(rows: Rows) -> Told:
+def excess(rows: Rows) -> Statement:
     """Who gets what is left."""
     parts, evidence = [], []
     for scheme in (1, 2):
@@ -101,7 +101,7 @@ def excess(rows: Rows) -> Told:
         by = contrast([shares], [], 100 * udp / (tcp + udp), 2)
         parts.append(f"{udp / (tcp + udp):.0%}{_ends(by)} with {named('scheme', scheme)}")
         evidence.append(Evidence(f"share of the UDPs in %, {named('scheme', scheme)}", by))
-    return Told(
+    return Statement(
         f"Of the rate beyond the guarantees five greedy UDPs beside five TCPs take {parts[0]} and {parts[1]}, where half would be fair.",
         tuple(evidence),
     )
@@ -117,7 +117,7 @@ def _ends(by: Difference) -> str:
 
 
 @sentence(*NETWORKS)
-def ideal(rows: Rows) -> Told:
+def ideal(rows: Rows) -> Statement:
     """How near each scheme comes to MCR plus an equal share."""
     parts, evidence = [], []
     for network, where in NETWORKS.items():
@@ -126,13 +126,13 @@ def ideal(rows: Rows) -> Told:
         nearest = of.centres[of.order[0]]
         parts.append(f"{where} {of.best} ({nearest:.2f} Mb/s off; scheme two {of.centres[2]:.2f})")
         evidence += of.evidence(best_only=True)
-    return Told(
+    return Statement(
         f"Nearest to the minimum rate plus an equal share of the rest comes {', '.join(parts)}.", tuple(evidence)
     )
 
 
 @sentence(*NETWORKS)
-def choice(rows: Rows) -> Told:
+def choice(rows: Rows) -> Statement:
     """What a user would choose: no VC short, and nearest to the ideal over all networks."""
     chosen = rows.where(table=tuple(NETWORKS))
     schemes = list(dict.fromkeys(row["scheme"] for row in chosen))
@@ -146,7 +146,7 @@ def choice(rows: Rows) -> Told:
     )
     if short:
         told += f"; {' and '.join(_missed(scheme, margins[scheme]) for scheme in short)} do not"
-    return Told(told + ".", tuple(of.evidence()))
+    return Statement(told + ".", tuple(of.evidence()))
 
 
 def _missed(scheme: Any, margins: Sequence[Evidence]) -> str:

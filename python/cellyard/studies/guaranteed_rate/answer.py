@@ -8,7 +8,7 @@ from statistics import mean
 from cellyard.plot.rows import named
 from cellyard.study import Rows
 from cellyard.study.answer import changes, of_values, sentence
-from cellyard.study.separation import Candidates, Evidence, Told, contrast, gain
+from cellyard.study.separation import Candidates, Evidence, Statement, contrast, gain
 
 FACTORS = {"tcp": "TCP", "gr": "guaranteed rate", "drop_policy": "drop policy"}
 
@@ -31,7 +31,7 @@ def _further(first: Candidates, other: Candidates) -> Evidence:
     return Evidence(f"spread of efficiency: {first.what} - {other.what}", by)
 
 
-def _decisive(rows: Rows, path: str, expected: str) -> Told:
+def _decisive(rows: Rows, path: str, expected: str) -> Statement:
     """Which factor's means lie farthest apart, and whether it is the one that the text names."""
     of = {factor: _factor(rows, factor) for factor in FACTORS}
     first, *others = sorted(of, key=lambda factor: -_apart(of[factor]))
@@ -48,7 +48,7 @@ def _decisive(rows: Rows, path: str, expected: str) -> Told:
     else:
         most = f"the {matter[0]} matters most for the efficiency"
     text = "as the text says" if matter == [FACTORS[expected]] else f"where the text names the {FACTORS[expected]}"
-    return Told(
+    return Statement(
         f"On the {path} {most}, {text}: {of[first].ranked()}, {_apart(of[first]):.2f} apart, beside {rest}.",
         (*evidence, *of[first].evidence(where=path)),
     )
@@ -59,25 +59,25 @@ def _apart(of: Candidates) -> float:
 
 
 @sentence("3-5")
-def on_the_lan(rows: Rows) -> Told:
+def on_the_lan(rows: Rows) -> Statement:
     """Section 5.1.1, first observation."""
     return _decisive(rows.where(table="3-5"), "LAN", "drop_policy")
 
 
 @sentence("4-6")
-def on_the_wan(rows: Rows) -> Told:
+def on_the_wan(rows: Rows) -> Statement:
     """Section 5.1.1, second observation."""
     return _decisive(rows.where(table="4-6"), "WAN", "gr")
 
 
 @sentence("7-8-9")
-def on_the_satellite_path(rows: Rows) -> Told:
+def on_the_satellite_path(rows: Rows) -> Statement:
     """Section 5.1.1, third observation."""
     return _decisive(rows.where(table="7-8-9"), "satellite path", "tcp")
 
 
 @sentence("3-5", "4-6", "7-8-9")
-def guarantee(rows: Rows) -> Told:
+def guarantee(rows: Rows) -> Statement:
     """What half of the link does for UBR, and to VBR."""
     gains, queue, variation = {}, [], []
     for table, path in (("3-5", "LAN"), ("4-6", "WAN"), ("7-8-9", "satellite path")):
@@ -86,7 +86,7 @@ def guarantee(rows: Rows) -> Told:
         queue += chosen.where(gr=0.5).values("vbr_max_queue_cells")
         variation += chosen.where(gr=0.5).values("vbr_cell_delay_variation_s")
     lan, wan, satellite = (f"{changes(by)} on the {path}" for path, by in gains.items())
-    return Told(
+    return Statement(
         f"With half of the link guaranteed instead of nothing the mean efficiency {lan}, {wan} and {satellite}; VBR then "
         f"queues {mean(queue):.0f} cells at most, on average over the rows, and its delay varies by {1e3 * mean(variation):.0f} ms.",
         tuple(Evidence(f"efficiency, {path}: GR = 0.5 - GR = 0", by) for path, by in gains.items()),
