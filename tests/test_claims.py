@@ -7,73 +7,24 @@ are tables where it holds and tables where it does not: every sign is turned onc
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from cellyard.study import Row, Rows, load, studies
-
-Rule = Callable[[Row], float]
-#: The same of a metric that may not be defined.
-AnyRule = Callable[[Row], float | None]
-
-
-@dataclass(frozen=True)
-class Case:
-    """Whether a claim holds where metrics are as the rules say; ``shown`` is part of its evidence."""
-
-    claim: str
-    why: str
-    holds: bool
-    shown: str
-    rules: Mapping[str, AnyRule]
-
-
-def holds(claim: str, why: str, shown: str = "", /, **rules: AnyRule) -> Case:
-    """A table on which a claim holds."""
-    return Case(claim, why, True, shown, rules)
-
-
-def fails(claim: str, why: str, shown: str = "", /, **rules: AnyRule) -> Case:
-    """A table on which it does not."""
-    return Case(claim, why, False, shown, rules)
-
-
-NEUTRAL = {
-    "efficiency": 0.5,
-    "fairness": 0.5,
-    "timeouts": 0,
-    "vbr_max_queue_cells": 0,
-    "vbr_cell_delay_variation_s": 0,
-    "max_queue_cells": 0,
-    "cell_loss_ratio": 0,
-    "goodput": 0.5,
-    "mean_queue_cells": 0,
-    "unfinished_sources": 0,
-}
-
-
-def added(**effects: Mapping[Any, float]) -> Rule:
-    """0.5 and the effects of a row's parameters, 0 for values that are not named."""
-    return lambda row: 0.5 + sum(effect.get(row[parameter], 0) for parameter, effect in effects.items())
-
-
-def always(value: float) -> Rule:
-    """One value for all rows."""
-    return lambda _: value
-
-
-def unless(rule: Rule, other: Rule, **where: Any) -> Rule:
-    """``other`` in rows as ``where`` says, ``rule`` in the rest."""
-    return lambda row: other(row) if row.matches(where) else rule(row)
-
-
-EVEN = always(0.5)
-
-# Of the six rows of a configuration in tables of three buffers, the first one and the first two.
-ONE_OF_SIX = {"sources": 5, "buffer_cells": (1000, 12000)}
-TWO_OF_SIX = {"sources": 5, "buffer_cells": (1000, 2000, 12000, 24000)}
-
+from claim_cases import (
+    EVEN,
+    NEUTRAL,
+    ONE_OF_SIX,
+    TWO_OF_SIX,
+    Case,
+    Rule,
+    added,
+    always,
+    fails,
+    holds,
+    unless,
+)
 
 # The first study.
 

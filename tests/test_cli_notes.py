@@ -1,0 +1,137 @@
+"""Notes that `run` prints on grids, seeds, starts and measuring times."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from conftest import Cli
+
+CROWDED_HOST = """\
+duration = "1 s"
+host = [{ name = "a" }, { name = "b" }]
+switch = [{ name = "s" }]
+link = [{ from = "a", to = "s", rate = "1 Mbps" }, { from = "s", to = "b", rate = "10 Mbps" }]
+vc = [
+  { name = "one", from = "a", to = "b", traffic = { kind = "cbr", rate = "900 kbps" } },
+  { name = "two", from = "a", to = "b", traffic = { kind = "cbr", rate = "800 kbps" } },
+]
+"""
+
+
+def test_notes_on_points_that_are_one_scenario(cli: Cli, lan: Path) -> None:
+    twice = cli("run", lan, "--grid", "switch.west.ubr.drop=epd,fba,epd", "--format", "json")
+    assert "note: --grid switch.west.ubr.drop: `epd` is stated 2 times, and run once\n" in twice.stderr
+    assert len(json.loads(twice.stdout)["runs"]) == 2
+    names = ["--grid", "switch.west.ubr.drop=epd,fba", "--grid", "switch.0.ubr.drop=epd,fba"]
+    for command in ("run", "check"):
+        told = cli(command, lan, *names).stderr
+        assert "note: 2 of 4 points of the grid repeat the scenario of another: switch.west.ubr.drop=fba, " in told
+    alias = cli("run", lan, "--set", "switch.0.ubr.drop=ppd", "--set", "duration=500 ms", *names[:2])
+    assert alias.stderr == "note: --set switch.0.ubr.drop has no effect: --grid sets the same field\n"
+    fine = cli("run", lan, "--set", "duration=1 s", "--grid", "switch.west.ubr.drop=epd,fba", "--replications", 2)
+    assert fine.stderr == ""
+
+
+def test_notes_on_seeds_that_change_nothing(cli: Cli, lan: Path) -> None:
+    told = cli("run", lan, "--grid", "seed=1,2,3")
+    assert told.stderr == (
+        "note: seed=2 gave the very run of seed=1: where nothing is random, only --replications makes draws\n"
+    )
+    assert cli("run", lan, "--grid", "seed=1,2", "--replications", 2).stderr == ""
+    assert cli("run", lan, "--grid", "seed=1,2", "--set", "link.*.lose_probability=0.01").stderr == ""
+
+
+def test_note_on_tcps_that_begin_at_one_instant_and_deliver_nothing(cli: Cli, tmp_path: Path) -> None:
+    """Ten frames of 193 cells that come together fit no buffer of 1000 cells, and so does what comes again with each timeout."""
+    (tmp_path / "step.toml").write_text(
+        'duration = "5 s"\nmeasure = { max_goodput = "130 Mbps" }\nhost = [{ name = "a", count = 10 }, { name = "b" }]\n'
+        'switch = [{ name = "s", ubr = { buffer = "1000 cells" } }]\n'
+        'link = [{ from = "a", to = "s", rate = "144 Mbps" }, { from = "s", to = "b", rate = "144 Mbps" }]\n'
+        'vc = [{ from = "a", to = "b", traffic = { kind = "tcp", mss = "9180 bytes" } }]\n'
+    )
+    note = "note: no TCP delivered anything"
+    begins = f"{note}: they begin at one instant, and meet again in one buffer with each timeout; --replications draws"
+    assert cli("run", "step.toml").stderr.startswith(begins)
+    grid = ("--grid", "vc.vc1.start=0 s,10 ms")
+    assert f"{note} in 1 of 2 runs: " in cli("run", "step.toml", *grid).stderr
+    for fine in (("--replications", 2), ("--set", "duration=100 us"), ("--set", "switch.s.ubr.buffer=2000 cells")):
+        assert cli("run", "step.toml", *fine).stderr == ""
+    # The first timeout comes after 3 s.
+    short = f"{note}: they begin at one instant, and meet in one buffer, and the run ends before a first timeout (initial_rto); "
+    assert cli("run", "step.toml", "--set", "duration=2 s").stderr.startswith(short)
+
+
+def test_note_on_tcps_that_finish_no_file_while_others_do(cli: Cli, tmp_path: Path) -> None:
+    """Three meet in a buffer that holds one of their frames; a fourth comes later, and the durations are its alone."""
+    (tmp_path / "incast.toml").write_text(
+        'duration = "2 s"\nmeasure = { max_goodput = "130 Mbps" }\nhost = [{ name = "a", count = 4 }, { name = "b" }]\n'
+        'switch = [{ name = "s", ubr = { buffer = "200 cells" } }]\n'
+        'link = [{ from = "a", to = "s", rate = "144 Mbps" }, { from = "s", to = "b", rate = "144 Mbps" }]\n'
+        'vc = [{ from = "a", to = "b", traffic = { kind = "tcp", mss = "9180 bytes", file_size = "20 kB", files = "unlimited" } }]\n'
+    )
+    start = ("--set", "vc.vc1.start=10 ms")
+    told = cli("run", "incast.toml", *start)
+    assert told.stderr == (
+        "note: 3 of 4 TCPs that send files finished none: the durations that are told are those of the others; "
+        "3 of these delivered nothing, and the run ends before a first timeout (initial_rto)\n"
+    )
+    several = cli("run", "incast.toml", *start, "--grid", "switch.s.ubr.buffer=200 cells,unlimited").stderr
+    assert several.startswith("note: 3 of 8 TCPs of all runs that send files finished none: ")
+    assert cli("run", "incast.toml", *start, "--set", "switch.s.ubr.buffer=unlimited").stderr == ""
+
+
+def test_note_on_goodput_of_data_that_came_before_the_measuring_time(cli: Cli, tmp_path: Path) -> None:
+    """Many TCPs have gaps when the warm-up ends, and the line is full all the time."""
+    (tmp_path / "gaps.toml").write_text(
+        'name = "gaps"\nduration = "20 s"\nhost = [{ name = "source", count = 40 }, { name = "sink", count = 40 }]\n'
+        'switch = [{ name = "west", ubr = { buffer = "8000 cells", drop = "epd" } }, { name = "east" }]\n'
+        "link = [\n"
+        '    { from = "source", to = "west", rate = "155.52 Mbps", delay = "5 us" },\n'
+        '    { from = "west", to = "east", rate = "45 Mbps", delay = "10 ms" },\n'
+        '    { from = "east", to = "sink", rate = "155.52 Mbps", delay = "5 us" },\n'
+        "]\n"
+        'vc = [{ from = "source", to = "sink", traffic = { kind = "tcp", recovery = "new-reno" } }]\n'
+    )
+    beyond = "note: the goodput through west->east is up to 1.00"
+    for warm_up, is_told in (("0 s", False), ("2 s", True), ("4 s", False)):
+        told = cli("run", "gaps.toml", "--set", f"measure.warm_up={warm_up}").stderr
+        assert (beyond in told) is is_told, told
+
+
+def test_run_says_what_is_of_the_measuring_time_where_that_is_not_the_whole_run(cli: Cli, lan: Path) -> None:
+    of = "goodputs, efficiency, fairness and delays are of the measuring time ({}), all else of the whole run"
+    told = cli("run", lan, "--set", "measure.window=20 ms").stdout.splitlines()
+    assert of.format("0.02 s") in told
+    head = told[told.index("ports in the measuring time alone:") + 1].split()
+    assert head[:5] == ["port", "arrived_cells", "sent_cells", "dropped_cells", "cell_loss_ratio"]
+    grid = cli("run", lan, "--grid", "measure.window=20 ms,30 ms").stdout
+    assert of.format("0.02 to 0.03 s") in grid.splitlines()
+    assert "measuring time" not in cli("run", lan).stdout
+
+
+def test_note_on_an_efficiency_above_one(cli: Cli, lan: Path) -> None:
+    told = cli("run", lan, "--set", "measure.max_goodput=10 Mbps").stderr
+    assert told.startswith("note: efficiency is up to ") and told.count("note") == 1
+    assert cli("run", lan).stderr == ""
+
+
+def test_notes_on_a_host_whose_link_cannot_take_its_cells(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "crowded.toml").write_text(CROWDED_HOST)
+    before = "note: the cell sources of the host a offer 1.700 Mb/s to the link a->s, which has 1.000 Mb/s: "
+    after = (
+        "note: 1652 of 4010 data cells were never sent by the host a, and count neither as lost nor as delayed: "
+        "its cell sources offer 1.70 times what its link can send\n"
+    )
+    checked = cli("check", "crowded.toml").stderr
+    assert before in checked and "never sent by" not in checked
+    ran = cli("run", "crowded.toml")
+    assert ran.stderr.startswith(before) and ran.stderr.endswith(after) and ran.stderr.count("note: ") == 2
+    assert "not_sent" in ran.stdout
+    # Of a grid's points the one that is too much is told of; with room for all nobody is.
+    both = cli("run", "crowded.toml", "--grid", "vc.two.traffic.rate=100 kbps,800 kbps").stderr
+    assert "note: 1652 of 4010 data cells were never sent by the host a" in both and "up to 1.70 times" in both
+    calm = ("--set", "vc.two.traffic.rate=100 kbps")
+    ran = cli("run", "crowded.toml", *calm)
+    assert ran.stderr == "" and "not_sent" not in ran.stdout
+    assert "note" not in cli("check", "crowded.toml", *calm).stderr
