@@ -8,7 +8,7 @@ use crate::common::{abr, build, differences, invariants};
 use cellyard_engine::results::RunResult;
 use cellyard_engine::scenario::*;
 use cellyard_engine::testing::{AbrTally, run_tally};
-use cellyard_engine::units::Span;
+use cellyard_engine::units::{BitRate, Span};
 use cellyard_engine::{Kernel, Options, RunError, run};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
@@ -284,4 +284,47 @@ fn a_tally_of_end_systems_that_breaks_an_invariant_is_found() {
         spoil(&mut tally.vcs[0].abr[0]);
         assert!(check(&tally).is_err(), "number {number}");
     }
+}
+
+/// One network that would run for days; the child process of the next test.
+#[test]
+#[ignore = "never ends by itself"]
+fn an_endless_case() {
+    let counts = campaign::run(
+        "endless",
+        1,
+        |_| {
+            let duration = Span::from_milliseconds(100_000_000);
+            let traffic = |_| Traffic::Cbr {
+                rate: BitRate(70_000_000),
+            };
+            let policy = DropPolicy::TailDrop;
+            let scenario = build::dumbbell(2, Span::ZERO, duration, Some(10), policy, traffic);
+            Network(Case {
+                scenario,
+                replication: None,
+            })
+        },
+        |network| match result(&network.0) {
+            Ok(_) => Ok(Outcome::Accepted),
+            Err(fault) => Err(fault),
+        },
+    );
+    assert_eq!((counts.accepted, counts.refused), (0, 0), "it was judged");
+}
+
+#[test]
+fn a_time_limit_ends_a_case_that_is_running() {
+    let tests = std::env::current_exe().expect("this program");
+    let ended = std::process::Command::new(tests)
+        .args(["--exact", "fuzz::networks::an_endless_case", "--ignored"])
+        .env("FUZZ_SECONDS", "1")
+        .env_remove("FUZZ_CASES")
+        .output()
+        .expect("it starts");
+    let told = String::from_utf8_lossy(&ended.stdout);
+    assert!(
+        ended.status.success() && told.contains("1 passed"),
+        "{told}"
+    );
 }

@@ -41,7 +41,10 @@ fn unknown_fields_suggest_the_nearest() {
     );
     says(
         &with("mss = \"512 bytes\"\n"),
-        &["vc[0].mss = \"512 bytes\": is an unknown field", "did you mean `traffic.mss`?"],
+        &[
+            "vc[0].mss = \"512 bytes\": is an unknown field",
+            "did you mean `traffic.mss`?",
+        ],
     );
     says(
         &spoilt("threshold = \"800 cells\"", "z = 0.8"),
