@@ -129,5 +129,7 @@ def test_a_bound_that_a_value_passes_clips_no_interval() -> None:
     efficiency = metric_path("totals.efficiency")
     beyond = within_bounds(efficiency, [0.9, 1.1], Estimate(1.0, 0.8, 1.2))
     assert (beyond.low, beyond.high) == (0.8, 1.2)
+    below = within_bounds(efficiency, [-0.1, 0.3], Estimate(0.1, -0.2, 0.4))
+    assert (below.low, below.high) == (-0.2, 0.4)
     clipped = within_bounds(efficiency, [0.9, 1.0], Estimate(0.95, -0.1, 1.2))
     assert (clipped.low, clipped.high) == (0.0, 1.0)
