@@ -22,9 +22,9 @@ import cellyard.experiment as cx
 from cellyard.commands import example
 from cellyard.results import RunResult
 from cellyard.runs.batch import Job, run_jobs
+from cellyard.runs.known import Added
 from cellyard.store import Store
 from cellyard.store.contents import groups
-from cellyard.store.file import Added
 
 #: Runs that are looked for, that are added one by one, and of a batch.
 MANY = 10_000

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from cellyard.results.document import Document
 from cellyard.runs.identity import Identity
-from cellyard.runs.job import Added, Cancel, Job as Job, Keep as Keep, KnownRuns, News, Ran, label, records
+from cellyard.runs.job import Job as Job, News, Ran, label, records
 from cellyard.runs.spool import SpoolError, in_memory
 from cellyard.system.errors import CancelledError, CellyardError, RunError, UsageError, unknown
 from cellyard.system.limits import MOST_JOBS, memory_bytes, whole
@@ -19,6 +19,8 @@ from cellyard.system.values import shown
 
 if TYPE_CHECKING:
     from cellyard.runs.cluster import Workers
+    from cellyard.runs.known import Added, KnownRuns
+    from cellyard.runs.protocols import Cancel
     from cellyard.runs.spool import Spool
 
 #: What can be forced on all ports.
@@ -155,6 +157,8 @@ def _results(
 
 def _added(job: Job, result: Mapping[str, Any], run: Ran) -> Added:
     """What a store keeps of a run."""
+    from cellyard.runs.known import Added
+
     text = run.document[0] if run.document and (not job.keep or not records(job)) else None
     return Added(job.identity, result, text, run.cpu_seconds)
 
@@ -163,6 +167,8 @@ def _known(store: KnownRuns, job: Job, made: list[Added]) -> Mapping[str, Any] |
     """What the store has of a job. What is to be kept of a run that is stored whole is ``made`` of that, as of a run that was just made."""
     found = store.get(job.identity)
     if found is None and job.keep and (all_of_it := store.get(job.identity.whole)) is not None:
+        from cellyard.runs.known import Added
+
         found = job.keep(all_of_it)
         made.append(Added(job.identity, found))
         if len(made) >= AT_ONCE:

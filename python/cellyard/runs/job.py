@@ -3,59 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING
 
 from cellyard.runs.identity import Identity
 
 if TYPE_CHECKING:
+    from cellyard.runs.protocols import Keep
     from cellyard.runs.spool import Recorded
 
     #: A run's JSON without what its probes recorded, that as far as no part had it, and the words of its traced drops.
     Document = tuple[str, Recorded, Sequence[str]]
-
-
-@dataclass(frozen=True)
-class Added:
-    """A finished run to be kept: what it is, what is kept of it, the engine's document if it is at hand, and what the run cost."""
-
-    identity: Identity
-    result: Mapping[str, Any]
-    text: str | None = None
-    cpu_seconds: float = 0.0
-
-
-class KnownRuns(Protocol):
-    """Finished runs that are kept, as `cellyard.store.Store` does in a file."""
-
-    #: The first error of writing, if any; runs go on after it.
-    failure: OSError | None
-
-    def get(self, identity: Identity) -> Mapping[str, Any] | None:
-        """What is kept of a run, or ``None``."""
-
-    def add_all(self, runs: Sequence[Added]) -> None:
-        """Keep finished runs, in one go."""
-
-
-class Cancel(Protocol):
-    """What says that runs are no longer wanted, as a `threading.Event` does."""
-
-    def is_set(self) -> bool:
-        """Whether they are not."""
-
-
-class Keep(Protocol):
-    """Picks what is stored and yielded of a result."""
-
-    @property
-    def identity(self) -> str:
-        """Text that is another one when something else would be kept of the same run."""
-
-    def __call__(self, result: Mapping[str, Any]) -> dict[str, Any]:
-        """What is kept of the engine's document of a run."""
 
 
 @dataclass(frozen=True)

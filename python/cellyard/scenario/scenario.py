@@ -40,7 +40,8 @@ if TYPE_CHECKING:
     from cellyard.components.network import ScenarioFields
     from cellyard.results import Results
     from cellyard.runs.cluster import Workers
-    from cellyard.runs.job import Cancel, KnownRuns
+    from cellyard.runs.known import KnownRuns
+    from cellyard.runs.protocols import Cancel
 
 #: What is set beside a scenario: values by their dotted paths, or pairs of both.
 Overrides: TypeAlias = Mapping[str, object] | Iterable[tuple[str, object]]

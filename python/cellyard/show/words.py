@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from cellyard.statistics.inference import Estimate
+if TYPE_CHECKING:
+    from cellyard.statistics.inference import Estimate
 
 
 def number(value: float | int | None) -> str:

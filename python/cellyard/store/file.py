@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from cellyard.runs.identity import WHOLE, Identity
-from cellyard.runs.job import Added
+from cellyard.runs.known import Added
 from cellyard.store import contents, schema
 from cellyard.store.content import (
     DamageError,
