@@ -49,9 +49,8 @@ def where_errors_come_from(study: Study, rows: Rows) -> list[str]:
             continue
         named, part = [], 0.0
         for error, row in sorted(errors, key=lambda item: -item[0]):
-            named.append(
-                f"table {row.table} ({', '.join(map(str, row.parameters.values()))}) {100 * error / whole:.0f} %"
-            )
+            of_row = ", ".join(str(value) for value in row.parameters.values() if value != "")
+            named.append(f"table {row.table} ({of_row}) {100 * error / whole:.0f} %")
             part += error
             if part >= whole / 2:
                 break
