@@ -16,7 +16,7 @@ from typing import Any, get_args, get_type_hints
 
 from cellyard.components import Tcp
 from cellyard.scenario import Scenario
-from cellyard.show.text import table
+from cellyard.show.table import Table
 from cellyard.store import NAME, Store
 from cellyard.study import Row, Rows, Study, load, select
 from cellyard.study.agreement import agreement, told_metrics
@@ -93,7 +93,7 @@ def main() -> int:
             body.append([name, *figures(found, base, metrics)])
             print(*body[-1], file=sys.stderr)
     header = ["alternative", *(f"{m} {what}" for m in metrics for what in ("error", "change", "mean", "rank"))]
-    print(table(header, body))
+    print(Table.of_rows(header, body))
     return 0
 
 

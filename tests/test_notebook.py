@@ -47,11 +47,12 @@ def test_a_notebook_shows_tables_and_the_topology() -> None:
     drawing = cy.ready.scenario("lan-5")._repr_html_()
     assert "source1 .. source5 (5)" in drawing and "-&gt;" not in drawing and "<b>lan-5</b>" in drawing
     shown = result()._repr_html_()
-    assert f"<td>{run.vcs['vc1'].cells_sent}</td>" in shown and "<td>west-&gt;east</td>" in shown
+    sent = run.vcs["vc1"].cells_sent
+    assert f'<td class="n">{sent}</td>' in shown and "<td>west-&gt;east</td>" in shown
     assert shown == run._repr_html_() and len(shown) < 10_000
     median = ensemble().median("max_queue_cells")
-    assert f"<td>max_queue_cells</td><td>{median:.0f}" in ensemble()._repr_html_()
-    assert "<th>smallest</th><th>largest</th>" in ensemble()._repr_html_()  # three runs have no 5 % quantile
+    assert f'<td>max_queue_cells</td><td class="n">{median:.0f}' in ensemble()._repr_html_()
+    assert '>smallest</th><th class="n">largest</th>' in ensemble()._repr_html_()  # three runs have no 5 % quantile
     for part in (run.vcs, run.ports, run.trace, run.totals, run.vcs["vc1"], run.series[0]):
         assert part._repr_html_().startswith("<table>")
     assert len(Trace(run.trace * 1000)._repr_html_()) < 10_000

@@ -181,19 +181,20 @@ def test_a_table_on_the_page_has_every_row_with_simulated_range_and_published(
     shown: Page, document: dict[str, Any], name: str
 ) -> None:
     table = STUDY.tables[name]
-    _, heads, *lines = shown.tables[f"Table {name}"]
-    per_metric = ["simulated", "smallest to largest", "published"]
-    assert [text for _, text in heads] == [*table.parameters, *(len(table.metrics) * per_metric)]
+    heads, *lines = shown.tables[f"Table {name}"]
+    of_metrics = [head for metric in table.metrics for head in (metric, "min-max", "published", "diff")]
+    assert [text for _, text in heads] == [*table.parameters, *of_metrics]
     rows = [row for row in document["rows"] if row["table"] == name]
     assert len(lines) == len(rows) == len(table.rows)
     for line, row in zip(lines, rows, strict=True):
         texts = [text for _, text in line]
         assert texts[: len(table.parameters)] == [str(row[p]) for p in table.parameters]
-        for metric, place in zip(table.metrics, range(len(table.parameters), len(texts), 3), strict=True):
+        for metric, place in zip(table.metrics, range(len(table.parameters), len(texts), 4), strict=True):
             assert texts[place] == cell(row["simulated"][metric])
             assert texts[place + 1] == span(row["range"][metric], is_count=metric in COUNTS)
             published, star, _ = texts[place + 2].partition("*")
             assert float(published) == row["published"][metric] and bool(star) == ("note" in row)
+            assert float(texts[place + 3]) == pytest.approx(row["simulated"][metric] - float(published), abs=0.5)
 
 
 def test_every_claim_that_was_judged_is_told_with_its_evidence(shown: Page, document: dict[str, Any]) -> None:
@@ -296,12 +297,12 @@ def test_not_matched_are_just_the_rows_outside_and_far_and_out_marks_all_outside
     assert f"; {len(outside) - len(far)} more are outside and nearer" in shown.whole
     for name in TABLES:
         table = STUDY.tables[name]
-        _, _, *lines = shown.tables[f"Table {name}"]
+        _, *lines = shown.tables[f"Table {name}"]
         marked = {
             (name, ", ".join(text for _, text in line[: len(table.parameters)]), metric)
             for line in lines
             for number, metric in enumerate(table.metrics)
-            if "out" in line[len(table.parameters) + 3 * number + 2][0].split()
+            if "out" in line[len(table.parameters) + 4 * number + 2][0].split()
         }
         assert marked == {key for key in outside if key[0] == name}
         assert not any("out" in mark.split() for line in lines for mark, text in line if ".." in text)
@@ -346,7 +347,7 @@ def test_the_page_of_a_whole_study_has_every_table_claim_and_assumption(name: st
     found = Page(page(study, rows, {**DOCUMENT, "claims": claims}, pictures))
     tables = [title for title in found.text("h2") if title.startswith("Table ")]
     assert tables == [f"Table {table}" for table in study.tables]
-    assert all(len(found.tables[f"Table {key}"]) == 2 + len(table.rows) for key, table in study.tables.items())
+    assert all(len(found.tables[f"Table {key}"]) == 1 + len(table.rows) for key, table in study.tables.items())
     assert [text for text in found.text("div") if text in {claim["text"] for claim in claims}] == [
         claim["text"] for claim in claims
     ]
@@ -493,7 +494,7 @@ def test_no_text_of_a_study_becomes_markup_in_the_summary(hostile: Study) -> Non
     escaped = r"""&lt;/td&gt;&lt;/p&gt;"&gt;&lt;i id="claims"&gt;'\|\`\*\_&amp;amp;"""
     assert f"- **refuted**: claim {escaped}\n  evidence {escaped}.\n" in text
     tables = [line for line in text.splitlines() if line.startswith("|")]
-    assert sorted(len(re.findall(r"(?<!\\)\|", line)) for line in tables) == 3 * [5] + 3 * [7] + 4 * [9]
+    assert sorted(len(re.findall(r"(?<!\\)\|", line)) for line in tables) == 3 * [6] + 7 * [7]
 
 
 def test_an_assumption_without_alternatives_names_none_in_the_summary(hostile: Study) -> None:
@@ -514,7 +515,7 @@ def test_without_replications_nothing_is_judged_by_its_range(hostile: Study) -> 
         == ["Agreement", f"Table t {EVIL}", "Not matched", "Assumed", "Shared values"]
         == found.text("a")
     )
-    assert [text for _, text in found.tables[f"Table t {EVIL}"][1]] == [f"p {EVIL}", "simulated", "published"]
+    assert [text for _, text in found.tables[f"Table t {EVIL}"][0]] == [f"p {EVIL}", "efficiency", "published", "diff"]
 
 
 def test_runs_that_figures_show_draw_from_the_seed_that_is_asked_for(

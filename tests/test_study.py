@@ -204,7 +204,7 @@ def test_csv_has_the_ends_of_ranges_apart(cli: Cli) -> None:
 def test_the_agreement_of_single_runs_has_no_column_of_ranges(cli: Cli) -> None:
     table_1 = ["study", "run", "ubr-plus", "--table", "1", "--where", "configuration=lan"]
     assert "inside" not in cli(*table_1).stdout
-    assert "inside_range  expected_inside" in cli(*table_1, "--replications", 2).stdout
+    assert "inside range  expected inside" in cli(*table_1, "--replications", 2).stdout
 
 
 def test_table_output_puts_published_beside_simulated(cli: Cli) -> None:

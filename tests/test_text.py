@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 from cellyard.commands import study_list
 from cellyard.commands.run_files import series_pieces
-from cellyard.show.text import PIECE, cell, csv_text, dump, json_pieces, json_text, span, table
+from cellyard.show.table import Table
+from cellyard.show.text import PIECE, cell, dump, json_pieces, json_text, span
 from cellyard.system.progress import Progress
 from conftest import EXAMPLES, Cli
 
@@ -42,22 +43,23 @@ def test_means_of_counts_have_one_digit_behind_the_point_at_most(value: float, s
 
 
 def test_ranges_in_any_notation_stand_to_the_right() -> None:
-    lines = table(["policy", "range"], [["epd", "3.05e-04..3.52e-04"], ["fba", "0..0.001"], ["ppd", ""]]).splitlines()
+    rows = [["epd", "3.05e-04..3.52e-04"], ["fba", "0..0.001"], ["ppd", ""]]
+    lines = Table.of_rows(["policy", "range"], rows).text().splitlines()
     assert lines[3] == "fba               0..0.001"
 
 
 def test_a_wide_table_is_folded_between_columns_that_do_not_belong_together() -> None:
     header = ["policy", "runs", "a", "5-95 %", "b", "published", "diff", "c"]
     row = ["epd", 20, 1, "1..2", 3, "4", "+1", 5]
-    folded = table(header, [row, row], keys=2, width=30).split("\n\n")
+    folded = Table.of_rows(header, [row, row], keys=2).text(width=30).split("\n\n")
     assert [part.splitlines()[0].split() for part in folded] == [
         ["policy", "runs", "a", "5-95", "%"],
         ["policy", "runs", "b", "published", "diff"],  # wider than 30, but one thing
         ["policy", "runs", "c"],
     ]
     assert all(len(part.splitlines()) == 4 for part in folded)
-    assert table(header, [row], keys=2, width=80).count("policy") == 1
-    assert "\n\n" not in table(header, [row], keys=2)  # not on a terminal
+    assert Table.of_rows(header, [row], keys=2).text(width=80).count("policy") == 1
+    assert "\n\n" not in str(Table.of_rows(header, [row], keys=2))  # not on a terminal
 
 
 def test_the_first_line_without_frames_tells_of_cells(cli: Cli) -> None:
@@ -303,7 +305,7 @@ def test_documents_are_the_same_whole_and_bit_by_bit() -> None:
     document = {"scenario": "s", "runs": [run, run], "summary": [], "timing": {}}
     assert json.loads(dump(document)) == json.loads(json_text(document))
     records = [{"a": n, **({"b": "x, y"} if n == PIECE else {})} for n in range(points)]
-    lines = csv_text(records).splitlines()
+    lines = Table.of(records).csv().splitlines()
     assert len(lines) == points + 1 and lines[0] == "a,b" and lines[PIECE + 1] == f'{PIECE},"x, y"'
 
 
@@ -316,7 +318,7 @@ def test_points_are_written_as_a_table_of_all_would_have_them() -> None:
         for drop in ("epd", "fba")
         for time, value in zip(points["time_s"].tolist(), points["value"].tolist(), strict=True)
     ]
-    assert "".join(series_pieces(runs)) == csv_text(expected)
+    assert "".join(series_pieces(runs)) == Table.of(expected).csv()
 
 
 def test_files_without_end_are_shown_by_their_transfers(cli: Cli, lan: Path) -> None:

@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Iterator
 from typing import Any
 
-from cellyard.show.text import table
+from cellyard.show.table import Table
 from cellyard.system.errors import unknown
 
 WIDTH = 110
@@ -33,7 +33,7 @@ def overview() -> str:
             rows.append([family["name"], "", family["help"]])
         else:
             rows += [[family["name"], c["name"], c["help"]] for c in family["components"]]
-    return table(["family", "component", ""], rows) + "\n\ncellyard components NAME shows one."
+    return f"{Table.of_rows(['family', 'component', ''], rows)}\n\ncellyard components NAME shows one."
 
 
 def one(name: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cellyard.experiment import examples as ready_experiments
 from cellyard.scenario import examples
-from cellyard.show.text import table
+from cellyard.show.table import Table
 
 
 def command(name: str | None, experiments: bool) -> None:
@@ -23,7 +23,7 @@ def overview(experiments: bool = False) -> str:
     rows = [[name, kind.text(name).splitlines()[0].lstrip("# ")] for name in kind.names()]
     if experiments:
         return (
-            table(["experiment", "what it asks"], rows)
+            str(Table.of_rows(["experiment", "what it asks"], rows))
             + "\n\ncellyard example --experiments NAME > NAME.toml writes one."
         )
-    return table(["example", "what it shows"], rows) + "\n\ncellyard example NAME > NAME.toml writes one."
+    return str(Table.of_rows(["example", "what it shows"], rows)) + "\n\ncellyard example NAME > NAME.toml writes one."

@@ -9,7 +9,8 @@ from typing import Any
 from cellyard.commands.experiment_text import answer_tables
 from cellyard.experiment.experiment import Experiment, Outcome
 from cellyard.outputs.folder import ResultFolder
-from cellyard.show.text import csv_pieces, csv_text, dump_pieces
+from cellyard.show.table import Table, csv_pieces
+from cellyard.show.text import dump_pieces
 from cellyard.system.files import FileSet
 
 
@@ -24,10 +25,10 @@ def add(files: FileSet, text: str, outcome: Outcome, document: Mapping[str, Any]
     files.add("experiment.toml", text)
     files.add("base.toml", outcome.experiment.plan.base.to_toml())
     files.add("results.json", _lines(document))
-    files.add("points.csv", csv_text(document["points"]))
+    files.add("points.csv", Table.of(document["points"]).csv())
     files.add("runs.csv", csv_pieces(outcome.records))
     for title, records in answer_tables(document).items():
-        files.add(f"{title}.csv", csv_text(records))
+        files.add(f"{title}.csv", Table.of(records).csv())
 
 
 def _lines(document: Mapping[str, Any]) -> Iterator[str]:

@@ -17,7 +17,8 @@ from cellyard.outputs.folder import interrupted, open_store, untold
 from cellyard.runs.cluster import Workers, asked
 from cellyard.scenario import read_text
 from cellyard.scenario.file_kind import is_other
-from cellyard.show.text import csv_text, dump
+from cellyard.show.table import Table
+from cellyard.show.text import dump
 from cellyard.study import folder as user_study
 from cellyard.system.errors import ExperimentError, UsageError
 from cellyard.system.progress import Progress
@@ -55,7 +56,7 @@ def command(
     if output_format == "json":
         print(dump(document))
     elif output_format == "csv":
-        print(csv_text(document["points"]), end="")
+        print(Table.of(document["points"]).csv(), end="")
         for note in document["notes"]:
             print(f"note: {note}", file=sys.stderr)
     else:

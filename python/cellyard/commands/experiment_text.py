@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from cellyard.experiment.records import counts, range_of, side_by_side
-from cellyard.show.text import cell, range_head, span, spent, table
+from cellyard.show.table import Column, Table, field
+from cellyard.show.text import cell, range_head, span, spent
 from cellyard.show.words import counted
 from cellyard.system.terminal import printable
 
@@ -32,13 +33,10 @@ def text(document: Mapping[str, Any], out: Path | None = None) -> str:
     else:
         parts.append("Not answered: it was interrupted.")
     parts += [textwrap.fill(f"note: {note}", WIDTH) for note in document["notes"]]
-    for title, records in answer_tables(document).items():
-        parts.append(_records(title, records, counts(document["points"], document["metrics"])))
-        parts += _more(len(records), "line", f"{title}.csv", out)
-    points = side_by_side(document, named=True)
-    if points:
-        parts.append(f"points{centres(points)}:\n{points_table(points[:MOST_LINES], document['metrics'])}")
-        parts += _more(len(points), "point", "points.csv", out, how="--format csv prints all, ")
+    for name, table in tables(document).items():
+        parts.append(f"{heading(name, document)}:\n{table.first(MOST_LINES)}")
+        line, how = ("point", "--format csv prints all, ") if name == "points" else ("line", "")
+        parts += _more(len(table.records), line, f"{name}.csv", out, how=how)
     timing = document["timing"]
     parts.append(
         f"{document['runs']} runs, seed {document['seed']}, engine {document['engine_version']}: "
@@ -54,17 +52,6 @@ def answer_tables(document: Mapping[str, Any]) -> dict[str, Sequence[Mapping[str
         for title, value in document.items()
         if title not in _OWN and isinstance(value, list) and value and isinstance(value[0], Mapping)
     }
-
-
-def _records(title: str, records: Sequence[Mapping[str, Any]], whole: Container[str]) -> str:
-    names = list(dict.fromkeys(name for record in records for name in record))
-    rows = [[shown(record, name, whole) for name in names] for record in records[:MOST_LINES]]
-    return f"{title}:\n{table(names, rows, keys=1)}"
-
-
-def shown(record: Mapping[str, Any], name: str, whole: Container[str]) -> str:
-    """A value as tables show it: of a metric in ``whole``, as ``timeouts`` and ``timeouts.mean``, that of a count."""
-    return cell(record.get(name), is_count=name.partition(".")[0] in whole)
 
 
 def _more(many: int, what: str, file: str, out: Path | None, *, how: str = "") -> list[str]:
@@ -85,20 +72,37 @@ def centres(points: Sequence[Mapping[str, Any]]) -> str:
     return f", means of the runs, {head_of(points)}" if any(point["runs"] > 1 for point in points) else ""
 
 
-def points_table(points: Sequence[Mapping[str, Any]], metrics: Sequence[str]) -> str:
+def heading(name: str, document: Mapping[str, Any]) -> str:
+    """What stands above a table."""
+    return f"points{centres(document['points'])}" if name == "points" else name
+
+
+def tables(document: Mapping[str, Any]) -> dict[str, Table]:
+    """The tables of a document by the name of their file: those that the answer rests on, and the points."""
+    whole = counts(document["points"], document["metrics"])
+    found = {title: _records(records, whole) for title, records in answer_tables(document).items()}
+    if points := side_by_side(document, named=True):
+        found["points"] = points_table(points, document["metrics"])
+    return found
+
+
+def _records(records: Sequence[Mapping[str, Any]], whole: Container[str]) -> Table:
+    """Records with the means of counts, as ``timeouts`` and ``timeouts.mean``, shown as such."""
+    names = dict.fromkeys(name for record in records for name in record)
+    return Table(records, [field(name, is_count=name.partition(".")[0] in whole) for name in names], 1)
+
+
+def points_table(points: Sequence[Mapping[str, Any]], metrics: Sequence[str]) -> Table:
     """Points with the mean of each metric, and its range where they have several runs."""
     keys = [name for name in points[0] if name not in metrics]
-    several = any(point["runs"] > 1 for point in points)
     whole = counts(points, metrics)
-    header = [*keys]
+    columns = [field(name) for name in keys]
     for metric in metrics:
-        header += [metric, *([head_of(points)] if several else [])]
-    rows = []
-    for point in points:
-        row = [point.get(key) for key in keys]
-        for metric in metrics:
-            is_count = metric in whole
-            row.append(cell(point[metric]["mean"], is_count=is_count))
-            row += [span(range_of(point, metric), is_count=is_count)] if several else []
-        rows.append(row)
-    return table(header, rows, keys=len(keys))
+        columns += _of_metric(metric, points, is_count=metric in whole)
+    return Table(points, columns, len(keys))
+
+
+def _of_metric(metric: str, points: Sequence[Mapping[str, Any]], *, is_count: bool) -> list[Column]:
+    mean = Column(metric, lambda point: cell(point[metric]["mean"], is_count=is_count))
+    ends = Column(head_of(points), lambda point: span(range_of(point, metric), is_count=is_count), lambda _: "range")
+    return [mean, ends] if any(point["runs"] > 1 for point in points) else [mean]

@@ -10,7 +10,8 @@ from cellyard import plot
 from cellyard.commands import FAILED, experiment_text
 from cellyard.experiment.figures import one_figure
 from cellyard.experiment.stored import Asked, gathered
-from cellyard.show.text import csv_text, dump
+from cellyard.show.table import Table
+from cellyard.show.text import dump
 from cellyard.store import open_store
 from cellyard.system.files import write_whole
 from cellyard.system.terminal import printable
@@ -46,7 +47,7 @@ def command(
         print(f"points{experiment_text.centres(points)}:\n{experiment_text.points_table(points, document['metrics'])}")
     else:
         print(
-            dump(document) if output_format == "json" else csv_text(document["points"]),
+            dump(document) if output_format == "json" else Table.of(document["points"]).csv(),
             end="\n" * (output_format == "json"),
         )
     for note in found.notes:

@@ -17,7 +17,8 @@ from cellyard.runs.batch import Job, run_jobs
 from cellyard.runs.expected import TICKS_PER_SECOND, outline
 from cellyard.runs.spool import Spool, SpoolError
 from cellyard.scenario import Scenario
-from cellyard.show.text import csv_text, dump_pieces
+from cellyard.show.table import Table
+from cellyard.show.text import dump_pieces
 from cellyard.statistics.ranges import interval, median, whole_count
 from cellyard.system.errors import RunError, UsageError
 from cellyard.system.progress import Progress
@@ -119,7 +120,7 @@ def _show(
     elif output_format == "csv":
         from cellyard.commands import run_files
 
-        print(csv_text(run_files.records(runs, "runs")), end="")
+        print(Table.of(run_files.records(runs, "runs")).csv(), end="")
     else:
         # No text in it has such quotes, and as data it takes its time.
         contracts = '"contract":{' in scenario.canonical

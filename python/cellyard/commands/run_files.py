@@ -11,7 +11,8 @@ from typing import Any
 
 from cellyard.results import tables
 from cellyard.show.columns import as_columns
-from cellyard.show.text import PIECE, csv_pieces, dump_pieces
+from cellyard.show.table import csv_pieces
+from cellyard.show.text import PIECE, dump_pieces
 from cellyard.system.files import FileSet
 
 #: What names a series.

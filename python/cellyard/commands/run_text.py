@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cellyard.commands.grid_notes import is_overloaded
-from cellyard.show.text import cell, cells, range_head, span, spent, table
+from cellyard.show.table import Table
+from cellyard.show.text import cell, cells, range_head, span, spent
 from cellyard.statistics.ranges import interval, median
 
 #: Totals that are told of runs with VCs that carry frames.
@@ -97,7 +98,7 @@ def text(document: Mapping[str, Any], *, contracts: bool = False, fair_shares: b
         rows.append(row)
     said = f"medians of the runs, {ranges}:\n" if ranged else ""
     first = f"{document['scenario']}: {len(runs)} runs, {cost}"
-    parts = [first, *_measured(runs), said + table(header, rows, keys=len(paths) + 1)]
+    parts = [first, *_measured(runs), f"{said}{Table.of_rows(header, rows, keys=len(paths) + 1)}"]
     if not paths:
         parts += _vcs_of_several(runs, ranges, contracts=contracts)
     parts += _files(runs, paths=paths, ranges=ranges if ranged else None)
@@ -160,7 +161,7 @@ def _vcs_of_several(runs: Sequence[Mapping[str, Any]], ranges: str, *, contracts
             row += _summed_up(values, runs=len(same))
         rows.append(row)
     head = ["vc", "traffic", *(column for metric in told for column in (_head(metric), ranges))]
-    parts = [f"VCs, medians of the runs, {ranges}:\n{table(head, rows, keys=2)}"] if rows else []
+    parts = [f"VCs, medians of the runs, {ranges}:\n{Table.of_rows(head, rows, keys=2)}"] if rows else []
     more = len(vcs) - MOST_VCS
     return [*parts, *([f"{more} more VCs: --out DIR writes all of them to vcs.csv"] if more > 0 else [])]
 
@@ -202,10 +203,13 @@ def _files(runs: Sequence[Mapping[str, Any]], *, paths: Sequence[str], ranges: s
             numbers = [_shown(metric, file[metric]) for file in judged if file[metric] is not None]
             row += _summed_up(numbers, runs=len(files))
         rows.append(row)
-    shown = table([*paths, "vc", *(["complete"] if counted else []), *columns], rows[:MOST_FILES], keys=len(paths) + 1)
+    shown = Table.of_rows([*paths, "vc", *(["complete"] if counted else []), *columns], rows, keys=len(paths) + 1)
     more = len(rows) - MOST_FILES
     said = f"files, medians of the runs, {ranges}:\n" if ranges else ""
-    return [said + shown, *([f"{more} more files: --out DIR writes all of them to vcs.csv"] if more > 0 else [])]
+    return [
+        f"{said}{shown.first(MOST_FILES)}",
+        *([f"{more} more files: --out DIR writes all of them to vcs.csv"] if more > 0 else []),
+    ]
 
 
 def unwritten(runs: Sequence[Mapping[str, Any]]) -> str:
@@ -232,7 +236,7 @@ def _one(run: Mapping[str, Any], *, contracts: bool, fair_shares: bool) -> str:
     if len(run["classes"]) > 1:
         heads = list(map(_head, run["classes"][0]))
         rows = [[_shown(name, value) for name, value in of_class.items()] for of_class in run["classes"]]
-        parts.append(table(heads, rows, keys=1))
+        parts.append(str(Table.of_rows(heads, rows, keys=1)))
     return "\n\n".join(parts)
 
 
@@ -248,7 +252,7 @@ def _vcs(vcs: Sequence[Mapping[str, Any]], *, contracts: bool) -> str:
     def value(vc: Mapping[str, Any], key: str) -> Any:
         return _shown(key, vc[key]) if key not in of_files.values() or _has_file(vc) else None
 
-    return table(list(columns), [[value(vc, key) for key in columns.values()] for vc in vcs], keys=1)
+    return str(Table.of_rows(list(columns), [[value(vc, key) for key in columns.values()] for vc in vcs], keys=1))
 
 
 def _drops(runs: Sequence[Mapping[str, Any]], paths: Sequence[str]) -> list[str]:
@@ -278,7 +282,7 @@ def _drops(runs: Sequence[Mapping[str, Any]], paths: Sequence[str]) -> list[str]
     left = places[MOST_DROPS:]
     lost = cell(sum(sum(counts.values()) for _, counts in left), is_count=True)
     more = f"{len(left)} more lines with {lost} cells: --out DIR writes all of them to vc_ports.csv"
-    return [means + table(head, rows, keys=len(names)), *([more] if left else [])]
+    return [f"{means}{Table.of_rows(head, rows, keys=len(names))}", *([more] if left else [])]
 
 
 def _lost(runs: Sequence[Mapping[str, Any]], names: Sequence[str]) -> list[tuple[list[Any], dict[str, float]]]:
@@ -302,7 +306,7 @@ def _end_systems(vcs: Sequence[Mapping[str, Any]]) -> list[str]:
     senders = [(vc["name"], vc["end_systems"][0]) for vc in vcs if vc["end_systems"]]
     if not senders:
         return []
-    return [table(["vc", *senders[0][1]], [[name, *end.values()] for name, end in senders], keys=1)]
+    return [str(Table.of_rows(["vc", *senders[0][1]], [[name, *end.values()] for name, end in senders], keys=1))]
 
 
 def _ports(ports: Sequence[Mapping[str, Any]]) -> str:
@@ -323,7 +327,7 @@ def _ports(ports: Sequence[Mapping[str, Any]]) -> str:
         ]
         for port in ports
     ]
-    return table(head, rows, keys=1)
+    return str(Table.of_rows(head, rows, keys=1))
 
 
 def _measured_ports(ports: Sequence[Mapping[str, Any]]) -> str:
@@ -333,7 +337,7 @@ def _measured_ports(ports: Sequence[Mapping[str, Any]]) -> str:
     names = [name.removeprefix("measured_") for name in fields]
     rows = [[port["name"], *(port[name] for name in fields)] for port in ports]
     head = ["port", *(short.get(name, name) for name in names)]
-    return "ports in the measuring time alone:\n" + table(head, rows, keys=1)
+    return f"ports in the measuring time alone:\n{Table.of_rows(head, rows, keys=1)}"
 
 
 def _has_file(vc: Mapping[str, Any]) -> bool:

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from cellyard.show.text import csv_text, dump, table
+from cellyard.show.table import Table
+from cellyard.show.text import dump
 from cellyard.store import open_store
 from cellyard.store.compare import Comparison, Moved, builds, moved
 from cellyard.system.terminal import printable
@@ -18,7 +19,7 @@ def command(path: Path, *, before: str | None, after: str | None, scenario: str 
         comparison = Comparison(*builds(store, before, after))
         found = list(moved(store, comparison, name=scenario))
     if output_format == "csv":
-        print(csv_text([_record(one) for one in found]), end="")
+        print(Table.of([_record(one) for one in found]).csv(), end="")
     elif output_format == "json":
         print(dump({**asdict(comparison), "moved": [_record(one) for one in found]}))
     else:
@@ -52,7 +53,7 @@ def _text(comparison: Comparison, found: Sequence[Moved]) -> str:
         kinds.setdefault(one.kind, []).append(one)
     head = ["number", "moved", "runs", "most", "from", "to", "relative", "of"]
     body = [_line(kind, members) for kind, members in kinds.items()]
-    return "\n".join(lines) + (f"\n\n{table(head, body)}" if body else "")
+    return "\n".join(lines) + (f"\n\n{Table.of_rows(head, body)}" if body else "")
 
 
 def _line(kind: str, members: Sequence[Moved]) -> list[object]:

@@ -6,7 +6,8 @@ import re
 import tempfile
 from pathlib import Path
 
-from cellyard.show.text import csv_text, dump, table
+from cellyard.show.table import Table
+from cellyard.show.text import dump
 from cellyard.store import open_store
 from cellyard.store.frames import PARTS, needed
 from cellyard.system.errors import UsageError
@@ -40,11 +41,12 @@ def command(path: Path, sql: str, *, output_format: str) -> int:
             nothing = f"; nothing is stored for {', '.join(empty)}" if empty else ""
             raise UsageError(f"SQL: {words}; tables: {', '.join(PARTS)}{nothing}") from None
     if output_format == "table":
-        print(table(columns, rows))
+        print(Table.of_rows(columns, rows))
     else:
         plain = [{name: _plain(value) for name, value in zip(columns, row, strict=True)} for row in rows]
         print(
-            dump({"rows": plain}) if output_format == "json" else csv_text(plain), end="\n" * (output_format == "json")
+            dump({"rows": plain}) if output_format == "json" else Table.of(plain).csv(),
+            end="\n" * (output_format == "json"),
         )
     return 0
 

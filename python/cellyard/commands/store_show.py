@@ -5,10 +5,23 @@ from __future__ import annotations
 from pathlib import Path
 
 from cellyard import _engine
-from cellyard.show.text import csv_text, dump, table
+from cellyard.show.table import Column, Table, field
+from cellyard.show.text import dump
 from cellyard.store import open_store
 from cellyard.store.contents import Group, builds, date, groups
 from cellyard.system.terminal import printable
+
+#: What the printed table shows of a group.
+COLUMNS = (
+    Column("scenario", lambda group: printable(group["scenario_name"])),
+    field("engine_build", "engine"),
+    field("scenarios"),
+    field("runs"),
+    Column("first", lambda group: _minute(group["first"])),
+    Column("last", lambda group: _minute(group["last"])),
+    field("cpu_s", "CPU s"),
+    Column("kB per run", lambda group: round(group["bytes"] / group["runs"] / 1e3, 1)),
+)
 
 
 def command(path: Path, *, output_format: str) -> int:
@@ -18,11 +31,11 @@ def command(path: Path, *, output_format: str) -> int:
             found = groups(store)
         size = store.path.stat().st_size
     of_builds = builds(found)
-    records = [_record(group) for group in found]
+    table = Table([_record(group) for group in found], COLUMNS)
     if output_format == "csv":
-        print(csv_text(records), end="")
+        print(table.csv(), end="")
     elif output_format == "json":
-        document = {"store": str(store.path), "bytes": size, "engine_build": _engine.build(), "groups": records}
+        document = {"store": str(store.path), "bytes": size, "engine_build": _engine.build(), "groups": table.records}
         print(dump(document))
     else:
         total = sum(group.runs for group in found)
@@ -31,9 +44,7 @@ def command(path: Path, *, output_format: str) -> int:
             here = {True: "; this engine is one of them", False: "; this engine is none of them"}
             ours = _engine.build() in of_builds
             print(f"builds of the engine: {', '.join(of_builds)}{here[ours] if len(of_builds) > 1 or not ours else ''}")
-            head = ["scenario", "engine", "scenarios", "runs", "first", "last", "CPU s", "kB per run"]
-            print()
-            print(table(head, [_line(group) for group in found]))
+            print(f"\n{table}")
     return 0
 
 
@@ -50,7 +61,5 @@ def _record(group: Group) -> dict[str, object]:
     }
 
 
-def _line(group: Group) -> list[object]:
-    dates = [date(seconds)[:16].replace("T", " ") for seconds in (group.first_s, group.last_s)]
-    each = round(group.bytes / group.runs / 1e3, 1)
-    return [printable(group.name), group.engine, group.scenarios, group.runs, *dates, group.cpu_s, each]
+def _minute(when: str) -> str:
+    return when[:16].replace("T", " ")

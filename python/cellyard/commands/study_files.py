@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from cellyard.outputs.folder import ResultFolder
-from cellyard.show.text import csv_text, dump, json_text
+from cellyard.show.table import Table
+from cellyard.show.text import dump, json_text
 from cellyard.study import Study
 from cellyard.study.reproduce import Reproduction
 from cellyard.system.files import FileSet
@@ -26,11 +27,11 @@ def add(files: FileSet, reproduction: Reproduction, document: Mapping[str, Any])
     """The files of a study's results: JSON, CSV of the rows and of their VCs, and the scenario of each row."""
     name = document["study"]
     files.add(f"{name}.json", dump(document) + "\n")
-    files.add(f"{name}.csv", csv_text(records(document)))
+    files.add(f"{name}.csv", Table.of(records(document)).csv())
     scenarios = map(json_text, scenario_records(reproduction))
     files.add(f"{name}-scenarios.jsonl", "".join(f"{one}\n" for one in scenarios))
     if of_vcs := vc_records(document):
-        files.add(f"{name}-vcs.csv", csv_text(of_vcs))
+        files.add(f"{name}-vcs.csv", Table.of(of_vcs).csv())
 
 
 def records(document: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -7,7 +7,7 @@ import sys
 import textwrap
 from typing import Any
 
-from cellyard.show.text import table
+from cellyard.show.table import Table
 from cellyard.study import studies
 
 #: Columns of what a study asks and says, unless a terminal has fewer.
@@ -35,7 +35,7 @@ def overview() -> str:
         if on_terminal:
             left = max(len(name) for name in ("table", *study.tables)) + len("    rows  ")
             rows = [line for row in rows for line in _wrapped(row, max(width - left, 20))]
-        lines += [table(["  table", "rows", "title"], rows), ""]
+        lines += [str(Table.of_rows(["  table", "rows", "title"], rows)), ""]
     return "\n".join(lines).rstrip()
 
 

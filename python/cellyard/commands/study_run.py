@@ -14,7 +14,8 @@ from cellyard.outputs.folder import interrupted, open_store, untold
 from cellyard.runs.batch import all_cores
 from cellyard.runs.cluster import Workers, asked
 from cellyard.runs.expected import outline, seconds
-from cellyard.show.text import csv_text, dump, told_time
+from cellyard.show.table import Table
+from cellyard.show.text import dump, told_time
 from cellyard.study import Study, folder as user_study, load, select
 from cellyard.study.reproduce import Reproduction
 from cellyard.study.rows import Rows
@@ -65,7 +66,7 @@ def command(
     if output_format == "json":
         print(dump(document))
     elif output_format == "csv":
-        print(csv_text(study_files.records(document)), end="")
+        print(Table.of(study_files.records(document)).csv(), end="")
     else:
         print(study_text.text(study, reproduction, document))
     if unwritten:

@@ -7,7 +7,7 @@ from dataclasses import fields
 from html import escape
 from typing import Any
 
-from cellyard.show.text import cell
+from cellyard.show.table import Table
 
 #: Rows of a table, and lines of a drawing, that are shown.
 MOST_ROWS, MOST_LINES = 20, 60
@@ -36,27 +36,16 @@ def part_html(part: Any) -> str:
 
 
 def table_html(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    """A table of at most `MOST_ROWS` rows.
-
-    >>> table_html(["vc", "goodput_mbps"], [["vc1", 0.51234]])
-    '<table><tr><th>vc</th><th>goodput_mbps</th></tr><tr><td>vc1</td><td>0.512</td></tr></table>'
-    """
-    lines = [_row("th", header), *(_row("td", map(_cell, row)) for row in rows[:MOST_ROWS])]
+    """A table of at most `MOST_ROWS` rows."""
+    table = Table.of_rows(header, [list(map(_shown, row)) for row in rows[:MOST_ROWS]])
     more = f"... and {len(rows) - MOST_ROWS} more" if len(rows) > MOST_ROWS else ""
-    return f"<table>{''.join(lines)}</table>{more}"
+    return table.html() + more
 
 
-def _row(tag: str, cells: Iterable[str]) -> str:
-    return f"<tr>{''.join(f'<{tag}>{escape(text)}</{tag}>' for text in cells)}</tr>"
-
-
-def _cell(value: Any) -> str:
+def _shown(value: Any) -> Any:
     if hasattr(value, "total"):
-        return str(value.total)
-    if hasattr(value, "shape") or isinstance(value, tuple):
-        return f"{len(value)} values"
-    # Delays in seconds would lose their digits.
-    return f"{value:.3g}" if isinstance(value, float) and 0 < abs(value) < 0.1 else cell(value)
+        return value.total
+    return f"{len(value)} values" if hasattr(value, "shape") or isinstance(value, tuple) else value
 
 
 def listed(names: Iterable[str], most: int = 8) -> str:

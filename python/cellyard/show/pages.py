@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -10,12 +9,10 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from cellyard.show.text import cell, printed, span, spent
+from cellyard.show.table import Table, in_markdown
+from cellyard.show.text import cell, span, spent
 
 FOLDER = Path(__file__).parent / "templates"
-
-#: What Markdown would take for markup. An underscore within a word is none.
-_MARKUP = re.compile(r"[\\`*~|$]|(?<=\])\(|(?<![^\W_])_|_(?![^\W_])")
 
 
 def html(template: str, **values: Any) -> str:
@@ -28,27 +25,21 @@ def markdown(template: str, **values: Any) -> str:
     return _environment(html=False).get_template(template).render(values)
 
 
-def in_markdown(value: object) -> str:
-    r"""A value as Markdown that shows it as it is, on one line.
-
-    >>> print(in_markdown("a|b, *c* and <d> of max_queue_cells"))
-    a\|b, \*c\* and &lt;d&gt; of max_queue_cells
-    """
-    text = str(value).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return " ".join(_MARKUP.sub(r"\\\g<0>", text).splitlines())
+def _in_markdown(value: object) -> str:
+    return value.markdown() if isinstance(value, Table) else in_markdown(value)
 
 
 @cache
 def _environment(*, html: bool) -> Environment:
     environment = Environment(
         autoescape=html,
-        finalize=None if html else in_markdown,
+        finalize=None if html else _in_markdown,
         keep_trailing_newline=True,
         loader=FileSystemLoader(FOLDER),
         lstrip_blocks=True,
         trim_blocks=True,
         undefined=StrictUndefined,
     )
-    filters: dict[str, Callable[..., str]] = {"cell": cell, "printed": printed, "span": span, "spent": spent}
+    filters: dict[str, Callable[..., str]] = {"cell": cell, "span": span, "spent": spent}
     environment.filters |= filters
     return environment

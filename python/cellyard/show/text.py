@@ -1,16 +1,10 @@
-"""Plain tables for a terminal, CSV, JSON."""
+"""Numbers and times as text, and JSON."""
 
 from __future__ import annotations
 
-import csv
-import io
-import itertools
 import json
 import math
-import re
-import shutil
-import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from cellyard.statistics.ranges import has_quantiles
@@ -18,67 +12,8 @@ from cellyard.statistics.ranges import has_quantiles
 #: Points of a series, or entries of a list, that are made text at once.
 PIECE = 10_000
 
-#: A number, a difference, a range, a starred number or nothing.
-_PLAIN = r"[-+]?\d+(\.\d+)?(e[-+]?\d+)?"
-_NUMBER = re.compile(rf"({_PLAIN}(\.\.{_PLAIN})?\*?)?$")
-
 #: Heads of columns of ranges; see `range_head`.
 RANGE_HEADS = ("5-95 %", "min-max", "range")
-
-#: Heads of columns that belong to the column before them.
-_FOLLOWS = frozenset({*RANGE_HEADS, "published", "diff"})
-
-
-def table(
-    header: Sequence[str],
-    rows: Iterable[Sequence[Any]],
-    *,
-    rule: bool = True,
-    keys: int | None = None,
-    width: int | None = None,
-) -> str:
-    """Aligned columns: numbers to the right, text to the left.
-
-    With ``keys`` a table wider than ``width`` is folded into several below each other, each with the first ``keys`` columns.
-    ``width`` defaults to that of the terminal; what is not printed on one is not folded.
-
-    >>> print(table(["policy", "efficiency"], [["epd", 0.5], ["fba", None]]))
-    policy  efficiency
-    ------  ----------
-    epd          0.500
-    fba
-    """
-    values = [list(row) for row in rows]
-    cells = [[cell(value) for value in row] for row in values]
-    is_number = [all(_NUMBER.match(row[i]) for row in cells) for i in range(len(header))]
-    widths = [max(len(text) for text in (name, *(row[i] for row in cells))) for i, name in enumerate(header)]
-    lines = [header, *([["-" * width for width in widths]] if rule else []), *cells]
-    if width is None and sys.stdout and sys.stdout.isatty():
-        width = shutil.get_terminal_size().columns
-    folds = [range(len(header))] if keys is None or width is None else _folds(header, widths, keys, width)
-
-    def text(line: Sequence[str], columns: Iterable[int]) -> str:
-        padded = (line[i].rjust(widths[i]) if is_number[i] else line[i].ljust(widths[i]) for i in columns)
-        return "  ".join(padded).rstrip()
-
-    return "\n\n".join("\n".join(text(line, columns) for line in lines) for columns in folds)
-
-
-def _folds(header: Sequence[str], widths: Sequence[int], keys: int, width: int) -> list[Sequence[int]]:
-    """Columns of each part of a folded table; a part has one column beside the keys at least, and those that belong to it."""
-    groups: list[list[int]] = []
-    for column in range(keys, len(header)):
-        if groups and header[column] in _FOLLOWS:
-            groups[-1].append(column)
-        else:
-            groups.append([column])
-    parts = [list(range(keys))]
-    for group in groups:
-        if len(parts[-1]) > keys and sum(widths[i] + 2 for i in [*parts[-1], *group]) - 2 > width:
-            parts.append(list(range(keys)))
-        parts[-1] += group
-    return [*parts]
-
 
 #: From which size on a number is shown with how many decimals.
 _DECIMALS = ((1e4, 0), (100, 1), (0.1, 3), (0.01, 4), (0, 5))
@@ -174,62 +109,9 @@ def range_name(runs: int) -> str:
     return "5 to 95 %" if has_quantiles(runs) else "smallest to largest"
 
 
-def printed(value: float | None, step: float = 0.01) -> str:
-    """A published value as it was printed: with the decimals of ``step``, to which it was rounded; large counts without.
-
-    >>> [printed(v) for v in (1.0, 0.9, 7591.0, None)], printed(0.975, 0.001), printed(58.4, 0.1)
-    (['1.00', '0.90', '7591', ''], '0.975', '58.4')
-    """
-    return "" if value is None else f"{value:.{decimals(value, step)}f}"
-
-
 def decimals(value: float, step: float) -> int:
     """With how many decimals a value stands that was rounded to ``step``."""
     return 0 if abs(value) >= 100 and value == round(value) else max(0, -math.floor(math.log10(step) + 1e-9))
-
-
-def csv_text(records: Sequence[Mapping[str, Any]]) -> str:
-    """CSV with the columns of all records in order of appearance; nested values joined with dots and spaces.
-
-    >>> print(csv_text([{"table": "1", "simulated": {"efficiency": 0.5}}, {"table": "2"}]), end="")
-    table,simulated.efficiency
-    1,0.5
-    2,
-    """
-    return "".join(csv_pieces(lambda: records))
-
-
-def csv_pieces(records: Callable[[], Iterable[Mapping[str, Any]]]) -> Iterator[str]:
-    """`csv_text` bit by bit; ``records`` is called twice, to see all columns first. Without records there is nothing, not even a head."""
-    columns = list(dict.fromkeys(column for record in records() for column in _flat(record)))
-    if not columns:
-        return
-    out = io.StringIO()
-    writer = csv.DictWriter(out, columns, restval="", lineterminator="\n")
-    writer.writeheader()
-    for some in _batches(records()):
-        writer.writerows(map(_flat, some))
-        yield out.getvalue()
-        out.seek(0)
-        out.truncate()
-
-
-def _batches(records: Iterable[Mapping[str, Any]]) -> Iterator[list[Mapping[str, Any]]]:
-    rest = iter(records)
-    while some := list(itertools.islice(rest, PIECE)):
-        yield some
-
-
-def _flat(record: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    flat: dict[str, Any] = {}
-    for key, value in record.items():
-        if isinstance(value, Mapping):
-            flat.update(_flat(value, f"{prefix}{key}."))
-        elif isinstance(value, (list, tuple)):
-            flat[prefix + key] = " ".join("" if item is None else str(item) for item in value)
-        else:
-            flat[prefix + key] = value
-    return flat
 
 
 def json_text(value: object) -> str:

@@ -1,0 +1,148 @@
+"""The tables of a study: what was published beside what was simulated, how well both agree, what answers rest on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from cellyard.show.table import Column, Table, field
+from cellyard.show.text import cell, decimals, range_head, range_name, span
+from cellyard.study import Study, Table as Published
+from cellyard.study.outliers import is_outside
+from cellyard.study.rows import Row, Rows
+
+#: Columns of the agreement: fields of `cellyard.study.agreement.agreement`, and their heads.
+AGREEMENT = {
+    "rows": "rows",
+    "mean_abs_error": "mean error",
+    "error_margin": "95 % margin",
+    "rank_correlation": "rank correlation",
+    "inside_range": "inside range",
+    "expected_inside": "expected inside",
+}
+
+
+def compared(study: Study, table: Published, every: Rows) -> Table:
+    """A published table: parameters, and for each metric what was simulated, its range, and what was published."""
+    rows = every.where(table=table.name)
+    columns = [_of_parameter(name) for name in table.parameters]
+    columns += [column for metric in table.metrics for column in _of_metric(metric, rows)]
+    if second := study.second_column(table, every):
+        other, partners = second
+        partner_of = {id(row): partner for row, partner in zip(rows, partners, strict=True)}
+        columns += [_of_partner(metric, other.name, partner_of) for metric in table.metrics]
+    return Table(rows, columns, len(table.parameters), _begins)
+
+
+def _begins(before: Row, row: Row) -> bool:
+    """Whether more than the last parameter is new."""
+    return list(before.parameters.values())[:-1] != list(row.parameters.values())[:-1]
+
+
+def _of_parameter(name: str) -> Column:
+    return Column(name, lambda row: parameter(row.parameters[name]))
+
+
+def _of_partner(metric: str, name: str, partner_of: Mapping[int, Row | None]) -> Column:
+    """What the table ``name`` has in the same row."""
+    return Column(f"{metric} {name}", lambda row: shown(partner_of[id(row)], metric))
+
+
+def _of_metric(metric: str, rows: Rows) -> Iterator[Column]:
+    yield Column(metric, lambda row: shown(row, metric))
+    if has_ranges(rows):
+        yield Column(
+            range_head(rows[0].runs),
+            lambda row: span(row.ranges.get(metric), is_count=metric in row.counts),
+            lambda _: "range",
+        )
+    if any(row.published.get(metric) is not None for row in rows):
+        yield Column(
+            "published", lambda row: published(row, metric), lambda row: "out" if is_outside(row, metric) else ""
+        )
+        yield Column("diff", lambda row: difference(row, metric))
+
+
+def parameter(value: Any) -> str:
+    """A parameter as the published table has it.
+
+    >>> [parameter(v) for v in ("lan", 5, 0.10)]
+    ['lan', '5', '0.1']
+    """
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def has_ranges(rows: Rows) -> bool:
+    """Whether the rows sum up an ensemble."""
+    return any(row.ranges for row in rows)
+
+
+def shown(row: Row | None, metric: str) -> str:
+    """What was simulated."""
+    return cell(row.simulated[metric], is_count=metric in row.counts) if row else ""
+
+
+def published(row: Row, metric: str) -> str:
+    """What was published, with the decimals of its print; a star marks values that a note is about."""
+    value = row.published.get(metric)
+    if value is None:
+        return ""
+    is_noted = metric in row.doubtful if row.doubtful else bool(row.note)
+    return f"{value:.{decimals(value, row.rounded_to(metric))}f}{'*' * is_noted}"
+
+
+def difference(row: Row, metric: str) -> str:
+    """The simulated value minus the published one, in its decimals; nothing where the published one is in doubt."""
+    simulated, value = row.simulated[metric], row.published.get(metric)
+    if simulated is None or value is None or metric in row.doubtful:
+        return ""
+    digits = decimals(value, row.rounded_to(metric))
+    return f"{round(simulated - value, digits) + 0.0:+.{digits}f}"  # adding 0.0 makes -0.0 positive
+
+
+def notes(rows: Rows) -> list[str]:
+    """What the stars of a table mean."""
+    return list(dict.fromkeys(f"* {'not judged: ' if row.doubtful else ''}{row.note}" for row in rows if row.note))
+
+
+def agreement(summary: Mapping[str, Any]) -> Table:
+    """How well the tables agree, by metric and group; what single runs have none of is left out."""
+    records = [{"metric": m, **one} for m, whole in summary.items() for one in (whole, *whole["groups"])]
+    columns = [field("metric"), Column("rows of", group_label)]
+    told = [name for name in AGREEMENT if any(one[name] is not None for one in records)]
+    columns += [field(name, AGREEMENT[name], is_count=name == "expected_inside") for name in told]
+    return Table(records, columns, 2, lambda before, one: before["metric"] != one["metric"])
+
+
+def group_label(group: Mapping[str, Any]) -> str:
+    """What a line of the agreement is about.
+
+    >>> group_label({"table": "4-6", "tcp": "reno", "rows": 36, "mean_abs_error": 0.1})
+    'table 4-6, reno'
+    >>> group_label({"rows": 36, "without_tables": ["reno-lan"], "groups": []})
+    'all but table reno-lan'
+    """
+    keys = [key for key in group if key not in ("metric", "groups", "without_tables", *AGREEMENT)]
+    if keys:
+        return ", ".join(f"table {group[key]}" if key == "table" else str(group[key]) for key in keys)
+    without = group.get("without_tables")
+    return f"all but table {', '.join(without)}" if without else "all"
+
+
+def evidence(found: Sequence[Mapping[str, Any]]) -> Table:
+    """What each sentence of an answer rests on."""
+    interval = Column("95 % interval", lambda one: span(None if one["low"] is None else (one["low"], one["high"])))
+    return Table(found, [field("sentence"), field("what"), field("value"), interval, field("verdict")])
+
+
+def outliers(far: Sequence[tuple[Row, str]], replications: int) -> Table:
+    """Rows and metrics whose published value is far outside the range."""
+    columns = [
+        Column("table", lambda one: one[0].table),
+        Column("row", lambda one: ", ".join(map(str, one[0].parameters.values()))),
+        Column("metric", lambda one: one[1]),
+        Column("simulated", lambda one: shown(*one)),
+        Column(range_name(replications), lambda one: span(one[0].ranges[one[1]], is_count=one[1] in one[0].counts)),
+        Column("published", lambda one: published(*one), lambda _: "out"),
+    ]
+    return Table(far, columns)

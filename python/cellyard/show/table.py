@@ -1,0 +1,218 @@
+"""A table of records, and each way to show it: terminal, HTML, Markdown, CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+import re
+import shutil
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from operator import itemgetter
+from typing import Any
+
+from cellyard.show.text import PIECE, RANGE_HEADS, cell
+
+#: A number, a difference, a range, a starred number or nothing.
+_PLAIN = r"[-+]?\d+(\.\d+)?(e[-+]?\d+)?"
+_NUMBER = re.compile(rf"({_PLAIN}(\.\.{_PLAIN})?\*?)?$")
+
+#: Heads of columns that belong to the column before them.
+_FOLLOWS = frozenset({*RANGE_HEADS, "published", "diff"})
+
+#: What Markdown would take for markup. An underscore within a word is none.
+_MARKUP = re.compile(r"[\\`*~|$]|(?<=\])\(|(?<![^\W_])_|_(?![^\W_])")
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column: its head, what it shows of a record, and how HTML marks that (a CSS class, or nothing).
+
+    A value that is no text is shown by `cell`.
+    """
+
+    head: str
+    shows: Callable[[Any], Any]
+    mark: Callable[[Any], str] = lambda _: ""
+
+
+def field(name: str, head: str = "", *, is_count: bool = False) -> Column:
+    """A column of one field of records that are mappings, empty where a record lacks it; ``head`` defaults to its name."""
+    return Column(head or name, lambda record: cell(record.get(name), is_count=is_count))
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Records and the columns that show them.
+
+    The first ``keys`` columns name a record. ``begins`` says whether a record, seen after the one before it, begins a
+    group, above which HTML draws a line. `csv` needs records that are mappings, and has all their fields in full.
+    """
+
+    records: Sequence[Any]
+    columns: Sequence[Column]
+    keys: int | None = None
+    begins: Callable[[Any, Any], bool] = lambda _before, _record: False
+
+    @classmethod
+    def of(cls, records: Sequence[Mapping[str, Any]], keys: int | None = None) -> Table:
+        """A table with a column for each field of the records, in order of appearance.
+
+        >>> print(Table.of([{"policy": "epd", "efficiency": 0.5}, {"policy": "fba"}]))
+        policy  efficiency
+        ------  ----------
+        epd          0.500
+        fba
+        """
+        names = dict.fromkeys(name for record in records for name in record)
+        return cls(records, [field(name) for name in names], keys)
+
+    @classmethod
+    def of_rows(cls, head: Sequence[str], rows: Iterable[Sequence[Any]], keys: int | None = None) -> Table:
+        """A table of rows with a value for each column; heads may be equal."""
+        columns = [Column(name, itemgetter(place)) for place, name in enumerate(head)]
+        return cls(list(rows), columns, keys)
+
+    def first(self, most: int) -> Table:
+        """The table with its first records only."""
+        return replace(self, records=self.records[:most])
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def text(self, width: int | None = None) -> str:
+        """Aligned columns for a terminal: numbers to the right, text to the left.
+
+        With ``keys`` a table wider than ``width`` is folded into several below each other, each with its key columns.
+        ``width`` defaults to that of the terminal; what is not printed on one is not folded.
+        """
+        heads, cells, right = self._drawn()
+        widths = [max(map(len, column)) for column in zip(heads, *cells, strict=True)]
+        if width is None and sys.stdout and sys.stdout.isatty():
+            width = shutil.get_terminal_size().columns
+        whole = self.keys is None or width is None
+        parts = [range(len(heads))] if whole else _folds(heads, widths, self.keys or 0, width or 0)
+
+        def line(texts: Sequence[str], part: Iterable[int]) -> str:
+            padded = (texts[i].rjust(widths[i]) if right[i] else texts[i].ljust(widths[i]) for i in part)
+            return "  ".join(padded).rstrip()
+
+        lines = [heads, ["-" * width for width in widths], *cells]
+        return "\n\n".join("\n".join(line(texts, part) for texts in lines) for part in parts)
+
+    def html(self) -> str:
+        r"""The table in HTML, its texts escaped; cells of columns of numbers have the class ``n``.
+
+        >>> print(Table.of([{"vc": "<1>", "goodput_mbps": 0.51234}]).html())
+        <table><tr><th>vc</th><th class="n">goodput_mbps</th></tr>
+        <tr><td>&lt;1&gt;</td><td class="n">0.512</td></tr></table>
+        """
+        heads, cells, right = self._drawn()
+        numbers = ["n" if number else "" for number in right]
+        lines = [_html_row("th", zip(heads, numbers, strict=True))]
+        for place, (record, texts) in enumerate(zip(self.records, cells, strict=True)):
+            marks = (f"{n} {c.mark(record)}".strip() for n, c in zip(numbers, self.columns, strict=True))
+            begins = place > 0 and self.begins(self.records[place - 1], record)
+            lines.append(_html_row("td", zip(texts, marks, strict=True), "group" if begins else ""))
+        return "<table>" + "\n".join(lines) + "</table>"
+
+    __html__ = html
+
+    def markdown(self) -> str:
+        r"""The table in Markdown.
+
+        >>> print(Table.of([{"vc": "a|b", "goodput_mbps": 0.51234}]).markdown())
+        | vc | goodput_mbps |
+        | --- | ---: |
+        | a\|b | 0.512 |
+        """
+        heads, cells, right = self._drawn()
+        rule = ["---:" if number else "---" for number in right]
+        lines = [[in_markdown(text) for text in line] for line in (heads, *cells)]
+        return "\n".join(f"| {' | '.join(line)} |" for line in (lines[0], rule, *lines[1:]))
+
+    def csv(self) -> str:
+        """All fields of the records as CSV; see `csv_pieces`."""
+        return "".join(csv_pieces(lambda: self.records))
+
+    def _drawn(self) -> tuple[list[str], list[list[str]], list[bool]]:
+        """Heads, the texts of each record, and which columns hold numbers."""
+        cells = [[cell(column.shows(record)) for column in self.columns] for record in self.records]
+        right = [all(_NUMBER.match(texts[i]) for texts in cells) for i in range(len(self.columns))]
+        return [column.head for column in self.columns], cells, right
+
+
+def _folds(heads: Sequence[str], widths: Sequence[int], keys: int, width: int) -> list[Sequence[int]]:
+    """Columns of each part of a folded table; a part has one column beside the keys at least, and those that belong to it."""
+    groups: list[list[int]] = []
+    for column in range(keys, len(heads)):
+        if groups and heads[column] in _FOLLOWS:
+            groups[-1].append(column)
+        else:
+            groups.append([column])
+    parts = [list(range(keys))]
+    for group in groups:
+        if len(parts[-1]) > keys and sum(widths[i] + 2 for i in [*parts[-1], *group]) - 2 > width:
+            parts.append(list(range(keys)))
+        parts[-1] += group
+    return [*parts]
+
+
+def _html_row(tag: str, cells: Iterable[tuple[str, str]], mark: str = "") -> str:
+    """A row of texts, each with its class."""
+    from html import escape
+
+    inner = "".join(f"<{tag}{_class(mark)}>{escape(text)}</{tag}>" for text, mark in cells)
+    return f"<tr{_class(mark)}>{inner}</tr>"
+
+
+def _class(name: str) -> str:
+    return f' class="{name}"' if name else ""
+
+
+def in_markdown(value: object) -> str:
+    r"""A value as Markdown that shows it as it is, on one line.
+
+    >>> print(in_markdown("a|b, *c* and <d> of max_queue_cells"))
+    a\|b, \*c\* and &lt;d&gt; of max_queue_cells
+    """
+    text = str(value).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return " ".join(_MARKUP.sub(r"\\\g<0>", text).splitlines())
+
+
+def csv_pieces(records: Callable[[], Iterable[Mapping[str, Any]]]) -> Iterator[str]:
+    """CSV bit by bit, with the columns of all records in order of appearance; nested values joined with dots and spaces.
+
+    ``records`` is called twice, to see all columns first. Without records there is nothing, not even a head.
+
+    >>> print("".join(csv_pieces(lambda: [{"table": "1", "simulated": {"efficiency": 0.5}}, {"table": "2"}])), end="")
+    table,simulated.efficiency
+    1,0.5
+    2,
+    """
+    columns = list(dict.fromkeys(column for record in records() for column in _flat(record)))
+    if not columns:
+        return
+    out = io.StringIO()
+    writer = csv.DictWriter(out, columns, restval="", lineterminator="\n")
+    writer.writeheader()
+    rest = iter(records())
+    while some := list(itertools.islice(rest, PIECE)):
+        writer.writerows(map(_flat, some))
+        yield out.getvalue()
+        out.seek(0)
+        out.truncate()
+
+
+def _flat(record: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for key, value in record.items():
+        if isinstance(value, Mapping):
+            flat.update(_flat(value, f"{prefix}{key}."))
+        elif isinstance(value, (list, tuple)):
+            flat[prefix + key] = " ".join("" if item is None else str(item) for item in value)
+        else:
+            flat[prefix + key] = value
+    return flat
