@@ -1,7 +1,8 @@
 # Needs only make, Rust and Python >= 3.11; everything else is set up in .venv by the first target that needs it.
 # These are the commands that .ci/run runs.
 SHELL := /bin/sh
-export PATH := $(PATH):$(HOME)/.cargo/bin
+# First, so that the pinned compiler is used where the system has another one.
+export PATH := $(HOME)/.cargo/bin:$(PATH)
 # With --jobs it would name a jobserver that recipes cannot reach, and rustdoc warns of that.
 unexport MAKEFLAGS MFLAGS
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
@@ -11,7 +12,7 @@ BIN := .venv/bin
 RUN := $(BIN)/cellyard
 SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock pyproject.toml
 
-.PHONY: help study test test-build fuzz fuzz-reader kills fmt lint lint-rust lint-python fresh validate reports bench bench-startup bench-studies instructions pgo pgo-wheel mutants audit docs pins build tools clean
+.PHONY: help study test test-build fuzz fuzz-reader kills fmt lint lint-rust lint-python fresh validate reports bench bench-startup bench-studies instructions pgo pgo-wheel mutants audit docs pins build explorer tools clean
 .DELETE_ON_ERROR:
 
 help: ## what there is to make
@@ -116,7 +117,15 @@ audit: tools ## advisories, licences and origins of the Rust dependencies
 	@cargo deny --version >/dev/null 2>&1 || { echo "cargo-deny is missing: cargo install --locked cargo-deny" >&2; exit 1; }
 	cargo deny check
 
-build: .venv/built ## the release engine in .venv
+build: .venv/built .venv/explorer ## the release engine in .venv, and that of the explorer where it can be compiled
+
+explorer: tools ## the engine of the explorer, for WebAssembly
+	sh scripts/explorer.sh
+
+# Where no compiler has the target it says so, and the rest goes on.
+.venv/explorer: .venv/installed $(SOURCES) scripts/explorer.sh | tools
+	sh scripts/explorer.sh --optional
+	touch $@
 
 tools:
 	@command -v cargo >/dev/null || { echo "Rust is missing: cargo is not on the PATH. Install Rust $(RUST) or newer (https://rustup.rs)." >&2; exit 1; }
@@ -143,4 +152,4 @@ pins: tools ## pin the newest Python dependencies by version and hash
 		--no-header --no-emit-options --output-file constraints.txt pyproject.toml
 
 clean: ## remove everything that was built
-	rm -rf .venv target python/cellyard/*.so
+	rm -rf .venv target python/cellyard/*.so python/cellyard/explorer/engine.wasm

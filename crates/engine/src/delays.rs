@@ -174,9 +174,10 @@ impl DelayBins {
     /// `cells` cells that took `took` each.
     #[inline(always)]
     pub fn add(&mut self, took: Span, cells: u64) {
-        let bin = (took.0 >> self.shift).wrapping_sub(BLOCK as u64) as usize;
+        let bin = (took.0 >> self.shift).wrapping_sub(BLOCK as u64);
         match &mut self.latest {
-            Some(block) if bin < BLOCK => block.cells[bin] += cells,
+            // Compared before it is narrowed: with 32 bits another bin could be taken for this one.
+            Some(block) if bin < BLOCK as u64 => block.cells[bin as usize] += cells,
             _ => self.add_otherwise(took, cells),
         }
     }

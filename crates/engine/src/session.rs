@@ -94,6 +94,11 @@ impl<'a> Session<'a> {
         Time::ZERO + self.scenario.duration
     }
 
+    /// All before this has happened.
+    pub fn reached(&self) -> Time {
+        self.reached
+    }
+
     /// Goes on until nothing is left to do before `until`, or the run ends; returns the earliest time of what is left, at most the
     /// end. It pauses sooner when it holds as much as it is to (`hold` of the options). `cancel` is looked at every few thousand cells.
     ///

@@ -49,7 +49,8 @@ impl Far {
     #[inline(always)]
     fn put(&mut self, entry: Entry) {
         let bucket = (entry.0 - self.begin).0 >> self.shift;
-        match self.buckets.get_mut(bucket as usize) {
+        let place = usize::try_from(bucket).unwrap_or(usize::MAX);
+        match self.buckets.get_mut(place) {
             Some(entries) => {
                 entries.push(entry);
                 self.filled |= 1 << bucket;

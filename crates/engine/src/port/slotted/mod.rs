@@ -324,7 +324,7 @@ impl Slotted {
         let Within::PerVc(scheduler) = self.scheduler.within(class) else {
             unreachable!("its VCs are served one by one");
         };
-        let n = (most as usize).min(TOGETHER);
+        let n = most.min(TOGETHER as u64) as usize;
         let mut vcs = [0; TOGETHER];
         for (sent, vc) in (self.started..).zip(&mut vcs[..n]) {
             *vc = scheduler.next_cell(sent);

@@ -1,0 +1,222 @@
+//! What the interface does, in safe Rust: a request as JSON text in, an answer as JSON text out.
+
+use cellyard_engine::scenario::{self, Node, Probe, Problem, Scenario, Value};
+use cellyard_engine::units::{TICKS_PER_SECOND, Time};
+use cellyard_engine::{Options, Session, describe, outline, registry};
+use serde::Deserialize;
+use serde_json::{Value as Json, json};
+use std::sync::atomic::AtomicBool;
+
+/// Memory that a run may take. A browser gives a page up to 4 GB; growth beyond this is an error, not a trap.
+const MEMORY: u64 = 1_000_000_000;
+
+/// Nobody interrupts a call: the page ends its worker, or takes short steps.
+static NEVER: AtomicBool = AtomicBool::new(false);
+
+/// What a scenario is made of, as the page sends it.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Request {
+    /// Text of the scenario file.
+    toml: String,
+    /// Paths and values as of `--set`.
+    #[serde(default)]
+    overrides: Vec<(String, String)>,
+    /// What is recorded in place of the scenario's own probes, in canonical form; left out: its own.
+    probes: Option<Vec<Probe>>,
+}
+
+/// An answer, or what went wrong: each problem a text.
+pub type Answer = Result<Json, Vec<String>>;
+
+/// The answer as JSON text: as it is, or `{"errors": [...]}`.
+pub fn text(answer: Answer) -> String {
+    match answer {
+        Ok(answer) => answer.to_string(),
+        Err(errors) => json!({ "errors": errors }).to_string(),
+    }
+}
+
+fn one(error: impl ToString) -> Vec<String> {
+    vec![error.to_string()]
+}
+
+fn request(text: &str) -> Result<Request, Vec<String>> {
+    serde_json::from_str(text).map_err(one)
+}
+
+/// The scenario of a request.
+pub fn scenario(text: &str) -> Result<Scenario, Vec<String>> {
+    let request = request(text)?;
+    let mut scenario = scenario::read_toml(&request.toml, "scenario", &request.overrides)
+        .map_err(|problems| problems.iter().map(Problem::to_string).collect::<Vec<_>>())?;
+    if let Some(probes) = request.probes {
+        scenario.probes = probes;
+    }
+    Ok(scenario)
+}
+
+/// The file as data (`tree`), the scenario in canonical form with every default (`scenario`), its ports and cost
+/// (`description`), its VCs by their ways (`outline`), warnings (`notes`), and the file with every default (`toml`).
+pub fn read(text: &str) -> Answer {
+    let tree = scenario::from_toml(&request(text)?.toml, "scenario")
+        .map_err(|problems| problems.iter().map(Problem::to_string).collect::<Vec<_>>())?;
+    let scenario = scenario(text)?;
+    Ok(json!({
+        "tree": data(&tree),
+        "scenario": scenario,
+        "description": describe(&scenario).map_err(one)?,
+        "outline": outline(&scenario).map_err(one)?,
+        "toml": scenario::write_toml(&scenario),
+    }))
+}
+
+fn data(node: &Node) -> Json {
+    match &node.value {
+        Value::Text(text) | Value::Other(text) => json!(text),
+        Value::Integer(number) => json!(number.to_string().parse::<i64>().ok()),
+        Value::Decimal(text) => text
+            .parse::<f64>()
+            .map_or(json!(text), |number| json!(number)),
+        Value::Bool(truth) => json!(truth),
+        Value::List(items) => items.iter().map(data).collect(),
+        Value::Table(fields) => fields
+            .iter()
+            .map(|f| (f.name.clone(), data(&f.node)))
+            .collect(),
+    }
+}
+
+/// Every component with its parameters.
+pub fn components() -> Answer {
+    Ok(registry::as_json())
+}
+
+/// Version of the engine and a hash of its sources.
+pub fn build() -> &'static str {
+    concat!(
+        env!("CARGO_PKG_VERSION"),
+        "+",
+        env!("CELLYARD_ENGINE_SOURCES")
+    )
+}
+
+/// A run under way, and the scenario to which it refers.
+pub struct Run {
+    session: Option<Session<'static>>,
+    scenario: *mut Scenario,
+}
+
+#[allow(unsafe_code)]
+impl Drop for Run {
+    fn drop(&mut self) {
+        self.session = None;
+        // SAFETY: made by `into_raw`, and nothing refers to it any more.
+        drop(unsafe { Box::from_raw(self.scenario) });
+    }
+}
+
+impl Run {
+    /// A run of the scenario of a request, in which nothing has happened.
+    #[allow(unsafe_code)]
+    pub fn new(text: &str) -> Result<Run, Vec<String>> {
+        let mut run = Run {
+            session: None,
+            scenario: Box::into_raw(Box::new(scenario(text)?)),
+        };
+        let options = Options {
+            memory: Some(MEMORY),
+            ..Options::default()
+        };
+        // SAFETY: it lasts until the run is dropped, which drops the session first.
+        let scenario: &'static Scenario = unsafe { &*run.scenario };
+        run.session = Some(Session::new(scenario, None, &options).map_err(one)?);
+        Ok(run)
+    }
+
+    /// Goes on until `seconds`. Of each series with new points there is an entry in `series`, whose points follow each
+    /// other in `points`: `n` times from place `from`, then as many values. `reached` is how far the run is.
+    pub fn advance(&mut self, seconds: f64, points: &mut Vec<f64>) -> Answer {
+        let session = self
+            .session
+            .as_mut()
+            .ok_or_else(|| one("the run is finished"))?;
+        let ticks = (seconds.max(0.0) * TICKS_PER_SECOND as f64) as u64;
+        let until = Time(ticks.min(session.end().0));
+        let reached = session.advance_until(until, &NEVER).map_err(one)?;
+        points.clear();
+        let (series, drops) = session.drain();
+        let mut found = Vec::new();
+        for one in &series {
+            found.push(json!({
+                "what": one.what, "of": one.of, "class": one.class, "vc": one.vc, "unit": one.unit,
+                "from": points.len(), "n": one.time_s.len(),
+            }));
+            points.extend(&one.time_s);
+            points.extend(&one.value);
+        }
+        let end = session.end();
+        Ok(json!({
+            "reached": reached.as_seconds(), "end": end.as_seconds(), "ended": reached >= end,
+            "series": found, "drops": drops,
+        }))
+    }
+
+    /// The result of a run that has ended, as JSON text. Of points and drops it has those that were not handed out yet:
+    /// the last point of each series among them.
+    pub fn finish(mut self) -> Result<String, Vec<String>> {
+        let session = self
+            .session
+            .take()
+            .ok_or_else(|| one("the run is finished"))?;
+        if session.reached() < session.end() {
+            return Err(one("the run has not ended"));
+        }
+        serde_json::to_string(&session.finish()).map_err(one)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LAN: &str = include_str!("../../../examples/lan-5.toml");
+
+    fn short(probes: Json) -> String {
+        json!({"toml": LAN, "overrides": [["duration", "0.5 s"]], "probes": probes}).to_string()
+    }
+
+    #[test]
+    fn a_scenario_is_told_as_data_with_its_ports_and_every_default() {
+        let found = read(&short(json!([]))).unwrap();
+        assert_eq!(found["tree"]["switch"][0]["ubr"]["buffer"], "1000 cells");
+        assert_eq!(found["scenario"]["duration"], 12_636_000_000_000_u64);
+        assert_eq!(found["description"]["vcs"], 5);
+        assert!(found["toml"].as_str().unwrap().contains("tie_order"));
+    }
+
+    #[test]
+    fn what_is_wrong_is_a_list_of_texts() {
+        for wrong in ["", "{}", r#"{"toml": "["}"#, r#"{"toml": "", "more": 1}"#] {
+            assert!(!read(wrong).unwrap_err().is_empty(), "{wrong}");
+            assert!(text(read(wrong)).starts_with(r#"{"errors":["#));
+        }
+    }
+
+    #[test]
+    fn steps_hand_out_points_once_and_the_result_comes_at_the_end() {
+        let probes = json!([{"what": "queue", "of": "west->east", "class": null, "vc": null,
+                             "interval": null, "every": null}]);
+        let mut run = Run::new(&short(probes)).unwrap();
+        let mut points = Vec::new();
+        let first = run.advance(0.1, &mut points).unwrap();
+        let n = first["series"][0]["n"].as_u64().unwrap() as usize;
+        assert!(n > 100 && points.len() == 2 * n && points[n - 1] <= 0.1);
+        let latest = points[n - 1];
+        let early = Run::new(&short(json!([]))).unwrap().finish();
+        assert_eq!(early.unwrap_err(), ["the run has not ended"]);
+        let last = run.advance(f64::INFINITY, &mut points).unwrap();
+        assert_eq!(last["ended"], true);
+        assert!(points[0] > latest && run.finish().unwrap().starts_with('{'));
+    }
+}

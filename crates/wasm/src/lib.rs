@@ -1,0 +1,116 @@
+//! The engine behind a C interface, for WebAssembly: the page of the explorer calls it from a worker.
+//!
+//! A caller asks for [`room`], writes a request there (UTF-8), and calls a function with its length. Each returns the length
+//! of its answer, JSON text that begins at [`answer`] and lasts until the next call; `{"errors": [...]}` is the answer of
+//! whatever went wrong. A panic leaves its message there, and the instance is not to be used again.
+#![allow(unsafe_code)]
+
+mod calls;
+
+pub use calls::{Run, build, components, read, text};
+use std::cell::RefCell;
+
+#[derive(Default)]
+struct State {
+    request: Vec<u8>,
+    answer: String,
+    points: Vec<f64>,
+    run: Option<Run>,
+}
+
+thread_local! {
+    static STATE: RefCell<State> = RefCell::default();
+    /// Apart, as a panic may come while the state is borrowed.
+    static PANIC: RefCell<String> = RefCell::default();
+}
+
+/// Room for a request of `len` bytes.
+#[unsafe(no_mangle)]
+pub extern "C" fn room(len: usize) -> *mut u8 {
+    std::panic::set_hook(Box::new(|info| PANIC.set(info.to_string())));
+    STATE.with_borrow_mut(|state| {
+        state.request = vec![0; len];
+        state.request.as_mut_ptr()
+    })
+}
+
+/// Keeps what `work` makes of the request as the answer; returns its length.
+fn answered(work: impl FnOnce(&mut State, &str) -> String) -> usize {
+    STATE.with_borrow_mut(|state| {
+        let bytes = std::mem::take(&mut state.request);
+        let request = String::from_utf8_lossy(&bytes);
+        state.answer = work(state, &request);
+        state.answer.len()
+    })
+}
+
+/// Where the answer of the last call begins.
+#[unsafe(no_mangle)]
+pub extern "C" fn answer() -> *const u8 {
+    STATE.with_borrow(|state| state.answer.as_ptr())
+}
+
+/// Where the points of the last [`advance`] begin.
+#[unsafe(no_mangle)]
+pub extern "C" fn points() -> *const f64 {
+    STATE.with_borrow(|state| state.points.as_ptr())
+}
+
+/// Length of the message of a panic, which then begins at [`panicked_at`].
+#[unsafe(no_mangle)]
+pub extern "C" fn panicked() -> usize {
+    PANIC.with_borrow(String::len)
+}
+
+/// Where the message of a panic begins.
+#[unsafe(no_mangle)]
+pub extern "C" fn panicked_at() -> *const u8 {
+    PANIC.with_borrow(|message| message.as_ptr())
+}
+
+/// `{"build": ..., "components": ...}`: version and hash of the engine, and every component with its parameters.
+#[unsafe(no_mangle)]
+pub extern "C" fn describe_engine() -> usize {
+    answered(|_, _| {
+        text(components().map(|found| serde_json::json!({"build": build(), "components": found})))
+    })
+}
+
+/// What the scenario of a request is made of: see [`calls::read`].
+#[unsafe(no_mangle)]
+pub extern "C" fn read_scenario() -> usize {
+    answered(|_, request| text(read(request)))
+}
+
+/// Begins a run of the scenario of a request; `{}`.
+#[unsafe(no_mangle)]
+pub extern "C" fn open() -> usize {
+    answered(|state, request| {
+        state.run = None;
+        text(Run::new(request).map(|run| {
+            state.run = Some(run);
+            serde_json::json!({})
+        }))
+    })
+}
+
+/// Goes on with the run until `seconds`: see [`Run::advance`].
+#[unsafe(no_mangle)]
+pub extern "C" fn advance(seconds: f64) -> usize {
+    answered(|state, _| {
+        text(match &mut state.run {
+            Some(run) => run.advance(seconds, &mut state.points),
+            None => Err(vec!["no run is open".to_string()]),
+        })
+    })
+}
+
+/// The result of the run, which must have ended.
+#[unsafe(no_mangle)]
+pub extern "C" fn finish() -> usize {
+    answered(|state, _| match state.run.take().map(Run::finish) {
+        Some(Ok(result)) => result,
+        Some(Err(errors)) => text(Err(errors)),
+        None => text(Err(vec!["no run is open".to_string()])),
+    })
+}

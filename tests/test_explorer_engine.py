@@ -1,0 +1,95 @@
+"""The engine in WebAssembly: the same bytes as the native one."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from cellyard import Scenario
+from cellyard.results.document import Document
+from cellyard.study import studies
+from conftest import EXAMPLES
+
+ENGINE = Path(__file__).parent.parent / "python/cellyard/explorer/engine.wasm"
+NODE = shutil.which("node")
+
+pytestmark = [
+    pytest.mark.skipif(NODE is None, reason="node is not installed"),
+    pytest.mark.skipif(not ENGINE.exists(), reason="the explorer is not built: make explorer"),
+]
+
+#: Study rows run so long.
+SHORT = {"duration": "0.2 s", "measure.warm_up": "0 s", "measure.window": "0.2 s"}
+
+
+def in_node(requests: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """What the engine in WebAssembly makes of each request: `result`, `series` and `drops`, or `errors`."""
+    script = Path(__file__).parent / "explorer/run.mjs"
+    done = subprocess.run([str(NODE), script, ENGINE], input=json.dumps(requests), capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def text_of(scenario: Scenario) -> str:
+    """The native result as the engine wrote it, on one line."""
+    document = scenario.run().only.data
+    assert isinstance(document, Document)
+    return document.text.replace("\n", "", 1)
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_examples_have_the_same_result_byte_by_byte(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    silent = Scenario.from_toml(text).with_values({"probe": []})
+    (found,) = in_node([{"toml": text, "probes": []}])
+    assert found["result"] == text_of(silent)
+
+
+def test_rows_of_studies_have_the_same_result_byte_by_byte() -> None:
+    scenarios = [
+        study.scenario(row).with_values({**SHORT, "probe": []})
+        for study in studies().values()
+        for table in study.tables.values()
+        for row in (table.rows[0], table.rows[-1])
+    ]
+    found = in_node([{"toml": scenario.to_toml()} for scenario in scenarios])
+    for scenario, one in zip(scenarios, found, strict=True):
+        assert one["result"] == text_of(scenario), scenario.name
+
+
+def test_recorded_points_and_drops_are_the_same_however_the_run_is_cut() -> None:
+    scenario = Scenario.read(next(path for path in EXAMPLES if path.stem == "lan-5")).with_values(
+        {
+            "duration": "0.4 s",
+            "probe": [
+                {"what": "queue", "of": "west->east"},
+                {"what": "queue", "of": "west->east", "vc": "vc2"},
+                {"what": "cwnd", "of": "vc1"},
+                {"what": "trace", "of": "vc1"},
+            ],
+        }
+    )
+    run = scenario.run().only
+    (found,) = in_node([{"toml": scenario.to_toml()}])
+    names = [f"{one.what} {one.of} {one.vc or ''}" for one in run.series]
+    assert list(found["series"]) == names and len(run.trace) > 10
+    for name, one in zip(names, run.series, strict=True):
+        assert np.array_equal(found["series"][name]["time"], one.time_s)
+        assert np.array_equal(found["series"][name]["value"], one.value)
+    assert found["drops"] == run.to_dict()["trace"]
+
+
+def test_what_is_wrong_is_told_and_the_engine_goes_on() -> None:
+    good = Scenario.read(next(path for path in EXAMPLES if path.stem == "lan-5")).to_toml()
+    many = {"toml": 'host = [{ name = "h", count = 2000000 }]'}
+    found = in_node(
+        [{"toml": "["}, {"toml": good, "overrides": [["duration", "0 s"]]}, many, {"nonsense": 1}, {"toml": good}]
+    )
+    assert [bool(one.get("errors")) for one in found] == [True, True, True, True, False]
+    assert "duration" in found[1]["errors"][0]
