@@ -1,7 +1,7 @@
 // Runs scenarios with the engine in WebAssembly. Usage: node run.mjs ENGINE.wasm <REQUESTS; a JSON list of requests in,
 // for each a line of JSON out: the text of its result, the points of each series and the traced drops, or errors.
 import { readFileSync } from 'node:fs';
-import { Engine, Refused } from '../../python/cellyard/explorer/engine.js';
+import { Engine, Refused, dropAt } from '../../python/cellyard/explorer/engine.js';
 
 const engine = await Engine.load(readFileSync(process.argv[2]));
 for (const request of JSON.parse(readFileSync(0, 'utf8'))) {
@@ -25,7 +25,7 @@ function run(request) {
   for (let until = 0.05, ended = false; !ended; until += 0.05) {
     const step = engine.advance(until);
     ended = step.ended;
-    drops.push(...step.drops);
+    for (let i = 0; i < step.drops.n; i++) drops.push(dropAt(step.drops, step.drops.data, i));
     step.series.forEach(({ what, of, vc, time, value }) => add(what, of, vc, time, value));
   }
   const result = engine.text('finish');

@@ -1,8 +1,9 @@
 //! What the interface does, in safe Rust: a request as JSON text in, an answer as JSON text out.
 
+use cellyard_engine::results::Dropped;
 use cellyard_engine::scenario::{self, Node, Probe, Problem, Scenario, Value};
 use cellyard_engine::units::{TICKS_PER_SECOND, Time};
-use cellyard_engine::{Options, Session, describe, outline, registry};
+use cellyard_engine::{Options, Session, describe, registry};
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
 use std::sync::atomic::AtomicBool;
@@ -57,7 +58,7 @@ pub fn scenario(text: &str) -> Result<Scenario, Vec<String>> {
 }
 
 /// The file as data (`tree`), the scenario in canonical form with every default (`scenario`), its ports and cost
-/// (`description`), its VCs by their ways (`outline`), warnings (`notes`), and the file with every default (`toml`).
+/// (`description`), and the file with every default (`toml`).
 pub fn read(text: &str) -> Answer {
     let tree = scenario::from_toml(&request(text)?.toml, "scenario")
         .map_err(|problems| problems.iter().map(Problem::to_string).collect::<Vec<_>>())?;
@@ -66,7 +67,6 @@ pub fn read(text: &str) -> Answer {
         "tree": data(&tree),
         "scenario": scenario,
         "description": describe(&scenario).map_err(one)?,
-        "outline": outline(&scenario).map_err(one)?,
         "toml": scenario::write_toml(&scenario),
     }))
 }
@@ -101,8 +101,27 @@ pub fn build() -> &'static str {
     )
 }
 
+/// Columns of a dropped cell, in this order; texts are numbers of [`Run::names`], and what is not known is not a number.
+const DROP: [&str; 13] = [
+    "time_s",
+    "port",
+    "vc",
+    "direction",
+    "frame",
+    "cell",
+    "reason",
+    "waiting_cells",
+    "waiting_of_vc_cells",
+    "active_vcs",
+    "threshold_cells",
+    "average_queue_cells",
+    "drop_probability",
+];
+
 /// A run under way, and the scenario to which it refers.
 pub struct Run {
+    /// Texts of dropped cells: ports, VCs, directions, reasons.
+    names: Vec<String>,
     session: Option<Session<'static>>,
     scenario: *mut Scenario,
 }
@@ -121,6 +140,7 @@ impl Run {
     #[allow(unsafe_code)]
     pub fn new(text: &str) -> Result<Run, Vec<String>> {
         let mut run = Run {
+            names: Vec::new(),
             session: None,
             scenario: Box::into_raw(Box::new(scenario(text)?)),
         };
@@ -156,10 +176,51 @@ impl Run {
             points.extend(&one.value);
         }
         let end = session.end();
+        let from = points.len();
+        let columns = self.columns(&drops);
+        columns.iter().for_each(|column| points.extend(column));
         Ok(json!({
-            "reached": reached.as_seconds(), "end": end.as_seconds(), "ended": reached >= end,
-            "series": found, "drops": drops,
+            "reached": reached.as_seconds(), "end": end.as_seconds(), "ended": reached >= end, "series": found,
+            "drops": {"columns": DROP, "names": self.names, "from": from, "n": drops.len()},
         }))
+    }
+
+    /// Dropped cells as columns: there can be millions.
+    fn columns(&mut self, drops: &[Dropped]) -> [Vec<f64>; DROP.len()] {
+        let mut columns: [Vec<f64>; DROP.len()] =
+            std::array::from_fn(|_| Vec::with_capacity(drops.len()));
+        let count = |number: Option<u64>| number.map_or(f64::NAN, |number| number as f64);
+        for drop in drops {
+            let values = [
+                drop.time_s,
+                self.number(&drop.port),
+                self.number(&drop.vc),
+                self.number(drop.direction.name()),
+                f64::from(drop.frame),
+                f64::from(drop.cell),
+                self.number(drop.reason.name()),
+                count(drop.waiting_cells),
+                count(drop.waiting_of_vc_cells),
+                count(drop.active_vcs),
+                drop.threshold_cells.unwrap_or(f64::NAN),
+                drop.average_queue_cells.unwrap_or(f64::NAN),
+                drop.drop_probability.unwrap_or(f64::NAN),
+            ];
+            for (column, value) in columns.iter_mut().zip(values) {
+                column.push(value);
+            }
+        }
+        columns
+    }
+
+    /// The number of a text, which it gets where it is first met.
+    fn number(&mut self, name: &str) -> f64 {
+        let known = self.names.iter().position(|one| one == name);
+        let place = known.unwrap_or_else(|| {
+            self.names.push(name.to_string());
+            self.names.len() - 1
+        });
+        place as f64
     }
 
     /// The result of a run that has ended, as JSON text. Of points and drops it has those that were not handed out yet:

@@ -78,6 +78,19 @@ def _scenarios(top: Group) -> None:
     options.choice(ready, "name", words=_example_names, nargs="?", metavar="NAME", help="the one to print")
     options.flag(ready, "--experiments", help="experiments instead of scenarios")
 
+    text = (
+        "Show a scenario in the browser: its queues cell by cell, with knobs for its values and two variants side by side. "
+        "Without a file it begins with a story."
+    )
+    explore = top.command("explore", "explore", text, "cellyard explore lan-5.toml")
+    options.file(explore, "path", nargs="?", metavar="SCENARIO", help="scenario file (TOML)")
+    port = options.whole(0, 65535)
+    explore.add_argument("--port", type=port, default=0, metavar="N", help="port of the address; default: a free one")
+    options.flag(explore, "--no-browser", help="print the address, open no browser")
+    options.file(
+        explore, "--save", metavar="FILE", help="write the whole page to this file instead, to be opened from anywhere"
+    )
+
     _plot(top)
 
 

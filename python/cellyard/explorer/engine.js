@@ -36,7 +36,10 @@ export class Engine {
     return accepted(JSON.parse(this.text(name, request)));
   }
 
-  /** Goes on with the open run until so many seconds; series with their points, which are copies. */
+  /**
+   * Goes on with the open run until so many seconds. Each of `series` has its new points as `time` and `value`, and `drops`
+   * a column of numbers for each field of a dropped cell; all are copies.
+   */
   advance(seconds) {
     let found;
     try {
@@ -51,6 +54,8 @@ export class Engine {
       one.time = column(one.from, one.n);
       one.value = column(one.from + one.n, one.n);
     }
+    const { columns, from, n } = found.drops;
+    found.drops.data = columns.map((_, place) => column(from + place * n, n));
     return found;
   }
 
@@ -67,4 +72,17 @@ export class Engine {
 function accepted(answer) {
   if (answer.errors) throw new Refused(answer.errors);
   return answer;
+}
+
+/** Fields of a dropped cell that are texts: numbers in `names`. */
+const TEXTS = new Set(['port', 'vc', 'direction', 'reason']);
+
+/** A dropped cell as an object, from columns as `Engine.advance` hands them out. */
+export function dropAt({ columns, names }, data, place) {
+  const entries = columns.map((field, i) => {
+    const value = data[i][place];
+    if (TEXTS.has(field)) return [field, names[value]];
+    return [field, Number.isNaN(value) ? null : value];
+  });
+  return Object.fromEntries(entries);
 }

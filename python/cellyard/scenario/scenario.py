@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from cellyard.runs.cluster import Workers
     from cellyard.runs.known import KnownRuns
     from cellyard.runs.protocols import Cancel
+    from cellyard.show.explorer import Explorer
 
 #: What is set beside a scenario: values by their dotted paths, or pairs of both.
 Overrides: TypeAlias = Mapping[str, object] | Iterable[tuple[str, object]]
@@ -233,6 +234,18 @@ class Scenario:
         if store and store.failure:
             raise store.failure
         return Results(results)
+
+    def explore(self) -> Explorer:
+        """The scenario in the explorer, which a notebook shows in a frame: queues cell by cell, and knobs for its values.
+
+        Everything is computed in the browser. The cell of a notebook grows by about 1 MB. Raises `UsageError` where the
+        engine of the explorer is not built.
+        """
+        from cellyard.show.explorer import Explorer
+
+        file, text, overrides = self._source
+        shown = text if file is not None and not overrides else self.to_toml()
+        return Explorer({self.name: shown}, self.name)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Scenario) and self._canonical == other._canonical

@@ -1,0 +1,101 @@
+"""A scenario in the browser: the command ``cellyard explore``."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import webbrowser
+from collections.abc import Mapping
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path, PurePath
+from typing import Any
+
+from cellyard.scenario import examples
+from cellyard.scenario.scenario import Scenario
+from cellyard.show.explorer import KINDS, Explorer
+from cellyard.system.errors import UsageError
+from cellyard.system.files import write_whole
+from cellyard.system.terminal import printable
+
+#: The one address that is listened at: no other machine reaches it.
+HOST = "127.0.0.1"
+
+
+class Server(ThreadingHTTPServer):
+    """A server whose requests end with it; a browser that goes away is no fault."""
+
+    daemon_threads = True
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Say nothing of a connection that was cut off."""
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            super().handle_error(request, client_address)
+
+
+def command(path: Path | None, *, port: int, no_browser: bool, save: Path | None) -> int:
+    """Serve the explorer until it is interrupted, or write it to a file; returns the exit status."""
+    explorer = explorer_of(path)
+    if save:
+        write_whole(save, explorer.page())
+        print(printable(f"wrote {save}"))
+        return 0
+    try:
+        server = Server((HOST, port), handler(explorer.files()))
+    except OSError as error:
+        raise UsageError(f"--port {port}: {error.strerror or error}") from None
+    with server:
+        address = f"http://{HOST}:{server.server_port}/"
+        print(f"{address}  (Ctrl-C ends it)", flush=True)
+        if not no_browser:
+            threading.Thread(target=webbrowser.open, args=[address], daemon=True).start()
+        try:
+            server.serve_forever()
+        except KeyboardInterrupt:
+            print()
+    return 0
+
+
+def explorer_of(path: Path | None) -> Explorer:
+    """The explorer with all examples, and with the scenario of a file, which is checked first."""
+    known = {name: examples.text(name) for name in examples.names()}
+    if path is None:
+        return Explorer(known)
+    text = Scenario.read(path).source
+    return Explorer({path.stem: text, **{name: one for name, one in known.items() if name != path.stem}}, path.stem)
+
+
+def handler(files: Mapping[str, bytes]) -> type[BaseHTTPRequestHandler]:
+    """What answers requests: these files and nothing else, to callers that name this machine."""
+
+    class Handler(BaseHTTPRequestHandler):
+        server_version = "cellyard"
+
+        def do_GET(self) -> None:
+            self._answer(self.path.partition("?")[0].removeprefix("/") or "index.html")
+
+        def do_HEAD(self) -> None:
+            self.do_GET()
+
+        def _answer(self, name: str) -> None:
+            # Another name may be that of a page elsewhere, which a browser was made to find here.
+            if self.headers.get("Host", "").rpartition(":")[0] not in (HOST, "localhost"):
+                self.send_error(421)
+                return
+            content = files.get(name)
+            if content is None:
+                self.send_error(404)
+                return
+            self.send_response(200)
+            self.send_header("Content-Type", KINDS[PurePath(name).suffix])
+            self.send_header("Content-Length", str(len(content)))
+            self.send_header("Cache-Control", "no-store")
+            self.send_header("Cross-Origin-Resource-Policy", "same-origin")
+            self.send_header("X-Content-Type-Options", "nosniff")
+            self.end_headers()
+            if self.command == "GET":
+                self.wfile.write(content)
+
+        def log_message(self, *_: object) -> None:
+            """Say nothing: what was asked is of no use."""
+
+    return Handler

@@ -1,0 +1,202 @@
+// The pictures: queue by VC, single cells in the queue, and lines over time. Each draws with a painter of painter.js.
+
+/** Okabe and Ito's colours, safe for colour-blind readers, then darker ones of the same hues. */
+export const COLOURS = [
+  '#0072b2', '#e69f00', '#009e73', '#d55e00', '#cc79a7', '#56b4e9', '#b8ab00', '#5f6a72',
+  '#004d79', '#9a6a00', '#00634a', '#8f3f00',
+];
+export const OTHERS = '#9aa3ab';
+
+/** Colours of the reasons for which cells are dropped; the first two are the most frequent. */
+export const REASONS = {
+  policy: '#c1121f', full: '#111111', rest: '#a8611c', front: '#6a3fb5', police: '#00788a', link: '#777777',
+};
+
+/** Room for the scale on the left, above and below. */
+const LEFT = 58;
+const TOP = 26;
+const BOTTOM = 22;
+
+/** Places of a picture: pixels of an instant and of a value, and back. */
+export function frame(painter, view, low, high) {
+  const width = painter.width - LEFT - 8;
+  const height = painter.height - TOP - BOTTOM;
+  return {
+    left: LEFT,
+    width,
+    x: (time) => LEFT + ((time - view.from) / (view.to - view.from)) * width,
+    bin: (k) => LEFT + (k * width) / view.n,
+    y: (value) => TOP + height * (1 - (value - low) / (high - low || 1)),
+    time: (x) => view.from + ((x - LEFT) / width) * (view.to - view.from),
+    bottom: TOP + height,
+  };
+}
+
+/** How many bins a canvas of this width shows. */
+export function binsOf(width) {
+  return Math.max(100, Math.min(1200, Math.round(width - LEFT - 8)));
+}
+
+function axes(painter, at, view, low, high, ink, unit) {
+  painter.line([at.left, TOP, at.left, at.bottom, at.left + at.width, at.bottom], ink);
+  for (const value of ticks(low, high, 4)) {
+    painter.line([at.left - 4, at.y(value), at.left, at.y(value)], ink);
+    painter.text(at.left - 6, at.y(value) + 4, short(value), ink, 'end');
+  }
+  const { scale, name } = timeUnit(view);
+  const marks = ticks(view.from * scale, view.to * scale, Math.max(2, Math.floor(at.width / 110)));
+  for (const mark of marks) {
+    const x = at.x(mark / scale);
+    painter.line([x, at.bottom, x, at.bottom + 4], ink);
+    painter.text(x, at.bottom + 16, String(Number(mark.toPrecision(10))), ink, 'middle');
+  }
+  painter.text(at.left - 8, at.bottom + 16, name, ink, 'end');
+  painter.text(at.left + 4, TOP - 4, unit, ink);
+}
+
+function timeUnit({ from, to }) {
+  const span = to - from;
+  if (span > 0.5) return { scale: 1, name: 's' };
+  return span > 5e-4 ? { scale: 1e3, name: 'ms' } : { scale: 1e6, name: 'us' };
+}
+
+/** Round values in [low, high], some `most` of them. */
+export function ticks(low, high, most) {
+  const span = high - low;
+  if (!(span > 0)) return [low];
+  const rough = span / most;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map((m) => m * power).find((one) => one >= rough);
+  const found = [];
+  for (let k = Math.ceil(low / step); k * step <= high + step * 1e-9; k++) found.push(k * step);
+  return found;
+}
+
+/** A value as a scale shows it. */
+export function short(value) {
+  const size = Math.abs(value);
+  if (size >= 1e6) return `${Number((value / 1e6).toPrecision(3))}M`;
+  if (size >= 1e4) return `${Number((value / 1e3).toPrecision(3))}k`;
+  return String(Number(value.toPrecision(4)));
+}
+
+/**
+ * Queues stacked by VC, the mean of each pixel; the thin line is the largest total. `levels` are [name, cells] of lines
+ * across; drops are marks above, by reason.
+ */
+export function drawQueue(painter, picture, queues, { levels, counts, ink, top }) {
+  const { view } = picture;
+  const most = Math.max(10, top, ...levels.map(([, cells]) => cells)) * 1.04;
+  const at = frame(painter, view, 0, most);
+  const base = new Float64Array(view.n);
+  const wide = at.width / view.n + 0.4;
+  for (const { mean, colour } of queues) {
+    for (let k = 0; k < view.n; k++) {
+      if (mean[k] <= 0) continue;
+      const next = base[k] + mean[k];
+      painter.rect(at.bin(k), at.y(next), wide, at.y(base[k]) - at.y(next), colour);
+      base[k] = next;
+    }
+  }
+  const total = picture.series.find((one) => one.what === 'queue' && one.total);
+  if (total) painter.line(stepsOf(total.hi, at, view), ink, { width: 0.7 });
+  for (const [name, cells] of levels) {
+    painter.line([at.left, at.y(cells), at.left + at.width, at.y(cells)], ink, { dash: [5, 4] });
+    painter.text(at.left + at.width - 4, at.y(cells) - 3, `${name} ${short(cells)}`, ink, 'end');
+  }
+  for (const [reason, bins] of Object.entries(counts)) {
+    const colour = REASONS[reason] ?? '#444';
+    bins.forEach((count, k) => count && painter.rect(at.bin(k), 0, Math.max(1.5, wide), 9, colour));
+  }
+  axes(painter, at, view, 0, most, ink, 'cells waiting');
+  return at;
+}
+
+function stepsOf(values, at, view) {
+  const points = [];
+  for (let k = 0; k < view.n; k++) points.push(at.bin(k + 0.5), at.y(values[k]));
+  return points;
+}
+
+/** Lines over time: from the least to the largest value of each pixel. Series are `{lo, hi, colour, dash}`. */
+export function drawLines(painter, view, series, { ink, unit }) {
+  let most = 0;
+  for (const { hi } of series) for (const value of hi) if (value > most) most = value;
+  const high = most * 1.05 || 1;
+  const at = frame(painter, view, 0, high);
+  for (const { lo, hi, colour, dash } of series) {
+    const points = [];
+    for (let k = 0; k < view.n; k++) {
+      points.push(at.bin(k + 0.5), at.y(lo[k]));
+      if (hi[k] !== lo[k]) points.push(at.bin(k + 0.5), at.y(hi[k]));
+    }
+    painter.line(points, colour, { width: dash ? 1 : 1.6, dash });
+  }
+  axes(painter, at, view, 0, high, ink, unit);
+  return at;
+}
+
+/** Single cells as squares, in the order in which they wait, and dropped cells as crosses. */
+export function drawCells(painter, view, columns, drops, { ink, colourOf }) {
+  const sizes = columns.map((column) => column.cells.length);
+  const high = Math.max(4, ...sizes, ...drops.map((drop) => (drop.waiting_cells ?? 0) + 1)) + 1;
+  const low = Math.max(0, Math.min(high - 24, ...sizes) - 2);
+  const at = frame(painter, view, low, high);
+  for (const { from, to, cells } of columns) {
+    const x = at.x(Math.max(from, view.from));
+    const width = at.x(Math.min(to, view.to)) - x;
+    for (let place = Math.floor(low); place < cells.length; place++) {
+      const y = at.y(place + 1);
+      const tall = at.y(place) - y;
+      painter.rect(x, y, Math.max(0.5, width - Math.min(0.4, width / 4)), tall - Math.min(1, tall / 4), colourOf(cells[place]));
+    }
+  }
+  for (const drop of drops) {
+    const x = at.x(drop.time_s);
+    const y = at.y((drop.waiting_cells ?? high - 2) + 0.5);
+    const colour = REASONS[drop.reason] ?? '#444';
+    painter.line([x - 4, y - 4, x + 4, y + 4], colour, { width: 2 });
+    painter.line([x - 4, y + 4, x + 4, y - 4], colour, { width: 2 });
+  }
+  axes(painter, at, view, low, high, ink, 'place in the queue; single cells');
+  return at;
+}
+
+/**
+ * The queue between each two changes in the view, its cells in order: `{from, to, cells}`. `points` are those of each VC's
+ * queue from the beginning of the run.
+ */
+export function queueColumns(points, view) {
+  const places = points.map(() => 0);
+  const before = points.map(() => 0);
+  const waiting = [];
+  const columns = [];
+  let first = 0;
+  let now = 0;
+  for (;;) {
+    let next = Infinity;
+    for (let i = 0; i < points.length; i++) {
+      if (places[i] < points[i].time.length) next = Math.min(next, points[i].time[places[i]]);
+    }
+    if (Math.min(next, view.to) > view.from) {
+      columns.push({ from: now, to: Math.min(next, view.to), cells: waiting.slice(first) });
+    }
+    if (next >= view.to) return columns;
+    now = next;
+    for (let i = 0; i < points.length; i++) {
+      if (points[i].time[places[i]] !== next) continue;
+      const value = points[i].value[places[i]++];
+      for (let n = before[i]; n < value; n++) waiting.push(points[i].vc);
+      for (let n = value; n < before[i]; n++) {
+        const place = waiting.indexOf(points[i].vc, first);
+        if (place > first) waiting.splice(place, 1);
+        else first += 1;
+      }
+      before[i] = value;
+    }
+    if (first > 100000) {
+      waiting.splice(0, first);
+      first = 0;
+    }
+  }
+}

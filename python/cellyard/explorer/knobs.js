@@ -1,0 +1,154 @@
+// Knobs of any scenario: what its file states and what the engine's registry knows of each parameter.
+
+const NUMERIC = new Set(['duration', 'rate', 'cells', 'bytes', 'integer', 'decimal', 'threshold', 'number']);
+const QUANTITY = /^([-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?) ?([A-Za-z/]*)$/i;
+
+/** Queues of a switch or link, and what they are without a table. */
+const CLASSES = ['cbr', 'vbr', 'abr', 'gfr', 'ubr'];
+
+/** Number and unit of a text such as "1000 cells", or null. */
+export function quantity(text) {
+  const match = QUANTITY.exec(String(text).trim());
+  return match && { number: Number(match[1]), unit: match[2] };
+}
+
+/** A number as a knob writes it: whole, or with three significant digits. */
+export function written(number, unit, whole) {
+  const rounded = whole ? Math.max(1, Math.round(number)) : Number(number.toPrecision(3));
+  return unit ? `${rounded} ${unit}` : String(rounded);
+}
+
+/**
+ * The groups of knobs of a scenario: `{title, knobs}`, each knob with its paths, label, help, allowed values, the text of
+ * its value, and either choices or a slider. `tree` is the file as data, `set` what is set over it.
+ */
+export function groupsOf(tree, families, set) {
+  const of = (family) => families.find((one) => one.name === family);
+  const groups = [];
+  const top = of('scenario').components[0].parameters.filter((p) => ['duration', 'seed', 'tie_order'].includes(p.name));
+  groups.push({ title: 'Run', knobs: knobsOf(top, tree, '', set, of) });
+  const switches = new Set((tree.switch ?? []).map((one) => one.name));
+  for (const [family, what] of [['host', 'Hosts'], ['switch', 'Switch'], ['link', 'Link'], ['vc', 'VCs']]) {
+    const parameters = of(family).components[0].parameters;
+    (tree[family] ?? []).forEach((entry, place) => {
+      const name = entry.name ?? (entry.from ? `${entry.from}->${entry.to}` : `${place + 1}`);
+      const knobs = knobsOf(parameters, entry, `${family}.${place}.`, set, of);
+      // Of links those between switches come first: there cells wait.
+      const folded = family === 'link' && !(switches.has(entry.from) && switches.has(entry.to));
+      for (const knob of knobs) knob.folded = folded;
+      if (knobs.length) groups.push({ title: `${what} ${name}`, family, knobs });
+    });
+  }
+  tieCounts(groups, tree);
+  return groups.filter((group) => group.knobs.length);
+}
+
+function knobsOf(parameters, entry, path, set, of) {
+  const found = [];
+  for (const parameter of parameters) {
+    const here = path + parameter.name;
+    const stated = entry?.[parameter.name];
+    const { type, family, choices } = parameter.kind;
+    if (type === 'component') found.push(...ofComponent(parameter, of(family), stated, here, set, of));
+    else if (type === 'choice') found.push(choice(parameter, choices, stated, here, set));
+    else if (type === 'bool') found.push(choice(parameter, [{ name: 'true' }, { name: 'false' }], stated, here, set));
+    else if (NUMERIC.has(type)) {
+      if (parameter.name === 'count' && stated === undefined) continue;
+      found.push(numeric(parameter, stated, here, set));
+    }
+  }
+  return found;
+}
+
+/** A component is a choice of its kind, and the parameters of that kind; a queue is there where the file has one. */
+function ofComponent(parameter, family, stated, path, set, of) {
+  if (!family) return [];
+  if (!family.tag) {
+    const table = path in set ? inlineTable(set[path]) : stated;
+    if (table === undefined || typeof table !== 'object') return [];
+    return knobsOf(family.components[0].parameters, table, `${path}.`, set, of).map((knob) => within(knob, parameter));
+  }
+  if (stated === undefined && !(path in set) && CLASSES.every((name) => !path.includes(`.${name}.`)) && !path.endsWith('.scheduler')) return [];
+  const original = typeof stated === 'string' ? stated : stated?.[family.tag];
+  const now = set[path] ?? original;
+  const knob = choice(parameter, family.components, original, path, set);
+  knob.component = true;
+  const component = family.components.find((one) => one.name === now);
+  const inner = typeof stated === 'object' && now === original ? stated : {};
+  const more = component ? knobsOf(component.parameters, inner, `${path}.`, set, of) : [];
+  return [knob, ...more.map((one) => within(one, { name: component.name }))];
+}
+
+/** The fields of an inline table of TOML without tables in it. */
+function inlineTable(text) {
+  const fields = [...text.matchAll(/([A-Za-z_]+)\s*=\s*(?:"([^"]*)"|([^,}]+))/g)];
+  return Object.fromEntries(fields.map(([, name, quoted, bare]) => [name, quoted ?? bare.trim()]));
+}
+
+function within(knob, { name }) {
+  return { ...knob, label: `${name}: ${knob.label}` };
+}
+
+function described(parameter, stated, path, set) {
+  return {
+    paths: [path],
+    label: parameter.name.replaceAll('_', ' '),
+    help: parameter.help,
+    allowed: parameter.allowed,
+    stated: stated !== undefined,
+    original: stated === undefined ? null : String(stated),
+    default: parameter.default_text,
+    value: set[path] ?? (stated === undefined ? '' : String(stated)),
+  };
+}
+
+function choice(parameter, choices, stated, path, set) {
+  const names = choices.map((one) => one.name);
+  return { ...described(parameter, stated, path, set), choices: names };
+}
+
+function numeric(parameter, stated, path, set) {
+  const knob = described(parameter, stated, path, set);
+  const begin = quantity(stated ?? parameter.default_text);
+  const { type } = parameter.kind;
+  if (!begin || ['seed', 'tie_offset'].includes(parameter.name)) return knob;
+  const whole = ['integer', 'cells', 'bytes', 'number'].includes(type) || /^(cell|byte)s?$/.test(begin.unit);
+  const isShare = !begin.unit && (type === 'decimal' || type === 'threshold');
+  if (isShare) {
+    const most = Number(parameter.kind.maximum ?? 1) > 1 ? Math.max(2, 2 * begin.number) : 1;
+    return { ...knob, slider: { min: 0, max: most, step: most / 100, unit: '', whole: false, log: false } };
+  }
+  if (begin.number <= 0) return knob;
+  if (parameter.name === 'count' || type === 'integer') {
+    const max = Math.max(20, 2 * begin.number);
+    return { ...knob, slider: { min: 1, max, step: 1, unit: '', whole: true, log: false } };
+  }
+  return { ...knob, slider: { min: begin.number / 20, max: begin.number * 20, step: 0, unit: begin.unit, whole, log: true } };
+}
+
+/** Groups that VCs join are of one size: their counts are one knob. */
+function tieCounts(groups, tree) {
+  const index = new Map((tree.host ?? []).map((host, place) => [host.name, place]));
+  const knobAt = (path) => groups.flatMap((g) => g.knobs).find((knob) => knob.paths[0] === path);
+  for (const vc of tree.vc ?? []) {
+    const [from, to] = [vc.from, vc.to].map((name) => `host.${index.get(name)}.count`);
+    const [first, second] = [knobAt(from), knobAt(to)];
+    if (!first || !second || first === second) continue;
+    first.paths = [...new Set([...first.paths, ...second.paths])];
+    first.label = `count of ${vc.from} and ${vc.to}`;
+    for (const group of groups) group.knobs = group.knobs.filter((knob) => knob !== second);
+  }
+}
+
+/** Where a slider of 0 to 1000 stands for a number, and the number for where it stands. */
+export function position({ min, max, log }, number) {
+  const share = log ? Math.log(number / min) / Math.log(max / min) : (number - min) / (max - min);
+  return Math.round(1000 * Math.min(1, Math.max(0, share)));
+}
+
+export function numberAt({ min, max, step, log }, place) {
+  const share = place / 1000;
+  if (log) return min * (max / min) ** share;
+  const number = min + (max - min) * share;
+  return step ? Math.round(number / step) * step : number;
+}

@@ -1,0 +1,89 @@
+// What the page needs to know of a scenario in canonical form.
+
+/** VCs whose queue is recorded one by one, and VCs whose drops are; more would cost more than they show. */
+const MOST_QUEUES = 100;
+const MOST_TRACES = 300;
+
+/** Nodes of a VC, from its source to its sink. */
+function nodesOf(vc) {
+  return [vc.from, ...vc.route, vc.to];
+}
+
+/** Whether cells of a VC, data or acknowledgements, cross a link. */
+export function crosses(vc, { from, to }) {
+  const nodes = nodesOf(vc);
+  return nodes.some((node, i) => (node === from && nodes[i + 1] === to) || (node === to && nodes[i + 1] === from));
+}
+
+/** The port to watch: the wanted one if cells can wait there, else the one that most VCs send data through. */
+export function portOf(description, wanted) {
+  const ports = description.ports.filter((port) => port.can_queue);
+  const found = ports.find((port) => port.name === wanted);
+  return (found ?? ports.sort((a, b) => b.data_vcs - a.data_vcs)[0] ?? description.ports[0]).name;
+}
+
+/** VCs that cross a port. */
+export function vcsAt(scenario, port) {
+  const link = scenario.links.find((one) => one.name === port);
+  return scenario.vcs.filter((vc) => link && crosses(vc, link));
+}
+
+/** Cells at stations beyond which a run is sampled, how often then, and ticks in a second. */
+const MOST_CELLS = 1_500_000;
+const SAMPLES = 4000;
+const TICKS = 25_272_000_000_000;
+
+/** Seconds between samples of a run that is too long for every change to be recorded, else null. */
+export function sampling({ expected, duration_s }) {
+  return expected.station_cells > MOST_CELLS ? duration_s / SAMPLES : null;
+}
+
+/**
+ * What is recorded for the page: queues at a port, windows and rates, every drop, and the segments of one VC. With `every`
+ * queues, windows and rates are sampled after so many seconds, else each change is recorded.
+ */
+export function probesOf(scenario, port, chosen, every) {
+  const here = vcsAt(scenario, port);
+  const interval = every === null ? null : Math.ceil(every * TICKS);
+  const probes = [{ what: 'queue', of: port, interval }];
+  for (const vc of here.slice(0, MOST_QUEUES)) probes.push({ what: 'queue', of: port, vc: vc.name, interval });
+  for (const { name, traffic, class: service } of here.slice(0, MOST_QUEUES)) {
+    if (traffic.kind === 'tcp') probes.push({ what: 'cwnd', of: name, interval }, { what: 'ssthresh', of: name, interval });
+    if (service === 'abr') probes.push({ what: 'acr', of: name, interval });
+  }
+  const one = here.find((vc) => vc.name === chosen && vc.traffic.kind === 'tcp');
+  if (one) probes.push({ what: 'sequence', of: one.name }, { what: 'acknowledged', of: one.name });
+  for (const vc of scenario.vcs.slice(0, MOST_TRACES)) probes.push({ what: 'trace', of: vc.name });
+  return probes;
+}
+
+/** Buffer and thresholds of the queues at a port: names and cells. */
+export function levelsOf(description, name) {
+  const port = description.ports.find((one) => one.name === name);
+  const levels = [];
+  for (const { class: service, buffer, drop } of port?.queues ?? []) {
+    const prefix = port.queues.length > 1 ? `${service} ` : '';
+    if (buffer !== null) levels.push([`${prefix}buffer`, buffer]);
+    for (const [field, value] of Object.entries(drop)) {
+      const cells = cellsOf(value, buffer);
+      if (cells !== null && !['k_fba', 'segment_cells'].includes(field)) levels.push([`${prefix}${label(field)}`, cells]);
+    }
+    if (drop.policy === 'epd' && drop.threshold === null && buffer !== null) {
+      const reserve = drop.reserve ?? Math.min(200, Math.floor(buffer / 2));
+      levels.push([`${prefix}threshold`, buffer - reserve]);
+    }
+  }
+  return levels;
+}
+
+/** Cells of a threshold, which may be a share of the buffer; null for what is none. */
+function cellsOf(value, buffer) {
+  if (typeof value !== 'object' || value === null) return null;
+  if ('cells' in value) return value.cells;
+  if (!('fraction' in value) || buffer === null) return null;
+  return (buffer * value.fraction.num) / value.fraction.den;
+}
+
+function label(field) {
+  return field === 'r' ? 'R' : field.replaceAll('_', ' ');
+}

@@ -1,0 +1,108 @@
+"""The page of the explorer: its files, and all of them as one file."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+
+from cellyard.system.errors import UsageError
+
+FOLDER = Path(__file__).parent.parent / "explorer"
+
+#: Kinds of the files of the page, by the end of their names.
+KINDS = {
+    ".html": "text/html; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".json": "application/json",
+    ".wasm": "application/wasm",
+}
+
+_IMPORT = re.compile(r"^import \{([^}]*)\} from '\./([a-z]+\.js)';\n", re.MULTILINE)
+_EXPORT = re.compile(r"^export ((?:async )?(?:function\*?|class|const) ([A-Za-z_]+))", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Explorer:
+    """The explorer with these scenarios to choose from, by name; ``opened`` is the one that it begins with, else a story.
+
+    Raises `UsageError` where its engine is not built.
+    """
+
+    scenarios: Mapping[str, str]
+    opened: str | None = None
+
+    def __post_init__(self) -> None:
+        if not (FOLDER / "engine.wasm").exists():
+            raise UsageError("the engine of the explorer is not built here: make explorer, in a copy of the sources")
+
+    def files(self) -> dict[str, bytes]:
+        """Every file of the page by name."""
+        found = {path.name: path.read_bytes() for path in FOLDER.iterdir() if path.suffix in KINDS}
+        return {**found, "examples.json": self._data().encode()}
+
+    def page(self) -> str:
+        """The page as one file without any other: it opens from a disk, and in a frame."""
+        style = (FOLDER / "style.css").read_text(encoding="utf-8")
+        script = _joined("app.js")
+        allowed = {
+            "default-src": "'none'",
+            "script-src": f"{_hash(script)} 'wasm-unsafe-eval'",
+            "worker-src": "blob:",
+            "style-src": _hash(style),
+            "img-src": "blob: data:",
+            "base-uri": "'none'",
+            "form-action": "'none'",
+        }
+        policy = "; ".join(f"{name} {value}" for name, value in allowed.items())
+        engine = base64.b64encode(gzip.compress((FOLDER / "engine.wasm").read_bytes(), mtime=0)).decode()
+        inline = {
+            "examples.json": self._data().replace("<", "\\u003c"),
+            "engine.wasm": engine,
+            "worker.js": _joined("worker.js"),
+        }
+        data = "\n".join(f'<script type="text/plain" id="file:{name}">{text}</script>' for name, text in inline.items())
+        text = (FOLDER / "index.html").read_text(encoding="utf-8")
+        text = re.sub(r'(http-equiv="Content-Security-Policy" content=")[^"]*', lambda found: found[1] + policy, text)
+        text = text.replace('<link rel="stylesheet" href="style.css">', f"<style>{style}</style>")
+        return text.replace(
+            '<script type="module" src="app.js"></script>', f'{data}\n<script type="module">{script}</script>'
+        )
+
+    def _repr_html_(self) -> str:
+        """The page in a frame of its own, which can only compute and offer files to be saved."""
+        rights = "allow-scripts allow-downloads"
+        size = "width: 100%; height: 900px; border: 1px solid #ccd3da"
+        return f'<iframe sandbox="{rights}" style="{size}" srcdoc="{escape(self.page())}"></iframe>'
+
+    def _data(self) -> str:
+        return json.dumps({"examples": dict(self.scenarios), "opened": self.opened})
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def _joined(name: str, done: dict[str, str] | None = None) -> str:
+    """A module with those that it imports before it, each in a scope of its own."""
+    done = {} if done is None else done
+    text = (FOLDER / name).read_text(encoding="utf-8")
+    before = "".join(_joined(other, done) for _, other in _IMPORT.findall(text) if other not in done)
+    if name in done:
+        return before
+    exported = [found[1] for found in _EXPORT.findall(text)]
+    body = _IMPORT.sub(lambda found: f"const {{{found[1]}}} = {_scope(found[2])};\n", text)
+    body = _EXPORT.sub(lambda found: found[1], body)
+    done[name] = body
+    return f"{before}const {_scope(name)} = (() => {{\n{body}return {{ {', '.join(exported)} }};\n}})();\n"
+
+
+def _scope(name: str) -> str:
+    return f"module_{name.removesuffix('.js')}"

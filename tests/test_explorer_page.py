@@ -1,0 +1,156 @@
+"""The page of the explorer: its parts in node, its server, and all of it in a browser."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import shutil
+import subprocess
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler
+from pathlib import Path
+from queue import Queue
+from typing import Any
+
+import pytest
+from cellyard import Scenario
+from cellyard.commands.explore import Server, explorer_of, handler
+from cellyard.errors import ScenarioError
+from cellyard.show import explorer
+from conftest import EXAMPLES, Cli
+
+ROOT = Path(__file__).parent.parent
+HERE = Path(__file__).parent / "explorer"
+NODE, CHROMIUM = shutil.which("node"), shutil.which("chromium")
+#: Where `.ci/run` installs axe-core, which finds what hinders readers with disabilities.
+AXE = ROOT / ".venv/axe/node_modules/axe-core/axe.min.js"
+(LAN,) = [path for path in EXAMPLES if path.stem == "lan-5"]
+
+needs_engine = pytest.mark.skipif(
+    not (explorer.FOLDER / "engine.wasm").exists(), reason="the explorer is not built: make explorer"
+)
+
+
+@pytest.mark.skipif(NODE is None, reason="node is not installed")
+def test_parts_of_the_page() -> None:
+    done = subprocess.run([str(NODE), "--test", HERE], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
+
+
+@contextmanager
+def served(kind: type[BaseHTTPRequestHandler]) -> Iterator[int]:
+    with Server(("127.0.0.1", 0), kind) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            yield server.server_port
+        finally:
+            server.shutdown()
+
+
+@needs_engine
+def test_the_server_has_its_files_and_nothing_else() -> None:
+    with served(handler(explorer_of(None).files())) as port:
+
+        def status(path: str, method: str = "GET", host: str | None = None) -> int:
+            connection = http.client.HTTPConnection("127.0.0.1", port)
+            connection.request(method, path, headers={"Host": host} if host else {})
+            return connection.getresponse().status
+
+        assert status("/") == status("/index.html") == status("/engine.wasm") == status("/", "HEAD") == 200
+        outside = ("/../show/explorer.py", "/..%2f..%2fetc/passwd", "//etc/passwd", "/engine.wasm/", "/nothing")
+        assert {status(path) for path in outside} == {404}
+        assert {status("/", host=host) for host in ("example.org", f"127.0.0.1.example.org:{port}", "0.0.0.0:80")} == {
+            421
+        }
+        assert {status("/", method) for method in ("POST", "PUT", "DELETE", "OPTIONS")} == {501}
+
+
+@needs_engine
+def test_a_page_is_one_file_and_says_its_policy(cli: Cli, tmp_path: Path) -> None:
+    done = cli("explore", LAN, "--save", tmp_path / "page.html")
+    assert done.stdout == f"wrote {tmp_path / 'page.html'}\n"
+    text = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert len(text) < 2_000_000 and "import {" not in text and "default-src 'none'" in text
+    assert not any(f'src="{name}"' in text or f'href="{name}"' in text for name in explorer_of(None).files())
+    assert '"opened": "lan-5"' in text
+    cli("explore", LAN, "--save", tmp_path / "again.html")
+    assert (tmp_path / "again.html").read_text(encoding="utf-8") == text
+
+
+@needs_engine
+def test_a_notebook_shows_a_scenario_in_a_frame() -> None:
+    shown = Scenario.read(LAN).explore()._repr_html_()
+    assert shown.startswith('<iframe sandbox="allow-scripts allow-downloads"') and "</iframe>" in shown
+    changed = Scenario.read(LAN, overrides={"duration": "1 s"}).explore()
+    assert 'duration = "1 s"' in changed.scenarios["lan-5"]
+
+
+@needs_engine
+def test_what_is_wrong_is_told(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "bad.toml").write_text("duration = 1\n")
+    done = cli("explore", "bad.toml")
+    assert done.returncode == 2 and "bad.toml:1" in done.stderr
+    assert cli("explore", "none.toml").returncode != 0
+    with served(handler({})) as port:
+        taken = cli("explore", "--port", port, "--no-browser")
+    assert taken.returncode == 2 and f"--port {port}" in taken.stderr
+    with pytest.raises(ScenarioError):
+        explorer_of(tmp_path / "bad.toml")
+
+
+def test_without_its_engine_the_explorer_says_what_to_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(explorer, "FOLDER", tmp_path)
+    with pytest.raises(ValueError, match="make explorer"):
+        explorer.Explorer({})
+
+
+@needs_engine
+@pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
+def test_the_page_in_a_browser(tmp_path: Path) -> None:
+    results: Queue[dict[str, Any]] = Queue()
+    files = {**explorer_of(None).files(), "drive.html": (HERE / "drive.html").read_bytes()}
+    if AXE.exists():
+        files["axe.js"] = AXE.read_bytes()
+
+    class Drive(handler(files)):  # type: ignore[misc]
+        def do_POST(self) -> None:  # noqa: N802
+            results.put(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+            self.send_response(204)
+            self.end_headers()
+
+    with served(Drive) as port:
+        options = [
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            f"--user-data-dir={tmp_path}",
+            "--enable-logging=stderr",
+        ]
+        log = tmp_path / "log"
+        with (
+            log.open("w") as errors,
+            subprocess.Popen(
+                [str(CHROMIUM), *options, f"http://127.0.0.1:{port}/drive.html"], stderr=errors
+            ) as browser,
+        ):
+            try:
+                found = results.get(timeout=180)
+            finally:
+                browser.kill()
+    assert found["errors"] == [] and found["first_ms"] > 0
+    assert len(found["moves_ms"]) == 40 and list(found["set"]) == [
+        "duration",
+        "switch.0.ubr.drop",
+        "switch.0.ubr.buffer",
+    ]
+    assert found["halved"] == pytest.approx(0.5) and found["back"] == pytest.approx(1)
+    assert found["focus"] and found["columns"] > 10 and found["tabbable"] and found["same"]
+    assert found["violations"] == 1 and not found["intruded"] and found["images"] == 0
+    assert len(found["stories"]) == 8 and all(problems == [] for _, problems in found["stories"])
+    assert found.get("axe", []) == []
+    said = [
+        line for line in log.read_text().splitlines() if "CONSOLE" in line and "Content Security Policy" not in line
+    ]
+    assert said == []
