@@ -188,7 +188,9 @@ class App {
     const first = this.sides[0];
     if (first.read) {
       const colourOf = (vc) => first.colours.get(vc) ?? '#777';
-      drawNetwork($('network'), first.read, { port: first.read.port, colourOf, pick: (port) => this.pick(port) });
+      const { port } = first.read;
+      const acts = { pick: (name) => this.pick(name), choose: (name) => this.choose(name) };
+      drawNetwork($('network'), first.read, { port, vc: this.state.vc, colourOf, ...acts });
     }
     this.eachShown((side) => side.rescale());
     $('compared').replaceChildren(compared(this.shown));

@@ -30,8 +30,8 @@ function placed(scenario) {
   return columns.filter(Boolean);
 }
 
-/** Draws the network into `svg`; `pick(port)` is called for a port that is chosen. */
-export function drawNetwork(svg, { scenario, description }, { port, colourOf, pick }) {
+/** Draws the network into `svg`; `pick(port)` and `choose(vc)` are called for a port and for a host that are chosen. */
+export function drawNetwork(svg, { scenario, description }, { port, vc: chosen, colourOf, pick, choose }) {
   const columns = placed(scenario);
   const switches = new Set(scenario.switches.map((one) => one.name));
   const shown = columns.map((names) => names.filter((name, i) => switches.has(name) || i < MOST));
@@ -44,15 +44,25 @@ export function drawNetwork(svg, { scenario, description }, { port, colourOf, pi
     names.forEach((name, k) => at.set(name, [x, (height * (k + 0.5)) / names.length]));
   });
   svg.setAttribute('viewBox', `0 0 1000 ${height + below}`);
+  const focus = svg.contains(document.activeElement) ? document.activeElement.getAttribute('aria-label') : null;
   svg.replaceChildren();
   const colour = new Map();
-  for (const vc of scenario.vcs) for (const end of [vc.from, vc.to]) colour.set(end, colourOf(vc.name));
+  const vcOf = new Map();
+  for (const { name, from, to } of scenario.vcs) {
+    for (const end of [from, to]) {
+      colour.set(end, colourOf(name));
+      if (!vcOf.has(end)) vcOf.set(end, name);
+    }
+  }
   const trunks = new Set(scenario.links.filter((one) => switches.has(one.from) && switches.has(one.to)).map((one) => one.name));
   const queueing = description.ports.filter((one) => one.can_queue);
   const few = queueing.length <= MOST_PORTS ? queueing : queueing.filter((one) => trunks.has(one.name));
   const ports = new Map(few.map((one) => [one.name, one]));
   for (const link of scenario.links) drawLink(svg, link, at, switches, colour);
-  for (const [name, [x, y]] of at) drawNode(svg, name, x, y, switches, colour);
+  for (const [name, [x, y]] of at) {
+    if (switches.has(name)) drawSwitch(svg, name, x, y);
+    else drawHost(svg, name, x, y, { colour: colour.get(name) ?? '#777', vc: vcOf.get(name), chosen, choose });
+  }
   columns.forEach((names, i) => {
     const left = names.length - shown[i].length;
     if (left) svg.append(make('text', { x: at.get(shown[i][0])[0], y: height + 10, class: 'small', 'text-anchor': 'middle' }, `${left} more`));
@@ -60,6 +70,8 @@ export function drawNetwork(svg, { scenario, description }, { port, colourOf, pi
   for (const link of scenario.links) {
     if (ports.has(link.name) && at.has(link.from) && at.has(link.to)) drawPort(svg, link, ports.get(link.name), at, port, pick);
   }
+  // What had the focus has it again, so that the keyboard goes on where it was.
+  [...svg.querySelectorAll('[aria-label]')].find((one) => one.getAttribute('aria-label') === focus)?.focus();
 }
 
 function drawLink(svg, link, at, switches, colour) {
@@ -75,15 +87,36 @@ function drawLink(svg, link, at, switches, colour) {
   svg.append(make('text', middle, text));
 }
 
-function drawNode(svg, name, x, y, switches, colour) {
-  if (switches.has(name)) {
-    svg.append(make('rect', { x: x - 34, y: y - 20, width: 68, height: 40, rx: 5, class: 'switch' }));
-    svg.append(make('text', { x, y: y + 4, 'text-anchor': 'middle' }, name));
-    return;
-  }
+function drawSwitch(svg, name, x, y) {
+  svg.append(make('rect', { x: x - 34, y: y - 20, width: 68, height: 40, rx: 5, class: 'switch' }));
+  svg.append(make('text', { x, y: y + 4, 'text-anchor': 'middle' }, name));
+}
+
+/** A host, which stands for the first VC that begins or ends there. */
+function drawHost(svg, name, x, y, { colour, vc, chosen, choose }) {
   const right = x > 500;
-  svg.append(make('circle', { cx: x, cy: y, r: 6, fill: colour.get(name) ?? '#777' }));
-  svg.append(make('text', { x: right ? x + 11 : x - 11, y: y + 4, class: 'small', 'text-anchor': right ? 'start' : 'end' }, name));
+  const group = make('g', vc ? button(`host ${name}, VC ${vc}`, vc === chosen) : {});
+  group.append(make('circle', { cx: x, cy: y, r: vc === chosen ? 8 : 6, fill: colour }));
+  const text = { x: right ? x + 11 : x - 11, y: y + 4, class: 'small', 'text-anchor': right ? 'start' : 'end' };
+  group.append(make('text', text, name));
+  if (vc) pressed(group, () => choose(vc));
+  svg.append(group);
+}
+
+function button(label, isChosen) {
+  const state = isChosen ? 'true' : 'false';
+  return { class: 'pick', tabindex: 0, role: 'button', 'aria-label': label, 'aria-pressed': state };
+}
+
+/** Acts at a click and at the keys that press a button. */
+function pressed(group, act) {
+  group.addEventListener('click', act);
+  group.addEventListener('keydown', (event) => {
+    if (event.key === 'Enter' || event.key === ' ') {
+      event.preventDefault();
+      act();
+    }
+  });
 }
 
 function drawPort(svg, link, port, at, chosen, pick) {
@@ -91,17 +124,11 @@ function drawPort(svg, link, port, at, chosen, pick) {
   const long = Math.hypot(x2 - x1, y2 - y1);
   const x = x1 + ((x2 - x1) / long) * 50;
   const y = y1 + ((y2 - y1) / long) * 26 + (x2 < x1 ? 16 : 0);
-  const state = link.name === chosen ? 'chosen' : '';
   const label = `port ${link.name}, ${port.data_vcs} VCs with data`;
-  const group = make('g', { class: `port ${state}`, tabindex: 0, role: 'button', 'aria-label': label, 'aria-pressed': state ? 'true' : 'false' });
+  const isChosen = link.name === chosen;
+  const group = make('g', { ...button(label, isChosen), class: isChosen ? 'pick port chosen' : 'pick port' });
   group.append(make('title', {}, label));
   for (let i = 0; i < 3; i++) group.append(make('rect', { x: x - 11 + 8 * i, y: y - 7, width: 6, height: 14 }));
-  group.addEventListener('click', () => pick(link.name));
-  group.addEventListener('keydown', (event) => {
-    if (event.key === 'Enter' || event.key === ' ') {
-      event.preventDefault();
-      pick(link.name);
-    }
-  });
+  pressed(group, () => pick(link.name));
   svg.append(group);
 }
