@@ -116,6 +116,8 @@ test('what is recorded follows the port and the VC', () => {
   const whats = (port, chosen) => probesOf(scenario, port, chosen, null).map(({ what }) => what);
   assert.deepEqual(whats('b->c', 'v'), ['queue', 'queue', 'cwnd', 'ssthresh', 'sequence', 'acknowledged', 'trace']);
   assert.deepEqual(whats('b->x', null), ['queue', 'trace']);
+  const sampled = probesOf(scenario, 'b->x', null, 0.005);
+  assert.deepEqual(sampled.map(({ what, interval }) => [what, interval]), [['queue', 126_360_000_000], ['drops', 126_360_000_000]]);
 });
 
 test('buffer and thresholds stand as cells', () => {

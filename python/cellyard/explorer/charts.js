@@ -10,6 +10,7 @@ export const OTHERS = '#9aa3ab';
 /** Colours of the reasons for which cells are dropped; the first two are the most frequent. */
 export const REASONS = {
   policy: '#c1121f', full: '#111111', rest: '#a8611c', front: '#6a3fb5', police: '#00788a', link: '#777777',
+  any: '#8a1c2b',
 };
 
 /** Room for the scale on the left, above and below. */
@@ -100,10 +101,12 @@ export function drawQueue(painter, picture, queues, { levels, counts, ink, top }
   }
   const total = picture.series.find((one) => one.what === 'queue' && one.total);
   if (total) painter.line(stepsOf(total.hi, at, view), ink, { width: 0.7 });
-  for (const [name, cells] of levels) {
+  levels.forEach(([name, cells], i) => {
     painter.line([at.left, at.y(cells), at.left + at.width, at.y(cells)], ink, { dash: [5, 4] });
-    painter.text(at.left + at.width - 4, at.y(cells) - 3, `${name} ${short(cells)}`, ink, 'end');
-  }
+    // Every second name stands further left, as levels may be close.
+    const x = at.left + at.width - 4 - 110 * (i % 2);
+    painter.text(x, at.y(cells) - 3, `${name} ${short(cells)}`, ink, 'end');
+  });
   for (const [reason, bins] of Object.entries(counts)) {
     const colour = REASONS[reason] ?? '#444';
     bins.forEach((count, k) => count && painter.rect(at.bin(k), 0, Math.max(1.5, wide), 9, colour));

@@ -40,7 +40,8 @@ export function sampling({ expected, duration_s }) {
 
 /**
  * What is recorded for the page: queues at a port, windows and rates, every drop, and the segments of one VC. With `every`
- * queues, windows and rates are sampled after so many seconds, else each change is recorded.
+ * queues, windows and rates are sampled after so many seconds and drops are counted in between; else each change and each
+ * drop is recorded.
  */
 export function probesOf(scenario, port, chosen, every) {
   const here = vcsAt(scenario, port);
@@ -53,7 +54,8 @@ export function probesOf(scenario, port, chosen, every) {
   }
   const one = here.find((vc) => vc.name === chosen && vc.traffic.kind === 'tcp');
   if (one) probes.push({ what: 'sequence', of: one.name }, { what: 'acknowledged', of: one.name });
-  for (const vc of scenario.vcs.slice(0, MOST_TRACES)) probes.push({ what: 'trace', of: vc.name });
+  if (interval) probes.push({ what: 'drops', of: port, interval });
+  else for (const vc of scenario.vcs.slice(0, MOST_TRACES)) probes.push({ what: 'trace', of: vc.name });
   return probes;
 }
 

@@ -292,7 +292,7 @@ export class Side {
       return element('li', {}, button);
     });
     const reasons = Object.keys(this.picture.counts[this.read.port] ?? {});
-    items.push(...reasons.map((reason) => element('li', {}, swatch(REASONS[reason]), `dropped: ${reason}`)));
+    items.push(...reasons.map((reason) => element('li', {}, swatch(REASONS[reason]), reason === 'any' ? 'dropped' : `dropped: ${reason}`)));
     this.legend.replaceChildren(...items);
   }
 

@@ -107,9 +107,16 @@ function drops(from, to, n) {
   const first = from > 0 ? after(time, from) : 0;
   const last = after(time, to);
   const counts = {};
-  for (let i = first; i < last; i++) {
-    const bins = ((counts[names[port[i]]] ??= {})[names[reason[i]]] ??= new Uint32Array(n));
-    bins[Math.min(n - 1, Math.floor(((time[i] - from) / (to - from)) * n))] += 1;
+  const count = (place, why, when, cells) => {
+    const bins = ((counts[place] ??= {})[why] ??= new Uint32Array(n));
+    bins[Math.min(n - 1, Math.floor(((when - from) / (to - from)) * n))] += cells;
+  };
+  for (let i = first; i < last; i++) count(names[port[i]], names[reason[i]], time[i], 1);
+  for (const one of kept.series.values()) {
+    if (one.what !== 'drops') continue;
+    for (let i = after(one.time.all, from), end = after(one.time.all, to); i < end; i++) {
+      if (one.value.all[i]) count(one.of, 'any', one.time.all[i], one.value.all[i]);
+    }
   }
   const few = last - first <= MOST_DROPS;
   const all = data.map((one) => one.all);
