@@ -40,6 +40,7 @@ export class Side {
     this.pictures = { queue: canvas('queue by VC'), window: canvas('congestion windows'), rate: canvas('allowed cell rates'), sequence: canvas('sequence numbers') };
     this.heights = { queue: 210, window: 130, rate: 130, sequence: 130 };
     this.knobs = element('div', {});
+    this.hint = element('p', { class: 'hint', 'aria-live': 'polite' });
     this.problem = element('p', { class: 'problem', role: 'alert' });
     this.legend = element('ul', { class: 'legend' });
     this.why = element('p', { class: 'why', 'aria-live': 'polite', hidden: true });
@@ -54,11 +55,17 @@ export class Side {
     this.details = tables;
     this.element = element(
       'section', { class: 'side', 'aria-label': `Variant ${this.name}` },
-      element('h2', {}, `Variant ${this.name} `, this.copy), this.knobs, this.problem,
+      element('h2', {}, `Variant ${this.name} `, this.copy), this.knobs, this.hint, this.problem,
       this.pictures.queue, this.legend, this.why, this.pictures.window, this.pictures.rate, this.pictures.sequence, tables, command,
     );
     for (const picture of Object.values(this.pictures)) this.listen(picture);
     this.pictures.queue.onclick = (event) => this.clicked(event);
+    const help = ({ target }) => {
+      const id = target.htmlFor || target.dataset.knob || target.id;
+      if (this.hints?.has(id)) this.hint.textContent = this.hints.get(id);
+    };
+    this.knobs.addEventListener('focusin', help);
+    this.knobs.addEventListener('pointerover', help);
   }
 
   listen(picture) {
@@ -319,6 +326,7 @@ export class Side {
     if (shape !== this.shape) {
       this.shape = shape;
       this.refresh = new Map();
+      this.hints = new Map();
       const main = groups.flatMap((group) => group.knobs.filter((knob) => isMain(knob)).map((knob) => [group, knob]));
       const rest = groups.map((group) => [group, group.knobs.filter((knob) => !isMain(knob))]).filter(([, knobs]) => knobs.length);
       const lists = rest.map(([group, knobs]) => element('details', {}, element('summary', {}, group.title), this.list(knobs.map((knob) => [group, knob]), false)));
@@ -337,8 +345,9 @@ export class Side {
 
   knob(group, knob, titled) {
     const id = `${this.name}-${knob.paths[0]}`;
-    const label = element('label', { for: id, title: `${knob.help}\nAllowed: ${knob.allowed}\nDefault: ${knob.default}` });
+    const label = element('label', { for: id });
     label.textContent = titled && group.title !== 'Run' ? `${group.title}: ${knob.label}` : knob.label;
+    this.hints.set(id, `${label.textContent}: ${knob.help} Allowed: ${knob.allowed}. Default: ${knob.default || 'none'}.`);
     const changed = (value) => this.app.set(this.place, knob, value.trim() === '' || value === knob.original ? null : value);
     if (knob.choices) {
       const select = element('select', { id, class: 'wide' });
@@ -354,7 +363,7 @@ export class Side {
       this.refresh.set(knob.paths[0], ({ value }) => { if (document.activeElement !== box) box.value = value; this.mark(label, knob); });
       return [label, box];
     }
-    const slider = element('input', { type: 'range', min: 0, max: 1000, 'aria-label': label.textContent });
+    const slider = element('input', { type: 'range', min: 0, max: 1000, 'aria-label': label.textContent, 'data-knob': id });
     slider.oninput = () => {
       const { unit, whole } = knob.slider;
       box.value = written(numberAt(knob.slider, Number(slider.value)), unit, whole);
