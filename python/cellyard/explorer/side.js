@@ -347,7 +347,7 @@ export class Side {
     const id = `${this.name}-${knob.paths[0]}`;
     const label = element('label', { for: id });
     label.textContent = titled && group.title !== 'Run' ? `${group.title}: ${knob.label}` : knob.label;
-    this.hints.set(id, `${label.textContent}: ${knob.help} Allowed: ${knob.allowed}. Default: ${knob.default || 'none'}.`);
+    this.hints.set(id, `${label.textContent}: ${knob.help} Allowed: ${knob.allowed}. ${knob.default ? `Default: ${knob.default}.` : 'It has no default.'}`);
     const changed = (value) => this.app.set(this.place, knob, value.trim() === '' || value === knob.original ? null : value);
     if (knob.choices) {
       const select = element('select', { id, class: 'wide' });
