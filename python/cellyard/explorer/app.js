@@ -26,23 +26,32 @@ function unpacked(base64) {
   return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'))).arrayBuffer();
 }
 
-/** Starts a worker with the engine. */
-function workerMaker(module) {
-  const inline = document.getElementById('file:worker.js');
-  const source = inline && URL.createObjectURL(new Blob([inline.textContent], { type: 'text/javascript' }));
-  return () => {
-    const worker = source ? new Worker(source) : new Worker('worker.js', { type: 'module' });
-    worker.postMessage({ module });
+/** Starts workers with the engine: the first two at once, so that they load while it is compiled. */
+class Workers {
+  constructor() {
+    const inline = document.getElementById('file:worker.js');
+    this.source = inline && URL.createObjectURL(new Blob([inline.textContent], { type: 'text/javascript' }));
+    this.ready = [this.fresh(), this.fresh()];
+  }
+
+  fresh() {
+    return this.source ? new Worker(this.source) : new Worker('worker.js', { type: 'module' });
+  }
+
+  /** A worker that has the module. */
+  take() {
+    const worker = this.ready.pop() ?? this.fresh();
+    worker.postMessage({ module: this.module });
     return worker;
-  };
+  }
 }
 
 class App {
-  constructor(files, components, makeWorker) {
+  constructor(files, components, workers) {
     this.files = files;
     this.families = components;
     this.state = this.begun();
-    this.sides = ['A', 'B'].map((name, place) => new Side(name, place, this, makeWorker));
+    this.sides = ['A', 'B'].map((name, place) => new Side(name, place, this, workers));
     this.sides.forEach((side) => $('sides').append(side.element));
     this.controls();
     window.addEventListener('hashchange', () => this.opened());
@@ -265,11 +274,12 @@ class App {
 async function begin() {
   try {
     if (typeof WebAssembly === 'undefined') throw new Error('This browser has no WebAssembly, which the engine needs.');
+    const workers = new Workers();
     const [files, bytes] = await Promise.all([asset('examples.json', 'json'), asset('engine.wasm')]);
-    const module = await WebAssembly.compile(bytes);
-    const { build, components } = (await Engine.load(module)).ask('describe_engine');
+    workers.module = await WebAssembly.compile(bytes);
+    const { build, components } = (await Engine.load(workers.module)).ask('describe_engine');
     $('engine').textContent = `Engine ${build}.`;
-    window.explorer = new App(files, components.families, workerMaker(module));
+    window.explorer = new App(files, components.families, workers);
   } catch (error) {
     $('say').textContent = error.message;
     $('say').className = 'problem';

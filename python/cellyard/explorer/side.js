@@ -15,11 +15,11 @@ const FEW_CELLS = 300;
 const PATIENCE = 150;
 
 export class Side {
-  constructor(name, place, app, makeWorker) {
+  constructor(name, place, app, workers) {
     this.name = name;
     this.place = place;
     this.app = app;
-    this.makeWorker = makeWorker;
+    this.workers = workers;
     this.colours = new Map();
     this.seq = 0;
     this.start();
@@ -28,7 +28,7 @@ export class Side {
 
   start() {
     this.worker?.terminate();
-    this.worker = this.makeWorker();
+    this.worker = this.workers.take();
     this.worker.onmessage = ({ data }) => this.heard(data);
     this.worker.onerror = (event) => this.heard({ seq: this.seq, errors: [event.message], broken: true });
     this.busy = false;

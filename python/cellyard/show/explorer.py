@@ -71,6 +71,7 @@ class Explorer:
         data = "\n".join(f'<script type="text/plain" id="file:{name}">{text}</script>' for name, text in inline.items())
         text = (FOLDER / "index.html").read_text(encoding="utf-8")
         text = re.sub(r'(http-equiv="Content-Security-Policy" content=")[^"]*', lambda found: found[1] + policy, text)
+        text = re.sub(r'<link rel="(?:module)?preload"[^>]*>\n', "", text)
         text = text.replace('<link rel="stylesheet" href="style.css">', f"<style>{style}</style>")
         return text.replace(
             '<script type="module" src="app.js"></script>', f'{data}\n<script type="module">{script}</script>'
