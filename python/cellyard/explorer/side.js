@@ -133,13 +133,14 @@ export class Side {
     this.late = setTimeout(() => this.next(), PATIENCE);
   }
 
+  /** Sends what waits: at once when nothing is under way, and a newer run also in place of one that takes long. */
   next() {
-    if (!this.waiting) {
-      if (this.busy) this.late = setTimeout(() => this.next(), PATIENCE);
+    if (this.busy && !this.waiting?.request) {
+      this.late = setTimeout(() => this.next(), PATIENCE);
       return;
     }
     this.busy = false;
-    this.send(this.waiting);
+    if (this.waiting) this.send(this.waiting);
   }
 
   heard(data) {

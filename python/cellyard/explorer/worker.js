@@ -29,7 +29,7 @@ self.onmessage = async ({ data }) => {
     engine ??= await loaded;
     if (data.request) await run(data);
     else if (data.inspect) self.postMessage({ seq: data.seq, squares: inside(data.inspect) });
-    else if (kept) self.postMessage({ seq: data.seq, ...picture(data.view) });
+    else self.postMessage(kept ? { seq: data.seq, ...picture(data.view) } : { seq: data.seq, errors: [] });
   } catch (error) {
     const broken = !(error instanceof Refused);
     self.postMessage({ seq: data.seq, errors: broken ? [String(error.message)] : error.problems, broken });
