@@ -1,4 +1,4 @@
-//! What the interface does, in safe Rust: a request as JSON text in, an answer as JSON text out.
+//! What the interface does: a request as JSON text in, an answer as JSON text out.
 
 use cellyard_engine::results::Dropped;
 use cellyard_engine::scenario::{self, Node, Probe, Problem, Scenario, Value};
@@ -38,12 +38,13 @@ pub fn text(answer: Answer) -> String {
     }
 }
 
-fn one(error: impl ToString) -> Vec<String> {
+/// The problems of an answer that has a single one.
+fn problem(error: impl ToString) -> Vec<String> {
     vec![error.to_string()]
 }
 
 fn request(text: &str) -> Result<Request, Vec<String>> {
-    serde_json::from_str(text).map_err(one)
+    serde_json::from_str(text).map_err(problem)
 }
 
 /// The scenario of a request.
@@ -66,7 +67,7 @@ pub fn read(text: &str) -> Answer {
     Ok(json!({
         "tree": data(&tree),
         "scenario": scenario,
-        "description": describe(&scenario).map_err(one)?,
+        "description": describe(&scenario).map_err(problem)?,
         "toml": scenario::write_toml(&scenario),
     }))
 }
@@ -150,7 +151,7 @@ impl Run {
         };
         // SAFETY: it lasts until the run is dropped, which drops the session first.
         let scenario: &'static Scenario = unsafe { &*run.scenario };
-        run.session = Some(Session::new(scenario, None, &options).map_err(one)?);
+        run.session = Some(Session::new(scenario, None, &options).map_err(problem)?);
         Ok(run)
     }
 
@@ -160,10 +161,10 @@ impl Run {
         let session = self
             .session
             .as_mut()
-            .ok_or_else(|| one("the run is finished"))?;
+            .ok_or_else(|| problem("the run is finished"))?;
         let ticks = (seconds.max(0.0) * TICKS_PER_SECOND as f64) as u64;
         let until = Time(ticks.min(session.end().0));
-        let reached = session.advance_until(until, &NEVER).map_err(one)?;
+        let reached = session.advance_until(until, &NEVER).map_err(problem)?;
         points.clear();
         let (series, drops) = session.drain();
         let mut found = Vec::new();
@@ -229,11 +230,11 @@ impl Run {
         let session = self
             .session
             .take()
-            .ok_or_else(|| one("the run is finished"))?;
+            .ok_or_else(|| problem("the run is finished"))?;
         if session.reached() < session.end() {
-            return Err(one("the run has not ended"));
+            return Err(problem("the run has not ended"));
         }
-        serde_json::to_string(&session.finish()).map_err(one)
+        serde_json::to_string(&session.finish()).map_err(problem)
     }
 }
 

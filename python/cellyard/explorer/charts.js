@@ -99,7 +99,7 @@ export function drawQueue(painter, picture, queues, { levels, counts, ink, top }
       base[k] = next;
     }
   }
-  const total = picture.series.find((one) => one.what === 'queue' && one.total);
+  const total = picture.series.find((one) => one.what === 'queue' && !one.vc);
   if (total) painter.line(stepsOf(total.hi, at, view), ink, { width: 0.7 });
   levels.forEach(([name, cells], i) => {
     painter.line([at.left, at.y(cells), at.left + at.width, at.y(cells)], ink, { dash: [5, 4] });
@@ -142,8 +142,9 @@ export function drawLines(painter, view, series, { ink, unit }) {
 /** Single cells as squares, in the order in which they wait, and dropped cells as crosses. */
 export function drawCells(painter, view, columns, drops, { ink, colourOf }) {
   const sizes = columns.map((column) => column.cells.length);
-  const high = Math.max(4, ...sizes, ...drops.map((drop) => (drop.waiting_cells ?? 0) + 1)) + 1;
-  const low = Math.max(0, Math.min(high - 24, ...sizes) - 2);
+  const found = drops.map((drop) => (drop.waiting_cells ?? 0) + 1);
+  const high = [...sizes, ...found].reduce((most, size) => Math.max(most, size), 4) + 1;
+  const low = Math.max(0, sizes.reduce((least, size) => Math.min(least, size), high - 24) - 2);
   const at = frame(painter, view, low, high);
   for (const { from, to, cells } of columns) {
     const x = at.x(Math.max(from, view.from));

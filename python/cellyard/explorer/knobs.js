@@ -3,7 +3,7 @@
 const NUMERIC = new Set(['duration', 'rate', 'cells', 'bytes', 'integer', 'decimal', 'threshold', 'number']);
 const QUANTITY = /^([-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?) ?([A-Za-z/]*)$/i;
 
-/** Queues of a switch or link, and what they are without a table. */
+/** Classes with a queue: the tables `ubr`, `abr`, ... of a switch or a link. */
 const CLASSES = ['cbr', 'vbr', 'abr', 'gfr', 'ubr'];
 
 /** Number and unit of a text such as "1000 cells", or null. */
@@ -36,7 +36,7 @@ export function groupsOf(tree, families, set) {
       // Of links those between switches come first: there cells wait.
       const folded = family === 'link' && !(switches.has(entry.from) && switches.has(entry.to));
       for (const knob of knobs) knob.folded = folded;
-      if (knobs.length) groups.push({ title: `${what} ${name}`, family, knobs });
+      if (knobs.length) groups.push({ title: `${what} ${name}`, knobs });
     });
   }
   tieCounts(groups, tree);
@@ -140,12 +140,13 @@ function tieCounts(groups, tree) {
   }
 }
 
-/** Where a slider of 0 to 1000 stands for a number, and the number for where it stands. */
+/** Where a slider of 0 to 1000 stands for a number. */
 export function position({ min, max, log }, number) {
   const share = log ? Math.log(number / min) / Math.log(max / min) : (number - min) / (max - min);
   return Math.round(1000 * Math.min(1, Math.max(0, share)));
 }
 
+/** The number for where a slider stands: the inverse of `position`. */
 export function numberAt({ min, max, step, log }, place) {
   const share = place / 1000;
   if (log) return min * (max / min) ** share;

@@ -1,5 +1,5 @@
 // One variant: its knobs, its worker, its pictures and what they say.
-import { COLOURS, OTHERS, REASONS, binsOf, drawCells, drawLines, drawQueue, frame, queueColumns, short } from './charts.js';
+import { COLOURS, OTHERS, REASONS, binsOf, drawCells, drawLines, drawQueue, queueColumns, short } from './charts.js';
 import { element, fill, save } from './dom.js';
 import { numberAt, position, quantity, written } from './knobs.js';
 import { byDrop, byVc } from './numbers.js';
@@ -58,6 +58,8 @@ export class Side {
       element('h2', {}, `Variant ${this.name} `, this.copy), this.knobs, this.hint, this.problem,
       this.pictures.queue, this.legend, this.why, this.pictures.window, this.pictures.rate, this.pictures.sequence, tables, command,
     );
+    // Rows are numbered, as a part that is hidden would move those after it up.
+    [...this.element.children].forEach((part, row) => { part.style.gridRow = row + 1; });
     for (const picture of Object.values(this.pictures)) this.listen(picture);
     this.pictures.queue.onclick = (event) => this.clicked(event);
     const help = ({ target }) => {
@@ -202,7 +204,6 @@ export class Side {
       const mean = rest[0].mean.map((_, k) => rest.reduce((sum, one) => sum + one.mean[k], 0));
       this.queues.push({ vc: 'others', mean, colour: OTHERS, average: mean.reduce((sum, value) => sum + value, 0) / mean.length });
     }
-    for (const one of this.picture.series) if (one.what === 'queue' && !one.vc) one.total = true;
   }
 
   get isClose() {
@@ -214,7 +215,7 @@ export class Side {
   draw() {
     if (this.isClose) {
       const { view } = this.picture;
-      this.worker.postMessage({ seq: this.seq, inspect: { of: this.read.port, from: view.from, to: view.to } });
+      this.worker.postMessage({ seq: this.seq, inspect: { of: this.read.port, to: view.to } });
     } else this.at = this.drawQueueOn(new CanvasPainter(this.pictures.queue, this.heights.queue));
     for (const name of ['window', 'rate', 'sequence']) {
       const series = this.lines(name);

@@ -61,12 +61,12 @@ async function run({ seq, request, watch, view }) {
   const result = JSON.parse(engine.text('finish'));
   result.series.forEach((one) => keep(found, one, one.time_s, one.value));
   kept = found;
-  const { totals, vcs, ports, duration_s, seed } = result;
+  const { totals, vcs, ports } = result;
   self.postMessage({
     seq,
     ...picture(view),
     read: { ...read, port, every },
-    result: { totals, vcs, ports, duration_s, seed },
+    result: { totals, vcs, ports },
     engine_ms: performance.now() - began,
     points: found.points,
   });
@@ -123,11 +123,11 @@ function drops(from, to, n) {
   return { counts, drops: few ? Array.from({ length: last - first }, (_, i) => dropAt(kept.drops, all, first + i)) : null };
 }
 
-/** The points of each queue by VC in [from, to), and from the last instant before at which it was empty. */
-function inside({ of, from, to }) {
+/** The points of each queue by VC at a port, from the beginning of the run up to `to`. */
+function inside({ of, to }) {
   const series = [...kept.series.values()].filter((one) => one.what === 'queue' && one.of === of && one.vc);
   return series.map(({ vc, time, value }) => {
     const last = after(time.all, to);
-    return { vc, time: time.all.slice(0, last), value: value.all.slice(0, last), from };
+    return { vc, time: time.all.slice(0, last), value: value.all.slice(0, last) };
   });
 }
