@@ -10,7 +10,7 @@ import { fresh, fromFragment, overrides, toFragment, variant } from '../../pytho
 
 /** Numbers that look random and are the same each time. */
 function* draws(seed) {
-  for (let x = seed; ; ) {
+  for (let x = seed; ;) {
     x = (1103515245 * x + 12345) % 2147483648;
     yield x / 2147483648;
   }
@@ -50,13 +50,25 @@ test('cells wait in the order in which they came', () => {
   const a = { vc: 'a', time: [1, 2, 4], value: [1, 2, 1] };
   const b = { vc: 'b', time: [1.5, 5], value: [1, 0] };
   const columns = queueColumns([a, b], { from: 0, to: 6 });
-  assert.deepEqual(columns.map(({ from, cells }) => [from, cells.join('')]), [
-    [0, ''], [1, 'a'], [1.5, 'ab'], [2, 'aba'], [4, 'ba'], [5, 'a'],
-  ]);
+  assert.deepEqual(
+    columns.map(({ from, cells }) => [from, cells.join('')]),
+    [
+      [0, ''],
+      [1, 'a'],
+      [1.5, 'ab'],
+      [2, 'aba'],
+      [4, 'ba'],
+      [5, 'a'],
+    ],
+  );
 });
 
 test('a state survives its address, and what is long has none', () => {
-  const state = fresh(variant('lan-5', { duration: '1 s' }), variant('a = 1\n'), { port: 'west->east', from: 0.25, to: 0.5 });
+  const state = fresh(variant('lan-5', { duration: '1 s' }), variant('a = 1\n'), {
+    port: 'west->east',
+    from: 0.25,
+    to: 0.5,
+  });
   const known = (name) => name === 'lan-5';
   assert.deepEqual(fromFragment(toFragment(state), known), state);
   assert.equal(fromFragment('', known), null);
@@ -68,24 +80,44 @@ test('a hostile address gets a message, and unknown parts are left out', () => {
   const good = { base: 'lan-5', set: {} };
   const fragment = (value) => `#${encodeURIComponent(typeof value === 'string' ? value : JSON.stringify(value))}`;
   const hostile = [
-    '{', '[]', 'null', '7', {}, { sides: [] }, { sides: [good] }, { sides: [good, null] }, { sides: [good, { base: 7 }] },
-    { sides: [good, { base: '__proto__', set: {} }] }, { sides: [good, { base: 'lan-5', set: { '<img onerror=1>': 'x' } }] },
-    { sides: [good, { base: 'lan-5', set: { duration: 7 } }] }, { sides: [good, { base: 'lan-5', set: { duration: 'x'.repeat(201) } }] },
+    '{',
+    '[]',
+    'null',
+    '7',
+    {},
+    { sides: [] },
+    { sides: [good] },
+    { sides: [good, null] },
+    { sides: [good, { base: 7 }] },
+    { sides: [good, { base: '__proto__', set: {} }] },
+    { sides: [good, { base: 'lan-5', set: { '<img onerror=1>': 'x' } }] },
+    { sides: [good, { base: 'lan-5', set: { duration: 7 } }] },
+    { sides: [good, { base: 'lan-5', set: { duration: 'x'.repeat(201) } }] },
     { sides: [good, { base: 'lan-5', set: Object.fromEntries(Array.from({ length: 61 }, (_, i) => [`a${i}`, '1'])) }] },
     'x'.repeat(9000),
   ];
-  for (const one of hostile) assert.throws(() => fromFragment(fragment(one), known), /^Error: The link /, JSON.stringify(one));
+  for (const one of hostile)
+    assert.throws(() => fromFragment(fragment(one), known), /^Error: The link /, JSON.stringify(one));
   assert.throws(() => fromFragment('#%E0%A4%A', known), /The link/);
-  const odd = fromFragment(fragment({ sides: [good, good], port: '<b>', from: 'x', to: -1, vc: {}, more: 1, both: 0 }), known);
+  const odd = fromFragment(
+    fragment({ sides: [good, good], port: '<b>', from: 'x', to: -1, vc: {}, more: 1, both: 0 }),
+    known,
+  );
   assert.deepEqual(odd, fresh(variant('lan-5'), variant('lan-5')));
 });
 
 test('components are set before what is in them', () => {
-  assert.deepEqual(overrides({ 'a.b.c': '1', 'a.b': 'x', d: '2' }).map(([path]) => path), ['d', 'a.b', 'a.b.c']);
+  assert.deepEqual(
+    overrides({ 'a.b.c': '1', 'a.b': 'x', d: '2' }).map(([path]) => path),
+    ['d', 'a.b', 'a.b.c'],
+  );
 });
 
 test('a slider keeps its number', () => {
-  for (const slider of [{ min: 5, max: 5000, log: true }, { min: 0, max: 2, step: 0.02, log: false }]) {
+  for (const slider of [
+    { min: 5, max: 5000, log: true },
+    { min: 0, max: 2, step: 0.02, log: false },
+  ]) {
     for (const place of [0, 130, 500, 1000]) assert.ok(Math.abs(position(slider, numberAt(slider, place)) - place) <= 5);
   }
   assert.equal(written(1234.5, 'cells', true), '1235 cells');
@@ -97,13 +129,39 @@ test('knobs come from the file and the registry', () => {
   const p = (name, kind, text = '') => ({ name, kind, help: 'h', allowed: 'a', default_text: text });
   const none = (name) => ({ name, tag: null, components: [{ name, parameters: [] }] });
   const families = [
-    none('scenario'), none('link'), none('vc'),
+    none('scenario'),
+    none('link'),
+    none('vc'),
     { name: 'host', tag: null, components: [{ name: 'host', parameters: [p('count', { type: 'integer' })] }] },
-    { name: 'switch', tag: null, components: [{ name: 'switch', parameters: [p('ubr', { type: 'component', family: 'queue' })] }] },
-    { name: 'queue', tag: null, components: [{ name: 'queue', parameters: [p('buffer', number, 'unlimited'), p('drop', { type: 'component', family: 'drop' })] }] },
-    { name: 'drop', tag: 'policy', components: [{ name: 'epd', parameters: [] }, { name: 'fba', parameters: [p('z', { type: 'decimal', maximum: 1000 }, '0.8')] }] },
+    {
+      name: 'switch',
+      tag: null,
+      components: [{ name: 'switch', parameters: [p('ubr', { type: 'component', family: 'queue' })] }],
+    },
+    {
+      name: 'queue',
+      tag: null,
+      components: [
+        { name: 'queue', parameters: [p('buffer', number, 'unlimited'), p('drop', { type: 'component', family: 'drop' })] },
+      ],
+    },
+    {
+      name: 'drop',
+      tag: 'policy',
+      components: [
+        { name: 'epd', parameters: [] },
+        { name: 'fba', parameters: [p('z', { type: 'decimal', maximum: 1000 }, '0.8')] },
+      ],
+    },
   ];
-  const tree = { host: [{ name: 's', count: 2 }, { name: 'd', count: 2 }], vc: [{ from: 's', to: 'd' }], switch: [{ name: 'w', ubr: { buffer: '9 cells', drop: 'epd' } }] };
+  const tree = {
+    host: [
+      { name: 's', count: 2 },
+      { name: 'd', count: 2 },
+    ],
+    vc: [{ from: 's', to: 'd' }],
+    switch: [{ name: 'w', ubr: { buffer: '9 cells', drop: 'epd' } }],
+  };
   const paths = (set) => groupsOf(tree, families, set).flatMap((group) => group.knobs.map((knob) => knob.paths.join(' ')));
   assert.deepEqual(paths({}), ['host.0.count host.1.count', 'switch.0.ubr.buffer', 'switch.0.ubr.drop']);
   assert.ok(paths({ 'switch.0.ubr.drop': 'fba' }).includes('switch.0.ubr.drop.z'));
@@ -111,19 +169,37 @@ test('knobs come from the file and the registry', () => {
 
 test('what is recorded follows the port and the VC', () => {
   const vc = { name: 'v', from: 'a', to: 'd', route: ['b', 'c'], class: 'ubr', traffic: { kind: 'tcp' } };
-  const scenario = { vcs: [vc], links: [{ name: 'b->c', from: 'b', to: 'c' }, { name: 'b->x', from: 'b', to: 'x' }] };
+  const scenario = {
+    vcs: [vc],
+    links: [
+      { name: 'b->c', from: 'b', to: 'c' },
+      { name: 'b->x', from: 'b', to: 'x' },
+    ],
+  };
   assert.ok(crosses(vc, { from: 'c', to: 'b' }) && !crosses(vc, { from: 'b', to: 'd' }));
   const whats = (port, chosen) => probesOf(scenario, port, chosen, null).map(({ what }) => what);
   assert.deepEqual(whats('b->c', 'v'), ['queue', 'queue', 'cwnd', 'ssthresh', 'sequence', 'acknowledged', 'trace']);
   assert.deepEqual(whats('b->x', null), ['queue', 'trace']);
   const sampled = probesOf(scenario, 'b->x', null, 0.005);
-  assert.deepEqual(sampled.map(({ what, interval }) => [what, interval]), [['queue', 126_360_000_000], ['drops', 126_360_000_000]]);
+  assert.deepEqual(
+    sampled.map(({ what, interval }) => [what, interval]),
+    [
+      ['queue', 126_360_000_000],
+      ['drops', 126_360_000_000],
+    ],
+  );
 });
 
 test('buffer and thresholds stand as cells', () => {
   const queue = (drop) => ({ ports: [{ name: 'p', queues: [{ class: 'ubr', buffer: 1000, drop }] }] });
-  assert.deepEqual(levelsOf(queue({ policy: 'epd', threshold: null, reserve: null }), 'p'), [['buffer', 1000], ['threshold', 800]]);
-  assert.deepEqual(levelsOf(queue({ policy: 'fba', r: { fraction: { num: 9, den: 10 } }, z: { num: 8, den: 10 } }), 'p'), [['buffer', 1000], ['R', 900]]);
+  assert.deepEqual(levelsOf(queue({ policy: 'epd', threshold: null, reserve: null }), 'p'), [
+    ['buffer', 1000],
+    ['threshold', 800],
+  ]);
+  assert.deepEqual(levelsOf(queue({ policy: 'fba', r: { fraction: { num: 9, den: 10 } }, z: { num: 8, den: 10 } }), 'p'), [
+    ['buffer', 1000],
+    ['R', 900],
+  ]);
 });
 
 test('a scale has round marks, and a file of SVG escapes its texts', () => {

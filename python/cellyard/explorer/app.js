@@ -112,7 +112,8 @@ class App {
     $('share').onclick = () => this.share();
     $('toml').onclick = () => this.eachShown((side) => side.saveToml());
     $('png').onclick = () => this.eachShown((side) => side.savePng());
-    $('svg').onclick = () => save('cellyard.svg', new Blob([svgFile(this.shown.flatMap((side) => side.svg()))], { type: 'image/svg+xml' }));
+    $('svg').onclick = () =>
+      save('cellyard.svg', new Blob([svgFile(this.shown.flatMap((side) => side.svg()))], { type: 'image/svg+xml' }));
   }
 
   get shown() {

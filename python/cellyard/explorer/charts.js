@@ -2,14 +2,29 @@
 
 /** Okabe and Ito's colours, safe for colour-blind readers, then darker ones of the same hues. */
 export const COLOURS = [
-  '#0072b2', '#e69f00', '#009e73', '#d55e00', '#cc79a7', '#56b4e9', '#b8ab00', '#5f6a72',
-  '#004d79', '#9a6a00', '#00634a', '#8f3f00',
+  '#0072b2',
+  '#e69f00',
+  '#009e73',
+  '#d55e00',
+  '#cc79a7',
+  '#56b4e9',
+  '#b8ab00',
+  '#5f6a72',
+  '#004d79',
+  '#9a6a00',
+  '#00634a',
+  '#8f3f00',
 ];
 export const OTHERS = '#9aa3ab';
 
 /** Colours of the reasons for which cells are dropped; the first two are the most frequent. */
 export const REASONS = {
-  policy: '#c1121f', full: '#111111', rest: '#a8611c', front: '#6a3fb5', police: '#00788a', link: '#777777',
+  policy: '#c1121f',
+  full: '#111111',
+  rest: '#a8611c',
+  front: '#6a3fb5',
+  police: '#00788a',
+  link: '#777777',
   any: '#8a1c2b',
 };
 
@@ -152,7 +167,13 @@ export function drawCells(painter, view, columns, drops, { ink, colourOf }) {
     for (let place = Math.floor(low); place < cells.length; place++) {
       const y = at.y(place + 1);
       const tall = at.y(place) - y;
-      painter.rect(x, y, Math.max(0.5, width - Math.min(0.4, width / 4)), tall - Math.min(1, tall / 4), colourOf(cells[place]));
+      painter.rect(
+        x,
+        y,
+        Math.max(0.5, width - Math.min(0.4, width / 4)),
+        tall - Math.min(1, tall / 4),
+        colourOf(cells[place]),
+      );
     }
   }
   for (const drop of drops) {

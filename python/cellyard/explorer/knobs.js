@@ -28,7 +28,12 @@ export function groupsOf(tree, families, set) {
   const top = of('scenario').components[0].parameters.filter((p) => ['duration', 'seed', 'tie_order'].includes(p.name));
   groups.push({ title: 'Run', knobs: knobsOf(top, tree, '', set, of) });
   const switches = new Set((tree.switch ?? []).map((one) => one.name));
-  for (const [family, what] of [['host', 'Hosts'], ['switch', 'Switch'], ['link', 'Link'], ['vc', 'VCs']]) {
+  for (const [family, what] of [
+    ['host', 'Hosts'],
+    ['switch', 'Switch'],
+    ['link', 'Link'],
+    ['vc', 'VCs'],
+  ]) {
     const parameters = of(family).components[0].parameters;
     (tree[family] ?? []).forEach((entry, place) => {
       const name = entry.name ?? (entry.from ? `${entry.from}->${entry.to}` : `${place + 1}`);
@@ -68,7 +73,13 @@ function ofComponent(parameter, family, stated, path, set, of) {
     if (table === undefined || typeof table !== 'object') return [];
     return knobsOf(family.components[0].parameters, table, `${path}.`, set, of).map((knob) => within(knob, parameter));
   }
-  if (stated === undefined && !(path in set) && CLASSES.every((name) => !path.includes(`.${name}.`)) && !path.endsWith('.scheduler')) return [];
+  if (
+    stated === undefined &&
+    !(path in set) &&
+    CLASSES.every((name) => !path.includes(`.${name}.`)) &&
+    !path.endsWith('.scheduler')
+  )
+    return [];
   const original = typeof stated === 'string' ? stated : stated?.[family.tag];
   const now = set[path] ?? original;
   const knob = choice(parameter, family.components, original, path, set);
@@ -123,7 +134,10 @@ function numeric(parameter, stated, path, set) {
     const max = Math.max(20, 2 * begin.number);
     return { ...knob, slider: { min: 1, max, step: 1, unit: '', whole: true, log: false } };
   }
-  return { ...knob, slider: { min: begin.number / 20, max: begin.number * 20, step: 0, unit: begin.unit, whole, log: true } };
+  return {
+    ...knob,
+    slider: { min: begin.number / 20, max: begin.number * 20, step: 0, unit: begin.unit, whole, log: true },
+  };
 }
 
 /** Groups that VCs join are of one size: their counts are one knob. */

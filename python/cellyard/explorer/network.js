@@ -54,7 +54,9 @@ export function drawNetwork(svg, { scenario, description }, { port, vc: chosen, 
       if (!vcOf.has(end)) vcOf.set(end, name);
     }
   }
-  const trunks = new Set(scenario.links.filter((one) => switches.has(one.from) && switches.has(one.to)).map((one) => one.name));
+  const trunks = new Set(
+    scenario.links.filter((one) => switches.has(one.from) && switches.has(one.to)).map((one) => one.name),
+  );
   const queueing = description.ports.filter((one) => one.can_queue);
   const few = queueing.length <= MOST_PORTS ? queueing : queueing.filter((one) => trunks.has(one.name));
   const ports = new Map(few.map((one) => [one.name, one]));
@@ -65,10 +67,14 @@ export function drawNetwork(svg, { scenario, description }, { port, vc: chosen, 
   }
   columns.forEach((names, i) => {
     const left = names.length - shown[i].length;
-    if (left) svg.append(make('text', { x: at.get(shown[i][0])[0], y: height + 10, class: 'small', 'text-anchor': 'middle' }, `${left} more`));
+    if (left)
+      svg.append(
+        make('text', { x: at.get(shown[i][0])[0], y: height + 10, class: 'small', 'text-anchor': 'middle' }, `${left} more`),
+      );
   });
   for (const link of scenario.links) {
-    if (ports.has(link.name) && at.has(link.from) && at.has(link.to)) drawPort(svg, link, ports.get(link.name), at, port, pick);
+    if (ports.has(link.name) && at.has(link.from) && at.has(link.to))
+      drawPort(svg, link, ports.get(link.name), at, port, pick);
   }
   // What had the focus has it again, so that the keyboard goes on where it was.
   [...svg.querySelectorAll('[aria-label]')].find((one) => one.getAttribute('aria-label') === focus)?.focus();

@@ -27,7 +27,10 @@ export function compared(sides) {
   if (!known.length) return document.createDocumentFragment();
   const results = known.map((side) => ({ ...side.result, port: side.port }));
   const reasons = Object.keys(results[0].port.dropped_cells).filter((r) => results.some((one) => one.port.dropped_cells[r]));
-  const rows = [...ROWS, ...reasons.map((reason) => [`cells dropped: ${reason}`, ({ port }) => port.dropped_cells[reason], plain])];
+  const rows = [
+    ...ROWS,
+    ...reasons.map((reason) => [`cells dropped: ${reason}`, ({ port }) => port.dropped_cells[reason], plain]),
+  ];
   const both = known.length === 2;
   const head = ['number', ...known.map((side) => side.name), ...(both ? ['B - A'] : [])];
   const body = rows.map(([name, value, text]) => {
@@ -52,17 +55,35 @@ export function table(head, body, caption) {
 export function byVc(result, queues) {
   const waiting = new Map(queues.map((one) => [one.vc, one.average]));
   const body = result.vcs.map((vc) => [
-    vc.name, vc.class, plain(vc.goodput_mbps), plain(waiting.get(vc.name)), plain(vc.cells_dropped), plain(vc.timeouts),
+    vc.name,
+    vc.class,
+    plain(vc.goodput_mbps),
+    plain(waiting.get(vc.name)),
+    plain(vc.cells_dropped),
+    plain(vc.timeouts),
   ]);
   return table(['VC', 'class', 'goodput, Mb/s', 'mean queue in view', 'cells dropped', 'timeouts'], body, 'By VC');
 }
 
 /** Dropped cells, one a row. */
 export function byDrop(drops) {
-  const body = drops.slice(0, 200).map((drop) => [
-    `${(1e3 * drop.time_s).toFixed(4)} ms`, drop.vc, String(drop.frame), String(drop.cell), drop.reason,
-    plain(drop.waiting_cells), plain(drop.waiting_of_vc_cells), plain(drop.active_vcs), plain(drop.threshold_cells),
-  ]);
+  const body = drops
+    .slice(0, 200)
+    .map((drop) => [
+      `${(1e3 * drop.time_s).toFixed(4)} ms`,
+      drop.vc,
+      String(drop.frame),
+      String(drop.cell),
+      drop.reason,
+      plain(drop.waiting_cells),
+      plain(drop.waiting_of_vc_cells),
+      plain(drop.active_vcs),
+      plain(drop.threshold_cells),
+    ]);
   const more = drops.length > 200 ? `, the first 200 of ${drops.length}` : '';
-  return table(['time', 'VC', 'frame', 'cell', 'reason', 'X', 'Y_i', 'N_a', 'threshold'], body, `Dropped cells in view${more}`);
+  return table(
+    ['time', 'VC', 'frame', 'cell', 'reason', 'X', 'Y_i', 'N_a', 'threshold'],
+    body,
+    `Dropped cells in view${more}`,
+  );
 }

@@ -37,7 +37,12 @@ export class Side {
   build() {
     const label = `variant ${this.name}`;
     const canvas = (what) => element('canvas', { tabindex: 0, role: 'img', 'aria-label': `${what}, ${label}` });
-    this.pictures = { queue: canvas('queue by VC'), window: canvas('congestion windows'), rate: canvas('allowed cell rates'), sequence: canvas('sequence numbers') };
+    this.pictures = {
+      queue: canvas('queue by VC'),
+      window: canvas('congestion windows'),
+      rate: canvas('allowed cell rates'),
+      sequence: canvas('sequence numbers'),
+    };
     this.heights = { queue: 210, window: 130, rate: 130, sequence: 130 };
     this.knobs = element('div', {});
     this.hint = element('p', { class: 'hint', 'aria-live': 'polite' });
@@ -54,12 +59,25 @@ export class Side {
     tables.ontoggle = () => this.tell();
     this.details = tables;
     this.element = element(
-      'section', { class: 'side', 'aria-label': `Variant ${this.name}` },
-      element('h2', {}, `Variant ${this.name} `, this.copy), this.knobs, this.hint, this.problem,
-      this.pictures.queue, this.legend, this.why, this.pictures.window, this.pictures.rate, this.pictures.sequence, tables, command,
+      'section',
+      { class: 'side', 'aria-label': `Variant ${this.name}` },
+      element('h2', {}, `Variant ${this.name} `, this.copy),
+      this.knobs,
+      this.hint,
+      this.problem,
+      this.pictures.queue,
+      this.legend,
+      this.why,
+      this.pictures.window,
+      this.pictures.rate,
+      this.pictures.sequence,
+      tables,
+      command,
     );
     // Rows are numbered, as a part that is hidden would move those after it up.
-    [...this.element.children].forEach((part, row) => { part.style.gridRow = row + 1; });
+    [...this.element.children].forEach((part, row) => {
+      part.style.gridRow = row + 1;
+    });
     for (const picture of Object.values(this.pictures)) this.listen(picture);
     this.pictures.queue.onclick = (event) => this.clicked(event);
     const help = ({ target }) => {
@@ -77,8 +95,13 @@ export class Side {
       this.app.zoomAt(instant(event), event.deltaY > 0 ? 1.4 : 1 / 1.4);
     };
     let from = null;
-    picture.onpointerdown = (event) => { from = [event.offsetX, this.app.view]; picture.setPointerCapture(event.pointerId); };
-    picture.onpointerup = () => { from = null; };
+    picture.onpointerdown = (event) => {
+      from = [event.offsetX, this.app.view];
+      picture.setPointerCapture(event.pointerId);
+    };
+    picture.onpointerup = () => {
+      from = null;
+    };
     picture.onpointermove = (event) => {
       if (!from || !this.at) return;
       const [x, view] = from;
@@ -90,8 +113,11 @@ export class Side {
     picture.onkeydown = (event) => {
       const { from: begin, to } = this.app.view;
       const act = {
-        '+': () => this.app.zoomAt((begin + to) / 2, 0.5), '-': () => this.app.zoomAt((begin + to) / 2, 2),
-        0: () => this.app.zoom(null, null), ArrowLeft: () => this.app.move(-0.1), ArrowRight: () => this.app.move(0.1),
+        '+': () => this.app.zoomAt((begin + to) / 2, 0.5),
+        '-': () => this.app.zoomAt((begin + to) / 2, 2),
+        0: () => this.app.zoom(null, null),
+        ArrowLeft: () => this.app.move(-0.1),
+        ArrowRight: () => this.app.move(0.1),
       }[event.key];
       if (act) {
         event.preventDefault();
@@ -151,7 +177,9 @@ export class Side {
     this.busy = false;
     clearTimeout(this.late);
     if (data.errors) {
-      this.problem.textContent = data.broken ? `The engine stopped and was loaded again: ${data.errors.join('\n')}` : data.errors.join('\n');
+      this.problem.textContent = data.broken
+        ? `The engine stopped and was loaded again: ${data.errors.join('\n')}`
+        : data.errors.join('\n');
       if (data.broken) this.start();
     } else {
       this.problem.textContent = '';
@@ -180,7 +208,9 @@ export class Side {
     if (data.read && !this.app.warned) {
       const { every } = data.read;
       const recorded = `${data.points.toLocaleString('en')} ${every ? 'samples' : 'changes'} recorded`;
-      const note = every ? ` The run is long, so it is sampled every ${short(1e3 * every)} ms: a shorter duration shows every change.` : '';
+      const note = every
+        ? ` The run is long, so it is sampled every ${short(1e3 * every)} ms: a shorter duration shows every change.`
+        : '';
       this.app.say(`${this.name}: ${recorded}, shown after ${took.toFixed(0)} ms.${note}`);
     }
   }
@@ -198,11 +228,18 @@ export class Side {
     this.ranked = this.read;
     this.colours = new Map(vcs.map((vc) => [vc, OTHERS]));
     this.largest.forEach((vc, place) => this.colours.set(vc, COLOURS[place]));
-    this.queues = found.filter((one) => this.largest.includes(one.vc)).map((one) => ({ ...one, colour: this.colours.get(one.vc) }));
+    this.queues = found
+      .filter((one) => this.largest.includes(one.vc))
+      .map((one) => ({ ...one, colour: this.colours.get(one.vc) }));
     const rest = found.filter((one) => !this.largest.includes(one.vc));
     if (rest.length) {
       const mean = rest[0].mean.map((_, k) => rest.reduce((sum, one) => sum + one.mean[k], 0));
-      this.queues.push({ vc: 'others', mean, colour: OTHERS, average: mean.reduce((sum, value) => sum + value, 0) / mean.length });
+      this.queues.push({
+        vc: 'others',
+        mean,
+        colour: OTHERS,
+        average: mean.reduce((sum, value) => sum + value, 0) / mean.length,
+      });
     }
   }
 
@@ -251,7 +288,9 @@ export class Side {
 
   drawLinesOn(painter, name) {
     const units = {
-      window: 'cwnd (dashed: ssthresh), bytes', rate: 'allowed cell rate', sequence: `${this.app.state.vc}: sequence (dashed: acknowledged), bytes`,
+      window: 'cwnd (dashed: ssthresh), bytes',
+      rate: 'allowed cell rate',
+      sequence: `${this.app.state.vc}: sequence (dashed: acknowledged), bytes`,
     };
     const series = this.lines(name);
     const unit = name === 'rate' ? `${units.rate}, ${series[0].unit}` : units[name];
@@ -281,7 +320,12 @@ export class Side {
     this.why.hidden = !near;
     if (!near) return;
     const drop = near[1];
-    const state = [['X', drop.waiting_cells], ['Y_i', drop.waiting_of_vc_cells], ['N_a', drop.active_vcs], ['threshold', drop.threshold_cells]]
+    const state = [
+      ['X', drop.waiting_cells],
+      ['Y_i', drop.waiting_of_vc_cells],
+      ['N_a', drop.active_vcs],
+      ['threshold', drop.threshold_cells],
+    ]
       .filter(([, value]) => value !== null && value !== undefined)
       .map(([name, value]) => `${name} = ${short(value)}`)
       .join(', ');
@@ -296,12 +340,21 @@ export class Side {
     };
     const items = this.queues.map(({ vc, colour }) => {
       if (vc === 'others') return element('li', {}, swatch(colour), vc);
-      const button = element('button', { 'aria-pressed': String(this.app.state.vc === vc), title: `sequence numbers of ${vc}` }, swatch(colour), vc);
+      const button = element(
+        'button',
+        { 'aria-pressed': String(this.app.state.vc === vc), title: `sequence numbers of ${vc}` },
+        swatch(colour),
+        vc,
+      );
       button.onclick = () => this.app.choose(vc);
       return element('li', {}, button);
     });
     const reasons = Object.keys(this.picture.counts[this.read.port] ?? {});
-    items.push(...reasons.map((reason) => element('li', {}, swatch(REASONS[reason]), reason === 'any' ? 'dropped' : `dropped: ${reason}`)));
+    items.push(
+      ...reasons.map((reason) =>
+        element('li', {}, swatch(REASONS[reason]), reason === 'any' ? 'dropped' : `dropped: ${reason}`),
+      ),
+    );
     this.legend.replaceChildren(...items);
   }
 
@@ -330,8 +383,20 @@ export class Side {
       this.refresh = new Map();
       this.hints = new Map();
       const main = groups.flatMap((group) => group.knobs.filter((knob) => isMain(knob)).map((knob) => [group, knob]));
-      const rest = groups.map((group) => [group, group.knobs.filter((knob) => !isMain(knob))]).filter(([, knobs]) => knobs.length);
-      const lists = rest.map(([group, knobs]) => element('details', {}, element('summary', {}, group.title), this.list(knobs.map((knob) => [group, knob]), false)));
+      const rest = groups
+        .map((group) => [group, group.knobs.filter((knob) => !isMain(knob))])
+        .filter(([, knobs]) => knobs.length);
+      const lists = rest.map(([group, knobs]) =>
+        element(
+          'details',
+          {},
+          element('summary', {}, group.title),
+          this.list(
+            knobs.map((knob) => [group, knob]),
+            false,
+          ),
+        ),
+      );
       const more = element('details', {}, element('summary', {}, 'Everything else'), ...lists);
       this.knobs.replaceChildren(this.list(main, true), more);
     }
@@ -349,20 +414,35 @@ export class Side {
     const id = `${this.name}-${knob.paths[0]}`;
     const label = element('label', { for: id });
     label.textContent = titled && group.title !== 'Run' ? `${group.title}: ${knob.label}` : knob.label;
-    this.hints.set(id, `${label.textContent}: ${knob.help} Allowed: ${knob.allowed}. ${knob.default ? `Default: ${knob.default}.` : 'It has no default.'}`);
+    this.hints.set(
+      id,
+      `${label.textContent}: ${knob.help} Allowed: ${knob.allowed}. ${knob.default ? `Default: ${knob.default}.` : 'It has no default.'}`,
+    );
     const changed = (value) => this.app.set(this.place, knob, value.trim() === '' || value === knob.original ? null : value);
     if (knob.choices) {
       const select = element('select', { id, class: 'wide' });
       const none = knob.original === null ? [['', `default: ${knob.default}`]] : [];
       fill(select, [...none, ...knob.choices.map((name) => [name, name])]);
       select.onchange = () => changed(select.value);
-      this.refresh.set(knob.paths[0], ({ value }) => { select.value = componentName(value, knob) ?? ''; this.mark(label, knob); });
+      this.refresh.set(knob.paths[0], ({ value }) => {
+        select.value = componentName(value, knob) ?? '';
+        this.mark(label, knob);
+      });
       return [label, select];
     }
-    const box = element('input', { id, class: knob.slider ? '' : 'wide', placeholder: knob.default, spellcheck: 'false', autocomplete: 'off' });
+    const box = element('input', {
+      id,
+      class: knob.slider ? '' : 'wide',
+      placeholder: knob.default,
+      spellcheck: 'false',
+      autocomplete: 'off',
+    });
     box.onchange = () => changed(box.value);
     if (!knob.slider) {
-      this.refresh.set(knob.paths[0], ({ value }) => { if (document.activeElement !== box) box.value = value; this.mark(label, knob); });
+      this.refresh.set(knob.paths[0], ({ value }) => {
+        if (document.activeElement !== box) box.value = value;
+        this.mark(label, knob);
+      });
       return [label, box];
     }
     const slider = element('input', { type: 'range', min: 0, max: 1000, 'aria-label': label.textContent, 'data-knob': id });

@@ -6,7 +6,11 @@ const RECOVERY = 'vc.0.traffic.recovery';
 const second = { duration: '1 s' };
 const large = { duration: '2 s', 'switch.0.ubr.buffer': '3000 cells' };
 const far = {
-  duration: '2 s', 'link.0.delay': '1 ms', 'link.1.delay': '1 ms', 'link.2.delay': '1 ms', 'vc.0.traffic.rwnd': '600000 bytes',
+  duration: '2 s',
+  'link.0.delay': '1 ms',
+  'link.1.delay': '1 ms',
+  'link.2.delay': '1 ms',
+  'vc.0.traffic.rwnd': '600000 bytes',
 };
 const abr = { 'vc.0.class': 'abr', 'vc.0.abr': '{ icr = "10 Mbps" }', 'switch.0.abr': '{ feedback = "erica" }' };
 const brief = { duration: '0.5 s', 'measure.warm_up': '0 s', 'switch.0.gfr.buffer': '10000 cells' };
@@ -26,7 +30,10 @@ export const STORIES = [
   {
     name: 'synchronise',
     title: 'Vanilla TCPs synchronise',
-    sides: [variant('lan-5', { duration: '2 s', [RECOVERY]: 'vanilla' }), variant('lan-5', { duration: '2 s', [RECOVERY]: 'sack' })],
+    sides: [
+      variant('lan-5', { duration: '2 s', [RECOVERY]: 'vanilla' }),
+      variant('lan-5', { duration: '2 s', [RECOVERY]: 'sack' }),
+    ],
     text: [
       'When the buffer overflows, all five TCPs lose cells at the same moment.',
       'Vanilla TCP (A) can only wait for its timer, so the link is idle until all of them begin again together.',
@@ -87,10 +94,7 @@ export const STORIES = [
   {
     name: 'gfr',
     title: 'Minimum rates beside a greedy UDP',
-    sides: [
-      variant('gfr-beside-udp', { ...brief, 'switch.0.gfr.drop': 'tail-drop' }),
-      variant('gfr-beside-udp', brief),
-    ],
+    sides: [variant('gfr-beside-udp', { ...brief, 'switch.0.gfr.drop': 'tail-drop' }), variant('gfr-beside-udp', brief)],
     text: [
       'Two TCPs and two UDP sources that never slow down share one queue.',
       'With tail drop (A) the UDP sources push the TCPs out, whatever rate these were promised.',
@@ -101,10 +105,7 @@ export const STORIES = [
   {
     name: 'red',
     title: 'RED keeps the queue short',
-    sides: [
-      variant('access-red', { duration: '10 s', [DROP]: 'tail-drop' }),
-      variant('access-red', { duration: '10 s' }),
-    ],
+    sides: [variant('access-red', { duration: '10 s', [DROP]: 'tail-drop' }), variant('access-red', { duration: '10 s' })],
     text: [
       'Twenty servers send files through one link to slow lines.',
       'Tail drop (A) lets the queue stand near the end of its buffer, so that every cell waits long.',
