@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 RENAMED = {"from": "source", "to": "destination", "class": "service_class"}
 RENAMED_TYPES = {"Class": "ServiceClass"}
 
+#: Fields that documents of earlier versions do not have: none there.
+LATER = ("statistic",)
+
 #: Classes whose fields are the parts of one count.
 COUNTS = ("DroppedCells",)
 
@@ -153,6 +156,7 @@ def class_source(name: str, types: Types) -> str:
         typed = python_type(inner)
         # However many parts there are, a result is shown on a screen.
         shown = " = field(repr=False)" if typed.startswith("tuple[") else ""
+        shown = " = None" if field in LATER else shown
         lines.append(f"\n{comment}\n    {RENAMED.get(field, field)}: {typed}{shown}")
     return "\n".join(lines)
 

@@ -148,6 +148,7 @@ def test_the_page_in_a_browser(tmp_path: Path) -> None:
     assert found["halved"] == pytest.approx(0.5) and found["back"] == pytest.approx(1)
     assert found["focus"] and found["columns"] > 10 and found["tabbable"] and found["same"]
     assert found["violations"] == 1 and not found["intruded"] and found["images"] == 0
+    assert found["kept"]
     assert "Allowed: " in found["hint"] and found["stopped"].endswith("was loaded again: it panicked")
     assert len(found["stories"]) == 8 and all(problems == [] for _, problems in found["stories"])
     assert found.get("axe", []) == []

@@ -165,6 +165,19 @@ def recorded(what: str, of: str, time: list[float], value: list[float], **more: 
     return Series(what=what, of=of, time_s=np.array(time), value=np.array(value), **whose)
 
 
+def test_an_envelope_is_a_line_of_means_in_a_band() -> None:
+    values = {"min": [0.0, 1, 2], "mean": [1.0, 2, 3], "max": [5.0, 4, 3]}
+    parts = [recorded("queue", "a->b", [1, 2, 2.5], value, statistic=name) for name, value in values.items()]
+    (axes,) = cast(Any, plot.over_time(parts)).axes
+    (line,), (band,) = axes.lines, axes.collections
+    assert line.get_drawstyle() == "steps-pre" and line.get_label() == "a->b"
+    assert line.get_xdata().tolist() == [0, 1, 2, 2.5] and line.get_ydata().tolist() == [1, 1, 2, 3]
+    corners = band.get_paths()[0].vertices.tolist()
+    assert all(corner in corners for corner in ([0, 0], [1, 5], [2, 4], [2.5, 2]))
+    (axes,) = cast(Any, plot.over_time(parts[1:])).axes
+    assert [line.get_label() for line in axes.lines] == ["a->b mean", "a->b max"] and not axes.collections
+
+
 def test_a_vc_has_one_colour_in_all_panels_and_more_vcs_than_colours_differ_by_their_lines() -> None:
     names = [f"vc{n}" for n in range(1, 10)]
     series = [recorded("queue", "a->b", [0, 1], [1, 2])]

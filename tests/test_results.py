@@ -6,12 +6,16 @@ A burst of ten cells, one every 0.1 ms, meets a port that takes 1 ms for each. C
 
 from __future__ import annotations
 
+import itertools
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import cellyard as cy
+import numpy as np
 import pytest
 from cellyard.results.path import metric_path
+from conftest import Cli
 
 KERNELS = ("auto", "slotted", "twin")
 
@@ -396,6 +400,33 @@ def test_a_file_has_a_duration_and_a_goodput_of_its_own(kernel: str) -> None:
         assert vcs[name].file_goodput_mbps is None
 
 
+def test_an_envelope_is_what_all_changes_come_to(cli: Cli, tmp_path: Path) -> None:
+    scenario = cy.ready.scenario("lan-5", overrides={"duration": "25 ms"})
+    every, enveloped = ({"what": "queue", "of": "west->east", **more} for more in ({}, {"envelope": "10 ms"}))
+    run = scenario.with_values({"probe": [every, enveloped]}).run().only
+    changes, *parts = run.series
+    assert [one.statistic for one in parts] == ["min", "mean", "max"]
+    least, mean, greatest = (one.value for one in parts)
+    assert all(one.time_s.tolist() == [0.01, 0.02, 0.025] for one in parts)
+    ends = [0, 0.01, 0.02, 0.025]
+    for place, (begin, end) in enumerate(itertools.pairwise(ends)):
+        inside = (changes.time_s > begin) & (changes.time_s < end)
+        before = changes.value[changes.time_s <= begin][-1]
+        values = np.array([before, *changes.value[inside]])
+        held = np.diff([begin, *changes.time_s[inside], end])
+        assert (least[place], greatest[place]) == (values.min(), values.max())
+        assert mean[place] == pytest.approx((values * held).sum() / (end - begin), rel=1e-9)
+    assert greatest[0] > 100
+    document = tmp_path / "with.toml"
+    document.write_text(scenario.with_values({"probe": [enveloped]}).to_toml())
+    assert cli("run", document, "--out", tmp_path / "out").returncode == 0
+    head, first, *_ = (tmp_path / "out" / "series.csv").read_text().splitlines()
+    assert head == "replication,what,of,class,vc,unit,statistic,time_s,value"
+    assert first == f",queue,west->east,,,cells,min,0.01,{float(least[0])}"
+    frame = scenario.with_values({"probe": [enveloped]}).run().to_frame(of="series")
+    assert frame["statistic"].to_list() == [name for name in ("min", "mean", "max") for _ in range(3)]
+
+
 def test_frames_have_a_line_for_each_run_vc_port_and_point_of_all_runs() -> None:
     scenario = cy.ready.scenario("lan-5", overrides={"duration": "100 ms"})
     runs = scenario.with_values({"probe": [{"what": "queue", "of": "west->east", "interval": "10 ms"}]}).run(
@@ -412,7 +443,7 @@ def test_frames_have_a_line_for_each_run_vc_port_and_point_of_all_runs() -> None
     assert set(points["unit"]) == {"cells"} and points["run"].to_list() == 11 * [0] + 11 * [1]
     again = runs.to_frame("pandas", of="series")
     assert again["time_s"].tolist() == points["time_s"].to_list() and list(again) == points.columns
-    assert again["of"].dtype == "category" and again[again["of"] == "west->east"].shape == (22, 9)
+    assert again["of"].dtype == "category" and again[again["of"] == "west->east"].shape == (22, 10)
     assert len(scenario.run().to_frame(of="series")) == 0
     with pytest.raises(cy.UsageError, match="did you mean 'ports'"):
         runs.to_frame(of="port")

@@ -310,7 +310,7 @@ def test_documents_are_the_same_whole_and_bit_by_bit() -> None:
 
 
 def test_points_are_written_as_a_table_of_all_would_have_them() -> None:
-    series = {"what": "queue", "of": "a->b", "class": None, "vc": "v,w", "unit": "cells"}
+    series = {"what": "queue", "of": "a->b", "class": None, "vc": "v,w", "unit": "cells", "statistic": None}
     points = {"time_s": np.arange(2 * PIECE + 1) / 7, "value": np.arange(2 * PIECE + 1) % 5 / 1.0}
     runs = [{"set": {"drop": drop}, "replication": None, "series": [series | points]} for drop in ("epd", "fba")]
     expected = [

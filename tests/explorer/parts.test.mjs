@@ -1,7 +1,7 @@
 // Parts of the page that need no browser. Run by `node --test`.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Column, after, envelope } from '../../python/cellyard/explorer/bins.js';
+import { Column, after, coarser, envelope } from '../../python/cellyard/explorer/bins.js';
 import { queueColumns, ticks } from '../../python/cellyard/explorer/charts.js';
 import { groupsOf, numberAt, position, written } from '../../python/cellyard/explorer/knobs.js';
 import { SvgPainter, svgFile } from '../../python/cellyard/explorer/painter.js';
@@ -36,6 +36,29 @@ test('an envelope has every spike and the exact mean', () => {
       assert.ok(Math.abs(found.mean[bin] - mean) < 1e-5 * (1 + mean));
     }
   }
+});
+
+test('an envelope in wider bins has the spikes and the mean of its intervals', () => {
+  const series = { time: [1, 2, 3, 3.5], least: [0, 1, 0, 2], mean: [1, 2, 3, 4], greatest: [5, 9, 4, 8] };
+  const { lo, hi, mean } = coarser(series, 0, 3.5, 2);
+  assert.deepEqual(
+    [[...lo], [...hi]],
+    [
+      [0, 0],
+      [9, 9],
+    ],
+  );
+  assert.ok(Math.abs(mean[0] - (1 + 0.75 * 2) / 1.75) < 1e-6);
+  assert.ok(Math.abs(mean[1] - (0.25 * 2 + 3 + 0.5 * 4) / 1.75) < 1e-6);
+  const close = coarser(series, 1.25, 1.5, 3);
+  assert.deepEqual(
+    [[...close.lo], [...close.hi], [...close.mean]],
+    [
+      [1, 1, 1],
+      [9, 9, 9],
+      [2, 2, 2],
+    ],
+  );
 });
 
 test('before the first point a series is zero, and pieces make one column', () => {
@@ -188,6 +211,8 @@ test('what is recorded follows the port and the VC', () => {
       ['drops', 126_360_000_000],
     ],
   );
+  const envelopes = probesOf(scenario, 'b->c', null, 0.005, 'envelope');
+  assert.ok(envelopes.every(({ what, envelope, interval }) => (what === 'drops' ? interval : envelope && !interval)));
 });
 
 test('buffer and thresholds stand as cells', () => {

@@ -11,7 +11,7 @@ use crate::flow::{Flow, FlowKind};
 use crate::gathered::{OF_DROP, OF_FRAME, OF_KEPT_FRAME, OF_POINT, OF_TRANSFER};
 use crate::options::{Kernel, Options};
 use crate::results::RunResult;
-use crate::scenario::{Scenario, Threshold, Traffic};
+use crate::scenario::{Probe, Scenario, Threshold, Traffic};
 use crate::topology::Topology;
 use crate::units::CELL_BITS;
 
@@ -132,13 +132,15 @@ fn transfers(scenario: &Scenario, topology: &Topology, vc: usize) -> f64 {
     ways * tcp.files.map_or(most, |files| most.min(files as f64))
 }
 
-/// Points of probes with an `interval`.
+/// Points of probes that record at intervals.
 pub fn points(scenario: &Scenario) -> f64 {
-    let intervals = scenario.probes.iter().filter_map(|probe| probe.interval);
     let seconds = scenario.duration.as_seconds();
-    intervals
-        .map(|interval| seconds / interval.as_seconds())
-        .sum()
+    let recorded = |probe: &Probe| match (probe.interval, probe.envelope) {
+        (Some(interval), _) => seconds / interval.as_seconds(),
+        (None, Some(interval)) => 3.0 * (seconds / interval.as_seconds()).ceil(),
+        (None, None) => 0.0,
+    };
+    scenario.probes.iter().map(recorded).sum()
 }
 
 /// The most that a VC can have.

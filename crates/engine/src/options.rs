@@ -78,8 +78,8 @@ pub enum RunError {
     },
     /// The probes recorded more than can be kept.
     #[error(
-        "the probes have recorded {all} points, more than {MOST_POINTS}, and {points} of them are of {probe}: give it a longer `interval` or \
-         `every`, or the run a shorter duration"
+        "the probes have recorded {all} points, more than {MOST_POINTS}, and {points} of them are of {probe}: give it a longer `interval`, \
+         `every` or `envelope`, or the run a shorter duration"
     )]
     Points {
         /// What recorded most: quantity and what it is of.

@@ -1,12 +1,14 @@
-//! Records of what changes over time: at every change, at regular times, or as sums over intervals.
+//! Records of what changes over time: at every change, at regular times, as envelopes or as sums over intervals.
 
 use crate::cells::Run;
 use crate::flow::FlowId;
 use crate::tally::DropReason;
 use crate::units::{Span, TICKS_PER_SECOND, Time};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 /// Points of a series before they get their names.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Points {
     /// Instants and values.
     pub points: Vec<(Time, f64)>,
@@ -61,25 +63,191 @@ impl Points {
     }
 }
 
-/// A quantity that stays the same between its changes, recorded at every change or at regular times.
+/// Which series of an envelope it is: what a quantity was in an interval.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Statistic {
+    /// The least value that held for any time in it.
+    Min,
+    /// The mean over its time.
+    Mean,
+    /// The greatest value that held for any time in it.
+    Max,
+}
+
+/// Least value, mean over time and greatest value of a quantity for each interval, as all its changes have them (model section 6).
+#[derive(Clone, Debug)]
+pub struct Envelope {
+    interval: Span,
+    /// Until then it is told, the value having held since the last change.
+    since: Time,
+    value: f64,
+    /// When the interval that has begun ends.
+    until: Time,
+    /// Of this interval so far: the least and the greatest value, and the sums over its ticks of the whole part and of the rest, this in
+    /// units of 2^-60. They are whole numbers, so that no order of adding matters.
+    least: f64,
+    greatest: f64,
+    whole: i128,
+    rest: i128,
+    /// The finished intervals, each at its end: least, mean and greatest values.
+    out: [Points; 3],
+}
+
+/// In how many parts of 1 an envelope counts.
+const REST_UNIT: f64 = (1u64 << 60) as f64;
+
+impl Envelope {
+    /// Of a quantity that begins with `value`.
+    pub fn new(interval: Span, value: f64) -> Envelope {
+        Envelope {
+            interval,
+            since: Time::ZERO,
+            value,
+            until: Time::ZERO + interval,
+            least: f64::INFINITY,
+            greatest: f64::NEG_INFINITY,
+            whole: 0,
+            rest: 0,
+            out: Default::default(),
+        }
+    }
+
+    /// It becomes `value` at `time`; of several changes at one instant the last counts.
+    fn change(&mut self, time: Time, value: f64) {
+        if value != self.value {
+            self.hold(time);
+            self.value = value;
+        }
+    }
+
+    /// The value has held until `time`.
+    fn hold(&mut self, time: Time) {
+        while self.since < time {
+            let end = time.min(self.until);
+            let ticks = end.since(self.since).0;
+            self.least = self.least.min(self.value);
+            self.greatest = self.greatest.max(self.value);
+            self.whole += i128::from(self.value.trunc() as i64) * i128::from(ticks);
+            self.rest += i128::from((self.value.fract() * REST_UNIT) as i64) * i128::from(ticks);
+            self.since = end;
+            if end == self.until {
+                self.end_interval(self.interval);
+            }
+        }
+    }
+
+    /// The interval that has begun ends, `length` after it began.
+    fn end_interval(&mut self, length: Span) {
+        let mean = (self.whole as f64 + self.rest as f64 / REST_UNIT) / length.0 as f64;
+        let values = [self.least, mean, self.greatest];
+        for (out, value) in self.out.iter_mut().zip(values) {
+            out.points.push((self.since, value));
+        }
+        self.until += self.interval;
+        (self.least, self.greatest) = (f64::INFINITY, f64::NEG_INFINITY);
+        (self.whole, self.rest) = (0, 0);
+    }
+
+    /// The run ends at `end`, and with it the interval that has begun.
+    fn close(&mut self, end: Time) {
+        self.hold(end);
+        let left = self.until.since(end);
+        if left < self.interval {
+            self.end_interval(Span(self.interval.0 - left.0));
+        }
+    }
+}
+
+/// What is kept of a quantity: single points, or its envelope.
+#[derive(Clone, Debug)]
+pub enum Record {
+    /// Points.
+    Points(Points),
+    /// An envelope.
+    Envelope(Envelope),
+}
+
+impl Record {
+    /// Of a quantity that begins with `value`: every change, or its envelope over intervals.
+    pub fn of_changes(envelope: Option<Span>, value: f64) -> Record {
+        match envelope {
+            Some(interval) => Record::Envelope(Envelope::new(interval, value)),
+            None => Record::Points(Points::from(value)),
+        }
+    }
+
+    /// Of a quantity that is looked at now and then.
+    pub fn of_samples() -> Record {
+        Record::Points(Points::default())
+    }
+
+    /// A sample.
+    pub fn sample(&mut self, time: Time, value: f64) {
+        match self {
+            Record::Points(points) => points.points.push((time, value)),
+            Record::Envelope(_) => unreachable!("an envelope is of all changes"),
+        }
+    }
+
+    /// It becomes `value` at `time`; times must not go back.
+    pub fn change(&mut self, time: Time, value: f64) {
+        match self {
+            Record::Points(points) => points.change(time, value),
+            Record::Envelope(envelope) => envelope.change(time, value),
+        }
+    }
+
+    /// It stays as it is until `end`, the end of the run.
+    pub fn close(&mut self, end: Time) {
+        match self {
+            Record::Points(points) => points.close(end),
+            Record::Envelope(envelope) => envelope.close(end),
+        }
+    }
+
+    /// Points of all its series.
+    pub fn len(&self) -> usize {
+        match self {
+            Record::Points(points) => points.len(),
+            Record::Envelope(envelope) => envelope.out.iter().map(Points::len).sum(),
+        }
+    }
+
+    /// Takes away the points of each of its series, as [`Points::take`] does.
+    pub fn take(&mut self, all: bool) -> Vec<(Option<Statistic>, Points)> {
+        match self {
+            Record::Points(points) => vec![(None, points.take(all))],
+            Record::Envelope(envelope) => {
+                let statistics = [Statistic::Min, Statistic::Mean, Statistic::Max];
+                let parts = statistics.into_iter().zip(&mut envelope.out);
+                parts
+                    .map(|(statistic, points)| (Some(statistic), points.take(all)))
+                    .collect()
+            }
+        }
+    }
+}
+
+/// A quantity that stays the same between its changes, recorded at every change, at regular times or as its envelope.
 #[derive(Clone, Debug)]
 pub struct Steps {
     /// Distance of the regular times and the next one.
     regular: Option<(Span, Time)>,
     value: f64,
     /// The record.
-    pub out: Points,
+    pub out: Record,
 }
 
 impl Steps {
-    /// Begins with `value`; regular times are the multiples of `interval`.
-    pub fn new(interval: Option<Span>, value: f64) -> Steps {
+    /// Begins with `value`; regular times are the multiples of `interval`, without which it is every change, or its `envelope`.
+    pub fn new(interval: Option<Span>, envelope: Option<Span>, value: f64) -> Steps {
         Steps {
             regular: interval.map(|i| (i, Time::ZERO)),
             value,
             out: match interval {
-                Some(_) => Points::default(),
-                None => Points::from(value),
+                Some(_) => Record::of_samples(),
+                None => Record::of_changes(envelope, value),
             },
         }
     }
@@ -88,7 +256,7 @@ impl Steps {
     pub fn until(&mut self, time: Time) {
         if let Some((interval, next)) = &mut self.regular {
             while *next <= time {
-                self.out.points.push((*next, self.value));
+                self.out.sample(*next, self.value);
                 *next += *interval;
             }
         }
@@ -229,5 +397,46 @@ mod tests {
         for parts in 1..4 {
             assert_eq!(record(parts), record(99));
         }
+    }
+
+    /// Worked by hand: 2 until tick 3, a spike to 9 for one tick, 4 until 12, then 4.5; intervals of 5 ticks, the run ends at 13.
+    #[test]
+    fn an_envelope_has_what_held_for_any_time_and_the_mean_over_time() {
+        let mut record = Record::of_changes(Some(Span(5)), 2.0);
+        for (time, value) in [
+            (3, 7.0),
+            (3, 9.0),
+            (4, 4.0),
+            (10, 80.0),
+            (10, 4.0),
+            (12, 4.5),
+        ] {
+            record.change(Time(time), value);
+        }
+        record.close(Time(13));
+        let found = record.take(true);
+        let of = |statistic, values: [f64; 3]| {
+            let points = [5, 10, 13].map(Time).into_iter().zip(values).collect();
+            (Some(statistic), Points { points })
+        };
+        let expected = [
+            of(Statistic::Min, [2.0, 4.0, 4.0]),
+            of(
+                Statistic::Mean,
+                [(3.0 * 2.0 + 9.0 + 4.0) / 5.0, 4.0, 12.5 / 3.0],
+            ),
+            of(Statistic::Max, [9.0, 4.0, 4.5]),
+        ];
+        assert_eq!(found, expected);
+    }
+
+    /// Interval [5, 10) of a quantity that does not change, and a run that ends with an interval.
+    #[test]
+    fn an_envelope_has_every_interval_of_the_run_once() {
+        let mut record = Record::of_changes(Some(Span(5)), 3.0);
+        record.change(Time(12), 1.0);
+        record.close(Time(15));
+        let ends: Vec<_> = record.take(true)[0].1.points.clone();
+        assert_eq!(ends, [(Time(5), 3.0), (Time(10), 3.0), (Time(15), 1.0)]);
     }
 }

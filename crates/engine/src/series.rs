@@ -2,7 +2,7 @@
 
 use crate::flow::FlowKind;
 use crate::gathered::Gathered;
-use crate::record::{Points, TraceEntry};
+use crate::record::{Points, Statistic, TraceEntry};
 use crate::scenario::{Class, Scenario};
 use crate::simulation::Simulation;
 use crate::tally::DropReason;
@@ -24,7 +24,9 @@ pub struct Series {
     pub vc: Option<String>,
     /// Unit of the values.
     pub unit: String,
-    /// Times.
+    /// Which of an envelope's three series it is; none for all others.
+    pub statistic: Option<Statistic>,
+    /// Times; of an envelope or of sums the ends of the intervals.
     pub time_s: Vec<f64>,
     /// The values at these times.
     #[schemars(extend("unit" = "as `unit` says"))]
@@ -65,8 +67,17 @@ pub struct Dropped {
     pub drop_probability: Option<f64>,
 }
 
-/// Points of a probe by its index in the scenario, and of which class.
-type Found = (usize, Option<usize>, Points);
+/// What a probe, by its index in the scenario, has recorded, and of which class.
+pub struct Found {
+    /// The index.
+    pub probe: usize,
+    /// Which class, of a probe that has a series of each.
+    pub class: Option<usize>,
+    /// Which series of an envelope.
+    pub statistic: Option<Statistic>,
+    /// Its points.
+    pub points: Points,
+}
 
 impl Simulation {
     /// Brings all records up to the end of the run.
@@ -83,7 +94,7 @@ impl Simulation {
     }
 
     /// The probe that has recorded most, and how much; drops count for the first trace that could have seen one.
-    pub fn most_recorded(&mut self) -> Option<(usize, u64)> {
+    pub fn most_recorded(&self) -> Option<(usize, u64)> {
         let mut of_probe = self.drained.clone();
         let mut add =
             |probe: usize, points: usize| *of_probe.entry(probe).or_default() += points as u64;
@@ -98,10 +109,10 @@ impl Simulation {
         for share in observers.shares.values().flatten() {
             add(share.probe, share.sum.out.len());
         }
-        for probe in self.hosts.vcs.iter_mut().filter_map(|vc| vc.probe.as_mut()) {
+        for probe in self.hosts.vcs.iter().filter_map(|vc| vc.probe.as_ref()) {
             probe
-                .records()
-                .for_each(|(index, points)| add(index, points.len()));
+                .recorded()
+                .for_each(|(index, points)| add(index, points));
         }
         let traces = self.ports.iter().filter_map(|p| p.probe.as_ref());
         let entries = traces.flat_map(|probe| &probe.trace);
@@ -124,23 +135,40 @@ impl Simulation {
     ) -> (Vec<Series>, Vec<Dropped>) {
         let all = before.is_none();
         let mut found: Vec<Found> = Vec::new();
+        let mut add = |probe, class, statistic, points| {
+            found.push(Found {
+                probe,
+                class,
+                statistic,
+                points,
+            });
+        };
         let mut trace = std::mem::take(&mut self.unordered);
         for probe in self.ports.iter_mut().filter_map(|p| p.probe.as_mut()) {
-            let watches = probe.watches.iter_mut();
-            found.extend(watches.map(|w| (w.probe, None, w.out.take(all))));
-            let drops = probe.drops.iter_mut();
-            found.extend(drops.map(|d| (d.probe, d.class, d.sum.out.take(all))));
+            for watch in &mut probe.watches {
+                let parts = watch.out.take(all).into_iter();
+                parts.for_each(|(statistic, points)| add(watch.probe, None, statistic, points));
+            }
+            for drops in &mut probe.drops {
+                add(drops.probe, drops.class, None, drops.sum.out.take(all));
+            }
             trace.append(&mut probe.trace);
         }
         let observers = &mut self.fabric.observers;
-        let shares = observers.shares.values_mut().flatten();
-        found.extend(shares.map(|s| (s.probe, Some(s.class), s.sum.out.take(all))));
+        for share in observers.shares.values_mut().flatten() {
+            add(
+                share.probe,
+                Some(share.class),
+                None,
+                share.sum.out.take(all),
+            );
+        }
         trace.append(&mut observers.lost);
         for probe in self.hosts.vcs.iter_mut().filter_map(|vc| vc.probe.as_mut()) {
-            let records = probe.records();
-            found.extend(records.map(|(probe, points)| (probe, None, points.take(all))));
+            let parts = probe.take(all);
+            parts.for_each(|(probe, statistic, points)| add(probe, None, statistic, points));
         }
-        found.sort_by_key(|&(probe, class, _)| (probe, class));
+        found.sort_by_key(|one| (one.probe, one.class, one.statistic));
         // What happened at one port stands in order, losses by its link last.
         let is_lost = |entry: &TraceEntry| entry.reason == DropReason::Link;
         trace.sort_by_key(|entry| (entry.time, entry.link, is_lost(entry)));
@@ -156,10 +184,10 @@ impl Simulation {
 
     /// Counts what is handed out.
     fn note_drained(&mut self, found: &[Found], trace: &[TraceEntry]) {
-        for (probe, _, points) in found {
-            *self.drained.entry(*probe).or_default() += points.len() as u64;
+        for one in found {
+            *self.drained.entry(one.probe).or_default() += one.points.len() as u64;
         }
-        let points: usize = found.iter().map(|(_, _, points)| points.len()).sum();
+        let points: usize = found.iter().map(|one| one.points.len()).sum();
         self.gathered.drained += (points + trace.len()) as u64;
         for entry in trace {
             if let Some(&probe) = self.fabric.observers.traced.get(&entry.flow) {
@@ -175,16 +203,18 @@ impl Simulation {
     }
 }
 
-fn named((probe, class, points): Found, scenario: &Scenario) -> Series {
-    let spec = &scenario.probes[probe];
+/// The series of what was found.
+pub fn named(found: Found, scenario: &Scenario) -> Series {
+    let spec = &scenario.probes[found.probe];
     let (what, unit) = spec.what.quantity();
-    let (time_s, value) = points.columns();
+    let (time_s, value) = found.points.columns();
     Series {
         what: what.into(),
         of: spec.of.clone(),
-        class: class.map(|c| Class::ALL[c]).or(spec.class),
+        class: found.class.map(|c| Class::ALL[c]).or(spec.class),
         vc: spec.vc.clone(),
         unit: unit.into(),
+        statistic: found.statistic,
         time_s,
         value,
     }

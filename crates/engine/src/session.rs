@@ -5,7 +5,7 @@ use crate::memory;
 use crate::options::{Kernel, Options, RunError};
 use crate::results::{self, RunResult};
 use crate::scenario::Scenario;
-use crate::series::{Dropped, Series};
+use crate::series::{Dropped, Series, named};
 use crate::simulation::Simulation;
 use crate::tally::Tally;
 use crate::topology::Topology;
@@ -117,7 +117,8 @@ impl<'a> Session<'a> {
 
     /// What the probes have recorded since the last call, under their names: series in the order of the scenario's probes, and
     /// traced drops in order of time and port over all calls. The last point of each series may still change, and drops that others may still
-    /// precede are not in order: they come with a later call. What is taken is not in the result of [`Session::finish`]. The twin records nothing.
+    /// precede are not in order: they come with a later call. What is taken is not in the result of [`Session::finish`]. Of what the twin
+    /// records, which are envelopes, there are no parts.
     pub fn drain(&mut self) -> (Vec<Series>, Vec<Dropped>) {
         match &mut self.engine {
             Engine::Fast(simulation) => {
@@ -137,7 +138,11 @@ impl<'a> Session<'a> {
                 simulation.finish_probes();
                 simulation.drain(self.scenario, &self.topology, None)
             }
-            Engine::Twin(_) => Default::default(),
+            Engine::Twin(twin) => {
+                let found = twin.envelopes().into_iter();
+                let series = found.map(|found| named(found, self.scenario));
+                (series.collect(), Vec::new())
+            }
         };
         let (scenario, topology) = (self.scenario, self.topology.clone());
         let replication = self.replication;

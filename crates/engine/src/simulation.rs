@@ -306,7 +306,7 @@ impl Simulation {
     }
 
     /// Points of series and traced drops that all probes have recorded so far and nobody has drained.
-    pub fn recorded(&mut self) -> (u64, u64) {
+    pub fn recorded(&self) -> (u64, u64) {
         let ports = || {
             let watched = self.ports_watched.iter();
             watched.filter_map(|&port| self.ports[port].probe.as_deref())
@@ -314,9 +314,9 @@ impl Simulation {
         let observers = &self.fabric.observers;
         let mut points = ports().map(|p| p.points()).sum::<usize>() + observers.points();
         for &vc in &self.vcs_watched {
-            let probe = self.hosts.vcs[vc].probe.iter_mut();
-            let records = probe.flat_map(|probe| probe.records());
-            points += records.map(|(_, record)| record.len()).sum::<usize>();
+            let probe = self.hosts.vcs[vc].probe.iter();
+            let recorded = probe.flat_map(|probe| probe.recorded());
+            points += recorded.map(|(_, points)| points).sum::<usize>();
         }
         let drops = ports().map(|p| p.trace.len()).sum::<usize>()
             + observers.lost.len()

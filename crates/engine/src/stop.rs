@@ -83,7 +83,7 @@ fn grown(gathered: Gathered, limit: u64, scenario: &Scenario) -> RunError {
         )
     } else {
         format!(
-            "{} points, most of them of {}: a longer `interval` or `every`, or a shorter run",
+            "{} points, most of them of {}: a longer `interval`, `every` or `envelope`, or a shorter run",
             gathered.points,
             probe(gathered, scenario)
         )

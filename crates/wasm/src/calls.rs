@@ -171,7 +171,7 @@ impl Run {
         for one in &series {
             found.push(json!({
                 "what": one.what, "of": one.of, "class": one.class, "vc": one.vc, "unit": one.unit,
-                "from": points.len(), "n": one.time_s.len(),
+                "statistic": one.statistic, "from": points.len(), "n": one.time_s.len(),
             }));
             points.extend(&one.time_s);
             points.extend(&one.value);

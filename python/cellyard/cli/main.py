@@ -51,7 +51,10 @@ def _scenarios(top: Group) -> None:
     options.running(run)
     options.writing(run)
     options.output_format(run)
-    forced = "force the kernel of all ports: arithmetic (one class), slotted, or twin, the reference engine (no series). Changes no number"
+    forced = (
+        "force the kernel of all ports: arithmetic (one class), slotted, or twin, the reference engine, whose only series are envelopes. "
+        "Changes no number"
+    )
     run.add_argument("--kernel", choices=KERNELS, default="auto", help=forced)
     options.file(run, "--plot", metavar="FILE", help="draw the probes of a single run into a PNG, SVG or PDF file")
     run.add_argument(

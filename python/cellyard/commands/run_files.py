@@ -15,9 +15,6 @@ from cellyard.show.table import csv_pieces
 from cellyard.show.text import PIECE, dump_pieces
 from cellyard.system.files import FileSet
 
-#: What names a series.
-_SERIES = ("what", "of", "class", "vc", "unit")
-
 
 def add(files: FileSet, document: Mapping[str, Any]) -> None:
     """The whole document as JSON, and a CSV file for each kind of record in it; without records there is no file."""
@@ -71,10 +68,12 @@ def series_pieces(runs: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     heads = _heads(runs)
     columns = list(dict.fromkeys(column for head in heads for column in head))
     if any(run["series"] for run in runs):
-        yield _csv_line([*columns, *_SERIES, "time_s", "value"])
+        yield _csv_line([*columns, *tables.SERIES, "time_s", "value"])
     for head, run in zip(heads, runs, strict=True):
         for series in run["series"]:
-            begin = _csv_line([*(head.get(column, "") for column in columns), *(series[key] for key in _SERIES)])[:-1]
+            begin = _csv_line([*(head.get(column, "") for column in columns), *(series[key] for key in tables.SERIES)])[
+                :-1
+            ]
             time_s, value = series["time_s"], series["value"]
             for start in range(0, len(time_s), PIECE):
                 some = slice(start, start + PIECE)

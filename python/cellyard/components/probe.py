@@ -26,6 +26,9 @@ class Queue(Component):
             change is recorded, from the start to the end of the run.
         every: Record at every n-th cell that reaches the port, instead of `interval`. Allowed: an integer from 1 to
             1000000000000. Default: every change is recorded, from the start to the end of the run.
+        envelope: Record, for each interval of this length, the last of which the end of the run may cut, the least
+            value, the mean over time and the greatest value, in three series. Allowed: "1 ns" to "100000 s"; units:
+            s, ms, us, ns, ticks. Default: every change is recorded, from the start to the end of the run.
     """
 
     TAG: ClassVar[Mapping[str, str]] = {"what": "queue"}
@@ -35,6 +38,7 @@ class Queue(Component):
     vc: str | None = None
     interval: str | None = None
     every: int | None = None
+    envelope: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,12 +50,16 @@ class Cwnd(Component):
             Required.
         interval: Sampling interval. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks. Default: every
             change is recorded, from the start to the end of the run.
+        envelope: Record, for each interval of this length, the last of which the end of the run may cut, the least
+            value, the mean over time and the greatest value, in three series. Allowed: "1 ns" to "100000 s"; units:
+            s, ms, us, ns, ticks. Default: every change is recorded, from the start to the end of the run.
     """
 
     TAG: ClassVar[Mapping[str, str]] = {"what": "cwnd"}
 
     of: str
     interval: str | None = None
+    envelope: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,12 +71,16 @@ class Ssthresh(Component):
             Required.
         interval: Sampling interval. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks. Default: every
             change is recorded, from the start to the end of the run.
+        envelope: Record, for each interval of this length, the last of which the end of the run may cut, the least
+            value, the mean over time and the greatest value, in three series. Allowed: "1 ns" to "100000 s"; units:
+            s, ms, us, ns, ticks. Default: every change is recorded, from the start to the end of the run.
     """
 
     TAG: ClassVar[Mapping[str, str]] = {"what": "ssthresh"}
 
     of: str
     interval: str | None = None
+    envelope: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,12 +106,16 @@ class Acknowledged(Component):
             Required.
         interval: Sampling interval. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks. Default: every
             change is recorded, from the start to the end of the run.
+        envelope: Record, for each interval of this length, the last of which the end of the run may cut, the least
+            value, the mean over time and the greatest value, in three series. Allowed: "1 ns" to "100000 s"; units:
+            s, ms, us, ns, ticks. Default: every change is recorded, from the start to the end of the run.
     """
 
     TAG: ClassVar[Mapping[str, str]] = {"what": "acknowledged"}
 
     of: str
     interval: str | None = None
+    envelope: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,12 +127,16 @@ class Flight(Component):
             Required.
         interval: Sampling interval. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks. Default: every
             change is recorded, from the start to the end of the run.
+        envelope: Record, for each interval of this length, the last of which the end of the run may cut, the least
+            value, the mean over time and the greatest value, in three series. Allowed: "1 ns" to "100000 s"; units:
+            s, ms, us, ns, ticks. Default: every change is recorded, from the start to the end of the run.
     """
 
     TAG: ClassVar[Mapping[str, str]] = {"what": "flight"}
 
     of: str
     interval: str | None = None
+    envelope: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,12 +162,16 @@ class Rto(Component):
             Required.
         interval: Sampling interval. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks. Default: every
             change is recorded, from the start to the end of the run.
+        envelope: Record, for each interval of this length, the last of which the end of the run may cut, the least
+            value, the mean over time and the greatest value, in three series. Allowed: "1 ns" to "100000 s"; units:
+            s, ms, us, ns, ticks. Default: every change is recorded, from the start to the end of the run.
     """
 
     TAG: ClassVar[Mapping[str, str]] = {"what": "rto"}
 
     of: str
     interval: str | None = None
+    envelope: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -159,12 +183,16 @@ class Delivered(Component):
             Required.
         interval: Sampling interval. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks. Default: every
             change is recorded, from the start to the end of the run.
+        envelope: Record, for each interval of this length, the last of which the end of the run may cut, the least
+            value, the mean over time and the greatest value, in three series. Allowed: "1 ns" to "100000 s"; units:
+            s, ms, us, ns, ticks. Default: every change is recorded, from the start to the end of the run.
     """
 
     TAG: ClassVar[Mapping[str, str]] = {"what": "delivered"}
 
     of: str
     interval: str | None = None
+    envelope: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -192,12 +220,16 @@ class Acr(Component):
             Required.
         interval: Sampling interval. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks. Default: every
             change is recorded, from the start to the end of the run.
+        envelope: Record, for each interval of this length, the last of which the end of the run may cut, the least
+            value, the mean over time and the greatest value, in three series. Allowed: "1 ns" to "100000 s"; units:
+            s, ms, us, ns, ticks. Default: every change is recorded, from the start to the end of the run.
     """
 
     TAG: ClassVar[Mapping[str, str]] = {"what": "acr"}
 
     of: str
     interval: str | None = None
+    envelope: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -209,12 +241,16 @@ class HostQueue(Component):
             Required.
         interval: Sampling interval. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks. Default: every
             change is recorded, from the start to the end of the run.
+        envelope: Record, for each interval of this length, the last of which the end of the run may cut, the least
+            value, the mean over time and the greatest value, in three series. Allowed: "1 ns" to "100000 s"; units:
+            s, ms, us, ns, ticks. Default: every change is recorded, from the start to the end of the run.
     """
 
     TAG: ClassVar[Mapping[str, str]] = {"what": "host-queue"}
 
     of: str
     interval: str | None = None
+    envelope: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -263,6 +299,9 @@ class Credit(Component):
             change is recorded, from the start to the end of the run.
         every: Record at every n-th cell that reaches the port, instead of `interval`. Allowed: an integer from 1 to
             1000000000000. Default: every change is recorded, from the start to the end of the run.
+        envelope: Record, for each interval of this length, the last of which the end of the run may cut, the least
+            value, the mean over time and the greatest value, in three series. Allowed: "1 ns" to "100000 s"; units:
+            s, ms, us, ns, ticks. Default: every change is recorded, from the start to the end of the run.
     """
 
     TAG: ClassVar[Mapping[str, str]] = {"what": "credit"}
@@ -270,6 +309,7 @@ class Credit(Component):
     of: str
     interval: str | None = None
     every: int | None = None
+    envelope: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -298,6 +338,9 @@ class AverageQueue(Component):
             change is recorded, from the start to the end of the run.
         every: Record at every n-th cell that reaches the port, instead of `interval`. Allowed: an integer from 1 to
             1000000000000. Default: every change is recorded, from the start to the end of the run.
+        envelope: Record, for each interval of this length, the last of which the end of the run may cut, the least
+            value, the mean over time and the greatest value, in three series. Allowed: "1 ns" to "100000 s"; units:
+            s, ms, us, ns, ticks. Default: every change is recorded, from the start to the end of the run.
     """
 
     TAG: ClassVar[Mapping[str, str]] = {"what": "average-queue"}
@@ -306,6 +349,7 @@ class AverageQueue(Component):
     class_: Literal["cbr", "vbr", "abr", "gfr", "ubr"] | None = None
     interval: str | None = None
     every: int | None = None
+    envelope: str | None = None
 
 
 #: Time series to record; `[[probe]]`. Probes never change the run.

@@ -31,6 +31,33 @@ export function envelope(time, value, from, to, n) {
   return { lo, hi, mean };
 }
 
+/**
+ * The same of an envelope: `least`, `mean` and `greatest` are of intervals that follow each other from 0 on, and end at
+ * `time`.
+ */
+export function coarser({ time, least, mean, greatest }, from, to, n) {
+  const lo = new Float32Array(n);
+  const hi = new Float32Array(n);
+  const means = new Float32Array(n);
+  const width = (to - from) / n;
+  let next = after(time, from);
+  for (let bin = 0; bin < n; bin++) {
+    const [begin, end] = [from + bin * width, from + (bin + 1) * width];
+    let [low, high, sum] = [Infinity, -Infinity, 0];
+    for (let place = next; place < time.length; place++) {
+      const begun = Math.max(begin, place ? time[place - 1] : 0);
+      if (begun >= end) break;
+      if (least[place] < low) low = least[place];
+      if (greatest[place] > high) high = greatest[place];
+      sum += mean[place] * (Math.min(end, time[place]) - begun);
+      if (time[place] <= end) next = place + 1;
+    }
+    [lo[bin], hi[bin]] = low <= high ? [low, high] : [0, 0];
+    means[bin] = sum / width;
+  }
+  return { lo, hi, mean: means };
+}
+
 /** How many of the times are at or before `limit`. */
 export function after(time, limit) {
   let low = 0;

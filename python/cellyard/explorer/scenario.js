@@ -28,29 +28,32 @@ export function vcsAt(scenario, port) {
   return scenario.vcs.filter((vc) => link && crosses(vc, link));
 }
 
-/** Cells at stations beyond which a run is sampled, how often then, and ticks in a second. */
+/** Cells at stations beyond which not every change is recorded, how often it is looked at then, and ticks in a second. */
 const MOST_CELLS = 1_500_000;
 const SAMPLES = 4000;
 const TICKS = 25_272_000_000_000;
 
-/** Seconds between samples of a run that is too long for every change to be recorded, else null. */
-export function sampling({ expected, duration_s }) {
+/** Seconds of an interval, of a run that is too long for every change to be recorded; else null. */
+export function coarseness({ expected, duration_s }) {
   return expected.station_cells > MOST_CELLS ? duration_s / SAMPLES : null;
 }
 
 /**
  * What is recorded for the page: queues at a port, windows and rates, every drop, and the segments of one VC. With `every`
- * queues, windows and rates are sampled after so many seconds and drops are counted in between; else each change and each
- * drop is recorded.
+ * it is samples of queues, windows and rates after so many seconds, or, as `how` says, their envelopes over so many, and
+ * drops are counted in between; else each change and each drop is recorded.
  */
-export function probesOf(scenario, port, chosen, every) {
+export function probesOf(scenario, port, chosen, every, how = 'interval') {
   const here = vcsAt(scenario, port);
   const interval = every === null ? null : Math.ceil(every * TICKS);
-  const probes = [{ what: 'queue', of: port, interval }];
-  for (const vc of here.slice(0, MOST_QUEUES)) probes.push({ what: 'queue', of: port, vc: vc.name, interval });
+  const recorded = interval === null ? {} : { [how]: interval };
+  const probes = [{ what: 'queue', of: port, ...recorded }];
+  for (const vc of here.slice(0, MOST_QUEUES)) probes.push({ what: 'queue', of: port, vc: vc.name, ...recorded });
   for (const { name, traffic, class: service } of here.slice(0, MOST_QUEUES)) {
-    if (traffic.kind === 'tcp') probes.push({ what: 'cwnd', of: name, interval }, { what: 'ssthresh', of: name, interval });
-    if (service === 'abr') probes.push({ what: 'acr', of: name, interval });
+    if (traffic.kind === 'tcp') {
+      probes.push({ what: 'cwnd', of: name, ...recorded }, { what: 'ssthresh', of: name, ...recorded });
+    }
+    if (service === 'abr') probes.push({ what: 'acr', of: name, ...recorded });
   }
   const one = here.find((vc) => vc.name === chosen && vc.traffic.kind === 'tcp');
   if (one) probes.push({ what: 'sequence', of: one.name }, { what: 'acknowledged', of: one.name });

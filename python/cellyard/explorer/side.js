@@ -14,6 +14,9 @@ const FEW_CELLS = 300;
 /** A request that takes longer than this many milliseconds is given up for a newer one. */
 const PATIENCE = 150;
 
+/** What a run records, by how it does. */
+const RECORDED = { change: 'changes', interval: 'samples', envelope: 'values of envelopes' };
+
 export class Side {
   constructor(name, place, app, workers) {
     this.name = name;
@@ -144,7 +147,7 @@ export class Side {
   }
 
   look() {
-    if (this.read) this.send({ view: this.view() });
+    if (this.read || this.busy) this.send({ view: this.view() });
   }
 
   send(message) {
@@ -181,8 +184,8 @@ export class Side {
         ? `The engine stopped and was loaded again: ${data.errors.join('\n')}`
         : data.errors.join('\n');
       if (data.broken) this.start();
-    } else {
-      this.problem.textContent = '';
+    } else if (data.series) {
+      if (data.read) this.problem.textContent = '';
       this.show(data);
     }
     this.next();
@@ -206,10 +209,10 @@ export class Side {
     const took = performance.now() - this.asked;
     (window.timings ??= []).push({ side: this.name, ms: took, engine: data.engine_ms });
     if (data.read && !this.app.warned) {
-      const { every } = data.read;
-      const recorded = `${data.points.toLocaleString('en')} ${every ? 'samples' : 'changes'} recorded`;
+      const { every, how } = data.read;
+      const recorded = `${data.points.toLocaleString('en')} ${RECORDED[how]} recorded`;
       const note = every
-        ? ` The run is long, so it is sampled every ${short(1e3 * every)} ms: a shorter duration shows every change.`
+        ? ` The run is long, so it is told in intervals of ${short(1e3 * every)} ms: a shorter duration shows every change.`
         : '';
       this.app.say(`${this.name}: ${recorded}, shown after ${took.toFixed(0)} ms.${note}`);
     }

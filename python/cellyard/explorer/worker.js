@@ -1,11 +1,12 @@
 // One variant's engine: runs the newest request, keeps what was recorded, and hands out what the page shows of it.
 //
 // In: {module} once, then {seq, request, watch, view} to run, {seq, view} to look at what was run, {seq, inspect} for
-// single points. Out: {seq, ...picture}, with `read` and `result` after a run; {seq, squares} or {seq, errors}; with
-// `broken` the worker is of no more use.
-import { Column, after, envelope } from './bins.js';
+// single points. Out: {seq, ...picture}, with `read` and `result` after a run; {seq, squares}, {seq, errors}, or {seq}
+// where there is nothing to look at; with `broken` the worker is of no more use. A run that is too long for every change
+// to be recorded is answered twice: with samples, which are soon there, and with envelopes, which have every spike.
+import { Column, after, coarser, envelope } from './bins.js';
 import { Engine, Refused, dropAt } from './engine.js';
-import { portOf, probesOf, sampling } from './scenario.js';
+import { coarseness, portOf, probesOf } from './scenario.js';
 
 /** Seconds simulated in one step, and milliseconds after which a newer request is looked for. */
 const STEP = 0.05;
@@ -18,6 +19,7 @@ let loaded;
 let engine;
 let kept = null;
 let newest = 0;
+let looking = null;
 
 self.onmessage = async ({ data }) => {
   if (data.module) {
@@ -25,25 +27,45 @@ self.onmessage = async ({ data }) => {
     return;
   }
   if (data.request) newest = data.seq;
+  if (data.view) looking = data;
   try {
     engine ??= await loaded;
     if (data.request) await run(data);
     else if (data.inspect) self.postMessage({ seq: data.seq, squares: inside(data.inspect) });
-    else self.postMessage(kept ? { seq: data.seq, ...picture(data.view) } : { seq: data.seq, errors: [] });
+    else self.postMessage({ seq: data.seq, ...(kept && picture(data.view)) });
   } catch (error) {
     const broken = !(error instanceof Refused);
     self.postMessage({ seq: data.seq, errors: broken ? [String(error.message)] : error.problems, broken });
   }
 };
 
-async function run({ seq, request, watch, view }) {
+async function run({ seq, request, watch }) {
   const began = performance.now();
   // What the file records is not shown here, and may not fit what is set.
   request.overrides.push(['probe', '[]']);
   const read = engine.ask('read_scenario', request);
   const port = portOf(read.description, watch.port);
-  const every = sampling(read.description);
-  engine.ask('open', { ...request, probes: probesOf(read.scenario, port, watch.vc, every) });
+  const every = coarseness(read.description);
+  for (const how of every === null ? ['change'] : ['interval', 'envelope']) {
+    const probes = probesOf(read.scenario, port, watch.vc, every, how);
+    engine.ask('open', { ...request, probes });
+    const found = await recorded(seq);
+    if (!found) return;
+    const { totals, vcs, ports } = found.result;
+    kept = found;
+    self.postMessage({
+      seq: looking.seq,
+      ...picture(looking.view),
+      read: { ...read, port, every, how },
+      result: { totals, vcs, ports },
+      engine_ms: performance.now() - began,
+      points: found.points,
+    });
+  }
+}
+
+/** What the open run records until its end, with its result; nothing when a newer run is asked for meanwhile. */
+async function recorded(seq) {
   const found = { series: new Map(), drops: null, points: 0, end: 0 };
   let looked = performance.now();
   for (let until = STEP, ended = false; !ended; until += STEP) {
@@ -54,32 +76,22 @@ async function run({ seq, request, watch, view }) {
     keepDrops(found, step.drops);
     if (performance.now() - looked > PATIENCE) {
       await new Promise((resume) => setTimeout(resume));
-      if (newest !== seq) return;
+      if (newest !== seq) return null;
       looked = performance.now();
     }
   }
-  const result = JSON.parse(engine.text('finish'));
-  result.series.forEach((one) => keep(found, one, one.time_s, one.value));
-  kept = found;
-  const { totals, vcs, ports } = result;
-  self.postMessage({
-    seq,
-    ...picture(view),
-    read: { ...read, port, every },
-    result: { totals, vcs, ports },
-    engine_ms: performance.now() - began,
-    points: found.points,
-  });
+  found.result = JSON.parse(engine.text('finish'));
+  found.result.series.forEach((one) => keep(found, one, one.time_s, one.value));
+  return found;
 }
 
-function keep(found, { what, of, vc, unit }, time, value) {
+/** Keeps points of a series: its values, or those of an envelope by their statistic. */
+function keep(found, { what, of, vc, unit, statistic }, time, value) {
   const name = `${what} ${of} ${vc ?? ''}`;
-  if (!found.series.has(name)) {
-    found.series.set(name, { what, of, vc, unit, time: new Column(), value: new Column() });
-  }
-  const series = found.series.get(name);
-  series.time.add(time);
-  series.value.add(value);
+  if (!found.series.has(name)) found.series.set(name, { what, of, vc, unit, parts: {} });
+  const part = (found.series.get(name).parts[statistic ?? 'value'] ??= { time: new Column(), value: new Column() });
+  part.time.add(time);
+  part.value.add(value);
   found.points += time.length;
 }
 
@@ -93,10 +105,17 @@ function keepDrops(found, { columns, names, data }) {
 function picture({ from, to, n }) {
   const end = Math.min(to ?? kept.end, kept.end);
   const begin = Math.max(0, Math.min(from ?? 0, end));
-  const series = [...kept.series.values()].map(({ what, of, vc, unit, time, value }) => {
-    return { what, of, vc, unit, ...envelope(time.all, value.all, begin, end, n) };
+  const series = [...kept.series.values()].map(({ what, of, vc, unit, parts }) => {
+    return { what, of, vc, unit, ...bins(parts, begin, end, n) };
   });
   return { view: { from: begin, to: end, n }, end: kept.end, series, ...drops(begin, end, n) };
+}
+
+/** A series in `n` bins of [from, to). */
+function bins({ value, min, mean, max }, from, to, n) {
+  if (value) return envelope(value.time.all, value.value.all, from, to, n);
+  const parts = { time: mean.time.all, least: min.value.all, mean: mean.value.all, greatest: max.value.all };
+  return coarser(parts, from, to, n);
 }
 
 /** Drops in [from, to): counts by port, reason and pixel, and the drops themselves where they are few. */
@@ -114,8 +133,9 @@ function drops(from, to, n) {
   for (let i = first; i < last; i++) count(names[port[i]], names[reason[i]], time[i], 1);
   for (const one of kept.series.values()) {
     if (one.what !== 'drops') continue;
-    for (let i = after(one.time.all, from), end = after(one.time.all, to); i < end; i++) {
-      if (one.value.all[i]) count(one.of, 'any', one.time.all[i], one.value.all[i]);
+    const { time, value } = one.parts.value;
+    for (let i = after(time.all, from), end = after(time.all, to); i < end; i++) {
+      if (value.all[i]) count(one.of, 'any', time.all[i], value.all[i]);
     }
   }
   const few = last - first <= MOST_DROPS;
@@ -126,7 +146,8 @@ function drops(from, to, n) {
 /** The points of each queue by VC at a port, from the beginning of the run up to `to`. */
 function inside({ of, to }) {
   const series = [...kept.series.values()].filter((one) => one.what === 'queue' && one.of === of && one.vc);
-  return series.map(({ vc, time, value }) => {
+  return series.map(({ vc, parts }) => {
+    const { time, value } = parts.value;
     const last = after(time.all, to);
     return { vc, time: time.all.slice(0, last), value: value.all.slice(0, last) };
   });

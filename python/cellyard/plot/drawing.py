@@ -206,7 +206,8 @@ def over_time(
 ) -> Figure:
     """One panel per kind of series, from top to bottom over the same time, a line for each VC, port or class.
 
-    What is acknowledged is drawn among the segments where both were recorded: a time-sequence diagram.
+    What is acknowledged is drawn among the segments where both were recorded: a time-sequence diagram. Of an envelope the mean is a line,
+    in a band from the least to the greatest value.
 
     A VC has one colour in all panels, and another than the port of which a panel shows both; lines of one colour in a panel differ.
     The figure has the look of `style`, wherever it is made. Among segments, a ring marks one that was sent again and a cross one that
@@ -241,10 +242,11 @@ def _over_time(series: Sequence[Series], trace: Sequence[DroppedCell], window: W
     for axes, (what, unit) in zip(panels, kinds, strict=True):
         chosen = [one for one in series if panel_of.get(one.what, one.what) == what]
         looks = set[tuple[str, str]]()
-        for one in chosen:
+        for one, ends in _with_bands(chosen):
             number = numbers[_of_vc(one), _whose(one)]
             colour = COLOURS[number % len(COLOURS)]
-            label = " ".join(part for part in (one.of, one.service_class, one.vc) if part)
+            statistic = None if ends else one.statistic
+            label = " ".join(part for part in (one.of, one.service_class, one.vc, statistic) if part)
             if one.what != what:
                 label = f"{label} {one.what}"
             if one.what == "sequence":
@@ -260,12 +262,15 @@ def _over_time(series: Sequence[Series], trace: Sequence[DroppedCell], window: W
                 # The fewer points a line has, the higher it lies: one that changes with every cell would hide the others.
                 above = 2 + 1 / (1 + len(time))
                 look: Any = {"color": colour, "linestyle": dashes, "zorder": above}
-                axes.step(time, value, where=WHERE.get(what, "post"), label=label, **look)
+                axes.step(time, value, where=_where(one), label=label, **look)
+                if ends:
+                    (time, least), (_, greatest) = (_shown(*_whole(part, end), window) for part in ends)
+                    axes.fill_between(time, least, greatest, step="pre", color=colour, alpha=0.25, linewidth=0)
         axes.set_ylabel(f"{what} [{unit}]")
         axes.yaxis.set_major_formatter(StrMethodFormatter(TICKS))
         zero_at_the_bottom(axes)
         axes.margins(x=0)
-        if len(chosen) <= MOST_LABELS:
+        if len(axes.lines) <= MOST_LABELS:
             # Above the panel, where no line is.
             columns = min(5, len(axes.lines))
             legend(axes, fontsize=7.5, loc="lower right", bbox_to_anchor=(1, 1), borderaxespad=0.1, ncols=columns)
@@ -348,6 +353,26 @@ def _of_vc(one: Series) -> bool:
     return bool(one.vc) or one.what not in PORTS
 
 
+def _where(one: Series) -> Literal["pre", "post"]:
+    """On which side of its points a series has their values."""
+    return "pre" if one.statistic else WHERE.get(one.what, "post")
+
+
+def _with_bands(series: Sequence[Series]) -> Iterator[tuple[Series, tuple[Series, Series] | None]]:
+    """The series that are drawn as lines: of an envelope the mean with the least and the greatest, where all three are there."""
+    envelopes: dict[Any, dict[str, Series]] = {}
+    for one in (one for one in series if one.statistic):
+        envelopes.setdefault((one.what, one.of, one.service_class, one.vc, len(one.time_s)), {})[str(one.statistic)] = (
+            one
+        )
+    for one in series:
+        parts = envelopes.get((one.what, one.of, one.service_class, one.vc, len(one.time_s)), {})
+        if not one.statistic or len(parts) < 3:
+            yield one, None
+        elif one.statistic == "mean":
+            yield one, (parts["min"], parts["max"])
+
+
 def _whole(one: Series, end: float) -> tuple[Any, Any]:
     """Times and values from beginning to end.
 
@@ -358,7 +383,7 @@ def _whole(one: Series, end: float) -> tuple[Any, Any]:
     time, value = one.time_s, one.value
     if not len(time):
         return time, value
-    if one.what not in WHERE:
+    if _where(one) == "post":
         return (np.append(time, end), np.append(value, value[-1])) if time[-1] < end else (time, value)
     interval = time[1] - time[0] if len(time) > 1 else time[0]
     return np.append(max(float(time[0] - interval), 0.0), time), np.append(value[0], value)

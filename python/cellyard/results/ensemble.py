@@ -8,6 +8,7 @@ from typing import Any, Literal, overload
 
 from cellyard.results.part import ResultPart
 from cellyard.results.run import Named, RunResult, Trace
+from cellyard.results.tables import SERIES
 from cellyard.results.types import ClassResult, PortResult, Series, Totals, VcResult
 from cellyard.show import frame
 from cellyard.show.notebook import table_html
@@ -191,7 +192,8 @@ def _numbers_of(part: ResultPart) -> dict[str, Any]:
 
 def _head(one: Series) -> dict[str, Any]:
     """What stands before each point of a series."""
-    return {"what": one.what, "of": one.of, "class": one.service_class, "vc": one.vc, "unit": one.unit}
+    values = (one.what, one.of, one.service_class, one.vc, one.unit, one.statistic)
+    return dict(zip(SERIES, values, strict=True))
 
 
 #: The records of a run that make the lines of a frame.

@@ -127,7 +127,14 @@ class RunResult:
             shown.append(parts_html("port", queueing, PORT_FIELDS))
         if self.series:
             rows = [
-                [one.what, one.of, one.vc or one.service_class or "", len(one.value), one.unit] for one in self.series
+                [
+                    " ".join(part for part in (one.what, one.statistic) if part),
+                    one.of,
+                    one.vc or one.service_class or "",
+                    len(one.value),
+                    one.unit,
+                ]
+                for one in self.series
             ]
             shown.append(table_html(["series", "of", "", "points", "unit"], rows))
         return "".join(shown)

@@ -20,6 +20,9 @@ PARTS = (
     "trace",
 )
 
+#: What names a series.
+SERIES = ("what", "of", "class", "vc", "unit", "statistic")
+
 #: Of those that are lists within VCs and ports: in which of them, under which name, and the column that says of which one.
 WITHIN = {
     "vc_ports": ("vcs", "ports", "vc"),

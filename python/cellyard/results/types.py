@@ -571,6 +571,11 @@ class ClassResult(ResultPart):
     cell_delay_variation_s: float | None
 
 
+#: Which series of an envelope it is: what a quantity was in an interval. ``min``: The least value that held for any
+#: time in it. ``mean``: The mean over its time. ``max``: The greatest value that held for any time in it.
+Statistic: TypeAlias = Literal["min", "mean", "max"]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
 class Series(ArrayPart):
     """What a probe recorded."""
@@ -594,7 +599,10 @@ class Series(ArrayPart):
     #: Unit of the values.
     unit: str
 
-    #: Times.
+    #: Which of an envelope's three series it is; none for all others.
+    statistic: Statistic | None = None
+
+    #: Times; of an envelope or of sums the ends of the intervals.
     time_s: NDArray[np.float64]
 
     #: The values at these times.
@@ -673,6 +681,7 @@ __all__ = [
     "PortResult",
     "Series",
     "ServiceClass",
+    "Statistic",
     "Totals",
     "TransferResult",
     "VcPortResult",

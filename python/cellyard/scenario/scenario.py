@@ -195,7 +195,7 @@ class Scenario:
 
         ``jobs`` is the number of threads, all cores by default; it changes nothing but the time. ``digest``
         asks for the digest over every cell transmission, ``kernel`` forces the kernel of all ports (``auto``,
-        ``arithmetic``, ``slotted``, or ``twin`` for the reference engine, which records no series). ``memory`` is
+        ``arithmetic``, ``slotted``, or ``twin`` for the reference engine, whose only series are envelopes). ``memory`` is
         what the runs under way may need together by prediction, as bytes or ``"4 GB"``; half of the machine's by default. Runs that
         ``store`` (`cellyard.open_store`) holds are taken from there, and what finishes is added. A notebook shows progress. With ``on``,
         the address of its scheduler, the runs go to a Dask cluster, with ``workers`` to so many processes of this machine. Once

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from cellyard.results.numbers import numbers
+from cellyard.results.tables import SERIES
 from cellyard.runs.identity import run_hash
 from cellyard.store.contents import StoredRun, check, engines, keeps, result
 from cellyard.system.errors import UsageError
@@ -129,9 +130,9 @@ def _differences(
 
 def _series(result: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
     """The series of a result by paths that name them."""
-    named = ("what", "of", "class", "vc")
+    named = [key for key in SERIES if key != "unit"]
     every = result.get("series") or ()
-    return {".".join(["series", *(str(one[key]) for key in named if one[key] is not None)]): one for one in every}
+    return {".".join(["series", *(str(one[key]) for key in named if one.get(key) is not None)]): one for one in every}
 
 
 def _of_points(

@@ -29,9 +29,6 @@ LIBRARIES = ("polars", "pandas")
 #: Lines that are made a frame at once.
 _AT_ONCE = 20_000
 
-#: What names a series.
-_SERIES = ("what", "of", "class", "vc", "unit")
-
 
 def needed(module: str, extra: str = "data") -> Any:
     """A module of an extra; raises `UsageError` that says how to get it."""
@@ -111,7 +108,7 @@ def _points(store: Reader, runs: Iterable[StoredRun], library: str) -> Any:
     for run in runs:
         head = columns(store, run)
         for series in (result(store, run) or {"series": ()})["series"]:
-            heads.append(head | {key: series[key] for key in _SERIES})
+            heads.append(head | {key: series.get(key) for key in tables.SERIES})
             for name, some in arrays.items():
                 some.append(series[name])
     found = of_points(heads, arrays, library)

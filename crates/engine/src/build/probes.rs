@@ -8,7 +8,7 @@ use crate::host::{VcProbe, VcWatch};
 use crate::observe::{Observers, Share};
 use crate::options::Options;
 use crate::port::watch::{Drops, PortProbe, Quantity, Watch, When};
-use crate::record::{IntervalSum, Points, Steps};
+use crate::record::{IntervalSum, Points, Record, Steps};
 use crate::scenario::{Observable, Probe, Scenario};
 use crate::topology::Topology;
 use crate::units::{Span, TICKS_PER_SECOND, Time};
@@ -93,12 +93,16 @@ impl Plan<'_> {
         };
         for (index, spec) in self.probes_of(&self.scenario.links[link].name) {
             let class = spec.class.map(|c| c as usize);
-            let vc = spec.vc.as_deref().and_then(|name| self.vc(name));
             let quantity = match spec.what {
-                Observable::Queue => Quantity::Queue {
-                    class,
-                    vc: vc.and_then(|vc| self.local(link, vc)),
-                },
+                Observable::Queue => {
+                    let vc = spec.vc.as_deref().map(|name| self.vc(name));
+                    let local = vc.map(|vc| vc.and_then(|vc| self.local(link, vc)));
+                    match local {
+                        None => Quantity::Queue { class, vc: None },
+                        Some(None) => Quantity::Nothing,
+                        Some(vc) => Quantity::Queue { class, vc },
+                    }
+                }
                 Observable::Credit => Quantity::Credit,
                 Observable::AverageQueue => Quantity::AverageQueue { class },
                 Observable::Drops => {
@@ -125,9 +129,9 @@ impl Plan<'_> {
                 | Observable::Trace => continue,
             };
             let (when, out) = match (spec.interval, spec.every) {
-                (Some(interval), _) => (When::Interval(interval, Time::ZERO), Points::default()),
-                (None, Some(n)) => (When::Every(n, 0), Points::default()),
-                (None, None) => (When::Change, Points::from(0.0)),
+                (Some(interval), _) => (When::Interval(interval, Time::ZERO), Record::of_samples()),
+                (None, Some(n)) => (When::Every(n, 0), Record::of_samples()),
+                (None, None) => (When::Change, Record::of_changes(spec.envelope, 0.0)),
             };
             probe.watches.push(Watch {
                 probe: index,
@@ -159,12 +163,13 @@ impl Plan<'_> {
         });
         let mut probe = VcProbe::default();
         for &(index, spec) in probes {
+            let steps = |value| Steps::new(spec.interval, spec.envelope, value);
             let state = |state: SourceState| {
                 let value = match source {
                     Source::Frames(frames) => frames.state(state),
                     Source::Cells(_) => None,
                 };
-                VcWatch::State(state, Steps::new(spec.interval, value.unwrap_or(0.0)))
+                VcWatch::State(state, steps(value.unwrap_or(0.0)))
             };
             let watch = match spec.what {
                 Observable::Cwnd => state(SourceState::Cwnd),
@@ -173,10 +178,10 @@ impl Plan<'_> {
                 Observable::Flight => state(SourceState::Flight),
                 Observable::Rto => state(SourceState::Rto),
                 Observable::Rtt => VcWatch::Rtt(0, Points::default()),
-                Observable::Delivered => VcWatch::Delivered(Steps::new(spec.interval, 0.0)),
+                Observable::Delivered => VcWatch::Delivered(steps(0.0)),
                 Observable::Sequence => VcWatch::Sequence(Points::default()),
-                Observable::Acr => VcWatch::Acr(Steps::new(spec.interval, acr_mbps)),
-                Observable::HostQueue => VcWatch::HostQueue(Steps::new(spec.interval, 0.0)),
+                Observable::Acr => VcWatch::Acr(steps(acr_mbps)),
+                Observable::HostQueue => VcWatch::HostQueue(steps(0.0)),
                 Observable::Goodput => {
                     let interval = interval(spec.interval);
                     let mbps = 8e-6 * TICKS_PER_SECOND as f64 / interval.0 as f64;

@@ -2,7 +2,7 @@
 
 use super::traffic::{FrameSource, Frames, Offered, SourceState};
 use crate::flow::FlowKind;
-use crate::record::{IntervalSum, Points, Steps};
+use crate::record::{IntervalSum, Points, Statistic, Steps};
 use crate::units::Time;
 
 /// What a probe watches of a VC, with its record.
@@ -37,15 +37,27 @@ impl VcWatch {
         }
     }
 
-    /// What it has recorded.
-    fn points(&mut self) -> &mut Points {
+    /// Takes away what it has recorded, as [`Points::take`] does.
+    fn take(&mut self, all: bool) -> Vec<(Option<Statistic>, Points)> {
         match self {
             VcWatch::State(_, steps)
             | VcWatch::Delivered(steps)
             | VcWatch::Acr(steps)
-            | VcWatch::HostQueue(steps) => &mut steps.out,
-            VcWatch::Goodput(sum) => &mut sum.out,
-            VcWatch::Sequence(points) | VcWatch::Rtt(_, points) => points,
+            | VcWatch::HostQueue(steps) => steps.out.take(all),
+            VcWatch::Goodput(sum) => vec![(None, sum.out.take(all))],
+            VcWatch::Sequence(points) | VcWatch::Rtt(_, points) => vec![(None, points.take(all))],
+        }
+    }
+
+    /// Points that it has recorded.
+    fn len(&self) -> usize {
+        match self {
+            VcWatch::State(_, steps)
+            | VcWatch::Delivered(steps)
+            | VcWatch::Acr(steps)
+            | VcWatch::HostQueue(steps) => steps.out.len(),
+            VcWatch::Goodput(sum) => sum.out.len(),
+            VcWatch::Sequence(points) | VcWatch::Rtt(_, points) => points.len(),
         }
     }
 }
@@ -116,9 +128,18 @@ impl VcProbe {
             .for_each(|(_, watch)| watch.finish(end));
     }
 
-    /// All records, with their probes.
-    pub fn records(&mut self) -> impl Iterator<Item = (usize, &mut Points)> {
+    /// Points recorded so far, by probe.
+    pub fn recorded(&self) -> impl Iterator<Item = (usize, usize)> {
+        let watches = self.watches.iter();
+        watches.map(|(probe, watch)| (*probe, watch.len()))
+    }
+
+    /// Takes away what was recorded, by probe.
+    pub fn take(&mut self, all: bool) -> impl Iterator<Item = (usize, Option<Statistic>, Points)> {
         let watches = self.watches.iter_mut();
-        watches.map(|(probe, watch)| (*probe, watch.points()))
+        watches.flat_map(move |(probe, watch)| {
+            let parts = watch.take(all).into_iter();
+            parts.map(|(statistic, points)| (*probe, statistic, points))
+        })
     }
 }

@@ -6,7 +6,7 @@ use super::gate::Gate;
 use crate::cells::Run;
 use crate::fabric::Hop;
 use crate::flow::FlowId;
-use crate::record::{FoundQueue, IntervalSum, Points, TraceEntry};
+use crate::record::{FoundQueue, IntervalSum, Record, TraceEntry};
 use crate::tally::DropReason;
 use crate::units::{Span, Time};
 use std::collections::HashSet;
@@ -21,6 +21,8 @@ pub enum Quantity {
         /// Local number of the flow.
         vc: Option<u32>,
     },
+    /// Waiting cells of a VC that does not cross the port: none, ever.
+    Nothing,
     /// Credit of a guaranteed-rate scheduler, slots.
     Credit,
     /// The average queue that the drop policy of a class decides by (of all, when `None`, the sum), cells.
@@ -51,7 +53,7 @@ pub struct Watch {
     /// When.
     pub when: When,
     /// The record.
-    pub out: Points,
+    pub out: Record,
 }
 
 /// Cells dropped per interval.
@@ -200,7 +202,7 @@ impl PortProbe {
         for watch in &mut self.watches {
             if let When::Interval(interval, next) = &mut watch.when {
                 while *next <= time {
-                    watch.out.points.push((*next, look(*next, watch.quantity)));
+                    watch.out.sample(*next, look(*next, watch.quantity));
                     *next += *interval;
                 }
             }
@@ -213,7 +215,7 @@ impl PortProbe {
     }
 
     /// Records changes at `time`.
-    pub fn changed(&mut self, time: Time, mut look: impl FnMut(Quantity) -> f64) {
+    pub fn changed(&mut self, time: Time, look: impl Fn(Quantity) -> f64) {
         for watch in self.watches.iter_mut().filter(|w| w.when == When::Change) {
             watch.out.change(time, look(watch.quantity));
         }
@@ -226,7 +228,7 @@ impl PortProbe {
         cell: Seen,
         outcome: &Outcome,
         queue: FoundQueue,
-        mut look: impl FnMut(Time, Quantity) -> f64,
+        look: impl Fn(Quantity) -> f64,
     ) {
         for watch in &mut self.watches {
             match &mut watch.when {
@@ -235,10 +237,10 @@ impl PortProbe {
                     *count += 1;
                     if *count == *n {
                         *count = 0;
-                        watch.out.points.push((time, look(time, watch.quantity)));
+                        watch.out.sample(time, look(watch.quantity));
                     }
                 }
-                When::Change => watch.out.change(time, look(time, watch.quantity)),
+                When::Change => watch.out.change(time, look(watch.quantity)),
             }
         }
         if let Some(reason) = outcome.dropped {

@@ -36,6 +36,12 @@ const EVERY: Parameter = parameter(
     Derived("every change is recorded, from the start to the end of the run"),
     "Record at every n-th cell that reaches the port, instead of `interval`.",
 );
+const ENVELOPE: Parameter = parameter(
+    "envelope",
+    POSITIVE_DURATION,
+    Derived("every change is recorded, from the start to the end of the run"),
+    "Record, for each interval of this length, the last of which the end of the run may cut, the least value, the mean over time and the greatest value, in three series.",
+);
 const CLASS: Parameter = parameter("class", CLASSES, Derived("all classes"), "Only this class.");
 const OF_VC: Parameter = parameter(
     "vc",
@@ -62,17 +68,17 @@ pub(super) static PROBE: &[Component] = &[
     probe(
         "queue",
         "Waiting cells at a port: X, or Y_i with `vc`.",
-        &[PORT, CLASS, OF_VC, SAMPLING, EVERY],
+        &[PORT, CLASS, OF_VC, SAMPLING, EVERY, ENVELOPE],
     ),
     probe(
         "cwnd",
         "Congestion window of a TCP, bytes.",
-        &[VC, SAMPLING],
+        &[VC, SAMPLING, ENVELOPE],
     ),
     probe(
         "ssthresh",
         "Slow-start threshold of a TCP, bytes.",
-        &[VC, SAMPLING],
+        &[VC, SAMPLING, ENVELOPE],
     ),
     probe(
         "sequence",
@@ -82,12 +88,12 @@ pub(super) static PROBE: &[Component] = &[
     probe(
         "acknowledged",
         "First byte that the sender of a TCP has no ACK for, in the numbers of `sequence`: snd_una.",
-        &[VC, SAMPLING],
+        &[VC, SAMPLING, ENVELOPE],
     ),
     probe(
         "flight",
         "FlightSize of a TCP (RFC 5681, section 2), bytes: sent, and not acknowledged by a cumulative ACK.",
-        &[VC, SAMPLING],
+        &[VC, SAMPLING, ENVELOPE],
     ),
     probe(
         "rtt",
@@ -97,12 +103,12 @@ pub(super) static PROBE: &[Component] = &[
     probe(
         "rto",
         "Retransmission timeout of a TCP, s: back-off included, in whole ticks of its timer.",
-        &[VC, SAMPLING],
+        &[VC, SAMPLING, ENVELOPE],
     ),
     probe(
         "delivered",
         "Bytes of frames delivered in order since the start.",
-        &[VC, SAMPLING],
+        &[VC, SAMPLING, ENVELOPE],
     ),
     probe(
         "goodput",
@@ -112,12 +118,12 @@ pub(super) static PROBE: &[Component] = &[
     probe(
         "acr",
         "ACR, the rate at which the ABR end system of a VC may send its data, as Mb/s.",
-        &[VC, SAMPLING],
+        &[VC, SAMPLING, ENVELOPE],
     ),
     probe(
         "host-queue",
         "Cells of data that wait before the ABR end system of a VC: the queue that ABR keeps out of the network.",
-        &[VC, SAMPLING],
+        &[VC, SAMPLING, ENVELOPE],
     ),
     probe(
         "link-share",
@@ -132,7 +138,7 @@ pub(super) static PROBE: &[Component] = &[
     probe(
         "credit",
         "Credit of a guaranteed-rate scheduler, slots.",
-        &[PORT, SAMPLING, EVERY],
+        &[PORT, SAMPLING, EVERY, ENVELOPE],
     ),
     probe(
         "trace",
@@ -142,6 +148,6 @@ pub(super) static PROBE: &[Component] = &[
     probe(
         "average-queue",
         "Average queue by which RED decides at a port, cells; of several classes the sum.",
-        &[PORT, CLASS, SAMPLING, EVERY],
+        &[PORT, CLASS, SAMPLING, EVERY, ENVELOPE],
     ),
 ];

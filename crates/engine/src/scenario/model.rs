@@ -456,10 +456,12 @@ pub struct Probe {
     pub class: Option<Class>,
     /// Restrict a queue to one VC.
     pub vc: Option<String>,
-    /// Sampling interval; every change is recorded when neither this nor `every` is given.
+    /// Sampling interval; every change is recorded when none of this and the next two is given.
     pub interval: Option<Span>,
     /// Record at every n-th cell that reaches the port.
     pub every: Option<u64>,
+    /// Record the least value, the mean over time and the greatest value in each interval of this length.
+    pub envelope: Option<Span>,
 }
 
 /// What a probe can record.

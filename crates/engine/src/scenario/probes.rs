@@ -32,7 +32,7 @@ pub(crate) fn probes(
         };
         probe.check_members(members, things, flows, report);
         points.add(&probe, members.len(), report);
-        probe.check_vc(things, report);
+        probe.check_vc(members, things, report);
         out.extend(
             members
                 .iter()
@@ -135,14 +135,23 @@ impl<'r> Entry<'r> {
         }
     }
 
-    /// Reports a restriction to a VC that does not exist.
-    fn check_vc(&self, things: &Things, report: &mut Report) {
+    /// Reports a restriction to a VC that does not exist, or crosses none of the ports.
+    fn check_vc(&self, members: &[usize], things: &Things, report: &mut Report) {
         let Some(name) = text(self.record, "vc") else {
             return;
         };
         let path = format!("{}.vc", self.path);
         match things.vc_names.find(name) {
-            Some([vc]) if *things.vcs[*vc].name == *name => {}
+            Some([vc]) if *things.vcs[*vc].name == *name => {
+                let vc = &things.vcs[*vc];
+                let hops = vc.nodes.windows(2);
+                let both_ways = hops.flat_map(|hop| [(hop[0], hop[1]), (hop[1], hop[0])]);
+                let mut links = both_ways.filter_map(|ends| things.between.get(&ends));
+                if things.path(vc).is_some() && !links.any(|link| members.contains(link)) {
+                    let message = format!("does not cross {}", self.of);
+                    report.add(&path, message, "a VC that crosses it", None);
+                }
+            }
             Some(_) => report.add(&path, "is a group", "one of its members", None),
             None => {
                 let suggestion = report.suggest(name, things.vc_names.all());
@@ -165,11 +174,12 @@ impl<'r> Entry<'r> {
             vc: text(self.record, "vc").map(str::to_string),
             interval: number(self.record, "interval").map(Span),
             every: number(self.record, "every"),
+            envelope: number(self.record, "envelope").map(Span),
         }
     }
 }
 
-/// Points that probes with an interval record.
+/// Points that probes record at intervals.
 struct Points {
     duration: Option<u64>,
     so_far: u64,
@@ -177,15 +187,20 @@ struct Points {
 
 impl Points {
     fn add(&mut self, probe: &Entry<'_>, members: usize, report: &mut Report) {
-        let interval = number(probe.record, "interval");
-        let (Some(interval), Some(duration)) = (interval, self.duration) else {
+        let of = |field| number(probe.record, field).map(|interval| (field, interval));
+        let interval = of("interval").or(of("envelope"));
+        let (Some((field, interval)), Some(duration)) = (interval, self.duration) else {
             return;
         };
-        let more = (duration / interval).saturating_mul(members as u64);
+        let points = match field {
+            "envelope" => duration.div_ceil(interval).saturating_mul(3),
+            _ => duration / interval,
+        };
+        let more = points.saturating_mul(members as u64);
         self.so_far = self.so_far.saturating_add(more);
         if self.so_far > MOST_POINTS {
             report.add(
-                &format!("{}.interval", probe.path),
+                &format!("{}.{field}", probe.path),
                 format!("makes {} points with the probes before it", self.so_far),
                 format!("at most {MOST_POINTS} points in all"),
                 None,

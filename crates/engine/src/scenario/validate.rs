@@ -241,7 +241,9 @@ fn excludes(record: &Record, path: &str, field: &str, other: &str, report: &mut 
 }
 
 fn sampling(record: &Record, path: &str, report: &mut Report) {
-    excludes(record, path, "every", "interval", report);
+    let _ = excludes(record, path, "every", "interval", report)
+        || excludes(record, path, "envelope", "interval", report)
+        || excludes(record, path, "envelope", "every", report);
 }
 
 fn window(record: &Record, path: &str, report: &mut Report) {

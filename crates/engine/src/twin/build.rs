@@ -105,7 +105,7 @@ impl<'a> Twin<'a> {
         let port = |link: usize| {
             topology.switch_of[link].map(|_| Port::new(scenario, &topology, link, stream))
         };
-        Twin {
+        let mut twin = Twin {
             processing: Processing::new(scenario, &topology, stream),
             paced: paced(scenario, &topology),
             meters,
@@ -138,8 +138,11 @@ impl<'a> Twin<'a> {
             topology,
             room,
             gathered: Gathered::default(),
+            watches: Vec::new(),
             overdue: None,
-        }
+        };
+        twin.begin_watches();
+        twin
     }
 }
 

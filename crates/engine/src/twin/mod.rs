@@ -16,6 +16,7 @@ mod processing;
 mod reassembly;
 mod source;
 mod stage;
+mod watch;
 
 use crate::abr::Sites;
 use crate::flow::{FlowId, FlowKind};
@@ -38,6 +39,7 @@ use processing::Processing;
 use reassembly::Reassembly;
 use stage::SwitchStage;
 use std::sync::atomic::{AtomicBool, Ordering};
+use watch::Watch;
 
 /// One cell on its way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,6 +101,8 @@ pub(crate) struct Twin<'a> {
     /// Bytes that the frames may take; `None`: any number.
     room: Option<u64>,
     gathered: Gathered,
+    /// What probes with an envelope watch; nothing else is recorded.
+    watches: Vec<Watch>,
     /// What has more waiting than could leave in the time that is told.
     overdue: Option<Overdue>,
 }
@@ -115,6 +119,7 @@ impl<'a> Twin<'a> {
             }
             self.now = time;
             self.handle(event);
+            self.watch();
             if let Some(what) = self.overdue {
                 return Err(Stop::Overdue(what));
             }

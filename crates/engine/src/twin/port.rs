@@ -372,6 +372,16 @@ impl Port {
             .flat_map(|q| q.cells.iter().map(|(_, c)| c))
     }
 
+    /// The drop policy of each class.
+    pub(super) fn policies(&self) -> impl Iterator<Item = &Policy> {
+        self.queues.iter().map(|queue| &queue.policy)
+    }
+
+    /// Credit of its scheduler, slots.
+    pub(super) fn credit(&self) -> f64 {
+        self.scheduler.credit().unwrap_or(0.0)
+    }
+
     /// Waiting cells of `class`.
     pub(super) fn waiting_of(&self, class: usize) -> u64 {
         self.queues[class].cells.len() as u64

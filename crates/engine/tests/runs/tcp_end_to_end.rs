@@ -93,6 +93,7 @@ fn probe(what: Observable, interval: Option<Span>) -> Probe {
         vc: None,
         interval,
         every: None,
+        envelope: None,
     }
 }
 

@@ -83,7 +83,7 @@ vc = [
 probe = [
     {{ what = "cwnd", of = "vc" }},
     {{ what = "trace", of = "video" }},
-    {{ what = "queue", of = "tail", vc = "video2", class = "vbr", every = 10 }},
+    {{ what = "queue", of = "tail", vc = "vc2", class = "ubr", every = 10 }},
 ]"#
     ));
     assert_eq!(
@@ -108,7 +108,7 @@ probe = [
         ["vc1", "vc2", "vc3", "video1", "video2", "tail1", "tail2"]
     );
     assert_eq!(s.probes[5].every, Some(10));
-    assert_eq!(s.probes[5].vc.as_deref(), Some("video2"));
+    assert_eq!(s.probes[5].vc.as_deref(), Some("vc2"));
 }
 
 #[test]

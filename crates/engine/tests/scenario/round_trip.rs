@@ -335,6 +335,7 @@ fn probes() -> impl Strategy<Value = Vec<Probe>> {
         vc,
         interval,
         every,
+        envelope: None,
     };
     let queue = (
         option::of(class()),
@@ -380,14 +381,15 @@ fn probes() -> impl Strategy<Value = Vec<Probe>> {
         1 => Just((Observable::Rtt, None)),
         4 => (sample::select(SAMPLED_OF_VC), option::of(span(100))),
         1 => span(100).prop_map(|i| (Observable::Goodput, Some(i)))
-    ]
-    .prop_map(|(what, interval)| Probe {
+    ];
+    let of_vc = (of_vc, any::<bool>()).prop_map(|((what, interval), enveloped)| Probe {
         what,
         of: "v0".into(),
         class: None,
         vc: None,
-        interval,
+        interval: interval.filter(|_| !enveloped || what == Observable::Goodput),
         every: None,
+        envelope: interval.filter(|_| enveloped && what != Observable::Goodput),
     });
     prop::collection::vec(
         prop_oneof![1 => queue, 1 => share, 1 => sampled, 2 => of_vc],

@@ -211,8 +211,8 @@ impl Arithmetic {
                 let queue = self.view(time, hop.local);
                 let outcome = self.take_carefully(fabric, feed, true);
                 let found = found(&queue, &self.gate, outcome.reason());
-                let look = |t, quantity| self.look(t, quantity);
-                probe.handled(time, cell, &outcome, found, look);
+                let seen = self.seen(time);
+                probe.handled(time, cell, &outcome, found, |quantity| seen.look(quantity));
             }
             inputs.put_back(fabric);
         }
@@ -227,7 +227,7 @@ impl Arithmetic {
                 self.record_starts(probe, due.unwrap_or(time));
             }
             match due {
-                Some(due) => probe.sample_until(due, |t, quantity| self.look(t, quantity)),
+                Some(due) => probe.sample_until(due, |t, quantity| self.seen(t).look(quantity)),
                 None => break,
             }
         }
@@ -239,7 +239,8 @@ impl Arithmetic {
         while let Some(start) = self.start_from(self.recorded_until).filter(|&s| s < limit) {
             self.recorded_until = start + 1;
             let after = Time((start + i64::from(self.arrival_first)) as u64);
-            probe.changed(Time(start as u64), |quantity| self.look(after, quantity));
+            let seen = self.seen(after);
+            probe.changed(Time(start as u64), |quantity| seen.look(quantity));
         }
     }
 
@@ -255,6 +256,6 @@ impl Arithmetic {
         // Cells that would begin to leave at the end have not.
         let last = Time(end.0 - u64::from(!self.arrival_first));
         self.record_before(probe, last);
-        probe.finish(end, |_, quantity| self.look(last, quantity));
+        probe.finish(end, |_, quantity| self.seen(last).look(quantity));
     }
 }

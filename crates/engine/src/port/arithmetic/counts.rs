@@ -103,6 +103,19 @@ impl Counts {
     /// Y_i of `vc`, and N_a, when `waiting` cells wait.
     #[inline(never)]
     pub fn look(&mut self, waiting: u64, vc: u32) -> (u64, u64) {
+        self.count(waiting);
+        (self.of_vc[vc as usize], self.active)
+    }
+
+    /// Y_i of every VC, when `waiting` cells wait.
+    pub fn by_vc(&mut self, waiting: u64) -> &[u64] {
+        self.count(waiting);
+        &self.of_vc
+    }
+
+    /// Counts the `waiting` cells that wait.
+    #[inline(always)]
+    fn count(&mut self, waiting: u64) {
         self.shorten(waiting);
         for number in self.counted..self.end {
             let (vc, n) = *self.place(number);
@@ -111,7 +124,6 @@ impl Counts {
             *of_vc += u64::from(n);
         }
         self.counted = self.end;
-        (self.of_vc[vc as usize], self.active)
     }
 
     /// Whether it has grown much without anybody looking.

@@ -62,6 +62,35 @@ pub struct Arithmetic {
     recorded_until: i64,
 }
 
+/// A port at an instant, for probes.
+pub struct Seen<'a> {
+    class: usize,
+    waiting: u64,
+    /// Y_i, where it is counted.
+    by_vc: &'a [u64],
+    average: f64,
+}
+
+impl Seen<'_> {
+    /// What a probe asks for.
+    #[inline]
+    pub fn look(&self, quantity: Quantity) -> f64 {
+        let elsewhere = |class: Option<usize>| class.is_some_and(|class| class != self.class);
+        match quantity {
+            Quantity::Queue { class, .. } | Quantity::AverageQueue { class }
+                if elsewhere(class) =>
+            {
+                0.0
+            }
+            Quantity::Queue { vc: Some(vc), .. } => self.by_vc[vc as usize] as f64,
+            Quantity::Queue { vc: None, .. } => self.waiting as f64,
+            Quantity::AverageQueue { .. } => self.average,
+            // Whoever asks for credit is not served here.
+            Quantity::Nothing | Quantity::Credit => 0.0,
+        }
+    }
+}
+
 impl Arithmetic {
     /// For the class queue behind `gate` at a port with cell time `cell_time` that `vcs` flows cross. `counts`
     /// keeps Y_i and N_a even if the policy does not ask for them.
@@ -247,20 +276,14 @@ impl Arithmetic {
         }
     }
 
-    /// What a probe asks for.
-    pub fn look(&mut self, t: Time, quantity: Quantity) -> f64 {
-        match quantity {
-            Quantity::Queue {
-                class: Some(class), ..
-            } if class != self.class => 0.0,
-            Quantity::Queue { vc: Some(vc), .. } => self.view(t, vc).waiting_of_vc as f64,
-            Quantity::Queue { .. } => self.waiting(t) as f64,
-            Quantity::AverageQueue { class } if class.is_some_and(|class| class != self.class) => {
-                0.0
-            }
-            Quantity::AverageQueue { .. } => self.gate.average().unwrap_or(0.0),
-            // Whoever asks for it is not served here.
-            Quantity::Credit => 0.0,
+    /// What probes ask for, as it is at `t`.
+    pub fn seen(&mut self, t: Time) -> Seen<'_> {
+        let waiting = self.waiting(t);
+        Seen {
+            class: self.class,
+            waiting,
+            by_vc: self.counts.as_mut().map_or(&[], |c| c.by_vc(waiting)),
+            average: self.gate.average().unwrap_or(0.0),
         }
     }
 

@@ -128,7 +128,7 @@ impl Slotted {
         let class = hop.class as usize;
         let queue = self.view(class, hop.local as usize);
         let outcome = self.arrive(fabric, feed, true);
-        let look = |_, quantity| self.look(quantity);
+        let look = |quantity| self.look(quantity);
         let found = found(&queue, &self.gates[class], outcome.reason());
         probe.handled(run.time, cell, &outcome, found, look);
         if outcome.pushed_out {

@@ -111,6 +111,7 @@ pub fn probe(what: Observable, of: &str, interval: Option<Span>) -> Probe {
         vc: None,
         interval,
         every: None,
+        envelope: None,
     }
 }
 

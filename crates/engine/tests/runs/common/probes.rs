@@ -49,5 +49,58 @@ pub fn probes(scenario: &Scenario) -> Vec<Probe> {
             .chain(of_tcp.into_iter().filter(move |_| tcp))
             .chain(of_abr.into_iter().filter(move |_| has_abr))
     });
+    of_links
+        .chain(of_vcs)
+        .chain(envelopes(scenario, interval))
+        .collect()
+}
+
+/// The envelope of everything that has one.
+pub fn envelopes(scenario: &Scenario, interval: Option<Span>) -> Vec<Probe> {
+    let of = |what, name: &str| Probe {
+        envelope: interval,
+        ..probe(what, name, None)
+    };
+    let of_switches = |l: &&Link| scenario.switches.iter().any(|s| s.name == l.from);
+    let of_links = scenario.links.iter().filter(of_switches).flat_map(|l| {
+        let of_vcs = scenario.vcs.iter().map(|vc| Probe {
+            vc: Some(vc.name.clone()),
+            ..of(Observable::Queue, &l.name)
+        });
+        let of_classes = Class::ALL.map(|class| Probe {
+            class: Some(class),
+            ..of(Observable::Queue, &l.name)
+        });
+        let whats = [
+            Observable::Queue,
+            Observable::AverageQueue,
+            Observable::Credit,
+        ];
+        whats
+            .map(|what| of(what, &l.name))
+            .into_iter()
+            .chain(of_classes)
+            .chain(of_vcs)
+            .collect::<Vec<_>>()
+    });
+    let of_vcs = scenario.vcs.iter().flat_map(|vc| {
+        let of_tcp = [
+            Observable::Cwnd,
+            Observable::Ssthresh,
+            Observable::Acknowledged,
+            Observable::Flight,
+            Observable::Rto,
+        ];
+        let tcp = matches!(vc.traffic, Traffic::Tcp(_));
+        let of_tcp = of_tcp.into_iter().filter(move |_| tcp);
+        let has_abr = vc.abr.is_some();
+        let of_abr = [Observable::Acr, Observable::HostQueue].into_iter();
+        let of_abr = of_abr.filter(move |_| has_abr);
+        let frames = tcp || matches!(vc.traffic, Traffic::Udp(_));
+        let of_frames = [Observable::Delivered].into_iter();
+        let of_frames = of_frames.filter(move |_| frames);
+        let whats = of_tcp.chain(of_abr).chain(of_frames);
+        whats.map(|what| of(what, &vc.name)).collect::<Vec<_>>()
+    });
     of_links.chain(of_vcs).collect()
 }

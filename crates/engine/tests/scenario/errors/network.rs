@@ -63,6 +63,18 @@ fn references_must_exist() {
         &with("[[probe]]\nwhat = \"queue\"\nof = \"west->east\"\nevery = 2\ninterval = \"1 s\"\n"),
         &["excludes `interval`"],
     );
+    says(
+        &with("[[probe]]\nwhat = \"queue\"\nof = \"west->east\"\nevery = 2\nenvelope = \"1 s\"\n"),
+        &["probe[0].envelope", "excludes `every`"],
+    );
+    says(
+        &with("[[probe]]\nwhat = \"cwnd\"\nof = \"vc\"\nenvelope = \"100 ns\"\n"),
+        &["probe[0].envelope", "makes ", "at most 10000000 points"],
+    );
+    says(
+        &with("[[probe]]\nwhat = \"queue\"\nof = \"east->sink2\"\nvc = \"vc1\"\n"),
+        &["probe[0].vc = \"vc1\": does not cross east->sink2 (allowed: a VC that crosses it)"],
+    );
 }
 
 #[test]

@@ -1,0 +1,162 @@
+//! Envelopes as the model page defines them (model section 6): every change in full, and what these come to at the end.
+
+use super::Twin;
+use super::ends::Ends;
+use crate::abr::mbps;
+use crate::flow::FlowKind;
+use crate::port::drop::DropRule;
+use crate::record::{Points, Statistic};
+use crate::scenario::{Observable, Probe};
+use crate::series::Found;
+use crate::units::Time;
+use std::collections::HashSet;
+
+/// What a probe with an envelope watches.
+pub(super) struct Watch {
+    /// Its index in the scenario.
+    probe: usize,
+    /// The last value of each instant at which something happened, from the start of the run.
+    changes: Vec<(Time, f64)>,
+}
+
+impl Twin<'_> {
+    /// Begins to watch what probes with an envelope are of; at a link that no VC crosses there is nothing to record.
+    pub(super) fn begin_watches(&mut self) {
+        let links = self.scenario.links.iter().zip(&self.topology.crossing);
+        let unused = links.filter(|(_, crossing)| crossing.is_empty());
+        let unused: HashSet<&str> = unused.map(|(link, _)| link.name.as_str()).collect();
+        let probes = self.scenario.probes.iter().enumerate();
+        let enveloped = probes
+            .filter(|(_, probe)| probe.envelope.is_some() && !unused.contains(probe.of.as_str()));
+        let begin = |(index, probe)| Watch {
+            probe: index,
+            changes: vec![(self.now, self.look(probe))],
+        };
+        self.watches = enveloped.map(begin).collect();
+    }
+
+    /// Something has happened now.
+    pub(super) fn watch(&mut self) {
+        let mut watches = std::mem::take(&mut self.watches);
+        for watch in &mut watches {
+            let value = self.look(&self.scenario.probes[watch.probe]);
+            match watch.changes.last_mut() {
+                Some((time, last)) if *time == self.now => *last = value,
+                _ => watch.changes.push((self.now, value)),
+            }
+        }
+        self.watches = watches;
+    }
+
+    /// What `probe` is of, as it is now.
+    fn look(&self, probe: &Probe) -> f64 {
+        let vc = |name| self.scenario.vcs.iter().position(|vc| vc.name == name);
+        let port = || {
+            let link = self.scenario.links.iter().position(|l| l.name == probe.of);
+            self.ports[link.expect("a link")].as_ref().expect("a port")
+        };
+        let sender = || match &self.vcs[vc(&*probe.of).expect("a VC")].ends {
+            Ends::Tcp { sender, .. } => sender,
+            Ends::TwoWay { there, .. } => &there.0,
+            Ends::Udp(..) | Ends::Cells(_) => unreachable!("no TCP"),
+        };
+        let end_system = || {
+            let flow = self
+                .topology
+                .flow(vc(&*probe.of).expect("a VC"), FlowKind::Data);
+            self.paced[flow.index()].as_ref().expect("an ABR VC")
+        };
+        match probe.what {
+            Observable::Queue => {
+                let only = probe.vc.as_deref().map(|name| vc(name).expect("a VC"));
+                let counts = |flow| {
+                    let of = self.vc(flow);
+                    let class = self.vcs[of].class;
+                    only.is_none_or(|vc| vc == of && !self.kind(flow).is_rm())
+                        && probe.class.is_none_or(|c| c == class)
+                };
+                port().waiting().filter(|cell| counts(cell.flow)).count() as f64
+            }
+            Observable::AverageQueue => {
+                let wanted = |class: usize| probe.class.is_none_or(|c| c as usize == class);
+                let policies = port().policies().enumerate();
+                let averages = policies.filter(|&(class, _)| wanted(class));
+                averages.filter_map(|(_, policy)| policy.average()).sum()
+            }
+            Observable::Credit => port().credit(),
+            Observable::Cwnd => sender().cwnd() as f64,
+            Observable::Ssthresh => sender().ssthresh() as f64,
+            Observable::Acknowledged => sender().acknowledged() as f64,
+            Observable::Flight => sender().flight() as f64,
+            Observable::Rto => sender().rto().as_seconds(),
+            Observable::Delivered => {
+                let vc = vc(&*probe.of).expect("a VC");
+                self.tally.vcs[vc].delivered_bytes as f64
+            }
+            Observable::Acr => mbps(end_system().end.acr()),
+            Observable::HostQueue => end_system().cells() as f64,
+            Observable::Sequence
+            | Observable::Rtt
+            | Observable::Goodput
+            | Observable::LinkShare
+            | Observable::Drops
+            | Observable::Trace => unreachable!("has no envelope"),
+        }
+    }
+
+    /// The envelopes of a run that has reached its end, in the order of the scenario's probes.
+    pub(crate) fn envelopes(&self) -> Vec<Found> {
+        let of_watch = |watch: &Watch| {
+            let interval = self.scenario.probes[watch.probe].envelope;
+            let [mut least, mut mean, mut greatest] = [const { Vec::new() }; 3];
+            let mut begin = Time::ZERO;
+            while begin < self.end {
+                let end = (begin + interval.expect("an envelope")).min(self.end);
+                let held = held(&watch.changes, begin, end);
+                let values = held.iter().map(|&(value, _)| value);
+                least.push((end, values.clone().fold(f64::INFINITY, f64::min)));
+                mean.push((end, mean_of(&held)));
+                greatest.push((end, values.fold(f64::NEG_INFINITY, f64::max)));
+                begin = end;
+            }
+            let series = |statistic, points| Found {
+                probe: watch.probe,
+                class: None,
+                statistic: Some(statistic),
+                points: Points { points },
+            };
+            [
+                series(Statistic::Min, least),
+                series(Statistic::Mean, mean),
+                series(Statistic::Max, greatest),
+            ]
+        };
+        self.watches.iter().flat_map(of_watch).collect()
+    }
+}
+
+/// Values that held within [begin, end), each with the ticks for which it did.
+fn held(changes: &[(Time, f64)], begin: Time, end: Time) -> Vec<(f64, u64)> {
+    let first = changes.partition_point(|&(time, _)| time <= begin) - 1;
+    let next = changes[first + 1..].iter().map(|&(time, _)| time);
+    let mut found = Vec::new();
+    for (&(from, value), until) in changes[first..].iter().zip(next.chain([Time::NEVER])) {
+        if from >= end {
+            break;
+        }
+        found.push((value, until.min(end).since(from.max(begin)).0));
+    }
+    found
+}
+
+/// The sum of value and ticks over all ticks, in units of 2^-60 so that no order of adding matters.
+fn mean_of(held: &[(f64, u64)]) -> f64 {
+    let unit = (1u64 << 60) as f64;
+    let (mut whole, mut part, mut ticks) = (0i128, 0i128, 0);
+    for &(value, n) in held {
+        whole += i128::from(value.trunc() as i64) * i128::from(n);
+        part += i128::from((value.fract() * unit) as i64) * i128::from(n);
+        ticks += n;
+    }
+    (whole as f64 + part as f64 / unit) / ticks as f64
+}
