@@ -197,12 +197,15 @@ impl PortProbe {
         self.watches.iter().filter_map(due).min()
     }
 
-    /// Records what is due at or before `time`, before the arrivals of that instant.
+    /// Records what is due at or before `time`, before the arrivals of that instant. It looks in the order of time, as a port cannot be asked
+    /// what it was before it was asked last.
     pub fn sample_until(&mut self, time: Time, mut look: impl FnMut(Time, Quantity) -> f64) {
-        for watch in &mut self.watches {
-            if let When::Interval(interval, next) = &mut watch.when {
-                while *next <= time {
-                    watch.out.sample(*next, look(*next, watch.quantity));
+        while let Some(due) = self.next_sample().filter(|&due| due <= time) {
+            for watch in &mut self.watches {
+                if let When::Interval(interval, next) = &mut watch.when
+                    && *next == due
+                {
+                    watch.out.sample(due, look(due, watch.quantity));
                     *next += *interval;
                 }
             }

@@ -297,9 +297,10 @@ proptest! {
         let regular: Vec<Probe> = of_switches
             .flat_map(|l| {
                 let of = |what| probe(what, &l.name, interval(l));
-                let of_vc = Probe { vc: Some(net.vcs[0].name.clone()), ..of(Observable::Queue) };
+                let of_vc = |vc: &Vc| Probe { vc: Some(vc.name.clone()), ..of(Observable::Queue) };
+                let of_vcs: Vec<Probe> = net.vcs.iter().map(of_vc).collect();
                 let whats = [Observable::Queue, Observable::AverageQueue, Observable::Credit, Observable::Drops, Observable::LinkShare];
-                whats.map(of).into_iter().chain([of_vc])
+                whats.map(of).into_iter().chain(of_vcs)
             })
             .collect();
         // Arithmetic serves no port whose credit is recorded.
