@@ -400,6 +400,15 @@ def test_a_file_has_a_duration_and_a_goodput_of_its_own(kernel: str) -> None:
         assert vcs[name].file_goodput_mbps is None
 
 
+def test_a_series_of_an_earlier_version_has_no_statistic() -> None:
+    scenario = cy.ready.scenario("lan-5", overrides={"duration": "25 ms"})
+    run = scenario.with_values({"probe": [{"what": "queue", "of": "west->east", "interval": "10 ms"}]}).run().only
+    (series,) = run.data["series"]
+    earlier = {name: value for name, value in series.items() if name != "statistic"}
+    (found,) = cy.RunResult({**run.data, "series": [earlier]}).series
+    assert found.statistic is None and found.value.tolist() == run.series[0].value.tolist()
+
+
 def test_an_envelope_is_what_all_changes_come_to(cli: Cli, tmp_path: Path) -> None:
     scenario = cy.ready.scenario("lan-5", overrides={"duration": "25 ms"})
     every, enveloped = ({"what": "queue", "of": "west->east", **more} for more in ({}, {"envelope": "10 ms"}))

@@ -359,18 +359,22 @@ def _where(one: Series) -> Literal["pre", "post"]:
 
 
 def _with_bands(series: Sequence[Series]) -> Iterator[tuple[Series, tuple[Series, Series] | None]]:
-    """The series that are drawn as lines: of an envelope the mean with the least and the greatest, where all three are there."""
+    """Yield each line to draw: the mean of an envelope with its least and greatest values where all three are there."""
     envelopes: dict[Any, dict[str, Series]] = {}
-    for one in (one for one in series if one.statistic):
-        envelopes.setdefault((one.what, one.of, one.service_class, one.vc, len(one.time_s)), {})[str(one.statistic)] = (
-            one
-        )
     for one in series:
-        parts = envelopes.get((one.what, one.of, one.service_class, one.vc, len(one.time_s)), {})
+        if one.statistic:
+            envelopes.setdefault(_envelope(one), {})[one.statistic] = one
+    for one in series:
+        parts = envelopes.get(_envelope(one), {})
         if not one.statistic or len(parts) < 3:
             yield one, None
         elif one.statistic == "mean":
             yield one, (parts["min"], parts["max"])
+
+
+def _envelope(one: Series) -> tuple[object, ...]:
+    """Return what the three series of an envelope have in common."""
+    return one.what, one.of, one.service_class, one.vc, len(one.time_s)
 
 
 def _whole(one: Series, end: float) -> tuple[Any, Any]:
