@@ -89,8 +89,8 @@ def test_points_cross_as_arrays_beside_the_document() -> None:
     batch = _engine.Batch([(watched.canonical, None)], 1)
     parts, ((_, document, _, _),) = batch.wait(60.0)
     assert document is not None and not parts
-    text, (points, drops), words = document
-    assert drops is None and not words
+    text, (points, drops, captured), words = document
+    assert drops is None and not words and not captured
     assert [(one["what"], one["time_s"], one["value"]) for one in json.loads(text)["series"]] == [
         ("queue", [], []),
         ("cwnd", [], []),

@@ -41,8 +41,12 @@ def json_schema() -> str: ...
 def results_schema() -> str: ...
 def near(word: str, known: Sequence[str]) -> list[str]: ...
 
-# `time_s` and `value` of each series, and the bytes of traced drops if there are any.
-_Recorded: TypeAlias = tuple[list[tuple[NDArray[np.float64], NDArray[np.float64]]], NDArray[np.uint8] | None]
+# Index of the probe, bytes, and the time in seconds at which a limit ended the file, if one has.
+_Captured: TypeAlias = tuple[int, NDArray[np.uint8], float | None]
+# `time_s` and `value` of each series, the bytes of traced drops if there are any, and the parts of captures.
+_Recorded: TypeAlias = tuple[
+    list[tuple[NDArray[np.float64], NDArray[np.float64]]], NDArray[np.uint8] | None, list[_Captured]
+]
 # JSON of a result without what was recorded, that as far as no part had it, and the words of traced drops.
 _Document: TypeAlias = tuple[str, _Recorded, list[str]]
 _Finished: TypeAlias = tuple[int, _Document | None, tuple[str, str] | None, float]
@@ -59,6 +63,7 @@ class Batch:
         memory: int | None = None,
         kept: bool = True,
         hold: int | None = None,
+        captures: tuple[int, Sequence[str]] | None = None,
     ) -> Batch: ...
     def wait(self, timeout_seconds: float) -> tuple[list[tuple[int, _Recorded]], list[_Finished]]: ...
     def cancel(self) -> None: ...

@@ -5,11 +5,13 @@
 //! folded into the latency of the station before them; only their counters remain, and are filled in at the end.
 
 use crate::abr::{Logs, Passing};
+use crate::capture::Captures;
 use crate::cells::{Arrival, ENDS_FRAME, Feed, FrameState, FramesAt, Run};
 use crate::flow::FlowId;
 use crate::loss::Losses;
 use crate::observe::{Leaving, Observers};
 use crate::processing::SwitchStage;
+use crate::record::FoundQueue;
 use crate::sink::Sink;
 use crate::stop::Overdue;
 use crate::tally::{DropReason, Dropped};
@@ -100,6 +102,10 @@ pub struct HopExtra {
     pub through: Vec<Through>,
     /// Where RM cells are told something on the way, or tell it; for flows of RM cells.
     pub passings: Vec<Passing>,
+    /// Its VC.
+    pub vc: usize,
+    /// Whether its cells are captured on the link of this station, or at a port without a queue on the way.
+    pub captured: bool,
     /// Loss on purpose on the link of this station, when this is a data flow.
     pub lossy: bool,
     /// Whether its cells are no more than lost or counted: those of a frame share their fate, and leave together.
@@ -150,6 +156,8 @@ pub struct Fabric {
     pub logs: Logs,
     /// What is watched.
     pub observers: Observers,
+    /// What is written into files.
+    pub captures: Option<Box<Captures>>,
     /// End of the run.
     pub end: Time,
     /// Until when a port may drop the rest of a frame at once: the end, or less where it is measured before.
@@ -191,6 +199,8 @@ impl Fabric {
             hop.sent += u64::from(run.n);
             let link = self.extras[run.hop as usize].link;
             self.observers.left_together(link, hop.class as usize, run);
+            self.capture(&run);
+            self.capture_on_the_way(&run);
             return self.carry(run);
         }
         while run.n > 0 {
@@ -227,10 +237,14 @@ impl Fabric {
             cell: one.cell,
         };
         self.observers.left(&cell);
+        self.capture(&one);
         if lost {
             self.observers.lost(&cell);
+            self.capture_drop(&one, DropReason::Link, None);
             return self.drop_cells(one.hop, DropReason::Link, 1);
         }
+        self.capture_on_the_way(&one);
+        let (hop, extra) = (&self.hops[one.hop as usize], &self.extras[one.hop as usize]);
         for port in &extra.through {
             let (time, link) = (one.time + port.leaves, port.link);
             if time < self.end {
@@ -251,6 +265,49 @@ impl Fabric {
             }
         }
         self.carry(one);
+    }
+
+    /// Captures the cells of `run`, which leave their station.
+    fn capture(&mut self, run: &Run) {
+        let extra = &self.extras[run.hop as usize];
+        if let Some(captures) = self.captures.as_mut().filter(|_| extra.captured) {
+            let flow = self.hops[run.hop as usize].flow;
+            captures.left(extra.link, flow, extra.vc, *run);
+        }
+    }
+
+    /// Captures the cells of `run`, which have left their station, at ports without a queue on the way.
+    fn capture_on_the_way(&mut self, run: &Run) {
+        let extra = &self.extras[run.hop as usize];
+        if extra.through.is_empty() || !extra.captured {
+            return;
+        }
+        let Some(captures) = self.captures.as_mut() else {
+            return;
+        };
+        let flow = self.hops[run.hop as usize].flow;
+        for port in &extra.through {
+            let there = run.later(port.leaves);
+            let n = there.before(self.end);
+            if n > 0 {
+                captures.left(port.link, flow, extra.vc, there.first(n));
+            }
+        }
+    }
+
+    /// Whether cells of a hop that its port drops are captured; then they must be dropped one by one.
+    pub fn captures_drops(&self, hop: u32) -> bool {
+        self.captures.is_some() && self.extras[hop as usize].captured
+    }
+
+    /// Captures the first cell of `run`, which the port here drops or its link loses.
+    #[cold]
+    pub fn capture_drop(&mut self, run: &Run, reason: DropReason, queue: Option<FoundQueue>) {
+        let extra = &self.extras[run.hop as usize];
+        if let Some(captures) = self.captures.as_mut().filter(|_| extra.captured) {
+            let flow = self.hops[run.hop as usize].flow;
+            captures.dropped(extra.link, flow, extra.vc, run, reason, queue);
+        }
     }
 
     /// An RM cell that leaves the station of `hop` at `left` will reach the next one at `arrives`.

@@ -25,6 +25,8 @@ pub struct Gathered {
     pub kept_frames: u64,
     /// Points and drops that were taken, for which no memory is needed here any more.
     pub drained: u64,
+    /// Memory of captured packets that are not written, bytes.
+    pub captured: u64,
     /// The probe with the most points or drops, by its index in the scenario, and their number.
     pub most: Option<(usize, u64)>,
 }
@@ -47,6 +49,6 @@ impl Gathered {
 
     /// The memory of all of it.
     pub fn bytes(&self) -> f64 {
-        self.parts().iter().sum()
+        self.parts().iter().sum::<f64>() + self.captured as f64
     }
 }

@@ -7,6 +7,7 @@ mod aal5;
 mod abr;
 mod books;
 mod build;
+mod capture;
 mod cells;
 mod class;
 mod delays;
@@ -41,6 +42,7 @@ mod topology;
 mod twin;
 pub mod units;
 
+pub use capture::{About, Part};
 pub use describe::{
     Description, Expected, Names, Outline, PortDescription, Way, WayHop, WayPort, describe, notes,
     outline,

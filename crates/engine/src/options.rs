@@ -53,6 +53,8 @@ pub struct Options {
     pub taken: u64,
     /// Points and traced drops that a session gathers before it pauses, so that they are drained, bytes; `None`: it holds all of them.
     pub hold: Option<u64>,
+    /// Whether the captures of the scenario are made, and the bytes that the file of each may have.
+    pub captures: Option<u64>,
 }
 
 impl Options {

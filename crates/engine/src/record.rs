@@ -63,7 +63,7 @@ impl Points {
     }
 }
 
-/// Which series of an envelope it is: what a quantity was in an interval.
+/// One of the three series of an envelope: what a quantity was in an interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Statistic {
@@ -79,26 +79,26 @@ pub enum Statistic {
 #[derive(Clone, Debug)]
 pub struct Envelope {
     interval: Span,
-    /// Until then it is told, the value having held since the last change.
+    /// Until then the value is counted; it has held since the last change.
     since: Time,
     value: f64,
     /// When the interval that has begun ends.
     until: Time,
-    /// Of this interval so far: the least and the greatest value, and the sums over its ticks of the whole part and of the rest, this in
-    /// units of 2^-60. They are whole numbers, so that no order of adding matters.
+    /// Least and greatest value of this interval so far, and the sums over its ticks of the whole part and of the fraction, the latter in
+    /// units of 2^-60. Sums are whole numbers, so that the order of adding does not matter.
     least: f64,
     greatest: f64,
     whole: i128,
-    rest: i128,
+    fraction: i128,
     /// The finished intervals, each at its end: least, mean and greatest values.
     out: [Points; 3],
 }
 
-/// In how many parts of 1 an envelope counts.
-const REST_UNIT: f64 = (1u64 << 60) as f64;
+/// The unit of `Envelope::fraction`, as parts of 1.
+const FRACTION_UNIT: f64 = (1u64 << 60) as f64;
 
 impl Envelope {
-    /// Of a quantity that begins with `value`.
+    /// Begins the envelope of a quantity that begins with `value`.
     pub fn new(interval: Span, value: f64) -> Envelope {
         Envelope {
             interval,
@@ -108,12 +108,12 @@ impl Envelope {
             least: f64::INFINITY,
             greatest: f64::NEG_INFINITY,
             whole: 0,
-            rest: 0,
+            fraction: 0,
             out: Default::default(),
         }
     }
 
-    /// It becomes `value` at `time`; of several changes at one instant the last counts.
+    /// Records that the quantity becomes `value` at `time`; of several changes at one instant the last counts.
     fn change(&mut self, time: Time, value: f64) {
         if value != self.value {
             self.hold(time);
@@ -121,7 +121,7 @@ impl Envelope {
         }
     }
 
-    /// The value has held until `time`.
+    /// Counts the value, which has held until `time`.
     fn hold(&mut self, time: Time) {
         while self.since < time {
             let end = time.min(self.until);
@@ -129,7 +129,8 @@ impl Envelope {
             self.least = self.least.min(self.value);
             self.greatest = self.greatest.max(self.value);
             self.whole += i128::from(self.value.trunc() as i64) * i128::from(ticks);
-            self.rest += i128::from((self.value.fract() * REST_UNIT) as i64) * i128::from(ticks);
+            self.fraction +=
+                i128::from((self.value.fract() * FRACTION_UNIT) as i64) * i128::from(ticks);
             self.since = end;
             if end == self.until {
                 self.end_interval(self.interval);
@@ -137,19 +138,19 @@ impl Envelope {
         }
     }
 
-    /// The interval that has begun ends, `length` after it began.
+    /// Ends the interval that has begun, `length` after its beginning.
     fn end_interval(&mut self, length: Span) {
-        let mean = (self.whole as f64 + self.rest as f64 / REST_UNIT) / length.0 as f64;
+        let mean = (self.whole as f64 + self.fraction as f64 / FRACTION_UNIT) / length.0 as f64;
         let values = [self.least, mean, self.greatest];
         for (out, value) in self.out.iter_mut().zip(values) {
             out.points.push((self.since, value));
         }
         self.until += self.interval;
         (self.least, self.greatest) = (f64::INFINITY, f64::NEG_INFINITY);
-        (self.whole, self.rest) = (0, 0);
+        (self.whole, self.fraction) = (0, 0);
     }
 
-    /// The run ends at `end`, and with it the interval that has begun.
+    /// Ends the interval that has begun, as the run ends at `end`.
     fn close(&mut self, end: Time) {
         self.hold(end);
         let left = self.until.since(end);
@@ -159,7 +160,7 @@ impl Envelope {
     }
 }
 
-/// What is kept of a quantity: single points, or its envelope.
+/// The record of a quantity: single points, or its envelope.
 #[derive(Clone, Debug)]
 pub enum Record {
     /// Points.
@@ -169,7 +170,7 @@ pub enum Record {
 }
 
 impl Record {
-    /// Of a quantity that begins with `value`: every change, or its envelope over intervals.
+    /// Begins the record of every change of a quantity that begins with `value`, or of its envelope over intervals.
     pub fn of_changes(envelope: Option<Span>, value: f64) -> Record {
         match envelope {
             Some(interval) => Record::Envelope(Envelope::new(interval, value)),
@@ -177,20 +178,20 @@ impl Record {
         }
     }
 
-    /// Of a quantity that is looked at now and then.
+    /// Begins the record of a quantity that is sampled.
     pub fn of_samples() -> Record {
         Record::Points(Points::default())
     }
 
-    /// A sample.
+    /// Adds a sample.
     pub fn sample(&mut self, time: Time, value: f64) {
         match self {
             Record::Points(points) => points.points.push((time, value)),
-            Record::Envelope(_) => unreachable!("an envelope is of all changes"),
+            Record::Envelope(_) => unreachable!("an envelope is made of all changes"),
         }
     }
 
-    /// It becomes `value` at `time`; times must not go back.
+    /// Records that the quantity becomes `value` at `time`; times must not go back.
     pub fn change(&mut self, time: Time, value: f64) {
         match self {
             Record::Points(points) => points.change(time, value),
@@ -198,7 +199,7 @@ impl Record {
         }
     }
 
-    /// It stays as it is until `end`, the end of the run.
+    /// Ends the record: the quantity stays as it is until `end`, the end of the run.
     pub fn close(&mut self, end: Time) {
         match self {
             Record::Points(points) => points.close(end),
@@ -206,7 +207,7 @@ impl Record {
         }
     }
 
-    /// Points of all its series.
+    /// Returns the number of points in all its series.
     pub fn len(&self) -> usize {
         match self {
             Record::Points(points) => points.len(),

@@ -1,6 +1,7 @@
 //! A run from outside: whole, or step by step while somebody watches.
 
 use crate::build::build;
+use crate::capture::{About, Origin, Part};
 use crate::memory;
 use crate::options::{Kernel, Options, RunError};
 use crate::results::{self, RunResult};
@@ -25,6 +26,7 @@ pub fn run(
 ) -> Result<RunResult, RunError> {
     let whole = Options {
         hold: None,
+        captures: None,
         ..*options
     };
     let mut session = Session::new(scenario, replication, &whole)?;
@@ -125,6 +127,21 @@ impl<'a> Session<'a> {
                 simulation.drain(self.scenario, &self.topology, Some(self.reached))
             }
             Engine::Twin(_) => Default::default(),
+        }
+    }
+
+    /// The next part of the file of each capture, in the order of the scenario's probes: what has happened since the last call. After
+    /// the end of the run that is all of it. There are none unless the options ask for them, and none of the twin.
+    pub fn captured(&mut self, about: &About<'_>) -> Vec<Part> {
+        let origin = Origin {
+            scenario: self.scenario,
+            topology: &self.topology,
+            replication: self.replication,
+            about,
+        };
+        match &mut self.engine {
+            Engine::Fast(simulation) => simulation.captured(&origin, self.reached),
+            Engine::Twin(_) => Vec::new(),
         }
     }
 

@@ -5,6 +5,7 @@
 //! happens no earlier than the next event of a host or the earliest work of any port, and needs a cell time and the propagation delay to
 //! get to this port. No topology needs an event per cell, or a heap entry per cell in flight.
 
+use crate::capture::{Origin, Part};
 use crate::event::WorkList;
 use crate::fabric::Fabric;
 use crate::gathered::Gathered;
@@ -111,7 +112,7 @@ impl Simulation {
         let ports_watched = indices(ports.iter().map(|port| port.probe.is_some()));
         let vcs_watched = indices(hosts.vcs.iter().map(|vc| vc.probe.is_some()));
         let places = ports_watched.len() + vcs_watched.len();
-        let watched = places > 0 || fabric.observers.records();
+        let watched = places > 0 || fabric.observers.records() || fabric.captures.is_some();
         let look_every = if watched {
             LOOK_EVERY.min(LOOK_EVERY_WATCHED + u32::try_from(places).unwrap_or(LOOK_EVERY))
         } else {
@@ -279,6 +280,9 @@ impl Simulation {
                 return Err(Stop::Points(self.gathered));
             }
         }
+        if let Some(captures) = &self.fabric.captures {
+            self.gathered.captured = captures.pending();
+        }
         let Some(room) = self.room else {
             return Ok(());
         };
@@ -302,7 +306,24 @@ impl Simulation {
     fn is_full(&self) -> bool {
         let recorded = |gathered: &Gathered| gathered.parts()[0] + gathered.parts()[1];
         let since = recorded(&self.gathered) - recorded(&self.left);
-        self.hold.is_some_and(|hold| since > hold as f64)
+        let captures = self.fabric.captures.as_ref();
+        let has_part = captures.is_some_and(|captures| captures.is_full());
+        self.hold
+            .is_some_and(|hold| has_part || since > hold as f64)
+    }
+
+    /// The next part of each capture: what has happened before `before`, or all of it.
+    pub fn captured(&mut self, origin: &Origin<'_>, before: Time) -> Vec<Part> {
+        let fabric = &mut self.fabric;
+        let Some(captures) = &mut fabric.captures else {
+            return Vec::new();
+        };
+        self.gathered.captured = 0;
+        fabric.logs.settle_all(Time(before.0.saturating_sub(1)));
+        let flows = &self.hosts.flows;
+        captures.write(origin, &mut fabric.logs, before, |flow| {
+            flows[flow.index()].next_taken()
+        })
     }
 
     /// Points of series and traced drops that all probes have recorded so far and nobody has drained.

@@ -7,7 +7,7 @@ use crate::recorded::{Recorded, RecordedTuple, Words};
 use cellyard_engine::results::RunResult;
 use cellyard_engine::scenario::Scenario;
 use cellyard_engine::units::Time;
-use cellyard_engine::{Kernel, Options, RunError, Session};
+use cellyard_engine::{About, Kernel, Options, Part, RunError, Session};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
@@ -54,6 +54,8 @@ struct Shared {
     next: AtomicUsize,
     cancelled: AtomicBool,
     options: Options,
+    /// By job: what captures say that the run is.
+    identities: Vec<String>,
     /// Whether results are kept, and the bytes that they take beyond their prediction.
     kept: bool,
     taken: AtomicU64,
@@ -89,9 +91,11 @@ impl Batch {
     /// ports: `auto` (the fastest that applies), `arithmetic`, `slotted` or `twin` (the reference engine). Raises `ValueError` for any
     /// other name. The runs under way may together need `memory` bytes (`None`: no limit), and with them the results of those that have
     /// finished, if they are `kept`. What the probes of a run have recorded is handed over as a part whenever it takes more than `hold`
-    /// bytes (`None`: with the result).
+    /// bytes (`None`: with the result). `captures` has the bytes that the file of a capture may have, and the identity of each job for
+    /// these files; without it nothing is captured.
     #[new]
-    #[pyo3(signature = (jobs, threads, *, digest = false, kernel = "auto", memory = None, kept = true, hold = None))]
+    #[pyo3(signature = (jobs, threads, *, digest = false, kernel = "auto", memory = None, kept = true, hold = None, captures = None))]
+    #[allow(clippy::too_many_arguments)] // each has a name in Python
     fn new(
         jobs: Vec<Job>,
         threads: usize,
@@ -100,12 +104,14 @@ impl Batch {
         memory: Option<u64>,
         kept: bool,
         hold: Option<u64>,
+        captures: Option<(u64, Vec<String>)>,
     ) -> PyResult<Batch> {
         let Some(kernel) = Kernel::ALL.into_iter().find(|k| k.name() == kernel) else {
             let names = Kernel::ALL.map(Kernel::name).join(", ");
             let message = format!("kernel = {kernel}: must be one of {names}");
             return Err(PyValueError::new_err(message));
         };
+        let (captures, identities) = captures.unzip();
         let remaining = AtomicUsize::new(jobs.len());
         let threads = threads.clamp(1, jobs.len().max(1));
         let others = jobs.len() - threads.min(jobs.len());
@@ -125,7 +131,9 @@ impl Batch {
                 },
                 taken: 0,
                 hold,
+                captures,
             },
+            identities: identities.unwrap_or_default(),
             kept,
             taken: AtomicU64::new(0),
             done: (0..threads).map(|_| Done::default()).collect(),
@@ -144,7 +152,7 @@ impl Batch {
 
     /// What was told since the last call: parts as (index of the job, recorded), in order, and runs finished as (index of the job, result,
     /// error, CPU seconds), all of whose parts were told before or are beside them; either result or error is `None`. Recorded is a pair of
-    /// arrays `time_s` and `value` per series, and an array of the bytes of traced drops if there are any. A result is (JSON without what was recorded,
+    /// arrays `time_s` and `value` per series, an array of the bytes of traced drops if there are any, and the parts of captures. A result is (JSON without what was recorded,
     /// what was recorded since the last part, words of traced drops), an error (`usage` or `run`, message). Returns as soon as there is
     /// something, at the latest after `timeout_seconds`, and at once when none remains.
     fn wait<'py>(
@@ -214,6 +222,7 @@ fn work(shared: &Shared, done: &Done, told: &Sender<Told>) {
             told,
             last: None,
             words: Words::default(),
+            identity: shared.identities.get(index).map_or("", String::as_str),
         };
         let run = AssertUnwindSafe(|| run(shared, job, &passed, &mut parts));
         let outcome = catch_unwind(run).unwrap_or_else(|panic| {
@@ -237,12 +246,22 @@ struct Parts<'a> {
     /// Ends when the last part was taken.
     last: Option<Receiver<Infallible>>,
     words: Words,
+    /// What captures say that the run is.
+    identity: &'a str,
 }
 
 /// How often a thread whose parts are not taken looks whether they still can be.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 impl Parts<'_> {
+    /// The next part of each capture.
+    fn captured(&self, session: &mut Session<'_>) -> Vec<Part> {
+        session.captured(&About {
+            application: concat!("Cellyard ", env!("CARGO_PKG_VERSION")),
+            run: self.identity,
+        })
+    }
+
     /// Hands over what the probes have recorded, once the part before was taken.
     fn hand_over(
         &mut self,
@@ -250,8 +269,9 @@ impl Parts<'_> {
         cancelled: &AtomicBool,
     ) -> Result<(), RunError> {
         let (series, dropped) = session.drain();
+        let captured = self.captured(session);
         let points = series.into_iter().map(|s| (s.time_s, s.value));
-        let recorded = self.words.recorded(points, &dropped);
+        let recorded = self.words.recorded(points, &dropped, captured);
         while let Some(last) = &self.last {
             match last.recv_timeout(LOOK_EVERY) {
                 Ok(never) => match never {},
@@ -284,7 +304,7 @@ fn run(
             &parsed
         }
     };
-    let mut result =
+    let (mut result, captured) =
         simulate(shared, scenario, *replication, passed, parts).map_err(|error| match error {
             RunError::Kernel { .. }
             | RunError::Points { .. }
@@ -300,7 +320,7 @@ fn run(
     let trace = std::mem::take(&mut result.trace);
     let series = result.series.iter_mut();
     let points = series.map(|s| (std::mem::take(&mut s.time_s), std::mem::take(&mut s.value)));
-    let recorded = parts.words.recorded(points, &trace);
+    let recorded = parts.words.recorded(points, &trace, captured);
     let words = std::mem::take(&mut parts.words.all);
     let json = serde_json::to_string(&result).map_err(failed)?;
     // What stands before the VCs is small and all that many a reader asks for: the first line. No text has such a quote unescaped.
@@ -321,7 +341,7 @@ fn simulate(
     replication: Option<u64>,
     passed: &dyn Fn(f64),
     parts: &mut Parts<'_>,
-) -> Result<RunResult, RunError> {
+) -> Result<(RunResult, Vec<Part>), RunError> {
     let threads = shared.done.len() as u64;
     let least = scenario.probes.len() as u64 * OF_PROBE;
     let options = Options {
@@ -346,7 +366,8 @@ fn simulate(
             parts.hand_over(&mut session, &shared.cancelled)?;
         }
     }
-    Ok(session.finish())
+    let captured = parts.captured(&mut session);
+    Ok((session.finish(), captured))
 }
 
 fn failed(error: impl ToString) -> Failure {

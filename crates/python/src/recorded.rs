@@ -1,6 +1,8 @@
 //! What the probes of a run have recorded, in the form in which it goes to Python: columns of numbers.
 
+use cellyard_engine::Part;
 use cellyard_engine::results::Dropped;
+use cellyard_engine::units::Time;
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use std::collections::HashMap;
@@ -14,17 +16,25 @@ const DROP_BYTES: usize = 80;
 /// Times in seconds and values of a series.
 pub type Points<Column> = (Column, Column);
 
-/// Points of each series, in the order of the result's, and records of traced drops.
+/// Points of each series, in the order of the result's, records of traced drops, and parts of captures.
 #[derive(Default)]
 pub struct Recorded {
     points: Vec<Points<Vec<f64>>>,
     drops: Vec<u8>,
+    captured: Vec<Part>,
 }
 
 type Array<'py, T> = Bound<'py, PyArray1<T>>;
 
-/// The same for Python.
-pub type RecordedTuple<'py> = (Vec<Points<Array<'py, f64>>>, Option<Array<'py, u8>>);
+/// A part of a capture for Python: index of the probe, bytes, and the time in seconds at which a limit ended the file, if one has.
+type PartTuple<'py> = (usize, Array<'py, u8>, Option<f64>);
+
+/// Arrays of points, of drops and of captures.
+pub type RecordedTuple<'py> = (
+    Vec<Points<Array<'py, f64>>>,
+    Option<Array<'py, u8>>,
+    Vec<PartTuple<'py>>,
+);
 
 impl Recorded {
     /// As arrays, which take the memory over. There is none where no probe is: then nobody need have numpy.
@@ -34,7 +44,11 @@ impl Recorded {
         let points = points.map(|(time_s, value)| (array(time_s), array(value)));
         let drops = (!self.drops.is_empty()).then_some(self.drops);
         let drops = drops.map(|drops| PyArray1::from_vec(py, drops));
-        (points.collect(), drops)
+        let captured = self.captured.into_iter().map(|part| {
+            let bytes = PyArray1::from_vec(py, part.bytes);
+            (part.probe, bytes, part.limited_at.map(Time::as_seconds))
+        });
+        (points.collect(), drops, captured.collect())
     }
 }
 
@@ -52,6 +66,7 @@ impl Words {
         &mut self,
         points: impl Iterator<Item = Points<Vec<f64>>>,
         dropped: &[Dropped],
+        captured: Vec<Part>,
     ) -> Recorded {
         let mut drops = Vec::with_capacity(dropped.len() * DROP_BYTES);
         for drop in dropped {
@@ -60,6 +75,7 @@ impl Words {
         Recorded {
             points: points.collect(),
             drops,
+            captured,
         }
     }
 

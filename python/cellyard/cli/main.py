@@ -56,6 +56,8 @@ def _scenarios(top: Group) -> None:
         "Changes no number"
     )
     run.add_argument("--kernel", choices=KERNELS, default="auto", help=forced)
+    limit = "size at which the file of a capture ends, as in 1GB; default: 100MB"
+    run.add_argument("--capture-limit", metavar="SIZE", help=limit)
     options.file(run, "--plot", metavar="FILE", help="draw the probes of a single run into a PNG, SVG or PDF file")
     run.add_argument(
         "--plot-from", metavar="TIME", help="draw from this time on, as in '0.5 s'; default: the beginning"

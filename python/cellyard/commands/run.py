@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 import cellyard
 from cellyard.commands import FAILED, INTERRUPTED, grid_notes, run_text
 from cellyard.experiment.grid import Point, expand
+from cellyard.runs import captures
 from cellyard.runs.batch import Job, run_jobs
 from cellyard.runs.expected import TICKS_PER_SECOND, outline
-from cellyard.runs.spool import Spool, SpoolError
+from cellyard.runs.spool import Captured, Spool, SpoolError
 from cellyard.scenario import Scenario
 from cellyard.show.table import Table
 from cellyard.show.text import dump_pieces
@@ -50,6 +51,7 @@ def command(
     output_format: str,
     kernel: str,
     memory: str | None,
+    capture_limit: str | None,
     plot: Path | None,
     plot_from: str | None = None,
     plot_to: str | None = None,
@@ -65,6 +67,7 @@ def command(
         if kernel == "twin":
             raise UsageError("--plot draws series, and --kernel twin records none")
         _can_plot(plot, work, window)
+    limit = _capture_limit(capture_limit, work, out, kernel=kernel, on_cluster=on is not None or workers is not None)
     _tell(grid_notes.before(points, overrides=overrides, grid=grid))
     _tell(note for point in points for note in point.scenario.notes())
     first = points[0].scenario
@@ -77,12 +80,21 @@ def command(
             kept = _store(folder, store)
             spool = until_shown.enter_context(Spool(folder.path)) if folder else None
             runs, timing, interrupted = _simulate(
-                work, jobs=jobs, folder=folder, store=kept, spool=spool, kernel=kernel, memory=memory, cluster=cluster
+                work,
+                jobs=jobs,
+                folder=folder,
+                store=kept,
+                spool=spool,
+                capture_limit=limit,
+                kernel=kernel,
+                memory=memory,
+                cluster=cluster,
             )
             complete = len(runs) == len(work)
             found = document(first, runs, replications=replications, complete=complete, timing=timing, origin=origin)
             found["summary"] = summary(runs) if is_told or len(runs) > 1 else []
-            unwritten = [_publish(folder, found) if folder and runs else _untold(kept)]
+            captured = _captured(spool, work) if limit and complete else []
+            unwritten = [_publish(folder, found, captured) if folder and runs else _untold(kept)]
         _tell(grid_notes.after(runs))
         if plot and runs:
             unwritten.append(_plot(plot, runs[0], window))
@@ -189,11 +201,38 @@ def _origin(
     return provenance.of_command() | provenance.of_scenario(scenario, overrides=overrides, grid=grid, seed=seed)
 
 
-def _publish(folder: ResultFolder, found: Mapping[str, Any]) -> str:
+def _publish(folder: ResultFolder, found: Mapping[str, Any], captured: Sequence[tuple[str, Captured]]) -> str:
     """Write the files of results; what could not be written, if so."""
     from cellyard.commands import run_files
 
-    return folder.publish(lambda files: run_files.add(files, found))
+    return folder.publish(lambda files: run_files.add(files, found, captured))
+
+
+def _capture_limit(
+    asked: str | None, work: Sequence[tuple[Point, Job]], out: Path | None, *, kernel: str, on_cluster: bool
+) -> int | None:
+    """Return the bytes that the file of a capture may have; ``None`` where none is written. Raises `UsageError` where none can be."""
+    limit = captures.limit_bytes(asked)
+    if not any(captures.captures(job.scenario) for _, job in work):
+        if asked is not None:
+            raise UsageError('--capture-limit: the scenario has no probe with what = "capture"')
+        return None
+    if out is None:
+        _tell(["captures are not written without --out DIR"])
+        return None
+    captures.check_possible(kernel=kernel, on_cluster=on_cluster)
+    return limit
+
+
+def _captured(spool: Spool | None, work: Sequence[tuple[Point, Job]]) -> list[tuple[str, Captured]]:
+    """Return the files of captures, and tell which of them a limit has ended."""
+    if spool is None:
+        return []
+    found = list(captures.files(spool, {index: job.scenario for index, (_, job) in enumerate(work)}))
+    for name, captured in found:
+        if captured.limited_at_s is not None:
+            _tell([f"{name} ends at {captured.limited_at_s:g} s, where it reached --capture-limit"])
+    return found
 
 
 def _simulate(
@@ -203,6 +242,7 @@ def _simulate(
     folder: ResultFolder | None,
     store: Store | None,
     spool: Spool | None,
+    capture_limit: int | None,
     kernel: str,
     memory: str | None,
     cluster: Workers | None,
@@ -224,6 +264,7 @@ def _simulate(
                 threads=jobs,
                 store=store,
                 spool=spool,
+                capture_limit=capture_limit,
                 on_progress=tell,
                 kernel=kernel,
                 memory=memory,
@@ -295,7 +336,7 @@ def _can_plot(path: Path, work: Sequence[tuple[Point, Job]], window: Window) -> 
             "--replication K is one of them"
         )
     scenario = work[0][0].scenario
-    if not any(probe["what"] != "trace" for probe in scenario.to_dict()["probes"]):
+    if not any(probe["what"] not in ("trace", "capture") for probe in scenario.to_dict()["probes"]):
         raise UsageError("--plot draws series, and the scenario has no probe that records one")
     duration = scenario.to_dict()["duration"] / TICKS_PER_SECOND
     if window[0] is not None and window[0] >= duration:

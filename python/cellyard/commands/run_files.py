@@ -5,19 +5,21 @@ from __future__ import annotations
 import csv
 import io
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from cellyard.results import tables
+from cellyard.runs.captures import pieces
+from cellyard.runs.spool import Captured
 from cellyard.show.columns import as_columns
 from cellyard.show.table import csv_pieces
 from cellyard.show.text import PIECE, dump_pieces
 from cellyard.system.files import FileSet
 
 
-def add(files: FileSet, document: Mapping[str, Any]) -> None:
-    """The whole document as JSON, and a CSV file for each kind of record in it; without records there is no file."""
+def add(files: FileSet, document: Mapping[str, Any], captured: Iterable[tuple[str, Captured]] = ()) -> None:
+    """Add the whole document as JSON, a CSV file for each kind of record in it that there is, and the files of captures."""
     files.add("results.json", itertools.chain(dump_pieces(document), "\n"))
     files.add("scenario.toml", document["provenance"]["scenario"])
     runs = document["runs"]
@@ -25,6 +27,8 @@ def add(files: FileSet, document: Mapping[str, Any]) -> None:
         _add(files, part, csv_pieces(partial(of_part, runs, part)))
     _add(files, "summary", csv_pieces(lambda: summary_records(document["summary"])))
     _add(files, "series", series_pieces(runs))
+    for name, content in captured:
+        files.add(name, pieces(content))
 
 
 def _add(files: FileSet, name: str, pieces: Iterator[str]) -> None:

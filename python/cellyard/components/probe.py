@@ -352,6 +352,32 @@ class AverageQueue(Component):
     envelope: str | None = None
 
 
+@dataclass(frozen=True, kw_only=True)
+class Capture(Component):
+    """A pcapng file for Wireshark: what a link carries, with the cells dropped before it, or what a host sends and receives.
+
+    Fields:
+        of: The link that carries the cells or frames, or the host of the segments; or a group of them. Allowed: the
+            name of a link or host. Required.
+        layer: What the file holds. ``cells``: Each cell that a link carries: its header, and the payload of RM
+            cells. ``frames``: Each AAL5 frame of TCP and UDP, as its last cell leaves, with its IP packet.
+            ``segments``: Each TCP segment and UDP datagram that a host's transports send and receive. Required.
+        vc: Only the cells of this VC; not a group. Allowed: the name of a vc. Default: all VCs.
+        from_: Nothing before this time is captured. Allowed: "0 s" to "100000 s"; units: s, ms, us, ns, ticks.
+            Default: the start of the run.
+        to: Nothing from this time on is captured. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks.
+            Default: the end of the run.
+    """
+
+    TAG: ClassVar[Mapping[str, str]] = {"what": "capture"}
+
+    of: str
+    layer: Literal["cells", "frames", "segments"]
+    vc: str | None = None
+    from_: str | None = None
+    to: str | None = None
+
+
 #: Time series to record; `[[probe]]`. Probes never change the run.
 Probe: TypeAlias = (
     Queue
@@ -371,5 +397,6 @@ Probe: TypeAlias = (
     | Credit
     | Trace
     | AverageQueue
+    | Capture
     | Mapping[str, Any]
 )

@@ -571,8 +571,8 @@ class ClassResult(ResultPart):
     cell_delay_variation_s: float | None
 
 
-#: Which series of an envelope it is: what a quantity was in an interval. ``min``: The least value that held for any
-#: time in it. ``mean``: The mean over its time. ``max``: The greatest value that held for any time in it.
+#: One of the three series of an envelope: what a quantity was in an interval. ``min``: The least value that held
+#: for any time in it. ``mean``: The mean over its time. ``max``: The greatest value that held for any time in it.
 Statistic: TypeAlias = Literal["min", "mean", "max"]
 
 

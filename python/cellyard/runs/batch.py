@@ -10,6 +10,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from cellyard.results.document import Document
+from cellyard.runs.captures import captures
 from cellyard.runs.identity import Identity
 from cellyard.runs.job import Job as Job, News, Ran, label, records
 from cellyard.runs.spool import SpoolError, in_memory
@@ -57,6 +58,7 @@ def run_jobs(
     threads: int | None = None,
     store: KnownRuns | None = None,
     spool: Spool | None = None,
+    capture_limit: int | None = None,
     on_progress: Callable[[float], None] | None = None,
     digest: bool = False,
     kernel: str = "auto",
@@ -69,7 +71,9 @@ def run_jobs(
 
     ``threads`` defaults to all cores. What ``store`` holds is yielded first and not run again, and jobs that are the same run once; what
     finishes is added to it; with a forced kernel, whose point is to run, and with a digest, which is not stored, it is left alone. What
-    probes record goes to ``spool`` while the runs go on, and is read from there; without one it is held in memory. ``on_progress``
+    probes record goes to ``spool`` while the runs go on, and is read from there; without one it is held in memory. With
+    ``capture_limit``, in bytes, captures are made, of which each may have so many, and go to ``spool``; runs that have some are made even
+    if ``store`` holds them. ``on_progress``
     is told several times a second how many runs are done, those under way with the share of their simulated time that has passed.
     ``kernel`` forces the kernel of all ports (``auto``, ``arithmetic``, ``slotted``, or ``twin`` for the reference engine); it changes no
     number. ``memory`` is what the runs under way may need together by prediction, as bytes or ``"4 GB"``; half of the machine's by default.
@@ -90,6 +94,10 @@ def run_jobs(
         raise UsageError(f"cancel = {shown(cancel)}: must be a threading.Event, or have is_set() as it does")
     if kernel != "auto" or digest:
         store = None
+
+    def is_captured(job: Job) -> bool:
+        return capture_limit is not None and captures(job.scenario)
+
     #: Of each run that is to be made, the places in the batch where it is wanted.
     places: list[list[int]] = []
     wanted: dict[Identity, list[int]] = {}
@@ -97,7 +105,7 @@ def run_jobs(
     for index, job in enumerate(jobs):
         if store and job.identity in wanted:
             wanted[job.identity].append(index)
-        elif store and (known := _known(store, job, made)) is not None:
+        elif store and not is_captured(job) and (known := _known(store, job, made)) is not None:
             yield Finished(index, known, 0.0)
         else:
             places.append([index])
@@ -114,7 +122,15 @@ def run_jobs(
     before = len(jobs) - sum(map(len, places))
     with ExitStack() as until_done:
         if on is None and workers is None:
-            source = on_threads(todo, threads or all_cores(), digest=digest, kernel=kernel, memory=limit, hold=hold)
+            source = on_threads(
+                todo,
+                threads or all_cores(),
+                digest=digest,
+                kernel=kernel,
+                memory=limit,
+                hold=hold,
+                capture_limit=capture_limit,
+            )
         else:
             from cellyard.runs.cluster import Workers
 
@@ -198,14 +214,22 @@ def _prepare_arrays() -> None:
 
 
 def on_threads(
-    jobs: Sequence[Job], threads: int, *, digest: bool, kernel: str, memory: int | None, hold: int | None
+    jobs: Sequence[Job],
+    threads: int,
+    *,
+    digest: bool,
+    kernel: str,
+    memory: int | None,
+    hold: int | None,
+    capture_limit: int | None,
 ) -> Generator[News]:
     """Run ``jobs`` on threads of this process; closing the iterator cancels what has not finished."""
     from cellyard._engine import Batch
 
     work = [(job.scenario, job.replication) for job in jobs]
     kept = any(job.keep is None for job in jobs)
-    batch = Batch(work, threads, digest=digest, kernel=kernel, memory=memory, kept=kept, hold=hold)
+    made = None if capture_limit is None else (capture_limit, [str(job.identity) for job in jobs])
+    batch = Batch(work, threads, digest=digest, kernel=kernel, memory=memory, kept=kept, hold=hold, captures=made)
     try:
         while batch.remaining:
             parts, finished = batch.wait(POLL_SECONDS)

@@ -1,4 +1,4 @@
-"""Points and traced drops of runs, on the disk while a command goes on: memory is needed for a few of them only."""
+"""Points, traced drops and captures of runs, on the disk while a command goes on: memory is needed for a few of them only."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import bisect
 from array import array
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import IO, TYPE_CHECKING, Any
@@ -16,8 +17,13 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import DTypeLike, NDArray
 
-    #: `time_s` and `value` of each series, and the bytes of traced drops if there are any.
-    Recorded = tuple[Sequence[tuple[NDArray[np.float64], NDArray[np.float64]]], NDArray[np.uint8] | None]
+    #: `time_s` and `value` of each series, the bytes of traced drops if there are any, and parts of captures: the number of the
+    #: probe, bytes, and when the limit ended the file, in seconds, if it has.
+    Recorded = tuple[
+        Sequence[tuple[NDArray[np.float64], NDArray[np.float64]]],
+        NDArray[np.uint8] | None,
+        Sequence[tuple[int, NDArray[np.uint8], float | None]],
+    ]
 
 #: What a run under way gathers before it is written, by the engine's estimate of the memory that it takes.
 HOLD_BYTES = 8 << 20
@@ -43,10 +49,12 @@ class Spool(AbstractContextManager["Spool"]):
         self._end = 0
         self._kept = 0
         self._runs: dict[int, tuple[list[tuple[Spooled, Spooled]], Spooled]] = {}
+        self._captures: dict[int, dict[int, Captured]] = {}
 
     def add(self, run: int, recorded: Recorded) -> None:
         """Write what the run of that number has recorded since the part before. Raises `SpoolError`."""
-        points, drops = recorded
+        points, drops, captured = recorded
+        self._capture(run, captured)
         if run not in self._runs:
             columns = [(Spooled(self, "=f8"), Spooled(self, "=f8")) for _ in points]
             self._runs[run] = columns, Spooled(self, list(RECORD))
@@ -61,8 +69,9 @@ class Spool(AbstractContextManager["Spool"]):
         self, run: int, result: Mapping[str, Any], recorded: Recorded, words: Sequence[str]
     ) -> Mapping[str, Any]:
         """The document of a run that has finished, with what was recorded since the last part. Raises `SpoolError`."""
-        points, drops = recorded
+        points, drops, captured = recorded
         if not points and drops is None and run not in self._runs:
+            self._capture(run, captured)
             return in_memory(result, recorded, words)
         parts = self._runs.get(run)
         try:
@@ -76,6 +85,18 @@ class Spool(AbstractContextManager["Spool"]):
             return in_memory(result, recorded, words)
         columns, records = self._runs.pop(run)
         return _with(result, columns, Drops(records, words))
+
+    def captures(self, run: int) -> Mapping[int, Captured]:
+        """Return what the captures of a run hold, by the numbers of their probes."""
+        return self._captures.get(run, {})
+
+    def _capture(self, run: int, parts: Sequence[tuple[int, NDArray[np.uint8], float | None]]) -> None:
+        """Write the next parts of captures. Raises `SpoolError`."""
+        of_run = self._captures.setdefault(run, {}) if parts else {}
+        for probe, content, limited_at_s in parts:
+            captured = of_run.setdefault(probe, Captured(Spooled(self, "u1")))
+            captured.content.append(content)
+            captured.limited_at_s = limited_at_s
 
     def write(self, content: NDArray[Any]) -> int:
         """Append numbers; the place where they begin."""
@@ -161,9 +182,18 @@ class Spooled:
         return list(self[:].tolist())
 
 
+@dataclass(slots=True)
+class Captured:
+    """What a capture holds so far."""
+
+    content: Spooled
+    #: The simulated time in seconds at which the limit ended the file.
+    limited_at_s: float | None = None
+
+
 def in_memory(result: Mapping[str, Any], recorded: Recorded, words: Sequence[str]) -> Mapping[str, Any]:
     """The document of a run with all that its probes recorded as arrays."""
-    points, drops = recorded
+    points, drops, _ = recorded
     return _with(result, points, Drops(drops.view(list(RECORD)), words) if drops is not None else ())
 
 

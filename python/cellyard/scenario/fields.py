@@ -31,5 +31,5 @@ TEXT = """\
             guarantee, start, stop, contract, abr, traffic. Default: ``none``.
         probes: Time series to record. Allowed: a list, each one of queue, cwnd, ssthresh, sequence, acknowledged,
             flight, rtt, rto, delivered, goodput, acr, host-queue, link-share, drops, credit, trace, average-queue,
-            or a table with it as `what`. Default: ``none``.
+            capture, or a table with it as `what`. Default: ``none``.
 """

@@ -26,6 +26,7 @@ import json
 import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeAlias, Unpack
@@ -186,6 +187,8 @@ class Scenario:
         digest: bool = False,
         kernel: str = "auto",
         memory: str | int | None = None,
+        captures: str | Path | None = None,
+        capture_limit: str | int | None = None,
         store: KnownRuns | None = None,
         on: str | Workers | None = None,
         workers: int | None = None,
@@ -196,7 +199,9 @@ class Scenario:
         ``jobs`` is the number of threads, all cores by default; it changes nothing but the time. ``digest``
         asks for the digest over every cell transmission, ``kernel`` forces the kernel of all ports (``auto``,
         ``arithmetic``, ``slotted``, or ``twin`` for the reference engine, whose only series are envelopes). ``memory`` is
-        what the runs under way may need together by prediction, as bytes or ``"4 GB"``; half of the machine's by default. Runs that
+        what the runs under way may need together by prediction, as bytes or ``"4 GB"``; half of the machine's by default. Capture
+        probes write their files into the folder ``captures``, each of ``capture_limit`` bytes at most (``"100 MB"`` by default), and
+        nothing without it. Runs that
         ``store`` (`cellyard.open_store`) holds are taken from there, and what finishes is added. A notebook shows progress. With ``on``,
         the address of its scheduler, the runs go to a Dask cluster, with ``workers`` to so many processes of this machine. Once
         ``cancel`` is set, as a `threading.Event` is from another thread, the runs end and `cellyard.CancelledError` is raised. Raises
@@ -206,7 +211,10 @@ class Scenario:
         """
         from cellyard.results import Results, RunResult
         from cellyard.runs.batch import Job, run_jobs
+        from cellyard.runs.captures import check_possible, files, limit_bytes, pieces
         from cellyard.runs.expected import outline
+        from cellyard.runs.spool import Spool
+        from cellyard.system.files import writable_folder, write_whole
         from cellyard.system.progress import InNotebook, display
 
         replications = whole("replications", replications, most=MOST_REPLICATIONS)
@@ -217,13 +225,22 @@ class Scenario:
         draws: Sequence[int | None] = [replication] if replications is None else range(replications)
         wanted = [Job(text, draw) for draw in draws]
         seconds = outline(text)["duration_s"] if len(wanted) == 1 and display() else None
-        with InNotebook(self.name, len(wanted), simulated_seconds=seconds) as progress:
+        folder = None if captures is None else writable_folder(Path(captures))
+        limit = limit_bytes(capture_limit)
+        if folder:
+            check_possible(kernel=kernel, on_cluster=on is not None or workers is not None)
+        with (
+            Spool(folder) if folder else nullcontext() as spool,
+            InNotebook(self.name, len(wanted), simulated_seconds=seconds) as progress,
+        ):
             finished = run_jobs(
                 wanted,
                 threads=jobs,
                 digest=bool(digest),
                 kernel=kernel,
                 memory=memory,
+                spool=spool,
+                capture_limit=limit if folder else None,
                 store=store,
                 on=on,
                 workers=workers,
@@ -231,6 +248,9 @@ class Scenario:
                 on_progress=progress.update,
             )
             results = [RunResult(f.result) for f in sorted(finished, key=lambda f: f.index)]
+            if folder and spool:
+                for name, captured in files(spool, dict(enumerate(job.scenario for job in wanted))):
+                    write_whole(folder / name, pieces(captured))
         if store and store.failure:
             raise store.failure
         return Results(results)

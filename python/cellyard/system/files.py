@@ -32,7 +32,7 @@ SUMS = "SHA256SUMS"
 LONGEST_NAME = 255
 
 
-def write_whole(path: Path, content: str | bytes, *, follow: bool = True) -> None:
+def write_whole(path: Path, content: str | bytes | Iterable[bytes], *, follow: bool = True) -> None:
     """Write a file in one step: whoever looks sees the old one or the whole new one. Raises `OSError`.
 
     A link stays one, and what it leads to is written; unless ``follow``, the file takes the place of the link.
@@ -40,7 +40,7 @@ def write_whole(path: Path, content: str | bytes, *, follow: bool = True) -> Non
     target = Path(os.path.realpath(path)) if follow else path
     new = target.with_name(f"{NEW}{os.getpid()}-{target.name}")
     try:
-        _write(new, [content])
+        _write(new, [content] if isinstance(content, (str, bytes)) else content)
         with suppress(OSError):
             new.chmod(stat.S_IMODE(target.stat().st_mode))
         new.replace(target)
@@ -85,7 +85,7 @@ class FileSet(AbstractContextManager["FileSet"]):
         self._folder = folder
         self._sums: dict[str, str] = {}
 
-    def add(self, name: str, content: str | bytes | Iterable[str]) -> None:
+    def add(self, name: str, content: str | bytes | Iterable[str] | Iterable[bytes]) -> None:
         """Write ``name``, whole or bit by bit; it takes its place with the others."""
         pieces = [content] if isinstance(content, (str, bytes)) else content
         self._sums[name] = _named(self._folder / name, _write, self._folder / f"{NEW}{name}", pieces)

@@ -46,6 +46,11 @@ def memory_bytes(value: str | int | None) -> int | None:
     if value is None:
         machine = _machine_bytes()
         return machine and int(machine * MEMORY_SHARE)
+    return size_bytes("memory", value)
+
+
+def size_bytes(name: str, value: str | int) -> int:
+    """Bytes of a size as ``"4 GB"`` or a number; raises `UsageError`, which calls it ``name``, for anything else."""
     size = None
     if isinstance(value, str):
         if found := _SIZE.fullmatch(value):
@@ -53,9 +58,9 @@ def memory_bytes(value: str | int | None) -> int | None:
             scale = 1024 if unit and unit.endswith("i") else 1000
             size = int(float(number) * scale ** (" kMGT".index(unit[0]) if unit else 0))
     else:
-        size = whole("memory", value, most=_LARGEST_SIZE - 1)
+        size = whole(name, value, most=_LARGEST_SIZE - 1)
     if size is None or not 0 < size < _LARGEST_SIZE:
-        raise UsageError(f"memory = {shown(value)}: must be a size as 4GB or 500 MiB, at least 1 byte")
+        raise UsageError(f"{name} = {shown(value)}: must be a size as 4GB or 500 MiB, at least 1 byte")
     return size
 
 

@@ -11,6 +11,7 @@ use super::sites::{At, Sites};
 use crate::cells::precedes;
 use crate::flow::FlowId;
 use crate::units::{Span, Time};
+use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
@@ -94,6 +95,31 @@ pub struct Logs {
     entries: u64,
     /// What has come into the logs since all of them were settled, by its size.
     gathered: usize,
+    /// What RM cells said on their way, if a capture asks for it.
+    history: Option<History>,
+}
+
+/// What RM cells said on their way, by flow and number.
+type History = FxHashMap<(FlowId, u32), Said>;
+
+/// What an RM cell said on its way.
+#[derive(Debug)]
+struct Said {
+    sent: Rm,
+    /// What was added to it, and when.
+    added: Vec<(Time, Marks)>,
+    /// When it was delivered, or one that was sent after it.
+    gone: Time,
+}
+
+/// Notes that `marks` were added to RM cell `frame` of `flow` at `time`.
+fn note(history: &mut Option<History>, flow: FlowId, frame: u32, time: Time, marks: Marks) {
+    if let Some(history) = history
+        && marks != Marks::NONE
+        && let Some(said) = history.get_mut(&(flow, frame))
+    {
+        said.added.push((time, marks));
+    }
 }
 
 /// All logs are settled when so much has gathered in each of them: to look at many of which few have anything to settle would cost more than all else.
@@ -120,6 +146,27 @@ impl Logs {
             written_at: vec![[Vec::new(), Vec::new()]; flows],
             entries: 0,
             gathered: 0,
+            history: None,
+        }
+    }
+
+    /// From now on what RM cells say on their way is kept, until [`Logs::forget`].
+    pub fn remember(&mut self) {
+        self.history = Some(History::default());
+    }
+
+    /// What RM cell `frame` of `flow` said just before `time`. Everything before then must be settled.
+    pub fn content(&self, flow: FlowId, frame: u32, time: Time) -> Rm {
+        let history = self.history.as_ref().expect("it is kept");
+        let said = &history[&(flow, frame)];
+        let before = said.added.iter().filter(|(added, _)| *added < time);
+        before.fold(said.sent, |rm, &(_, marks)| rm.marked(marks))
+    }
+
+    /// Forgets what RM cells said that were gone before `time`.
+    pub fn forget(&mut self, time: Time) {
+        if let Some(history) = &mut self.history {
+            history.retain(|_, said| said.gone >= time);
         }
     }
 
@@ -134,6 +181,14 @@ impl Logs {
         let frame = lane.next;
         lane.next = frame.wrapping_add(1);
         lane.cells.push_back((time, rm));
+        if let Some(history) = &mut self.history {
+            let said = Said {
+                sent: rm,
+                added: Vec::new(),
+                gone: Time::NEVER,
+            };
+            history.insert((flow, frame), said);
+        }
         frame
     }
 
@@ -153,6 +208,8 @@ impl Logs {
         for place in places {
             if backward {
                 *rm = rm.marked(place.known);
+                let time = place.after.map_or(arrives, |after| left + after);
+                note(&mut self.history, flow, frame, time, place.known);
             }
             let at = if backward { place.tells } else { place.told };
             let Some(At { site, vc }) = at else { continue };
@@ -182,8 +239,8 @@ impl Logs {
         self.logs[site as usize].intervals.push_back(interval);
     }
 
-    /// RM cell `frame` of `flow` is delivered, with all that it was told; it goes, and those before it, which are lost.
-    pub fn deliver(&mut self, flow: FlowId, frame: u32) -> Rm {
+    /// RM cell `frame` of `flow` is delivered at `now`, with all that it was told; it goes, and those before it, which are lost.
+    pub fn deliver(&mut self, flow: FlowId, frame: u32, now: Time) -> Rm {
         let lane = &mut self.lanes[flow.index()];
         let backward = lane.find(frame).is_some_and(|rm| rm.backward);
         let way = usize::from(backward);
@@ -192,6 +249,14 @@ impl Logs {
         }
         let lane = &mut self.lanes[flow.index()];
         let from_end = lane.next.wrapping_sub(frame) as usize;
+        if let Some(history) = &mut self.history {
+            let gone = lane.cells.len().saturating_sub(from_end) as u32;
+            for before in 0..=gone {
+                if let Some(said) = history.get_mut(&(flow, frame.wrapping_sub(before))) {
+                    said.gone = now;
+                }
+            }
+        }
         while lane.cells.len() > from_end {
             lane.cells.pop_front();
         }
@@ -210,22 +275,26 @@ impl Logs {
             let Some(Reverse(entry)) = log.entries.pop() else {
                 unreachable!("a cell that is delivered has passed")
             };
-            log.ask(entry, &mut self.lanes);
+            log.ask(entry, &mut self.lanes, &mut self.history);
         }
     }
 
     /// Asks all rules about everything until `time`, all of which is known, if much has gathered: so that what nobody waits for does not.
     pub fn settle_until(&mut self, time: Time) {
-        if self.gathered < SETTLED_WITH * self.logs.len() {
-            return;
+        if self.gathered >= SETTLED_WITH * self.logs.len() {
+            self.settle_all(time);
         }
+    }
+
+    /// Asks all rules about everything until `time`, all of which is known.
+    pub fn settle_all(&mut self, time: Time) {
         self.gathered = 0;
         for log in &mut self.logs {
             while let Some(&Reverse(entry)) = log.entries.peek()
                 && entry.time <= time
             {
                 log.entries.pop();
-                log.ask(entry, &mut self.lanes);
+                log.ask(entry, &mut self.lanes, &mut self.history);
             }
             log.end_intervals(time);
         }
@@ -245,7 +314,7 @@ impl Logs {
 
 impl Log {
     /// Asks the rule about an RM cell at its place, the earliest of those that are left.
-    fn ask(&mut self, entry: Entry, lanes: &mut [Lane]) {
+    fn ask(&mut self, entry: Entry, lanes: &mut [Lane], history: &mut Option<History>) {
         self.end_intervals(entry.time);
         let vc = entry.vc as usize;
         self.asked[vc][usize::from(!entry.forward)] = Some(entry.frame);
@@ -258,6 +327,7 @@ impl Log {
         } else {
             self.rule.backward(vc)
         };
+        note(history, entry.flow, entry.frame, entry.time, marks);
         if let Some(rm) = lanes[entry.flow.index()].find(entry.frame) {
             *rm = rm.marked(marks);
         }

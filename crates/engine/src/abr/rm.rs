@@ -74,7 +74,6 @@ impl Rm {
     }
 }
 
-#[cfg_attr(not(test), expect(dead_code, reason = "for captures of cells"))]
 impl Rm {
     /// The payload, rates coded.
     pub fn encode(&self) -> [u8; PAYLOAD] {
@@ -94,6 +93,7 @@ impl Rm {
     }
 
     /// What a payload says; `None` if it is no ABR payload or its CRC does not fit.
+    #[cfg(test)]
     pub fn decode(payload: &[u8; PAYLOAD]) -> Option<Rm> {
         // With its own CRC in place the remainder is 0.
         if payload[0] != ABR || crc10(payload) != 0 {

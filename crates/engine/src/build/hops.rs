@@ -2,6 +2,7 @@
 
 use super::Plan;
 use crate::abr::{Marks, Passing};
+use crate::capture::Captures;
 use crate::cells::{FrameState, FramesAt};
 use crate::fabric::{Hop, HopExtra, Next, Passage, Through};
 use crate::flow::{Flow, FlowId};
@@ -77,7 +78,12 @@ impl Plan<'_> {
     }
 
     /// All hops.
-    pub fn hops(&self, stages: &Stages, observers: &Observers) -> Hops {
+    pub fn hops(
+        &self,
+        stages: &Stages,
+        observers: &Observers,
+        captures: Option<&Captures>,
+    ) -> Hops {
         let mut hops = Hops {
             hops: Vec::new(),
             extras: Vec::new(),
@@ -89,7 +95,8 @@ impl Plan<'_> {
             while at < flow.path.len() {
                 let leg = self.leg((FlowId(id), flow), at, stages);
                 let next_at = leg.next_at;
-                self.add_hop(&mut hops, FlowId(id), flow.path[at], leg, observers);
+                let seen = (observers, captures);
+                self.add_hop(&mut hops, FlowId(id), flow.path[at], leg, seen);
                 at = next_at;
             }
         }
@@ -161,11 +168,23 @@ impl Plan<'_> {
         (!does_nothing).then_some(passing)
     }
 
-    fn add_hop(&self, hops: &mut Hops, flow: FlowId, link: usize, leg: Leg, seen: &Observers) {
+    fn add_hop(
+        &self,
+        hops: &mut Hops,
+        flow: FlowId,
+        link: usize,
+        leg: Leg,
+        (seen, captures): (&Observers, Option<&Captures>),
+    ) {
         let of = &self.topology.flows[flow.index()];
         let local = self.topology.crossing[link].binary_search(&flow);
         let lossy = of.kind.is_data() && is_lossy(&self.scenario.links[link]);
         let shared = seen.shares.contains_key(&(link as u32));
+        let captured = captures.is_some_and(|captures| {
+            let through = leg.through.iter().map(|port| port.link);
+            let mut links = through.chain([link as u32]);
+            links.any(|link| captures.is_of(link, of.vc))
+        });
         let by_itself = leg.stage.is_some() || !leg.passings.is_empty() || seen.digest.is_some();
         hops.hops.push(Hop {
             next: leg.next,
@@ -177,15 +196,17 @@ impl Plan<'_> {
             local: local.expect("it takes the link") as u32,
             class: self.scenario.vcs[of.vc].class as u8,
             is_data: of.kind.is_data(),
-            one_by_one: lossy || shared || by_itself,
+            one_by_one: lossy || shared || captured || by_itself,
         });
         hops.extras.push(HopExtra {
             link: link as u32,
             stage: leg.stage,
             through: leg.through,
             passings: leg.passings,
+            vc: of.vc,
+            captured,
             lossy,
-            goes_together: (lossy || shared) && !by_itself,
+            goes_together: (lossy || shared || captured) && !by_itself,
             loss: None,
             dropped: Dropped::default(),
             tagged: 0,

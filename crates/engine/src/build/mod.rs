@@ -13,6 +13,7 @@ pub use roles::queueing_links;
 pub use served::Served;
 
 use crate::abr::{At, Logs, Sites};
+use crate::capture::Captures;
 use crate::fabric::Fabric;
 use crate::flow::{FlowId, FlowKind};
 use crate::loss::Losses;
@@ -61,11 +62,17 @@ pub fn build(
     let measured = measured(scenario);
     let stages = plan.switch_stages();
     let observers = plan.observers(options);
-    let hops = plan.hops(&stages, &observers);
+    let captures = options.captures;
+    let captures = captures.and_then(|limit| Captures::new(scenario, topology, limit));
+    let hops = plan.hops(&stages, &observers, captures.as_deref());
     let ahead = lookahead::lookahead(&plan, &hops);
     let hosts = plan.hosts(&hops, end, measured);
     let feeds = plan.roles.feeds;
-    let ports = plan.ports(&hops, ahead.of_ports, options)?;
+    let ports = plan.ports(&hops, ahead.of_ports, captures.as_deref(), options)?;
+    let mut logs = plan.logs();
+    if captures.is_some() {
+        logs.remember();
+    }
     let losses = scenario.links.iter().map(|link| {
         let stream = || plan.draws.stream(&link.name, "loss");
         Losses::of(link, stream)
@@ -81,7 +88,8 @@ pub fn build(
         extras: hops.extras,
         arrivals: Vec::new(),
         observers,
-        logs: plan.logs(),
+        captures,
+        logs,
         end,
         drop_until: end,
         measured,

@@ -4,6 +4,7 @@ use super::Plan;
 use super::hops::Hops;
 use super::measured;
 use super::served::Served;
+use crate::capture::Captures;
 use crate::fabric::Next;
 use crate::flow::FlowId;
 use crate::options::{Kernel as Wanted, Options, RunError};
@@ -29,6 +30,7 @@ impl Plan<'_> {
         &self,
         all: &Hops,
         ahead: Vec<Lookahead>,
+        captures: Option<&Captures>,
         options: &Options,
     ) -> Result<Vec<Port>, RunError> {
         let mut hops_of: Vec<Vec<u32>> = vec![Vec::new(); ahead.len()];
@@ -60,7 +62,8 @@ impl Plan<'_> {
             let foresight = (gains && probe.is_none() && meter.is_none())
                 .then(|| self.foresight(&hops, all))
                 .flatten();
-            let counts = probe.as_ref().is_some_and(|probe| probe.counts_by_vc());
+            let counts = probe.as_ref().is_some_and(|probe| probe.counts_by_vc())
+                || captures.is_some_and(|captures| captures.is_of_link(link));
             let inputs = self.topology.inputs[link].iter();
             let rate = |&input: &usize| self.scenario.links[input].rate;
             ports.push(Port {

@@ -99,7 +99,7 @@ impl Plan<'_> {
                     let local = vc.map(|vc| vc.and_then(|vc| self.local(link, vc)));
                     match local {
                         None => Quantity::Queue { class, vc: None },
-                        Some(None) => Quantity::Nothing,
+                        Some(None) => Quantity::QueueOfAbsentVc,
                         Some(vc) => Quantity::Queue { class, vc },
                     }
                 }
@@ -126,7 +126,8 @@ impl Plan<'_> {
                 | Observable::Acr
                 | Observable::HostQueue
                 | Observable::LinkShare
-                | Observable::Trace => continue,
+                | Observable::Trace
+                | Observable::Capture => continue,
             };
             let (when, out) = match (spec.interval, spec.every) {
                 (Some(interval), _) => (When::Interval(interval, Time::ZERO), Record::of_samples()),
@@ -192,7 +193,8 @@ impl Plan<'_> {
                 | Observable::Drops
                 | Observable::Credit
                 | Observable::AverageQueue
-                | Observable::Trace => continue,
+                | Observable::Trace
+                | Observable::Capture => continue,
             };
             probe.watches.push((index, watch));
         }

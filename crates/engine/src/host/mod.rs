@@ -8,6 +8,7 @@
 //! at which it leaves the stages before, where no other flow passes these.
 
 mod agenda;
+mod captured;
 mod emit;
 mod nic;
 mod paced;
@@ -97,6 +98,11 @@ pub struct FlowEnds {
 }
 
 impl FlowEnds {
+    /// Number of the frame behind the last one that has reached its source.
+    pub fn next_taken(&self) -> u32 {
+        self.next_taken
+    }
+
     /// A flow of which nothing was sent.
     #[allow(clippy::too_many_arguments)] // one for each thing that the network says of it
     pub fn new(
@@ -392,6 +398,16 @@ impl Hosts {
             }
         }
         let (data, ack) = (vc.data, vc.ack);
+        if let Some(captures) = &mut fabric.captures {
+            captured::offered(
+                captures,
+                frames,
+                &self.offered,
+                &self.flows,
+                [data, ack],
+                now,
+            );
+        }
         let mut i = 0;
         while let Some(&Offered { kind, cells, .. }) = self.offered.frames.get(i) {
             let flow = match kind {

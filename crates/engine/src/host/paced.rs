@@ -455,7 +455,7 @@ impl Hosts {
 
     /// An RM cell of `flow` reaches its host.
     pub(super) fn take_rm(&mut self, flow: FlowId, frame: u32, now: Time, fabric: &mut Fabric) {
-        let rm = fabric.logs.deliver(flow, frame);
+        let rm = fabric.logs.deliver(flow, frame, now);
         let at = self.flows[flow.index()].paced.expect("an ABR VC") as usize;
         let end = &mut self.paced[at].end;
         debug_assert!(

@@ -163,6 +163,9 @@ impl Hosts {
         let Some(source) = vc.source.frames() else {
             return;
         };
+        if let Some(captures) = &mut fabric.captures {
+            captures.received(flow, frame, now);
+        }
         let Delivery { bytes, cells } = source.take_here(kind, frame, now, &mut self.offered);
         if kind.is_data() {
             vc.delivered_bytes += bytes;

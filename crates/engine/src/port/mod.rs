@@ -283,7 +283,7 @@ impl Port {
             return;
         };
         match &mut self.kernel {
-            Kernel::Arithmetic(k) => probe.sample_until(time, |time, q| k.seen(time).look(q)),
+            Kernel::Arithmetic(k) => probe.sample_until(time, |time, q| k.snapshot(time).look(q)),
             Kernel::Slotted(k) => k.sample_before(probe, fabric, time),
         }
         let hops = &self.hops;

@@ -1,5 +1,7 @@
-//! What is watched at a port. Watching never changes the run. What is recorded at each change, at every n-th cell or of each cell that is dropped makes
-//! the port take its cells one by one; what is recorded at regular times needs no more than that it has handled everything until then.
+//! What is watched at a port. Watching never changes the run.
+//!
+//! Where each change, every n-th cell or each dropped cell is recorded, the port takes its cells one by
+//! one. What is recorded at regular times only needs everything before that time to be handled.
 
 use super::drop::QueueView;
 use super::gate::Gate;
@@ -21,8 +23,8 @@ pub enum Quantity {
         /// Local number of the flow.
         vc: Option<u32>,
     },
-    /// Waiting cells of a VC that does not cross the port: none, ever.
-    Nothing,
+    /// Waiting cells of a VC that does not cross the port, which are none.
+    QueueOfAbsentVc,
     /// Credit of a guaranteed-rate scheduler, slots.
     Credit,
     /// The average queue that the drop policy of a class decides by (of all, when `None`, the sum), cells.
@@ -131,7 +133,7 @@ impl Outcome {
         }
     }
 
-    /// Why a cell was dropped, whichever.
+    /// Why a cell was dropped: the one that arrived, or those that were pushed out.
     pub fn reason(&self) -> Option<DropReason> {
         self.dropped
             .or(self.pushed_out.then_some(DropReason::Front))
@@ -161,8 +163,7 @@ impl PortProbe {
 
     /// Whether it must see each cell.
     pub fn sees_each_cell(&self) -> bool {
-        let at_times = |w: &Watch| matches!(w.when, When::Interval(..));
-        !self.traced.is_empty() || !self.watches.iter().all(at_times)
+        !self.traced.is_empty() || self.watches_arrivals()
     }
 
     /// Whether it asks for Y_i or N_a.
@@ -197,8 +198,8 @@ impl PortProbe {
         self.watches.iter().filter_map(due).min()
     }
 
-    /// Records what is due at or before `time`, before the arrivals of that instant. It looks in the order of time, as a port cannot be asked
-    /// what it was before it was asked last.
+    /// Records what is due at or before `time`, before the arrivals of that instant. Samples are taken in the order of time over all watches,
+    /// as a port forgets what it was before the last one.
     pub fn sample_until(&mut self, time: Time, mut look: impl FnMut(Time, Quantity) -> f64) {
         while let Some(due) = self.next_sample().filter(|&due| due <= time) {
             for watch in &mut self.watches {
@@ -224,15 +225,14 @@ impl PortProbe {
         }
     }
 
-    /// Records after `cell`, which arrived at `time` and found `queue`, has been handled.
-    pub fn handled(
-        &mut self,
-        time: Time,
-        cell: Seen,
-        outcome: &Outcome,
-        queue: FoundQueue,
-        look: impl Fn(Quantity) -> f64,
-    ) {
+    /// Whether anything is recorded when a cell arrives, whatever becomes of it.
+    pub fn watches_arrivals(&self) -> bool {
+        let at_times = |w: &Watch| matches!(w.when, When::Interval(..));
+        !self.watches.iter().all(at_times)
+    }
+
+    /// Records after a cell that arrived at `time` has been handled.
+    pub fn arrived(&mut self, time: Time, look: impl Fn(Quantity) -> f64) {
         for watch in &mut self.watches {
             match &mut watch.when {
                 When::Interval(..) => {}
@@ -246,12 +246,10 @@ impl PortProbe {
                 When::Change => watch.out.change(time, look(watch.quantity)),
             }
         }
-        if let Some(reason) = outcome.dropped {
-            self.lost(time, cell, reason, queue);
-        }
     }
 
-    /// Counts and traces `dropped`, which was dropped at `time` for `reason` in favour of what found `queue`, or was that itself.
+    /// Counts and traces `dropped`, which was dropped at `time` for `reason`. `queue` is what it found, or, where it was pushed out, what the
+    /// cell found that took its place.
     pub fn lost(&mut self, time: Time, dropped: Seen, reason: DropReason, queue: FoundQueue) {
         let of_class = |d: &&mut Drops| d.class.is_none_or(|c| c == dropped.class);
         for drops in self.drops.iter_mut().filter(of_class) {

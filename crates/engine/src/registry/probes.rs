@@ -4,7 +4,7 @@ use super::classes::CLASSES;
 use super::component::Default::{Derived, Required};
 use super::component::{Component, PLAIN, Parameter, parameter};
 use super::family::Family;
-use super::kind::{Kind, POSITIVE_DURATION, integer};
+use super::kind::{ANY_DURATION, Kind, POSITIVE_DURATION, choice, integer};
 
 const PORT: Parameter = parameter(
     "of",
@@ -48,6 +48,44 @@ const OF_VC: Parameter = parameter(
     Kind::Reference(&[Family::Vc]),
     Derived("all VCs"),
     "Only the cells of this VC; not a group.",
+);
+
+const CAPTURED: Parameter = parameter(
+    "of",
+    Kind::Reference(&[Family::Link, Family::Host]),
+    Required,
+    "The link that carries the cells or frames, or the host of the segments; or a group of them.",
+);
+const LAYER: Parameter = parameter(
+    "layer",
+    Kind::Choice(&[
+        choice(
+            "cells",
+            "Each cell that a link carries: its header, and the payload of RM cells.",
+        ),
+        choice(
+            "frames",
+            "Each AAL5 frame of TCP and UDP, as its last cell leaves, with its IP packet.",
+        ),
+        choice(
+            "segments",
+            "Each TCP segment and UDP datagram that a host's transports send and receive.",
+        ),
+    ]),
+    Required,
+    "What the file holds.",
+);
+const FROM: Parameter = parameter(
+    "from",
+    ANY_DURATION,
+    Derived("the start of the run"),
+    "Nothing before this time is captured.",
+);
+const TO: Parameter = parameter(
+    "to",
+    POSITIVE_DURATION,
+    Derived("the end of the run"),
+    "Nothing from this time on is captured.",
 );
 
 const fn probe(
@@ -149,5 +187,10 @@ pub(super) static PROBE: &[Component] = &[
         "average-queue",
         "Average queue by which RED decides at a port, cells; of several classes the sum.",
         &[PORT, CLASS, SAMPLING, EVERY, ENVELOPE],
+    ),
+    probe(
+        "capture",
+        "A pcapng file for Wireshark: what a link carries, with the cells dropped before it, or what a host sends and receives.",
+        &[CAPTURED, LAYER, OF_VC, FROM, TO],
     ),
 ];

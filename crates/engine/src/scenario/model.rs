@@ -462,6 +462,53 @@ pub struct Probe {
     pub every: Option<u64>,
     /// Record the least value, the mean over time and the greatest value in each interval of this length.
     pub envelope: Option<Span>,
+    /// What a capture holds.
+    pub layer: Option<Layer>,
+    /// Start of a capture; the start of the run when absent.
+    pub from: Option<Span>,
+    /// End of a capture; the end of the run when absent.
+    pub to: Option<Span>,
+}
+
+impl Probe {
+    /// Records every change of `what`, of all classes and VCs, at the VC, port or host `of`.
+    pub fn new(what: Observable, of: impl Into<String>) -> Probe {
+        Probe {
+            what,
+            of: of.into(),
+            class: None,
+            vc: None,
+            interval: None,
+            every: None,
+            envelope: None,
+            layer: None,
+            from: None,
+            to: None,
+        }
+    }
+}
+
+/// What a capture holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Layer {
+    /// The cells that a link carries.
+    Cells,
+    /// The AAL5 frames whose cells a link carries.
+    Frames,
+    /// The IP packets that a host's transports send and receive.
+    Segments,
+}
+
+impl Layer {
+    /// Lower-case name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Layer::Cells => "cells",
+            Layer::Frames => "frames",
+            Layer::Segments => "segments",
+        }
+    }
 }
 
 /// What a probe can record.
@@ -502,6 +549,8 @@ pub enum Observable {
     Trace,
     /// The average queue that drop policies at a port decide by.
     AverageQueue,
+    /// Cells, frames or segments, for a file that Wireshark opens.
+    Capture,
 }
 
 impl Observable {
@@ -525,6 +574,7 @@ impl Observable {
             Observable::Credit => ("credit", "slots"),
             Observable::Trace => ("trace", "cells"),
             Observable::AverageQueue => ("average-queue", "cells"),
+            Observable::Capture => ("capture", "packets"),
         }
     }
 }

@@ -2,9 +2,10 @@
 
 use super::expand::things::{LinkAt, Names, Things};
 use super::flows::Flows;
-use super::model::{Observable, Probe};
+use super::model::{Layer, Observable, Probe};
 use super::record::{Record, entries, field, number, text};
 use super::report::Report;
+use crate::notation::show::show_duration;
 use crate::registry::{Family, Kind};
 use crate::units::Span;
 
@@ -32,7 +33,8 @@ pub(crate) fn probes(
         };
         probe.check_members(members, things, flows, report);
         points.add(&probe, members.len(), report);
-        probe.check_vc(members, things, report);
+        probe.check_vc(members, things, flows, report);
+        probe.check_window(number(scenario, "duration"), report);
         out.extend(
             members
                 .iter()
@@ -50,38 +52,72 @@ struct Entry<'r> {
     /// The name of `what`.
     named: &'r str,
     of: &'r str,
-    /// Whether VCs have it, else ports.
-    of_vc: bool,
+    place: Place,
+}
+
+/// What a probe is of.
+#[derive(Clone, Copy, PartialEq)]
+enum Place {
+    Vc,
+    Host,
+    Link,
+}
+
+impl Place {
+    /// Its kind, in messages.
+    fn kind(self) -> &'static str {
+        match self {
+            Place::Vc => "VC",
+            Place::Host => "host",
+            Place::Link => "link",
+        }
+    }
 }
 
 impl<'r> Entry<'r> {
     fn new(record: &'r Record, position: usize) -> Option<Entry<'r>> {
         let named = text(record, "what")?;
+        let what = field(record, "what");
         let of = Family::Probe.find(named)?.parameter("of")?;
+        let place = match of.kind {
+            Kind::Reference(&[Family::Vc]) => Place::Vc,
+            _ if what == Observable::Capture => match text(record, "layer")? {
+                layer if layer == Layer::Segments.name() => Place::Host,
+                _ => Place::Link,
+            },
+            _ => Place::Link,
+        };
         Some(Entry {
             record,
             path: format!("probe[{position}]"),
-            what: field(record, "what"),
+            what,
             named,
             of: text(record, "of")?,
-            of_vc: matches!(of.kind, Kind::Reference(&[Family::Vc])),
+            place,
         })
     }
 
-    /// The VCs or links that it names.
+    /// The VCs, hosts or links that it names.
     fn members<'o>(&self, things: &'o Things, report: &mut Report) -> Option<&'o [usize]> {
-        let (names, kind): (&Names, _) = if self.of_vc {
-            (&things.vc_names, "VC")
-        } else {
-            (&things.link_names, "link")
+        let names: &Names = match self.place {
+            Place::Vc => &things.vc_names,
+            Place::Host => &things.node_names,
+            Place::Link => &things.link_names,
         };
+        let is_host = |members: &&[usize]| members.iter().all(|&node| node < things.hosts);
         let found = names.find(self.of);
+        let found = found.filter(|members| self.place != Place::Host || is_host(members));
         if found.is_none() {
+            let kind = self.place.kind();
             let suggestion = report.suggest(self.of, names.all());
+            let of_layer = match text(self.record, "layer") {
+                Some(layer) => format!(" for the layer {layer}"),
+                None => String::new(),
+            };
             report.add(
                 &format!("{}.of", self.path),
                 format!("no {kind} has this name"),
-                format!("the name of a {kind}, or of a group of them"),
+                format!("the name of a {kind}, or of a group of them{of_layer}"),
                 suggestion,
             );
         }
@@ -97,7 +133,10 @@ impl<'r> Entry<'r> {
         report: &mut Report,
     ) {
         let path = format!("{}.of", self.path);
-        if self.of_vc {
+        if self.what == Observable::Capture {
+            return;
+        }
+        if self.place == Place::Vc {
             let lacks = |&vc: &usize| match self.what {
                 Observable::Acr | Observable::HostQueue => {
                     let lacks = !flows.has_end_systems(vc)?;
@@ -136,20 +175,38 @@ impl<'r> Entry<'r> {
     }
 
     /// Reports a restriction to a VC that does not exist, or crosses none of the ports.
-    fn check_vc(&self, members: &[usize], things: &Things, report: &mut Report) {
+    fn check_vc(&self, members: &[usize], things: &Things, flows: &Flows<'_>, report: &mut Report) {
         let Some(name) = text(self.record, "vc") else {
             return;
         };
         let path = format!("{}.vc", self.path);
         match things.vc_names.find(name) {
             Some([vc]) if *things.vcs[*vc].name == *name => {
+                let lacks = flows
+                    .traffic(*vc)
+                    .and_then(|t| t.lacks(Observable::Delivered));
+                let of_frames = self.what == Observable::Capture
+                    && text(self.record, "layer") != Some(Layer::Cells.name());
+                if let Some([why, allowed]) = lacks.filter(|_| of_frames) {
+                    report.add(&path, format!("has no frames: {why}"), allowed, None);
+                }
                 let vc = &things.vcs[*vc];
                 let hops = vc.nodes.windows(2);
                 let both_ways = hops.flat_map(|hop| [(hop[0], hop[1]), (hop[1], hop[0])]);
                 let mut links = both_ways.filter_map(|ends| things.between.get(&ends));
-                if things.path(vc).is_some() && !links.any(|link| members.contains(link)) {
-                    let message = format!("does not cross {}", self.of);
-                    report.add(&path, message, "a VC that crosses it", None);
+                let ends = [vc.nodes.first(), vc.nodes.last()];
+                let is_there = match self.place {
+                    Place::Host => ends.into_iter().flatten().any(|end| members.contains(end)),
+                    Place::Link | Place::Vc => links.any(|link| members.contains(link)),
+                };
+                if things.path(vc).is_some() && !is_there {
+                    let [message, allowed] = match self.place {
+                        Place::Host => {
+                            ["does not begin or end at", "a VC that begins or ends there"]
+                        }
+                        Place::Link | Place::Vc => ["does not cross", "a VC that crosses it"],
+                    };
+                    report.add(&path, format!("{message} {}", self.of), allowed, None);
                 }
             }
             Some(_) => report.add(&path, "is a group", "one of its members", None),
@@ -160,12 +217,36 @@ impl<'r> Entry<'r> {
         }
     }
 
-    /// The probe of one of its VCs or links.
+    /// Reports a window of a capture in which there is nothing.
+    fn check_window(&self, duration: Option<u64>, report: &mut Report) {
+        let [from, to] = ["from", "to"].map(|name| number(self.record, name));
+        let first = from.unwrap_or(0);
+        if let Some(duration) = duration.filter(|&duration| from.is_some() && first >= duration) {
+            let allowed = format!("less than the duration, {}", show_duration(Span(duration)));
+            report.add(
+                &format!("{}.from", self.path),
+                "the run has ended then",
+                allowed,
+                None,
+            );
+        }
+        if to.is_some_and(|to| to <= first) {
+            let allowed = format!("more than `from`, {}", show_duration(Span(first)));
+            report.add(
+                &format!("{}.to", self.path),
+                "the capture ends before it begins",
+                allowed,
+                None,
+            );
+        }
+    }
+
+    /// The probe of one of its VCs, hosts or links.
     fn of_member(&self, member: usize, things: &Things) -> Probe {
-        let name = if self.of_vc {
-            &things.vcs[member].name
-        } else {
-            &things.links[member].name
+        let name = match self.place {
+            Place::Vc => &things.vcs[member].name,
+            Place::Host => &things.nodes[member].name,
+            Place::Link => &things.links[member].name,
         };
         Probe {
             what: self.what,
@@ -175,6 +256,9 @@ impl<'r> Entry<'r> {
             interval: number(self.record, "interval").map(Span),
             every: number(self.record, "every"),
             envelope: number(self.record, "envelope").map(Span),
+            layer: field(self.record, "layer"),
+            from: number(self.record, "from").map(Span),
+            to: number(self.record, "to").map(Span),
         }
     }
 }

@@ -242,7 +242,8 @@ impl Traffic {
             | Observable::LinkShare
             | Observable::Drops
             | Observable::Credit
-            | Observable::AverageQueue => return None,
+            | Observable::AverageQueue
+            | Observable::Capture => return None,
         };
         (!has).then_some(why)
     }

@@ -100,7 +100,8 @@ impl Twin<'_> {
             | Observable::Goodput
             | Observable::LinkShare
             | Observable::Drops
-            | Observable::Trace => unreachable!("has no envelope"),
+            | Observable::Trace
+            | Observable::Capture => unreachable!("has no envelope"),
         }
     }
 

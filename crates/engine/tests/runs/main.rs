@@ -1,6 +1,7 @@
 //! Whole runs: engine against twin on random networks, what must hold of any run, theory, TCP end to end, and the fuzzer. They are one
 //! binary, as most of what they cost to build is the random networks that they share: `cargo test --test runs oracle` runs some of them.
 
+mod capture;
 mod common;
 
 mod expected;

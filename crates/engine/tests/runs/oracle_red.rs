@@ -131,7 +131,6 @@ fn the_average_queue_is_recorded() {
     );
     let probes = [Observable::Queue, Observable::AverageQueue].map(|what| Probe {
         every: Some(1),
-        envelope: None,
         ..build::probe(what, "s-t", None)
     });
     let found = watch(&net, None, probes.into());

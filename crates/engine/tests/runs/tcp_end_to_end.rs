@@ -87,13 +87,8 @@ impl Transfer {
 
 fn probe(what: Observable, interval: Option<Span>) -> Probe {
     Probe {
-        what,
-        of: "tcp".into(),
-        class: None,
-        vc: None,
         interval,
-        every: None,
-        envelope: None,
+        ..Probe::new(what, "tcp")
     }
 }
 

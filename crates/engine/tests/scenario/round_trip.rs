@@ -329,13 +329,11 @@ fn link(from: String, to: String, port: bool) -> impl Strategy<Value = Link> {
 
 fn probes() -> impl Strategy<Value = Vec<Probe>> {
     let port = |what, class, vc, interval, every| Probe {
-        what,
-        of: "w->e".into(),
         class,
         vc,
         interval,
         every,
-        envelope: None,
+        ..Probe::new(what, "w->e")
     };
     let queue = (
         option::of(class()),
@@ -383,17 +381,28 @@ fn probes() -> impl Strategy<Value = Vec<Probe>> {
         1 => span(100).prop_map(|i| (Observable::Goodput, Some(i)))
     ];
     let of_vc = (of_vc, any::<bool>()).prop_map(|((what, interval), enveloped)| Probe {
-        what,
-        of: "v0".into(),
-        class: None,
-        vc: None,
         interval: interval.filter(|_| !enveloped || what == Observable::Goodput),
-        every: None,
         envelope: interval.filter(|_| enveloped && what != Observable::Goodput),
+        ..Probe::new(what, "v0")
     });
+    const LAYERS: &[(Layer, &str)] = &[
+        (Layer::Cells, "w->e"),
+        (Layer::Frames, "w->e"),
+        (Layer::Segments, "a0"),
+    ];
+    let window = [0u64..100, 100..200].map(|ms| option::of(ms.prop_map(Span::from_milliseconds)));
+    let capture = (sample::select(LAYERS), any::<bool>(), window).prop_map(
+        |((layer, of), vc, [from, to])| Probe {
+            layer: Some(layer),
+            vc: vc.then(|| "v0".to_string()),
+            from,
+            to,
+            ..Probe::new(Observable::Capture, of)
+        },
+    );
     prop::collection::vec(
-        prop_oneof![1 => queue, 1 => share, 1 => sampled, 2 => of_vc],
-        0..4,
+        prop_oneof![1 => queue, 1 => share, 1 => sampled, 4 => of_vc, 1 => capture],
+        0..5,
     )
 }
 
@@ -580,6 +589,10 @@ fn is_there(probe: &Probe, vc: &Vc, port: &Link, switch: &Switch) -> bool {
             })
         }
         Observable::Queue | Observable::LinkShare | Observable::Drops | Observable::Trace => true,
+        Observable::Capture => {
+            let has_frames = vc.traffic.carries() == Carries::Frames;
+            probe.layer == Some(Layer::Cells) || probe.vc.is_none() || has_frames
+        }
     }
 }
 

@@ -13,6 +13,7 @@ mod udp;
 
 pub use cells::CellSource;
 
+use crate::capture::Payload;
 use crate::flow::FlowKind;
 use crate::host::tcp::Segment;
 use crate::rng::Stream;
@@ -108,6 +109,9 @@ pub trait FrameSource {
 
     /// When `end` wants to be called; [`Time::NEVER`] for not at all.
     fn deadline(&self, end: End) -> Time;
+
+    /// What frame `frame` of its flow `kind` carries, which was offered and has not arrived.
+    fn carries(&self, kind: FlowKind, frame: u32) -> Payload;
 
     /// A state for probes; `None` for one that it has not.
     fn state(&self, what: SourceState) -> Option<f64>;

@@ -6,6 +6,7 @@
 use super::two_way::TwoWay;
 use super::udp::Udp;
 use super::{Delivery, End, FrameSource, Outbox, SourceState};
+use crate::capture::Payload;
 use crate::flow::FlowKind;
 use crate::tally::{Back, SenderCounters, Transfer};
 use crate::units::{Span, Time};
@@ -52,6 +53,10 @@ impl FrameSource for Other {
     #[inline(never)]
     fn deadline(&self, end: End) -> Time {
         self.0.deadline(end)
+    }
+
+    fn carries(&self, kind: FlowKind, frame: u32) -> Payload {
+        self.0.carries(kind, frame)
     }
 
     fn state(&self, what: SourceState) -> Option<f64> {

@@ -2,9 +2,10 @@
 
 use super::{Delivery, End, FrameSource, Offered, Outbox, SourceState};
 use crate::aal5::{ACK_CELLS, cells_of_segment};
+use crate::capture::Payload;
 use crate::cells::precedes;
 use crate::flow::FlowKind;
-use crate::host::tcp::{Ack, MAX_SACK_BLOCKS, News, Receiver, SackBlock, Sender};
+use crate::host::tcp::{Ack, MAX_SACK_BLOCKS, News, OPENED, Receiver, SackBlock, Sender};
 use crate::scenario::TcpParams;
 use crate::tally::{SenderCounters, Transfer};
 use crate::units::{Span, Time};
@@ -115,6 +116,23 @@ impl Tcp {
                 break;
             }
         }
+    }
+}
+
+/// What a segment is in a capture.
+pub(super) fn of_segment(seq: u64, len: u32) -> Payload {
+    match seq {
+        OPENED => Payload::Opened,
+        _ => Payload::Segment { seq, len },
+    }
+}
+
+/// What an ACK is in a capture.
+pub(super) fn of_ack(ack: &Ack) -> Payload {
+    let blocks = ack.sack().iter().map(|block| [block.start, block.end]);
+    Payload::Ack {
+        ack: ack.ack,
+        blocks: blocks.collect(),
     }
 }
 
@@ -255,6 +273,29 @@ impl FrameSource for Tcp {
             End::Sender => self.sender.deadline(),
             End::Receiver => self.receiver.deadline(),
         }
+    }
+
+    fn carries(&self, kind: FlowKind, frame: u32) -> Payload {
+        if kind.is_data() {
+            let mut skipped = frame.wrapping_sub(self.first_data);
+            for stretch in &self.data {
+                if skipped < stretch.n {
+                    let seq = stretch.seq + u64::from(skipped) * u64::from(stretch.len);
+                    return of_segment(seq, stretch.len);
+                }
+                skipped -= stretch.n;
+            }
+            unreachable!("the frame was offered")
+        }
+        let from_end = self.next_ack.wrapping_sub(frame) as usize;
+        let mut ack = Ack {
+            ack: self.acks[self.acks.len() - from_end],
+            ..Ack::default()
+        };
+        if let Some(&(_, n_blocks, blocks)) = self.sacks.iter().rfind(|sack| sack.0 == frame) {
+            (ack.n_blocks, ack.blocks) = (n_blocks, blocks);
+        }
+        of_ack(&ack)
     }
 
     fn state(&self, what: SourceState) -> Option<f64> {

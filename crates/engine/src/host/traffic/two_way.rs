@@ -3,9 +3,10 @@
 //! What leaves one end is one flow, as it is one VC for the network: data of its own connection and ACKs of the other one follow each
 //! other frame by frame. Nothing is piggybacked. At one instant an end's retransmission timer goes before its delayed ACK.
 
-use super::tcp::state;
+use super::tcp::{of_ack, of_segment, state};
 use super::{Delivery, End, FrameSource, Offered, Outbox, SourceState};
 use crate::aal5::{ACK_CELLS, cells_of_segment};
+use crate::capture::Payload;
 use crate::flow::FlowKind;
 use crate::host::tcp::{Ack, News, Receiver, Segment, Sender};
 use crate::scenario::TcpParams;
@@ -186,6 +187,17 @@ impl FrameSource for TwoWay {
     fn deadline(&self, end: End) -> Time {
         let (sender, receiver) = self.at(end);
         sender.deadline().min(receiver.deadline())
+    }
+
+    fn carries(&self, kind: FlowKind, frame: u32) -> Payload {
+        let flow = match kind.is_forward() {
+            true => &self.forward,
+            false => &self.backward,
+        };
+        match flow.frames[frame.wrapping_sub(flow.first) as usize] {
+            Carried::Segment(seq, len) => of_segment(seq, len),
+            Carried::Ack(ack) => of_ack(&ack),
+        }
     }
 
     fn state(&self, what: SourceState) -> Option<f64> {

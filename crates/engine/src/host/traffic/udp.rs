@@ -2,6 +2,7 @@
 
 use super::pace::Pace;
 use super::{Delivery, End, FrameSource, Offered, Outbox, SourceState};
+use crate::capture::Payload;
 use crate::flow::FlowKind;
 use crate::scenario::UdpParams;
 use crate::tally::{SenderCounters, Transfer};
@@ -58,6 +59,13 @@ impl FrameSource for Udp {
 
     fn deadline(&self, _: End) -> Time {
         Time::NEVER
+    }
+
+    fn carries(&self, _: FlowKind, frame: u32) -> Payload {
+        Payload::Datagram {
+            first: u64::from(frame) * self.bytes,
+            len: self.bytes as u32,
+        }
     }
 
     fn state(&self, _: SourceState) -> Option<f64> {

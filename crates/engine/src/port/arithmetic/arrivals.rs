@@ -169,7 +169,11 @@ impl Arithmetic {
                 fabric.depart(departing);
             }
             Verdict::Refuse(reason) => {
-                if !one {
+                if fabric.captures_drops(run.hop) {
+                    let queue = self.view(run.time, local);
+                    let found = found(&queue, &self.gate, Some(reason));
+                    fabric.capture_drop(&run, reason, Some(found));
+                } else if !one {
                     n = judged.cells.min(run.before(fabric.drop_until));
                 }
                 fabric.drop_cells(run.hop, reason, n);
@@ -207,12 +211,17 @@ impl Arithmetic {
                 let feed = inputs.in_turn(first, i);
                 let run = fabric.feeds[feed].head;
                 let hop = &fabric.hops[run.hop as usize];
-                let cell = Seen::first_of(&run, hop);
-                let queue = self.view(time, hop.local);
-                let outcome = self.take_carefully(fabric, feed, true);
-                let found = found(&queue, &self.gate, outcome.reason());
-                let seen = self.seen(time);
-                probe.handled(time, cell, &outcome, found, |quantity| seen.look(quantity));
+                let (cell, local) = (Seen::first_of(&run, hop), hop.local);
+                if let Some(reason) = self.take_carefully(fabric, feed, true).dropped {
+                    // A cell that is refused leaves the queue as it found it.
+                    let queue = self.view(time, local);
+                    let found = found(&queue, &self.gate, Some(reason));
+                    probe.lost(time, cell, reason, found);
+                }
+                if probe.watches_arrivals() {
+                    let seen = self.snapshot(time);
+                    probe.arrived(time, |quantity| seen.look(quantity));
+                }
             }
             inputs.put_back(fabric);
         }
@@ -227,7 +236,7 @@ impl Arithmetic {
                 self.record_starts(probe, due.unwrap_or(time));
             }
             match due {
-                Some(due) => probe.sample_until(due, |t, quantity| self.seen(t).look(quantity)),
+                Some(due) => probe.sample_until(due, |t, quantity| self.snapshot(t).look(quantity)),
                 None => break,
             }
         }
@@ -239,7 +248,7 @@ impl Arithmetic {
         while let Some(start) = self.start_from(self.recorded_until).filter(|&s| s < limit) {
             self.recorded_until = start + 1;
             let after = Time((start + i64::from(self.arrival_first)) as u64);
-            let seen = self.seen(after);
+            let seen = self.snapshot(after);
             probe.changed(Time(start as u64), |quantity| seen.look(quantity));
         }
     }
@@ -256,6 +265,6 @@ impl Arithmetic {
         // Cells that would begin to leave at the end have not.
         let last = Time(end.0 - u64::from(!self.arrival_first));
         self.record_before(probe, last);
-        probe.finish(end, |_, quantity| self.seen(last).look(quantity));
+        probe.finish(end, |_, quantity| self.snapshot(last).look(quantity));
     }
 }

@@ -63,7 +63,7 @@ pub struct Arithmetic {
 }
 
 /// A port at an instant, for probes.
-pub struct Seen<'a> {
+pub struct Snapshot<'a> {
     class: usize,
     waiting: u64,
     /// Y_i, where it is counted.
@@ -71,7 +71,7 @@ pub struct Seen<'a> {
     average: f64,
 }
 
-impl Seen<'_> {
+impl Snapshot<'_> {
     /// What a probe asks for.
     #[inline]
     pub fn look(&self, quantity: Quantity) -> f64 {
@@ -86,7 +86,7 @@ impl Seen<'_> {
             Quantity::Queue { vc: None, .. } => self.waiting as f64,
             Quantity::AverageQueue { .. } => self.average,
             // Whoever asks for credit is not served here.
-            Quantity::Nothing | Quantity::Credit => 0.0,
+            Quantity::QueueOfAbsentVc | Quantity::Credit => 0.0,
         }
     }
 }
@@ -277,9 +277,9 @@ impl Arithmetic {
     }
 
     /// What probes ask for, as it is at `t`.
-    pub fn seen(&mut self, t: Time) -> Seen<'_> {
+    pub fn snapshot(&mut self, t: Time) -> Snapshot<'_> {
         let waiting = self.waiting(t);
-        Seen {
+        Snapshot {
             class: self.class,
             waiting,
             by_vc: self.counts.as_mut().map_or(&[], |c| c.by_vc(waiting)),

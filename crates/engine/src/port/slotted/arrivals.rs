@@ -5,7 +5,7 @@ use super::{Slotted, Within};
 use crate::cells::{Fate, FrameState, RM, Run, TAGGED};
 use crate::fabric::Fabric;
 use crate::port::Inputs;
-use crate::port::drop::Decision;
+use crate::port::drop::{Decision, QueueView};
 use crate::port::gate::Verdict;
 use crate::port::watch::{Outcome, PortProbe, Seen, found};
 use crate::tally::{CLASSES, DropReason, raise};
@@ -128,9 +128,16 @@ impl Slotted {
         let class = hop.class as usize;
         let queue = self.view(class, hop.local as usize);
         let outcome = self.arrive(fabric, feed, true);
-        let look = |quantity| self.look(quantity);
-        let found = found(&queue, &self.gates[class], outcome.reason());
-        probe.handled(run.time, cell, &outcome, found, look);
+        if probe.watches_arrivals() {
+            probe.arrived(run.time, |quantity| self.look(quantity));
+        }
+        let Some(reason) = outcome.reason() else {
+            return;
+        };
+        let found = found(&queue, &self.gates[class], Some(reason));
+        if let Some(reason) = outcome.dropped {
+            probe.lost(run.time, cell, reason, found);
+        }
         if outcome.pushed_out {
             for cell in &self.last_pushed_out {
                 let hop = &fabric.hops[cell.hop as usize];
@@ -235,7 +242,10 @@ impl Slotted {
         }
         match judged.verdict {
             Verdict::Refuse(reason) => {
-                if !one {
+                if fabric.captures_drops(run.hop) {
+                    let found = found(&view, gate, Some(reason));
+                    fabric.capture_drop(&run, reason, Some(found));
+                } else if !one {
                     n = judged.cells.min(run.before(fabric.drop_until));
                 }
                 fabric.drop_cells(run.hop, reason, n);
@@ -245,6 +255,9 @@ impl Slotted {
             Verdict::PushOut | Verdict::PushOutFrame => {
                 let whole = judged.verdict == Verdict::PushOutFrame;
                 self.push_out(fabric, class, whole, run.time);
+                if fabric.captures_drops(run.hop) {
+                    self.capture_pushed_out(fabric, class, run.time, &view);
+                }
                 outcome.pushed_out = true;
                 self.accept(fabric, class, local as usize, Waiting::first_of(&run, 1));
             }
@@ -305,6 +318,24 @@ impl Slotted {
             self.pushed_out += 1;
             self.queue_time += u128::from((now - cell.arrived).0);
             fabric.drop_cells(cell.hop, DropReason::Front, 1);
+        }
+    }
+
+    /// Captures the cells that were just pushed out at `now`, for one that found `view`.
+    #[cold]
+    fn capture_pushed_out(&self, fabric: &mut Fabric, class: usize, now: Time, view: &QueueView) {
+        let found = found(view, &self.gates[class], Some(DropReason::Front));
+        for cell in &self.last_pushed_out {
+            let run = Run {
+                time: now,
+                n: 1,
+                frame: cell.frame,
+                cell: cell.cell,
+                hop: cell.hop,
+                flags: cell.flags(),
+                ..Run::default()
+            };
+            fabric.capture_drop(&run, DropReason::Front, Some(found));
         }
     }
 

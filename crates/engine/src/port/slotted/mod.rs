@@ -421,7 +421,7 @@ impl Slotted {
                 class: Some(class), ..
             } => self.waiting[class] as f64,
             Quantity::Queue { .. } => self.total as f64,
-            Quantity::Nothing => 0.0,
+            Quantity::QueueOfAbsentVc => 0.0,
             Quantity::Credit => self.scheduler.credit().unwrap_or(0.0),
             Quantity::AverageQueue { class } => {
                 let gates = self.gates.iter().enumerate();

@@ -105,13 +105,8 @@ pub fn vc(name: &str, from: &str, to: &str, route: &[&str], class: Class, traffi
 /// Records `what` of the port or VC `of`, of all classes and VCs there.
 pub fn probe(what: Observable, of: &str, interval: Option<Span>) -> Probe {
     Probe {
-        what,
-        of: of.into(),
-        class: None,
-        vc: None,
         interval,
-        every: None,
-        envelope: None,
+        ..Probe::new(what, of)
     }
 }
 

@@ -52,7 +52,22 @@ pub fn probes(scenario: &Scenario) -> Vec<Probe> {
     of_links
         .chain(of_vcs)
         .chain(envelopes(scenario, interval))
+        .chain(captures(scenario))
         .collect()
+}
+
+/// The captures of every link and host.
+pub fn captures(scenario: &Scenario) -> Vec<Probe> {
+    let capture = |layer, of: &str| Probe {
+        layer: Some(layer),
+        ..Probe::new(Observable::Capture, of)
+    };
+    let links = scenario.links.iter();
+    let of_links =
+        links.flat_map(|l| [Layer::Cells, Layer::Frames].map(|layer| capture(layer, &l.name)));
+    let hosts = scenario.hosts.iter();
+    let of_hosts = hosts.map(|host| capture(Layer::Segments, &host.name));
+    of_links.chain(of_hosts).collect()
 }
 
 /// The envelope of everything that has one.

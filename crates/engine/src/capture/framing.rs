@@ -1,0 +1,485 @@
+//! Packets of captures as bytes: the link types, headers and checksums of ATM cells and of what they carry.
+//!
+//! Everything that depends on the cell format stands here, behind [`append`]. Cells and AAL5 frames
+//! are ERF records (link type 197): a 16-octet header, the ATM header without HEC, the payload.
+//! Segments are raw IPv4 packets (link type 101).
+//!
+//! Sources: ERF record types 3 and 4 (Endace); ITU-T I.361 (ATM header, UNI); ITU-T I.363.5 (AAL5);
+//! RFC 2684 (LLC/SNAP); RFC 791, 768, 9293, 2018, 7323 (IP, UDP, TCP, SACK, window scale).
+
+use crate::abr::Rm;
+use crate::units::{CELL_PAYLOAD_BYTES, TICKS_PER_SECOND, Time};
+
+/// Link type of cells and frames.
+pub const LINK_TYPE_ERF: u16 = 197;
+/// Link type of segments.
+pub const LINK_TYPE_IP: u16 = 101;
+
+/// A packet of a capture.
+#[derive(Clone, Copy, Debug)]
+pub enum Packet<'a> {
+    /// A cell of user data, of which only the header is kept.
+    Cell(CellHeader),
+    /// An RM cell with its payload.
+    Rm(CellHeader, &'a Rm),
+    /// An AAL5 frame of so many cells.
+    Frame(CellHeader, u32, Ip<'a>),
+    /// An IP packet.
+    Ip(Ip<'a>),
+}
+
+/// The header of a cell, or of the cells of a frame.
+#[derive(Clone, Copy, Debug)]
+pub struct CellHeader {
+    /// Index of the VC.
+    pub vc: usize,
+    /// AAU, the last bit of the payload type: the cell ends an AAL5 frame.
+    pub ends_frame: bool,
+    /// CLP.
+    pub low_priority: bool,
+}
+
+/// An IP packet.
+#[derive(Clone, Copy, Debug)]
+pub struct Ip<'a> {
+    /// Indices of the hosts that it comes from and goes to.
+    pub hosts: [usize; 2],
+    /// Identification.
+    pub id: u16,
+    /// Ports of source and destination.
+    pub ports: [u16; 2],
+    /// Number of the first byte of data, which chooses the filling.
+    pub first_byte: u64,
+    /// Bytes of data.
+    pub len: u32,
+    /// UDP when `None`.
+    pub tcp: Option<Tcp<'a>>,
+}
+
+/// The header of a TCP segment.
+#[derive(Clone, Copy, Debug)]
+pub struct Tcp<'a> {
+    /// Sequence and acknowledgement numbers.
+    pub numbers: [u32; 2],
+    /// SYN is set.
+    pub syn: bool,
+    /// ACK is set.
+    pub ack: bool,
+    /// Window, scaled.
+    pub window: u16,
+    /// Options, a multiple of 4 bytes.
+    pub options: &'a [u8],
+}
+
+/// VCIs below this one are reserved (ITU-T I.361).
+const FIRST_VCI: usize = 32;
+const VCIS: usize = 65_536 - FIRST_VCI;
+
+/// VPI and VCI of VC number `vc`, both ways.
+pub fn vpi_vci(vc: usize) -> (u8, u16) {
+    ((vc / VCIS) as u8, (FIRST_VCI + vc % VCIS) as u16)
+}
+
+/// The IPv4 address of host number `host`: 10.0.0.1 and those that follow.
+pub fn address(host: usize) -> [u8; 4] {
+    (0x0A00_0001 + host as u32).to_be_bytes()
+}
+
+/// Octets of the ERF header, and the length that its 16-bit fields can state.
+const ERF_HEADER: usize = 16;
+const MOST_ERF: usize = 65_535;
+const ERF_ATM: u8 = 3;
+const ERF_AAL5: u8 = 4;
+/// The flag of records whose length varies.
+const ERF_VARYING: u8 = 0x04;
+
+/// Appends `packet`, which passed at `time`, to `out`; returns how many octets the whole of it has,
+/// which may be more than are kept.
+pub fn append(packet: &Packet<'_>, time: Time, out: &mut Vec<u8>) -> u32 {
+    let payload = CELL_PAYLOAD_BYTES as usize;
+    match packet {
+        Packet::Cell(header) => {
+            let atm = atm_header(header, u8::from(header.ends_frame));
+            let lengths = [ERF_HEADER + 4, 4 + payload];
+            append_headers(ERF_ATM, time, lengths, atm, out);
+            (ERF_HEADER + 4 + payload) as u32
+        }
+        Packet::Rm(header, rm) => {
+            let lengths = [ERF_HEADER + 4 + payload, 4 + payload];
+            append_headers(ERF_ATM, time, lengths, atm_header(header, 0b110), out);
+            out.extend(rm.encode());
+            (ERF_HEADER + 4 + payload) as u32
+        }
+        Packet::Frame(header, cells, ip) => {
+            let pdu = *cells as usize * payload;
+            let whole = ERF_HEADER + 4 + pdu;
+            let kept = whole.min(MOST_ERF);
+            let begin = out.len();
+            let lengths = [kept, (4 + pdu).min(MOST_ERF)];
+            append_headers(ERF_AAL5, time, lengths, atm_header(header, 1), out);
+            append_aal5(ip, pdu, out);
+            out.truncate(begin + kept);
+            whole as u32
+        }
+        Packet::Ip(ip) => {
+            let begin = out.len();
+            append_ip(ip, out);
+            (out.len() - begin) as u32
+        }
+    }
+}
+
+/// Appends the header of an ERF record, and behind it that of its cells.
+fn append_headers(
+    kind: u8,
+    time: Time,
+    [kept, on_wire]: [usize; 2],
+    atm: [u8; 4],
+    out: &mut Vec<u8>,
+) {
+    // Fixed point, least significant octet first: the whole seconds, then 32 bits of their parts.
+    let seconds = (time.0 / TICKS_PER_SECOND) as u32;
+    let parts = time.0 % TICKS_PER_SECOND;
+    let fraction = (parts as f64 * ((1u64 << 32) as f64 / TICKS_PER_SECOND as f64)) as u32;
+    let mut header = [0; ERF_HEADER + 4];
+    header[..4].copy_from_slice(&fraction.to_le_bytes());
+    header[4..8].copy_from_slice(&seconds.to_le_bytes());
+    header[8..10].copy_from_slice(&[kind, ERF_VARYING]);
+    header[10..12].copy_from_slice(&(kept as u16).to_be_bytes());
+    header[14..16].copy_from_slice(&(on_wire as u16).to_be_bytes());
+    header[16..].copy_from_slice(&atm);
+    out.extend(header);
+}
+
+fn atm_header(header: &CellHeader, payload_type: u8) -> [u8; 4] {
+    let (vpi, vci) = vpi_vci(header.vc);
+    let last = payload_type << 1 | u8::from(header.low_priority);
+    (u32::from(vpi) << 20 | u32::from(vci) << 4 | u32::from(last)).to_be_bytes()
+}
+
+/// LLC/SNAP of IP.
+const LLC_SNAP: [u8; 8] = [0xAA, 0xAA, 0x03, 0, 0, 0, 0x08, 0];
+
+/// The generator of CRC-32 without its leading term (ITU-T I.363.5).
+const GENERATOR: u32 = 0x04C1_1DB7;
+
+/// Octets that are taken at once.
+const AT_ONCE: usize = 16;
+
+/// By how many octets one follows that it moves through the register, and by its value: what it adds.
+const REMAINDERS: [[u32; 256]; AT_ONCE] = {
+    let mut remainders = [[0; 256]; AT_ONCE];
+    let mut octet = 0;
+    while octet < 256 {
+        let mut register = (octet as u32) << 24;
+        let mut bit = 0;
+        while bit < 8 * AT_ONCE {
+            let leads = register >> 31 == 1;
+            register = register << 1 ^ if leads { GENERATOR } else { 0 };
+            bit += 1;
+            if bit % 8 == 0 {
+                remainders[bit / 8 - 1][octet] = register;
+            }
+        }
+        octet += 1;
+    }
+    remainders
+};
+
+/// The CRC-32 of AAL5, most significant bit first.
+fn crc32(octets: &[u8]) -> u32 {
+    let (chunks, rest) = octets.as_chunks::<AT_ONCE>();
+    let register = chunks.iter().fold(!0, |register: u32, chunk| {
+        let mut octets = *chunk;
+        for (octet, moved) in octets.iter_mut().zip(register.to_be_bytes()) {
+            *octet ^= moved;
+        }
+        let of = |place: usize| REMAINDERS[AT_ONCE - 1 - place][usize::from(octets[place])];
+        // The register comes last, so that its sum alone waits for the chunk before.
+        (0..AT_ONCE).rev().fold(0, |sum, place| sum ^ of(place))
+    });
+    !rest.iter().fold(register, |register, &octet| {
+        register << 8 ^ REMAINDERS[0][usize::from((register >> 24) as u8 ^ octet)]
+    })
+}
+
+/// An AAL5 CPCS-PDU of `octets`.
+fn append_aal5(ip: &Ip<'_>, octets: usize, out: &mut Vec<u8>) {
+    let begin = out.len();
+    out.extend(LLC_SNAP);
+    append_ip(ip, out);
+    let length = (out.len() - begin) as u16;
+    // Padding, then UU, CPI, length and CRC.
+    out.resize(begin + octets - 8, 0);
+    out.extend([0, 0]);
+    out.extend(length.to_be_bytes());
+    let crc = crc32(&out[begin..]);
+    out.extend(crc.to_be_bytes());
+}
+
+const IP_HEADER: usize = 20;
+const TCP_HEADER: usize = 20;
+const UDP_HEADER: usize = 8;
+const TCP: u8 = 6;
+const UDP: u8 = 17;
+const SYN: u8 = 0x02;
+const ACK: u8 = 0x10;
+
+fn append_ip(ip: &Ip<'_>, out: &mut Vec<u8>) {
+    let (protocol, header) = match &ip.tcp {
+        Some(tcp) => (TCP, TCP_HEADER + tcp.options.len()),
+        None => (UDP, UDP_HEADER),
+    };
+    let length = header + ip.len as usize;
+    let mut first = [0; IP_HEADER];
+    first[0] = 0x45;
+    first[2..4].copy_from_slice(&((IP_HEADER + length) as u16).to_be_bytes());
+    first[4..6].copy_from_slice(&ip.id.to_be_bytes());
+    // Don't fragment; 64 hops to live.
+    first[6] = 0x40;
+    first[8..10].copy_from_slice(&[64, protocol]);
+    first[12..16].copy_from_slice(&address(ip.hosts[0]));
+    first[16..20].copy_from_slice(&address(ip.hosts[1]));
+    let checksum = folded(sum(&first));
+    first[10..12].copy_from_slice(&checksum.to_be_bytes());
+    out.extend(first);
+    let begin = out.len();
+    out.extend(ip.ports[0].to_be_bytes());
+    out.extend(ip.ports[1].to_be_bytes());
+    let at = match &ip.tcp {
+        Some(tcp) => {
+            let flags = if tcp.syn { SYN } else { 0 } | if tcp.ack { ACK } else { 0 };
+            out.extend(tcp.numbers[0].to_be_bytes());
+            out.extend(tcp.numbers[1].to_be_bytes());
+            out.extend([(header as u8 / 4) << 4, flags]);
+            out.extend(tcp.window.to_be_bytes());
+            out.extend([0; 4]);
+            out.extend(tcp.options);
+            begin + 16
+        }
+        None => {
+            out.extend((length as u16).to_be_bytes());
+            out.extend([0; 2]);
+            begin + 6
+        }
+    };
+    fill(ip.first_byte, ip.len as usize, out);
+    let pseudo = sum(&first[12..20]) + u64::from(protocol) + length as u64;
+    let checksum = match folded(pseudo + sum(&out[begin..])) {
+        // In UDP 0 stands for no checksum.
+        0 if ip.tcp.is_none() => 0xFFFF,
+        checksum => checksum,
+    };
+    out[at..at + 2].copy_from_slice(&checksum.to_be_bytes());
+}
+
+/// What stands in place of data, which are not simulated; byte n of a connection is always the same.
+const FILLING: &[u8; 16] = b"(not simulated) ";
+
+/// The filling several times, to copy from.
+const FILLINGS: [u8; 1024] = {
+    let mut fillings = [0; 1024];
+    let mut at = 0;
+    while at < fillings.len() {
+        fillings[at] = FILLING[at % FILLING.len()];
+        at += 1;
+    }
+    fillings
+};
+
+fn fill(first_byte: u64, mut len: usize, out: &mut Vec<u8>) {
+    let begin = (first_byte % FILLING.len() as u64) as usize;
+    let most = FILLINGS.len() - FILLING.len();
+    while len > 0 {
+        let n = len.min(most);
+        out.extend(&FILLINGS[begin..begin + n]);
+        len -= n;
+    }
+}
+
+/// The sum of 16-bit words, most significant octet first, before the carries are added to it (RFC 1071).
+fn sum(octets: &[u8]) -> u64 {
+    let words = octets.chunks_exact(4);
+    let mut last = [0; 4];
+    last[..words.remainder().len()].copy_from_slice(words.remainder());
+    let word = |word: &[u8]| u64::from(u32::from_be_bytes([word[0], word[1], word[2], word[3]]));
+    words.map(word).sum::<u64>() + word(&last)
+}
+
+/// The checksum of such a sum.
+fn folded(mut sum: u64) -> u16 {
+    while sum > 0xFFFF {
+        sum = (sum >> 16) + (sum & 0xFFFF);
+    }
+    !(sum as u16)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn packet(len: u32, tcp: Option<Tcp<'_>>) -> Vec<u8> {
+        let ip = Ip {
+            hosts: [0, 1],
+            id: 7,
+            ports: [1024, 5001],
+            first_byte: 513,
+            len,
+            tcp,
+        };
+        let mut out = Vec::new();
+        assert_eq!(
+            append(&Packet::Ip(ip), Time::ZERO, &mut out) as usize,
+            out.len()
+        );
+        out
+    }
+
+    const SEGMENT: Tcp<'static> = Tcp {
+        numbers: [514, 1],
+        syn: false,
+        ack: true,
+        window: 65_535,
+        options: &[],
+    };
+
+    /// RFC 1071, section 3: the words 0001 f203 f4f5 f6f7 add up to ddf2.
+    #[test]
+    fn the_checksum_of_the_rfc() {
+        let words = [0x00, 0x01, 0xf2, 0x03, 0xf4, 0xf5, 0xf6, 0xf7];
+        assert_eq!(folded(sum(&words)), !0xddf2);
+        assert_eq!(folded(sum(&[0x12])), !0x1200);
+    }
+
+    #[test]
+    fn the_crc_of_the_usual_vector() {
+        assert_eq!(crc32(b"123456789"), 0xFC89_1918);
+        assert_eq!(crc32(b""), 0);
+        // Octet by octet it is the same.
+        let octets: Vec<u8> = (0..=255).collect();
+        for n in 0..octets.len() {
+            let by_one = octets[..n].iter().fold(!0, |register: u32, &octet| {
+                let first = register ^ u32::from(octet) << 24;
+                (0..8).fold(first, |r, _| {
+                    r << 1 ^ if r >> 31 == 1 { GENERATOR } else { 0 }
+                })
+            });
+            assert_eq!(crc32(&octets[..n]), !by_one);
+        }
+    }
+
+    /// With its checksum in place the words of a header, or of a datagram with its pseudo-header, add up to ffff.
+    #[test]
+    fn checksums_cover_headers_and_data() {
+        for len in [0, 1, 2, 3, 512, 9140] {
+            for tcp in [Some(SEGMENT), None] {
+                let bytes = packet(len, tcp);
+                assert_eq!(folded(sum(&bytes[..IP_HEADER])), 0);
+                let length = (bytes.len() - IP_HEADER) as u64;
+                let pseudo = sum(&bytes[12..20]) + u64::from(bytes[9]) + length;
+                assert_eq!(folded(pseudo + sum(&bytes[IP_HEADER..])), 0, "{len}");
+                assert_eq!(
+                    u16::from_be_bytes([bytes[2], bytes[3]]) as usize,
+                    bytes.len()
+                );
+            }
+        }
+        assert_eq!(&packet(20, Some(SEGMENT))[40..], b"not simulated) (not ");
+    }
+
+    #[test]
+    fn a_cell_is_its_header_and_an_rm_cell_all_of_it() {
+        let header = CellHeader {
+            vc: 3,
+            ends_frame: true,
+            low_priority: true,
+        };
+        let mut out = Vec::new();
+        // One and a half seconds.
+        let time = Time(TICKS_PER_SECOND * 3 / 2);
+        assert_eq!(append(&Packet::Cell(header), time, &mut out), 68);
+        let expected = [
+            [0, 0, 0, 0x80, 1, 0, 0, 0],
+            // Record type, flags, 20 octets kept, no losses, 52 on the wire; VPI 0, VCI 35, PTI 1, CLP 1.
+            [3, 4, 0, 20, 0, 0, 0, 52],
+        ];
+        assert_eq!(out[..16], expected.concat());
+        assert_eq!(out[16..], [0, 0, 0x02, 0x33]);
+        out.clear();
+        let rm = Rm {
+            backward: true,
+            bn: false,
+            ci: true,
+            ni: false,
+            er: 366_592.0,
+            ccr: 10.0,
+            mcr: 0.0,
+        };
+        let header = CellHeader {
+            low_priority: false,
+            ..header
+        };
+        assert_eq!(append(&Packet::Rm(header, &rm), time, &mut out), 68);
+        assert_eq!(out[16..20], [0, 0, 0x02, 0x3C]);
+        assert_eq!(out[20..24], [1, 0xA0, 0x64, 0xCC]);
+        assert_eq!(out.len(), 68);
+    }
+
+    #[test]
+    fn vcs_beyond_the_vcis_take_the_next_path() {
+        assert_eq!(vpi_vci(0), (0, 32));
+        assert_eq!(vpi_vci(65_503), (0, 65_535));
+        assert_eq!(vpi_vci(65_504), (1, 32));
+        assert_eq!(address(0), [10, 0, 0, 1]);
+        assert_eq!(address(255), [10, 0, 1, 0]);
+    }
+
+    /// An ACK: 40 octets and 8 of LLC/SNAP, padded to two cells with 8 of trailer at the end.
+    #[test]
+    fn a_frame_is_padded_to_whole_cells_and_ends_with_its_trailer() {
+        let header = CellHeader {
+            vc: 0,
+            ends_frame: true,
+            low_priority: false,
+        };
+        let ip = Ip {
+            hosts: [1, 0],
+            id: 0,
+            ports: [5001, 1024],
+            first_byte: 0,
+            len: 0,
+            tcp: Some(SEGMENT),
+        };
+        let mut out = Vec::new();
+        assert_eq!(
+            append(&Packet::Frame(header, 2, ip), Time::ZERO, &mut out),
+            116
+        );
+        let pdu = &out[20..];
+        assert_eq!(pdu.len(), 96);
+        assert_eq!(pdu[..8], LLC_SNAP);
+        assert_eq!(pdu[48..88], [0; 40]);
+        assert_eq!(pdu[88..92], [0, 0, 0, 48]);
+        assert_eq!(crc32(&pdu[..92]).to_be_bytes(), pdu[92..]);
+    }
+
+    #[test]
+    fn a_frame_that_is_longer_than_a_record_can_be_is_cut() {
+        let header = CellHeader {
+            vc: 0,
+            ends_frame: true,
+            low_priority: false,
+        };
+        let ip = Ip {
+            hosts: [0, 1],
+            id: 0,
+            ports: [1024, 5001],
+            first_byte: 0,
+            len: 65_499,
+            tcp: None,
+        };
+        let mut out = Vec::new();
+        let whole = append(&Packet::Frame(header, 1366, ip), Time::ZERO, &mut out);
+        assert_eq!((whole, out.len()), (65_588, MOST_ERF));
+    }
+}

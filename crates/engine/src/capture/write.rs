@@ -1,0 +1,394 @@
+//! Events as packets of a file.
+
+use super::conversation::Segment;
+use super::framing::{self, CellHeader, LINK_TYPE_ERF, LINK_TYPE_IP, Packet};
+use super::pcapng::{self, Direction};
+use super::{Capture, Cells, Event, Lane, Origin, Part, What};
+use crate::abr::Logs;
+use crate::cells::{ENDS_FRAME, RM, SINGLE_CELLS, TAGGED};
+use crate::flow::FlowId;
+use crate::record::FoundQueue;
+use crate::scenario::{Layer, write_toml};
+use crate::tally::DropReason;
+use crate::units::Time;
+use std::fmt::Write;
+
+/// What is known of the run where events are written.
+pub struct Known<'a> {
+    pub origin: &'a Origin<'a>,
+    /// By flow: what frames under way carry.
+    pub lanes: &'a [Option<Lane>],
+    /// What RM cells said.
+    pub logs: &'a Logs,
+    /// Octets that a file may have.
+    pub limit: u64,
+}
+
+/// The packets of cells and frames that go on, and of those that do not.
+const CARRIED: u32 = 0;
+const DROPPED: u32 = 1;
+
+/// A file that is being written.
+#[derive(Debug, Default)]
+pub struct File {
+    out: Vec<u8>,
+    /// Octets that were handed out.
+    before: u64,
+    limited_at: Option<Time>,
+    /// Comment of the next packet.
+    comment: String,
+}
+
+impl File {
+    /// Whether the file goes on.
+    pub fn is_open(&self) -> bool {
+        self.limited_at.is_none()
+    }
+
+    /// Takes what was written since the last part.
+    pub fn part(&mut self, probe: usize) -> Part {
+        self.before += self.out.len() as u64;
+        Part {
+            probe,
+            bytes: std::mem::take(&mut self.out),
+            limited_at: self.limited_at,
+        }
+    }
+
+    fn is_begun(&self) -> bool {
+        self.before > 0 || !self.out.is_empty()
+    }
+
+    /// Writes a packet with the comment that was made for it. With the one that reaches its `limit` the file ends.
+    fn packet(
+        &mut self,
+        interface: u32,
+        time: Time,
+        direction: Option<Direction>,
+        packet: &Packet<'_>,
+        limit: u64,
+    ) {
+        if !self.is_open() {
+            return;
+        }
+        let data = |out: &mut Vec<u8>| framing::append(packet, time, out);
+        let begin = self.out.len();
+        pcapng::packet(
+            interface,
+            time,
+            direction,
+            &self.comment,
+            &mut self.out,
+            data,
+        );
+        if self.before + (self.out.len() as u64) >= limit {
+            self.out.truncate(begin);
+            self.begin_remark();
+            let _ = write!(
+                self.comment,
+                "the capture ends here: its limit of {limit} bytes is reached"
+            );
+            pcapng::packet(
+                interface,
+                time,
+                direction,
+                &self.comment,
+                &mut self.out,
+                data,
+            );
+            self.limited_at = Some(time);
+        }
+        self.comment.clear();
+    }
+
+    /// Separates what follows in the comment.
+    fn begin_remark(&mut self) {
+        if !self.comment.is_empty() {
+            self.comment.push_str("; ");
+        }
+    }
+}
+
+/// When an event is written: by time, what a host receives before what it sends, then by flow, frame and cell, so that the
+/// order of recording does not matter.
+fn key(event: &Event) -> (Time, bool, FlowId, u32, u32) {
+    let (second, cell) = match event.what {
+        What::Drop { cell, .. } => (false, cell),
+        What::Segment(way) => (way == Direction::Outbound, 0),
+        What::Frame { .. } => (false, 0),
+    };
+    // Of one instant a frame that leaves comes before a drop.
+    let second = second || matches!(event.what, What::Drop { .. });
+    (event.time, second, event.flow, event.frame, cell)
+}
+
+impl Capture {
+    /// Writes what happened before `before`; of one instant cells that leave come first.
+    pub fn write(&mut self, known: &Known<'_>, before: Time) {
+        if !self.file.is_begun() {
+            self.begin(known.origin);
+        }
+        let mut events: Vec<Event> = self.events.extract_if(.., |e| e.time < before).collect();
+        events.sort_by_key(key);
+        let mut events = events.into_iter().peekable();
+        let (cells, due) = self.due_cells(before);
+        for (time, index, k) in due {
+            while let Some(event) = events.next_if(|event| event.time < time) {
+                self.write_event(known, &event);
+            }
+            self.write_cells(known, &cells[index as usize], time, k);
+        }
+        for event in events {
+            self.write_event(known, &event);
+        }
+        if !self.file.is_open() {
+            self.cells.clear();
+            self.events.clear();
+        }
+    }
+
+    /// Takes the cells before `before`: the runs that they are of, and of each cell its time, its run and its number there, in the
+    /// order of time. On a link no two leave at one instant.
+    fn due_cells(&mut self, before: Time) -> (Vec<Cells>, Vec<(Time, u32, u32)>) {
+        let cells = std::mem::take(&mut self.cells);
+        let mut due = Vec::new();
+        for (run, index) in cells.iter().zip(0..) {
+            for k in 0..run.n {
+                let time = run.time + run.period * u64::from(k);
+                if time >= before {
+                    self.cells.push(run.from(k));
+                    break;
+                }
+                due.push((time, index, k));
+            }
+        }
+        // Stable, as this is fast where most is in order.
+        due.sort_by_key(|&(time, ..)| time);
+        (cells, due)
+    }
+
+    /// Writes the blocks before the packets.
+    fn begin(&mut self, origin: &Origin<'_>) {
+        let Origin {
+            scenario,
+            topology,
+            replication,
+            about,
+        } = *origin;
+        let draws = replication.map_or("as stated".to_string(), |r| format!("replication {r}"));
+        let summary = format!(
+            "Simulated by Cellyard, not recorded from a network. Scenario {}, seed {}, {draws}; run {}. \
+             The model has no bytes of data, which read \"(not simulated)\", and no addresses. Packets that it \
+             does not have say so in their comment.",
+            scenario.name, scenario.seed, about.run
+        );
+        let out = &mut self.file.out;
+        pcapng::section(about.application, &[summary, write_toml(scenario)], out);
+        let name = &scenario.probes[self.probe].of;
+        let vcs = "VC number n of the scenario, from 0, has VPI n / 65504 and VCI 32 + n % 65504";
+        if self.layer == Layer::Segments {
+            let what = "what the transports of this host send and receive";
+            pcapng::interface(LINK_TYPE_IP, name, what, None, out);
+        } else {
+            let speed = Some(scenario.links[self.place].rate.0);
+            let what = match self.layer {
+                Layer::Cells => {
+                    "cells, each at the end of its transmission; payload of RM cells only"
+                }
+                _ => "AAL5 frames, each at the end of the transmission of its last cell",
+            };
+            pcapng::interface(LINK_TYPE_ERF, name, &format!("{what}; {vcs}"), speed, out);
+            let drops = format!("{name} drops");
+            let what = "what is dropped at this port, lost on its link, or incomplete";
+            pcapng::interface(LINK_TYPE_ERF, &drops, what, None, out);
+        }
+        if self.layer != Layer::Cells {
+            let captured = topology.flows.iter().filter(|flow| match self.layer {
+                Layer::Segments => flow.hosts.contains(&self.place),
+                _ => flow.path.contains(&self.place),
+            });
+            let captured = captured.filter(|flow| self.vc.is_none_or(|only| only == flow.vc));
+            let mut hosts: Vec<usize> = captured.flat_map(|flow| flow.hosts).collect();
+            hosts.sort_unstable();
+            hosts.dedup();
+            let named =
+                |&host: &usize| (framing::address(host), scenario.hosts[host].name.as_str());
+            pcapng::names(hosts.iter().map(named), out);
+        }
+    }
+
+    /// Writes cell `k` of `cells`, which leaves at `time`.
+    fn write_cells(&mut self, known: &Known<'_>, cells: &Cells, time: Time, k: u32) {
+        let (flags, is_single) = (cells.flags, cells.flags & SINGLE_CELLS != 0);
+        let header = CellHeader {
+            vc: known.origin.topology.flows[cells.flow.index()].vc,
+            ends_frame: !is_single && flags & ENDS_FRAME != 0 && k + 1 == cells.n,
+            low_priority: flags & TAGGED != 0,
+        };
+        let frame = cells.frame.wrapping_add(if is_single { k } else { 0 });
+        self.write_cell(known, (cells.flow, frame, time), header, flags, CARRIED);
+    }
+
+    fn write_event(&mut self, known: &Known<'_>, event: &Event) {
+        let Origin {
+            scenario, topology, ..
+        } = *known.origin;
+        let of = &topology.flows[event.flow.index()];
+        match event.what {
+            What::Drop {
+                cell,
+                flags,
+                reason,
+                queue,
+            } => {
+                let is_first =
+                    self.layer == Layer::Cells || self.dropped.insert((event.flow, event.frame));
+                if !is_first {
+                    return;
+                }
+                explain_drop(&mut self.file.comment, reason, queue);
+                let (vc, kind) = (&scenario.vcs[of.vc].name, of.kind.name());
+                let frame = event.frame;
+                let _ = write!(self.file.comment, "; {vc} {kind} frame {frame} cell {cell}");
+                let header = CellHeader {
+                    vc: of.vc,
+                    ends_frame: flags & ENDS_FRAME != 0 && flags & SINGLE_CELLS == 0,
+                    low_priority: flags & TAGGED != 0,
+                };
+                if self.layer == Layer::Frames {
+                    return self.write_frame(known, event, header, DROPPED);
+                }
+                let place = (event.flow, frame, event.time);
+                self.write_cell(known, place, header, flags, DROPPED);
+            }
+            What::Frame {
+                cells,
+                low_priority,
+            } => {
+                let whole = known.lane(event.flow).get(event.frame).cells();
+                let interface = match cells < whole {
+                    true if self.dropped.contains(&(event.flow, event.frame)) => return,
+                    true => DROPPED,
+                    false => CARRIED,
+                };
+                if cells < whole {
+                    let comment = &mut self.file.comment;
+                    let _ = write!(comment, "incomplete: {cells} of {whole} cells left");
+                }
+                let header = CellHeader {
+                    vc: of.vc,
+                    ends_frame: true,
+                    low_priority,
+                };
+                self.write_frame(known, event, header, interface);
+            }
+            What::Segment(direction) => {
+                let segment = known.segment(event);
+                self.open(&segment, of.vc, event.time, known.limit);
+                let packet = Packet::Ip(segment.ip());
+                let direction = Some(direction);
+                self.file
+                    .packet(CARRIED, event.time, direction, &packet, known.limit);
+            }
+        }
+    }
+
+    fn write_cell(
+        &mut self,
+        known: &Known<'_>,
+        (flow, frame, time): (FlowId, u32, Time),
+        header: CellHeader,
+        flags: u8,
+        interface: u32,
+    ) {
+        let file = &mut self.file;
+        if flags & RM == 0 {
+            return file.packet(interface, time, None, &Packet::Cell(header), known.limit);
+        }
+        let rm = known.logs.content(flow, frame, time);
+        file.begin_remark();
+        let way = if rm.backward { "backward" } else { "forward" };
+        let _ = write!(
+            file.comment,
+            "RM cell, {way}: ER {:.1}, CCR {:.1}, MCR {:.1} cells/s",
+            rm.er, rm.ccr, rm.mcr
+        );
+        for (name, is_set) in [("BN", rm.bn), ("CI", rm.ci), ("NI", rm.ni)] {
+            if is_set {
+                let _ = write!(file.comment, ", {name}");
+            }
+        }
+        file.packet(interface, time, None, &Packet::Rm(header, &rm), known.limit);
+    }
+
+    fn write_frame(
+        &mut self,
+        known: &Known<'_>,
+        event: &Event,
+        header: CellHeader,
+        interface: u32,
+    ) {
+        let cells = known.lane(event.flow).get(event.frame).cells();
+        let segment = known.segment(event);
+        let packet = Packet::Frame(header, cells, segment.ip());
+        self.file
+            .packet(interface, event.time, None, &packet, known.limit);
+    }
+
+    /// Writes the handshake of a connection before its first segment, where the model has none.
+    fn open(&mut self, first: &Segment<'_>, vc: usize, time: Time, limit: u64) {
+        let unseen = first.connection().filter(|_| first.opens_unseen());
+        let Some(connection) = unseen else { return };
+        if !self.opened.insert((vc, connection)) {
+            return;
+        }
+        for segment in first.handshake() {
+            let direction = match segment.leaves(self.place) {
+                true => Direction::Outbound,
+                false => Direction::Inbound,
+            };
+            self.file
+                .comment
+                .push_str("not simulated: the model opens no connection");
+            let packet = Packet::Ip(segment.ip());
+            self.file
+                .packet(CARRIED, time, Some(direction), &packet, limit);
+        }
+    }
+}
+
+impl Known<'_> {
+    /// What the frames of a flow carry.
+    fn lane(&self, flow: FlowId) -> &Lane {
+        let lane = self.lanes[flow.index()].as_ref();
+        lane.expect("frames are recorded where it is known what they carry")
+    }
+
+    /// The segment or datagram in the frame of an event.
+    fn segment(&self, event: &Event) -> Segment<'_> {
+        let lane = self.lane(event.flow);
+        let way = (lane.kind, lane.hosts);
+        let carried = lane.get(event.frame);
+        Segment::new(self.origin.scenario, lane.vc, way, carried, event.frame)
+    }
+}
+
+/// Why a cell was dropped, and what it found.
+fn explain_drop(comment: &mut String, reason: DropReason, queue: Option<FoundQueue>) {
+    let _ = write!(comment, "dropped: {}", reason.name());
+    let Some(queue) = queue else { return };
+    let _ = write!(
+        comment,
+        "; queue X={} Y_i={} N_a={}",
+        queue.waiting, queue.waiting_of_vc, queue.active_vcs
+    );
+    for (name, value) in [
+        ("threshold", queue.threshold),
+        ("average", queue.average),
+        ("probability", queue.probability),
+    ] {
+        if let Some(value) = value {
+            let _ = write!(comment, " {name}={value}");
+        }
+    }
+}

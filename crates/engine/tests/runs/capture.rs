@@ -1,0 +1,481 @@
+//! Captures of whole runs, read back octet by octet: what they hold is what the results count.
+
+use crate::common::draws::Draws;
+use crate::common::hostile::hostile;
+use crate::common::{self, build, probes::captures, random};
+use cellyard_engine::results::RunResult;
+use cellyard_engine::scenario::*;
+use cellyard_engine::testing::DropReason;
+use cellyard_engine::units::{Span, Time};
+use cellyard_engine::{About, Kernel, Options, RunError, Session, run};
+use proptest::prelude::*;
+use std::collections::HashMap;
+use std::sync::atomic::AtomicBool;
+
+static NEVER: AtomicBool = AtomicBool::new(false);
+
+const ABOUT: About<'static> = About {
+    application: "test",
+    run: "of a test",
+};
+
+const UNLIMITED: u64 = u64::MAX;
+
+/// The result of a run and the files of its captures, which are written in so many parts.
+fn captured(
+    net: &Scenario,
+    kernel: Kernel,
+    limit: u64,
+    parts: u64,
+) -> Result<(RunResult, Vec<Vec<u8>>), RunError> {
+    let options = Options {
+        kernel,
+        captures: Some(limit),
+        ..Options::default()
+    };
+    let mut session = Session::new(net, None, &options)?;
+    let mut files = Vec::new();
+    for part in 1..=parts {
+        let until = match part == parts {
+            true => Time::NEVER,
+            false => Time(session.end().0 / parts * part),
+        };
+        session.advance_until(until, &NEVER)?;
+        let parts = session.captured(&ABOUT);
+        files.resize(parts.len(), Vec::new());
+        for (file, part) in files.iter_mut().zip(parts) {
+            file.extend(part.bytes);
+        }
+    }
+    Ok((session.finish(), files))
+}
+
+/// A result as text: of what is not a number equals do not compare equal.
+fn json(result: &RunResult) -> String {
+    serde_json::to_string(result).expect("a result is data")
+}
+
+/// A packet that was read back.
+#[derive(Debug)]
+struct Packet {
+    interface: u32,
+    nanoseconds: u64,
+    octets: Vec<u8>,
+    whole: u32,
+    comment: String,
+}
+
+fn word(octets: &[u8], at: usize) -> u32 {
+    u32::from_le_bytes(octets[at..at + 4].try_into().unwrap())
+}
+
+fn short(octets: &[u8], at: usize) -> u16 {
+    u16::from_be_bytes(octets[at..at + 2].try_into().unwrap())
+}
+
+/// The packets of a file. Its blocks must be whole.
+fn packets(file: &[u8]) -> Vec<Packet> {
+    let (mut rest, mut found) = (file, Vec::new());
+    assert_eq!(word(rest, 0), 0x0A0D_0D0A);
+    while !rest.is_empty() {
+        let length = word(rest, 4) as usize;
+        assert_eq!(word(rest, length - 4) as usize, length);
+        if word(rest, 0) == 6 {
+            let kept = word(rest, 20) as usize;
+            let options = &rest[28 + kept.next_multiple_of(4)..length - 4];
+            found.push(Packet {
+                interface: word(rest, 8),
+                nanoseconds: u64::from(word(rest, 12)) << 32 | u64::from(word(rest, 16)),
+                octets: rest[28..28 + kept].to_vec(),
+                whole: word(rest, 24),
+                comment: comment(options),
+            });
+        }
+        rest = &rest[length..];
+    }
+    assert!(found.is_sorted_by_key(|packet| packet.nanoseconds));
+    found
+}
+
+fn comment(mut options: &[u8]) -> String {
+    while !options.is_empty() {
+        let [code, length] = [0, 2].map(|at| u16::from_le_bytes([options[at], options[at + 1]]));
+        let value = &options[4..4 + usize::from(length)];
+        if code == 1 {
+            return String::from_utf8(value.to_vec()).unwrap();
+        }
+        options = &options[4 + usize::from(length).next_multiple_of(4)..];
+    }
+    String::new()
+}
+
+/// The file of the capture of this layer at `of`.
+fn file<'f>(net: &Scenario, files: &'f [Vec<u8>], layer: Layer, of: &str) -> &'f [u8] {
+    let captures = net.probes.iter().filter(|p| p.what == Observable::Capture);
+    let mut captures = captures.zip(files);
+    let found = captures.find(|(probe, _)| probe.layer == Some(layer) && probe.of == of);
+    found.expect("it is captured").1
+}
+
+/// The first study's network with five TCPs, of which buffers lose cells.
+fn lan(change: impl Fn(&mut Scenario)) -> Scenario {
+    let tcp = |_| Traffic::Tcp(Box::new(build::tcp()));
+    let policy = DropPolicy::Epd {
+        threshold: Some(Threshold::Cells(800)),
+        reserve: None,
+    };
+    let mut net = build::dumbbell(
+        5,
+        Span::from_microseconds(5),
+        Span::from_milliseconds(1_000),
+        Some(1000),
+        policy,
+        tcp,
+    );
+    change(&mut net);
+    net.probes = captures(&net);
+    net
+}
+
+fn with_trace(net: &Scenario) -> RunResult {
+    let mut net = net.clone();
+    let vcs = net.vcs.iter();
+    net.probes = vcs
+        .map(|vc| Probe::new(Observable::Trace, vc.name.as_str()))
+        .collect();
+    run(&net, None, &Options::default(), &NEVER).expect("it runs")
+}
+
+#[test]
+fn every_cell_that_a_link_carries_and_every_dropped_one_is_in_the_file() {
+    let net = lan(|_| ());
+    let (result, files) = captured(&net, Kernel::Auto, UNLIMITED, 1).expect("it runs");
+    let cells = packets(file(&net, &files, Layer::Cells, "s-t"));
+    let port = result.ports.iter().find(|port| port.name == "s-t").unwrap();
+    let sent = cells.iter().filter(|cell| cell.interface == 0).count();
+    assert_eq!(sent as u64, port.sent_cells);
+    let trace = with_trace(&net).trace;
+    let here = trace.iter().filter(|drop| drop.port == "s-t");
+    let drops: Vec<&Packet> = cells.iter().filter(|cell| cell.interface == 1).collect();
+    assert!(drops.len() > 100);
+    assert_eq!(here.clone().count(), drops.len());
+    // Of one instant they stand in another order.
+    let mut told: Vec<(u64, String)> = here
+        .map(|drop| {
+            let mut text = format!(
+                "dropped: {}; queue X={} Y_i={} N_a={}",
+                drop.reason.name(),
+                drop.waiting_cells.unwrap(),
+                drop.waiting_of_vc_cells.unwrap(),
+                drop.active_vcs.unwrap(),
+            );
+            if let Some(threshold) = drop.threshold_cells {
+                text += &format!(" threshold={threshold}");
+            }
+            let (vc, kind) = (&drop.vc, drop.direction.name());
+            text += &format!("; {vc} {kind} frame {} cell {}", drop.frame, drop.cell);
+            ((drop.time_s * 1e9).round() as u64, text)
+        })
+        .collect();
+    told.sort();
+    let mut found: Vec<(u64, String)> = drops
+        .iter()
+        .map(|cell| (cell.nanoseconds, cell.comment.clone()))
+        .collect();
+    found.sort();
+    for (told, found) in told.iter().zip(&found) {
+        assert!(told.0.abs_diff(found.0) <= 1);
+        assert_eq!(told.1, found.1);
+    }
+}
+
+/// AAL5 as a receiver has it: cells until the AAU bit, which the frames of the same link then agree with.
+#[test]
+fn frames_are_what_the_cells_of_the_link_reassemble_to() {
+    let net = lan(|_| ());
+    let (_, files) = captured(&net, Kernel::Auto, UNLIMITED, 1).expect("it runs");
+    let mut cells_of: HashMap<u16, usize> = HashMap::new();
+    let mut ends = Vec::new();
+    for cell in packets(file(&net, &files, Layer::Cells, "s-t")) {
+        assert_eq!((cell.octets.len(), cell.whole, cell.octets[8]), (20, 68, 3));
+        if cell.interface == 0 {
+            let header = u32::from_be_bytes(cell.octets[16..].try_into().unwrap());
+            let vci = (header >> 4) as u16;
+            *cells_of.entry(vci).or_default() += 1;
+            if header >> 1 & 7 == 1 {
+                ends.push((cell.nanoseconds, vci, cells_of.remove(&vci).unwrap()));
+            }
+        }
+    }
+    let frames = packets(file(&net, &files, Layer::Frames, "s-t"));
+    let on_link = |frame: &&Packet| frame.interface == 0;
+    let whole: Vec<_> = frames.iter().filter(on_link).collect();
+    assert!(whole.len() > 1000);
+    let mut ends = ends.into_iter();
+    for frame in whole {
+        // Between them are those that have lost cells.
+        let vci = (u32::from_be_bytes(frame.octets[16..20].try_into().unwrap()) >> 4) as u16;
+        let cells = (frame.octets.len() - 20) / 48;
+        let here = |end: &(u64, u16, usize)| end.0 == frame.nanoseconds;
+        assert_eq!(
+            ends.find(here),
+            Some((frame.nanoseconds, vci, cells)),
+            "{}",
+            frame.comment
+        );
+    }
+}
+
+/// The numbers of a TCP segment that was read back: source port, sequence number, its bytes of data, flags.
+fn tcp(octets: &[u8]) -> (u16, u32, usize, u8) {
+    let header = usize::from(octets[32] >> 4) * 4;
+    let sequence = u32::from_be_bytes(octets[24..28].try_into().unwrap());
+    (
+        short(octets, 20),
+        sequence,
+        octets.len() - 20 - header,
+        octets[33],
+    )
+}
+
+#[test]
+fn a_host_has_every_segment_of_its_tcp() {
+    let net = lan(|_| ());
+    let (result, files) = captured(&net, Kernel::Auto, UNLIMITED, 1).expect("it runs");
+    let all = packets(file(&net, &files, Layer::Segments, "a0"));
+    let real = all.iter().filter(|packet| packet.comment.is_empty());
+    let (data, acks): (Vec<_>, Vec<_>) = real
+        .map(|packet| tcp(&packet.octets))
+        .partition(|&(_, _, bytes, _)| bytes > 0);
+    let vc = &result.vcs[0];
+    assert_eq!(data.len() as u64, vc.segments);
+    // What was sent before is sent again.
+    let mut highest = 0;
+    let again = data.iter().filter(|&&(_, sequence, bytes, _)| {
+        let end = sequence + bytes as u32;
+        let again = end <= highest;
+        highest = highest.max(end);
+        again
+    });
+    assert_eq!(again.count() as u64, vc.retransmitted_segments);
+    assert!(vc.retransmitted_segments > 0 && acks.len() > 100);
+    // The handshake that the model does not have.
+    let made_up: Vec<_> = all
+        .iter()
+        .filter(|packet| !packet.comment.is_empty())
+        .collect();
+    assert!(
+        made_up
+            .iter()
+            .all(|p| p.comment.starts_with("not simulated"))
+    );
+    let flags: Vec<u8> = made_up.iter().map(|p| tcp(&p.octets).3).collect();
+    assert_eq!(flags, [0x02, 0x12, 0x10]);
+    assert_eq!(tcp(&made_up[0].octets).1 + 1, data[0].1);
+}
+
+/// Three files, each on a connection that opens with SYN, SYN-ACK and ACK.
+#[test]
+fn connections_of_the_model_open_as_it_says_and_have_ports_of_their_own() {
+    let net = lan(|net| {
+        for vc in &mut net.vcs {
+            if let Traffic::Tcp(tcp) = &mut vc.traffic {
+                tcp.file_size = Some(5000);
+                tcp.files = Some(3);
+                tcp.next_file = NextFile::NewConnection;
+                tcp.handshake = true;
+            }
+        }
+    });
+    let (_, files) = captured(&net, Kernel::Auto, UNLIMITED, 1).expect("it runs");
+    let all = packets(file(&net, &files, Layer::Segments, "a0"));
+    assert!(all.iter().all(|packet| packet.comment.is_empty()));
+    let found: Vec<_> = all.iter().map(|packet| tcp(&packet.octets)).collect();
+    let opening: Vec<u8> = found
+        .iter()
+        .map(|found| found.3)
+        .filter(|f| f & 2 > 0)
+        .collect();
+    assert_eq!(opening, [0x02, 0x12].repeat(3));
+    let mut ports: Vec<u16> = found.iter().map(|found| found.0).collect();
+    ports.retain(|&port| port != 5001);
+    ports.dedup();
+    assert_eq!(ports, [1024, 1029, 1034]);
+    for port in ports {
+        let of_port = || found.iter().filter(|found| found.0 == port);
+        let numbers: Vec<u32> = of_port().map(|found| found.1).collect();
+        // The SYN, the ACK that answers its answer, and the data.
+        assert_eq!(numbers[..3], [0, 1, 1]);
+        let bytes: usize = of_port().map(|found| found.2).sum();
+        assert_eq!(bytes, 5000);
+    }
+}
+
+#[test]
+fn a_window_and_a_vc_choose_what_is_captured() {
+    let mut net = lan(|_| ());
+    let all = |net: &Scenario| {
+        captured(net, Kernel::Auto, UNLIMITED, 1)
+            .expect("it runs")
+            .1
+    };
+    let whole = all(&net);
+    for probe in &mut net.probes {
+        probe.vc = Some("vc2".into());
+        probe.from = Some(Span::from_milliseconds(500));
+        probe.to = Some(Span::from_milliseconds(1_000));
+    }
+    net.probes
+        .retain(|probe| ["s-t", "a2", "b2"].contains(&probe.of.as_str()));
+    let some = all(&net);
+    let whole_net = lan(|_| ());
+    for (probe, some) in net.probes.iter().zip(&some) {
+        let layer = probe.layer.unwrap();
+        let window = 500_000_000..1_000_000_000;
+        let is_of = |packet: &&Packet| {
+            let of_vc = layer == Layer::Segments
+                || u32::from_be_bytes(packet.octets[16..20].try_into().unwrap()) >> 4 == 34;
+            of_vc && window.contains(&packet.nanoseconds)
+        };
+        let expected = packets(file(&whole_net, &whole, layer, &probe.of));
+        let expected = expected.iter().filter(is_of).map(|packet| &packet.octets);
+        let found = packets(some);
+        let real = |packet: &&Packet| !packet.comment.starts_with("not simulated");
+        let found = found.iter().filter(real).map(|packet| &packet.octets);
+        assert!(found.clone().count() > 50, "{layer:?}");
+        assert!(found.eq(expected), "{layer:?} of {}", probe.of);
+    }
+}
+
+#[test]
+fn a_file_ends_with_the_packet_that_reaches_its_limit_and_says_so() {
+    let mut net = lan(|_| ());
+    net.probes.truncate(1);
+    net.probes[0].of = "s-t".into();
+    let (whole, files) = captured(&net, Kernel::Auto, UNLIMITED, 1).expect("it runs");
+    let all = packets(&files[0]);
+    for parts in [1, 7] {
+        let (result, files) = captured(&net, Kernel::Auto, 1_000_000, parts).expect("it runs");
+        assert!((1_000_000..1_000_300).contains(&files[0].len()));
+        let some = packets(&files[0]);
+        let (last, before) = some.split_last().unwrap();
+        let same = before.iter().zip(&all).all(|(a, b)| a.octets == b.octets);
+        assert!(same && last.octets == all[before.len()].octets);
+        assert!(
+            last.comment
+                .contains("its limit of 1000000 bytes is reached")
+        );
+        assert_eq!(result, whole);
+    }
+}
+
+/// The rates of RM cells that leave on a link: forward ones, and backward ones.
+fn rates(file: &[u8]) -> [Vec<(u16, String)>; 2] {
+    let mut found = [Vec::new(), Vec::new()];
+    for cell in packets(file) {
+        if cell.octets.len() == 68 {
+            let backward = cell.octets[21] >> 7;
+            let er = short(&cell.octets, 22);
+            found[usize::from(backward)].push((er, cell.comment));
+        }
+    }
+    found
+}
+
+#[test]
+fn rm_cells_say_what_they_are_told_on_their_way() {
+    let net = read_toml(include_str!("../../../../examples/abr-erica.toml"), "", &[]);
+    let mut net = net.expect("it reads");
+    net.duration = Span::from_milliseconds(200);
+    net.probes = captures(&net);
+    let vc = &net.vcs[0];
+    let (from, to) = (vc.from.clone(), vc.to.clone());
+    let nodes: Vec<String> = [vec![from], vc.route.clone(), vec![to]].concat();
+    let (_, files) = captured(&net, Kernel::Auto, UNLIMITED, 1).expect("it runs");
+    let of_link = |a: &str, b: &str| {
+        let link = net.links.iter().find(|l| l.from == a && l.to == b).unwrap();
+        rates(file(&net, &files, Layer::Cells, &link.name))
+    };
+    let hops: Vec<[Vec<(u16, String)>; 2]> = nodes
+        .windows(2)
+        .rev()
+        .map(|hop| of_link(&hop[1], &hop[0]))
+        .collect();
+    let [first, last] = [&hops[0][1], &hops[hops.len() - 1][1]];
+    assert!(first.len() > 50, "{}", first.len());
+    // Where they turn round they say what the source has asked for; at the end what the switches allow.
+    let asked = |rates: &[(u16, String)]| rates.iter().map(|rate| rate.0).max();
+    assert_eq!(asked(first), first.iter().map(|rate| rate.0).min());
+    assert!(last.iter().any(|rate| Some(rate.0) < asked(first)));
+    assert!(
+        last.iter()
+            .all(|rate| rate.1.starts_with("RM cell, backward: ER "))
+    );
+}
+
+#[test]
+fn cells_of_a_link_that_loses_frames_leave_and_are_lost() {
+    let net = lan(|net| {
+        let trunk = net.links.iter_mut().find(|l| l.name == "s-t").unwrap();
+        trunk.lose_frames = vec![3, 5];
+    });
+    let (_, files) = captured(&net, Kernel::Auto, UNLIMITED, 1).expect("it runs");
+    let cells = packets(file(&net, &files, Layer::Cells, "s-t"));
+    let lost: Vec<&Packet> = cells
+        .iter()
+        .filter(|cell| cell.comment.contains(DropReason::Link.name()))
+        .collect();
+    assert_eq!(lost.len(), 24);
+    for cell in lost {
+        let same = |other: &&Packet| other.nanoseconds == cell.nanoseconds;
+        assert_eq!(cells.iter().filter(same).count(), 2);
+    }
+}
+
+proptest! {
+    #![proptest_config(common::config(40))]
+
+    /// Whichever kernel moves the cells, and in however many parts the files are written, they are the same, and so is the result.
+    #[test]
+    fn captures_depend_on_the_scenario_alone(case in random::networks(1_000, 4, 4), parts in 2u64..40) {
+        let mut net = case.scenario;
+        let bare = run(&net, None, &Options::default(), &NEVER).expect("it runs");
+        net.probes = captures(&net);
+        let (result, files) = captured(&net, Kernel::Auto, UNLIMITED, 1).expect("it runs");
+        prop_assert_eq!(json(&result), json(&bare));
+        files.iter().for_each(|file| drop(packets(file)));
+        for (kernel, parts) in [(Kernel::Auto, parts), (Kernel::Slotted, 1), (Kernel::Arithmetic, 1)] {
+            let Ok((result, others)) = captured(&net, kernel, UNLIMITED, parts) else {
+                prop_assert_eq!(kernel, Kernel::Arithmetic);
+                continue;
+            };
+            prop_assert_eq!(json(&result), json(&bare));
+            for ((file, other), probe) in files.iter().zip(&others).zip(&net.probes) {
+                prop_assert!(file == other, "{:?} of {} by {kernel:?} in {parts}", probe.layer, probe.of);
+            }
+        }
+        for (index, link) in net.links.iter().enumerate() {
+            let cells = packets(&files[2 * index]);
+            let sent = cells.iter().filter(|cell| cell.interface == 0).count() as u64;
+            let port = bare.ports.iter().find(|port| port.name == link.name);
+            prop_assert!(port.is_none_or(|port| port.sent_cells == sent), "{}", link.name);
+        }
+    }
+
+    /// Frames of 64 kB, rates of 1 Tb/s, links that hold a thousand seconds: every file is whole, and the result is that of the bare run.
+    #[test]
+    fn hostile_networks_are_captured(case in random::cases(300), seed in any::<u64>()) {
+        let case = hostile(case, &mut Draws(seed));
+        let text = write_toml(&case.scenario);
+        let Ok(mut net) = read_toml(&text, "hostile.toml", &[]) else {
+            return Ok(());
+        };
+        let Ok(bare) = run(&net, None, &Options::default(), &NEVER) else {
+            return Ok(());
+        };
+        net.probes = captures(&net);
+        let (result, files) = captured(&net, Kernel::Auto, 1_000_000, 3).expect("it runs");
+        prop_assert_eq!(json(&result), json(&bare));
+        files.iter().for_each(|file| drop(packets(file)));
+    }
+}

@@ -1,0 +1,214 @@
+"""Captures as a user gets them: files that tshark reads without a warning, and whose counts are those of the results."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import cellyard as cy
+import pytest
+from cellyard.runs.batch import Job
+from conftest import Cli
+
+TSHARK = shutil.which("tshark")
+needs_tshark = pytest.mark.skipif(TSHARK is None, reason="tshark is not installed")
+
+CHECKED = [
+    option
+    for protocol in ("ip.check_checksum", "tcp.check_checksum", "udp.check_checksum")
+    for option in ("-o", f"{protocol}:TRUE")
+]
+
+
+def tshark(path: Path, *arguments: str) -> list[list[str]]:
+    """Lines of fields that tshark prints of a file, which it must read without a word of warning."""
+    command = [str(TSHARK), "-n", "-r", str(path), *CHECKED, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True)
+    warnings = [line for line in done.stderr.splitlines() if not line.startswith("Running as user")]
+    assert done.returncode == 0 and not warnings, done.stderr
+    return [line.split("\t") for line in done.stdout.splitlines()]
+
+
+def fields(path: Path, *names: str, only: str = "") -> list[list[str]]:
+    """The fields of each packet that passes a filter; no packet may be malformed or cut short."""
+    assert tshark(path, "-Y", "_ws.malformed || _ws.short || _ws.unreassembled") == []
+    chosen = [part for name in names for part in ("-e", name)]
+    return tshark(path, "-T", "fields", *chosen, *(["-Y", only] if only else []))
+
+
+def captured(cli: Cli, example: str, *probes: str, settings: tuple[str, ...] = ()) -> dict[str, Any]:
+    """The result of a run of an example with these captures, which are in the folder `out`."""
+    listed = ", ".join(f'{{ what = "capture", {probe} }}' for probe in probes)
+    overrides = [part for setting in (f"probe=[{listed}]", *settings) for part in ("--set", setting)]
+    (Path(example)).write_text(cli("example", example.removesuffix(".toml")).stdout)
+    done = cli("run", example, "--out", "out", "--format", "json", *overrides)
+    assert done.returncode == 0, done.stderr
+    run: dict[str, Any] = json.loads(done.stdout)["runs"][0]
+    return run
+
+
+@pytest.fixture(autouse=True)
+def in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.chdir(tmp_path)
+    yield
+
+
+@needs_tshark
+def test_cells_of_a_port_are_those_of_the_results(cli: Cli) -> None:
+    run = captured(cli, "lan-5.toml", 'of = "west->east", layer = "cells"', settings=("duration=1 s",))
+    port = next(port for port in run["ports"] if port["name"] == "west->east")
+    cells = fields(Path("out/west-east-cells.pcapng"), "frame.interface_name", "atm.vci", "frame.comment")
+    sent = [cell for cell in cells if cell[0] == "west->east"]
+    dropped = [cell for cell in cells if cell[0] == "west->east drops"]
+    assert len(sent) == port["sent_cells"] and {cell[1] for cell in sent} == {str(vci) for vci in range(32, 37)}
+    assert len(dropped) == sum(port["dropped_cells"].values()) > 100
+    told = re.compile(r"dropped: \w+; queue X=\d+ Y_i=\d+ N_a=\d+( threshold=\d+)?; vc\d data frame \d+ cell \d+")
+    assert all(told.fullmatch(cell[2]) for cell in dropped)
+    ends = fields(Path("out/west-east-cells.pcapng"), "frame.number", only="atm.payload_type == 1")
+    assert 0 < len(ends) < len(cells) / 10
+
+
+@needs_tshark
+def test_frames_have_right_checksums_and_are_those_of_the_cells(cli: Cli) -> None:
+    probes = [f'of = "west->east", layer = "{layer}"' for layer in ("cells", "frames")]
+    captured(cli, "lan-5.toml", *probes, settings=("duration=1 s",))
+    path = Path("out/west-east-frames.pcapng")
+    names = ["frame.interface_name", "atm.aal5t_len", "tcp.checksum.status", "ip.checksum.status", "ip.len"]
+    frames = fields(path, *names)
+    whole = [frame for frame in frames if frame[0] == "west->east"]
+    assert whole and {tuple(frame[2:4]) for frame in frames} == {("1", "1")}
+    assert {(frame[1], frame[4]) for frame in whole} == {("560", "552")}
+    # tshark says of the CRC-32 whether it is right in words only.
+    words = "\n".join(" ".join(line) for line in tshark(path, "-V"))
+    assert words.count("CRC") >= len(frames) and "incorrect" not in words
+    cells = fields(Path("out/west-east-cells.pcapng"), "frame.interface_name", only="atm.payload_type == 1")
+    incomplete = [frame for frame in fields(path, "frame.comment") if frame[0].startswith("incomplete")]
+    ends = sum(cell[0] == "west->east" for cell in cells)
+    assert len(whole) <= ends <= len(frames) + len(incomplete)
+
+
+@needs_tshark
+def test_segments_let_wireshark_find_retransmissions_and_round_trip_times(cli: Cli) -> None:
+    run = captured(cli, "lan-5.toml", 'of = "source2", layer = "segments"', settings=("duration=2 s",))
+    vc = next(vc for vc in run["vcs"] if vc["from"] == "source2")
+    path = Path("out/source2-segments.pcapng")
+    real = 'not frame.comment contains "not simulated"'
+    assert len(fields(path, "tcp.seq", only=f"tcp.len > 0 && {real}")) == vc["segments"]
+    again = fields(path, "tcp.seq", only="tcp.analysis.retransmission || tcp.analysis.out_of_order")
+    assert len(again) == vc["retransmitted_segments"] > 0
+    assert {status for (status,) in fields(path, "tcp.checksum.status")} == {"1"}
+    times = [float(time) for (time,) in fields(path, "tcp.analysis.ack_rtt", only=f"tcp.analysis.ack_rtt && {real}")]
+    assert len(times) > 100 and 1e-4 < min(times) < max(times) < 1
+    handshake = fields(path, "tcp.flags", only='frame.comment contains "not simulated"')
+    assert handshake == [["0x0002"], ["0x0012"], ["0x0010"]]
+    conversations = tshark(path, "-q", "-z", "conv,tcp")
+    assert sum("5001" in line[0] for line in conversations) == 1
+    assert any("source2" in line[0] for line in tshark(path, "-N", "n", "-c", "1"))
+
+
+@needs_tshark
+def test_rm_cells_have_their_rates(cli: Cli) -> None:
+    run = captured(cli, "abr-erica.toml", 'of = "east->west", layer = "cells", to = "0.2 s"')
+    path = Path("out/east-west-cells.pcapng")
+    rm = fields(path, "frame.comment", only="atm.payload_type == 6")
+    assert len(rm) > 100 and run["vcs"][0]["class"] == "abr"
+    told = re.compile(r"RM cell, (forward|backward): ER [\d.]+, CCR [\d.]+, MCR [\d.]+ cells/s(, BN)?(, CI)?(, NI)?")
+    assert all(told.fullmatch(comment) for (comment,) in rm)
+
+
+@needs_tshark
+def test_udp_and_tcp_of_one_port(cli: Cli) -> None:
+    captured(cli, "gfr-beside-udp.toml", 'of = "west->east", layer = "frames", to = "0.3 s"')
+    found = fields(
+        Path("out/west-east-frames.pcapng"), "_ws.col.Protocol", "udp.checksum.status", "tcp.checksum.status"
+    )
+    assert {tuple(frame) for frame in found} == {("UDP", "1", ""), ("TCP", "", "1")}
+
+
+def test_a_limit_ends_a_file_and_the_command_says_so(cli: Cli, lan: Path) -> None:
+    probe = 'probe=[{ what = "capture", of = "west->east", layer = "cells" }]'
+    done = cli("run", lan, "--set", probe, "--out", "out", "--capture-limit", "1 MB")
+    assert done.returncode == 0
+    assert "west-east-cells.pcapng ends at 0." in done.stderr and "--capture-limit" in done.stderr
+    content = Path("out/west-east-cells.pcapng").read_bytes()
+    assert 1_000_000 <= len(content) < 1_000_500 and b"its limit of 1000000 bytes is reached" in content[-300:]
+
+
+def test_files_are_named_by_place_layer_and_run_and_checked_as_all_others(cli: Cli, lan: Path) -> None:
+    probes = ", ".join(
+        f'{{ what = "capture", of = "{of}", layer = "{layer}", to = "10 ms" }}'
+        for of, layer in (("source", "segments"), ("west->east", "cells"), ("west->east", "cells"))
+    )
+    names = [
+        f"{name}.pcapng" for name in ("source1-segments", "source2-segments", "west-east-cells", "west-east-cells-2")
+    ]
+    done = cli("run", lan, "--set", f"probe=[{probes}]", "--out", "out")
+    assert done.returncode == 0 and {file.name for file in Path("out").glob("*.pcapng")} == set(names)
+    sums = Path("out/SHA256SUMS").read_text()
+    assert all(name in sums for name in names)
+    # The same again takes the run from the store, but for the files.
+    first = [Path("out", name).read_bytes() for name in names]
+    done = cli("run", lan, "--set", f"probe=[{probes}]", "--out", "out")
+    assert done.returncode == 0 and [Path("out", name).read_bytes() for name in names] == first
+    done = cli("run", lan, "--set", f"probe=[{probes}]", "--out", "out", "--replications", "2")
+    assert done.returncode == 0
+    assert {file.name for file in Path("out").glob("*.pcapng")} == {
+        f"run-{run}-{name}" for run in range(2) for name in names
+    }
+
+
+def test_python_writes_them_into_a_folder(tmp_path: Path) -> None:
+    probe = {"what": "capture", "of": "west->east", "layer": "frames"}
+    scenario = cy.ready.scenario("lan-5").with_values({"duration": "0.2 s", "probe": [probe]})
+    bare = scenario.run()
+    assert not list(tmp_path.glob("**/*.pcapng"))
+    result = scenario.run(captures=tmp_path / "made")
+    assert result.only.totals == bare.only.totals
+    (path,) = (tmp_path / "made").iterdir()
+    content = path.read_bytes()
+    assert path.name == "west-east-frames.pcapng" and content.startswith(b"\x0a\x0d\x0d\x0a")
+    assert str(Job(scenario.canonical).identity).encode() in content
+    scenario.run(captures=tmp_path / "made", capture_limit="100 kB")
+    assert 100_000 <= len(path.read_bytes()) < 102_000
+
+
+@pytest.mark.parametrize(
+    ("probe", "expected"),
+    [
+        ('of = "west->east"', ["probe[0].layer"]),
+        ('of = "west->east", layer = "packets"', ["probe[0].layer", "cells, frames, segments"]),
+        ('of = "source1", layer = "cells"', ["no link has this name", "for the layer cells"]),
+        ('of = "west->east", layer = "segments"', ["no host has this name", "for the layer segments"]),
+        ('of = "west", layer = "segments"', ["no host has this name"]),
+        ('of = "source1", layer = "segments", vc = "vc2"', ["does not begin or end at source1"]),
+        ('of = "west->east", layer = "cells", from = "1 s"', ["probe[0].from", "the run has ended then", "1 s"]),
+        ('of = "west->east", layer = "cells", from = "3 ms", to = "2 ms"', ["probe[0].to", "3 ms"]),
+        ('of = "west->east", layer = "cells", interval = "1 ms"', ["probe[0].interval"]),
+    ],
+)
+def test_what_cannot_be_captured_is_refused(cli: Cli, lan: Path, probe: str, expected: list[str]) -> None:
+    done = cli("check", lan, "--set", f'probe=[{{ what = "capture", {probe} }}]')
+    assert done.returncode == 2 and "Traceback" not in done.stderr
+    for part in expected:
+        assert part in done.stderr, done.stderr
+
+
+def test_what_cannot_write_captures_says_so(cli: Cli, lan: Path) -> None:
+    probe = ("--set", 'probe=[{ what = "capture", of = "west->east", layer = "cells" }]')
+    done = cli("run", lan, *probe)
+    assert done.returncode == 0 and "captures are not written without --out DIR" in done.stderr
+    for arguments, expected in [
+        (["--capture-limit", "1MB"], 'the scenario has no probe with what = "capture"'),
+        ([*probe, "--out", "out", "--capture-limit", "much"], "capture_limit = 'much': must be a size"),
+        ([*probe, "--out", "out", "--kernel", "twin"], "the reference engine"),
+        ([*probe, "--out", "out", "--workers", "1"], "leave out the cluster"),
+        ([*probe, "--out", "out", "--plot", "a.png"], "no probe that records one"),
+    ]:
+        done = cli("run", lan, *arguments)
+        assert (done.returncode, done.stdout) == (2, "") and expected in done.stderr, done.stderr
+        assert not Path("out").exists()
