@@ -1,7 +1,7 @@
 // Parts of the page that need no browser. Run by `node --test`.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Column, after, coarser, envelope } from '../../python/cellyard/explorer/bins.js';
+import { Column, after, rebinned, envelope } from '../../python/cellyard/explorer/bins.js';
 import { queueColumns, ticks } from '../../python/cellyard/explorer/charts.js';
 import { groupsOf, numberAt, position, written } from '../../python/cellyard/explorer/knobs.js';
 import { SvgPainter, svgFile } from '../../python/cellyard/explorer/painter.js';
@@ -40,7 +40,7 @@ test('an envelope has every spike and the exact mean', () => {
 
 test('an envelope in wider bins has the spikes and the mean of its intervals', () => {
   const series = { time: [1, 2, 3, 3.5], least: [0, 1, 0, 2], mean: [1, 2, 3, 4], greatest: [5, 9, 4, 8] };
-  const { lo, hi, mean } = coarser(series, 0, 3.5, 2);
+  const { lo, hi, mean } = rebinned(series, 0, 3.5, 2);
   assert.deepEqual(
     [[...lo], [...hi]],
     [
@@ -50,7 +50,7 @@ test('an envelope in wider bins has the spikes and the mean of its intervals', (
   );
   assert.ok(Math.abs(mean[0] - (1 + 0.75 * 2) / 1.75) < 1e-6);
   assert.ok(Math.abs(mean[1] - (0.25 * 2 + 3 + 0.5 * 4) / 1.75) < 1e-6);
-  const close = coarser(series, 1.25, 1.5, 3);
+  const close = rebinned(series, 1.25, 1.5, 3);
   assert.deepEqual(
     [[...close.lo], [...close.hi], [...close.mean]],
     [

@@ -3,13 +3,16 @@
 use cellyard_engine::results::Dropped;
 use cellyard_engine::scenario::{self, Node, Probe, Problem, Scenario, Value};
 use cellyard_engine::units::{TICKS_PER_SECOND, Time};
-use cellyard_engine::{Options, Session, describe, registry};
+use cellyard_engine::{About, Options, Session, describe, registry};
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
 use std::sync::atomic::AtomicBool;
 
 /// Memory that a run may take. A browser gives a page up to 4 GB; growth beyond this is an error, not a trap.
 const MEMORY: u64 = 1_000_000_000;
+
+/// Bytes that the file of a capture may have.
+const CAPTURE_LIMIT: u64 = 100_000_000;
 
 /// Nobody interrupts a call: the page ends its worker, or takes short steps.
 static NEVER: AtomicBool = AtomicBool::new(false);
@@ -147,6 +150,7 @@ impl Run {
         };
         let options = Options {
             memory: Some(MEMORY),
+            captures: Some(CAPTURE_LIMIT),
             ..Options::default()
         };
         // SAFETY: it lasts until the run is dropped, which drops the session first.
@@ -184,6 +188,17 @@ impl Run {
             "reached": reached.as_seconds(), "end": end.as_seconds(), "ended": reached >= end, "series": found,
             "drops": {"columns": DROP, "names": self.names, "from": from, "n": drops.len()},
         }))
+    }
+
+    /// What the capture of the run holds, of several the first, as far as it was not handed out.
+    pub fn capture(&mut self) -> Vec<u8> {
+        let about = About {
+            application: concat!("Cellyard ", env!("CARGO_PKG_VERSION"), ", explorer"),
+            run: concat!("of the engine ", env!("CELLYARD_ENGINE_SOURCES")),
+        };
+        let parts = self.session.as_mut().map(|s| s.captured(&about));
+        let first = parts.and_then(|parts| parts.into_iter().next());
+        first.map_or(Vec::new(), |part| part.bytes)
     }
 
     /// Dropped cells as columns: there can be millions.
@@ -280,5 +295,22 @@ mod tests {
         let last = run.advance(f64::INFINITY, &mut points).unwrap();
         assert_eq!(last["ended"], true);
         assert!(points[0] > latest && run.finish().unwrap().starts_with('{'));
+    }
+
+    #[test]
+    fn a_capture_is_handed_out_in_parts() {
+        let probes = json!([{"what": "capture", "of": "west->east", "layer": "cells",
+                             "class": null, "vc": null, "interval": null, "every": null}]);
+        let file = |steps: &[f64]| {
+            let mut run = Run::new(&short(probes.clone())).unwrap();
+            let parts = steps.iter().map(|&until| {
+                run.advance(until, &mut Vec::new()).unwrap();
+                run.capture()
+            });
+            parts.collect::<Vec<_>>().concat()
+        };
+        let whole = file(&[1.0]);
+        assert!(whole.starts_with(&0x0A0D_0D0A_u32.to_le_bytes()) && whole.len() > 100_000);
+        assert!(file(&[0.1, 0.2, 1.0]) == whole);
     }
 }

@@ -15,6 +15,7 @@ struct State {
     request: Vec<u8>,
     answer: String,
     points: Vec<f64>,
+    file: Vec<u8>,
     run: Option<Run>,
 }
 
@@ -103,6 +104,21 @@ pub extern "C" fn advance(seconds: f64) -> usize {
             None => Err(vec!["no run is open".to_string()]),
         })
     })
+}
+
+/// Takes what the capture of the run holds and was not taken yet; returns its length in bytes. It begins at [`file`].
+#[unsafe(no_mangle)]
+pub extern "C" fn capture() -> usize {
+    STATE.with_borrow_mut(|state| {
+        state.file = state.run.as_mut().map_or(Vec::new(), Run::capture);
+        state.file.len()
+    })
+}
+
+/// Where the bytes of the last [`capture`] begin.
+#[unsafe(no_mangle)]
+pub extern "C" fn file() -> *const u8 {
+    STATE.with_borrow(|state| state.file.as_ptr())
 }
 
 /// The result of the run, which must have ended.

@@ -112,6 +112,7 @@ class App {
     $('share').onclick = () => this.share();
     $('toml').onclick = () => this.eachShown((side) => side.saveToml());
     $('png').onclick = () => this.eachShown((side) => side.savePng());
+    $('pcapng').onclick = () => this.eachShown((side) => side.saveCapture());
     $('svg').onclick = () =>
       save('cellyard.svg', new Blob([svgFile(this.shown.flatMap((side) => side.svg()))], { type: 'image/svg+xml' }));
   }

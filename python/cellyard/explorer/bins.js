@@ -35,7 +35,7 @@ export function envelope(time, value, from, to, n) {
  * The same of an envelope: `least`, `mean` and `greatest` are of intervals that follow each other from 0 on, and end at
  * `time`.
  */
-export function coarser({ time, least, mean, greatest }, from, to, n) {
+export function rebinned({ time, least, mean, greatest }, from, to, n) {
   const lo = new Float32Array(n);
   const hi = new Float32Array(n);
   const means = new Float32Array(n);

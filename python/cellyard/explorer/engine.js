@@ -59,6 +59,12 @@ export class Engine {
     return found;
   }
 
+  /** What the capture of the open run holds and was not taken yet, as bytes. */
+  capture() {
+    const length = this.wasm.capture();
+    return new Uint8Array(this.wasm.memory.buffer, this.wasm.file(), length).slice();
+  }
+
   #read(begins, length) {
     return new TextDecoder().decode(new Uint8Array(this.wasm.memory.buffer, begins(), length));
   }

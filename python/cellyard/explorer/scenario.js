@@ -62,6 +62,11 @@ export function probesOf(scenario, port, chosen, every, how = 'interval') {
   return probes;
 }
 
+/** The capture of the cells that a port sends and drops in [from, to), in seconds. */
+export function captureOf(port, from, to) {
+  return { what: 'capture', of: port, layer: 'cells', from: Math.floor(from * TICKS), to: Math.ceil(to * TICKS) };
+}
+
 /** Buffer and thresholds of the queues at a port: names and cells. */
 export function levelsOf(description, name) {
   const port = description.ports.find((one) => one.name === name);

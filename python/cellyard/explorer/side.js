@@ -490,6 +490,21 @@ export class Side {
     whole.toBlob((blob) => save(`cellyard-${this.name}.png`, blob));
   }
 
+  /** Saves the cells of the watched port in the window shown, which a worker of its own runs again. */
+  saveCapture() {
+    if (!this.read) return;
+    const { base, set } = this.variant;
+    const { from, to } = this.picture.view;
+    const request = { toml: this.app.text(base), overrides: overrides(set) };
+    const worker = this.workers.take();
+    worker.onmessage = ({ data }) => {
+      worker.terminate();
+      if (data.errors) this.problem.textContent = data.errors.join('\n');
+      else save(`cellyard-${this.name}.pcapng`, new Blob(data.file, { type: 'application/octet-stream' }));
+    };
+    worker.postMessage({ capture: { request, port: this.read.port, from, to } });
+  }
+
   /** The pictures as drawings of SVG. */
   svg() {
     if (!this.picture) return [];

@@ -1,12 +1,12 @@
 // One variant's engine: runs the newest request, keeps what was recorded, and hands out what the page shows of it.
 //
 // In: {module} once, then {seq, request, watch, view} to run, {seq, view} to look at what was run, {seq, inspect} for
-// single points. Out: {seq, ...picture}, with `read` and `result` after a run; {seq, squares}, {seq, errors}, or {seq}
+// single points, {capture} for a file. Out: {seq, ...picture}, with `read` and `result` after a run; {seq, squares}, {file}, {seq, errors}, or {seq}
 // where there is nothing to look at; with `broken` the worker is of no more use. A run that is too long for every change
 // to be recorded is answered twice: with samples, which are soon there, and with envelopes, which have every spike.
-import { Column, after, coarser, envelope } from './bins.js';
+import { Column, after, rebinned, envelope } from './bins.js';
 import { Engine, Refused, dropAt } from './engine.js';
-import { coarseness, portOf, probesOf } from './scenario.js';
+import { captureOf, coarseness, portOf, probesOf } from './scenario.js';
 
 /** Seconds simulated in one step, and milliseconds after which a newer request is looked for. */
 const STEP = 0.05;
@@ -31,6 +31,7 @@ self.onmessage = async ({ data }) => {
   try {
     engine ??= await loaded;
     if (data.request) await run(data);
+    else if (data.capture) self.postMessage({ file: captured(data.capture) });
     else if (data.inspect) self.postMessage({ seq: data.seq, squares: inside(data.inspect) });
     else self.postMessage({ seq: data.seq, ...(kept && picture(data.view)) });
   } catch (error) {
@@ -62,6 +63,18 @@ async function run({ seq, request, watch }) {
       points: found.points,
     });
   }
+}
+
+/** A pcapng file of the cells that a port sends and drops in [from, to), in parts. */
+function captured({ request, port, from, to }) {
+  request.overrides.push(['probe', '[]']);
+  engine.ask('open', { ...request, probes: [captureOf(port, from, to)] });
+  const parts = [];
+  for (let until = Math.min(STEP, to), ended = false; !ended; until = Math.min(until + STEP, to)) {
+    ended = engine.advance(until).ended || until >= to;
+    parts.push(engine.capture());
+  }
+  return parts;
 }
 
 /** What the open run records until its end, with its result; nothing when a newer run is asked for meanwhile. */
@@ -115,7 +128,7 @@ function picture({ from, to, n }) {
 function bins({ value, min, mean, max }, from, to, n) {
   if (value) return envelope(value.time.all, value.value.all, from, to, n);
   const parts = { time: mean.time.all, least: min.value.all, mean: mean.value.all, greatest: max.value.all };
-  return coarser(parts, from, to, n);
+  return rebinned(parts, from, to, n);
 }
 
 /** Drops in [from, to): counts by port, reason and pixel, and the drops themselves where they are few. */
