@@ -197,10 +197,12 @@ impl Fabric {
         } else if self.leaves_together(&run) {
             let hop = &mut self.hops[run.hop as usize];
             hop.sent += u64::from(run.n);
-            let link = self.extras[run.hop as usize].link;
+            let HopExtra { link, captured, .. } = self.extras[run.hop as usize];
             self.observers.left_together(link, hop.class as usize, run);
-            self.capture(&run);
-            self.capture_on_the_way(&run);
+            if captured {
+                self.capture(&run);
+                self.capture_on_the_way(&run);
+            }
             return self.carry(run);
         }
         while run.n > 0 {
@@ -237,13 +239,20 @@ impl Fabric {
             cell: one.cell,
         };
         self.observers.left(&cell);
-        self.capture(&one);
+        let captured = extra.captured;
+        if captured {
+            self.capture(&one);
+        }
         if lost {
             self.observers.lost(&cell);
-            self.capture_drop(&one, DropReason::Link, None);
+            if captured {
+                self.capture_drop(&one, DropReason::Link, None);
+            }
             return self.drop_cells(one.hop, DropReason::Link, 1);
         }
-        self.capture_on_the_way(&one);
+        if captured {
+            self.capture_on_the_way(&one);
+        }
         let (hop, extra) = (&self.hops[one.hop as usize], &self.extras[one.hop as usize]);
         for port in &extra.through {
             let (time, link) = (one.time + port.leaves, port.link);
@@ -268,20 +277,19 @@ impl Fabric {
     }
 
     /// Captures the cells of `run`, which leave their station.
+    #[cold]
     fn capture(&mut self, run: &Run) {
         let extra = &self.extras[run.hop as usize];
-        if let Some(captures) = self.captures.as_mut().filter(|_| extra.captured) {
+        if let Some(captures) = &mut self.captures {
             let flow = self.hops[run.hop as usize].flow;
             captures.left(extra.link, flow, extra.vc, *run);
         }
     }
 
     /// Captures the cells of `run`, which have left their station, at ports without a queue on the way.
+    #[cold]
     fn capture_on_the_way(&mut self, run: &Run) {
         let extra = &self.extras[run.hop as usize];
-        if extra.through.is_empty() || !extra.captured {
-            return;
-        }
         let Some(captures) = self.captures.as_mut() else {
             return;
         };
@@ -297,14 +305,14 @@ impl Fabric {
 
     /// Whether cells of a hop that its port drops are captured; then they must be dropped one by one.
     pub fn captures_drops(&self, hop: u32) -> bool {
-        self.captures.is_some() && self.extras[hop as usize].captured
+        self.extras[hop as usize].captured
     }
 
     /// Captures the first cell of `run`, which the port here drops or its link loses.
     #[cold]
     pub fn capture_drop(&mut self, run: &Run, reason: DropReason, queue: Option<FoundQueue>) {
         let extra = &self.extras[run.hop as usize];
-        if let Some(captures) = self.captures.as_mut().filter(|_| extra.captured) {
+        if let Some(captures) = &mut self.captures {
             let flow = self.hops[run.hop as usize].flow;
             captures.dropped(extra.link, flow, extra.vc, run, reason, queue);
         }

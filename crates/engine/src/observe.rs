@@ -5,6 +5,7 @@ use crate::flow::FlowId;
 use crate::record::{IntervalSum, TraceEntry};
 use crate::tally::{DropReason, digest};
 use crate::units::Time;
+use rustc_hash::FxHashMap;
 use std::collections::HashMap;
 
 /// A cell that leaves.
@@ -41,7 +42,7 @@ pub struct Observers {
     /// Sum of the cells' digests, when asked for.
     pub digest: Option<u64>,
     /// By link.
-    pub shares: HashMap<u32, Vec<Share>>,
+    pub shares: FxHashMap<u32, Vec<Share>>,
     /// Flows whose drops are traced, and the first probe that does.
     pub traced: HashMap<FlowId, usize>,
     /// Their cells that links lost on purpose.

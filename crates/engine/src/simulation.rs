@@ -274,14 +274,14 @@ impl Simulation {
         }
         if self.watched && self.uncounted >= i64::from(self.look_every) {
             self.uncounted = 0;
+            if let Some(captures) = &self.fabric.captures {
+                self.gathered.captured = captures.pending();
+            }
             (self.gathered.points, self.gathered.drops) = self.recorded();
             if self.gathered.recorded() > MOST_POINTS {
                 self.gathered.most = self.most_recorded();
                 return Err(Stop::Points(self.gathered));
             }
-        }
-        if let Some(captures) = &self.fabric.captures {
-            self.gathered.captured = captures.pending();
         }
         let Some(room) = self.room else {
             return Ok(());
@@ -304,12 +304,13 @@ impl Simulation {
 
     /// Whether so much was recorded since the last drain that the next is due.
     fn is_full(&self) -> bool {
+        let Some(hold) = self.hold else {
+            return false;
+        };
         let recorded = |gathered: &Gathered| gathered.parts()[0] + gathered.parts()[1];
         let since = recorded(&self.gathered) - recorded(&self.left);
         let captures = self.fabric.captures.as_ref();
-        let has_part = captures.is_some_and(|captures| captures.is_full());
-        self.hold
-            .is_some_and(|hold| has_part || since > hold as f64)
+        since > hold as f64 || captures.is_some_and(|captures| captures.is_full())
     }
 
     /// The next part of each capture: what has happened before `before`, or all of it.

@@ -12,6 +12,7 @@ use crate::record::{IntervalSum, Points, Record, Steps};
 use crate::scenario::{Observable, Probe, Scenario};
 use crate::topology::Topology;
 use crate::units::{Span, TICKS_PER_SECOND, Time};
+use rustc_hash::FxHashMap;
 use std::collections::HashMap;
 
 /// Default interval of probes that need one: 10 ms.
@@ -203,7 +204,7 @@ impl Plan<'_> {
 
     /// What is watched on links.
     pub fn observers(&self, options: &Options) -> Observers {
-        let mut shares: HashMap<u32, Vec<Share>> = HashMap::new();
+        let mut shares: FxHashMap<u32, Vec<Share>> = FxHashMap::default();
         for (probe, spec) in self.scenario.probes.iter().enumerate() {
             if spec.what != Observable::LinkShare {
                 continue;

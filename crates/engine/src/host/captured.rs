@@ -8,6 +8,7 @@ use crate::units::Time;
 
 /// A source offers frames at `now`, which get the next numbers of their flows: data and what comes back.
 #[cold]
+#[inline(never)]
 pub fn offered(
     captures: &mut Captures,
     source: &Frames,
