@@ -175,6 +175,7 @@ def component_class(family: dict[str, Any], component: dict[str, Any]) -> str:
     """The class of a component."""
     more = [f"Formula: {component['formula']}" if component["formula"] else ""]
     more.append(f"Source: {component['source']}." if component["source"] else "")
+    more.append(f"Limits: {component['limits']}" if component["limits"] else "")
     fields = [entry(python_name(p["name"]), meaning(p), " " * 8) for p in component["parameters"]]
     listed = "    Fields:\n" + "\n".join(fields) if fields else ""
     doc = "\n\n".join(part for part in (paragraphs(*more), listed) if part)
@@ -343,6 +344,8 @@ def section(component: dict[str, Any], *, titled: bool) -> str:
         parts.append(f"\n```text\n{component['diagram']}\n```\n")
     if component["source"]:
         parts.append(f"\nSource: {component['source']}.\n")
+    if component["limits"]:
+        parts.append(f"\nLimits: {component['limits']}\n")
     if component["parameters"]:
         parts.append("\n| parameter | meaning | values | default |\n|---|---|---|---|\n")
         parts += map(row, component["parameters"])
@@ -382,7 +385,8 @@ def bullet(choice: dict[str, Any]) -> str:
     """One of the values of a parameter."""
     formula = f" `{choice['formula']}`." if choice["formula"] else ""
     source = f" Source: {choice['source']}." if choice["source"] else ""
-    return f"* `{choice['name']}`: {choice['help']}{formula}{source}\n"
+    limits = f" Limits: {choice['limits']}" if choice["limits"] else ""
+    return f"* `{choice['name']}`: {choice['help']}{formula}{source}{limits}\n"
 
 
 def formatted(source: str) -> str:

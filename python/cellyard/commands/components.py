@@ -59,6 +59,8 @@ def _page(family: dict[str, Any], component: dict[str, Any]) -> str:
         lines += ["", component["diagram"]]
     if component["source"]:
         lines += ["", *_wrap(component["source"], "source    ")]
+    if component["limits"]:
+        lines += ["", *_wrap(component["limits"], "limits    ")]
     for parameter in component["parameters"]:
         lines += ["", *_parameter(parameter)]
     if component["shorthand"] and component["parameters"]:
@@ -75,7 +77,7 @@ def _parameter(parameter: dict[str, Any]) -> Iterator[str]:
         width = max(len(choice["name"]) for choice in choices)
         for choice in choices:
             yield from _wrap(choice["help"], f"    {choice['name']:<{width}}  ")
-            for what in ("formula", "source"):
+            for what in ("formula", "source", "limits"):
                 if choice[what]:
                     yield from _wrap(f"{what}: {choice[what]}", " " * (width + 6))
     else:

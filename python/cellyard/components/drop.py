@@ -20,6 +20,8 @@ class TailDrop(Component):
     Formula: drop a cell <=> X >= K
 
     Source: `ubr-plus`, section 4.
+
+    Limits: A lost cell leaves the rest of its frame in the queue, where it takes room and is of no use.
     """
 
     TAG: ClassVar[Mapping[str, str]] = {"policy": "tail-drop"}
@@ -32,6 +34,8 @@ class Ppd(Component):
     Formula: drop a cell <=> X >= K, or an earlier cell of its frame was dropped and it is not the EOM
 
     Source: Romanow and Floyd, Dynamics of TCP traffic over ATM networks, IEEE JSAC 13(4), 1995, section 3.
+
+    Limits: The first cells of a damaged frame are carried for nothing; no protection of one VC against another.
     """
 
     TAG: ClassVar[Mapping[str, str]] = {"policy": "ppd"}
@@ -44,6 +48,8 @@ class Epd(Component):
     Formula: refuse a frame <=> X > T
 
     Source: `ubr-plus`, section 5, with T = K - 200 cells; below K = 400 half of it is kept.
+
+    Limits: No protection of one VC against another.
 
     Fields:
         threshold: T, cells or a fraction of K; at most K. Allowed: cells, "800 cells", or a fraction of the buffer
@@ -66,6 +72,8 @@ class SelectiveDrop(Component):
 
     Source: `ubr-plus`, section 6 and figure 3.
 
+    Limits: Needs a counter for each VC; no protection against sources that do not respond to loss.
+
     Fields:
         r: R, threshold: cells or a fraction of K; at most K. Allowed: cells, "800 cells", or a fraction of the
             buffer from 0 to 1. Default: ``0.9``.
@@ -86,6 +94,8 @@ class Fba(Component):
     Formula: refuse a frame of VC i <=> X > R and Y_i N_a / X > Z (K - R) / (X - R)
 
     Source: `ubr-plus`, section 7; Heinanen and Kilkki, A fair buffer allocation scheme.
+
+    Limits: Needs a counter for each VC; a small R with a small Z refuses so early that the link runs empty.
 
     Fields:
         r: R, threshold: cells or a fraction of K; at most K. Allowed: cells, "800 cells", or a fraction of the
@@ -109,6 +119,9 @@ class DropFromFront(Component):
     Formula: push out the front cell <=> X >= K
 
     Source: Lakshman, Neidhardt and Ott, The drop from front strategy in TCP and in TCP over ATM, IEEE Infocom 1996.
+
+    Limits: No protection of one VC against another; the cell at the front is most often of the VC that holds most
+    of the queue.
     """
 
     TAG: ClassVar[Mapping[str, str]] = {"policy": "drop-from-front"}
@@ -122,6 +135,9 @@ class GcraEpd(Component):
     1/MCR_i for each
 
     Source: `gfr-leaky-bucket`, sections 3.1 and 4.1, figure 4-1 and the appendix.
+
+    Limits: What is taken below the threshold is charged to nobody, so the VC that sends most takes most of the
+    excess.
 
     Fields:
         threshold: Th, congestion threshold: cells or a fraction of the buffer; at most K. Allowed: cells, "800
@@ -144,6 +160,8 @@ class GcraRoundRobin(Component):
     a frame
 
     Source: `gfr-leaky-bucket`, sections 3.2 and 5.1, figure 5-1 and the appendix.
+
+    Limits: Credit that a VC does not use is lost, so with idle VCs the link may not be filled.
 
     Fields:
         threshold: Th, congestion threshold: cells or a fraction of the buffer; at most K. Allowed: cells, "800
@@ -169,6 +187,8 @@ class GcraTwoThresholds(Component):
 
     Source: `gfr-leaky-bucket`, chapter 8.
 
+    Limits: A Y_i that has grown in a long quiet time is paid off only when its turns come.
+
     Fields:
         low: L, lower threshold: cells or a fraction of the buffer; at most Th. Allowed: cells, "800 cells", or a
             fraction of the buffer from 0 to 1. Default: ``500 cells``.
@@ -193,6 +213,9 @@ class Dfba(Component):
     alpha) (X - L) / (H - L))
 
     Source: Goyal, Jain, Fahmy and Vandalore, Buffer management for the GFR service, ATM Forum 98-0405, 1998.
+
+    Limits: Rates follow buffer shares only as far as TCP responds to loss; UDP is held by H and by random loss
+    alone.
 
     Fields:
         low: L, up to which every frame gets in: cells or a fraction of the buffer; at most H. Allowed: cells, "800
@@ -221,6 +244,8 @@ class AtmRed(Component):
 
     Source: `cell-discard`, section 2.3 and figure 3; Floyd and Jacobson, Random early detection gateways for
     congestion avoidance, IEEE/ACM ToN 1(4), 1993.
+
+    Limits: The frame that is discarded follows the one that was marked, and may be an ACK where a VC carries both.
 
     Fields:
         w_q: w_q, weight of the newest X in the average; above 0. Allowed: a number from 0 to 1 with at most 6
@@ -263,6 +288,8 @@ class CellRed(Component):
 
     Source: Elloumi and Afifi, RED algorithm in ATM networks, IEEE ATM Workshop 1997; `cell-discard`, section 2.3.
 
+    Limits: Each drop costs a whole frame and frees the room of one cell, unless `rest_of_frame` drops the rest.
+
     Fields:
         w_q: w_q, weight of the newest X in the average; above 0. Allowed: a number from 0 to 1 with at most 6
             decimals. Default: ``0.002``.
@@ -302,6 +329,8 @@ class PacketRed(Component):
 
     Source: Elloumi and Afifi, RED algorithm in ATM networks, IEEE ATM Workshop 1997; `cell-discard`, section 2.3.
 
+    Limits: Needs a counter for each VC; no buffer is kept for frames that have begun.
+
     Fields:
         w_q: w_q, weight of the newest X in the average; above 0. Allowed: a number from 0 to 1 with at most 6
             decimals. Default: ``0.002``.
@@ -337,6 +366,9 @@ class FrameDropFromFront(Component):
 
     Source: Lakshman, Neidhardt and Ott, The drop from front strategy in TCP and in TCP over ATM, IEEE Infocom 1996;
     `cell-discard`, section 2.
+
+    Limits: No protection of one VC against another; the frame at the front is most often of the VC that holds most
+    of the queue.
     """
 
     TAG: ClassVar[Mapping[str, str]] = {"policy": "frame-drop-from-front"}

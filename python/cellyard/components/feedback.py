@@ -22,6 +22,8 @@ class Erica(Component):
 
     Source: Kalyanaraman, Jain, Fahmy, Goyal, Vandalore 2000 (ERICA); ATM Forum 96-1172.
 
+    Limits: A source that sends less than its ACR is still given its share; minimum rates are ignored.
+
     Fields:
         target: U, target utilisation: the part of the link's rate that ABR and the classes above it are to use;
             above 0. Allowed: a number from 0 to 1 with at most 6 decimals. Default: ``0.9``.
@@ -53,6 +55,8 @@ class EricaPlus(Component):
     Formula: target = f(q) (rate - higher classes), f from b at an empty queue to 1 at T0 and down to QDLF
 
     Source: Kalyanaraman, Jain, Fahmy, Goyal, Vandalore 2000 (ERICA+).
+
+    Limits: As ERICA; the target may exceed the capacity, by b at most.
 
     Fields:
         t0: T0, the queueing delay aimed at; above 0. Allowed: "0 s" to "100000 s"; units: s, ms, us, ns, ticks.
@@ -96,6 +100,8 @@ class EricaMcr(Component):
 
     Source: ATM Forum 98-0408 (general weighted fairness).
 
+    Limits: As ERICA; minimum rates that together exceed the target are granted all the same, each up to the target.
+
     Fields:
         target: U, target utilisation: the part of the link's rate that ABR and the classes above it are to use;
             above 0. Allowed: a number from 0 to 1 with at most 6 decimals. Default: ``0.9``.
@@ -128,6 +134,8 @@ class RelativeRate(Component):
 
     Source: ATM Forum, Traffic Management 4.0, section 5.10.6.
 
+    Limits: All VCs get the same marks, so VCs with more or longer hops get less.
+
     Fields:
         interval: Averaging interval; all intervals begin at 0. Allowed: "1 us" to "100000 s"; units: s, ms, us, ns,
             ticks. Default: ``1 ms``.
@@ -152,6 +160,8 @@ class Efci(Component):
 
     Source: ATM Forum, Traffic Management 4.0, sections 5.10.5 and 5.10.6.
 
+    Limits: As relative-rate marking, and the mark takes longer, as it goes by way of the destination.
+
     Fields:
         interval: Averaging interval; all intervals begin at 0. Allowed: "1 us" to "100000 s"; units: s, ms, us, ns,
             ticks. Default: ``1 ms``.
@@ -173,6 +183,8 @@ class OracleRate(Component):
     classes
 
     Source: Bertsekas and Gallager, Data Networks, section 6.5.2.
+
+    Limits: What a source does not send goes to nobody, and of higher classes only mean rates count.
 
     Fields:
         target: U, target utilisation: the part of the link's rate that ABR and the classes above it are to use;

@@ -21,6 +21,8 @@ class Gcra(Component):
 
     Source: ATM Forum, Traffic Management 4.0, section 4.4; ITU-T I.371.
 
+    Limits: Blind to frames: it damages them, and the rest of a damaged frame uses up the contract.
+
     Fields:
         action: What becomes of a cell above the SCR, or MCR, alone. ``tag``: It goes on with low priority, CLP = 1.
             ``drop``: It is dropped. Default: ``tag``.
@@ -41,6 +43,8 @@ class FGcra(Component):
     Formula: a frame of CLP = 0 is eligible <=> X' <= BT + CDVT at its first cell; each of its cells adds 1/MCR
 
     Source: ITU-T I.371.1, F-GCRA; ATM Forum, Traffic Management 4.1 (GFR.1, GFR.2).
+
+    Limits: MBS must hold a frame (MBS >= MFS), or no frame of that size is eligible but to an empty bucket.
 
     Fields:
         action: What becomes of a frame that is not eligible. ``tag``: It goes on with low priority, CLP = 1.

@@ -20,6 +20,8 @@ class Fifo(Component):
     Formula: the cell that arrived first goes
 
     Source: `ubr-plus`, section 4.
+
+    Limits: No class is protected: a burst of any class delays the cells of all others.
     """
 
     TAG: ClassVar[Mapping[str, str]] = {"kind": "fifo"}
@@ -32,6 +34,8 @@ class StrictPriority(Component):
     Formula: the first class with X > 0 goes
 
     Source: `guaranteed-rate`, section 3 (GR = 0).
+
+    Limits: A class with enough to send keeps all less urgent classes from sending.
     """
 
     TAG: ClassVar[Mapping[str, str]] = {"kind": "strict-priority"}
@@ -44,6 +48,9 @@ class GuaranteedRate(Component):
     Formula: per slot, credit := 0 if X = 0, else credit + GR; if credit >= 1 the class goes and pays 1
 
     Source: `guaranteed-rate`, section 3.
+
+    Limits: One class has a guarantee; credit does not outlast an empty queue, and what others leave goes by
+    priority.
 
     Fields:
         class_: The class with the guarantee. ``cbr``: Constant bit rate. ``vbr``: Variable bit rate. ``abr``:
@@ -67,6 +74,8 @@ class PerVc(Component):
 
     Source: `guaranteed-rate`, sections 1 and 3; Goyal, Vin and Cheng, Start-time fair queuing, IEEE/ACM ToN 5(5),
     1997.
+
+    Limits: Serves VCs of one class by turn; the drop policy alone decides how much of the buffer each may hold.
 
     Fields:
         class_: The class with per-VC queues. They share its buffer: when it overflows, shares need a drop policy

@@ -193,6 +193,7 @@ pub(super) static FEEDBACK: &[Component] = &[
         help: "Explicit rates by ERICA: an equal share of the target capacity, or what keeps the load at it.",
         formula: "z = input / target; ER = max(target / N, CCR / z), and at z <= 1 + delta at least the largest of the interval before",
         source: "Kalyanaraman, Jain, Fahmy, Goyal, Vandalore 2000 (ERICA); ATM Forum 96-1172",
+        limits: "A source that sends less than its ACR is still given its share; minimum rates are ignored.",
         parameters: ERICA,
         ..PLAIN
     },
@@ -202,6 +203,7 @@ pub(super) static FEEDBACK: &[Component] = &[
         help: "Explicit rates by ERICA+: as ERICA, with a target that keeps a small queue.",
         formula: "target = f(q) (rate - higher classes), f from b at an empty queue to 1 at T0 and down to QDLF",
         source: "Kalyanaraman, Jain, Fahmy, Goyal, Vandalore 2000 (ERICA+)",
+        limits: "As ERICA; the target may exceed the capacity, by b at most.",
         parameters: &[
             parameter(
                 "t0",
@@ -251,6 +253,7 @@ pub(super) static FEEDBACK: &[Component] = &[
         help: "Explicit rates by ERICA with minimum rates: the MCR and a share, by weight, of what the target leaves above all of them.",
         formula: "share = MCR + weight (target - sum of MCRs) / sum of weights, over the VCs that send; z = input / target, both above the MCRs",
         source: "ATM Forum 98-0408 (general weighted fairness)",
+        limits: "As ERICA; minimum rates that together exceed the target are granted all the same, each up to the target.",
         parameters: ERICA,
         ..PLAIN
     },
@@ -260,6 +263,7 @@ pub(super) static FEEDBACK: &[Component] = &[
         help: "Relative-rate marking: RM cells that go back say that rates must fall (CI), or must not rise (NI), by the queue.",
         formula: "CI = 1 <=> X > high at the end of the last interval; NI = 1 <=> X > low",
         source: "ATM Forum, Traffic Management 4.0, section 5.10.6",
+        limits: "All VCs get the same marks, so VCs with more or longer hops get less.",
         parameters: &[
             INTERVAL,
             parameter(
@@ -283,6 +287,7 @@ pub(super) static FEEDBACK: &[Component] = &[
         help: "EFCI marking: data cells that pass a long queue say so, and their destination tells the source (CI).",
         formula: "EFCI = 1 <=> X > threshold at the end of the last interval",
         source: "ATM Forum, Traffic Management 4.0, sections 5.10.5 and 5.10.6",
+        limits: "As relative-rate marking, and the mark takes longer, as it goes by way of the destination.",
         parameters: &[
             INTERVAL,
             parameter(
@@ -300,6 +305,7 @@ pub(super) static FEEDBACK: &[Component] = &[
         help: "Explicit rates known beforehand: the max-min fair ones of greedy sources above their MCRs, from the whole network; to compare with.",
         formula: "water-filling over all links with feedback, each with target x rate less the mean rate of higher classes",
         source: "Bertsekas and Gallager, Data Networks, section 6.5.2",
+        limits: "What a source does not send goes to nobody, and of higher classes only mean rates count.",
         parameters: &[TARGET],
         ..PLAIN
     },

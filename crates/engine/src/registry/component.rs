@@ -18,6 +18,8 @@ pub struct Component {
     pub diagram: &'static str,
     /// Paper, RFC or standard it follows; empty for the product's own parts.
     pub source: &'static str,
+    /// What it cannot do, in a sentence; empty for what is no mechanism.
+    pub limits: &'static str,
     /// What can be set.
     pub parameters: &'static [Parameter],
     /// Parameters of what it stands in, and their defaults there: see [`Default::Implied`].
@@ -62,6 +64,7 @@ pub(super) const PLAIN: Component = Component {
     formula: "",
     diagram: "",
     source: "",
+    limits: "",
     parameters: &[],
     implies: &[],
 };

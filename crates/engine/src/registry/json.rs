@@ -7,7 +7,7 @@ use crate::notation::units::QUANTITIES;
 use serde_json::{Value, json};
 
 /// The whole registry:
-/// `{"families": [{"name", "help", "tag", "components": [{"name", "help", "formula", "diagram", "source", "shorthand",
+/// `{"families": [{"name", "help", "tag", "components": [{"name", "help", "formula", "diagram", "source", "limits", "shorthand",
 /// "parameters": [{"name", "help", "kind", "allowed", "required", "default", "default_text", "only_with"}]}]}]}`.
 ///
 /// Beside it `"units": [{"quantity", "units": [{"name", "also"}]}]`, with the other spellings that are read.
@@ -40,6 +40,7 @@ fn component(c: &Component) -> Value {
         "formula": c.formula,
         "diagram": c.diagram,
         "source": c.source,
+        "limits": c.limits,
         "shorthand": c.has_shorthand(),
         "parameters": c.parameters.iter().map(|p| parameter(c, p)).collect::<Vec<_>>(),
     })
@@ -122,5 +123,5 @@ fn kind(kind: &Kind) -> Value {
 }
 
 fn choice(c: &Choice) -> Value {
-    json!({ "name": c.name, "help": c.help, "formula": c.formula, "source": c.source })
+    json!({ "name": c.name, "help": c.help, "formula": c.formula, "source": c.source, "limits": c.limits })
 }

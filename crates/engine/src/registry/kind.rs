@@ -92,6 +92,8 @@ pub struct Choice {
     pub formula: &'static str,
     /// Paper, RFC or standard; may be empty.
     pub source: &'static str,
+    /// What it cannot do, in a sentence; may be empty.
+    pub limits: &'static str,
     /// Parameters of the component that have a meaning with this choice, though not with all.
     pub options: &'static [&'static str],
 }
@@ -103,6 +105,7 @@ pub(super) const fn choice(name: &'static str, help: &'static str) -> Choice {
         help,
         formula: "",
         source: "",
+        limits: "",
         options: &[],
     }
 }

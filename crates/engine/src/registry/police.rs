@@ -74,6 +74,7 @@ pub(super) static POLICE: &[Component] = &[
         help: "Usage parameter control cell by cell: drops cells above the PCR, and tags or drops those above the SCR.",
         formula: "a cell of CLP = 0 conforms <=> it passes GCRA(1/PCR, CDVT) and GCRA(1/SCR, BT + CDVT)",
         source: "ATM Forum, Traffic Management 4.0, section 4.4; ITU-T I.371",
+        limits: "Blind to frames: it damages them, and the rest of a damaged frame uses up the contract.",
         parameters: &[
             action("What becomes of a cell above the SCR, or MCR, alone."),
             parameter(
@@ -94,6 +95,7 @@ pub(super) static POLICE: &[Component] = &[
         help: "The frame-based GCRA of GFR: tags or drops whole frames above the MCR, and drops cells that do not conform.",
         formula: "a frame of CLP = 0 is eligible <=> X' <= BT + CDVT at its first cell; each of its cells adds 1/MCR",
         source: "ITU-T I.371.1, F-GCRA; ATM Forum, Traffic Management 4.1 (GFR.1, GFR.2)",
+        limits: "MBS must hold a frame (MBS >= MFS), or no frame of that size is eligible but to an empty bucket.",
         parameters: &[action("What becomes of a frame that is not eligible.")],
         ..PLAIN
     },

@@ -88,6 +88,7 @@ pub(super) static DROP: &[Component] = &[
         help: "Drops a cell when the buffer is full, and nothing else.",
         formula: "drop a cell <=> X >= K",
         source: "`ubr-plus`, section 4",
+        limits: "A lost cell leaves the rest of its frame in the queue, where it takes room and is of no use.",
         ..PLAIN
     },
     Component {
@@ -96,6 +97,7 @@ pub(super) static DROP: &[Component] = &[
         help: "Partial packet discard: once a cell of a frame was lost, drops the rest except the EOM.",
         formula: "drop a cell <=> X >= K, or an earlier cell of its frame was dropped and it is not the EOM",
         source: "Romanow and Floyd, Dynamics of TCP traffic over ATM networks, IEEE JSAC 13(4), 1995, section 3",
+        limits: "The first cells of a damaged frame are carried for nothing; no protection of one VC against another.",
         implies: &[("rest_of_frame", "drop-but-eom")],
         ..PLAIN
     },
@@ -105,6 +107,7 @@ pub(super) static DROP: &[Component] = &[
         help: "Early packet discard: refuses new frames when the queue is longer than a threshold.",
         formula: "refuse a frame <=> X > T",
         source: "`ubr-plus`, section 5, with T = K - 200 cells; below K = 400 half of it is kept",
+        limits: "No protection of one VC against another.",
         parameters: &[
             parameter(
                 "threshold",
@@ -127,6 +130,7 @@ pub(super) static DROP: &[Component] = &[
         help: "Refuses new frames of a VC that holds more than its share of the buffer.",
         formula: "refuse a frame of VC i <=> X > R and Y_i N_a > Z X",
         source: "`ubr-plus`, section 6 and figure 3",
+        limits: "Needs a counter for each VC; no protection against sources that do not respond to loss.",
         parameters: &[R, z("Z, cutoff of the load ratio Y_i N_a / X.")],
         ..PLAIN
     },
@@ -136,6 +140,7 @@ pub(super) static DROP: &[Component] = &[
         help: "Fair Buffer Allocation: selective drop with a cutoff that falls as the buffer fills.",
         formula: "refuse a frame of VC i <=> X > R and Y_i N_a / X > Z (K - R) / (X - R)",
         source: "`ubr-plus`, section 7; Heinanen and Kilkki, A fair buffer allocation scheme",
+        limits: "Needs a counter for each VC; a small R with a small Z refuses so early that the link runs empty.",
         parameters: &[
             R,
             z("Z, linear scale factor."),
@@ -154,6 +159,7 @@ pub(super) static DROP: &[Component] = &[
         help: "Takes a cell that finds the buffer full, and drops the cell at the front of the queue instead.",
         formula: "push out the front cell <=> X >= K",
         source: "Lakshman, Neidhardt and Ott, The drop from front strategy in TCP and in TCP over ATM, IEEE Infocom 1996",
+        limits: "No protection of one VC against another; the cell at the front is most often of the VC that holds most of the queue.",
         ..PLAIN
     },
     Component {
@@ -162,6 +168,7 @@ pub(super) static DROP: &[Component] = &[
         help: "Scheme one: early packet discard, but above the threshold frames that keep to their VC's minimum rate get in.",
         formula: "accept a cell of VC i <=> X < Th, or X'_i <= BT + CDVT, or it goes on with a frame; above Th, X_i + 1/MCR_i for each",
         source: "`gfr-leaky-bucket`, sections 3.1 and 4.1, figure 4-1 and the appendix",
+        limits: "What is taken below the threshold is charged to nobody, so the VC that sends most takes most of the excess.",
         implies: DROPS_REST,
         parameters: &[CONGESTION, EXPORT_TAG],
         ..PLAIN
@@ -172,6 +179,7 @@ pub(super) static DROP: &[Component] = &[
         help: "Scheme two: every cell is put to its VC's leaky bucket, and below the threshold credit of one cell goes round.",
         formula: "per cell, if X < Th: X_j - 1/MCR_j for the next VC j; accept <=> X'_i <= BT + CDVT, or it goes on with a frame",
         source: "`gfr-leaky-bucket`, sections 3.2 and 5.1, figure 5-1 and the appendix",
+        limits: "Credit that a VC does not use is lost, so with idle VCs the link may not be filled.",
         implies: DROPS_REST,
         parameters: &[
             CONGESTION,
@@ -191,6 +199,7 @@ pub(super) static DROP: &[Component] = &[
         help: "The scheme of chapter 8: scheme two, but below a lower threshold every cell gets in on account.",
         formula: "X < L: accept, X_i + 1/MCR_i or, at its limit, Y_i + 1; credit pays Y_j before X_j; else as gcra-round-robin",
         source: "`gfr-leaky-bucket`, chapter 8",
+        limits: "A Y_i that has grown in a long quiet time is paid off only when its turns come.",
         implies: DROPS_REST,
         parameters: &[
             parameter(
@@ -210,6 +219,7 @@ pub(super) static DROP: &[Component] = &[
         help: "Differential Fair Buffer Allocation: shares the buffer in proportion to minimum rates, by dropping at random.",
         formula: "L < X < H: refuse CLP = 1, and VC i above X W_i with P = Z (alpha (X_i - X W_i) / (X (1 - W_i)) + (1 - alpha) (X - L) / (H - L))",
         source: "Goyal, Jain, Fahmy and Vandalore, Buffer management for the GFR service, ATM Forum 98-0405, 1998",
+        limits: "Rates follow buffer shares only as far as TCP responds to loss; UDP is held by H and by random loss alone.",
         parameters: &[
             parameter(
                 "low",
@@ -241,6 +251,7 @@ pub(super) static DROP: &[Component] = &[
                   (avg - min_th) / (max_th - min_th); draw < p sets the mark m of a VC",
         diagram: ATM_RED,
         source: "`cell-discard`, section 2.3 and figure 3; Floyd and Jacobson, Random early detection gateways for congestion avoidance, IEEE/ACM ToN 1(4), 1993",
+        limits: "The frame that is discarded follows the one that was marked, and may be an ACK where a VC carries both.",
         parameters: &[
             W_Q,
             MAX_P_OF_SEGMENT,
@@ -264,6 +275,7 @@ pub(super) static DROP: &[Component] = &[
         help: "Random early detection that drops single cells without regard to frames.",
         formula: "drop a cell <=> draw < p, with the p of atm-red",
         source: "Elloumi and Afifi, RED algorithm in ATM networks, IEEE ATM Workshop 1997; `cell-discard`, section 2.3",
+        limits: "Each drop costs a whole frame and frees the room of one cell, unless `rest_of_frame` drops the rest.",
         parameters: &[
             W_Q,
             MAX_P_OF_SEGMENT,
@@ -281,6 +293,7 @@ pub(super) static DROP: &[Component] = &[
         help: "Random early detection that decides about whole frames, by the share of the queue that their VC holds.",
         formula: "refuse a frame of VC i <=> draw < p Y_i N_a / X, with the p of atm-red, max_p being for a frame; always where p = 1",
         source: "Elloumi and Afifi, RED algorithm in ATM networks, IEEE ATM Workshop 1997; `cell-discard`, section 2.3",
+        limits: "Needs a counter for each VC; no buffer is kept for frames that have begun.",
         parameters: &[
             W_Q,
             parameter(
@@ -302,6 +315,7 @@ pub(super) static DROP: &[Component] = &[
         help: "Takes a cell that finds the buffer full, and drops all that waits of the frame at the front of the queue instead.",
         formula: "push out the waiting cells of the front cell's frame <=> X >= K; drop-but-eom spares its EOM behind the front",
         source: "Lakshman, Neidhardt and Ott, The drop from front strategy in TCP and in TCP over ATM, IEEE Infocom 1996; `cell-discard`, section 2",
+        limits: "No protection of one VC against another; the frame at the front is most often of the VC that holds most of the queue.",
         implies: &[("rest_of_frame", "drop-but-eom")],
         ..PLAIN
     },
@@ -420,6 +434,7 @@ pub(super) static SCHEDULER: &[Component] = &[
         help: "Order of arrival over all classes; each class keeps its own buffer and policy.",
         formula: "the cell that arrived first goes",
         source: "`ubr-plus`, section 4",
+        limits: "No class is protected: a burst of any class delays the cells of all others.",
         ..PLAIN
     },
     Component {
@@ -428,6 +443,7 @@ pub(super) static SCHEDULER: &[Component] = &[
         help: "The most urgent class that has a cell waiting: cbr, vbr, abr, gfr, ubr.",
         formula: "the first class with X > 0 goes",
         source: "`guaranteed-rate`, section 3 (GR = 0)",
+        limits: "A class with enough to send keeps all less urgent classes from sending.",
         ..PLAIN
     },
     Component {
@@ -436,6 +452,7 @@ pub(super) static SCHEDULER: &[Component] = &[
         help: "Strict priority, but one class gets at least a fraction of the cell slots.",
         formula: "per slot, credit := 0 if X = 0, else credit + GR; if credit >= 1 the class goes and pays 1",
         source: "`guaranteed-rate`, section 3",
+        limits: "One class has a guarantee; credit does not outlast an empty queue, and what others leave goes by priority.",
         parameters: &[
             parameter(
                 "class",
@@ -464,6 +481,7 @@ pub(super) static SCHEDULER: &[Component] = &[
         formula: "per slot of the port, credit_i + guarantee_i / rate while VC i waits; the largest credit >= 1 goes and pays 1, \
                   else the smallest start tag S_i goes and S_i + 1 / weight_i",
         source: "`guaranteed-rate`, sections 1 and 3; Goyal, Vin and Cheng, Start-time fair queuing, IEEE/ACM ToN 5(5), 1997",
+        limits: "Serves VCs of one class by turn; the drop policy alone decides how much of the buffer each may hold.",
         parameters: &[
             parameter(
                 "class",

@@ -34,6 +34,7 @@ pub(super) static SCENARIO: &[Component] = &[Component {
                     help: "The first place goes round the n inputs, one step per cell time.",
                     formula: "input (floor(t rate / 424) + tie_offset + j) mod n is j-th",
                     source: "",
+                    limits: "",
                     options: &[],
                 },
                 choice(

@@ -25,6 +25,7 @@ const RECOVERIES: &[Choice] = &[
         help: "Slow start and congestion avoidance; only the timer repairs losses.",
         formula: "timeout: ssthresh = max(2 MSS, min(cwnd / 2, rwnd)), cwnd = MSS, go back to the first unacknowledged byte",
         source: "`ubr-plus`, section 2; Jacobson, Congestion avoidance and control, SIGCOMM 1988",
+        limits: "Every loss waits for the timer, with its coarse ticks.",
         options: &[],
     },
     Choice {
@@ -32,6 +33,7 @@ const RECOVERIES: &[Choice] = &[
         help: "Vanilla with fast retransmit: duplicate ACKs start slow start without waiting for the timer.",
         formula: "third duplicate ACK: ssthresh = max(2 MSS, min(cwnd, rwnd) / 2), also at a timeout; cwnd = MSS, resend the missing segment",
         source: "Jacobson 1988; Fall and Floyd, Simulation-based comparisons of Tahoe, Reno and SACK TCP, CCR 26(3), 1996",
+        limits: "After each loss the window is one segment again.",
         options: &["dupack_threshold"],
     },
     Choice {
@@ -40,6 +42,7 @@ const RECOVERIES: &[Choice] = &[
         formula: "third duplicate ACK: halve ssthresh, resend the missing segment, cwnd = ssthresh + 3 MSS, \
                   + MSS per further duplicate; first new ACK: cwnd = ssthresh",
         source: "RFC 2001, sections 3 and 4",
+        limits: "Several losses in one window usually end in a timeout; duplicates of data already received can start a needless recovery.",
         options: &["dupack_threshold", "reno_fast_retransmit", "reno_window"],
     },
     Choice {
@@ -47,6 +50,7 @@ const RECOVERIES: &[Choice] = &[
         help: "Reno whose recovery lasts until all that was sent before it is acknowledged: one hole per round trip.",
         formula: "partial ACK: resend the next hole, cwnd less what was acknowledged plus MSS; ACK of `recover`: leave recovery",
         source: "RFC 6582, section 3.2",
+        limits: "One lost segment is repaired for each round trip.",
         options: &["dupack_threshold"],
     },
     Choice {
@@ -54,6 +58,7 @@ const RECOVERIES: &[Choice] = &[
         help: "Selective acknowledgements: holes are resent while the pipe has room.",
         formula: "in recovery, send while pipe < cwnd: holes first, then new data",
         source: "RFC 2018; Fall and Floyd 1996; RFC 6675",
+        limits: "A lost retransmission waits for the timer; limited transmit is not modelled.",
         options: &["dupack_threshold", "sack_blocks", "sack_pipe"],
     },
 ];
@@ -121,6 +126,7 @@ pub(super) const TCP: &[Parameter] = &[
                 help: "Fixed point on whole ticks: srtt scaled by 8, rttvar by 4.",
                 formula: "RTO = srtt / 8 + rttvar, in ticks",
                 source: "Jacobson 1988, appendix A; 4.3BSD",
+                limits: "",
                 options: &[],
             },
             Choice {
@@ -129,6 +135,7 @@ pub(super) const TCP: &[Parameter] = &[
                        srtt forgotten after the fourth in a row.",
                 formula: "RTO = srtt / 8 + rttvar, in ticks; at first srtt = 0, rttvar = 2 initial_rto",
                 source: "4.4BSD-Lite2, tcp_newtcpcb, tcp_timers, tcp_xmit_timer",
+                limits: "",
                 options: &[],
             },
             Choice {
@@ -136,6 +143,7 @@ pub(super) const TCP: &[Parameter] = &[
                 help: "On measured times rounded up to the granularity.",
                 formula: "RTO = SRTT + max(granularity, 4 RTTVAR)",
                 source: "RFC 6298, section 2",
+                limits: "",
                 options: &[],
             },
         ]),

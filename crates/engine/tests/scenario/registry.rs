@@ -139,6 +139,33 @@ fn every_component_reads_with_its_defaults() {
 }
 
 /// What a probe is called is what its series is, but for traces, which are no series.
+/// A mechanism states where it comes from and what it cannot do, in a sentence.
+#[test]
+fn every_mechanism_has_a_source_and_limits() {
+    let is_sentence = |text: &str| text.ends_with('.') && text.len() > 20;
+    let families = [
+        Family::Drop,
+        Family::Scheduler,
+        Family::Police,
+        Family::Feedback,
+    ];
+    let components: Vec<&Component> = families.iter().flat_map(|f| f.components()).collect();
+    assert!(components.len() > 20);
+    for component in components {
+        let complete = !component.source.is_empty() && is_sentence(component.limits);
+        assert!(complete, "{}", component.name);
+    }
+    let tcp = Family::Traffic.find("tcp").expect("a TCP");
+    let recovery = tcp.parameter("recovery").expect("it has one").kind;
+    let Kind::Choice(recoveries) = recovery else {
+        panic!("{recovery:?}")
+    };
+    for recovery in recoveries {
+        let complete = !recovery.source.is_empty() && is_sentence(recovery.limits);
+        assert!(complete, "{}", recovery.name);
+    }
+}
+
 #[test]
 fn every_probe_records_a_series() {
     for component in Family::Probe.components() {

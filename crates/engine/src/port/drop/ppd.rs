@@ -5,6 +5,8 @@
 //! The EOM is kept, while there is room, so that the next frame does not merge with this one.
 //! Source: Romanow and Floyd, "Dynamics of TCP traffic over ATM networks", IEEE JSAC 13(4), 1995, section 3.
 //! It is tail drop with `rest_of_frame = drop-but-eom`; no frame is refused at its first cell.
+//! Limits: The first cells of a damaged frame are carried for nothing; no protection of one VC
+//! against another.
 
 use super::DropRule;
 

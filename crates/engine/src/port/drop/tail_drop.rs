@@ -7,6 +7,8 @@
 //! Source: `ubr-plus`, section 4.
 //! Not said there, chosen here: the rest of a damaged frame is taken while there is room
 //! (`rest_of_frame`, default `accept`).
+//! Limits: A lost cell leaves the rest of its frame in the queue, where it takes room and is of no
+//! use.
 
 use super::DropRule;
 

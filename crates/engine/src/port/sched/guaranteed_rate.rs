@@ -7,6 +7,8 @@
 //! least floor((1 - GR) N) - 1; each takes what the other leaves. Credit is below 1 after every decision, so no cap is
 //! needed.
 //! Source: `guaranteed-rate`, section 3 (a credit per slot; the text leaves the algorithm open).
+//! Limits: One class has a guarantee; credit does not outlast an empty queue, and what others leave
+//! goes by priority.
 
 use super::strict_priority;
 use crate::tally::CLASSES;

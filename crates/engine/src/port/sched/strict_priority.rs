@@ -1,5 +1,6 @@
 //! Strict priority: the most urgent class that has a cell waiting (CBR, VBR, ABR, GFR, UBR).
 //! Source: `guaranteed-rate`, section 3 (GR = 0). Cells in service are not interrupted.
+//! Limits: A class with enough to send keeps all less urgent classes from sending.
 
 use crate::tally::CLASSES;
 

@@ -18,6 +18,7 @@
 //! more holes are to be repaired than round trips fit in that second.
 //! Not said there, chosen here: the first recovery of a connection needs no guard (without a SYN
 //! no byte precedes the first); a partial ACK leaves cwnd at one MSS at least.
+//! Limits: One lost segment is repaired for each round trip.
 
 use crate::host::tcp::core::Core;
 use crate::host::tcp::loss_recovery::LossRecovery;

@@ -11,6 +11,8 @@
 //! Option `reno_fast_retransmit = nothing`: all the same, but the segment is not sent again and the
 //! timer runs on; it reproduces published tables in which fast retransmit cannot have repaired the
 //! hole.
+//! Limits: Several losses in one window usually end in a timeout; duplicates of data already received
+//! can start a needless recovery.
 
 use crate::host::tcp::core::Core;
 use crate::host::tcp::loss_recovery::LossRecovery;

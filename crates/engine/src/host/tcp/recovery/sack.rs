@@ -19,6 +19,7 @@
 //! A timeout clears the scoreboard (RFC 2018 section 8) and no recovery begins until everything
 //! sent before it is acknowledged (RFC 6675 section 5.1). The timer restarts at every ACK of new
 //! data. Not modelled: limited transmit, skipping SACKed segments in go-back-N.
+//! Limits: A lost retransmission waits for the timer; limited transmit is not modelled.
 
 use crate::host::tcp::core::Core;
 use crate::host::tcp::loss_recovery::LossRecovery;

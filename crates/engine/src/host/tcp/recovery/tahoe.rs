@@ -8,6 +8,7 @@
 //! retransmits", 1995).
 //! Source: Fall and Floyd, "Simulation-based comparisons of Tahoe, Reno, and SACK TCP", CCR 26(3),
 //! 1996, section 2, whose Tahoe goes back to snd_una and slow-starts. (4.3BSD resumes where it was.)
+//! Limits: After each loss the window is one segment again.
 
 use crate::host::tcp::core::Core;
 use crate::host::tcp::loss_recovery::LossRecovery;

@@ -4,6 +4,7 @@
 //! Source: V. Jacobson, "Congestion avoidance and control", SIGCOMM 1988, without its later fast
 //! retransmit; the "vanilla TCP" of Goyal et al., "Improving the performance of TCP over the
 //! ATM-UBR service", section 3.
+//! Limits: Every loss waits for the timer, with its coarse ticks.
 
 use crate::host::tcp::core::Core;
 use crate::host::tcp::loss_recovery::LossRecovery;

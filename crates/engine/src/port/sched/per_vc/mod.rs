@@ -11,6 +11,8 @@
 //! A decision costs the logarithm of the number of VCs: see [`tags`] and [`credits`].
 //! Sources: `guaranteed-rate`, sections 1 and 3 (per-VC guarantees and per-frame scheduling, announced there as future work);
 //! Goyal, Vin and Cheng, "Start-time fair queuing", IEEE/ACM ToN 5(5), 1997.
+//! Limits: Serves VCs of one class by turn; the drop policy alone decides how much of the buffer each
+//! may hold.
 
 mod credits;
 #[cfg(test)]
