@@ -91,7 +91,7 @@ def test_kernel_that_cannot_serve_a_port(cli: Cli, lan: Path) -> None:
     refused(
         cli("run", lan, "--kernel", "arithmetic", "--set", "switch.west.ubr.drop=drop-from-front"),
         "two TCPs: port west->",
-        "the arithmetic kernel needs",
+        "the arithmetic kernel cannot serve it (the drop policy drops cells that wait)",
     )
 
 

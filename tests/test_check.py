@@ -43,19 +43,29 @@ OF_SWITCH = cy.Switch(name="west", scheduler="fifo", ubr=cy.Queue(buffer="500 ce
 @pytest.mark.parametrize(
     ("west", "to_east", "east", "north"),
     [
-        (OF_SWITCH, {}, "ubr queue: 500 cells, epd; fifo", "ubr queue: 500 cells, epd; fifo"),
-        (OF_SWITCH, OWN, "ubr queue: 70 cells, selective-drop; fifo", "ubr queue: 500 cells, epd; fifo"),
+        (
+            OF_SWITCH,
+            {},
+            "ubr queue: 500 cells, epd; fifo; arithmetic kernel",
+            "ubr queue: 500 cells, epd; fifo; arithmetic kernel",
+        ),
+        (
+            OF_SWITCH,
+            OWN,
+            "ubr queue: 70 cells, selective-drop; fifo; arithmetic kernel",
+            "ubr queue: 500 cells, epd; fifo; arithmetic kernel",
+        ),
         (
             OF_SWITCH,
             {"scheduler": cy.StrictPriority()},
-            "ubr queue: 500 cells, epd; strict-priority",
-            "ubr queue: 500 cells, epd; fifo",
+            "ubr queue: 500 cells, epd; strict-priority; arithmetic kernel",
+            "ubr queue: 500 cells, epd; fifo; arithmetic kernel",
         ),
         (
             cy.Switch(name="west"),
             OWN,
-            "ubr queue: 70 cells, selective-drop; strict-priority",
-            "ubr queue: unlimited, tail-drop; strict-priority",
+            "ubr queue: 70 cells, selective-drop; strict-priority; arithmetic kernel",
+            "ubr queue: unlimited, tail-drop; strict-priority; arithmetic kernel",
         ),
     ],
     ids=["the switch's", "the link's own queue", "the link's own scheduler", "neither"],

@@ -44,8 +44,8 @@ pub mod units;
 
 pub use capture::{About, Part};
 pub use describe::{
-    Description, Expected, Names, Outline, PortDescription, Way, WayHop, WayPort, describe, notes,
-    outline,
+    Description, Expected, Names, Outline, PortDescription, PortKernel, Way, WayHop, WayPort,
+    describe, notes, outline,
 };
 pub use memory::beyond;
 pub use notation::near;

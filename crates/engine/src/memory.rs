@@ -184,7 +184,7 @@ impl Most {
 fn waiting(scenario: &Scenario, topology: &Topology, most: &[Most], options: &Options) -> f64 {
     let served = Served::new(scenario, topology);
     let keeps_cells = |&link: &usize| match options.kernel {
-        Kernel::Auto | Kernel::Arithmetic => served.by_arithmetic(link).is_none(),
+        Kernel::Auto | Kernel::Arithmetic => served.by_arithmetic(link).is_err(),
         Kernel::Slotted | Kernel::Twin => true,
     };
     let ports = (0..scenario.links.len()).filter(|&link| !topology.inputs[link].is_empty());

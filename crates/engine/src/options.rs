@@ -72,11 +72,13 @@ pub enum RunError {
     Scenario(String),
     /// A kernel was forced on a port that it cannot serve.
     #[error(
-        "port {port}: the arithmetic kernel needs a single class and a drop policy that looks at whole frames"
+        "port {port}: the arithmetic kernel cannot serve it ({because}); without --kernel each port gets the one that can"
     )]
     Kernel {
         /// Name of the link.
         port: String,
+        /// Why.
+        because: String,
     },
     /// The probes recorded more than can be kept.
     #[error(

@@ -67,7 +67,8 @@ def _port(port: Mapping[str, Any]) -> str:
         scheduler += f" {chosen['gr']['num'] / chosen['gr']['den']:g} for {chosen['class']}"
     size = "unlimited" if queue["buffer"] is None else f"{queue['buffer']} cells"
     feedback = f", feedback {queue['feedback']['kind']}" if queue["feedback"] else ""
-    return f"{queue['class']} queue: {size}, {queue['drop']['policy']}{feedback}; {scheduler}"
+    kernel = ": ".join(part for part in (f"{port['kernel']['name']} kernel", port["kernel"]["because"]) if part)
+    return f"{queue['class']} queue: {size}, {queue['drop']['policy']}{feedback}; {scheduler}; {kernel}"
 
 
 def _some(names: Mapping[str, Any]) -> str:

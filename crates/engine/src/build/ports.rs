@@ -177,17 +177,19 @@ impl Plan<'_> {
             spec.rate,
             &flows,
         );
-        if options.kernel != Wanted::Slotted
-            && let Some((class, cell_time)) = served.by_arithmetic(link)
-        {
-            let (gate, vcs) = (self.gate(link, class), flows.len());
-            let kernel = Arithmetic::new(gate, class as usize, cell_time, first, vcs, counts);
-            return Ok(Kernel::Arithmetic(Box::new(kernel)));
-        }
-        if options.kernel == Wanted::Arithmetic {
-            return Err(RunError::Kernel {
-                port: spec.name.clone(),
-            });
+        match served.by_arithmetic(link) {
+            Ok((class, cell_time)) if options.kernel != Wanted::Slotted => {
+                let (gate, vcs) = (self.gate(link, class), flows.len());
+                let kernel = Arithmetic::new(gate, class as usize, cell_time, first, vcs, counts);
+                return Ok(Kernel::Arithmetic(Box::new(kernel)));
+            }
+            Err(because) if options.kernel == Wanted::Arithmetic => {
+                return Err(RunError::Kernel {
+                    port: spec.name.clone(),
+                    because: because.to_string(),
+                });
+            }
+            Ok(_) | Err(_) => {}
         }
         let gates = Class::ALL.map(|class| self.gate(link, class));
         let kernel = Slotted::new(

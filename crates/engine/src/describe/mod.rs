@@ -7,10 +7,11 @@ mod outline;
 pub use cost::Expected;
 pub use outline::{Names, Outline, Way, WayHop, WayPort, outline};
 
+use crate::build::Served;
 use crate::fair_goodput;
 use crate::flow::FlowKind;
 use crate::memory;
-use crate::options::{Options, RunError};
+use crate::options::{Kernel, Options, RunError};
 use crate::scenario::{ClassQueue, Scenario, Scheduler};
 use crate::topology::Topology;
 use crate::units::CELL_BITS;
@@ -65,6 +66,31 @@ pub struct PortDescription<'s> {
     pub scheduler: &'s Scheduler,
     /// Likewise the queue of each class that crosses it, most urgent first.
     pub queues: Vec<ClassQueue>,
+    /// The kernel that serves it, where cells can wait.
+    pub kernel: Option<PortKernel>,
+}
+
+/// The kernel that serves a port unless another one is forced.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PortKernel {
+    /// `arithmetic` or `slotted`.
+    pub name: &'static str,
+    /// Why it is not the arithmetic one, if so.
+    pub because: Option<String>,
+}
+
+impl PortKernel {
+    fn of(served: &Served, link: usize) -> PortKernel {
+        let because = served.by_arithmetic(link).err();
+        let kernel = match because {
+            None => Kernel::Arithmetic,
+            Some(_) => Kernel::Slotted,
+        };
+        PortKernel {
+            name: kernel.name(),
+            because: because.map(|because| because.to_string()),
+        }
+    }
 }
 
 /// What `scenario` amounts to.
@@ -82,6 +108,7 @@ fn described<'s>(scenario: &'s Scenario, topology: &Topology) -> Description<'s>
         .map(|vc| offered(scenario, topology, vc))
         .collect();
     let seconds = scenario.duration.as_seconds();
+    let served = Served::new(scenario, topology);
     let mut bottleneck = 0.0;
     let mut ports = Vec::new();
     for link in (0..scenario.links.len()).filter(|&l| !topology.inputs[l].is_empty()) {
@@ -108,6 +135,7 @@ fn described<'s>(scenario: &'s Scenario, topology: &Topology) -> Description<'s>
             queues: classes
                 .map(|&class| topology.queue(scenario, link, class))
                 .collect(),
+            kernel: can_queue[link].then(|| PortKernel::of(&served, link)),
         });
     }
     let fair = fair_goodput::fair_goodputs(scenario, topology);
@@ -171,6 +199,49 @@ mod tests {
         // 10 s at 155.52 Mb/s and 424 bits a cell.
         assert_eq!(found["max_bottleneck_cells"], 3_667_925);
         assert_eq!(found["notes"], json!([]));
+    }
+
+    #[test]
+    fn a_port_names_its_kernel_and_why() {
+        let text = include_str!("../../../../examples/vbr-guaranteed-rate.toml");
+        let kernel = |name: &str, overrides: &[(&str, &str)]| {
+            let overrides: Vec<_> = overrides
+                .iter()
+                .map(|&(p, v)| (p.into(), v.into()))
+                .collect();
+            let scenario = read_toml(text, "", &overrides).expect("it reads");
+            let found = described(&scenario);
+            let ports = found["ports"].as_array().expect("ports are a list");
+            let port = ports.iter().find(|port| port["name"] == name);
+            port.expect("a port")["kernel"].clone()
+        };
+        let slotted = |because: &str| json!({ "name": "slotted", "because": because });
+        let arithmetic = json!({ "name": "arithmetic", "because": null });
+        assert_eq!(kernel("west->east", &[]), slotted("2 classes"));
+        assert_eq!(kernel("east->sink1", &[]), Value::Null);
+        let one_class = [("vc.vbr.class", "ubr")];
+        let with = |more| [one_class[0], more];
+        assert_eq!(kernel("west->east", &one_class), arithmetic);
+        let own = [
+            (
+                "switch.west.scheduler",
+                "{ kind = \"per-vc\", class = \"ubr\" }",
+                "a queue for each VC",
+            ),
+            (
+                "switch.west.ubr.drop",
+                "drop-from-front",
+                "the drop policy drops cells that wait",
+            ),
+            (
+                "probe",
+                "[{ what = \"credit\", of = \"west->east\" }]",
+                "a probe of its credit",
+            ),
+        ];
+        for (path, value, because) in own {
+            assert_eq!(kernel("west->east", &with((path, value))), slotted(because));
+        }
     }
 
     #[test]

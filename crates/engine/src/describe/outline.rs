@@ -1,7 +1,7 @@
 //! A scenario at a glance: what it amounts to in all, and its VCs by the ways they take. Its size does not grow with the number of VCs
 //! that are alike.
 
-use super::{Expected, PortDescription, described};
+use super::{Expected, PortDescription, PortKernel, described};
 use crate::fair_goodput;
 use crate::options::RunError;
 use crate::scenario::{Class, ClassQueue, Link, Scenario, Scheduler, Traffic, Vc};
@@ -86,6 +86,8 @@ pub struct WayPort<'s> {
     pub scheduler: &'s Scheduler,
     /// The queue of the class.
     pub queue: ClassQueue,
+    /// The kernel that serves it.
+    pub kernel: PortKernel,
 }
 
 /// Different names.
@@ -188,6 +190,7 @@ fn hop<'s>(link: &'s Link, port: Option<&&PortDescription<'s>>, class: Class) ->
             WayPort {
                 scheduler: port.scheduler,
                 queue: queue.expect("its VCs cross it").clone(),
+                kernel: port.kernel.clone().expect("cells can wait there"),
             }
         }),
     }
