@@ -147,6 +147,8 @@ def test_the_page_in_a_browser(tmp_path: Path) -> None:
     ]
     assert found["halved"] == pytest.approx(0.5) and found["back"] == pytest.approx(1)
     assert found["focus"] and found["columns"] > 10 and found["tabbable"] and found["same"]
+    # Some 10 ms of cells, each of 52 bytes, and more for those that are dropped.
+    assert all(begin == 0x0A0D0D0A and 150_000 < size < 600_000 for size, begin in found["captures"])
     assert found["violations"] == 1 and not found["intruded"] and found["images"] == 0
     assert found["kept"]
     assert "Allowed: " in found["hint"] and found["stopped"].endswith("was loaded again: it panicked")
