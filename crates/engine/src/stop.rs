@@ -64,14 +64,10 @@ fn probe(gathered: Gathered, scenario: &Scenario) -> String {
 
 fn grown(gathered: Gathered, limit: u64, scenario: &Scenario) -> RunError {
     let [points, drops, frames, kept] = gathered.parts();
-    let largest = points.max(drops).max(frames).max(kept);
-    let cause = if gathered.captured as f64 > largest {
-        return RunError::Grown {
-            need: gathered.bytes() as u64,
-            limit,
-            largest: gathered.captured,
-            cause: "captured packets that are not written: a shorter capture".into(),
-        };
+    let captured = gathered.captured as f64;
+    let largest = points.max(drops).max(frames).max(kept).max(captured);
+    let cause = if largest == captured {
+        "captured packets that are not written: a shorter capture".to_string()
     } else if largest == kept {
         format!(
             "{} frames and RM cells, which the reference engine keeps: a shorter run, or another kernel",

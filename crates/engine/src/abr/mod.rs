@@ -13,4 +13,6 @@ pub use end_system::{EndSystem, Terms, Turn};
 pub use feedback::Marks;
 pub use log::{Interval, Logs, Passing};
 pub use rm::Rm;
+#[cfg(test)]
+pub use rm::SAMPLE;
 pub use sites::{At, Site, Sites, higher_rate, mbps, terms};

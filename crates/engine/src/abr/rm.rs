@@ -182,6 +182,18 @@ const REMAINDERS: [u16; 256] = {
     remainders
 };
 
+/// An RM cell for tests.
+#[cfg(test)]
+pub const SAMPLE: Rm = Rm {
+    backward: true,
+    bn: false,
+    ci: true,
+    ni: false,
+    er: 366_592.0,
+    ccr: 10.0,
+    mcr: 0.0,
+};
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -228,16 +240,7 @@ mod tests {
 
     #[test]
     fn a_payload_octet_by_octet() {
-        let rm = Rm {
-            backward: true,
-            bn: false,
-            ci: true,
-            ni: false,
-            er: 366_592.0,
-            ccr: 10.0,
-            mcr: 0.0,
-        };
-        let payload = rm.encode();
+        let payload = SAMPLE.encode();
         assert_eq!(payload[..8], [1, 0xA0, 0x64, 0xCC, 0x46, 0x80, 0, 0]);
         assert_eq!(payload[8..16], [0; 8]);
         assert_eq!(payload[16..46], [0x6A; 30]);

@@ -3,24 +3,28 @@
 //! The model counts the bytes of all files of a VC through (`host::tcp`). A capture has a connection
 //! for each file that opens one, with numbers from 0 for its SYN, so that Wireshark can follow it.
 
-use super::framing::{Ip, Tcp};
+use super::framing::{Ip, Options, Tcp};
 use crate::aal5::{ACK_CELLS, cells_of_datagram, cells_of_segment};
 use crate::flow::FlowKind;
 use crate::scenario::model::NextFile;
 use crate::scenario::{Scenario, TcpParams, Traffic};
 
-/// What a frame that a source has just offered carries.
+/// What a frame carries.
 #[derive(Clone, Debug)]
 pub enum Payload {
-    /// A segment of a TCP; a SYN where it has no data.
-    Segment {
+    /// A SYN with this number.
+    Syn(u64),
+    /// The answer to a SYN: the next byte expected. A source offers it as an ACK.
+    SynAck(u64),
+    /// The ACK with which a connection is open whose first byte this is. A source need not say which.
+    Opened(u64),
+    /// Data of a TCP.
+    Data {
         /// First byte.
         seq: u64,
         /// Bytes of data.
         len: u32,
     },
-    /// The ACK with which a connection is open.
-    Opened,
     /// An acknowledgement of a TCP.
     Ack {
         /// Next byte expected.
@@ -37,30 +41,13 @@ pub enum Payload {
     },
 }
 
-/// What a frame under way carries.
-#[derive(Clone, Debug)]
-pub enum Carried {
-    /// A SYN with this number.
-    Syn(u64),
-    /// The answer to a SYN: the next byte expected.
-    SynAck(u64),
-    /// The ACK with which a connection is open whose first byte this is.
-    Opened(u64),
-    /// Data.
-    Data { seq: u64, len: u32 },
-    /// An ACK with its SACK blocks.
-    Ack { ack: u64, blocks: Vec<[u64; 2]> },
-    /// A UDP datagram.
-    Datagram { first: u64, len: u32 },
-}
-
-impl Carried {
+impl Payload {
     /// Cells of the frame.
     pub fn cells(&self) -> u32 {
         match *self {
-            Carried::Data { len, .. } => cells_of_segment(u64::from(len)),
-            Carried::Datagram { len, .. } => cells_of_datagram(u64::from(len)),
-            Carried::Syn(_) | Carried::SynAck(_) | Carried::Opened(_) | Carried::Ack { .. } => {
+            Payload::Data { len, .. } => cells_of_segment(u64::from(len)),
+            Payload::Datagram { len, .. } => cells_of_datagram(u64::from(len)),
+            Payload::Syn(_) | Payload::SynAck(_) | Payload::Opened(_) | Payload::Ack { .. } => {
                 ACK_CELLS
             }
         }
@@ -68,11 +55,7 @@ impl Carried {
 
     /// Whether the sender of data sends it.
     fn is_of_sender(&self) -> bool {
-        match self {
-            Carried::Syn(_) | Carried::Opened(_) | Carried::Data { .. } => true,
-            Carried::Datagram { .. } => true,
-            Carried::SynAck(_) | Carried::Ack { .. } => false,
-        }
+        !matches!(self, Payload::SynAck(_) | Payload::Ack { .. })
     }
 }
 
@@ -80,201 +63,148 @@ impl Carried {
 const CLIENTS: u64 = 1024;
 const SERVERS: [u16; 2] = [5001, 5002];
 
-/// Octets of the options that one header can have.
-const MOST_OPTIONS: usize = 40;
 /// The largest shift of RFC 7323.
 const MOST_SHIFT: u32 = 14;
 
-/// An IP packet, with room for the options of its header.
+/// An IP packet of a connection.
 #[derive(Clone, Copy, Debug)]
 pub struct Segment<'a> {
-    params: Option<&'a TcpParams>,
-    hosts: [usize; 2],
-    ports: [u16; 2],
-    id: u16,
-    first_byte: u64,
-    len: u32,
-    numbers: [u32; 2],
-    syn: bool,
-    ack: bool,
-    options: ([u8; MOST_OPTIONS], usize),
+    /// The packet.
+    pub ip: Ip,
     /// Number of the connection among those of its VC, each way.
     connection: u64,
+    params: Option<&'a TcpParams>,
     is_of_sender: bool,
 }
 
 impl<'a> Segment<'a> {
-    /// What `carried`, in frame `frame` of a flow of `vc`, is on the wire.
+    /// What `payload`, in frame `frame` of a flow of `vc`, is on the wire.
     pub fn new(
         scenario: &'a Scenario,
         vc: usize,
         (kind, hosts): (FlowKind, [usize; 2]),
-        carried: &Carried,
+        payload: &Payload,
         frame: u32,
     ) -> Segment<'a> {
         let params = match &scenario.vcs[vc].traffic {
             Traffic::Tcp(params) => Some(&**params),
             _ => None,
         };
-        let is_of_sender = carried.is_of_sender();
+        let (tcp, number) = params.map(|params| header(params, payload)).unzip();
+        let number = number.unwrap_or(0);
+        let (first_byte, len) = match *payload {
+            Payload::Data { seq, len } => (seq, len),
+            Payload::Datagram { first, len } => (first, len),
+            _ => (0, 0),
+        };
+        let is_of_sender = payload.is_of_sender();
         // The VC's `from` sends the data of the first connection, its `to` those of the second.
         let back = usize::from((kind == FlowKind::Data) != is_of_sender);
-        let mut segment = Segment {
-            params,
-            hosts,
-            ports: [0; 2],
-            id: frame as u16,
-            first_byte: 0,
-            len: 0,
-            numbers: [1, 1],
-            syn: false,
-            ack: true,
-            options: ([0; MOST_OPTIONS], 0),
-            connection: 0,
-            is_of_sender,
-        };
-        let mut number = 0;
-        if let Some(params) = params {
-            number = segment.fill_in(params, carried);
-        } else if let Carried::Datagram { first, len } = *carried {
-            (segment.first_byte, segment.len) = (first, len);
-        }
         let vcs = scenario.vcs.len() as u64;
         let client = CLIENTS + (vc as u64 + number * vcs) % (65_536 - CLIENTS);
-        let ports = [client as u16, SERVERS[back]];
-        segment.ports = match is_of_sender {
-            true => ports,
-            false => [ports[1], ports[0]],
-        };
-        segment.connection = 2 * number + back as u64;
-        segment
-    }
-
-    /// Fills in the TCP header; returns the number of the connection.
-    fn fill_in(&mut self, params: &TcpParams, carried: &Carried) -> u64 {
-        let numbers = Numbers::of(params);
-        match carried {
-            Carried::Syn(seq) => {
-                (self.numbers, self.syn, self.ack) = ([0, 0], true, false);
-                self.offer(params);
-                numbers.connection(*seq)
-            }
-            Carried::SynAck(ack) => {
-                (self.numbers, self.syn) = ([0, 1], true);
-                self.offer(params);
-                numbers.connection(*ack)
-            }
-            Carried::Opened(first) => numbers.connection(*first),
-            Carried::Data { seq, len } => {
-                let connection = numbers.connection(*seq);
-                self.numbers[0] = numbers.on_wire(connection, *seq);
-                (self.first_byte, self.len) = (*seq, *len);
-                connection
-            }
-            Carried::Ack { ack, blocks } => {
-                let connection = numbers.connection(*ack);
-                self.numbers[1] = numbers.on_wire(connection, *ack);
-                let blocks = blocks
-                    .iter()
-                    .map(|block| block.map(|byte| numbers.on_wire(connection, byte)));
-                self.acknowledge(blocks);
-                connection
-            }
-            Carried::Datagram { .. } => 0,
+        let mut ports = [client as u16, SERVERS[back]];
+        if !is_of_sender {
+            ports.reverse();
+        }
+        Segment {
+            ip: Ip {
+                hosts,
+                id: frame as u16,
+                ports,
+                first_byte,
+                len,
+                tcp,
+            },
+            connection: 2 * number + back as u64,
+            params,
+            is_of_sender,
         }
     }
 
-    fn option(&mut self, octets: &[u8]) {
-        let (options, n) = &mut self.options;
-        options[*n..*n + octets.len()].copy_from_slice(octets);
-        *n += octets.len();
-    }
-
-    /// The options of a SYN: MSS, window scale, SACK permitted.
-    fn offer(&mut self, params: &TcpParams) {
-        let mss = u16::try_from(params.mss).unwrap_or(u16::MAX).to_be_bytes();
-        self.option(&[2, 4, mss[0], mss[1]]);
-        self.option(&[1, 3, 3, shift(params) as u8]);
-        if params.recovery.reads_blocks() {
-            self.option(&[1, 1, 4, 2]);
-        }
-    }
-
-    /// The option with SACK blocks.
-    fn acknowledge(&mut self, blocks: impl ExactSizeIterator<Item = [u32; 2]>) {
-        if blocks.len() == 0 {
-            return;
-        }
-        self.option(&[1, 1, 5, 2 + 8 * blocks.len() as u8]);
-        for number in blocks.flatten() {
-            self.option(&number.to_be_bytes());
-        }
-    }
-
-    /// The number of its connection; `None` for UDP.
-    pub fn connection(&self) -> Option<u64> {
-        self.params.map(|_| self.connection)
-    }
-
-    /// Whether the model opens its connection without a handshake.
-    pub fn opens_unseen(&self) -> bool {
-        self.params.is_some_and(|params| !params.handshake)
+    /// The number of its connection, and the parameters, where the model opens that without a handshake.
+    pub fn opened_unseen(&self) -> Option<(u64, &'a TcpParams)> {
+        let params = self.params.filter(|params| !params.handshake);
+        params.map(|params| (self.connection, params))
     }
 
     /// SYN, SYN-ACK and ACK of its connection.
-    pub fn handshake(&self) -> [Segment<'a>; 3] {
-        let params = self.params.expect("a TCP");
-        let (mut hosts, mut ports) = (self.hosts, self.ports);
-        if !self.is_of_sender {
-            hosts.reverse();
-            ports.reverse();
-        }
-        let client = Segment {
-            hosts,
-            ports,
+    pub fn handshake(&self, params: &TcpParams) -> [Ip; 3] {
+        let mut client = Ip {
             id: 0,
             first_byte: 0,
             len: 0,
-            numbers: [1, 1],
-            options: ([0; MOST_OPTIONS], 0),
-            ..*self
+            ..self.ip
         };
-        let [mut syn, mut answer] = [client; 2];
-        (syn.numbers, syn.syn, syn.ack) = ([0, 0], true, false);
-        syn.offer(params);
-        (answer.numbers, answer.syn) = ([0, 1], true);
-        answer.hosts.reverse();
-        answer.ports.reverse();
-        answer.offer(params);
-        [syn, answer, client]
+        let mut server = client;
+        let answering = if self.is_of_sender {
+            &mut server
+        } else {
+            &mut client
+        };
+        answering.hosts.reverse();
+        answering.ports.reverse();
+        let packet = |ip: Ip, payload| Ip {
+            tcp: Some(header(params, &payload).0),
+            ..ip
+        };
+        [
+            packet(client, Payload::Syn(0)),
+            packet(server, Payload::SynAck(0)),
+            packet(client, Payload::Opened(0)),
+        ]
     }
+}
 
-    /// Whether it leaves `host`.
-    pub fn leaves(&self, host: usize) -> bool {
-        self.hosts[0] == host
-    }
-
-    /// The packet.
-    pub fn ip(&self) -> Ip<'_> {
-        let tcp = self.params.map(|params| {
+/// The TCP header of a payload, and the number of its connection.
+fn header(params: &TcpParams, payload: &Payload) -> (Tcp, u64) {
+    let numbers = Numbers::of(params);
+    let mut tcp = Tcp {
+        numbers: [1, 1],
+        syn: false,
+        ack: true,
+        window: u16::try_from(params.rwnd >> shift(params)).unwrap_or(u16::MAX),
+        options: Options::default(),
+    };
+    let connection = match *payload {
+        Payload::Syn(number) | Payload::SynAck(number) => {
+            tcp.syn = true;
+            tcp.ack = matches!(payload, Payload::SynAck(_));
+            tcp.numbers = [0, u32::from(tcp.ack)];
             // The window of a SYN is not scaled.
-            let shift = if self.syn { 0 } else { shift(params) };
-            Tcp {
-                numbers: self.numbers,
-                syn: self.syn,
-                ack: self.ack,
-                window: u16::try_from(params.rwnd >> shift).unwrap_or(u16::MAX),
-                options: &self.options.0[..self.options.1],
-            }
-        });
-        Ip {
-            hosts: self.hosts,
-            id: self.id,
-            ports: self.ports,
-            first_byte: self.first_byte,
-            len: self.len,
-            tcp,
+            tcp.window = u16::try_from(params.rwnd).unwrap_or(u16::MAX);
+            offer(params, &mut tcp.options);
+            numbers.connection(number)
         }
+        Payload::Opened(first) => numbers.connection(first),
+        Payload::Data { seq, .. } => {
+            let connection = numbers.connection(seq);
+            tcp.numbers[0] = numbers.on_wire(connection, seq);
+            connection
+        }
+        Payload::Ack { ack, ref blocks } => {
+            let connection = numbers.connection(ack);
+            tcp.numbers[1] = numbers.on_wire(connection, ack);
+            if !blocks.is_empty() {
+                tcp.options.push(&[1, 1, 5, 2 + 8 * blocks.len() as u8]);
+            }
+            for &byte in blocks.as_flattened() {
+                let number = numbers.on_wire(connection, byte);
+                tcp.options.push(&number.to_be_bytes());
+            }
+            connection
+        }
+        Payload::Datagram { .. } => unreachable!("a TCP sends none"),
+    };
+    (tcp, connection)
+}
+
+/// The options of a SYN: MSS, window scale, SACK permitted.
+fn offer(params: &TcpParams, options: &mut Options) {
+    let mss = u16::try_from(params.mss).unwrap_or(u16::MAX).to_be_bytes();
+    options.push(&[2, 4, mss[0], mss[1]]);
+    options.push(&[1, 3, 3, shift(params) as u8]);
+    if params.recovery.reads_blocks() {
+        options.push(&[1, 1, 4, 2]);
     }
 }
 
@@ -370,34 +300,37 @@ mod tests {
     /// RFC 2018, section 3: kind 5, length 8 n + 2, the edges; two octets of padding before.
     #[test]
     fn blocks_stand_in_an_option() {
-        let ack = Carried::Ack {
+        let ack = Payload::Ack {
             ack: 512,
             blocks: vec![[1024, 1536]],
         };
-        let params = params(|_| ());
-        let mut segment = Segment {
-            params: Some(&params),
-            hosts: [1, 0],
-            ports: [5001, 1024],
-            id: 0,
-            first_byte: 0,
-            len: 0,
-            numbers: [1, 1],
-            syn: false,
-            ack: true,
-            options: ([0; MOST_OPTIONS], 0),
-            connection: 0,
-            is_of_sender: false,
-        };
-        segment.fill_in(&params, &ack);
-        let ip = segment.ip();
-        let tcp = ip.tcp.expect("a TCP");
-        assert_eq!(tcp.numbers, [1, 513]);
-        assert_eq!(tcp.options, [1, 1, 5, 10, 0, 0, 4, 1, 0, 0, 6, 1]);
-        let [syn, answer, opened] = segment.handshake();
-        assert_eq!(syn.ip().hosts, [0, 1]);
-        assert_eq!(syn.ip().tcp.expect("a TCP").numbers, [0, 0]);
-        assert_eq!(answer.ip().ports, [5001, 1024]);
-        assert_eq!(opened.ip().ports, [1024, 5001]);
+        let (tcp, connection) = header(&params(|_| ()), &ack);
+        assert_eq!((tcp.numbers, connection), ([1, 513], 0));
+        assert_eq!(
+            tcp.options.as_slice(),
+            [1, 1, 5, 10, 0, 0, 4, 1, 0, 0, 6, 1]
+        );
+    }
+
+    /// RFC 9293, section 3.5, and RFC 7323, section 2.2: a SYN offers MSS and scale, and its window is not scaled.
+    #[test]
+    fn a_syn_and_its_answer() {
+        let params = params(|p| p.rwnd = 600_000);
+        let (syn, _) = header(&params, &Payload::Syn(0));
+        assert_eq!((syn.numbers, syn.syn, syn.ack), ([0, 0], true, false));
+        assert_eq!(
+            (syn.window, syn.options.as_slice()),
+            (65_535, &[2, 4, 2, 0, 1, 3, 3, 4][..])
+        );
+        let (answer, _) = header(&params, &Payload::SynAck(0));
+        assert_eq!(
+            (answer.numbers, answer.syn, answer.ack),
+            ([0, 1], true, true)
+        );
+        let (opened, _) = header(&params, &Payload::Opened(0));
+        assert_eq!(
+            (opened.numbers, opened.syn, opened.window),
+            ([1, 1], false, 37_500)
+        );
     }
 }

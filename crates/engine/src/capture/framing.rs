@@ -23,9 +23,9 @@ pub enum Packet<'a> {
     /// An RM cell with its payload.
     Rm(CellHeader, &'a Rm),
     /// An AAL5 frame of so many cells.
-    Frame(CellHeader, u32, Ip<'a>),
+    Frame(CellHeader, u32, &'a Ip),
     /// An IP packet.
-    Ip(Ip<'a>),
+    Ip(&'a Ip),
 }
 
 /// The header of a cell, or of the cells of a frame.
@@ -41,7 +41,7 @@ pub struct CellHeader {
 
 /// An IP packet.
 #[derive(Clone, Copy, Debug)]
-pub struct Ip<'a> {
+pub struct Ip {
     /// Indices of the hosts that it comes from and goes to.
     pub hosts: [usize; 2],
     /// Identification.
@@ -53,12 +53,12 @@ pub struct Ip<'a> {
     /// Bytes of data.
     pub len: u32,
     /// UDP when `None`.
-    pub tcp: Option<Tcp<'a>>,
+    pub tcp: Option<Tcp>,
 }
 
 /// The header of a TCP segment.
 #[derive(Clone, Copy, Debug)]
-pub struct Tcp<'a> {
+pub struct Tcp {
     /// Sequence and acknowledgement numbers.
     pub numbers: [u32; 2],
     /// SYN is set.
@@ -67,8 +67,30 @@ pub struct Tcp<'a> {
     pub ack: bool,
     /// Window, scaled.
     pub window: u16,
-    /// Options, a multiple of 4 bytes.
-    pub options: &'a [u8],
+    /// Options.
+    pub options: Options,
+}
+
+/// The options of a TCP header, a multiple of 4 octets.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options {
+    octets: [[u8; 4]; 10],
+    words: usize,
+}
+
+impl Options {
+    /// Appends an option that is padded to a multiple of 4 octets; all of them have at most 40.
+    pub fn push(&mut self, octets: &[u8]) {
+        for word in octets.as_chunks().0 {
+            self.octets[self.words] = *word;
+            self.words += 1;
+        }
+    }
+
+    /// The octets.
+    pub fn as_slice(&self) -> &[u8] {
+        self.octets[..self.words].as_flattened()
+    }
 }
 
 /// VCIs below this one are reserved (ITU-T I.361).
@@ -204,7 +226,7 @@ fn crc32(octets: &[u8]) -> u32 {
 }
 
 /// An AAL5 CPCS-PDU of `octets`.
-fn append_aal5(ip: &Ip<'_>, octets: usize, out: &mut Vec<u8>) {
+fn append_aal5(ip: &Ip, octets: usize, out: &mut Vec<u8>) {
     let begin = out.len();
     out.extend(LLC_SNAP);
     append_ip(ip, out);
@@ -225,9 +247,9 @@ const UDP: u8 = 17;
 const SYN: u8 = 0x02;
 const ACK: u8 = 0x10;
 
-fn append_ip(ip: &Ip<'_>, out: &mut Vec<u8>) {
+fn append_ip(ip: &Ip, out: &mut Vec<u8>) {
     let (protocol, header) = match &ip.tcp {
-        Some(tcp) => (TCP, TCP_HEADER + tcp.options.len()),
+        Some(tcp) => (TCP, TCP_HEADER + tcp.options.as_slice().len()),
         None => (UDP, UDP_HEADER),
     };
     let length = header + ip.len as usize;
@@ -254,7 +276,7 @@ fn append_ip(ip: &Ip<'_>, out: &mut Vec<u8>) {
             out.extend([(header as u8 / 4) << 4, flags]);
             out.extend(tcp.window.to_be_bytes());
             out.extend([0; 4]);
-            out.extend(tcp.options);
+            out.extend(tcp.options.as_slice());
             begin + 16
         }
         None => {
@@ -317,31 +339,38 @@ fn folded(mut sum: u64) -> u16 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::abr::SAMPLE;
 
-    fn packet(len: u32, tcp: Option<Tcp<'_>>) -> Vec<u8> {
-        let ip = Ip {
+    const HEADER: CellHeader = CellHeader {
+        vc: 3,
+        ends_frame: true,
+        low_priority: false,
+    };
+
+    fn ip(len: u32, is_tcp: bool) -> Ip {
+        let tcp = Tcp {
+            numbers: [514, 1],
+            syn: false,
+            ack: true,
+            window: 65_535,
+            options: Options::default(),
+        };
+        Ip {
             hosts: [0, 1],
             id: 7,
             ports: [1024, 5001],
             first_byte: 513,
             len,
-            tcp,
-        };
-        let mut out = Vec::new();
-        assert_eq!(
-            append(&Packet::Ip(ip), Time::ZERO, &mut out) as usize,
-            out.len()
-        );
-        out
+            tcp: is_tcp.then_some(tcp),
+        }
     }
 
-    const SEGMENT: Tcp<'static> = Tcp {
-        numbers: [514, 1],
-        syn: false,
-        ack: true,
-        window: 65_535,
-        options: &[],
-    };
+    /// The octets of a packet that are kept, and how many the whole of it has.
+    fn octets(packet: &Packet<'_>, time: Time) -> (Vec<u8>, usize) {
+        let mut out = Vec::new();
+        let whole = append(packet, time, &mut out);
+        (out, whole as usize)
+    }
 
     /// RFC 1071, section 3: the words 0001 f203 f4f5 f6f7 add up to ddf2.
     #[test]
@@ -372,8 +401,9 @@ mod tests {
     #[test]
     fn checksums_cover_headers_and_data() {
         for len in [0, 1, 2, 3, 512, 9140] {
-            for tcp in [Some(SEGMENT), None] {
-                let bytes = packet(len, tcp);
+            for is_tcp in [true, false] {
+                let (bytes, whole) = octets(&Packet::Ip(&ip(len, is_tcp)), Time::ZERO);
+                assert_eq!(whole, bytes.len());
                 assert_eq!(folded(sum(&bytes[..IP_HEADER])), 0);
                 let length = (bytes.len() - IP_HEADER) as u64;
                 let pseudo = sum(&bytes[12..20]) + u64::from(bytes[9]) + length;
@@ -384,45 +414,31 @@ mod tests {
                 );
             }
         }
-        assert_eq!(&packet(20, Some(SEGMENT))[40..], b"not simulated) (not ");
+        let (bytes, _) = octets(&Packet::Ip(&ip(20, true)), Time::ZERO);
+        assert_eq!(&bytes[40..], b"not simulated) (not ");
     }
 
     #[test]
     fn a_cell_is_its_header_and_an_rm_cell_all_of_it() {
-        let header = CellHeader {
-            vc: 3,
-            ends_frame: true,
+        let low = CellHeader {
             low_priority: true,
+            ..HEADER
         };
-        let mut out = Vec::new();
         // One and a half seconds.
         let time = Time(TICKS_PER_SECOND * 3 / 2);
-        assert_eq!(append(&Packet::Cell(header), time, &mut out), 68);
+        let (cell, whole) = octets(&Packet::Cell(low), time);
         let expected = [
             [0, 0, 0, 0x80, 1, 0, 0, 0],
             // Record type, flags, 20 octets kept, no losses, 52 on the wire; VPI 0, VCI 35, PTI 1, CLP 1.
             [3, 4, 0, 20, 0, 0, 0, 52],
         ];
-        assert_eq!(out[..16], expected.concat());
-        assert_eq!(out[16..], [0, 0, 0x02, 0x33]);
-        out.clear();
-        let rm = Rm {
-            backward: true,
-            bn: false,
-            ci: true,
-            ni: false,
-            er: 366_592.0,
-            ccr: 10.0,
-            mcr: 0.0,
-        };
-        let header = CellHeader {
-            low_priority: false,
-            ..header
-        };
-        assert_eq!(append(&Packet::Rm(header, &rm), time, &mut out), 68);
-        assert_eq!(out[16..20], [0, 0, 0x02, 0x3C]);
-        assert_eq!(out[20..24], [1, 0xA0, 0x64, 0xCC]);
-        assert_eq!(out.len(), 68);
+        assert_eq!(cell[..16], expected.concat());
+        assert_eq!(cell[16..], [0, 0, 0x02, 0x33]);
+        assert_eq!(whole, 68);
+        let (cell, whole) = octets(&Packet::Rm(HEADER, &SAMPLE), time);
+        assert_eq!(cell[16..20], [0, 0, 0x02, 0x3C]);
+        assert_eq!(cell[20..], SAMPLE.encode());
+        assert_eq!(whole, 68);
     }
 
     #[test]
@@ -437,24 +453,8 @@ mod tests {
     /// An ACK: 40 octets and 8 of LLC/SNAP, padded to two cells with 8 of trailer at the end.
     #[test]
     fn a_frame_is_padded_to_whole_cells_and_ends_with_its_trailer() {
-        let header = CellHeader {
-            vc: 0,
-            ends_frame: true,
-            low_priority: false,
-        };
-        let ip = Ip {
-            hosts: [1, 0],
-            id: 0,
-            ports: [5001, 1024],
-            first_byte: 0,
-            len: 0,
-            tcp: Some(SEGMENT),
-        };
-        let mut out = Vec::new();
-        assert_eq!(
-            append(&Packet::Frame(header, 2, ip), Time::ZERO, &mut out),
-            116
-        );
+        let (out, whole) = octets(&Packet::Frame(HEADER, 2, &ip(0, true)), Time::ZERO);
+        assert_eq!(whole, 116);
         let pdu = &out[20..];
         assert_eq!(pdu.len(), 96);
         assert_eq!(pdu[..8], LLC_SNAP);
@@ -465,21 +465,8 @@ mod tests {
 
     #[test]
     fn a_frame_that_is_longer_than_a_record_can_be_is_cut() {
-        let header = CellHeader {
-            vc: 0,
-            ends_frame: true,
-            low_priority: false,
-        };
-        let ip = Ip {
-            hosts: [0, 1],
-            id: 0,
-            ports: [1024, 5001],
-            first_byte: 0,
-            len: 65_499,
-            tcp: None,
-        };
-        let mut out = Vec::new();
-        let whole = append(&Packet::Frame(header, 1366, ip), Time::ZERO, &mut out);
+        let datagram = ip(65_499, false);
+        let (out, whole) = octets(&Packet::Frame(HEADER, 1366, &datagram), Time::ZERO);
         assert_eq!((whole, out.len()), (65_588, MOST_ERF));
     }
 }

@@ -13,14 +13,13 @@ mod write;
 pub use conversation::Payload;
 
 use crate::abr::Logs;
-use crate::cells::{ENDS_FRAME, Run, SINGLE_CELLS, TAGGED};
-use crate::flow::{FlowId, FlowKind};
+use crate::cells::{ENDS_FRAME, Run};
+use crate::flow::{Flow, FlowId, FlowKind};
 use crate::record::FoundQueue;
 use crate::scenario::{Layer, Observable, Scenario};
 use crate::tally::DropReason;
 use crate::topology::Topology;
-use crate::units::{Span, Time};
-use conversation::Carried;
+use crate::units::Time;
 use pcapng::Direction;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::VecDeque;
@@ -68,8 +67,6 @@ pub struct Captures {
     of_host: Vec<Vec<usize>>,
     /// By flow: what frames under way carry, where a capture asks for it.
     lanes: Vec<Option<Lane>>,
-    /// Octets that a file may have.
-    limit: u64,
     /// Memory of the packets of events that are not written, bytes.
     pending: u64,
     /// Whether what is offered next answers a SYN.
@@ -83,14 +80,21 @@ struct Lane {
     kind: FlowKind,
     hosts: [usize; 2],
     first: u32,
-    frames: VecDeque<Carried>,
+    frames: VecDeque<Payload>,
     /// Number of the last SYN.
     last_syn: u64,
+    /// How many frames can be forgotten, while that is found out.
+    passed: u32,
 }
 
 impl Lane {
-    fn get(&self, frame: u32) -> &Carried {
-        &self.frames[frame.wrapping_sub(self.first) as usize]
+    /// The place of a frame; beyond the last one where it is forgotten.
+    fn place(&self, frame: u32) -> u32 {
+        frame.wrapping_sub(self.first)
+    }
+
+    fn get(&self, frame: u32) -> &Payload {
+        &self.frames[self.place(frame) as usize]
     }
 }
 
@@ -104,8 +108,8 @@ struct Capture {
     window: [Time; 2],
     /// The only VC, if it is of one.
     vc: Option<usize>,
-    /// Cells that have left.
-    cells: Vec<Cells>,
+    /// Cells that have left, by the ends of their transmission.
+    cells: Vec<(FlowId, Run)>,
     /// Everything else.
     events: Vec<Event>,
     /// By flow: the frame whose cells leave, and how many have left.
@@ -115,43 +119,6 @@ struct Capture {
     /// Connections whose opening is in the file, by VC and number.
     opened: FxHashSet<(usize, u64)>,
     file: File,
-}
-
-/// Cells of a frame, or single cells, that leave at equal distances.
-#[derive(Clone, Copy, Debug)]
-struct Cells {
-    /// End of the first one's transmission.
-    time: Time,
-    period: Span,
-    flow: FlowId,
-    /// Frame of the first cell.
-    frame: u32,
-    n: u32,
-    flags: u8,
-}
-
-impl Cells {
-    fn new(flow: FlowId, run: &Run) -> Cells {
-        Cells {
-            time: run.time,
-            period: run.period,
-            flow,
-            frame: run.frame,
-            n: run.n,
-            flags: run.flags,
-        }
-    }
-
-    /// Those from number `k` on.
-    fn from(&self, k: u32) -> Cells {
-        let frames = if self.flags & SINGLE_CELLS != 0 { k } else { 0 };
-        Cells {
-            time: self.time + self.period * u64::from(k),
-            frame: self.frame.wrapping_add(frames),
-            n: self.n - k,
-            ..*self
-        }
-    }
 }
 
 /// Something to be written.
@@ -165,8 +132,8 @@ struct Event {
 
 #[derive(Clone, Copy, Debug)]
 enum What {
-    /// The last cell of a frame leaves; so many of its cells have.
-    Frame { cells: u32, low_priority: bool },
+    /// The last cell of a frame leaves, with these flags; so many of its cells have.
+    Frame { cells: u32, flags: u8 },
     /// A cell is dropped.
     Drop {
         cell: u32,
@@ -178,14 +145,13 @@ enum What {
     Segment(Direction),
 }
 
-/// A part of more memory than this, in bytes, leaves the cache of a core before it is written. That was measured to double the time.
+/// Size of a part, bytes: so small that it is written while it is in the cache of a core. With 8 MB a run took twice as long.
 const PART: u64 = 512 << 10;
 
-/// Estimates of the memory of a packet that is not written, bytes.
+/// Estimates, in bytes, of what a cell, any other packet and the payload of a frame take until they are written.
 const OF_CELL: u64 = 64;
 const OF_PACKET: u64 = 1024;
-/// And of what a frame carries that is under way, or was when events were written last.
-const OF_CARRIED: u64 = 64;
+const OF_PAYLOAD: u64 = 64;
 
 impl Captures {
     /// The captures of `scenario`, whose files may have `limit` octets; `None` without any.
@@ -194,68 +160,63 @@ impl Captures {
             all: Vec::new(),
             of_link: vec![Vec::new(); scenario.links.len()],
             of_host: vec![Vec::new(); scenario.hosts.len()],
-            lanes: topology.flows.iter().map(|_| None).collect(),
-            limit,
+            lanes: Vec::new(),
             pending: 0,
             answers_syn: false,
         };
         let probes = scenario.probes.iter().enumerate();
-        for (index, probe) in probes.filter(|(_, probe)| probe.what == Observable::Capture) {
+        let mut probes = probes
+            .filter(|(_, probe)| probe.what == Observable::Capture)
+            .peekable();
+        probes.peek()?;
+        let vcs = numbers(scenario.vcs.iter().map(|vc| &vc.name));
+        let links = numbers(scenario.links.iter().map(|link| &link.name));
+        let hosts = numbers(scenario.hosts.iter().map(|host| &host.name));
+        for (index, probe) in probes {
             let layer = probe.layer.expect("a capture has a layer");
-            let vc = probe.vc.as_ref();
-            let vc = vc.and_then(|name| scenario.vcs.iter().position(|vc| vc.name == *name));
-            let number = captures.all.len();
-            let place = if layer == Layer::Segments {
-                let place = scenario.hosts.iter().position(|h| h.name == probe.of);
-                let place = place.expect("the reader has found the host");
-                captures.of_host[place].push(number);
-                place
-            } else {
-                let place = scenario.links.iter().position(|l| l.name == probe.of);
-                let place = place.expect("the reader has found the link");
-                captures.of_link[place].push(number);
-                place
+            let (places, of_place) = match layer {
+                Layer::Segments => (&hosts, &mut captures.of_host),
+                Layer::Cells | Layer::Frames => (&links, &mut captures.of_link),
             };
-            let until = probe.to.map_or(Time::NEVER, |to| Time::ZERO + to);
-            let capture = Capture {
+            let place = places[probe.of.as_str()];
+            of_place[place].push(captures.all.len());
+            captures.all.push(Capture {
                 probe: index,
                 layer,
                 place,
-                window: [Time::ZERO + probe.from.unwrap_or_default(), until],
-                vc,
+                window: [
+                    Time::ZERO + probe.from.unwrap_or_default(),
+                    probe.to.map_or(Time::NEVER, |to| Time::ZERO + to),
+                ],
+                vc: probe.vc.as_ref().map(|vc| vcs[vc.as_str()]),
                 cells: Vec::new(),
                 events: Vec::new(),
                 leaving: FxHashMap::default(),
                 dropped: FxHashSet::default(),
                 opened: FxHashSet::default(),
-                file: File::default(),
-            };
-            captures.open_lanes(&capture, scenario, topology);
-            captures.all.push(capture);
+                file: File::new(limit),
+            });
         }
-        (!captures.all.is_empty()).then(|| Box::new(captures))
+        let lanes = topology.flows.iter();
+        captures.lanes = lanes.map(|flow| captures.lane(scenario, flow)).collect();
+        Some(Box::new(captures))
     }
 
-    /// Keeps what the frames carry that `capture` has.
-    fn open_lanes(&mut self, capture: &Capture, scenario: &Scenario, topology: &Topology) {
-        for (index, flow) in topology.flows.iter().enumerate() {
-            let is_there = match capture.layer {
-                Layer::Cells => false,
-                Layer::Frames => flow.path.contains(&capture.place),
-                Layer::Segments => flow.hosts.contains(&capture.place),
-            };
-            let has_frames = !flow.kind.is_rm() && scenario.vcs[flow.vc].traffic.frame().is_some();
-            if is_there && has_frames && capture.is_of(flow.vc) {
-                self.lanes[index].get_or_insert_with(|| Lane {
-                    vc: flow.vc,
-                    kind: flow.kind,
-                    hosts: flow.hosts,
-                    first: 0,
-                    frames: VecDeque::new(),
-                    last_syn: 0,
-                });
-            }
-        }
+    /// A lane for what the frames of `flow` carry, if a capture asks for it.
+    fn lane(&self, scenario: &Scenario, flow: &Flow) -> Option<Lane> {
+        let of_links = flow.path.iter().flat_map(|&link| &self.of_link[link]);
+        let of_hosts = flow.hosts.iter().flat_map(|&host| &self.of_host[host]);
+        let has_frames = !flow.kind.is_rm() && scenario.vcs[flow.vc].traffic.frame().is_some();
+        let is_read = has_frames && of_links.chain(of_hosts).any(|&at| self.all[at].reads(flow));
+        is_read.then(|| Lane {
+            vc: flow.vc,
+            kind: flow.kind,
+            hosts: flow.hosts,
+            first: 0,
+            frames: VecDeque::new(),
+            last_syn: 0,
+            passed: 0,
+        })
     }
 
     /// Whether cells of a VC on `link` are captured.
@@ -291,7 +252,7 @@ impl Captures {
             };
             if capture.layer == Layer::Cells {
                 self.pending += OF_CELL * u64::from(run.n);
-                capture.cells.push(Cells::new(flow, &run));
+                capture.cells.push((flow, run));
             } else if self.lanes[flow.index()].is_some() && capture.leaves(flow, &run) {
                 self.pending += OF_PACKET;
             }
@@ -319,11 +280,9 @@ impl Captures {
                 continue;
             }
             self.pending += OF_PACKET;
-            let flags = run.first(1).flags;
-            let cell = run.cell;
             let what = What::Drop {
-                cell,
-                flags,
+                cell: run.cell,
+                flags: run.flags_of_first(1),
                 reason,
                 queue,
             };
@@ -341,22 +300,19 @@ impl Captures {
         let Some(lane) = &mut self.lanes[flow.index()] else {
             return;
         };
-        let carried = match payload {
-            Payload::Opened => Carried::Opened(lane.last_syn + 1),
-            Payload::Segment { seq, len: 0 } => {
-                lane.last_syn = seq;
-                Carried::Syn(seq)
-            }
-            Payload::Ack { ack, .. } if self.answers_syn => Carried::SynAck(ack),
-            Payload::Segment { seq, len } => Carried::Data { seq, len },
-            Payload::Datagram { first, len } => Carried::Datagram { first, len },
-            Payload::Ack { ack, blocks } => Carried::Ack { ack, blocks },
+        let payload = match payload {
+            Payload::Opened(_) => Payload::Opened(lane.last_syn + 1),
+            Payload::Ack { ack, .. } if self.answers_syn => Payload::SynAck(ack),
+            payload => payload,
         };
+        if let Payload::Syn(number) = payload {
+            lane.last_syn = number;
+        }
         if lane.frames.is_empty() {
             lane.first = frame;
         }
-        lane.frames.push_back(carried);
-        self.pending += OF_CARRIED;
+        lane.frames.push_back(payload);
+        self.pending += OF_PAYLOAD;
         let host = lane.hosts[0];
         self.passes_host(flow, frame, host, Direction::Outbound, now);
     }
@@ -371,7 +327,7 @@ impl Captures {
     #[inline(never)]
     pub fn received(&mut self, flow: FlowId, frame: u32, now: Time) {
         if let Some(lane) = &self.lanes[flow.index()] {
-            self.answers_syn = matches!(lane.get(frame), Carried::Syn(_));
+            self.answers_syn = matches!(lane.get(frame), Payload::Syn(_));
             let host = lane.hosts[1];
             self.passes_host(flow, frame, host, Direction::Inbound, now);
         }
@@ -403,7 +359,6 @@ impl Captures {
             origin,
             lanes: &self.lanes,
             logs,
-            limit: self.limit,
         };
         for capture in &mut self.all {
             capture.write(&known, before);
@@ -417,37 +372,53 @@ impl Captures {
             .collect()
     }
 
-    /// Forgets what frames carry that have reached their source, or were lost before such a one, and of which no event is left.
+    /// Forgets frames that have reached their source, or were lost before one that has, and of which no event is left.
     fn forget_frames(&mut self, taken: impl Fn(FlowId) -> u32) {
-        let lanes = self.lanes.iter_mut().enumerate();
-        let lanes = lanes.filter_map(|(index, lane)| Some((index, lane.as_mut()?)));
-        for (index, lane) in lanes {
-            let flow = FlowId(index as u32);
-            let mut passed = taken(flow).wrapping_sub(lane.first);
-            let events = self.all.iter().flat_map(|capture| &capture.events);
-            for event in events.filter(|event| event.flow == flow) {
-                passed = passed.min(event.frame.wrapping_sub(lane.first));
+        for (index, lane) in self.lanes.iter_mut().enumerate() {
+            if let Some(lane) = lane {
+                lane.passed = lane.place(taken(FlowId(index as u32)));
             }
-            let passed = (passed as usize).min(lane.frames.len());
+        }
+        for event in self.all.iter().flat_map(|capture| &capture.events) {
+            if let Some(lane) = &mut self.lanes[event.flow.index()] {
+                lane.passed = lane.passed.min(lane.place(event.frame));
+            }
+        }
+        for lane in self.lanes.iter_mut().flatten() {
+            let passed = (lane.passed as usize).min(lane.frames.len());
             lane.frames.drain(..passed);
             lane.first = lane.first.wrapping_add(passed as u32);
         }
+        let lanes = &self.lanes;
+        let is_kept = |&(flow, frame): &(FlowId, u32)| {
+            let lane = lanes[flow.index()].as_ref();
+            lane.is_some_and(|lane| (lane.place(frame) as usize) < lane.frames.len())
+        };
         for capture in &mut self.all {
-            let lanes = &self.lanes;
-            capture.dropped.retain(|&(flow, frame)| {
-                let lane = lanes[flow.index()].as_ref();
-                lane.is_some_and(|lane| {
-                    (frame.wrapping_sub(lane.first) as usize) < lane.frames.len()
-                })
-            });
+            capture.dropped.retain(is_kept);
         }
     }
+}
+
+/// Things by name.
+fn numbers<'s>(names: impl Iterator<Item = &'s String>) -> FxHashMap<&'s str, usize> {
+    names.map(String::as_str).zip(0..).collect()
 }
 
 impl Capture {
     /// Whether it is of the VC, among others or alone.
     fn is_of(&self, vc: usize) -> bool {
         self.vc.is_none_or(|only| only == vc)
+    }
+
+    /// Whether it needs what the frames of `flow` carry.
+    fn reads(&self, flow: &Flow) -> bool {
+        let is_there = match self.layer {
+            Layer::Cells => false,
+            Layer::Frames => flow.path.contains(&self.place),
+            Layer::Segments => flow.hosts.contains(&self.place),
+        };
+        is_there && self.is_of(flow.vc)
     }
 
     /// Whether its file goes on.
@@ -490,16 +461,12 @@ impl Capture {
             return false;
         }
         self.leaving.remove(&flow);
-        let low_priority = run.flags & TAGGED != 0;
         let time = run.last();
-        if time < self.window[0] {
-            return false;
+        let is_in = time >= self.window[0];
+        if is_in {
+            let flags = run.flags;
+            self.note(time, flow, run.frame, What::Frame { cells, flags });
         }
-        let what = What::Frame {
-            cells,
-            low_priority,
-        };
-        self.note(time, flow, run.frame, what);
-        true
+        is_in
     }
 }

@@ -108,12 +108,12 @@ pub fn names<'a>(records: impl Iterator<Item = ([u8; 4], &'a str)>, out: &mut Ve
     });
 }
 
-/// Whether a packet reaches its host or leaves it.
+/// The way of a packet, seen from the host of its interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
-    /// It reaches it.
+    /// The packet reaches the host.
     Inbound = 1,
-    /// It leaves it.
+    /// The packet leaves the host.
     Outbound = 2,
 }
 

@@ -3,14 +3,15 @@
 use super::conversation::Segment;
 use super::framing::{self, CellHeader, LINK_TYPE_ERF, LINK_TYPE_IP, Packet};
 use super::pcapng::{self, Direction};
-use super::{Capture, Cells, Event, Lane, Origin, Part, What};
+use super::{Capture, Event, Lane, Origin, Part, What};
 use crate::abr::Logs;
-use crate::cells::{ENDS_FRAME, RM, SINGLE_CELLS, TAGGED};
+use crate::cells::{ENDS_FRAME, RM, Run, SINGLE_CELLS, TAGGED};
 use crate::flow::FlowId;
 use crate::record::FoundQueue;
 use crate::scenario::{Layer, write_toml};
 use crate::tally::DropReason;
 use crate::units::Time;
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 /// What is known of the run where events are written.
@@ -20,26 +21,37 @@ pub struct Known<'a> {
     pub lanes: &'a [Option<Lane>],
     /// What RM cells said.
     pub logs: &'a Logs,
-    /// Octets that a file may have.
-    pub limit: u64,
 }
 
-/// The packets of cells and frames that go on, and of those that do not.
+/// Interfaces: what is carried, and what is dropped or incomplete.
 const CARRIED: u32 = 0;
 const DROPPED: u32 = 1;
 
 /// A file that is being written.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct File {
     out: Vec<u8>,
     /// Octets that were handed out.
     before: u64,
+    /// Octets that it may have.
+    limit: u64,
     limited_at: Option<Time>,
     /// Comment of the next packet.
     comment: String,
 }
 
 impl File {
+    /// A file of which nothing is written.
+    pub fn new(limit: u64) -> File {
+        File {
+            out: Vec::new(),
+            before: 0,
+            limit,
+            limited_at: None,
+            comment: String::new(),
+        }
+    }
+
     /// Whether the file goes on.
     pub fn is_open(&self) -> bool {
         self.limited_at.is_none()
@@ -59,43 +71,26 @@ impl File {
         self.before > 0 || !self.out.is_empty()
     }
 
-    /// Writes a packet with the comment that was made for it. With the one that reaches its `limit` the file ends.
-    fn packet(
-        &mut self,
-        interface: u32,
-        time: Time,
-        direction: Option<Direction>,
-        packet: &Packet<'_>,
-        limit: u64,
-    ) {
+    /// Writes a packet with the comment that was made for it. With the one that reaches the limit the file ends.
+    fn packet(&mut self, interface: u32, time: Time, way: Option<Direction>, packet: &Packet<'_>) {
         if !self.is_open() {
             return;
         }
-        let data = |out: &mut Vec<u8>| framing::append(packet, time, out);
         let begin = self.out.len();
-        pcapng::packet(
-            interface,
-            time,
-            direction,
-            &self.comment,
-            &mut self.out,
-            data,
-        );
-        if self.before + (self.out.len() as u64) >= limit {
+        let put = |file: &mut File| {
+            let data = |out: &mut Vec<u8>| framing::append(packet, time, out);
+            pcapng::packet(interface, time, way, &file.comment, &mut file.out, data);
+        };
+        put(self);
+        if self.before + (self.out.len() as u64) >= self.limit {
             self.out.truncate(begin);
             self.begin_remark();
             let _ = write!(
                 self.comment,
-                "the capture ends here: its limit of {limit} bytes is reached"
+                "the capture ends here: its limit of {} bytes is reached",
+                self.limit
             );
-            pcapng::packet(
-                interface,
-                time,
-                direction,
-                &self.comment,
-                &mut self.out,
-                data,
-            );
+            put(self);
             self.limited_at = Some(time);
         }
         self.comment.clear();
@@ -109,17 +104,15 @@ impl File {
     }
 }
 
-/// When an event is written: by time, what a host receives before what it sends, then by flow, frame and cell, so that the
-/// order of recording does not matter.
+/// When an event is written, so that the order of recording does not matter: by time, what leaves before what is dropped and what a
+/// host receives before what it sends, then by flow, frame and cell.
 fn key(event: &Event) -> (Time, bool, FlowId, u32, u32) {
-    let (second, cell) = match event.what {
-        What::Drop { cell, .. } => (false, cell),
-        What::Segment(way) => (way == Direction::Outbound, 0),
+    let (is_second, cell) = match event.what {
         What::Frame { .. } => (false, 0),
+        What::Drop { cell, .. } => (true, cell),
+        What::Segment(way) => (way == Direction::Outbound, 0),
     };
-    // Of one instant a frame that leaves comes before a drop.
-    let second = second || matches!(event.what, What::Drop { .. });
-    (event.time, second, event.flow, event.frame, cell)
+    (event.time, is_second, event.flow, event.frame, cell)
 }
 
 impl Capture {
@@ -136,7 +129,10 @@ impl Capture {
             while let Some(event) = events.next_if(|event| event.time < time) {
                 self.write_event(known, &event);
             }
-            self.write_cells(known, &cells[index as usize], time, k);
+            let (flow, mut cell) = cells[index as usize];
+            cell.skip(k);
+            let (frame, flags) = (cell.frame, cell.flags_of_first(1));
+            self.write_cell(known, (flow, frame, time), flags, CARRIED);
         }
         for event in events {
             self.write_event(known, &event);
@@ -149,17 +145,17 @@ impl Capture {
 
     /// Takes the cells before `before`: the runs that they are of, and of each cell its time, its run and its number there, in the
     /// order of time. On a link no two leave at one instant.
-    fn due_cells(&mut self, before: Time) -> (Vec<Cells>, Vec<(Time, u32, u32)>) {
+    #[allow(clippy::type_complexity)] // as described
+    fn due_cells(&mut self, before: Time) -> (Vec<(FlowId, Run)>, Vec<(Time, u32, u32)>) {
         let cells = std::mem::take(&mut self.cells);
         let mut due = Vec::new();
-        for (run, index) in cells.iter().zip(0..) {
-            for k in 0..run.n {
-                let time = run.time + run.period * u64::from(k);
-                if time >= before {
-                    self.cells.push(run.from(k));
-                    break;
-                }
-                due.push((time, index, k));
+        for (&(flow, run), index) in cells.iter().zip(0..) {
+            let n = run.before(before);
+            due.extend((0..n).map(|k| (run.time + run.period * u64::from(k), index, k)));
+            if n < run.n {
+                let mut later = run;
+                later.skip(n);
+                self.cells.push((flow, later));
             }
         }
         // Stable, as this is fast where most is in order.
@@ -203,30 +199,12 @@ impl Capture {
             pcapng::interface(LINK_TYPE_ERF, &drops, what, None, out);
         }
         if self.layer != Layer::Cells {
-            let captured = topology.flows.iter().filter(|flow| match self.layer {
-                Layer::Segments => flow.hosts.contains(&self.place),
-                _ => flow.path.contains(&self.place),
-            });
-            let captured = captured.filter(|flow| self.vc.is_none_or(|only| only == flow.vc));
-            let mut hosts: Vec<usize> = captured.flat_map(|flow| flow.hosts).collect();
-            hosts.sort_unstable();
-            hosts.dedup();
+            let flows = topology.flows.iter().filter(|flow| self.reads(flow));
+            let hosts: BTreeSet<usize> = flows.flat_map(|flow| flow.hosts).collect();
             let named =
                 |&host: &usize| (framing::address(host), scenario.hosts[host].name.as_str());
-            pcapng::names(hosts.iter().map(named), out);
+            pcapng::names(hosts.iter().map(named), &mut self.file.out);
         }
-    }
-
-    /// Writes cell `k` of `cells`, which leaves at `time`.
-    fn write_cells(&mut self, known: &Known<'_>, cells: &Cells, time: Time, k: u32) {
-        let (flags, is_single) = (cells.flags, cells.flags & SINGLE_CELLS != 0);
-        let header = CellHeader {
-            vc: known.origin.topology.flows[cells.flow.index()].vc,
-            ends_frame: !is_single && flags & ENDS_FRAME != 0 && k + 1 == cells.n,
-            low_priority: flags & TAGGED != 0,
-        };
-        let frame = cells.frame.wrapping_add(if is_single { k } else { 0 });
-        self.write_cell(known, (cells.flow, frame, time), header, flags, CARRIED);
     }
 
     fn write_event(&mut self, known: &Known<'_>, event: &Event) {
@@ -234,6 +212,7 @@ impl Capture {
             scenario, topology, ..
         } = *known.origin;
         let of = &topology.flows[event.flow.index()];
+        let place = (event.flow, event.frame);
         match event.what {
             What::Drop {
                 cell,
@@ -241,54 +220,34 @@ impl Capture {
                 reason,
                 queue,
             } => {
-                let is_first =
-                    self.layer == Layer::Cells || self.dropped.insert((event.flow, event.frame));
-                if !is_first {
+                if self.layer == Layer::Frames && !self.dropped.insert(place) {
                     return;
                 }
                 explain_drop(&mut self.file.comment, reason, queue);
-                let (vc, kind) = (&scenario.vcs[of.vc].name, of.kind.name());
-                let frame = event.frame;
+                let (vc, kind, frame) = (&scenario.vcs[of.vc].name, of.kind.name(), event.frame);
                 let _ = write!(self.file.comment, "; {vc} {kind} frame {frame} cell {cell}");
-                let header = CellHeader {
-                    vc: of.vc,
-                    ends_frame: flags & ENDS_FRAME != 0 && flags & SINGLE_CELLS == 0,
-                    low_priority: flags & TAGGED != 0,
-                };
                 if self.layer == Layer::Frames {
-                    return self.write_frame(known, event, header, DROPPED);
+                    self.write_frame(known, event, flags, DROPPED);
+                } else {
+                    self.write_cell(known, (event.flow, frame, event.time), flags, DROPPED);
                 }
-                let place = (event.flow, frame, event.time);
-                self.write_cell(known, place, header, flags, DROPPED);
             }
-            What::Frame {
-                cells,
-                low_priority,
-            } => {
+            What::Frame { cells, flags } => {
                 let whole = known.lane(event.flow).get(event.frame).cells();
-                let interface = match cells < whole {
-                    true if self.dropped.contains(&(event.flow, event.frame)) => return,
-                    true => DROPPED,
-                    false => CARRIED,
-                };
-                if cells < whole {
+                if cells == whole {
+                    self.write_frame(known, event, flags, CARRIED);
+                } else if !self.dropped.contains(&place) {
                     let comment = &mut self.file.comment;
                     let _ = write!(comment, "incomplete: {cells} of {whole} cells left");
+                    self.write_frame(known, event, flags, DROPPED);
                 }
-                let header = CellHeader {
-                    vc: of.vc,
-                    ends_frame: true,
-                    low_priority,
-                };
-                self.write_frame(known, event, header, interface);
             }
             What::Segment(direction) => {
                 let segment = known.segment(event);
-                self.open(&segment, of.vc, event.time, known.limit);
-                let packet = Packet::Ip(segment.ip());
-                let direction = Some(direction);
+                self.open(&segment, of.vc, event.time);
+                let packet = Packet::Ip(&segment.ip);
                 self.file
-                    .packet(CARRIED, event.time, direction, &packet, known.limit);
+                    .packet(CARRIED, event.time, Some(direction), &packet);
             }
         }
     }
@@ -297,13 +256,13 @@ impl Capture {
         &mut self,
         known: &Known<'_>,
         (flow, frame, time): (FlowId, u32, Time),
-        header: CellHeader,
         flags: u8,
         interface: u32,
     ) {
         let file = &mut self.file;
+        let header = known.header(flow, flags);
         if flags & RM == 0 {
-            return file.packet(interface, time, None, &Packet::Cell(header), known.limit);
+            return file.packet(interface, time, None, &Packet::Cell(header));
         }
         let rm = known.logs.content(flow, frame, time);
         file.begin_remark();
@@ -318,41 +277,32 @@ impl Capture {
                 let _ = write!(file.comment, ", {name}");
             }
         }
-        file.packet(interface, time, None, &Packet::Rm(header, &rm), known.limit);
+        file.packet(interface, time, None, &Packet::Rm(header, &rm));
     }
 
-    fn write_frame(
-        &mut self,
-        known: &Known<'_>,
-        event: &Event,
-        header: CellHeader,
-        interface: u32,
-    ) {
+    fn write_frame(&mut self, known: &Known<'_>, event: &Event, flags: u8, interface: u32) {
         let cells = known.lane(event.flow).get(event.frame).cells();
         let segment = known.segment(event);
-        let packet = Packet::Frame(header, cells, segment.ip());
-        self.file
-            .packet(interface, event.time, None, &packet, known.limit);
+        let packet = Packet::Frame(known.header(event.flow, flags), cells, &segment.ip);
+        self.file.packet(interface, event.time, None, &packet);
     }
 
     /// Writes the handshake of a connection before its first segment, where the model has none.
-    fn open(&mut self, first: &Segment<'_>, vc: usize, time: Time, limit: u64) {
-        let unseen = first.connection().filter(|_| first.opens_unseen());
-        let Some(connection) = unseen else { return };
+    fn open(&mut self, first: &Segment<'_>, vc: usize, time: Time) {
+        let Some((connection, params)) = first.opened_unseen() else {
+            return;
+        };
         if !self.opened.insert((vc, connection)) {
             return;
         }
-        for segment in first.handshake() {
-            let direction = match segment.leaves(self.place) {
+        for ip in first.handshake(params) {
+            let way = match ip.hosts[0] == self.place {
                 true => Direction::Outbound,
                 false => Direction::Inbound,
             };
-            self.file
-                .comment
-                .push_str("not simulated: the model opens no connection");
-            let packet = Packet::Ip(segment.ip());
-            self.file
-                .packet(CARRIED, time, Some(direction), &packet, limit);
+            let comment = &mut self.file.comment;
+            comment.push_str("not simulated: the model opens no connection");
+            self.file.packet(CARRIED, time, Some(way), &Packet::Ip(&ip));
         }
     }
 }
@@ -368,8 +318,17 @@ impl Known<'_> {
     fn segment(&self, event: &Event) -> Segment<'_> {
         let lane = self.lane(event.flow);
         let way = (lane.kind, lane.hosts);
-        let carried = lane.get(event.frame);
-        Segment::new(self.origin.scenario, lane.vc, way, carried, event.frame)
+        let payload = lane.get(event.frame);
+        Segment::new(self.origin.scenario, lane.vc, way, payload, event.frame)
+    }
+
+    /// The header of a cell with these flags, or of the cells of a frame.
+    fn header(&self, flow: FlowId, flags: u8) -> CellHeader {
+        CellHeader {
+            vc: self.origin.topology.flows[flow.index()].vc,
+            ends_frame: flags & ENDS_FRAME != 0 && flags & SINGLE_CELLS == 0,
+            low_priority: flags & TAGGED != 0,
+        }
     }
 }
 

@@ -121,9 +121,10 @@ impl Tcp {
 
 /// What a segment is in a capture.
 pub(super) fn of_segment(seq: u64, len: u32) -> Payload {
-    match seq {
-        OPENED => Payload::Opened,
-        _ => Payload::Segment { seq, len },
+    match (seq, len) {
+        (OPENED, _) => Payload::Opened(seq),
+        (_, 0) => Payload::Syn(seq),
+        _ => Payload::Data { seq, len },
     }
 }
 
