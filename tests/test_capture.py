@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -13,6 +14,7 @@ from typing import Any
 import cellyard as cy
 import pytest
 from cellyard.runs.batch import Job
+from cellyard.runs.spool import Spool, SpoolError
 from conftest import Cli
 
 TSHARK = shutil.which("tshark")
@@ -175,6 +177,40 @@ def test_python_writes_them_into_a_folder(tmp_path: Path) -> None:
     assert str(Job(scenario.canonical).identity).encode() in content
     scenario.run(captures=tmp_path / "made", capture_limit="100 kB")
     assert 100_000 <= len(path.read_bytes()) < 102_000
+    wrong: list[tuple[dict[str, Any], str]] = [
+        ({"capture_limit": "much"}, "must be a size"),
+        ({"kernel": "twin"}, "reference engine"),
+    ]
+    for options, expected in wrong:
+        with pytest.raises(cy.UsageError, match=expected):
+            scenario.run(captures=tmp_path / "none", **options)
+    with pytest.raises(cy.UsageError, match="there are no captures"):
+        cy.ready.scenario("lan-5").run(captures=tmp_path / "none")
+    assert not (tmp_path / "none").exists()
+
+
+def test_captures_leave_what_other_probes_record(tmp_path: Path) -> None:
+    capture = {"what": "capture", "of": "west->east", "layer": "cells"}
+    probes = [capture, {"what": "queue", "of": "west->east", "interval": "1 ms"}, {"what": "trace", "of": "vc1"}]
+    scenario = cy.ready.scenario("lan-5").with_values({"duration": "0.2 s", "probe": probes})
+    bare, captured = scenario.run(replications=2), scenario.run(replications=2, captures=tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {f"run-{run}-west-east-cells.pcapng" for run in range(2)}
+    for before, after in zip(bare, captured, strict=True):
+        assert len(after.trace) > 0 and after.trace == before.trace
+        [[series], [expected]] = after.series, before.series
+        assert len(series.value) == 201 and series.value.tolist() == expected.value.tolist()
+
+
+def test_a_capture_that_does_not_fit_on_the_disk_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: Any) -> int:
+        raise SpoolError(28, os.strerror(28), "out")
+
+    monkeypatch.setattr(Spool, "write", full)
+    probes = [{"what": "capture", "of": "west->east", "layer": "cells"}, {"what": "queue", "of": "west->east"}]
+    scenario = cy.ready.scenario("lan-5").with_values({"duration": "10 ms", "probe": probes})
+    with pytest.raises(SpoolError, match="No space left"):
+        scenario.run(captures=tmp_path)
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from cellyard.system.errors import UsageError
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
 
 #: Bytes that the file of a capture may have unless another limit is given.
 LIMIT = 100_000_000
+
+#: Characters of a place in the name of a file, at most.
+LONGEST = 200
 
 #: Bytes of a file that are read at once.
 PIECE = 1 << 20
@@ -30,8 +34,10 @@ def limit_bytes(value: str | int | None) -> int:
     return LIMIT if value is None else size_bytes("capture_limit", value)
 
 
-def check_possible(*, kernel: str, on_cluster: bool) -> None:
-    """Raise `UsageError` where runs cannot write captures."""
+def check_possible(scenarios: Iterable[str], *, kernel: str, on_cluster: bool) -> None:
+    """Raise `UsageError` where runs of these scenarios in canonical JSON write no captures."""
+    if not any(map(captures, scenarios)):
+        raise UsageError('there are no captures: the scenario has no probe with what = "capture"')
     if kernel == "twin":
         raise UsageError("captures need another kernel: the reference engine (twin) writes none")
     if on_cluster:
@@ -46,11 +52,12 @@ def names(scenario: str) -> dict[int, str]:
     {0: 'west-east-cells.pcapng', 2: 'west-east-cells-2.pcapng'}
     """
     found: dict[int, str] = {}
+    so_far: Counter[str] = Counter()
     for number, probe in enumerate(json.loads(scenario)["probes"]):
         if probe["what"] == "capture":
-            stem = f"{re.sub('[^A-Za-z0-9_-]+|-(?=>)', '-', probe['of']).replace('--', '-')}-{probe['layer']}"
-            earlier = sum(bool(re.fullmatch(rf"{re.escape(stem)}(-\d+)?\.pcapng", name)) for name in found.values())
-            found[number] = f"{stem}-{earlier + 1}.pcapng" if earlier else f"{stem}.pcapng"
+            stem = f"{re.sub('->|[^A-Za-z0-9_-]+', '-', probe['of'])[:LONGEST]}-{probe['layer']}"
+            so_far[stem] += 1
+            found[number] = f"{stem}-{so_far[stem]}.pcapng" if so_far[stem] > 1 else f"{stem}.pcapng"
     return found
 
 

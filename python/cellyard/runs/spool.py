@@ -17,13 +17,12 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import DTypeLike, NDArray
 
-    #: `time_s` and `value` of each series, the bytes of traced drops if there are any, and parts of captures: the number of the
-    #: probe, bytes, and when the limit ended the file, in seconds, if it has.
-    Recorded = tuple[
-        Sequence[tuple[NDArray[np.float64], NDArray[np.float64]]],
-        NDArray[np.uint8] | None,
-        Sequence[tuple[int, NDArray[np.uint8], float | None]],
-    ]
+    #: `time_s` and `value` of each series.
+    Points = Sequence[tuple[NDArray[np.float64], NDArray[np.float64]]]
+    #: Parts of captures: the number of the probe, bytes, and when the limit ended the file, in seconds, if it has.
+    Parts = Sequence[tuple[int, NDArray[np.uint8], float | None]]
+    #: All of these, with the bytes of traced drops if there are any.
+    Recorded = tuple[Points, NDArray[np.uint8] | None, Parts]
 
 #: What a run under way gathers before it is written, by the engine's estimate of the memory that it takes.
 HOLD_BYTES = 8 << 20
@@ -70,12 +69,12 @@ class Spool(AbstractContextManager["Spool"]):
     ) -> Mapping[str, Any]:
         """The document of a run that has finished, with what was recorded since the last part. Raises `SpoolError`."""
         points, drops, captured = recorded
+        self._capture(run, captured)
         if not points and drops is None and run not in self._runs:
-            self._capture(run, captured)
             return in_memory(result, recorded, words)
         parts = self._runs.get(run)
         try:
-            self.add(run, recorded)
+            self.add(run, (points, drops, ()))
         except SpoolError:
             self._kept += sum(time_s.nbytes + value.nbytes for time_s, value in points)
             self._kept += drops.nbytes if drops is not None else 0
@@ -90,7 +89,7 @@ class Spool(AbstractContextManager["Spool"]):
         """Return what the captures of a run hold, by the numbers of their probes."""
         return self._captures.get(run, {})
 
-    def _capture(self, run: int, parts: Sequence[tuple[int, NDArray[np.uint8], float | None]]) -> None:
+    def _capture(self, run: int, parts: Parts) -> None:
         """Write the next parts of captures. Raises `SpoolError`."""
         of_run = self._captures.setdefault(run, {}) if parts else {}
         for probe, content, limited_at_s in parts:
@@ -195,6 +194,13 @@ def in_memory(result: Mapping[str, Any], recorded: Recorded, words: Sequence[str
     """The document of a run with all that its probes recorded as arrays."""
     points, drops, _ = recorded
     return _with(result, points, Drops(drops.view(list(RECORD)), words) if drops is not None else ())
+
+
+def loaded(result: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The document of a run with what a spool has of it as arrays, which stay when the spool is gone."""
+    columns = [(series["time_s"][:], series["value"][:]) for series in result["series"]]
+    drops = result["trace"]
+    return _with(result, columns, Drops(drops.records[:], drops.words) if isinstance(drops, Drops) else ())
 
 
 def _with(result: Mapping[str, Any], columns: Sequence[tuple[Any, Any]], drops: Drops | tuple[()]) -> Mapping[str, Any]:

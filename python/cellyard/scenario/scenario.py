@@ -200,20 +200,19 @@ class Scenario:
         asks for the digest over every cell transmission, ``kernel`` forces the kernel of all ports (``auto``,
         ``arithmetic``, ``slotted``, or ``twin`` for the reference engine, whose only series are envelopes). ``memory`` is
         what the runs under way may need together by prediction, as bytes or ``"4 GB"``; half of the machine's by default. Capture
-        probes write their files into the folder ``captures``, each of ``capture_limit`` bytes at most (``"100 MB"`` by default), and
-        nothing without it. Runs that
-        ``store`` (`cellyard.open_store`) holds are taken from there, and what finishes is added. A notebook shows progress. With ``on``,
-        the address of its scheduler, the runs go to a Dask cluster, with ``workers`` to so many processes of this machine. Once
-        ``cancel`` is set, as a `threading.Event` is from another thread, the runs end and `cellyard.CancelledError` is raised. Raises
-        `cellyard.RunError` when a run fails, and `cellyard.UsageError` when an argument is out of bounds, a run may need more memory
-        or records too much, more waits somewhere than could leave in the time that a run can tell, or the forced kernel cannot
-        serve a port.
+        probes write their files into the folder ``captures``; a file ends where it reaches ``capture_limit`` bytes (``"100 MB"`` by
+        default). Without the folder they write nothing. Runs that ``store`` (`cellyard.open_store`) holds are taken from there, and
+        what finishes is added. A notebook shows progress. With ``on``, the address of its scheduler, the runs go to a Dask cluster,
+        with ``workers`` to so many processes of this machine. Once ``cancel`` is set, as a `threading.Event` is from another thread,
+        the runs end and `cellyard.CancelledError` is raised. Raises `cellyard.RunError` when a run fails, `OSError` when a capture
+        cannot be written, and `cellyard.UsageError` when an argument is out of bounds, a run may need more memory or records too
+        much, more waits somewhere than could leave in the time that a run can tell, or the forced kernel cannot serve a port.
         """
         from cellyard.results import Results, RunResult
         from cellyard.runs.batch import Job, run_jobs
         from cellyard.runs.captures import check_possible, files, limit_bytes, pieces
         from cellyard.runs.expected import outline
-        from cellyard.runs.spool import Spool
+        from cellyard.runs.spool import Spool, loaded
         from cellyard.system.files import writable_folder, write_whole
         from cellyard.system.progress import InNotebook, display
 
@@ -225,10 +224,10 @@ class Scenario:
         draws: Sequence[int | None] = [replication] if replications is None else range(replications)
         wanted = [Job(text, draw) for draw in draws]
         seconds = outline(text)["duration_s"] if len(wanted) == 1 and display() else None
-        folder = None if captures is None else writable_folder(Path(captures))
         limit = limit_bytes(capture_limit)
-        if folder:
-            check_possible(kernel=kernel, on_cluster=on is not None or workers is not None)
+        if captures is not None:
+            check_possible([text], kernel=kernel, on_cluster=on is not None or workers is not None)
+        folder = None if captures is None else writable_folder(Path(captures))
         with (
             Spool(folder) if folder else nullcontext() as spool,
             InNotebook(self.name, len(wanted), simulated_seconds=seconds) as progress,
@@ -247,7 +246,8 @@ class Scenario:
                 cancel=cancel,
                 on_progress=progress.update,
             )
-            results = [RunResult(f.result) for f in sorted(finished, key=lambda f: f.index)]
+            found = {f.index: loaded(f.result) if spool else f.result for f in finished}
+            results = [RunResult(found[index]) for index in range(len(wanted))]
             if folder and spool:
                 for name, captured in files(spool, dict(enumerate(job.scenario for job in wanted))):
                     write_whole(folder / name, pieces(captured))
