@@ -5,8 +5,8 @@
 //! Not counted: what the windows of a TCP allow, ACKs, RM cells, the shares of schedulers, and target utilisations.
 
 use crate::abr::feedback::fair::{FairVc, fair_rates};
+use crate::scenario::topology::Topology;
 use crate::scenario::{MaxGoodput, Scenario, Vc};
-use crate::topology::Topology;
 use crate::units::{BitRate, CELL_BITS};
 
 /// Most VCs for which fair shares are computed: the time that it takes grows with the square of their number.

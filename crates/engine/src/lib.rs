@@ -5,8 +5,8 @@
 
 mod aal5;
 mod abr;
+mod assembly;
 mod books;
-mod build;
 mod capture;
 mod cells;
 mod class;
@@ -38,7 +38,6 @@ mod stop;
 mod tally;
 #[cfg(feature = "testing")]
 pub mod testing;
-mod topology;
 mod twin;
 pub mod units;
 

@@ -5,14 +5,14 @@
 //! counted as they come (`gathered.rs`), and a run whose count takes more than the limit is ended.
 
 use crate::aal5::cells_of_segment;
-use crate::build::Served;
+use crate::assembly::Served;
 use crate::class::Class;
 use crate::flow::{Flow, FlowKind};
 use crate::gathered::{OF_DROP, OF_FRAME, OF_KEPT_FRAME, OF_POINT, OF_TRANSFER};
 use crate::options::{Kernel, Options};
 use crate::results::RunResult;
+use crate::scenario::topology::Topology;
 use crate::scenario::{Probe, Scenario, Threshold, Traffic};
-use crate::topology::Topology;
 use crate::units::CELL_BITS;
 
 /// Bytes of a waiting cell in a queue that keeps cells, as its list has just grown. An estimate on the safe side, like those below.

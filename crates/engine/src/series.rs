@@ -3,10 +3,10 @@
 use crate::flow::FlowKind;
 use crate::gathered::Gathered;
 use crate::record::{Points, Statistic, TraceEntry};
+use crate::scenario::topology::Topology;
 use crate::scenario::{Class, Scenario};
 use crate::simulation::Simulation;
 use crate::tally::DropReason;
-use crate::topology::Topology;
 use crate::units::{TICKS_PER_SECOND, Time};
 use schemars::JsonSchema;
 use serde::Serialize;

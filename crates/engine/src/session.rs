@@ -1,15 +1,15 @@
 //! A run from outside: whole, or step by step while somebody watches.
 
-use crate::build::build;
+use crate::assembly::build;
 use crate::capture::{About, Origin, Part};
 use crate::memory;
 use crate::options::{Kernel, Options, RunError};
 use crate::results::{self, RunResult};
 use crate::scenario::Scenario;
+use crate::scenario::topology::Topology;
 use crate::series::{Dropped, Series, named};
 use crate::simulation::Simulation;
 use crate::tally::Tally;
-use crate::topology::Topology;
 use crate::twin::Twin;
 use crate::units::Time;
 use std::sync::atomic::AtomicBool;

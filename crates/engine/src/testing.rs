@@ -6,11 +6,11 @@ pub use crate::flow::{FlowId, FlowKind};
 pub use crate::host::tcp::{News, Receiver, Sender};
 pub use crate::port::gate::pushes_out;
 pub use crate::rng::{Step, Stream};
+pub use crate::scenario::topology::Topology;
 pub use crate::tally::{
     AbrTally, DropReason, Dropped, FlowTally, LinkDrops, MeasuredPort, SenderCounters, Tally,
     Transfer, VcTally, Where, digest,
 };
-pub use crate::topology::Topology;
 
 use crate::options::{Kernel, Options, RunError};
 use crate::registry::{self, Family};

@@ -5,8 +5,8 @@ use super::feedback::fair::{FairVc, fair_rates};
 use super::feedback::{Marks, Rule, Subscriber};
 use crate::class::Class;
 use crate::flow::{FlowId, FlowKind};
+use crate::scenario::topology::Topology;
 use crate::scenario::{AbrParams, Feedback, Scenario, Vc};
-use crate::topology::Topology;
 use crate::units::{BitRate, CELL_BITS, Span};
 use rustc_hash::FxHashMap;
 

@@ -11,14 +11,14 @@
 //! whose TCPs mostly wait for their timers take less.
 
 use crate::aal5::ACK_CELLS;
-use crate::build::queueing_links;
+use crate::assembly::queueing_links;
 use crate::class::Class;
 use crate::flow::FlowKind;
 use crate::memory;
 use crate::port::gate::{judges_each, smallest_refusal};
 use crate::processing::is_constant;
+use crate::scenario::topology::Topology;
 use crate::scenario::{AbrParams, Observable, Probe, Scenario, Scheduler, TcpParams, Traffic, Vc};
-use crate::topology::Topology;
 use crate::units::CELL_BITS;
 use rustc_hash::FxHashMap;
 use serde::Serialize;

@@ -7,13 +7,13 @@ mod outline;
 pub use cost::Expected;
 pub use outline::{Names, Outline, Way, WayHop, WayPort, outline};
 
-use crate::build::Served;
+use crate::assembly::Served;
 use crate::fair_goodput;
 use crate::flow::FlowKind;
 use crate::memory;
 use crate::options::{Kernel, Options, RunError};
+use crate::scenario::topology::Topology;
 use crate::scenario::{ClassQueue, Scenario, Scheduler};
-use crate::topology::Topology;
 use crate::units::CELL_BITS;
 use serde::Serialize;
 
@@ -103,7 +103,7 @@ pub fn describe(scenario: &Scenario) -> Result<Description<'_>, RunError> {
 }
 
 fn described<'s>(scenario: &'s Scenario, topology: &Topology) -> Description<'s> {
-    let can_queue = crate::build::queueing_links(scenario, topology);
+    let can_queue = crate::assembly::queueing_links(scenario, topology);
     let offered: Vec<f64> = (0..scenario.vcs.len())
         .map(|vc| offered(scenario, topology, vc))
         .collect();

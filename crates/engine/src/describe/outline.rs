@@ -4,8 +4,8 @@
 use super::{Expected, PortDescription, PortKernel, described};
 use crate::fair_goodput;
 use crate::options::RunError;
+use crate::scenario::topology::Topology;
 use crate::scenario::{Class, ClassQueue, Link, Scenario, Scheduler, Traffic, Vc};
-use crate::topology::Topology;
 use crate::units::Ratio;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;

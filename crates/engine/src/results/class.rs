@@ -3,9 +3,9 @@
 use super::totals::frame_loss_of;
 use super::{VcResult, data, quantile, ratio, seconds, variation};
 use crate::delays::{DelayBins, DelayTally};
+use crate::scenario::topology::Topology;
 use crate::scenario::{Class, Scenario};
 use crate::tally::Tally;
-use crate::topology::Topology;
 use schemars::JsonSchema;
 use serde::Serialize;
 

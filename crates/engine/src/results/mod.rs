@@ -16,9 +16,9 @@ pub use vc::{BackResult, EndSystemResult, TransferResult, VcPortResult, VcResult
 use crate::delays::{DelayBins, DelayTally};
 use crate::flow::FlowKind;
 use crate::scenario::Scenario;
+use crate::scenario::topology::Topology;
 pub use crate::series::{Dropped, Series};
 use crate::tally::{FlowTally, Tally};
-use crate::topology::Topology;
 use crate::units::{Span, TICKS_PER_SECOND};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;

@@ -1,9 +1,9 @@
 //! Results of one port.
 
 use super::{VcResult, measuring_time, ratio};
+use crate::scenario::topology::Topology;
 use crate::scenario::{Class, Scenario};
 use crate::tally::{ClassTally, DropReason, Dropped, MeasuredPort, PortTally, Tally};
-use crate::topology::Topology;
 use crate::units::{CELL_BITS, TICKS_PER_SECOND};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::ser::SerializeMap;

@@ -3,9 +3,9 @@
 use super::{DroppedCells, data, frame_loss, quantile, ratio, seconds, variation};
 use crate::abr::mbps;
 use crate::loss::is_lossy;
+use crate::scenario::topology::Topology;
 use crate::scenario::{Carries, Class, Scenario, Vc};
 use crate::tally::{AbrTally, Back, FlowTally, NicTally, Tally, Transfer, VcTally};
-use crate::topology::Topology;
 use crate::units::{CELL_BITS, Span, Time};
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -8,7 +8,7 @@ use super::traffic::Carries;
 use crate::class::Class;
 use crate::flow::{FlowId, FlowKind};
 use crate::notation::show::show_rate;
-use crate::topology::Topology;
+use crate::scenario::topology::Topology;
 use crate::units::BitRate;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashSet};

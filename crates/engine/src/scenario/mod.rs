@@ -3,6 +3,7 @@
 //! Text becomes a tree of values with places (`syntax`, `tree`), overrides are set in it (`overrides`, `members`, `alone`), its fields are checked against
 //! the registry (`check`, `values`, `validate`) and become records (`record`), groups become single things (`expand`), what
 //! flows over them is checked (`flows`, `probes`), and the model is made of it all (`build`) and checked as a whole (`fronts`, `contracts`, `reach`).
+//! Names become indices and routes (`topology`).
 //! All problems (`problem`) are reported at once (`report`). What kinds of traffic and ports can do is asked of `traffic`,
 //! `contract` and `port`.
 
@@ -28,6 +29,7 @@ mod read;
 mod record;
 mod report;
 mod syntax;
+pub(crate) mod topology;
 mod traffic;
 mod tree;
 mod validate;

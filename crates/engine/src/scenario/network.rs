@@ -2,7 +2,7 @@
 
 use super::expand::things::Things;
 use super::model::Scenario;
-use crate::topology::Topology;
+use crate::scenario::topology::Topology;
 
 /// A scenario that has been read, with its topology and the entries that its things come from.
 pub(crate) struct Network<'n> {

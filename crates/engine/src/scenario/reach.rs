@@ -6,7 +6,7 @@ use super::report::Report;
 use super::traffic::Load;
 use crate::class::Class;
 use crate::flow::FlowKind;
-use crate::topology::Topology;
+use crate::scenario::topology::Topology;
 use crate::units::{CELL_BITS, Time};
 
 /// Reports VCs whose cells could be on their way longer than time can tell: a bound from all that can wait at once at each

@@ -11,7 +11,7 @@ use super::tree::{self, Node};
 use super::{available, build, check, contracts, fronts, overrides, probes, reach, syntax};
 use crate::fair_goodput;
 use crate::registry::Family;
-use crate::topology::Topology;
+use crate::scenario::topology::Topology;
 
 /// Reads a scenario from TOML text, every default filled in and every group expanded.
 ///

@@ -14,9 +14,9 @@ use crate::abr::{Sites, terms};
 use crate::flow::FlowId;
 use crate::gathered::Gathered;
 use crate::rng::{Step, Stream};
+use crate::scenario::topology::Topology;
 use crate::scenario::{Scenario, Timers};
 use crate::tally::{FlowTally, NicTally, Tally, VcTally};
-use crate::topology::Topology;
 use crate::units::{Span, Time};
 
 /// What a replication draws.

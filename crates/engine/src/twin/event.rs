@@ -17,7 +17,7 @@
 use super::Cell;
 use crate::flow::FlowId;
 use crate::host::traffic::End;
-use crate::topology::Topology;
+use crate::scenario::topology::Topology;
 use crate::units::Time;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -6,9 +6,9 @@ use crate::port::drop::{Arriving, Decision, DropRule, Policy, QueueView};
 use crate::port::police::{PoliceRule, Policer, Ruling};
 use crate::port::sched::{FlowShare, Scheduler, Within};
 use crate::rng::Stream;
+use crate::scenario::topology::Topology;
 use crate::scenario::{Class, RestOfFrame, Scenario};
 use crate::tally::{CLASSES, DropReason, PortTally};
-use crate::topology::Topology;
 use crate::units::{BitRate, Time};
 use std::collections::{HashMap, HashSet, VecDeque};
 

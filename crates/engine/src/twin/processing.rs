@@ -4,8 +4,8 @@ use super::event::{Level, Way};
 use super::stage::FrameStage;
 use crate::flow::FlowId;
 use crate::rng::Stream;
+use crate::scenario::topology::Topology;
 use crate::scenario::{Host, Scenario};
-use crate::topology::Topology;
 use crate::units::Time;
 
 /// Processing at one host or, for `transport`, at the two ends of one VC.

@@ -2,12 +2,12 @@
 
 use super::named;
 use crate::abr::{Sites, higher_rate};
-use crate::build::queueing_links;
+use crate::assembly::queueing_links;
 use crate::fair_goodput::MOST_VCS;
 use crate::flow::FlowKind;
 use crate::notation::show::{show_rate, show_ratio};
+use crate::scenario::topology::Topology;
 use crate::scenario::{Class, Feedback, Link, Scenario, Vc};
-use crate::topology::Topology;
 use crate::units::{BitRate, CELL_BITS, Ratio};
 use std::collections::BTreeMap;
 

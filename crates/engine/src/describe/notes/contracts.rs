@@ -2,8 +2,8 @@
 
 use super::named;
 use crate::notation::show::show_rate;
+use crate::scenario::topology::Topology;
 use crate::scenario::{Class, ClassQueue, Link, Police, Scenario};
-use crate::topology::Topology;
 use crate::units::BitRate;
 use std::collections::BTreeMap;
 

@@ -7,7 +7,7 @@ mod sources;
 mod windows;
 
 use crate::scenario::Scenario;
-use crate::topology::Topology;
+use crate::scenario::topology::Topology;
 
 /// All notes on a scenario. `fair` are the [fair goodputs](crate::fair_goodput) of VCs.
 pub(super) fn notes(

@@ -2,12 +2,12 @@
 //! of the time, shares that a common buffer undoes, schedulers for classes that nobody uses.
 
 use super::named;
-use crate::build::queueing_links;
+use crate::assembly::queueing_links;
 use crate::notation::show::show_cells;
 use crate::port::drop::{DropRule, Policy};
 use crate::registry::MAX_CELLS;
+use crate::scenario::topology::Topology;
 use crate::scenario::{Class, ClassQueue, DropPolicy, Scenario, Scheduler};
-use crate::topology::Topology;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Frames that are longer than a buffer on their way.

@@ -1,8 +1,8 @@
 //! Notes on sources: nothing to send, starts that come too late, hosts with more cells than their link can take.
 
 use super::named;
+use crate::scenario::topology::{HostLoad, Topology};
 use crate::scenario::{Link, Scenario};
-use crate::topology::{HostLoad, Topology};
 use crate::units::Span;
 
 /// A scenario without VCs.

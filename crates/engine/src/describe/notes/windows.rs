@@ -5,8 +5,8 @@ use crate::aal5::ACK_CELLS;
 use crate::describe::cost::{acks_per_segment, round_trip};
 use crate::flow::FlowKind;
 use crate::notation::show::{show_bytes, show_rate};
+use crate::scenario::topology::Topology;
 use crate::scenario::{Link, Scenario, TcpParams};
-use crate::topology::Topology;
 use crate::units::CELL_BITS;
 use std::collections::BTreeMap;
 

@@ -143,10 +143,10 @@ fn after_answer(way: &Way, back: &Way) -> Option<After> {
 
 #[cfg(test)]
 mod tests {
-    use crate::build::build;
+    use crate::assembly::build;
     use crate::options::Options;
     use crate::scenario::read_toml;
-    use crate::topology::Topology;
+    use crate::scenario::topology::Topology;
     use crate::units::{BitRate, Span};
 
     /// Per port that can queue: the ports that may cause an arrival there, and after which time.

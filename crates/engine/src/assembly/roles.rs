@@ -5,7 +5,7 @@ use crate::loss::is_lossy;
 use crate::port::gate;
 use crate::processing::is_constant;
 use crate::scenario::Scenario;
-use crate::topology::Topology;
+use crate::scenario::topology::Topology;
 
 /// The roles of all links.
 pub struct Roles {

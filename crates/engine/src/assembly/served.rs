@@ -1,8 +1,8 @@
 //! Which kernel serves a port, and why: asked when ports are built, when their memory is predicted, and by `describe`.
 
 use crate::port::gate::{judges_each, pushes_out, refuses_any};
+use crate::scenario::topology::Topology;
 use crate::scenario::{Class, Observable, Scenario};
-use crate::topology::Topology;
 use crate::units::Span;
 use std::collections::HashSet;
 use std::fmt;
