@@ -1,38 +1,122 @@
 //! Short runs whose instructions are counted: `make instructions`. Without a name it prints the names.
 
-use cellyard_engine::scenario::read_toml;
+#[path = "scenarios/networks.rs"]
+#[allow(dead_code, reason = "other networks are for the bench `scenarios`")]
+mod networks;
+
+use cellyard_engine::scenario::{Scenario, read_toml};
+use cellyard_engine::units::Span;
 use cellyard_engine::{Options, run};
+use networks::{Dumbbell, Gfr, Place, Scheduler, abr, gfr_chain, gfr_peers, read, red};
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 
-/// An example and how long it is simulated.
+/// A scenario and how long it is simulated.
 struct Case {
     name: &'static str,
-    text: &'static str,
-    duration: &'static str,
+    milliseconds: u64,
+    scenario: fn() -> Scenario,
 }
 
-macro_rules! case {
-    ($name:literal, $duration:literal) => {
+/// A case that simulates the example of the same name.
+macro_rules! example {
+    ($name:literal, $milliseconds:literal) => {
         Case {
             name: $name,
-            text: include_str!(concat!("../../../examples/", $name, ".toml")),
-            duration: $duration,
+            milliseconds: $milliseconds,
+            scenario: || {
+                let text = include_str!(concat!("../../../examples/", $name, ".toml"));
+                read_toml(text, $name, &[]).expect("an example is right")
+            },
         }
     };
 }
 
-/// One for each kind of load.
-const CASES: [Case; 8] = [
-    case!("lan-5", "4 s"),
-    case!("zero-loss", "1 s"),
-    case!("two-hops", "1 s"),
-    case!("mixed-rates", "4 s"),
-    case!("satellite", "4 s"),
-    case!("vbr-guaranteed-rate", "1 s"),
-    case!("abr-erica", "400 ms"),
-    case!("gfr-beside-udp", "400 ms"),
+/// Between them they enter every way in which a port takes cells.
+const CASES: [Case; 23] = [
+    example!("lan-5", 4_000),
+    example!("zero-loss", 1_000),
+    example!("two-hops", 1_000),
+    example!("mixed-rates", 4_000),
+    example!("satellite", 4_000),
+    example!("vbr-guaranteed-rate", 1_000),
+    example!("abr-erica", 400),
+    example!("gfr-beside-udp", 400),
+    case("lan-100", 2_000, || {
+        Dumbbell::vanilla(Place::Lan, 100, Some(1_000), "epd").scenario()
+    }),
+    case("vbr-priority-wan", 4_000, || {
+        with_vbr(Place::Wan, Scheduler::StrictPriority)
+    }),
+    case("vbr-guaranteed-lan", 2_000, || {
+        with_vbr(Place::Lan, Scheduler::GuaranteedRate(0.5))
+    }),
+    case("gfr-chain", 600, || gfr_chain(Gfr::SchemeTwo)),
+    case("gfr-weighted", 500, || gfr_peers(Gfr::Weighted)),
+    case("red-lan", 2_000, || red(false)),
+    case("red-access", 3_000, || red(true)),
+    case("packet-red", 1_000, || {
+        let drop = "{ policy = \"packet-red\", min_th = \"100 cells\", max_th = \"800 cells\" }";
+        lines(50, "{ kind = \"tcp\", rwnd = \"64 KiB\" }", "fifo", drop)
+    }),
+    case("front-lan", 500, || {
+        Dumbbell::vanilla(Place::Lan, 15, Some(1_000), "drop-from-front").scenario()
+    }),
+    case("abr-lan-15", 500, || abr(15, "5 us", false)),
+    case("abr-wan-300", 500, || abr(300, "5 ms", false)),
+    case("abr-vbr-300", 200, || abr(300, "5 ms", true)),
+    case("poisson-150", 500, || {
+        let poisson = "{ kind = \"poisson\", rate = \"0.9 Mbps\" }";
+        lines(150, poisson, "fifo", "\"epd\"")
+    }),
+    case("tcp-150", 2_000, || {
+        lines(150, "{ kind = \"tcp\" }", "fifo", "\"epd\"")
+    }),
+    case("per-vc-150", 1_000, || {
+        lines(150, "{ kind = \"tcp\" }", "per-vc", "\"epd\"")
+    }),
 ];
+
+const fn case(name: &'static str, milliseconds: u64, scenario: fn() -> Scenario) -> Case {
+    Case {
+        name,
+        milliseconds,
+        scenario,
+    }
+}
+
+/// TCPs beside VBR of a higher class, which takes the whole link for 30 ms of every 60 ms.
+fn with_vbr(place: Place, scheduler: Scheduler) -> Scenario {
+    Dumbbell {
+        recovery: "sack",
+        vbr_ms: Some(30),
+        scheduler,
+        ..Dumbbell::vanilla(place, 5, Some(3_000), "selective-drop")
+    }
+    .scenario()
+}
+
+/// Hosts on lines of 2 Mb/s that share a link of 155.52 Mb/s with this scheduler and drop policy: each cell there is of another
+/// VC than the one before.
+fn lines(count: usize, traffic: &str, scheduler: &str, drop: &str) -> Scenario {
+    read(&format!(
+        r#"
+name = "lines"
+duration = "10 s"
+host = [{{ name = "source", count = {count} }}, {{ name = "sink", count = {count} }}]
+switch = [
+    {{ name = "west", scheduler = "{scheduler}", ubr = {{ buffer = "2000 cells", drop = {drop} }} }},
+    {{ name = "east" }},
+]
+link = [
+    {{ from = "source", to = "west", rate = "2 Mbps", delay = "5 us" }},
+    {{ from = "west", to = "east", rate = "155.52 Mbps", delay = "1 ms" }},
+    {{ from = "east", to = "sink", rate = "2 Mbps", delay = "5 us" }},
+]
+vc = [{{ from = "source", to = "sink", traffic = {traffic} }}]
+"#
+    ))
+}
 
 fn main() -> ExitCode {
     let mut names = std::env::args().skip(1).filter(|word| word != "--bench");
@@ -46,11 +130,11 @@ fn main() -> ExitCode {
         eprintln!("no case is called {name}");
         return ExitCode::from(2);
     };
-    let overrides = [("duration", case.duration), ("measure.warm_up", "0 s")]
-        .map(|(path, value)| (path.to_string(), value.to_string()));
-    let scenario = read_toml(case.text, case.name, &overrides).expect("an example is right");
+    let mut scenario = (case.scenario)();
+    scenario.duration = Span::from_milliseconds(case.milliseconds);
+    scenario.measure.warm_up = Span::ZERO;
     let never = AtomicBool::new(false);
-    let result = run(&scenario, None, &Options::default(), &never).expect("an example runs");
+    let result = run(&scenario, None, &Options::default(), &never).expect("the scenario runs");
     println!("{} cells", result.totals.cells);
     ExitCode::SUCCESS
 }

@@ -43,7 +43,9 @@ impl Simulation {
             let (hop, extra) = self.hop(i);
             let left = hop.sent - extra.dropped[DropReason::Link];
             let reached = match hop.next {
-                Next::Host => fabric.sinks[hop.flow.index()].cells + extra.late.len() as u64,
+                Next::Host => {
+                    fabric.destinations.sinks[hop.flow.index()].cells + extra.late.len() as u64
+                }
                 Next::Port { .. } => fabric.hops[i + 1].arrived + in_feeds[i + 1],
             };
             assert_eq!(
@@ -109,7 +111,12 @@ impl Simulation {
     fn flow_tallies(&self) -> Vec<FlowTally> {
         let fabric = &self.fabric;
         let under_way = self.frames_under_way();
-        let flows = self.hosts.flows.iter().zip(&fabric.sinks).zip(under_way);
+        let flows = self
+            .hosts
+            .flows
+            .iter()
+            .zip(&fabric.destinations.sinks)
+            .zip(under_way);
         let mut tallies: Vec<FlowTally> = flows
             .map(|((ends, sink), under_way)| FlowTally {
                 frames_sent: ends.frames_sent,
@@ -168,7 +175,7 @@ impl Simulation {
 
     /// Takes the distributions of delays: with many VCs they are large.
     fn vc_tallies(&mut self) -> Vec<VcTally> {
-        let sinks = &mut self.fabric.sinks;
+        let sinks = &mut self.fabric.destinations.sinks;
         let (hosts, end) = (&self.hosts, self.fabric.end);
         let abr = |vc: &crate::host::Vc| {
             let of_flow = |flow: crate::flow::FlowId| hosts.flows[flow.index()].paced;

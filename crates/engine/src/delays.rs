@@ -23,17 +23,83 @@ impl Default for DelaySums {
     }
 }
 
-impl DelaySums {
-    /// `cells` cells that took `took` each.
+/// How long each of some cells waits, or how old each is when it arrives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Waits {
+    /// All equally long.
+    Equal(Span),
+    /// The first so long, and each by `step` longer than the one before.
+    Series {
+        /// The shortest.
+        first: Span,
+        /// From one to the next.
+        step: Span,
+    },
+    /// Found one by one.
+    Listed {
+        /// All together, ticks.
+        sum: u128,
+        /// The shortest.
+        least: Span,
+        /// The longest.
+        most: Span,
+    },
+}
+
+impl Waits {
+    /// All `cells` together, ticks.
     #[inline(always)]
-    pub fn add(&mut self, took: Span, cells: u64) {
-        self.add_series(u128::from(took.0) * u128::from(cells), took, took);
+    pub fn sum(self, cells: u64) -> u128 {
+        match self {
+            Waits::Equal(each) => u128::from(each.0) * u128::from(cells),
+            Waits::Series { first, step } => {
+                let pairs = cells * cells.saturating_sub(1) / 2;
+                u128::from(first.0) * u128::from(cells) + u128::from(step.0) * u128::from(pairs)
+            }
+            Waits::Listed { sum, .. } => sum,
+        }
     }
 
-    /// Cells that took `sum` together, and each from `least` to `most`.
+    /// The shortest and the longest of `cells`.
     #[inline(always)]
-    pub fn add_series(&mut self, sum: u128, least: Span, most: Span) {
-        self.sum += sum;
+    pub fn range(self, cells: u64) -> [Span; 2] {
+        match self {
+            Waits::Equal(each) => [each, each],
+            Waits::Series { first, step } => [first, first + step * cells.saturating_sub(1)],
+            Waits::Listed { least, most, .. } => [least, most],
+        }
+    }
+
+    /// Their sum alone, each of `cells` being by `less` shorter.
+    #[inline(always)]
+    pub fn sum_shorter_by(self, less: Span, cells: u64) -> u128 {
+        self.sum(cells) - u128::from(less.0) * u128::from(cells)
+    }
+
+    /// Each of `cells` by `more` longer.
+    #[inline(always)]
+    pub fn longer_by(self, more: Span, cells: u64) -> Waits {
+        match self {
+            Waits::Equal(each) => Waits::Equal(each + more),
+            Waits::Series { first, step } => Waits::Series {
+                first: first + more,
+                step,
+            },
+            Waits::Listed { sum, least, most } => Waits::Listed {
+                sum: sum + u128::from(more.0) * u128::from(cells),
+                least: least + more,
+                most: most + more,
+            },
+        }
+    }
+}
+
+impl DelaySums {
+    /// `cells` cells that took so long.
+    #[inline(always)]
+    pub fn add(&mut self, took: Waits, cells: u64) {
+        let [least, most] = took.range(cells);
+        self.sum += took.sum(cells);
         // They change seldom, and nothing is written otherwise.
         if least.0 < self.min {
             self.min = least.0;
@@ -316,6 +382,30 @@ fn upper_edge(bin: usize) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    // 5, 8, 11 and 14 ticks: 38 in all, and 58 if each were 5 longer.
+    #[test]
+    fn waits_are_summed_up_in_whichever_way_they_are_given() {
+        let series = Waits::Series {
+            first: Span(5),
+            step: Span(3),
+        };
+        let listed = Waits::Listed {
+            sum: 38,
+            least: Span(5),
+            most: Span(14),
+        };
+        for waits in [series, listed] {
+            assert_eq!(waits.sum(4), 38);
+            assert_eq!(waits.range(4), [Span(5), Span(14)]);
+            let longer = waits.longer_by(Span(5), 4);
+            assert_eq!(longer.sum(4), 58);
+            assert_eq!(longer.range(4), [Span(10), Span(19)]);
+            assert_eq!(longer.sum_shorter_by(Span(5), 4), 38);
+        }
+        let equal = Waits::Equal(Span(7)).longer_by(Span(1), 4);
+        assert_eq!((equal.sum(4), equal.range(4)), (32, [Span(8); 2]));
+    }
 
     #[test]
     fn bins_are_monotone_contiguous_and_narrow() {

@@ -6,13 +6,14 @@
 
 use crate::abr::{Logs, Passing};
 use crate::capture::Captures;
-use crate::cells::{Arrival, ENDS_FRAME, Feed, FrameState, FramesAt, Run};
+use crate::cells::{Feed, FrameState, FramesAt, Run};
+use crate::delays::Waits;
 use crate::flow::FlowId;
 use crate::loss::Losses;
 use crate::observe::{Leaving, Observers};
 use crate::processing::SwitchStage;
 use crate::record::FoundQueue;
-use crate::sink::Sink;
+use crate::sink::Destinations;
 use crate::stop::Overdue;
 use crate::tally::{DropReason, Dropped};
 use crate::units::{Span, Time};
@@ -148,10 +149,8 @@ pub struct Fabric {
     pub stages: Vec<SwitchStage>,
     /// Per link: losses on purpose.
     pub losses: Vec<Option<Losses>>,
-    /// Per flow.
-    pub sinks: Vec<Sink>,
-    /// Good frames that have reached their host, in the order in which that became known.
-    pub arrivals: Vec<Arrival>,
+    /// What has reached the hosts.
+    pub destinations: Destinations,
     /// RM cells under way, and what they meet.
     pub logs: Logs,
     /// What is watched.
@@ -425,32 +424,17 @@ impl Fabric {
         let hop = &self.hops[run.hop as usize];
         let flow = hop.flow;
         let last = run.last();
-        let sink = &mut self.sinks[flow.index()];
-        sink.cells += u64::from(run.n);
-        if hop.is_data {
-            let (from, to) = self.measured;
-            let n = if run.time >= from && last < to {
-                u64::from(run.n)
-            } else {
-                let n = run.before(to) - run.before(from);
-                sink.leave_out(u64::from(run.n - n));
-                u64::from(n)
-            };
-            if n > 0 {
-                sink.delay.add(run.age, n);
-                sink.bins.add(run.age, n);
-            }
-        }
-        if run.is_single() {
-            sink.count_frames(u64::from(run.n));
-            return;
-        }
-        if sink.take(run.frame, run.n, run.flags & ENDS_FRAME != 0) {
-            self.arrivals.push(Arrival {
-                flow,
-                frame: run.frame,
-                time: last,
-            });
-        }
+        let (from, to) = self.measured;
+        let ages = if !hop.is_data {
+            None
+        } else if run.time >= from && last < to {
+            Some(Waits::Equal(run.age))
+        } else {
+            let n = run.before(to) - run.before(from);
+            let sink = self.destinations.sink(flow);
+            sink.measure_in_part(run.age, u64::from(n), u64::from(run.n - n));
+            None
+        };
+        self.destinations.deliver(flow, &run, run.n, ages, last);
     }
 }

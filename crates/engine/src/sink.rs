@@ -1,9 +1,54 @@
 //! What reaches the host at the end of a flow.
 
 use crate::aal5::Reassembly;
-use crate::cells::precedes;
-use crate::delays::{DelayBins, DelaySums};
+use crate::cells::{Arrival, ENDS_FRAME, Run, precedes};
+use crate::delays::{DelayBins, DelaySums, Waits};
+use crate::flow::FlowId;
+use crate::units::{Span, Time};
 use std::collections::VecDeque;
+
+/// Where cells go from the last port on their way: the one place that says what follows when some reach a host.
+#[derive(Debug, Default)]
+pub struct Destinations {
+    /// By flow.
+    pub sinks: Vec<Sink>,
+    /// Good frames that have reached their host, in the order in which that became known.
+    pub arrivals: Vec<Arrival>,
+}
+
+impl Destinations {
+    /// The sink of a flow.
+    #[inline(always)]
+    pub fn sink(&mut self, flow: FlowId) -> &mut Sink {
+        &mut self.sinks[flow.index()]
+    }
+
+    /// The first `n` cells of `run` reach the host of `flow`, the last of them at `last`. `ages` are those of data cells within the
+    /// measuring time; ages that are listed stand in the bins of the sink already.
+    #[inline(always)]
+    pub fn deliver(&mut self, flow: FlowId, run: &Run, n: u32, ages: Option<Waits>, last: Time) {
+        let sink = &mut self.sinks[flow.index()];
+        let cells = u64::from(n);
+        sink.cells += cells;
+        if let Some(ages) = ages {
+            sink.delay.add(ages, cells);
+            match ages {
+                Waits::Equal(age) => sink.bins.add(age, cells),
+                Waits::Series { first, step } => sink.bins.add_series(first, step, cells),
+                Waits::Listed { .. } => {}
+            }
+        }
+        if run.is_single() {
+            sink.frames.complete += cells;
+        } else if sink.take(run.frame, n, run.flags_of_first(n) & ENDS_FRAME != 0) {
+            self.arrivals.push(Arrival {
+                flow,
+                frame: run.frame,
+                time: last,
+            });
+        }
+    }
+}
 
 /// The receiving end of one flow: reassembly and counters. What every cell needs comes first and fills a cache line, what frames need
 /// the next one.
@@ -59,7 +104,7 @@ impl Sink {
 
     /// Takes `n` cells of `frame`, the last of them an EOM if `ends`; true when that completes a good frame.
     #[inline(always)]
-    pub fn take(&mut self, frame: u32, n: u32, ends: bool) -> bool {
+    fn take(&mut self, frame: u32, n: u32, ends: bool) -> bool {
         self.reassembly.take(frame, n);
         if !ends {
             return false;
@@ -82,15 +127,14 @@ impl Sink {
         good
     }
 
-    /// Counts `n` complete frames, each of one cell.
-    #[inline(always)]
-    pub fn count_frames(&mut self, n: u64) {
-        self.frames.complete += n;
-    }
-
-    /// Counts cells of a data flow that arrive beyond the measuring time.
-    pub fn leave_out(&mut self, cells: u64) {
-        self.frames.not_measured += cells;
+    /// Counts `cells` of a data flow with this age, and `others` that arrive beyond the measuring time.
+    #[cold]
+    pub fn measure_in_part(&mut self, age: Span, cells: u64, others: u64) {
+        if cells > 0 {
+            self.delay.add(Waits::Equal(age), cells);
+            self.bins.add(age, cells);
+        }
+        self.frames.not_measured += others;
     }
 
     /// Cells of a frame that has been sent and not been passed by a later one.

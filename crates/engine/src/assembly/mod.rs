@@ -21,7 +21,7 @@ use crate::options::{Options, RunError};
 use crate::scenario::Scenario;
 use crate::scenario::topology::Topology;
 use crate::simulation::Simulation;
-use crate::sink::Sink;
+use crate::sink::{Destinations, Sink};
 use crate::units::Time;
 use crate::{aal5, cells::Feed};
 use draws::Draws;
@@ -83,10 +83,12 @@ pub fn build(
         woken_ports: Vec::new(),
         stages: stages.all,
         losses: losses.collect(),
-        sinks: plan.sinks(),
+        destinations: Destinations {
+            sinks: plan.sinks(),
+            arrivals: Vec::new(),
+        },
         hops: hops.hops,
         extras: hops.extras,
-        arrivals: Vec::new(),
         observers,
         captures,
         logs,

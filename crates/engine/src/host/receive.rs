@@ -13,8 +13,8 @@ impl Hosts {
     /// Handles or notes all frames that have reached their hosts, and those that follow from them.
     #[inline]
     pub fn take_arrivals(&mut self, fabric: &mut Fabric) {
-        while !fabric.arrivals.is_empty() {
-            std::mem::swap(&mut self.arrivals, &mut fabric.arrivals);
+        while !fabric.destinations.arrivals.is_empty() {
+            std::mem::swap(&mut self.arrivals, &mut fabric.destinations.arrivals);
             self.known_until = Time::ZERO;
             let mut i = 0;
             while let Some(&arrival) = self.arrivals.get(i) {

@@ -15,7 +15,7 @@ impl Hosts {
         let ends = &mut self.flows[flow.index()];
         let frame = ends.next_frame;
         ends.next_frame = frame.wrapping_add(1);
-        fabric.sinks[flow.index()].expect(frame, cells);
+        fabric.destinations.sinks[flow.index()].expect(frame, cells);
         if ends.is_direct {
             return self.queue_frame(flow, frame, cells, now, fabric);
         }
@@ -97,7 +97,7 @@ impl Hosts {
 
     /// A frame reaches its NIC.
     pub(super) fn nic_send(&mut self, flow: FlowId, frame: u32, time: Time, fabric: &mut Fabric) {
-        let cells = fabric.sinks[flow.index()].cells_of(frame);
+        let cells = fabric.destinations.sinks[flow.index()].cells_of(frame);
         self.queue_frame(flow, frame, cells, time, fabric);
     }
 

@@ -10,6 +10,7 @@
 
 use super::{Arithmetic, Merged, merged, rounds, singles, turns};
 use crate::cells::{Fate, FrameState, RM, Run};
+use crate::delays::Waits;
 use crate::fabric::Fabric;
 use crate::port::Inputs;
 use crate::port::drop::{Asked, Decision, QueueView, Together};
@@ -451,7 +452,8 @@ impl Arithmetic {
         hop.arrived += 1;
         self.take_place(t, idle.is_some());
         if idle.is_none() {
-            self.queue_time += (self.start.min(fabric.end.0 as i64) - t) as u128;
+            let start = Time(self.start as u64).min(fabric.end);
+            self.waited(Waits::Equal(start - run.time), 1);
             if let Some(counts) = &mut self.counts {
                 counts.add_one(hop.local);
             }

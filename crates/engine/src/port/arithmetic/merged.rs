@@ -12,7 +12,8 @@
 
 use super::Arithmetic;
 use super::way::Way;
-use crate::cells::{Arrival, ENDS_FRAME, Fate, FrameState, Run};
+use crate::cells::{Fate, Run};
+use crate::delays::Waits;
 use crate::fabric::{Fabric, Next};
 use crate::port::Inputs;
 use crate::port::drop::{Decision, QueueView};
@@ -258,7 +259,9 @@ impl Merged {
             Next::Host if self.way.is_data => {
                 self.least = self.least.min(age);
                 self.most = self.most.max(age);
-                fabric.sinks[self.way.flow as usize].bins.add(age, 1);
+                fabric.destinations.sinks[self.way.flow as usize]
+                    .bins
+                    .add(age, 1);
             }
             Next::Host => {}
             Next::Port { port, feed, input } => {
@@ -322,31 +325,21 @@ impl Merged {
         let run = &fabric.feeds[feed].head;
         let hop = &mut fabric.hops[run.hop as usize];
         let cells = u64::from(n);
-        hop.frame_state = FrameState::accepted(run.frame);
-        hop.arrived += cells;
-        hop.sent += cells;
+        hop.let_through(run.frame, cells);
+        let ages = Waits::Listed {
+            sum: self.sum,
+            least: self.least,
+            most: self.most,
+        };
         // Of their ages, only the waits differ.
-        let unhindered = u128::from(self.unhindered.0) * u128::from(n);
-        kernel.queue_time += self.sum - unhindered;
+        kernel.queue_time += ages.sum_shorter_by(self.unhindered, cells);
         if self.way.next == Next::Host {
-            let sink = &mut fabric.sinks[self.way.flow as usize];
-            sink.cells += cells;
-            if self.way.is_data {
-                sink.delay.add_series(self.sum, self.least, self.most);
-                (self.least, self.most) = (Span::FOREVER, Span::ZERO);
-            }
-            if run.is_single() {
-                sink.count_frames(cells);
-            } else if sink.take(run.frame, n, run.flags_of_first(n) & ENDS_FRAME != 0) {
-                // Its last cell is the last one that the kernel has taken.
-                fabric.arrivals.push(Arrival {
-                    flow: hop.flow,
-                    frame: run.frame,
-                    time: kernel.last_start() + self.way.beyond,
-                });
-            }
+            // Where a frame ends, its last cell is the last one that the kernel has taken.
+            let last = kernel.last_start() + self.way.beyond;
+            let ages = self.way.is_data.then_some(ages);
+            fabric.destinations.deliver(hop.flow, run, n, ages, last);
         }
-        self.sum = 0;
+        (self.sum, self.least, self.most) = (0, Span::FOREVER, Span::ZERO);
         fabric.feeds[feed].skip(n)
     }
 }

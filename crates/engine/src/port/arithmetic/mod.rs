@@ -29,6 +29,7 @@ use super::gate::Gate;
 use super::waits_after;
 use super::watch::Quantity;
 use crate::cells::Run;
+use crate::delays::Waits;
 use crate::tally::{PortTally, raise};
 use crate::units::{Span, Time};
 use counts::Counts;
@@ -189,9 +190,10 @@ impl Arithmetic {
         self.start = start.0 as i64;
     }
 
-    /// Adds to the time integral of the queue.
-    pub fn waited(&mut self, ticks: u128) {
-        self.queue_time += ticks;
+    /// Adds what `cells` cells have waited to the time integral of the queue.
+    #[inline(always)]
+    fn waited(&mut self, waits: Waits, cells: u64) {
+        self.queue_time += waits.sum(cells);
     }
 
     /// Shortens the counts' queue when it has grown much without anybody looking.
@@ -359,17 +361,14 @@ impl Arithmetic {
             counts.add(vc, n);
         }
         self.start = first + i64::from(n - 1) * c.0 as i64;
-        self.queue_time += if self.start < end.0 as i64 {
-            u128::from(waits) * u128::from(n)
+        if self.start < end.0 as i64 {
+            self.waited(Waits::Equal(Span(waits)), n.into());
         } else {
-            let wait_of = |i: u64| {
-                let arrives = at + period * i;
-                (first as u64 + i * c.0)
-                    .min(end.0)
-                    .saturating_sub(arrives.0)
-            };
-            (0..u64::from(n)).map(|i| u128::from(wait_of(i))).sum()
-        };
+            let start_of = |i: u64| (Time(first as u64) + c * i).min(end);
+            for i in 0..u64::from(n) {
+                self.waited(Waits::Equal(start_of(i).since(at + period * i)), 1);
+            }
+        }
         Run {
             time: Time(first as u64) + c,
             age: run.age + Span(waits) + c,

@@ -15,8 +15,8 @@
 //! below the policy's smallest refusal if a frame begins; ties are not random; nothing is watched.
 
 use super::Arithmetic;
-use crate::cells::{Arrival, ENDS_FRAME, Fate, FrameState, Run};
-use crate::delays::DelayBins;
+use crate::cells::{Fate, Run};
+use crate::delays::{DelayBins, Waits};
 use crate::fabric::{Fabric, Next};
 use crate::port::drop::{Decision, QueueView};
 use crate::port::{Inputs, TieRule};
@@ -380,7 +380,7 @@ fn take(kernel: &mut Arithmetic, fabric: &mut Fabric, inputs: &mut Inputs, plan:
                 if round == 0 {
                     member.first_age = age;
                 }
-                let bins = &mut fabric.sinks[member.flow as usize].bins;
+                let bins = &mut fabric.destinations.sinks[member.flow as usize].bins;
                 if rounds == 1 {
                     member.take(age, start, bins);
                 } else {
@@ -479,29 +479,17 @@ fn settle(kernel: &mut Arithmetic, fabric: &mut Fabric, inputs: &mut Inputs, rou
         let run = feed.head;
         let hop = &mut fabric.hops[run.hop as usize];
         let n = rounds as u32;
-        hop.frame_state = FrameState::accepted(run.frame);
-        hop.arrived += rounds;
-        hop.sent += rounds;
-        kernel.waited(u128::from(member.sum) - u128::from(rounds) * u128::from(member.beyond.0));
-        if member.next != Next::Host {
-            fabric.feeds[inputs.first_feed + member.input as usize].skip(n);
-            continue;
-        }
-        let flow = hop.flow;
-        let time = member.start + c + hop.latency;
-        let ends = run.flags & ENDS_FRAME != 0 && n == run.n;
-        let sink = &mut fabric.sinks[flow.index()];
-        if member.is_data {
-            let sum = u128::from(member.sum);
-            sink.delay
-                .add_series(sum, member.first_age, member.last_age);
-        }
-        sink.cells += rounds;
-        if run.is_single() {
-            sink.count_frames(rounds);
-        } else if sink.take(run.frame, n, ends) {
-            let frame = run.frame;
-            fabric.arrivals.push(Arrival { flow, frame, time });
+        hop.let_through(run.frame, rounds);
+        let ages = Waits::Listed {
+            sum: member.sum.into(),
+            least: member.first_age,
+            most: member.last_age,
+        };
+        kernel.queue_time += ages.sum_shorter_by(member.beyond, rounds);
+        if member.next == Next::Host {
+            let last = member.start + c + hop.latency;
+            let ages = member.is_data.then_some(ages);
+            fabric.destinations.deliver(hop.flow, &run, n, ages, last);
         }
         fabric.feeds[inputs.first_feed + member.input as usize].skip(n);
     }

@@ -9,10 +9,11 @@
 //! frame.
 
 use super::Arithmetic;
-use crate::cells::{Arrival, ENDS_FRAME, FrameState, Run};
+use crate::cells::Run;
+use crate::delays::Waits;
 use crate::fabric::{Fabric, Hop, Next};
 use crate::tally::raise;
-use crate::units::{Span, Time};
+use crate::units::Time;
 
 /// Whether the cells of a hop go on to their host without another station.
 #[inline(always)]
@@ -54,38 +55,13 @@ pub fn take(
     }
     kernel.start = before;
     let cells = u64::from(n);
-    hop.frame_state = FrameState::accepted(run.frame);
-    hop.arrived += cells;
-    hop.sent += cells;
-    let (flow, local, is_data) = (hop.flow, hop.local, hop.is_data);
-    let waits = kernel.accept_series(run, n, local, idle);
-    let sink = &mut fabric.sinks[flow.index()];
-    sink.cells += cells;
-    if is_data {
-        let beyond = run.age + c + latency;
-        let sum = waits.sum + u128::from(beyond.0) * u128::from(cells);
-        let ages = [waits.least, waits.most].map(|wait| beyond + wait);
-        sink.delay.add_series(sum, ages[0], ages[1]);
-        sink.bins.add_series(ages[0], waits.step, cells);
-    }
-    if run.is_single() {
-        sink.count_frames(cells);
-    } else if sink.take(run.frame, n, run.flags_of_first(n) & ENDS_FRAME != 0) {
-        fabric.arrivals.push(Arrival {
-            flow,
-            frame: run.frame,
-            time: first + c * (cells - 1),
-        });
-    }
+    hop.let_through(run.frame, cells);
+    let waits = kernel.accept_series(run, n, hop.local, idle);
+    let beyond = run.age + c + latency;
+    let ages = hop.is_data.then(|| waits.longer_by(beyond, cells));
+    let last = first + c * (cells - 1);
+    fabric.destinations.deliver(hop.flow, run, n, ages, last);
     Some(fabric.feeds[feed].skip(n))
-}
-
-/// How long the cells of a series wait: each by `step` more or less than the one before.
-struct Waits {
-    least: Span,
-    most: Span,
-    step: Span,
-    sum: u128,
 }
 
 impl Arithmetic {
@@ -133,19 +109,18 @@ impl Arithmetic {
         let first_wait = start - run.time;
         let last_wait = last_start - (run.time + p * more);
         let (least, most) = (first_wait.min(last_wait), first_wait.max(last_wait));
-        let sum = u128::from(least.0 + most.0) * u128::from(n) / 2;
         self.accepted += u64::from(n);
         raise(&mut self.longest, most.0 as i64);
         if self.counts.is_some() {
             self.count(run.time, vc, n, idle);
         }
         self.start = last_start.0 as i64;
-        self.queue_time += sum;
-        Waits {
-            least,
-            most,
+        // Shortest first, even where each waits shorter than the one before.
+        let waits = Waits::Series {
+            first: least,
             step: if p < c { c - p } else { p - c },
-            sum,
-        }
+        };
+        self.waited(waits, n.into());
+        waits
     }
 }

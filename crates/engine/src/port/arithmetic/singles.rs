@@ -7,7 +7,8 @@
 //! Conditions: as in `merged.rs`, but for the distance of the cells. The first cell that is not let in ends it.
 
 use super::{Arithmetic, Merged};
-use crate::cells::{Arrival, ENDS_FRAME, Fate, Feed, FrameState, RM, Run};
+use crate::cells::{Fate, Feed, FrameState, RM, Run};
+use crate::delays::Waits;
 use crate::fabric::{Fabric, Next};
 use crate::port::drop::Decision;
 use crate::units::{Span, Time};
@@ -37,8 +38,7 @@ pub fn judge(
         return None;
     }
     let way = merged.way_of(index, kernel, fabric);
-    let (mut cells, mut waits, mut ages) = (0, 0, 0);
-    let (mut least, mut most) = (Span::FOREVER, Span::ZERO);
+    let mut cells = 0;
     let mut refused = None;
     while let Some(run) = fabric.feeds[feed].get(cells) {
         let begins = run.is_single() || state.frame != Some(run.frame);
@@ -65,7 +65,7 @@ pub fn judge(
         state = FrameState::accepted(run.frame);
         cells += 1;
         let wait = Span((start - t) as u64);
-        waits += u128::from(wait.0);
+        kernel.waited(Waits::Equal(wait), 1);
         let age = run.age + way.beyond + wait;
         let arrives = Time(start as u64) + way.beyond;
         if let Next::Port { port, feed, input } = way.next {
@@ -79,37 +79,18 @@ pub fn judge(
             fabric.push(there, port, feed, input);
             continue;
         }
-        let sink = &mut fabric.sinks[way.flow as usize];
-        if way.is_data {
-            ages += u128::from(age.0);
-            least = least.min(age);
-            most = most.max(age);
-            sink.bins.add(age, 1);
-        }
-        if run.is_single() {
-            sink.count_frames(1);
-        } else if sink.take(run.frame, 1, run.flags & ENDS_FRAME != 0) {
-            fabric.arrivals.push(Arrival {
-                flow,
-                frame: run.frame,
-                time: arrives,
-            });
-        }
+        let run = *run;
+        let age = way.is_data.then_some(Waits::Equal(age));
+        fabric.destinations.deliver(flow, &run, 1, age, arrives);
     }
     let mut more = true;
     if cells > 0 {
         more = fabric.feeds[feed].skip_runs(cells);
         let cells = cells as u64;
-        kernel.queue_time += waits;
         let hop = &mut fabric.hops[index as usize];
         hop.frame_state = state;
         hop.arrived += cells;
         hop.sent += cells;
-        if way.next == Next::Host {
-            let sink = &mut fabric.sinks[way.flow as usize];
-            sink.cells += cells;
-            sink.delay.add_series(ages, least, most);
-        }
     }
     match refused {
         Some((queue, idle, decision)) => {

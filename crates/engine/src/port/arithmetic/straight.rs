@@ -14,11 +14,11 @@
 //! same time; nothing is watched. Two inputs besides: the port is busy, and ties are not random.
 
 use super::Arithmetic;
-use crate::cells::{Arrival, ENDS_FRAME, Fate, Feed, Run};
-use crate::delays::DelayBins;
+use crate::cells::{Fate, Feed, Run};
+use crate::delays::{DelayBins, Waits};
 use crate::fabric::{Fabric, Hop, Next};
 use crate::port::{Inputs, Leads, TieRule};
-use crate::sink::Sink;
+use crate::sink::Destinations;
 use crate::tally::raise;
 use crate::units::{Span, Time};
 
@@ -44,53 +44,39 @@ fn applies(kernel: &Arithmetic, run: &Run, hop: &Hop) -> bool {
 /// The cells of a run that are taken together.
 struct Taken {
     cells: u32,
-    /// How long the first and the last one wait; none waits less or more.
-    first: Span,
-    last: Span,
-    /// All together, ticks.
-    sum: u128,
+    waits: Waits,
     /// Start of the last one.
     last_start: Time,
 }
 
 impl Taken {
-    /// What follows from it: the run is at the head of `feed`. When the next cell comes, if the feed has more. Delays that do not all fall into
-    /// one bin are told to `spread`, with the age at the host of a cell that does not wait.
+    /// What follows from it: the run is at the head of `feed`. When the next cell comes, if the feed has more. The delays of waits that are listed are
+    /// counted by `spread`, with the age at the host of a cell that does not wait, unless one bin holds them all.
     #[inline(always)]
     fn settle(
         &self,
         cell_time: Span,
         feed: &mut Feed,
         hop: &mut Hop,
-        sinks: &mut [Sink],
-        arrivals: &mut Vec<Arrival>,
+        destinations: &mut Destinations,
         spread: impl FnOnce(&mut DelayBins, Span),
     ) -> Option<Time> {
         let run = &feed.head;
         let n = u64::from(self.cells);
         hop.let_through(run.frame, n);
-        let sink = &mut sinks[hop.flow.index()];
-        sink.cells += n;
         let beyond = cell_time + hop.latency;
-        if hop.is_data {
-            let age = run.age + beyond;
-            let (least, most) = (age + self.first, age + self.last);
-            let sum = self.sum + u128::from(age.0) * u128::from(n);
-            sink.delay.add_series(sum, least, most);
-            if self.first == self.last || DelayBins::are_alike(least, most) {
-                sink.bins.add(least, n);
+        let age = run.age + beyond;
+        let ages = hop.is_data.then(|| self.waits.longer_by(age, n));
+        if let Some(Waits::Listed { least, most, .. }) = ages {
+            let bins = &mut destinations.sink(hop.flow).bins;
+            if DelayBins::are_alike(least, most) {
+                bins.add(least, n);
             } else {
-                spread(&mut sink.bins, age);
+                spread(bins, age);
             }
         }
-        let ends = self.cells == run.n && run.flags & ENDS_FRAME != 0;
-        if sink.take(run.frame, self.cells, ends) {
-            arrivals.push(Arrival {
-                flow: hop.flow,
-                frame: run.frame,
-                time: self.last_start + beyond,
-            });
-        }
+        let last = self.last_start + beyond;
+        destinations.deliver(hop.flow, run, self.cells, ages, last);
         feed.skip(self.cells).then_some(feed.head.time)
     }
 }
@@ -150,13 +136,11 @@ pub fn take(
         }
     }
     kernel.start = last_start.0 as i64;
-    let sum = u128::from(wait.0) * u128::from(cells);
-    kernel.queue_time += sum;
+    let waits = Waits::Equal(wait);
+    kernel.waited(waits, cells.into());
     let taken = Taken {
         cells,
-        first: wait,
-        last: wait,
-        sum,
+        waits,
         last_start,
     };
     let more = if let Next::Port { port, feed, input } = hop.next {
@@ -171,8 +155,7 @@ pub fn take(
         let feed = &mut fabric.feeds[own];
         feed.skip(cells).then_some(feed.head.time)
     } else {
-        let (sinks, arrivals) = (&mut fabric.sinks, &mut fabric.arrivals);
-        taken.settle(c, feed, hop, sinks, arrivals, |_, _| {})
+        taken.settle(c, feed, hop, &mut fabric.destinations, |_, _| {})
     };
     match more {
         Some(time) => inputs.order.postpone_first(time),
@@ -275,19 +258,21 @@ fn take_pair(
     let turns = pair.turns(&mut inputs.tie);
     let taken = [pair.taken(&turns, 0), pair.taken(&turns, 1)];
     kernel.accepted += u64::from(taken[0].cells + taken[1].cells);
-    let longest = taken[0].last.max(taken[1].last);
-    raise(&mut kernel.longest, longest.0 as i64);
+    for taken in &taken {
+        let [_, longest] = taken.waits.range(taken.cells.into());
+        raise(&mut kernel.longest, longest.0 as i64);
+        kernel.waited(taken.waits, taken.cells.into());
+    }
     kernel.start = pair.last_start().0 as i64;
-    kernel.queue_time += taken[0].sum + taken[1].sum;
     inputs.order.pop();
     inputs.order.pop();
     for m in [0, 1] {
         let feed = &mut fabric.feeds[pair.feeds[m]];
         let hop = &mut fabric.hops[feed.head.hop as usize];
-        let (sinks, arrivals) = (&mut fabric.sinks, &mut fabric.arrivals);
+        let destinations = &mut fabric.destinations;
         let cells = taken[m].cells;
         let spread = |bins: &mut DelayBins, age| pair.spread(m, cells, &turns, bins, age);
-        if let Some(time) = taken[m].settle(pair.cell_time, feed, hop, sinks, arrivals, spread) {
+        if let Some(time) = taken[m].settle(pair.cell_time, feed, hop, destinations, spread) {
             inputs.order.insert(time, pair.inputs[m]);
         }
     }
@@ -457,9 +442,11 @@ impl Pair {
         };
         Taken {
             cells,
-            first,
-            last,
-            sum,
+            waits: Waits::Listed {
+                sum,
+                least: first,
+                most: last,
+            },
             last_start,
         }
     }

@@ -3,6 +3,7 @@
 use super::waiting::{MOST_CELLS, Waiting};
 use super::{Slotted, Within};
 use crate::cells::{Fate, FrameState, RM, Run, TAGGED};
+use crate::delays::Waits;
 use crate::fabric::Fabric;
 use crate::port::Inputs;
 use crate::port::drop::{Decision, QueueView};
@@ -25,16 +26,6 @@ impl Slotted {
             let feed = inputs.feed(input);
             // One per cell time.
             let keeps_step = fabric.feeds[feed].head.period == self.cell_time;
-            // A decision before the first arrival may be taken with those that follow.
-            if keeps_step
-                && next > time + self.cell_time
-                && self.ahead.is_empty()
-                && self.one_is_due_at(time)
-                && let Some(more) = self.lock_step(fabric, feed, next.min(horizon), 1)
-            {
-                inputs.go_on(fabric, feed, more);
-                continue;
-            }
             self.serve_before(fabric, self.decided_before(time));
             if self.per_vc < CLASSES && self.arrive_in_bulk(inputs, fabric, horizon) {
                 continue;
@@ -46,8 +37,7 @@ impl Slotted {
                 continue;
             }
             if time < next {
-                let together =
-                    keeps_step.then(|| self.lock_step(fabric, feed, next.min(horizon), 0));
+                let together = keeps_step.then(|| self.lock_step(fabric, feed, next.min(horizon)));
                 let more = match together.flatten() {
                     Some(more) => more,
                     None => self
@@ -316,7 +306,7 @@ impl Slotted {
             self.waiting[class] -= 1;
             self.total -= 1;
             self.pushed_out += 1;
-            self.queue_time += u128::from((now - cell.arrived).0);
+            self.queue_time += Waits::Equal(now - cell.arrived).sum(1);
             fabric.drop_cells(cell.hop, DropReason::Front, 1);
         }
     }
@@ -362,28 +352,10 @@ impl Slotted {
         queue.cells.push_back(cells);
     }
 
-    /// Whether exactly one decision is still to be taken before what arrives at `time`, and a cell is there for it.
-    #[inline(always)]
-    fn one_is_due_at(&self, time: Time) -> bool {
-        let limit = self.decided_before(time);
-        self.busy
-            && self.total > 0
-            && self.free_at < limit
-            && limit <= self.free_at + self.cell_time
-    }
-
     /// Lock step: takes cells of `feed`, which arrive from now on before `limit` while no other input brings any, and the
     /// decisions between them. `None` when the conditions do not hold, otherwise whether the feed has more.
-    ///
-    /// So many decisions are `due` before the first, at most one: what arrives later changes it only where its class has nothing before.
     #[inline(always)]
-    fn lock_step(
-        &mut self,
-        fabric: &mut Fabric,
-        feed: usize,
-        limit: Time,
-        due: u64,
-    ) -> Option<bool> {
+    fn lock_step(&mut self, fabric: &mut Fabric, feed: usize, limit: Time) -> Option<bool> {
         let run = &fabric.feeds[feed].head;
         let c = self.cell_time;
         if run.n < 2 || run.period != c || run.time + c >= limit || !self.busy {
@@ -393,34 +365,31 @@ impl Slotted {
             return self.join_decided(fabric, feed, limit);
         }
         let class = fabric.hops[run.hop as usize].class as usize;
-        if due > 0 && self.waiting[class] == 0 {
-            return None;
-        }
         let alone = self
             .scheduler
             .serves_only(class, &self.waiting, self.total)?;
         let (n, local) = self.taken_in_step(fabric, feed, limit, alone)?;
         debug_assert!({
-            let (time, free_at) = (fabric.feeds[feed].head.time, self.free_at + c * due);
-            time <= free_at && free_at <= time + c
+            let time = fabric.feeds[feed].head.time;
+            time <= self.free_at && self.free_at <= time + c
         });
         let cells = Waiting::first_of(&fabric.feeds[feed].head, n);
         let n = u64::from(n);
         self.accepted += n;
-        let x = self.waiting[class] - due;
-        raise(&mut self.max_queue, self.total - due + 1);
+        let x = self.waiting[class];
+        raise(&mut self.max_queue, self.total + 1);
         self.wait(class, local, cells);
         if alone {
             let queue = &mut self.queues[class];
             raise(&mut queue.max, x + 1);
             // A link faster than the port may bring its next run before the last decision.
-            let last = self.free_at + c * (due + n - 1);
+            let last = self.free_at + c * (n - 1);
             let all = last < limit && last < fabric.feeds[feed].second_time();
-            let cells = due + n - u64::from(!all);
+            let cells = n - u64::from(!all);
             self.scheduler.alone(class, cells);
             self.begin::<false>(fabric, class, cells);
         } else {
-            self.decide::<false>(fabric, due + n - 1);
+            self.decide::<false>(fabric, n - 1);
             // X never falls from one arrival to the next.
             let queue = &mut self.queues[class];
             raise(&mut queue.max, self.waiting[class]);

@@ -35,6 +35,7 @@ use super::waits_after;
 use super::watch::Quantity;
 use crate::cells::{ENDS_FRAME, Run};
 use crate::class::Class;
+use crate::delays::Waits;
 use crate::fabric::Fabric;
 use crate::tally::{CLASSES, PortTally};
 use crate::units::{Span, Time};
@@ -43,12 +44,6 @@ use queue::ClassQueue;
 use rounds::Member;
 use vc_queue::VcQueue;
 pub use waiting::Waiting;
-
-/// How many cells are chosen before they begin, where very many VCs are served one by one.
-const TOGETHER: usize = 16;
-
-/// Up to so many VCs lie in the nearest cache together: then it gains nothing.
-const FEW_VCS: usize = 64;
 
 /// State of the kernel.
 #[derive(Debug)]
@@ -75,9 +70,6 @@ pub struct Slotted {
     queue_time: u128,
     /// The class whose VCs are served one by one, if any.
     per_vc: usize,
-    /// The class whose cells are chosen together, if any; and room for those that leave.
-    together: usize,
-    leaving: Vec<Run>,
     /// The cells that were pushed out last.
     last_pushed_out: Vec<Waiting>,
     /// For the bulk's use: arrivals in each slot from now on.
@@ -118,10 +110,7 @@ impl Slotted {
             asks_idle_time: gates[class].needs().idle_time,
             ..ClassQueue::default()
         });
-        let goes_together = |s: &&PerVc| vcs > FEW_VCS && s.goes_by_cells();
         let per_vc = scheduler.per_vc().map_or(CLASSES, PerVc::class);
-        let together = scheduler.per_vc().filter(goes_together);
-        let together = together.map_or(CLASSES, PerVc::class);
         let in_order = scheduler.per_vc().is_none() && !scheduler.looks_at_queues();
         let calm = |flow: &FlowShare| gates[flow.class as usize].full() > 0;
         let is_ever_calm = flows.iter().any(calm);
@@ -149,8 +138,6 @@ impl Slotted {
             max_queue: 0,
             queue_time: 0,
             per_vc,
-            together,
-            leaving: Vec::new(),
             last_pushed_out: Vec::new(),
             arrivals: Vec::new(),
             look_ahead: Span::ZERO,
@@ -220,19 +207,7 @@ impl Slotted {
         if self.per_vc != class {
             self.begin_in_order::<AHEAD>(fabric, class, cells)
         } else {
-            self.begin_per_vc(fabric, class, cells)
-        }
-    }
-
-    /// The same where its VCs are served one by one.
-    #[inline(never)]
-    fn begin_per_vc(&mut self, fabric: &mut Fabric, class: usize, cells: u64) {
-        if class != self.together {
-            return self.begin_by_vc(fabric, class, cells);
-        }
-        let mut left = cells;
-        while left > 0 {
-            left -= self.begin_together(fabric, class, left);
+            self.begin_by_vc(fabric, class, cells)
         }
     }
 
@@ -241,7 +216,6 @@ impl Slotted {
     fn begin_in_order<const AHEAD: bool>(&mut self, fabric: &mut Fabric, class: usize, cells: u64) {
         self.waiting[class] -= cells;
         self.total -= cells;
-        let mut waited = 0;
         let mut left = cells;
         while left > 0 {
             let queue = &mut self.queues[class];
@@ -252,11 +226,15 @@ impl Slotted {
             if AHEAD {
                 self.ahead.push(self.free_at, n, to);
             }
-            waited += u128::from((self.free_at - cells.arrived).0) * u128::from(n);
             let run = self.transmit(self.free_at, &cells);
             fabric.depart(run);
         }
-        self.queue_time += waited;
+    }
+
+    /// Adds what `cells` cells have waited to the time integral of the queues.
+    #[inline(always)]
+    fn waited(&mut self, waits: Waits, cells: u64) {
+        self.queue_time += waits.sum(cells);
     }
 
     /// Counts out `n` cells of `class`, of the flow of `hop`, that have been taken from their queue; or, ahead of their time, only as such. Whose they are.
@@ -283,10 +261,10 @@ impl Slotted {
     }
 
     /// The same where its VCs are served one by one, each in its turn.
+    #[inline(never)]
     fn begin_by_vc(&mut self, fabric: &mut Fabric, class: usize, cells: u64) {
         self.waiting[class] -= cells;
         self.total -= cells;
-        let mut waited = 0;
         let mut left = cells;
         while left > 0 {
             let Within::PerVc(scheduler) = self.scheduler.within(class) else {
@@ -309,66 +287,20 @@ impl Slotted {
             if self.counts[class] {
                 queue.count_out(vc, n);
             }
-            waited += u128::from((self.free_at - cells.arrived).0) * u128::from(n);
             let run = self.transmit(self.free_at, &cells);
             fabric.depart(run);
             left -= n;
         }
-        self.queue_time += waited;
-    }
-
-    /// The same for a class of many VCs in turns of one cell: all are chosen, then taken off, and then they go. The cells of as many VCs
-    /// lie in as many places of memory, and so they are fetched at once.
-    #[inline]
-    fn begin_together(&mut self, fabric: &mut Fabric, class: usize, most: u64) -> u64 {
-        let Within::PerVc(scheduler) = self.scheduler.within(class) else {
-            unreachable!("its VCs are served one by one");
-        };
-        let n = most.min(TOGETHER as u64) as usize;
-        let mut vcs = [0; TOGETHER];
-        for (sent, vc) in (self.started..).zip(&mut vcs[..n]) {
-            *vc = scheduler.next_cell(sent);
-        }
-        let mut leaving = std::mem::take(&mut self.leaving);
-        leaving.clear();
-        let mut waited = 0;
-        leaving.extend(vcs[..n].iter().map(|&vc| {
-            let queue = &mut self.queues[class];
-            let cells = queue.per_vc[vc].take(1, self.cell_time);
-            if self.counts[class] {
-                queue.count_out(vc, 1);
-            }
-            waited += u128::from((self.free_at - cells.arrived).0);
-            self.transmit(self.free_at, &cells)
-        }));
-        self.waiting[class] -= n as u64;
-        self.total -= n as u64;
-        self.queue_time += waited;
-        for &run in &leaving {
-            fabric.depart(run);
-        }
-        self.leaving = leaving;
-        n as u64
     }
 
     /// Begins the transmission of `cells` at `start`, one after the other; returns how they leave.
     #[inline(always)]
     fn transmit(&mut self, start: Time, cells: &Waiting) -> Run {
-        let n = cells.n();
-        self.started += u64::from(n);
-        let period = self.cell_time;
-        let time = start + period;
-        self.free_at = start + period * u64::from(n);
-        Run {
-            time,
-            period,
-            age: cells.age + (time - cells.arrived),
-            n,
-            frame: cells.frame,
-            cell: cells.cell,
-            hop: cells.hop,
-            flags: cells.flags(),
-        }
+        let n = u64::from(cells.n());
+        self.started += n;
+        self.free_at = start + self.cell_time * n;
+        self.waited(Waits::Equal(start - cells.arrived), n);
+        cells.leaving(start, self.cell_time)
     }
 
     /// For how many whole cell times the port has been idle at `now`, if the policy of `class` asks; `None` where it is not.

@@ -10,7 +10,7 @@
 use super::Slotted;
 use super::ahead::To;
 use super::waiting::Waiting;
-use crate::cells::{Arrival, ENDS_FRAME};
+use crate::delays::Waits;
 use crate::fabric::{Fabric, Next};
 use crate::port::sched::Turns;
 use crate::units::{Span, Time};
@@ -26,11 +26,6 @@ fn reach_host_alike(fabric: &Fabric, hop: u32, first: Time, last: Time) -> bool 
         && !hop.one_by_one
         && first + hop.latency >= from
         && last + hop.latency < to.min(fabric.end)
-}
-
-/// The sum of `first`, and of n - 1 times that which each have `more` than the one before.
-fn series(first: Span, more: Span, n: u64) -> u128 {
-    u128::from(first.0) * u128::from(n) + u128::from(more.0) * u128::from(n * (n - 1) / 2)
 }
 
 impl Slotted {
@@ -71,7 +66,6 @@ impl Slotted {
         let mut at = start + c * before;
         let mut block = before;
         let mut left = rounds + 1;
-        let mut waited = 0;
         while left > 0 {
             let queue = &mut self.queues[guaranteed];
             let cells = queue.take_front(left, c);
@@ -82,12 +76,10 @@ impl Slotted {
                 self.ahead.push_turns(first, n, to, block, between, other);
                 block = between;
             }
-            waited += series(at - cells.arrived, c * between, n);
             self.begin_apart(fabric, cells, at, apart);
             at += apart * n;
             left -= n;
         }
-        self.queue_time += waited;
         self.free_at = end;
         Some(slots)
     }
@@ -109,26 +101,33 @@ impl Slotted {
         let wait = self.free_at - cells.arrived;
         let hop = &mut fabric.hops[cells.hop as usize];
         self.started += n;
-        let waited = u128::from(wait.0) * u128::from(before)
-            + series(wait + c, c, rounds) * u128::from(between);
-        self.queue_time += waited;
         hop.sent += n;
-        let sink = &mut fabric.sinks[hop.flow.index()];
-        sink.cells += n;
-        sink.count_frames(n);
+        let of_rounds = Waits::Series {
+            first: wait + c,
+            step: c,
+        };
+        let waits = Waits::Listed {
+            sum: Waits::Equal(wait).sum(before) + of_rounds.sum(rounds) * u128::from(between),
+            least: if before > 0 { wait } else { wait + c },
+            most: wait + c * rounds,
+        };
+        let beyond = cells.age + c + hop.latency;
         if hop.is_data {
-            let beyond = cells.age + c + hop.latency;
-            let age = wait + beyond;
+            let bins = &mut fabric.destinations.sink(hop.flow).bins;
             if before > 0 {
-                sink.bins.add(age, before);
+                bins.add(wait + beyond, before);
             }
             for round in 1..=rounds {
-                sink.bins.add(age + c * round, between);
+                bins.add(wait + beyond + c * round, between);
             }
-            let least = if before > 0 { age } else { age + c };
-            let sum = waited + u128::from(beyond.0) * u128::from(n);
-            sink.delay.add_series(sum, least, age + c * rounds);
         }
+        let ages = hop.is_data.then(|| waits.longer_by(beyond, n));
+        // Each is a frame, so that nobody asks when the last one arrives.
+        let run = cells.leaving(self.free_at, c);
+        fabric
+            .destinations
+            .deliver(hop.flow, &run, n as u32, ages, Time::NEVER);
+        self.waited(waits, n);
         to
     }
 
@@ -149,26 +148,17 @@ impl Slotted {
             return;
         }
         self.started += u64::from(n);
-        let n = u64::from(n);
+        let waits = Waits::Series {
+            first: start - cells.arrived,
+            step: Span(apart.0 - c.0),
+        };
+        self.waited(waits, n.into());
         let hop = &mut fabric.hops[cells.hop as usize];
-        hop.sent += n;
-        let sink = &mut fabric.sinks[hop.flow.index()];
-        sink.cells += n;
-        if hop.is_data {
-            let least = cells.age + (start - cells.arrived) + c + hop.latency;
-            let more = Span(apart.0 - c.0);
-            let sum = series(least, more, n);
-            sink.delay.add_series(sum, least, least + more * (n - 1));
-            sink.bins.add_series(least, more, n);
-        }
-        if cells.is_single() {
-            sink.count_frames(n);
-        } else if sink.take(cells.frame, cells.n(), cells.flags() & ENDS_FRAME != 0) {
-            fabric.arrivals.push(Arrival {
-                flow: hop.flow,
-                frame: cells.frame,
-                time: last + c + hop.latency,
-            });
-        }
+        hop.sent += u64::from(n);
+        let beyond = cells.age + c + hop.latency;
+        let ages = hop.is_data.then(|| waits.longer_by(beyond, n.into()));
+        let run = cells.leaving(start, c);
+        let last = last + c + hop.latency;
+        fabric.destinations.deliver(hop.flow, &run, n, ages, last);
     }
 }

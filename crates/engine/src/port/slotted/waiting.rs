@@ -39,6 +39,21 @@ impl Waiting {
         }
     }
 
+    /// The cells as they leave a port with cell time `c`, the first of which starts at `start`.
+    #[inline(always)]
+    pub fn leaving(&self, start: Time, c: Span) -> Run {
+        Run {
+            time: start + c,
+            period: c,
+            age: self.age + (start + c - self.arrived),
+            n: self.n(),
+            frame: self.frame,
+            cell: self.cell,
+            hop: self.hop,
+            flags: self.flags(),
+        }
+    }
+
     /// Cells.
     #[inline(always)]
     pub fn n(&self) -> u32 {
