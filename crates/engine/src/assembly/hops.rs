@@ -1,6 +1,6 @@
 //! Flows as chains of hops: from station to station, with the ports between them folded into latencies.
 
-use super::Plan;
+use super::Blueprint;
 use crate::abr::{Marks, Passing};
 use crate::capture::Captures;
 use crate::cells::{FrameState, FramesAt};
@@ -41,7 +41,7 @@ struct Leg {
     next_at: usize,
 }
 
-impl Plan<'_> {
+impl Blueprint<'_> {
     /// The stages of switches whose processing is not constant, one per input link.
     pub fn switch_stages(&self) -> Stages {
         let mut all = Vec::new();

@@ -1,6 +1,6 @@
 //! Hosts, VCs and the ends of their flows.
 
-use super::Plan;
+use super::Blueprint;
 use super::draws::stop;
 use super::hops::Hops;
 use crate::abr;
@@ -10,7 +10,7 @@ use crate::host::{FlowEnds, Hosts, Nic, Paced, TransportStage, Vc};
 use crate::processing::FrameStage;
 use crate::units::Time;
 
-impl Plan<'_> {
+impl Blueprint<'_> {
     /// All hosts.
     pub fn hosts(&self, hops: &Hops, end: Time, measured: (Time, Time)) -> Hosts {
         let scenario = self.scenario;

@@ -1,6 +1,6 @@
 //! How soon something unknown can arrive at each port: the shortest times between ports, also through hosts that answer.
 
-use super::Plan;
+use super::Blueprint;
 use super::hops::Hops;
 use crate::fabric::Next;
 use crate::flow::FlowKind;
@@ -20,7 +20,7 @@ pub struct Ahead {
 }
 
 /// A flow from host to host.
-struct Way {
+struct HostToHost {
     /// The first port on it, and how long a cell takes to get there; `None` where no port is.
     to_first: Option<(usize, Span)>,
     /// The last port, and how long from the arrival there to the host.
@@ -30,7 +30,7 @@ struct Way {
 }
 
 /// The shortest times between hosts and ports.
-pub fn lookahead(plan: &Plan<'_>, hops: &Hops) -> Ahead {
+pub fn lookahead(plan: &Blueprint<'_>, hops: &Hops) -> Ahead {
     let ports = plan.roles.links_of_ports.len();
     let nothing = Lookahead {
         from_hosts: Span::FOREVER,
@@ -85,7 +85,7 @@ pub fn lookahead(plan: &Plan<'_>, hops: &Hops) -> Ahead {
             }
         }
         host_to_host = host_to_host.min(ahead);
-        ways.push(Way {
+        ways.push(HostToHost {
             to_first,
             from_last,
             whole: ahead,
@@ -128,7 +128,7 @@ fn keep_shortest(of_ports: &mut [Lookahead], mut after: Vec<After>) {
 
 /// What comes of a cell on `way` that its host answers at once on the way `back`, and of that the other host where no port is between. A VC
 /// answers to what reaches it and to nothing else: others that share its hosts make it later at most. RM cells take the ways of frames.
-fn after_answer(way: &Way, back: &Way) -> Option<After> {
+fn after_answer(way: &HostToHost, back: &HostToHost) -> Option<After> {
     let (from, arrives) = way.from_last?;
     // Both ways of a VC together, with the run before them, are within `Time::LATEST`: the reader sees to it (`scenario/reach.rs`).
     let (port, takes) = match back.to_first {

@@ -29,7 +29,7 @@ use probes::Watched;
 use roles::Roles;
 
 /// What all parts of the network are built from.
-struct Plan<'a> {
+struct Blueprint<'a> {
     scenario: &'a Scenario,
     topology: &'a Topology,
     sites: Sites,
@@ -50,7 +50,7 @@ pub fn build(
 ) -> Result<Simulation, RunError> {
     let mut sites = Sites::new(scenario, topology);
     sites.set_known_apart(topology, |link| !roles::can_queue(scenario, topology, link));
-    let plan = Plan {
+    let plan = Blueprint {
         scenario,
         topology,
         roles: Roles::new(scenario, topology, &sites),
@@ -116,7 +116,7 @@ fn measured(scenario: &Scenario) -> (Time, Time) {
     (from, to)
 }
 
-impl Plan<'_> {
+impl Blueprint<'_> {
     /// What RM cells will meet.
     fn logs(&self) -> Logs {
         let mut logs = Logs::new(&self.sites, self.topology.flows.len());

@@ -1,6 +1,6 @@
 //! Ports with their kernels.
 
-use super::Plan;
+use super::Blueprint;
 use super::hops::Hops;
 use super::measured;
 use super::served::Served;
@@ -24,7 +24,7 @@ use std::collections::{HashMap, HashSet};
 /// More feeds are not looked at in each step of a port.
 const MOST_FEEDS: usize = 8;
 
-impl Plan<'_> {
+impl Blueprint<'_> {
     /// All ports.
     pub fn ports(
         &self,

@@ -1,6 +1,6 @@
 //! What the scenario's probes watch: ports, VCs, links.
 
-use super::Plan;
+use super::Blueprint;
 use crate::abr::{mbps, terms};
 use crate::flow::{FlowId, FlowKind};
 use crate::host::traffic::{FrameSource, Source, SourceState};
@@ -61,7 +61,7 @@ impl<'a> Watched<'a> {
     }
 }
 
-impl Plan<'_> {
+impl Blueprint<'_> {
     /// Index of the VC called `name`.
     fn vc(&self, name: &str) -> Option<usize> {
         self.watched.vcs.get(name).copied()

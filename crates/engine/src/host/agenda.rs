@@ -56,10 +56,10 @@ pub const fn paced(kind: FlowKind) -> usize {
 /// Most events in one turn.
 const MOST: usize = 1000;
 
-/// A VC with an agenda.
+/// A VC whose events at hosts concern no other VC: it has an agenda.
 #[derive(Debug)]
-pub struct Member {
-    /// It.
+pub struct PrivateVc {
+    /// Index of the VC.
     pub vc: usize,
     /// Its flows, by kind.
     pub flows: [FlowId; 4],
@@ -70,7 +70,7 @@ pub struct Member {
 /// All agendas.
 #[derive(Debug)]
 pub struct Agendas {
-    members: Vec<Member>,
+    members: Vec<PrivateVc>,
     /// When what is due, by the places above; [`Time::NEVER`] for not at all.
     due: Vec<[Time; ALL.len()]>,
     /// The next event of each, but of the one whose turn it is.
@@ -80,7 +80,7 @@ pub struct Agendas {
 
 impl Agendas {
     /// Agendas on which nothing stands.
-    pub fn new(members: Vec<Member>) -> Agendas {
+    pub fn new(members: Vec<PrivateVc>) -> Agendas {
         Agendas {
             due: vec![[Time::NEVER; ALL.len()]; members.len()],
             next: Earliest::new(members.len()),
@@ -129,7 +129,7 @@ pub(super) fn members(
     flows: &mut [FlowEnds],
     paced: &[Paced],
     stages: &[[Option<Box<FrameStage>>; 2]],
-) -> Vec<Member> {
+) -> Vec<PrivateVc> {
     let mut members = Vec::new();
     for (index, vc) in vcs.iter_mut().enumerate() {
         let of = |flow: FlowId| &flows[flow.index()];
@@ -150,7 +150,7 @@ pub(super) fn members(
             }
             let [_, rm_back] = paced[first as usize].flows();
             let [_, rm] = paced[second as usize].flows();
-            members.push(Member {
+            members.push(PrivateVc {
                 vc: index,
                 flows: [vc.data, vc.ack, rm, rm_back],
                 ends,
@@ -171,7 +171,7 @@ impl Hosts {
             let (now, place) = next;
             self.known_until = self.known_of(now.min(self.sent_from));
             self.agendas.due[index][place] = Time::NEVER;
-            let Member { vc, flows, ends } = self.agendas.members[index];
+            let PrivateVc { vc, flows, ends } = self.agendas.members[index];
             match ALL[place] {
                 Due::Timer(end) => self.timer(end, now, vc, fabric),
                 Due::Source => self.source(now, vc, fabric),

@@ -34,16 +34,16 @@ use agenda::Agendas;
 use std::collections::VecDeque;
 use traffic::{End, FrameSource, Offered, Outbox, Source};
 
-/// The way up or down through a host.
+/// In which direction a frame goes through a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum Direction {
     /// Towards the network.
     Send,
     /// From it.
     Receive,
 }
 
-/// Processing on one way, and the draws of a flow for it.
+/// Processing in one direction, and the draws of a flow for it.
 #[derive(Debug)]
 pub struct TransportStage {
     /// Of this flow alone; `None`: no delay.
@@ -246,9 +246,11 @@ impl Hosts {
             }
         }
         for ends in &mut flows {
-            let has_none = |end: usize, way: Way| stages[ends.hosts[end]][way as usize].is_none();
-            ends.is_direct = ends.sending.stage.is_none() && has_none(0, Way::Send);
-            ends.takes_directly = ends.receiving.stage.is_none() && has_none(1, Way::Receive);
+            let has_none = |end: usize, direction: Direction| {
+                stages[ends.hosts[end]][direction as usize].is_none()
+            };
+            ends.is_direct = ends.sending.stage.is_none() && has_none(0, Direction::Send);
+            ends.takes_directly = ends.receiving.stage.is_none() && has_none(1, Direction::Receive);
         }
         Hosts {
             events,

@@ -16,7 +16,7 @@ use std::collections::VecDeque;
 
 /// A frame that waits, perhaps without its first cells.
 #[derive(Clone, Copy, Debug)]
-struct Waiting {
+struct QueuedFrame {
     frame: u32,
     /// Its next cell, and how many it has.
     next: u32,
@@ -36,11 +36,11 @@ pub struct Paced {
     takes_rm: FlowId,
     /// Whether nobody else uses its NIC.
     is_alone: bool,
-    frames: VecDeque<Waiting>,
+    frames: VecDeque<QueuedFrame>,
     /// Their cells.
     waiting: u64,
     /// Frames that will join them, of a VC with an agenda, and when.
-    coming: VecDeque<(Time, Waiting)>,
+    coming: VecDeque<(Time, QueuedFrame)>,
     /// Their cells.
     coming_cells: u64,
     /// Cells that were sent ahead of their time, in runs one after the other: when the last of each goes, their distance, and their number.
@@ -102,13 +102,13 @@ impl Paced {
 
     /// The frames that wait, in order, with how many of their cells do.
     pub fn queue(&self) -> impl Iterator<Item = (u32, u32)> {
-        let left = |frame: &Waiting| (frame.frame, frame.cells - frame.next);
+        let left = |frame: &QueuedFrame| (frame.frame, frame.cells - frame.next);
         self.frames.iter().map(left)
     }
 
     /// The first frame that waits, or will.
     #[inline]
-    fn first(&self) -> Option<&Waiting> {
+    fn first(&self) -> Option<&QueuedFrame> {
         let coming = || self.coming.front().map(|(_, frame)| frame);
         self.frames.front().or_else(coming)
     }
@@ -168,7 +168,7 @@ impl Hosts {
     ) {
         let paced = &mut self.paced[at];
         let vc = &self.vcs[self.flows[paced.flow.index()].vc];
-        let frame = Waiting {
+        let frame = QueuedFrame {
             frame,
             next: 0,
             cells,
@@ -191,7 +191,7 @@ impl Hosts {
     }
 
     /// A frame joins those that wait, if there is room, at `time`, before which all has gone that goes before it.
-    fn join(&mut self, at: usize, frame: Waiting, time: Time) -> bool {
+    fn join(&mut self, at: usize, frame: QueuedFrame, time: Time) -> bool {
         let paced = &mut self.paced[at];
         let cells = u64::from(frame.cells);
         let waiting = paced.waiting + paced.still_there(time);

@@ -1,7 +1,7 @@
 //! Up: a frame on its way from the network to a source.
 
 use super::traffic::{Delivery, End, FrameSource, Source};
-use super::{Hosts, Way, agenda};
+use super::{Direction, Hosts, agenda};
 use crate::cells::Arrival;
 use crate::event::Kind;
 use crate::fabric::Fabric;
@@ -115,7 +115,7 @@ impl Hosts {
     ) -> Option<Time> {
         let ends = &mut self.flows[flow.index()];
         let host = ends.hosts[1];
-        if let Some(stage) = &mut self.stages[host][Way::Receive as usize] {
+        if let Some(stage) = &mut self.stages[host][Direction::Receive as usize] {
             let Some(leaves) = stage.leaves(time, ends.receiving.host_draws, frame) else {
                 fabric.overdue(Overdue::Host(host));
                 return None;

@@ -1,6 +1,6 @@
 //! Down: a frame on its way from a source to the NIC.
 
-use super::{Hosts, Way};
+use super::{Direction, Hosts};
 use crate::cells::{ENDS_FRAME, Run};
 use crate::event::Kind;
 use crate::fabric::Fabric;
@@ -70,7 +70,7 @@ impl Hosts {
             return None;
         }
         let host = ends.hosts[0];
-        if let Some(stage) = &mut self.stages[host][Way::Send as usize] {
+        if let Some(stage) = &mut self.stages[host][Direction::Send as usize] {
             let leaves = stage.leaves(time, ends.sending.host_draws, frame);
             if leaves.is_none() {
                 fabric.overdue(Overdue::Host(host));
@@ -85,7 +85,7 @@ impl Hosts {
     pub(super) fn host_send(&mut self, flow: FlowId, frame: u32, now: Time, fabric: &mut Fabric) {
         let ends = &self.flows[flow.index()];
         let host = ends.hosts[0];
-        if let Some(stage) = &mut self.stages[host][Way::Send as usize] {
+        if let Some(stage) = &mut self.stages[host][Direction::Send as usize] {
             let Some(time) = stage.leaves(now, ends.sending.host_draws, frame) else {
                 return fabric.overdue(Overdue::Host(host));
             };

@@ -25,7 +25,7 @@ pub use measuring::Measuring;
 use measuring::measured;
 pub use meter::Meter;
 use order::Order;
-use slotted::{Slotted, Waiting};
+use slotted::{QueuedCells, Slotted};
 pub use tie::{Leads, TieRule};
 use watch::PortProbe;
 
@@ -89,9 +89,9 @@ pub struct Inputs {
     /// Inputs whose cells arrive together.
     group: Vec<u32>,
     /// Inputs that take part in rounds.
-    members: Vec<arithmetic::Member>,
+    members: Vec<arithmetic::RoundInput>,
     /// By input: those whose cells are taken in turns of one.
-    merged: Vec<arithmetic::Merged>,
+    merged: Vec<arithmetic::Interleaved>,
     /// Inputs whose cells come at one distance, and when the next one does; none but while they are taken.
     turns: Vec<(Time, u32)>,
 }
@@ -310,7 +310,7 @@ impl Port {
     }
 
     /// The cells of queues that wait here. What the arithmetic kernel has accepted has left for the next station ahead of its time.
-    pub fn waiting(&self) -> impl Iterator<Item = &Waiting> {
+    pub fn waiting(&self) -> impl Iterator<Item = &QueuedCells> {
         let slotted = match &self.kernel {
             Kernel::Arithmetic(_) => None,
             Kernel::Slotted(k) => Some(k.runs()),

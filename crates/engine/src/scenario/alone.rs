@@ -12,7 +12,7 @@ pub(super) const OF_GROUP: [&str; 5] = ["name", "count", "from", "to", "duplex"]
 
 /// A member of a group with values of its own.
 #[derive(Debug)]
-struct Member {
+struct MemberValues {
     list: &'static str,
     maker: Maker,
     /// What results called it when it was set.
@@ -22,7 +22,7 @@ struct Member {
 
 /// The members that overrides have set alone so far.
 #[derive(Debug, Default)]
-pub(super) struct Alone(Vec<Member>);
+pub(super) struct Alone(Vec<MemberValues>);
 
 impl Alone {
     /// The values of the member of the list `list` of `root` that results call `name`.
@@ -33,11 +33,11 @@ impl Alone {
         maker: Maker,
         name: &str,
     ) -> Option<&mut Node> {
-        let same = |m: &Member| (m.list, m.maker) == (list, maker);
+        let same = |m: &MemberValues| (m.list, m.maker) == (list, maker);
         let at = match self.0.iter().position(same) {
             Some(at) => at,
             None => {
-                self.0.push(Member {
+                self.0.push(MemberValues {
                     list,
                     maker,
                     name: name.to_string(),

@@ -22,9 +22,9 @@ use crate::units::Time;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Which way a frame goes through a host.
+/// In which direction a frame goes through a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Way {
+pub(super) enum Direction {
     /// Towards the transport.
     Receive,
     /// Towards the network.
@@ -52,7 +52,7 @@ pub(super) enum Event {
     },
     StageLeft {
         flow: FlowId,
-        way: Way,
+        direction: Direction,
         level: Level,
         frame: u32,
     },
@@ -129,15 +129,15 @@ impl Agenda {
             Event::Delivery { cell } => (3, cell.flow.index(), 0),
             Event::StageLeft {
                 flow,
-                way,
+                direction,
                 level,
                 frame,
-            } => match (way, level) {
+            } => match (direction, level) {
                 // A frame is in one stage at a time, and frames of a flow keep their order.
-                (Way::Receive, _) => (4, flow.index(), frame as usize),
-                (Way::Send, Level::Transport) => (5, flow.index(), frame as usize),
+                (Direction::Receive, _) => (4, flow.index(), frame as usize),
+                (Direction::Send, Level::Transport) => (5, flow.index(), frame as usize),
                 // The order in which frames of all VCs entered the stage.
-                (Way::Send, Level::Host) => {
+                (Direction::Send, Level::Host) => {
                     self.entries += 1;
                     (6, 0, self.entries)
                 }

@@ -31,7 +31,7 @@ use crate::tally::{DropReason, Dropped, FlowTally, LinkDrops, Tally, digest};
 use crate::units::{BitRate, Span, Time};
 use abr::{Meter, Paced};
 use ends::{Ends, Frame, Sent};
-use event::{Agenda, Event, Level, Way};
+use event::{Agenda, Direction, Event, Level};
 use line::Line;
 use nic::Nic;
 use port::{Port, Verdict};
@@ -142,14 +142,14 @@ impl<'a> Twin<'a> {
             Event::Delivery { cell } => self.cell_reaches_host(cell),
             Event::StageLeft {
                 flow,
-                way,
+                direction,
                 level,
                 frame,
-            } => match (way, level) {
-                (Way::Send, Level::Transport) => self.send_through_host(flow, frame),
-                (Way::Send, Level::Host) => self.queue_at_nic(flow, frame),
-                (Way::Receive, Level::Host) => self.receive_at_transport(flow, frame),
-                (Way::Receive, Level::Transport) => self.take(flow, frame),
+            } => match (direction, level) {
+                (Direction::Send, Level::Transport) => self.send_through_host(flow, frame),
+                (Direction::Send, Level::Host) => self.queue_at_nic(flow, frame),
+                (Direction::Receive, Level::Host) => self.receive_at_transport(flow, frame),
+                (Direction::Receive, Level::Transport) => self.take(flow, frame),
             },
             Event::Arrival { port, input, cell } => {
                 let mut cells = vec![(input, cell)];
@@ -212,7 +212,7 @@ impl<'a> Twin<'a> {
     fn send(&mut self, flow: FlowId, sent: Frame) {
         let frame = self.frames[flow.index()].len() as u32;
         self.keep(flow, sent);
-        if !self.enter_stage(flow, Way::Send, Level::Transport, frame) {
+        if !self.enter_stage(flow, Direction::Send, Level::Transport, frame) {
             self.send_through_host(flow, frame);
         }
     }
@@ -225,7 +225,7 @@ impl<'a> Twin<'a> {
     }
 
     fn send_through_host(&mut self, flow: FlowId, frame: u32) {
-        if !self.enter_stage(flow, Way::Send, Level::Host, frame) {
+        if !self.enter_stage(flow, Direction::Send, Level::Host, frame) {
             self.queue_at_nic(flow, frame);
         }
     }
@@ -293,7 +293,7 @@ impl<'a> Twin<'a> {
                 if cell.is_rm {
                     return self.take_rm(flow, cell.frame);
                 }
-                if !self.enter_stage(flow, Way::Receive, Level::Host, cell.frame) {
+                if !self.enter_stage(flow, Direction::Receive, Level::Host, cell.frame) {
                     self.receive_at_transport(flow, cell.frame);
                 }
             }
@@ -301,7 +301,7 @@ impl<'a> Twin<'a> {
     }
 
     fn receive_at_transport(&mut self, flow: FlowId, frame: u32) {
-        if !self.enter_stage(flow, Way::Receive, Level::Transport, frame) {
+        if !self.enter_stage(flow, Direction::Receive, Level::Transport, frame) {
             self.take(flow, frame);
         }
     }
@@ -326,16 +326,22 @@ impl<'a> Twin<'a> {
     }
 
     /// Puts a frame into a processing stage; false when there is none on its way.
-    fn enter_stage(&mut self, flow: FlowId, way: Way, level: Level, frame: u32) -> bool {
+    fn enter_stage(
+        &mut self,
+        flow: FlowId,
+        direction: Direction,
+        level: Level,
+        frame: u32,
+    ) -> bool {
         if !self.vcs[self.vc(flow)].ends.are_processed() {
             return false;
         }
         let [from, to] = self.topology.flows[flow.index()].hosts;
-        let host = match way {
-            Way::Send => from,
-            Way::Receive => to,
+        let host = match direction {
+            Direction::Send => from,
+            Direction::Receive => to,
         };
-        if self.processing.is_overdue(flow, host, way, level) {
+        if self.processing.is_overdue(flow, host, direction, level) {
             self.is_overdue(match level {
                 Level::Transport => Overdue::Transport(self.vc(flow)),
                 Level::Host => Overdue::Host(host),
@@ -344,11 +350,11 @@ impl<'a> Twin<'a> {
         }
         let left = self
             .processing
-            .leave(self.now, flow, host, way, level, frame);
+            .leave(self.now, flow, host, direction, level, frame);
         let Some(leaves) = left else { return false };
         let event = Event::StageLeft {
             flow,
-            way,
+            direction,
             level,
             frame,
         };

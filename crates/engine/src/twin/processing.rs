@@ -1,6 +1,6 @@
 //! Processing at hosts and transports (model section 8): which stage and which draws a frame meets.
 
-use super::event::{Level, Way};
+use super::event::{Direction, Level};
 use super::stage::FrameStage;
 use crate::flow::FlowId;
 use crate::rng::Stream;
@@ -14,7 +14,7 @@ pub(super) struct Processing {
     transport: Vec<[Option<FrameStage>; 2]>,
     /// By host: frames received, frames sent.
     host: Vec<[Option<FrameStage>; 2]>,
-    /// By flow and way: the draws at host and transport.
+    /// By flow and direction: the draws at host and transport.
     streams: Vec<[[Stream; 2]; 2]>,
 }
 
@@ -30,10 +30,10 @@ impl Processing {
             let (vc, kind) = (&scenario.vcs[flow.vc], flow.kind.name());
             let processing = vc.traffic.processing();
             transport.push([(); 2].map(|()| processing.map(FrameStage::new)));
-            let draws = |way: Way| {
-                let (word, end) = match way {
-                    Way::Receive => ("receive", flow.hosts[1]),
-                    Way::Send => ("send", flow.hosts[0]),
+            let draws = |direction: Direction| {
+                let (word, end) = match direction {
+                    Direction::Receive => ("receive", flow.hosts[1]),
+                    Direction::Send => ("send", flow.hosts[0]),
                 };
                 let host = &scenario.hosts[end].name;
                 [
@@ -41,7 +41,7 @@ impl Processing {
                     stream(&vc.name, &format!("transport-{word}-{kind}")),
                 ]
             };
-            streams.push([draws(Way::Receive), draws(Way::Send)]);
+            streams.push([draws(Direction::Receive), draws(Direction::Send)]);
         }
         let of_host = |host: &Host| [(); 2].map(|()| host.processing.map(FrameStage::new));
         Processing {
@@ -52,10 +52,16 @@ impl Processing {
     }
 
     /// Whether the stage on the way of a frame, if there is one, has more to do than time is told.
-    pub(super) fn is_overdue(&self, flow: FlowId, host: usize, way: Way, level: Level) -> bool {
+    pub(super) fn is_overdue(
+        &self,
+        flow: FlowId,
+        host: usize,
+        direction: Direction,
+        level: Level,
+    ) -> bool {
         let stage = match level {
-            Level::Transport => &self.transport[flow.index()][way as usize],
-            Level::Host => &self.host[host][way as usize],
+            Level::Transport => &self.transport[flow.index()][direction as usize],
+            Level::Host => &self.host[host][direction as usize],
         };
         stage.as_ref().is_some_and(FrameStage::is_overdue)
     }
@@ -66,15 +72,15 @@ impl Processing {
         now: Time,
         flow: FlowId,
         host: usize,
-        way: Way,
+        direction: Direction,
         level: Level,
         frame: u32,
     ) -> Option<Time> {
         let stage = match level {
-            Level::Transport => &mut self.transport[flow.index()][way as usize],
-            Level::Host => &mut self.host[host][way as usize],
+            Level::Transport => &mut self.transport[flow.index()][direction as usize],
+            Level::Host => &mut self.host[host][direction as usize],
         };
-        let draws = self.streams[flow.index()][way as usize][level as usize];
+        let draws = self.streams[flow.index()][direction as usize][level as usize];
         let stage = stage.as_mut()?;
         Some(stage.leave(now, draws, u64::from(frame)))
     }

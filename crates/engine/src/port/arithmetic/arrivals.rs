@@ -1,6 +1,6 @@
 //! What the arithmetic kernel does with cells that arrive: as many together as meet the same fate, or watched.
 
-use super::{Arithmetic, Merged, merged, rounds, series, straight};
+use super::{Arithmetic, Interleaved, interleaved, rounds, series, straight};
 use crate::cells::{Fate, FrameState, TAGGED};
 use crate::fabric::Fabric;
 use crate::port::Inputs;
@@ -45,10 +45,10 @@ impl Arithmetic {
             } else if inputs
                 .merged
                 .get(input as usize)
-                .is_some_and(Merged::is_under_way)
-                || merged::applies(self, &fabric.feeds[feed].head, next)
+                .is_some_and(Interleaved::is_under_way)
+                || interleaved::applies(self, &fabric.feeds[feed].head, next)
             {
-                merged::run(self, fabric, inputs, horizon);
+                interleaved::run(self, fabric, inputs, horizon);
             } else if self.take(fabric, feed, next.min(horizon)) {
                 inputs.order.postpone_first(fabric.feeds[feed].head.time);
             } else {
@@ -63,14 +63,14 @@ impl Arithmetic {
 
     /// Brings feeds, hops and sinks up to date.
     pub fn settle(&mut self, inputs: &mut Inputs, fabric: &mut Fabric) {
-        merged::settle_all(self, fabric, inputs);
+        interleaved::settle_all(self, fabric, inputs);
     }
 
     /// Takes one cell of each input whose cell arrives at `time`.
     fn take_group(&mut self, fabric: &mut Fabric, inputs: &mut Inputs, time: Time) {
         let first = inputs.coincident(time);
         for i in 0..inputs.group.len() {
-            merged::leave(self, fabric, inputs, inputs.group[i]);
+            interleaved::leave(self, fabric, inputs, inputs.group[i]);
         }
         for i in 0..inputs.group.len() {
             let feed = inputs.in_turn(first, i);

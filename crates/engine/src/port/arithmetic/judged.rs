@@ -3,12 +3,12 @@
 //! Such a gate must see every cell, in order, with X as the cell finds it. X is a difference of times here too, and nothing that has come in is
 //! taken back; so no cell need be stored. What remains of a cell is the question, its place behind the last one, and its way on.
 //!
-//! Where the policy alone is asked, all else is brought up to date once for the cells of a run that it lets in: as in `merged.rs`, and where cells come one
+//! Where the policy alone is asked, all else is brought up to date once for the cells of a run that it lets in: as in `interleaved.rs`, and where cells come one
 //! per cell time, of one input or of several in rounds (`rounds.rs`), for as many as come before anything else does. Where they come farther apart, nobody
-//! looks for the place of an input that goes on as those before it did (`turns.rs`), and cells of one flow that stand there as runs of their own are taken
+//! looks for the place of an input that goes on as those before it did (`circle.rs`), and cells of one flow that stand there as runs of their own are taken
 //! together (`singles.rs`).
 
-use super::{Arithmetic, Merged, merged, rounds, singles, turns};
+use super::{Arithmetic, Interleaved, circle, interleaved, rounds, singles};
 use crate::cells::{Fate, FrameState, RM, Run};
 use crate::delays::Waits;
 use crate::fabric::Fabric;
@@ -128,7 +128,7 @@ impl Arithmetic {
                 continue;
             }
             let feed = inputs.feed(input);
-            let merged = merged::of(&mut inputs.merged, input);
+            let merged = interleaved::of(&mut inputs.merged, input);
             let mut next = Some(time);
             while let Some(time) = next.filter(|&time| time < limit) {
                 let alone = if together {
@@ -167,14 +167,14 @@ impl Arithmetic {
             let next = inputs.order.get(1);
             let next = next.filter(|&(next, _)| next < horizon.min(time + period));
             let in_turns =
-                next.is_some_and(|(_, next)| turns::apply(self, next_run(inputs, fabric, next)));
+                next.is_some_and(|(_, next)| circle::apply(self, next_run(inputs, fabric, next)));
             if in_turns {
-                turns::run(self, fabric, inputs, period, horizon);
+                circle::run(self, fabric, inputs, period, horizon);
             }
             return in_turns;
         }
         let feed = inputs.feed(input);
-        let merged = merged::of(&mut inputs.merged, input);
+        let merged = interleaved::of(&mut inputs.merged, input);
         if merged.is_under_way() || !singles::apply(&fabric.feeds[feed], limit) {
             return false;
         }
@@ -210,7 +210,7 @@ impl Arithmetic {
         }
         for i in 0..members {
             if let Some((_, input)) = inputs.order.get(i) {
-                merged::leave(self, fabric, inputs, input);
+                interleaved::leave(self, fabric, inputs, input);
             }
         }
         members > 1
@@ -222,7 +222,7 @@ impl Arithmetic {
     fn judge_alone(
         &mut self,
         fabric: &mut Fabric,
-        merged: &mut Merged,
+        merged: &mut Interleaved,
         feed: usize,
         limit: Time,
     ) -> Option<bool> {
@@ -343,7 +343,7 @@ impl Arithmetic {
         let first = inputs.tie.arrange(time, &mut inputs.group);
         for i in 0..inputs.group.len() {
             let feed = inputs.in_turn(first, i);
-            let merged = merged::of(&mut inputs.merged, (feed - inputs.first_feed) as u32);
+            let merged = interleaved::of(&mut inputs.merged, (feed - inputs.first_feed) as u32);
             self.judge_next(fabric, merged, feed, time);
         }
         // They stand in their places until all have been handled.
@@ -352,7 +352,7 @@ impl Arithmetic {
                 unreachable!("so many are there");
             };
             let head = &fabric.feeds[inputs.feed(input)].head;
-            let merged = merged::of(&mut inputs.merged, input);
+            let merged = interleaved::of(&mut inputs.merged, input);
             if merged.is_under_way() {
                 inputs.order.postpone_first(merged.time());
             } else if head.n > 0 {
@@ -368,7 +368,7 @@ impl Arithmetic {
     pub(super) fn judge_another(
         &mut self,
         fabric: &mut Fabric,
-        merged: &mut Merged,
+        merged: &mut Interleaved,
         feed: usize,
         time: Time,
     ) -> Option<Time> {
@@ -380,7 +380,7 @@ impl Arithmetic {
     pub(super) fn judge_next(
         &mut self,
         fabric: &mut Fabric,
-        merged: &mut Merged,
+        merged: &mut Interleaved,
         feed: usize,
         time: Time,
     ) -> Option<Time> {

@@ -14,15 +14,15 @@
 //! same X and wait equally long.
 
 mod arrivals;
+mod circle;
 mod counts;
+mod interleaved;
 mod judged;
-mod merged;
 mod rounds;
+mod route;
 mod series;
 mod singles;
 mod straight;
-mod turns;
-mod way;
 
 use super::drop::QueueView;
 use super::gate::Gate;
@@ -33,8 +33,8 @@ use crate::delays::Waits;
 use crate::tally::{PortTally, raise};
 use crate::units::{Span, Time};
 use counts::Counts;
-pub use merged::Merged;
-pub use rounds::Member;
+pub use interleaved::Interleaved;
+pub use rounds::RoundInput;
 
 /// State of the kernel.
 #[derive(Debug)]

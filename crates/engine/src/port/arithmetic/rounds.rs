@@ -26,7 +26,7 @@ use std::ops::ControlFlow;
 
 /// An input that takes part.
 #[derive(Clone, Copy, Debug)]
-pub struct Member {
+pub struct RoundInput {
     /// Its next arrival.
     time: Time,
     /// What a cell's age at its host has beyond its start and before its arrival: see `run`.
@@ -49,7 +49,7 @@ pub struct Member {
 }
 
 /// Rounds that can be taken together.
-struct Plan {
+struct RoundPlan {
     cell_time: Span,
     members: u64,
     rounds: u64,
@@ -62,7 +62,7 @@ struct Plan {
     go_on: bool,
 }
 
-impl Plan {
+impl RoundPlan {
     /// From the start of a member's cell to that of its next one.
     #[inline(always)]
     fn round_time(&self) -> Span {
@@ -112,7 +112,7 @@ fn ask(
     kernel: &mut Arithmetic,
     fabric: &Fabric,
     inputs: &mut Inputs,
-    plan: &mut Plan,
+    plan: &mut RoundPlan,
 ) -> Option<Refused> {
     let Inputs { members, tie, .. } = inputs;
     let mut asked = kernel.begin_asking(members.iter().map(|m| {
@@ -169,11 +169,11 @@ fn break_off(
     kernel: &mut Arithmetic,
     fabric: &mut Fabric,
     inputs: &mut Inputs,
-    plan: &Plan,
+    plan: &RoundPlan,
     refused: &Refused,
 ) {
     let Inputs { members, tie, .. } = inputs;
-    let feed = |member: &Member| inputs.first_feed + member.input as usize;
+    let feed = |member: &RoundInput| inputs.first_feed + member.input as usize;
     let _ = in_round(members, tie, plan, plan.rounds, |member, _| {
         if member.number == refused.member {
             return ControlFlow::Break(());
@@ -256,7 +256,7 @@ fn gather(
         }
         latest = latest.max(hop.latency);
         oldest = oldest.max(run.age);
-        inputs.members.push(Member {
+        inputs.members.push(RoundInput {
             time,
             beyond: run.age + hop.latency + c,
             sum: 0,
@@ -290,7 +290,12 @@ fn gather(
 
 /// Who takes part, in `inputs.members`, and how many rounds all conditions allow.
 #[inline(always)]
-fn plan(kernel: &Arithmetic, fabric: &Fabric, inputs: &mut Inputs, horizon: Time) -> Option<Plan> {
+fn plan(
+    kernel: &Arithmetic,
+    fabric: &Fabric,
+    inputs: &mut Inputs,
+    horizon: Time,
+) -> Option<RoundPlan> {
     let Bounds {
         begin,
         last_time,
@@ -324,7 +329,7 @@ fn plan(kernel: &Arithmetic, fabric: &Fabric, inputs: &mut Inputs, horizon: Time
     if rounds < 2 || last_arrival >= fabric.end || first_arrival < from || last_arrival >= to {
         return None;
     }
-    Some(Plan {
+    Some(RoundPlan {
         cell_time: c,
         members: k,
         rounds,
@@ -337,7 +342,12 @@ fn plan(kernel: &Arithmetic, fabric: &Fabric, inputs: &mut Inputs, horizon: Time
 
 /// The rounds themselves; returns the start of the last cell.
 #[inline(always)]
-fn take(kernel: &mut Arithmetic, fabric: &mut Fabric, inputs: &mut Inputs, plan: &Plan) -> Time {
+fn take(
+    kernel: &mut Arithmetic,
+    fabric: &mut Fabric,
+    inputs: &mut Inputs,
+    plan: &RoundPlan,
+) -> Time {
     let Inputs { members, tie, .. } = inputs;
     let last_start = kernel.last_start();
     let mut start = last_start + plan.cell_time;
@@ -364,7 +374,7 @@ fn take(kernel: &mut Arithmetic, fabric: &mut Fabric, inputs: &mut Inputs, plan:
         });
         counts = None;
     }
-    for group in members.chunk_by_mut(Member::ties_with) {
+    for group in members.chunk_by_mut(RoundInput::ties_with) {
         let mut round = 0;
         while round < plan.rounds {
             let time = group[0].time + plan.cell_time * round;
@@ -398,10 +408,10 @@ fn take(kernel: &mut Arithmetic, fabric: &mut Fabric, inputs: &mut Inputs, plan:
 /// Tells `each` the members of all cells in their order, and the numbers of their rounds.
 #[inline(always)]
 fn in_order<B>(
-    members: &[Member],
+    members: &[RoundInput],
     tie: &mut TieRule,
-    plan: &Plan,
-    mut each: impl FnMut(&Member, u64) -> ControlFlow<B>,
+    plan: &RoundPlan,
+    mut each: impl FnMut(&RoundInput, u64) -> ControlFlow<B>,
 ) -> ControlFlow<B> {
     for round in 0..plan.rounds {
         in_round(members, tie, plan, round, &mut each)?;
@@ -412,13 +422,13 @@ fn in_order<B>(
 /// The same of one round.
 #[inline(always)]
 fn in_round<B>(
-    members: &[Member],
+    members: &[RoundInput],
     tie: &mut TieRule,
-    plan: &Plan,
+    plan: &RoundPlan,
     round: u64,
-    mut each: impl FnMut(&Member, u64) -> ControlFlow<B>,
+    mut each: impl FnMut(&RoundInput, u64) -> ControlFlow<B>,
 ) -> ControlFlow<B> {
-    for group in members.chunk_by(Member::ties_with) {
+    for group in members.chunk_by(RoundInput::ties_with) {
         let time = group[0].time + plan.cell_time * round;
         let (first, _) = tie.leader(time, group, |m| m.input);
         in_turn(group, first).try_for_each(|member| each(member, round))?;
@@ -428,14 +438,14 @@ fn in_round<B>(
 
 /// Members whose cells come together, when `first` is the first of them.
 #[inline(always)]
-fn in_turn(group: &[Member], first: usize) -> impl Iterator<Item = &Member> {
+fn in_turn(group: &[RoundInput], first: usize) -> impl Iterator<Item = &RoundInput> {
     group[first..].iter().chain(&group[..first])
 }
 
-impl Member {
+impl RoundInput {
     /// Whether the cells of both arrive together.
     #[inline(always)]
-    fn ties_with(&self, other: &Member) -> bool {
+    fn ties_with(&self, other: &RoundInput) -> bool {
         self.time == other.time
     }
 
@@ -457,7 +467,7 @@ impl Member {
         age: Span,
         start: Time,
         rounds: u64,
-        plan: &Plan,
+        plan: &RoundPlan,
         bins: &mut DelayBins,
     ) {
         let more = plan.round_time() - plan.cell_time;

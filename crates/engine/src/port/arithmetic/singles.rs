@@ -4,9 +4,9 @@
 //! before the next port as runs of one cell. Only the question and the wait are new with each of them; hop, sink and
 //! counters are brought up to date once for all that are taken in one go.
 //!
-//! Conditions: as in `merged.rs`, but for the distance of the cells. The first cell that is not let in ends it.
+//! Conditions: as in `interleaved.rs`, but for the distance of the cells. The first cell that is not let in ends it.
 
-use super::{Arithmetic, Merged};
+use super::{Arithmetic, Interleaved};
 use crate::cells::{Fate, Feed, FrameState, RM, Run};
 use crate::delays::Waits;
 use crate::fabric::{Fabric, Next};
@@ -27,7 +27,7 @@ pub fn apply(feed: &Feed, limit: Time) -> bool {
 pub fn judge(
     kernel: &mut Arithmetic,
     fabric: &mut Fabric,
-    merged: &mut Merged,
+    merged: &mut Interleaved,
     feed: usize,
     limit: Time,
 ) -> Option<bool> {
@@ -37,7 +37,7 @@ pub fn judge(
     if hop.one_by_one || !kernel.may_merge_any() {
         return None;
     }
-    let way = merged.way_of(index, kernel, fabric);
+    let route = merged.route_of(index, kernel, fabric);
     let mut cells = 0;
     let mut refused = None;
     while let Some(run) = fabric.feeds[feed].get(cells) {
@@ -53,10 +53,10 @@ pub fn judge(
         let t = run.time.0 as i64;
         let (idle, queue) = kernel.found(run.time);
         let start = kernel.start_of(t, idle.is_some());
-        if !kernel.has_room(&queue) || !way.is_in_time(start) {
+        if !kernel.has_room(&queue) || !route.is_in_time(start) {
             break;
         }
-        let decision = kernel.gate.ask_policy(run, begins, way.vc, &queue, idle);
+        let decision = kernel.gate.ask_policy(run, begins, route.vc, &queue, idle);
         if decision != Decision::Accept {
             refused = Some((queue, idle, decision));
             break;
@@ -66,9 +66,9 @@ pub fn judge(
         cells += 1;
         let wait = Span((start - t) as u64);
         kernel.waited(Waits::Equal(wait), 1);
-        let age = run.age + way.beyond + wait;
-        let arrives = Time(start as u64) + way.beyond;
-        if let Next::Port { port, feed, input } = way.next {
+        let age = run.age + route.beyond + wait;
+        let arrives = Time(start as u64) + route.beyond;
+        if let Next::Port { port, feed, input } = route.next {
             let there = Run {
                 time: arrives,
                 period: kernel.cell_time,
@@ -80,7 +80,7 @@ pub fn judge(
             continue;
         }
         let run = *run;
-        let age = way.is_data.then_some(Waits::Equal(age));
+        let age = route.is_data.then_some(Waits::Equal(age));
         fabric.destinations.deliver(flow, &run, 1, age, arrives);
     }
     let mut more = true;

@@ -1,6 +1,6 @@
 //! What the slotted kernel does with cells that arrive: one by one, in lock step, or watched.
 
-use super::waiting::{MOST_CELLS, Waiting};
+use super::queued_cells::{MOST_CELLS, QueuedCells};
 use super::{Slotted, Within};
 use crate::cells::{Fate, FrameState, RM, Run, TAGGED};
 use crate::delays::Waits;
@@ -175,7 +175,7 @@ impl Slotted {
         hop.frame_state = FrameState::accepted(run.frame);
         hop.arrived += 1;
         let (class, local) = (hop.class as usize, hop.local as usize);
-        let cell = Waiting::first_of(run, 1);
+        let cell = QueuedCells::first_of(run, 1);
         self.accept(fabric, class, local, cell);
         fabric.feeds[feed].skip(1)
     }
@@ -249,10 +249,20 @@ impl Slotted {
                     self.capture_pushed_out(fabric, class, run.time, &view);
                 }
                 outcome.pushed_out = true;
-                self.accept(fabric, class, local as usize, Waiting::first_of(&run, 1));
+                self.accept(
+                    fabric,
+                    class,
+                    local as usize,
+                    QueuedCells::first_of(&run, 1),
+                );
             }
             Verdict::Accept => {
-                self.accept(fabric, class, local as usize, Waiting::first_of(&run, 1));
+                self.accept(
+                    fabric,
+                    class,
+                    local as usize,
+                    QueuedCells::first_of(&run, 1),
+                );
             }
         }
         fabric.hops[run.hop as usize].arrived += u64::from(n);
@@ -262,7 +272,7 @@ impl Slotted {
 
     /// Takes one cell, which waits if the port is busy.
     #[inline(always)]
-    fn accept(&mut self, fabric: &mut Fabric, class: usize, local: usize, cell: Waiting) {
+    fn accept(&mut self, fabric: &mut Fabric, class: usize, local: usize, cell: QueuedCells) {
         self.accepted += 1;
         if self.busy {
             self.wait(class, local, cell);
@@ -331,7 +341,7 @@ impl Slotted {
 
     /// Puts cells into their queue.
     #[inline(always)]
-    pub(super) fn wait(&mut self, class: usize, local: usize, cells: Waiting) {
+    pub(super) fn wait(&mut self, class: usize, local: usize, cells: QueuedCells) {
         let queue = &mut self.queues[class];
         let n = u64::from(cells.n());
         if self.counts[class] {
@@ -373,7 +383,7 @@ impl Slotted {
             let time = fabric.feeds[feed].head.time;
             time <= self.free_at && self.free_at <= time + c
         });
-        let cells = Waiting::first_of(&fabric.feeds[feed].head, n);
+        let cells = QueuedCells::first_of(&fabric.feeds[feed].head, n);
         let n = u64::from(n);
         self.accepted += n;
         let x = self.waiting[class];
@@ -405,7 +415,7 @@ impl Slotted {
         let class = fabric.hops[run.hop as usize].class as usize;
         // One begins from each arrival to the next: X is largest after the last.
         let last = run.time + self.cell_time * u64::from(n - 1);
-        let cells = Waiting::first_of(run, n);
+        let cells = QueuedCells::first_of(run, n);
         self.begin_decided_before(self.decided_before(last));
         self.accepted += u64::from(n);
         self.wait(class, local, cells);

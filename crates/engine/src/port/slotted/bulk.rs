@@ -15,7 +15,7 @@
 //! the last one was of use.
 
 use super::Slotted;
-use super::waiting::{MOST_CELLS, Waiting};
+use super::queued_cells::{MOST_CELLS, QueuedCells};
 use crate::cells::{Fate, FrameState, Run};
 use crate::fabric::Fabric;
 use crate::port::Inputs;
@@ -164,7 +164,7 @@ impl Slotted {
                 self.arrivals[slot..end].iter_mut().for_each(|a| *a += 1);
             }
             let (class, local) = (hop.class as usize, hop.local as usize);
-            self.wait(class, local, Waiting::first_of(run, n));
+            self.wait(class, local, QueuedCells::first_of(run, n));
             if !fabric.feeds[feed].skip(n) {
                 break;
             }

@@ -12,20 +12,20 @@
 //!   each arrival, and the class of that input always has a cell that has arrived. So n arrivals may be queued before
 //!   the first n - 1 decisions are taken, provided that no limit could refuse any of them; the n-th decision waits for
 //!   whatever may arrive before it, and is then taken with those of the next step;
-//! * *rounds* (`rounds.rs`): the same where several inputs bring a cell per cell time each;
-//! * *turns* (`turns.rs`): decisions in which a class with a guarantee and one above it take turns;
+//! * *rounds* (`round_arrivals.rs`): the same where several inputs bring a cell per cell time each;
+//! * *turns* (`alternating.rs`): decisions in which a class with a guarantee and one above it take turns;
 //! * *bulk* (`bulk.rs`): where VCs have queues of their own, arrivals of VCs that wait anyway.
 //!
 //! And where ports are near each other, decisions are taken ahead of their time (`ahead.rs`).
 
 pub mod ahead;
+mod alternating;
 mod arrivals;
 mod bulk;
 mod queue;
-mod rounds;
-mod turns;
+mod queued_cells;
+mod round_arrivals;
 mod vc_queue;
-mod waiting;
 
 use super::drop::QueueView;
 use super::gate::Gate;
@@ -41,9 +41,9 @@ use crate::tally::{CLASSES, PortTally};
 use crate::units::{Span, Time};
 use ahead::{Ahead, Foresight, To};
 use queue::ClassQueue;
-use rounds::Member;
+pub use queued_cells::QueuedCells;
+use round_arrivals::RoundArrival;
 use vc_queue::VcQueue;
-pub use waiting::Waiting;
 
 /// State of the kernel.
 #[derive(Debug)]
@@ -71,7 +71,7 @@ pub struct Slotted {
     /// The class whose VCs are served one by one, if any.
     per_vc: usize,
     /// The cells that were pushed out last.
-    last_pushed_out: Vec<Waiting>,
+    last_pushed_out: Vec<QueuedCells>,
     /// For the bulk's use: arrivals in each slot from now on.
     arrivals: Vec<u32>,
     /// How far ahead of the next arrival the bulk looks.
@@ -80,7 +80,7 @@ pub struct Slotted {
     is_ever_calm: bool,
     /// Whether cells may be taken in rounds at all; who takes part.
     takes_rounds: bool,
-    members: Vec<Member>,
+    members: Vec<RoundArrival>,
 }
 
 impl Slotted {
@@ -295,7 +295,7 @@ impl Slotted {
 
     /// Begins the transmission of `cells` at `start`, one after the other; returns how they leave.
     #[inline(always)]
-    fn transmit(&mut self, start: Time, cells: &Waiting) -> Run {
+    fn transmit(&mut self, start: Time, cells: &QueuedCells) -> Run {
         let n = u64::from(cells.n());
         self.started += n;
         self.free_at = start + self.cell_time * n;
@@ -327,7 +327,7 @@ impl Slotted {
     }
 
     /// All that waits: the cells of a flow in their order.
-    pub fn runs(&self) -> impl Iterator<Item = &Waiting> {
+    pub fn runs(&self) -> impl Iterator<Item = &QueuedCells> {
         self.queues.iter().flat_map(ClassQueue::runs)
     }
 
@@ -365,7 +365,7 @@ impl Slotted {
 
     /// Counters until `time` that the hops do not have; everything before it has been handled.
     pub fn tally(&self, time: Time) -> PortTally {
-        let waited = |run: &Waiting| {
+        let waited = |run: &QueuedCells| {
             let since = |i: u64| u128::from((time - (run.arrived + self.cell_time * i)).0);
             (0..u64::from(run.n())).map(since).sum::<u128>()
         };

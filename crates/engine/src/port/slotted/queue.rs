@@ -1,7 +1,7 @@
 //! The queue of a class.
 
+use super::queued_cells::QueuedCells;
 use super::vc_queue::VcQueue;
-use super::waiting::Waiting;
 use crate::units::Span;
 use std::collections::VecDeque;
 
@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 #[derive(Debug, Default)]
 pub struct ClassQueue {
     /// The cells, when the class is served first come first served.
-    pub cells: VecDeque<Waiting>,
+    pub cells: VecDeque<QueuedCells>,
     /// Numbers of their arrival at the port over all classes, when the scheduler asks for them.
     pub numbers: VecDeque<u64>,
     /// The cells by local VC number, when it is scheduled per VC.
@@ -36,7 +36,7 @@ pub struct ClassQueue {
 
 impl ClassQueue {
     /// All that waits.
-    pub fn runs(&self) -> impl Iterator<Item = &Waiting> {
+    pub fn runs(&self) -> impl Iterator<Item = &QueuedCells> {
         let per_vc = self.per_vc.iter().flat_map(VcQueue::runs);
         self.cells.iter().chain(per_vc)
     }
@@ -57,7 +57,7 @@ impl ClassQueue {
 
     /// Puts cells at the end, when nobody asks for numbers; cells arrived `c` apart, or one alone if that is zero.
     #[inline(always)]
-    pub fn push(&mut self, cells: Waiting, c: Span) {
+    pub fn push(&mut self, cells: QueuedCells, c: Span) {
         if cells.is_single()
             && c > Span::ZERO
             && let Some(last) = self.cells.back_mut()
@@ -69,13 +69,13 @@ impl ClassQueue {
     }
 
     /// The first cell of those served first come first served; cells arrived `c` apart.
-    pub fn pop_front(&mut self, c: Span) -> Waiting {
+    pub fn pop_front(&mut self, c: Span) -> QueuedCells {
         self.take_front(1, c)
     }
 
     /// The first cells that arrived in one run, at most `most` of them.
     #[inline(always)]
-    pub fn take_front(&mut self, most: u64, c: Span) -> Waiting {
+    pub fn take_front(&mut self, most: u64, c: Span) -> QueuedCells {
         let first = self.cells.front_mut().expect("the class has a cell");
         let cells = if u64::from(first.n()) <= most {
             let all = *first;
@@ -93,14 +93,14 @@ impl ClassQueue {
     /// Takes off all cells of the frame that the first cell belongs to, in their order, into `taken`. Its EOM is left where it is
     /// to be spared and is not the first cell itself. A queue whose frames can be pushed out has had every cell of them put to the
     /// policy, so each stands alone.
-    pub fn take_front_frame(&mut self, spares_eom: bool, c: Span, taken: &mut Vec<Waiting>) {
+    pub fn take_front_frame(&mut self, spares_eom: bool, c: Span, taken: &mut Vec<QueuedCells>) {
         let first = *self.cells.front().expect("the class has a cell");
         if first.is_single() {
             return taken.push(self.pop_front(c));
         }
-        let is_of_it = |cells: &Waiting| cells.hop == first.hop && cells.frame == first.frame;
+        let is_of_it = |cells: &QueuedCells| cells.hop == first.hop && cells.frame == first.frame;
         // No cell of it stands behind its EOM, or behind a later frame of its flow.
-        let is_last = |cells: &Waiting| {
+        let is_last = |cells: &QueuedCells| {
             cells.hop == first.hop && (cells.frame != first.frame || cells.ends_frame())
         };
         let end = self.cells.iter().position(is_last);
@@ -148,7 +148,7 @@ mod tests {
                 flags,
                 ..Run::default()
             };
-            queue.cells.push_back(Waiting::first_of(&run, 1));
+            queue.cells.push_back(QueuedCells::first_of(&run, 1));
             queue.numbers.push_back(number);
         }
         queue
@@ -160,7 +160,7 @@ mod tests {
     fn take(mut queue: ClassQueue, spares_eom: bool) -> Found {
         let mut taken = Vec::new();
         queue.take_front_frame(spares_eom, Span(10), &mut taken);
-        let told = |cell: &Waiting| (cell.hop, cell.frame, cell.cell);
+        let told = |cell: &QueuedCells| (cell.hop, cell.frame, cell.cell);
         let left = queue.cells.iter().map(told).collect();
         (
             taken.iter().map(told).collect(),

@@ -1,6 +1,6 @@
 //! The waiting cells of one VC, where VCs are served one by one.
 
-use super::waiting::Waiting;
+use super::queued_cells::QueuedCells;
 use crate::cells::Run;
 use crate::units::Span;
 use std::collections::VecDeque;
@@ -11,43 +11,43 @@ use std::collections::VecDeque;
 #[repr(align(64))]
 pub struct VcQueue {
     /// Without cells when nothing waits.
-    first: Waiting,
-    rest: VecDeque<Waiting>,
+    first: QueuedCells,
+    rest: VecDeque<QueuedCells>,
 }
 
 impl VcQueue {
     /// Without cells.
     pub fn new() -> VcQueue {
         VcQueue {
-            first: Waiting::first_of(&Run::default(), 0),
+            first: QueuedCells::first_of(&Run::default(), 0),
             rest: VecDeque::new(),
         }
     }
 
     /// The first run, which must exist.
     #[inline(always)]
-    pub fn first(&self) -> &Waiting {
+    pub fn first(&self) -> &QueuedCells {
         debug_assert!(self.first.n() > 0, "the VC has a cell");
         &self.first
     }
 
     /// Takes the first `n` cells of the first run; cells arrived `c` apart.
     #[inline(always)]
-    pub fn take(&mut self, n: u32, c: Span) -> Waiting {
+    pub fn take(&mut self, n: u32, c: Span) -> QueuedCells {
         if n < self.first.n() {
             return self.first.split(n, c);
         }
         let all = self.first;
         match self.rest.pop_front() {
             Some(next) => self.first = next,
-            None => self.first = Waiting::first_of(&Run::default(), 0),
+            None => self.first = QueuedCells::first_of(&Run::default(), 0),
         }
         all
     }
 
     /// Adds cells at the end; those of a run arrive `c` apart, if that is not 0.
     #[inline(always)]
-    pub fn push(&mut self, cells: Waiting, c: Span) {
+    pub fn push(&mut self, cells: QueuedCells, c: Span) {
         if self.first.n() == 0 {
             self.first = cells;
             return;
@@ -63,7 +63,7 @@ impl VcQueue {
     }
 
     /// All of them.
-    pub fn runs(&self) -> impl Iterator<Item = &Waiting> {
+    pub fn runs(&self) -> impl Iterator<Item = &QueuedCells> {
         let first = std::iter::once(&self.first).filter(|r| r.n() > 0);
         first.chain(&self.rest)
     }
@@ -78,7 +78,7 @@ mod tests {
     #[test]
     fn a_frame_goes_on_until_its_eom_or_a_gap() {
         let cells = |time, frame, cell, n, flags| {
-            Waiting::first_of(
+            QueuedCells::first_of(
                 &Run {
                     time: Time(time),
                     n,

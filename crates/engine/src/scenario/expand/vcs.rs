@@ -61,7 +61,7 @@ pub(super) fn vcs(
 }
 
 /// What an entry makes.
-struct Plan<'r> {
+struct VcGroup<'r> {
     name: Option<&'r str>,
     numbered: bool,
     /// The hosts of each VC.
@@ -81,7 +81,7 @@ struct Own<'r> {
     route: Option<Vec<usize>>,
 }
 
-fn plan<'r>(entry: Entry<'r>, things: &Things, report: &mut Report) -> Option<Plan<'r>> {
+fn plan<'r>(entry: Entry<'r>, things: &Things, report: &mut Report) -> Option<VcGroup<'r>> {
     let from = entry.hosts("from", things, report);
     let to = entry.hosts("to", things, report);
     let route = entry
@@ -104,7 +104,7 @@ fn plan<'r>(entry: Entry<'r>, things: &Things, report: &mut Report) -> Option<Pl
         Some(n) if !grouped => pairs = vec![pairs[0]; n as usize],
         _ => {}
     }
-    Some(Plan {
+    Some(VcGroup {
         name: text(entry.record, "name"),
         numbered: grouped || count.is_some(),
         pairs,
@@ -184,7 +184,7 @@ struct Routes {
 fn make(
     entry: Entry<'_>,
     at: usize,
-    plan: &Plan<'_>,
+    plan: &VcGroup<'_>,
     routes: &mut Routes,
     things: &mut Things,
     report: &mut Report,

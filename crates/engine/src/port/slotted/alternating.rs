@@ -9,7 +9,7 @@
 
 use super::Slotted;
 use super::ahead::To;
-use super::waiting::Waiting;
+use super::queued_cells::QueuedCells;
 use crate::delays::Waits;
 use crate::fabric::{Fabric, Next};
 use crate::port::sched::Turns;
@@ -133,7 +133,7 @@ impl Slotted {
 
     /// Begins the transmission of `cells`, the first at `start` and each `apart` from the one before.
     #[inline(always)]
-    fn begin_apart(&mut self, fabric: &mut Fabric, cells: Waiting, start: Time, apart: Span) {
+    fn begin_apart(&mut self, fabric: &mut Fabric, cells: QueuedCells, start: Time, apart: Span) {
         let c = self.cell_time;
         let n = cells.n();
         let last = start + apart * u64::from(n - 1);

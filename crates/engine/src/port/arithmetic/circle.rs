@@ -6,7 +6,7 @@
 //!
 //! Conditions: no two cells come together, and no input brings one per cell time.
 
-use super::{Arithmetic, merged};
+use super::{Arithmetic, interleaved};
 use crate::cells::Run;
 use crate::fabric::Fabric;
 use crate::port::Inputs;
@@ -42,7 +42,7 @@ pub fn run(
         let in_turn = turns.get(at).map_or(Time::NEVER, |&(time, _)| time);
         let limit = in_turn.min(order.second_time()).min(horizon);
         let feed = first_feed + input as usize;
-        let merged_of = merged::of(merged, input);
+        let merged_of = interleaved::of(merged, input);
         let run = merged_of.next_run(&fabric.feeds[feed].head);
         if time >= limit || !apply(kernel, run) {
             break;

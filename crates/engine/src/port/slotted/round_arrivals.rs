@@ -13,7 +13,7 @@
 //! classes are served in the order of arrival, and the scheduler does not look at queues.
 
 use super::Slotted;
-use super::waiting::{MOST_CELLS, Waiting};
+use super::queued_cells::{MOST_CELLS, QueuedCells};
 use crate::cells::{Fate, FrameState};
 use crate::fabric::Fabric;
 use crate::port::{Inputs, TieRule};
@@ -25,14 +25,14 @@ const FEWEST: u32 = 3;
 
 /// An input that takes part.
 #[derive(Clone, Copy, Debug)]
-pub struct Member {
+pub struct RoundArrival {
     /// Arrival of its first cell.
     time: Time,
     input: u32,
     local: u32,
     class: u8,
     /// The cell that it brings next.
-    next: Waiting,
+    next: QueuedCells,
 }
 
 impl Slotted {
@@ -101,12 +101,12 @@ impl Slotted {
             rooms[class] = room.min(rooms[class]);
             rounds = rounds.min(run.n);
             last_time = time;
-            self.members.push(Member {
+            self.members.push(RoundArrival {
                 time,
                 input,
                 local: hop.local,
                 class: hop.class,
-                next: Waiting::first_of(run, 1),
+                next: QueuedCells::first_of(run, 1),
             });
         }
         if self.members.len() < 2 || limit <= last_time {
@@ -157,7 +157,7 @@ impl Slotted {
 
     /// Puts the cells of `rounds` rounds into the queue of their class.
     #[inline]
-    fn queue_rounds(&mut self, members: &mut [Member], tie: &mut TieRule, rounds: u32) {
+    fn queue_rounds(&mut self, members: &mut [RoundArrival], tie: &mut TieRule, rounds: u32) {
         let c = self.cell_time;
         let queue = &mut self.queues[members[0].class as usize];
         if let [member] = members {

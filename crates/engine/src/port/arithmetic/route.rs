@@ -6,7 +6,7 @@ use crate::units::{Span, Time};
 
 /// That of the cells of a hop which is not looked at cell by cell.
 #[derive(Clone, Debug)]
-pub struct Way {
+pub struct Route {
     /// The hop; [`NO_HOP`] before the first one.
     pub hop: u32,
     /// Number of its flow, and that among those of the port.
@@ -26,9 +26,9 @@ pub struct Way {
 
 const NO_HOP: u32 = u32::MAX;
 
-impl Default for Way {
-    fn default() -> Way {
-        Way {
+impl Default for Route {
+    fn default() -> Route {
+        Route {
             hop: NO_HOP,
             flow: 0,
             vc: 0,
@@ -41,23 +41,23 @@ impl Default for Way {
     }
 }
 
-impl Way {
+impl Route {
     /// From now on that of the hop with this index.
     #[inline(always)]
     pub fn turn_to(&mut self, index: u32, kernel: &Arithmetic, fabric: &Fabric) {
         if self.hop != index {
-            *self = Way::new(kernel, fabric, index);
+            *self = Route::new(kernel, fabric, index);
         }
     }
 
-    fn new(kernel: &Arithmetic, fabric: &Fabric, index: u32) -> Way {
+    fn new(kernel: &Arithmetic, fabric: &Fabric, index: u32) -> Route {
         let hop = &fabric.hops[index as usize];
         let beyond = kernel.cell_time + hop.latency;
         let (from, to) = match hop.next {
             Next::Host => fabric.measured,
             Next::Port { .. } => (Time::ZERO, fabric.end),
         };
-        Way {
+        Route {
             hop: index,
             flow: hop.flow.0,
             vc: hop.local,

@@ -11,7 +11,7 @@
 //! taken in this way at any distance (`judged.rs`).
 
 use super::Arithmetic;
-use super::way::Way;
+use super::route::Route;
 use crate::cells::{Fate, Run};
 use crate::delays::Waits;
 use crate::fabric::{Fabric, Next};
@@ -24,14 +24,14 @@ use std::hint::select_unpredictable;
 
 /// An input whose run at the head of its feed is being taken.
 #[derive(Clone, Debug)]
-pub struct Merged {
+pub struct Interleaved {
     /// What is left of the run, and how many of its cells have been taken; none of a run that is not being taken.
     run: Run,
     taken: u32,
     /// Whether the next cell is the first one of its frame, unless each is.
     begins: bool,
     /// The way of its cells, which is that of the next run most often.
-    way: Way,
+    route: Route,
     /// S - t from which on the next cell is to be taken by itself.
     limit: i64,
     /// The same from which on each is.
@@ -44,13 +44,13 @@ pub struct Merged {
     most: Span,
 }
 
-impl Default for Merged {
-    fn default() -> Merged {
-        Merged {
+impl Default for Interleaved {
+    fn default() -> Interleaved {
+        Interleaved {
             run: Run::default(),
             taken: 0,
             begins: false,
-            way: Way::default(),
+            route: Route::default(),
             limit: 0,
             later_limit: 0,
             unhindered: Span::ZERO,
@@ -97,7 +97,7 @@ pub fn run(kernel: &mut Arithmetic, fabric: &mut Fabric, inputs: &mut Inputs, ho
 fn take_one(
     kernel: &mut Arithmetic,
     fabric: &mut Fabric,
-    merged: &mut Vec<Merged>,
+    merged: &mut Vec<Interleaved>,
     input: u32,
     feed: usize,
     limit: Time,
@@ -122,10 +122,10 @@ fn take_one(
 
 /// That of `input`.
 #[inline(always)]
-pub fn of(merged: &mut Vec<Merged>, input: u32) -> &mut Merged {
+pub fn of(merged: &mut Vec<Interleaved>, input: u32) -> &mut Interleaved {
     let input = input as usize;
     if merged.len() <= input {
-        merged.resize(input + 1, Merged::default());
+        merged.resize(input + 1, Interleaved::default());
     }
     &mut merged[input]
 }
@@ -146,7 +146,7 @@ pub fn settle_all(kernel: &mut Arithmetic, fabric: &mut Fabric, inputs: &mut Inp
     }
 }
 
-impl Merged {
+impl Interleaved {
     /// Whether a run is being taken. Its feed still has the cells that have been taken since it was settled.
     #[inline(always)]
     pub fn is_under_way(&self) -> bool {
@@ -169,14 +169,14 @@ impl Merged {
     #[inline(always)]
     pub fn ask_policy(&self, gate: &mut Gate, queue: &QueueView, idle: Option<u64>) -> Decision {
         let begins = self.begins || self.run.is_single();
-        gate.ask_policy(&self.run, begins, self.way.vc, queue, idle)
+        gate.ask_policy(&self.run, begins, self.route.vc, queue, idle)
     }
 
     /// The way of the cells of `hop`, where no run is being taken.
     #[inline(always)]
-    pub fn way_of(&mut self, hop: u32, kernel: &Arithmetic, fabric: &Fabric) -> &Way {
-        self.way.turn_to(hop, kernel, fabric);
-        &self.way
+    pub fn route_of(&mut self, hop: u32, kernel: &Arithmetic, fabric: &Fabric) -> &Route {
+        self.route.turn_to(hop, kernel, fabric);
+        &self.route
     }
 
     /// Begins with the run at the head of `feed`; false if the conditions do not hold.
@@ -191,12 +191,12 @@ impl Merged {
         {
             return false;
         }
-        self.way.turn_to(run.hop, kernel, fabric);
+        self.route.turn_to(run.hop, kernel, fabric);
         let lowest = kernel.full.min(kernel.refusal);
         self.limit = if begins { lowest } else { kernel.full };
         self.later_limit = if run.is_single() { lowest } else { kernel.full };
         self.begins = begins;
-        self.unhindered = run.age + self.way.beyond;
+        self.unhindered = run.age + self.route.beyond;
         self.run = *run;
         true
     }
@@ -210,7 +210,7 @@ impl Merged {
         let wait = ahead + kernel.cell_time.0 as i64;
         let idle = wait < i64::from(!kernel.arrival_first);
         let start = time.0 as i64 + wait.max(0);
-        if ahead >= self.limit || !self.way.is_in_time(start) {
+        if ahead >= self.limit || !self.route.is_in_time(start) {
             return false;
         }
         // S - t needs no correction.
@@ -242,7 +242,7 @@ impl Merged {
     ) -> bool {
         let t = time.0 as i64;
         let start = kernel.start_of(t, idle);
-        if !self.way.is_in_time(start) {
+        if !self.route.is_in_time(start) {
             return false;
         }
         kernel.take_place(t, idle);
@@ -255,18 +255,18 @@ impl Merged {
     fn go(&mut self, kernel: &mut Arithmetic, fabric: &mut Fabric, start: i64, wait: Span) {
         let age = self.unhindered + wait;
         self.sum += u128::from(age.0);
-        match self.way.next {
-            Next::Host if self.way.is_data => {
+        match self.route.next {
+            Next::Host if self.route.is_data => {
                 self.least = self.least.min(age);
                 self.most = self.most.max(age);
-                fabric.destinations.sinks[self.way.flow as usize]
+                fabric.destinations.sinks[self.route.flow as usize]
                     .bins
                     .add(age, 1);
             }
             Next::Host => {}
             Next::Port { port, feed, input } => {
                 let there = Run {
-                    time: Time(start as u64) + self.way.beyond,
+                    time: Time(start as u64) + self.route.beyond,
                     period: kernel.cell_time,
                     age,
                     hop: self.run.hop + 1,
@@ -333,10 +333,10 @@ impl Merged {
         };
         // Of their ages, only the waits differ.
         kernel.queue_time += ages.sum_shorter_by(self.unhindered, cells);
-        if self.way.next == Next::Host {
+        if self.route.next == Next::Host {
             // Where a frame ends, its last cell is the last one that the kernel has taken.
-            let last = kernel.last_start() + self.way.beyond;
-            let ages = self.way.is_data.then_some(ages);
+            let last = kernel.last_start() + self.route.beyond;
+            let ages = self.route.is_data.then_some(ages);
             fabric.destinations.deliver(hop.flow, run, n, ages, last);
         }
         (self.sum, self.least, self.most) = (0, Span::FOREVER, Span::ZERO);

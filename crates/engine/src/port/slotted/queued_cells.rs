@@ -3,9 +3,9 @@
 use crate::cells::{self, ENDS_FRAME, Run, SINGLE_CELLS};
 use crate::units::{Span, Time};
 
-/// Waiting cells of one frame, or single cells of one VC, that arrived a cell time apart.
+/// QueuedCells cells of one frame, or single cells of one VC, that arrived a cell time apart.
 #[derive(Clone, Copy, Debug)]
-pub struct Waiting {
+pub struct QueuedCells {
     /// Arrival of the first cell; `age` is its age then.
     pub arrived: Time,
     /// See `arrived`.
@@ -22,14 +22,14 @@ pub struct Waiting {
 
 const FLAGS: u32 = cells::FLAGS as u32;
 const FLAG_BITS: u32 = u32::BITS - FLAGS.leading_zeros();
-/// Most cells of one `Waiting`.
+/// Most cells of one `QueuedCells`.
 pub const MOST_CELLS: u32 = u32::MAX >> FLAG_BITS;
 
-impl Waiting {
+impl QueuedCells {
     /// The first `n` cells of `run`.
     #[inline(always)]
-    pub fn first_of(run: &Run, n: u32) -> Waiting {
-        Waiting {
+    pub fn first_of(run: &Run, n: u32) -> QueuedCells {
+        QueuedCells {
             arrived: run.time,
             age: run.age,
             hop: run.hop,
@@ -86,7 +86,7 @@ impl Waiting {
 
     /// Takes the first `n` cells off, which are not all; cells arrived `c` apart.
     #[inline(always)]
-    pub fn split(&mut self, n: u32, c: Span) -> Waiting {
+    pub fn split(&mut self, n: u32, c: Span) -> QueuedCells {
         let mut first = *self;
         first.n_and_flags = n << FLAG_BITS | self.n_and_flags & FLAGS;
         self.n_and_flags -= n << FLAG_BITS;
@@ -102,8 +102,8 @@ impl Waiting {
 
     /// One cell and those of its run behind it, none of which is the last: `n` in all.
     #[inline(always)]
-    pub fn times(&self, n: u32) -> Waiting {
-        Waiting {
+    pub fn times(&self, n: u32) -> QueuedCells {
+        QueuedCells {
             n_and_flags: n << FLAG_BITS | u32::from(self.flags()),
             ..*self
         }
@@ -122,7 +122,7 @@ impl Waiting {
 
     /// Adds `next` at the end if it continues the frame, or the single cells, and cells arrive `c` apart.
     #[inline(always)]
-    pub fn join(&mut self, next: &Waiting, c: Span) -> bool {
+    pub fn join(&mut self, next: &QueuedCells, c: Span) -> bool {
         let (frame, cell) = if self.is_single() {
             (self.frame.wrapping_add(self.n()), self.cell)
         } else {
@@ -160,7 +160,7 @@ mod tests {
             flags,
             ..Run::default()
         };
-        let mut cells = Waiting::first_of(&run, 9);
+        let mut cells = QueuedCells::first_of(&run, 9);
         let first = cells.split(4, Span(10));
         assert_eq!((first.n(), first.flags()), (4, RM | TAGGED));
         assert_eq!((cells.n(), cells.flags(), cells.cell), (5, flags, 4));
@@ -170,7 +170,7 @@ mod tests {
     #[test]
     fn only_cells_alike_are_joined() {
         let run = |frame, flags| {
-            Waiting::first_of(
+            QueuedCells::first_of(
                 &Run {
                     time: Time(10 * u64::from(frame)),
                     n: 1,
