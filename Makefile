@@ -12,7 +12,7 @@ BIN := .venv/bin
 RUN := $(BIN)/cellyard
 SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock pyproject.toml
 
-.PHONY: help study test test-build fuzz fuzz-reader kills fmt lint lint-rust lint-python fresh validate reports bench bench-startup bench-studies instructions pgo pgo-wheel mutants audit docs pins build explorer tools clean
+.PHONY: help study test test-build fuzz fuzz-reader kills fmt lint lint-rust lint-python fresh validate reports bench bench-startup bench-studies instructions ways pgo pgo-wheel mutants audit docs pins build explorer tools clean
 .DELETE_ON_ERROR:
 
 help: ## what there is to make
@@ -97,6 +97,10 @@ bench: tools ## speed beside its goals
 # More than 3 % above benches/instructions.json fails, unless the changelog has a line on it; INSTRUCTIONS_ARGS=--write writes that file.
 instructions: tools ## instructions of short runs, counted by valgrind, beside the stored ones
 	"$(PYTHON)" scripts/instructions.py $(INSTRUCTIONS_ARGS)
+
+# A table in docs/architecture.md, which is not checked to be fresh: it takes some minutes.
+ways: tools ## write what each way in which ports take cells saves, in counted instructions
+	"$(PYTHON)" scripts/ways.py
 
 bench-startup: build ## what it costs to begin a command
 	$(BIN)/python benches/startup.py $(STARTUP_ARGS)

@@ -57,7 +57,7 @@ def others(now: dict[str, str], before: dict[str, str]) -> list[str]:
     return [f"{what}: stored {before.get(what)}, here {here}" for what, here in now.items() if before.get(what) != here]
 
 
-def built() -> str:
+def built(*options: str) -> str:
     """The program with the runs, as `make bench` would build it, but not optimised across crates, which takes long."""
     command = [
         "cargo",
@@ -66,6 +66,7 @@ def built() -> str:
         "cellyard-engine",
         "--bench",
         "instructions",
+        *options,
         "--no-run",
         "--message-format",
         "json",
@@ -79,11 +80,11 @@ def built() -> str:
     return str(programs[-1])
 
 
-def counted(program: str, case: str) -> int:
+def counted(program: str, *arguments: str) -> int:
     """Instructions of a run from start to end."""
     counter = ["valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"]
     done = subprocess.run(
-        [*counter, program, case], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+        [*counter, program, *arguments], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
     )
     found = re.search(r"I +refs: +([\d,]+)", done.stderr)
     if not found:

@@ -126,15 +126,53 @@ fn main() -> ExitCode {
         }
         return ExitCode::SUCCESS;
     };
+    #[cfg(feature = "ways")]
+    if name == "--ways" {
+        return ways::print();
+    }
     let Some(case) = CASES.iter().find(|case| case.name == name) else {
         eprintln!("no case is called {name}");
         return ExitCode::from(2);
     };
+    #[cfg(feature = "ways")]
+    if let Some(without) = names.next() {
+        ways::switch_off(&without);
+    }
     let mut scenario = (case.scenario)();
     scenario.duration = Span::from_milliseconds(case.milliseconds);
     scenario.measure.warm_up = Span::ZERO;
     let never = AtomicBool::new(false);
     let result = run(&scenario, None, &Options::default(), &never).expect("the scenario runs");
     println!("{} cells", result.totals.cells);
+    #[cfg(feature = "ways")]
+    ways::print_entered();
     ExitCode::SUCCESS
+}
+
+/// For `make ways`: which ways there are, which were entered, and a run without one of them.
+#[cfg(feature = "ways")]
+mod ways {
+    use cellyard_engine::testing::{PortWay, all_ways};
+    use std::process::ExitCode;
+
+    /// A line for each way: its name, and when it applies.
+    pub fn print() -> ExitCode {
+        for way in all_ways() {
+            println!("{}\t{}", way.name(), way.condition());
+        }
+        ExitCode::SUCCESS
+    }
+
+    /// Switches off the way with this name.
+    pub fn switch_off(name: &str) {
+        let way: Option<&PortWay> = all_ways().iter().find(|way| way.name() == name);
+        way.expect("such a way exists").switch_off();
+    }
+
+    /// A line with the names of all ways that were entered.
+    pub fn print_entered() {
+        let entered = all_ways().iter().filter(|way| way.entered() > 0);
+        let names: Vec<_> = entered.map(|way| way.name()).collect();
+        println!("{}", names.join(" "));
+    }
 }

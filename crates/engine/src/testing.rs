@@ -13,6 +13,8 @@ pub use crate::tally::{
 };
 
 use crate::options::{Kernel, Options, RunError};
+#[cfg(feature = "ways")]
+pub use crate::port::ways::{PortWay, all_ways};
 use crate::registry::{self, Family};
 use crate::scenario::Scenario;
 use crate::session::Session;

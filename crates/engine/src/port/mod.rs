@@ -16,6 +16,7 @@ pub mod sched;
 pub mod slotted;
 mod tie;
 pub mod watch;
+pub mod ways;
 
 use crate::fabric::Fabric;
 use crate::tally::PortTally;
@@ -91,9 +92,30 @@ pub struct Inputs {
     /// Inputs that take part in rounds.
     members: Vec<arithmetic::RoundInput>,
     /// By input: those whose cells are taken in turns of one.
-    merged: Vec<arithmetic::Interleaved>,
+    interleaved: Vec<arithmetic::Interleaved>,
     /// Inputs whose cells come at one distance, and when the next one does; none but while they are taken.
     turns: Vec<(Time, u32)>,
+}
+
+/// The input whose cell comes next.
+#[derive(Clone, Copy, Debug)]
+struct NextInput {
+    /// When that cell arrives.
+    time: Time,
+    input: u32,
+    feed: usize,
+    /// When the next cell of another input arrives.
+    other: Time,
+    /// What arrives from here on is not taken yet.
+    horizon: Time,
+}
+
+impl NextInput {
+    /// What arrives before this comes from this input alone.
+    #[inline(always)]
+    fn limit(&self) -> Time {
+        self.other.min(self.horizon)
+    }
 }
 
 impl Inputs {
@@ -105,7 +127,7 @@ impl Inputs {
             tie,
             group: Vec::new(),
             members: Vec::new(),
-            merged: Vec::new(),
+            interleaved: Vec::new(),
             turns: Vec::new(),
         }
     }
@@ -129,6 +151,19 @@ impl Inputs {
     fn in_turn(&self, first: usize, i: usize) -> usize {
         let (at, n) = (first + i, self.group.len());
         self.feed(self.group[if at < n { at } else { at - n }])
+    }
+
+    /// Who brings the next cell, if it comes before `horizon`.
+    #[inline(always)]
+    fn next(&self, horizon: Time) -> Option<NextInput> {
+        let (time, input) = self.order.first().filter(|&(time, _)| time < horizon)?;
+        Some(NextInput {
+            time,
+            input,
+            feed: self.feed(input),
+            other: self.order.second_time(),
+            horizon,
+        })
     }
 
     /// The first input, of which cells at the head of `feed` were taken, goes on if that has `more`.
@@ -193,6 +228,7 @@ impl Port {
         for i in 0..fabric.woken[index].len() {
             let input = fabric.woken[index][i];
             let time = fabric.feeds[self.inputs.feed(input)].head.time;
+            debug_assert!(time >= self.done, "a cell arrives before the horizon");
             self.inputs.order.insert(time, input);
         }
         fabric.woken[index].clear();

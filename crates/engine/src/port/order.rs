@@ -9,6 +9,7 @@
 mod far;
 
 use crate::cells::Feed;
+use crate::port::ways::PortWay;
 use crate::units::{Span, Time};
 use far::Far;
 
@@ -106,7 +107,7 @@ impl Order {
         }
         let to = self.at(i);
         self.ring[to] = entry;
-        if self.len > i + MANY {
+        if self.len > i + MANY && PortWay::FarInputs.applies(|| true) {
             self.spill();
         }
     }
@@ -126,7 +127,7 @@ impl Order {
         }
         let to = self.at(i - 1);
         self.ring[to] = entry;
-        if i > MANY {
+        if i > MANY && PortWay::FarInputs.applies(|| true) {
             self.spill();
         }
     }

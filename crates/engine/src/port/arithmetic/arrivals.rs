@@ -1,16 +1,17 @@
 //! What the arithmetic kernel does with cells that arrive: as many together as meet the same fate, or watched.
 
-use super::{Arithmetic, Interleaved, interleaved, rounds, series, straight};
-use crate::cells::{Fate, FrameState, TAGGED};
+use super::{Arithmetic, interleaved};
+use crate::cells::{Fate, FrameState, Run, TAGGED};
 use crate::fabric::Fabric;
 use crate::port::Inputs;
 use crate::port::drop::{Decision, QueueView};
 use crate::port::gate::Verdict;
 use crate::port::watch::{Outcome, PortProbe, Seen, found};
+use crate::port::ways::PortWay;
 use crate::units::{Span, Time};
 
 impl Arithmetic {
-    /// Takes all arrivals before `horizon`.
+    /// Takes all arrivals before `horizon`: each time in the first way that applies.
     ///
     /// A function of its own: inlined beside the other kernel it was measured to be slower.
     #[inline(never)]
@@ -18,46 +19,41 @@ impl Arithmetic {
         if self.judged.is_some() {
             return self.advance_judged(inputs, fabric, horizon);
         }
-        while let Some((time, input)) = inputs.order.first() {
-            if time >= horizon {
-                break;
-            }
-            let next = inputs.order.second_time();
-            if !straight::take(self, fabric, inputs, (time, input), next, horizon) {
-                self.advance_otherwise(inputs, fabric, horizon);
+        while let Some(next) = inputs.next(horizon) {
+            if let Some(frame) = PortWay::Frame.tried(|| self.can_take_frame(fabric, &next)) {
+                self.take_frame(fabric, inputs, &next, frame);
+            } else if let Some(pair) =
+                PortWay::Pair.tried(|| self.can_take_pair(fabric, inputs, &next))
+            {
+                self.take_pair(fabric, inputs, &pair);
+            } else if let Some(rounds) =
+                PortWay::Rounds.tried(|| self.can_take_rounds(fabric, inputs, &next))
+            {
+                self.take_rounds(fabric, inputs, rounds);
+            } else if next.time == next.other {
+                self.take_group(fabric, inputs, next.time);
+            } else if PortWay::Interleaved
+                .applies(|| self.can_take_interleaved(fabric, inputs, &next))
+            {
+                self.take_interleaved(fabric, inputs, horizon);
+            } else if let Some(series) =
+                PortWay::Series.tried(|| self.can_take_series(fabric, next.feed, next.limit()))
+            {
+                let more = self.take_series(fabric, next.feed, series);
+                inputs.go_on(fabric, next.feed, more);
+            } else {
+                let more = self.take_alone(fabric, next.feed, next.limit());
+                inputs.go_on(fabric, next.feed, more);
             }
         }
     }
 
-    /// Takes arrivals before `horizon`, at least one, until one comes that may go straight on.
-    #[inline(never)]
-    fn advance_otherwise(&mut self, inputs: &mut Inputs, fabric: &mut Fabric, horizon: Time) {
-        while let Some((time, input)) = inputs.order.first() {
-            if time >= horizon {
-                break;
-            }
-            let next = inputs.order.second_time();
-            let feed = inputs.feed(input);
-            if next < time + self.cell_time && rounds::run(self, fabric, inputs, horizon) {
-                // It is done.
-            } else if time == next {
-                self.take_group(fabric, inputs, time);
-            } else if inputs
-                .merged
-                .get(input as usize)
-                .is_some_and(Interleaved::is_under_way)
-                || interleaved::applies(self, &fabric.feeds[feed].head, next)
-            {
-                interleaved::run(self, fabric, inputs, horizon);
-            } else if self.take(fabric, feed, next.min(horizon)) {
-                inputs.order.postpone_first(fabric.feeds[feed].head.time);
-            } else {
-                inputs.order.pop();
-            }
-            let next = inputs.order.first().map(|(_, input)| inputs.feed(input));
-            if next.is_some_and(|feed| straight::may_apply(self, &fabric.feeds[feed].head)) {
-                return;
-            }
+    /// Takes cells of `feed` that arrive before `limit`, while no other input brings any: a run, or one cell. Whether the feed has more.
+    #[inline(always)]
+    fn take_alone(&mut self, fabric: &mut Fabric, feed: usize, limit: Time) -> bool {
+        match PortWay::Run.tried(|| self.can_take_run(fabric, feed, limit)) {
+            Some(cells) => self.take_run(fabric, feed, cells),
+            None => self.take_carefully(fabric, feed, false).more,
         }
     }
 
@@ -67,6 +63,7 @@ impl Arithmetic {
     }
 
     /// Takes one cell of each input whose cell arrives at `time`.
+    #[inline(never)]
     fn take_group(&mut self, fabric: &mut Fabric, inputs: &mut Inputs, time: Time) {
         let first = inputs.coincident(time);
         for i in 0..inputs.group.len() {
@@ -74,65 +71,52 @@ impl Arithmetic {
         }
         for i in 0..inputs.group.len() {
             let feed = inputs.in_turn(first, i);
-            self.take(fabric, feed, time + Span(1));
+            self.take_another(fabric, feed, time + Span(1));
         }
         inputs.put_back(fabric);
     }
 
-    /// Takes the cells at the head of `feed` that arrive before `limit`, at least one: as many as meet the same fate. Whether the feed
-    /// has more.
+    /// As [`Arithmetic::take_alone`], where it is seldom needed.
+    #[inline(never)]
+    pub(super) fn take_another(&mut self, fabric: &mut Fabric, feed: usize, limit: Time) -> bool {
+        self.take_alone(fabric, feed, limit)
+    }
+
+    /// How many cells at the head of `feed` arrive before `limit` and are accepted alike: one, or all if they come one per cell time, or find the
+    /// port idle one after the other. `None` near a limit, and where the frame is lost.
     #[inline(always)]
-    fn take(&mut self, fabric: &mut Fabric, feed: usize, limit: Time) -> bool {
-        let run = fabric.feeds[feed].head;
-        let hop = &mut fabric.hops[run.hop as usize];
+    fn can_take_run(&self, fabric: &Fabric, feed: usize, limit: Time) -> Option<u32> {
+        let run = &fabric.feeds[feed].head;
+        let idle = self.is_below_limits(fabric, run)?;
+        let together = run.period == self.cell_time || (idle && run.period > self.cell_time);
+        Some(if together { run.before(limit) } else { 1 })
+    }
+
+    /// Whether the port is idle when the first cell of `run` arrives; `None` where that cell is near a limit, or of a lost frame.
+    #[inline(always)]
+    pub(super) fn is_below_limits(&self, fabric: &Fabric, run: &Run) -> Option<bool> {
+        let state = &fabric.hops[run.hop as usize].frame_state;
         let t = run.time.0 as i64;
         let idle = self.idle_at(t);
-        let begins = run.is_single() || hop.frame_state.frame != Some(run.frame);
+        let begins = run.is_single() || state.frame != Some(run.frame);
         let ahead = self.ahead(self.start, t);
-        let calm = idle || (ahead < self.full && (!begins || ahead < self.refusal));
-        let known = !begins && hop.frame_state.fate != Fate::Accepted;
-        // At a distance of more than c they find an idle port idle again.
-        let is_series = run.period != self.cell_time
-            && (!idle || run.period < self.cell_time)
-            && run.n > 1
-            && run.time + run.period < limit
-            && series::applies(hop);
-        if !calm || known || is_series {
-            return self.take_otherwise(fabric, feed, limit, calm && !known);
-        }
-        if begins {
-            hop.frame_state = FrameState::accepted(run.frame);
-        }
-        let together = run.period == self.cell_time || (idle && run.period > self.cell_time);
-        let n = if together { run.before(limit) } else { 1 };
+        let is_below = idle || (ahead < self.full && (!begins || ahead < self.refusal));
+        (is_below && (begins || state.fate == Fate::Accepted)).then_some(idle)
+    }
+
+    /// Takes the first `n` cells of `feed`. Whether it has more.
+    #[inline(always)]
+    fn take_run(&mut self, fabric: &mut Fabric, feed: usize, n: u32) -> bool {
+        let run = fabric.feeds[feed].head;
+        let hop = &mut fabric.hops[run.hop as usize];
+        hop.frame_state = FrameState::accepted(run.frame);
         hop.arrived += u64::from(n);
         let departing = self.accept(&run, n, hop.local, fabric.end);
         fabric.depart(departing);
         fabric.feeds[feed].skip(n)
     }
 
-    /// The same.
-    #[inline(never)]
-    pub(super) fn take_next(&mut self, fabric: &mut Fabric, feed: usize, limit: Time) -> bool {
-        self.take(fabric, feed, limit)
-    }
-
-    /// The same for cells near a limit, of a frame that is lost, or that may be a series; `accepted` tells that the first is accepted.
-    #[inline(never)]
-    fn take_otherwise(
-        &mut self,
-        fabric: &mut Fabric,
-        feed: usize,
-        limit: Time,
-        accepted: bool,
-    ) -> bool {
-        if accepted && let Some(more) = series::take(self, fabric, feed, limit) {
-            return more;
-        }
-        self.take_carefully(fabric, feed, false).more
-    }
-
-    /// The same for one cell near a limit, or for the rest of a frame that is lost (for one cell of it when `one`).
+    /// Takes one cell through the gate, or the rest of a frame that is lost (one cell of it when `one`).
     #[inline(never)]
     fn take_carefully(&mut self, fabric: &mut Fabric, feed: usize, one: bool) -> Outcome {
         let run = &fabric.feeds[feed].head;

@@ -6,86 +6,109 @@
 //!
 //! Conditions: no two cells come together, and no input brings one per cell time.
 
+use super::judged::next_run;
 use super::{Arithmetic, interleaved};
 use crate::cells::Run;
 use crate::fabric::Fabric;
-use crate::port::Inputs;
+use crate::port::{Inputs, NextInput};
 use crate::units::{Span, Time};
 
 /// Whether the cells of `run` may come between those of others.
 #[inline(always)]
-pub fn apply(kernel: &Arithmetic, run: &Run) -> bool {
+fn may_alternate(kernel: &Arithmetic, run: &Run) -> bool {
     run.n == 1 || run.period != kernel.cell_time
 }
 
-/// Takes cells that arrive before `horizon`, at least one, until several come together, or one from an input that brings one per cell time. The first comes
-/// alone, and the next of its input `period` later.
-#[inline(never)]
-pub fn run(
-    kernel: &mut Arithmetic,
-    fabric: &mut Fabric,
-    inputs: &mut Inputs,
-    period: Span,
-    horizon: Time,
-) {
-    let Inputs {
-        order,
-        merged,
-        turns,
-        first_feed,
-        ..
-    } = inputs;
-    let first_feed = *first_feed;
-    // Who is next in the circle.
-    let mut at = 0;
-    while let Some((time, input)) = order.first() {
-        let in_turn = turns.get(at).map_or(Time::NEVER, |&(time, _)| time);
-        let limit = in_turn.min(order.second_time()).min(horizon);
-        let feed = first_feed + input as usize;
-        let merged_of = interleaved::of(merged, input);
-        let run = merged_of.next_run(&fabric.feeds[feed].head);
-        if time >= limit || !apply(kernel, run) {
-            break;
+impl Arithmetic {
+    /// The distance of the cells of the first input, which comes alone, where one of another input comes before its next one.
+    #[inline(always)]
+    pub(super) fn can_take_circle(
+        &self,
+        fabric: &Fabric,
+        inputs: &mut Inputs,
+        next: &NextInput,
+    ) -> Option<Span> {
+        let run = next_run(inputs, fabric, next.input);
+        let period = run.period;
+        if run.n < 2
+            || period == self.cell_time
+            || next.other >= next.horizon.min(next.time + period)
+        {
+            return None;
         }
-        let next = kernel.judge_another(fabric, merged_of, feed, time);
-        match next {
-            Some(next) if next == time + period => {
-                order.pop();
-                turns.insert(at, (next, input));
-                at = (at + 1) % turns.len();
-            }
-            Some(next) => order.postpone_first(next),
-            None => order.pop(),
-        }
-        // Those in the circle.
-        let other = order
-            .first()
-            .map_or(Time::NEVER, |(time, _)| time)
-            .min(horizon);
-        while let Some((time, input)) = turns.get_mut(at) {
-            if *time >= other {
-                break;
-            }
-            let (input, feed) = (*input, first_feed + *input as usize);
-            let next = kernel.judge_next(fabric, &mut merged[input as usize], feed, *time);
-            *time += period;
-            let goes_on = next == Some(*time);
-            if goes_on {
-                at += 1;
-            } else {
-                turns.remove(at);
-            }
-            if at == turns.len() {
-                at = 0;
-            }
-            if let Some(next) = next.filter(|_| !goes_on) {
-                order.insert(next, input);
-                break;
-            }
-        }
+        let (_, other) = inputs.order.get(1)?;
+        may_alternate(self, next_run(inputs, fabric, other)).then_some(period)
     }
-    turns.rotate_left(at);
-    for (time, input) in turns.drain(..).rev() {
-        order.insert(time, input);
+
+    /// Takes cells that arrive before `horizon`, at least one, until several come together, or one from an input that brings one per cell time. The first
+    /// comes alone, and the next of its input `period` later.
+    #[inline(never)]
+    pub(super) fn take_circle(
+        &mut self,
+        fabric: &mut Fabric,
+        inputs: &mut Inputs,
+        period: Span,
+        horizon: Time,
+    ) {
+        let Inputs {
+            order,
+            interleaved,
+            turns,
+            first_feed,
+            ..
+        } = inputs;
+        let first_feed = *first_feed;
+        // Who is next in the circle.
+        let mut at = 0;
+        while let Some((time, input)) = order.first() {
+            let in_turn = turns.get(at).map_or(Time::NEVER, |&(time, _)| time);
+            let limit = in_turn.min(order.second_time()).min(horizon);
+            let feed = first_feed + input as usize;
+            let interleaved_of = interleaved::of(interleaved, input);
+            let run = interleaved_of.next_run(&fabric.feeds[feed].head);
+            if time >= limit || !may_alternate(self, run) {
+                break;
+            }
+            let next = self.judge_another(fabric, interleaved_of, feed, time);
+            match next {
+                Some(next) if next == time + period => {
+                    order.pop();
+                    turns.insert(at, (next, input));
+                    at = (at + 1) % turns.len();
+                }
+                Some(next) => order.postpone_first(next),
+                None => order.pop(),
+            }
+            // Those in the circle.
+            let other = order
+                .first()
+                .map_or(Time::NEVER, |(time, _)| time)
+                .min(horizon);
+            while let Some((time, input)) = turns.get_mut(at) {
+                if *time >= other {
+                    break;
+                }
+                let (input, feed) = (*input, first_feed + *input as usize);
+                let next = self.judge_next(fabric, &mut interleaved[input as usize], feed, *time);
+                *time += period;
+                let goes_on = next == Some(*time);
+                if goes_on {
+                    at += 1;
+                } else {
+                    turns.remove(at);
+                }
+                if at == turns.len() {
+                    at = 0;
+                }
+                if let Some(next) = next.filter(|_| !goes_on) {
+                    order.insert(next, input);
+                    break;
+                }
+            }
+        }
+        turns.rotate_left(at);
+        for (time, input) in turns.drain(..).rev() {
+            order.insert(time, input);
+        }
     }
 }

@@ -15,9 +15,9 @@ use super::route::Route;
 use crate::cells::{Fate, Run};
 use crate::delays::Waits;
 use crate::fabric::{Fabric, Next};
-use crate::port::Inputs;
 use crate::port::drop::{Decision, QueueView};
 use crate::port::gate::Gate;
+use crate::port::{Inputs, NextInput};
 use crate::tally::raise;
 use crate::units::{Span, Time};
 use std::hint::select_unpredictable;
@@ -63,32 +63,52 @@ impl Default for Interleaved {
 
 /// Whether the cells of `run`, at the head of its feed, are of that kind, where the next cell of another input comes at `next`.
 #[inline(always)]
-pub fn applies(kernel: &Arithmetic, run: &Run, next: Time) -> bool {
+fn is_interleaved(kernel: &Arithmetic, run: &Run, next: Time) -> bool {
     run.n > 1
         && run.period > kernel.cell_time
         && next < run.time + run.period
         && kernel.counts.is_none()
 }
 
-/// Takes cells that arrive before `horizon`, at least one, until several come together.
-#[inline(never)]
-pub fn run(kernel: &mut Arithmetic, fabric: &mut Fabric, inputs: &mut Inputs, horizon: Time) {
-    let Inputs {
-        order,
-        merged,
-        first_feed,
-        ..
-    } = inputs;
-    order.each_in_turn(horizon, |time, next, input| {
-        if let Some(merged) = merged.get_mut(input as usize)
-            && merged.run.n > 1
-            && merged.step(kernel, fabric, time)
-        {
-            return Some(merged.time());
-        }
-        let feed = *first_feed + input as usize;
-        take_one(kernel, fabric, merged, input, feed, next.min(horizon))
-    });
+impl Arithmetic {
+    /// Whether the run that brings the next cell is being taken in this way, or may be.
+    #[inline(always)]
+    pub(super) fn can_take_interleaved(
+        &self,
+        fabric: &Fabric,
+        inputs: &Inputs,
+        next: &NextInput,
+    ) -> bool {
+        let interleaved = inputs.interleaved.get(next.input as usize);
+        interleaved.is_some_and(Interleaved::is_under_way)
+            || is_interleaved(self, &fabric.feeds[next.feed].head, next.other)
+    }
+
+    /// Takes cells that arrive before `horizon`, at least one, until several come together.
+    #[inline(never)]
+    pub(super) fn take_interleaved(
+        &mut self,
+        fabric: &mut Fabric,
+        inputs: &mut Inputs,
+        horizon: Time,
+    ) {
+        let Inputs {
+            order,
+            interleaved,
+            first_feed,
+            ..
+        } = inputs;
+        order.each_in_turn(horizon, |time, next, input| {
+            if let Some(interleaved) = interleaved.get_mut(input as usize)
+                && interleaved.run.n > 1
+                && interleaved.step(self, fabric, time)
+            {
+                return Some(interleaved.time());
+            }
+            let feed = *first_feed + input as usize;
+            take_one(self, fabric, interleaved, input, feed, next.min(horizon))
+        });
+    }
 }
 
 /// Takes the next cell of `input`, whose feed is `feed`, when no other comes, be it the first or the last of a run, or one that is to be taken by itself, and
@@ -97,52 +117,52 @@ pub fn run(kernel: &mut Arithmetic, fabric: &mut Fabric, inputs: &mut Inputs, ho
 fn take_one(
     kernel: &mut Arithmetic,
     fabric: &mut Fabric,
-    merged: &mut Vec<Interleaved>,
+    interleaved: &mut Vec<Interleaved>,
     input: u32,
     feed: usize,
     limit: Time,
 ) -> Option<Time> {
-    let merged = of(merged, input);
-    let takes_part = merged.is_under_way() || merged.join(kernel, fabric, feed);
-    if takes_part && merged.step(kernel, fabric, merged.time()) {
-        let next = merged.next_time(kernel, fabric, feed);
+    let interleaved = of(interleaved, input);
+    let takes_part = interleaved.is_under_way() || interleaved.join(kernel, fabric, feed);
+    if takes_part && interleaved.step(kernel, fabric, interleaved.time()) {
+        let next = interleaved.next_time(kernel, fabric, feed);
         // The next run is known to be taken in the same way most often: it is begun with before its first cell comes.
-        if !merged.is_under_way()
+        if !interleaved.is_under_way()
             && next.is_some()
-            && applies(kernel, &fabric.feeds[feed].head, limit)
+            && is_interleaved(kernel, &fabric.feeds[feed].head, limit)
         {
-            merged.join(kernel, fabric, feed);
+            interleaved.join(kernel, fabric, feed);
         }
         return next;
     }
-    merged.leave(kernel, fabric, feed);
-    let more = kernel.take_next(fabric, feed, limit);
+    interleaved.leave(kernel, fabric, feed);
+    let more = kernel.take_another(fabric, feed, limit);
     more.then_some(fabric.feeds[feed].head.time)
 }
 
 /// That of `input`.
 #[inline(always)]
-pub fn of(merged: &mut Vec<Interleaved>, input: u32) -> &mut Interleaved {
+pub fn of(interleaved: &mut Vec<Interleaved>, input: u32) -> &mut Interleaved {
     let input = input as usize;
-    if merged.len() <= input {
-        merged.resize(input + 1, Interleaved::default());
+    if interleaved.len() <= input {
+        interleaved.resize(input + 1, Interleaved::default());
     }
-    &mut merged[input]
+    &mut interleaved[input]
 }
 
 /// Brings up to date what is known of `input` elsewhere; its cells are taken in another way.
 #[inline(always)]
 pub fn leave(kernel: &mut Arithmetic, fabric: &mut Fabric, inputs: &mut Inputs, input: u32) {
     let feed = inputs.feed(input);
-    if let Some(merged) = inputs.merged.get_mut(input as usize) {
-        merged.leave(kernel, fabric, feed);
+    if let Some(interleaved) = inputs.interleaved.get_mut(input as usize) {
+        interleaved.leave(kernel, fabric, feed);
     }
 }
 
 /// Brings up to date what is known of all inputs elsewhere.
 pub fn settle_all(kernel: &mut Arithmetic, fabric: &mut Fabric, inputs: &mut Inputs) {
-    for (merged, feed) in inputs.merged.iter_mut().zip(inputs.first_feed..) {
-        merged.settle(kernel, fabric, feed);
+    for (interleaved, feed) in inputs.interleaved.iter_mut().zip(inputs.first_feed..) {
+        interleaved.settle(kernel, fabric, feed);
     }
 }
 

@@ -8,13 +8,15 @@
 //! looks for the place of an input that goes on as those before it did (`circle.rs`), and cells of one flow that stand there as runs of their own are taken
 //! together (`singles.rs`).
 
-use super::{Arithmetic, Interleaved, circle, interleaved, rounds, singles};
+use super::rounds::RoundPlan;
+use super::{Arithmetic, Interleaved, interleaved};
 use crate::cells::{Fate, FrameState, RM, Run};
 use crate::delays::Waits;
 use crate::fabric::Fabric;
-use crate::port::Inputs;
 use crate::port::drop::{Asked, Decision, QueueView, Together};
 use crate::port::gate::Gate;
+use crate::port::ways::PortWay;
+use crate::port::{Inputs, NextInput};
 use crate::tally::raise;
 use crate::units::{Span, Time};
 
@@ -24,7 +26,7 @@ pub struct Judged {
     /// Whether the policy alone is asked.
     asks_policy_alone: bool,
     /// The same, and no Y_i are kept.
-    may_merge: bool,
+    may_interleave: bool,
     /// The smallest X at which a cell that it lets in is refused.
     room: u64,
     /// Whether the policy asks how long the port has been idle.
@@ -68,7 +70,7 @@ impl Judged {
     pub fn new(gate: &Gate, cell_time: Span, arrival_first: bool, counts: bool) -> Option<Judged> {
         gate.judges_each().then(|| Judged {
             asks_policy_alone: gate.asks_policy_alone(),
-            may_merge: gate.asks_policy_alone() && !counts,
+            may_interleave: gate.asks_policy_alone() && !counts,
             room: gate.room(),
             asks_idle_time: gate.needs().idle_time,
             late: i64::from(!arrival_first),
@@ -91,14 +93,14 @@ impl Judged {
 
 /// The cells that `input` brings next: of the run that is being taken, or of the one at the head of its feed.
 #[inline(always)]
-fn next_run<'a>(inputs: &'a Inputs, fabric: &'a Fabric, input: u32) -> &'a Run {
+pub(super) fn next_run<'a>(inputs: &'a Inputs, fabric: &'a Fabric, input: u32) -> &'a Run {
     let head = &fabric.feeds[inputs.feed(input)].head;
-    let merged = inputs.merged.get(input as usize);
-    merged.map_or(head, |merged| merged.next_run(head))
+    let interleaved = inputs.interleaved.get(input as usize);
+    interleaved.map_or(head, |interleaved| interleaved.next_run(head))
 }
 
 impl Arithmetic {
-    /// The same as [`Arithmetic::advance`], cell by cell.
+    /// Takes all arrivals before `horizon`: each time in the first way that applies.
     #[inline(never)]
     pub(super) fn advance_judged(
         &mut self,
@@ -106,100 +108,61 @@ impl Arithmetic {
         fabric: &mut Fabric,
         horizon: Time,
     ) {
-        while let Some((time, input)) = inputs.order.first() {
-            if time >= horizon {
-                break;
-            }
-            let limit = inputs.order.second_time().min(horizon);
-            // Cells of that distance alone go together.
-            let together = next_run(inputs, fabric, input).period == self.cell_time;
-            if together
-                && limit < time + self.cell_time
-                && self.may_go_round(inputs, fabric, horizon)
-                && rounds::run(self, fabric, inputs, horizon)
+        while let Some(next) = inputs.next(horizon) {
+            if let Some(rounds) =
+                PortWay::JudgedRounds.tried(|| self.can_take_judged_rounds(fabric, inputs, &next))
             {
-                continue;
-            }
-            if time == limit {
-                self.judge_group(inputs, fabric, time);
-                continue;
-            }
-            if !together && self.judge_apart(fabric, inputs, limit, horizon) {
-                continue;
-            }
-            let feed = inputs.feed(input);
-            let merged = interleaved::of(&mut inputs.merged, input);
-            let mut next = Some(time);
-            while let Some(time) = next.filter(|&time| time < limit) {
-                let alone = if together {
-                    self.judge_alone(fabric, merged, feed, limit)
-                } else {
-                    None
-                };
-                next = match alone {
-                    Some(more) => more.then_some(fabric.feeds[feed].head.time),
-                    None => self.judge_next(fabric, merged, feed, time),
-                };
-            }
-            match next {
-                Some(time) => inputs.order.postpone_first(time),
-                None => inputs.order.pop(),
+                self.take_rounds(fabric, inputs, rounds);
+            } else if next.time == next.limit() {
+                self.judge_group(inputs, fabric, next.time);
+            } else if let Some(period) =
+                PortWay::Circle.tried(|| self.can_take_circle(fabric, inputs, &next))
+            {
+                self.take_circle(fabric, inputs, period, horizon);
+            } else if PortWay::Singles.applies(|| self.can_take_singles(fabric, inputs, &next)) {
+                let more = self.take_singles(fabric, inputs, &next);
+                inputs.go_on(fabric, next.feed, more);
+            } else if let Some(queue) =
+                PortWay::JudgedRun.tried(|| self.can_take_judged_run(fabric, inputs, &next))
+            {
+                let more = self.take_judged_run(fabric, &next, &queue);
+                inputs.go_on(fabric, next.feed, more);
+            } else {
+                let interleaved = interleaved::of(&mut inputs.interleaved, next.input);
+                match self.judge_next(fabric, interleaved, next.feed, next.time) {
+                    Some(time) => inputs.order.postpone_first(time),
+                    None => inputs.order.pop(),
+                }
             }
         }
     }
 
-    /// Takes cells of the first input, before `limit` while no other brings any, or its cells and those of others in turns before `horizon`; false if
-    /// neither applies, and then nothing has happened.
-    #[inline(never)]
-    fn judge_apart(
+    /// As [`Arithmetic::can_take_rounds`], where each of the inputs brings more cells than one, and none lost its last frame. What is known of them
+    /// is brought up to date.
+    #[inline(always)]
+    fn can_take_judged_rounds(
         &mut self,
         fabric: &mut Fabric,
         inputs: &mut Inputs,
-        limit: Time,
-        horizon: Time,
-    ) -> bool {
-        let Some((time, input)) = inputs.order.first() else {
-            return false;
-        };
-        let run = next_run(inputs, fabric, input);
-        let period = run.period;
-        if run.n > 1 {
-            let next = inputs.order.get(1);
-            let next = next.filter(|&(next, _)| next < horizon.min(time + period));
-            let in_turns =
-                next.is_some_and(|(_, next)| circle::apply(self, next_run(inputs, fabric, next)));
-            if in_turns {
-                circle::run(self, fabric, inputs, period, horizon);
-            }
-            return in_turns;
-        }
-        let feed = inputs.feed(input);
-        let merged = interleaved::of(&mut inputs.merged, input);
-        if merged.is_under_way() || !singles::apply(&fabric.feeds[feed], limit) {
-            return false;
-        }
-        let more = singles::judge(self, fabric, merged, feed, limit);
-        if let Some(more) = more {
-            inputs.go_on(fabric, feed, more);
-        }
-        more.is_some()
+        next: &NextInput,
+    ) -> Option<RoundPlan> {
+        let begin_together = next.limit() < next.time + self.cell_time
+            && next_run(inputs, fabric, next.input).period == self.cell_time;
+        (begin_together && self.may_go_round(inputs, fabric, next))
+            .then(|| self.can_take_rounds(fabric, inputs, next))
+            .flatten()
     }
 
-    /// Whether each of the inputs whose cells come within a cell time, of which there are several, brings more of them, one per cell time. Then
-    /// what is known of them is brought up to date.
     #[inline(never)]
-    fn may_go_round(&mut self, inputs: &mut Inputs, fabric: &mut Fabric, horizon: Time) -> bool {
-        let Some((begin, _)) = inputs.order.first() else {
-            return false;
-        };
-        let limit = horizon.min(begin + self.cell_time);
+    fn may_go_round(&mut self, inputs: &mut Inputs, fabric: &mut Fabric, next: &NextInput) -> bool {
+        let limit = next.horizon.min(next.time + self.cell_time);
         let mut members = 0;
         while let Some((time, input)) = inputs.order.get(members) {
             if time >= limit {
                 break;
             }
             let run = next_run(inputs, fabric, input);
-            if run.period != self.cell_time || !self.may_merge(run) {
+            if run.period != self.cell_time || !self.may_interleave(run) {
                 return false;
             }
             // Whose last frame was lost is likely to lose another.
@@ -216,33 +179,43 @@ impl Arithmetic {
         members > 1
     }
 
-    /// Takes the cells of `feed` that arrive before `limit`, one per cell time, where no other input brings any and the port is busy, as far as the policy
-    /// lets them in, and the one that it does not. Whether the feed has more; `None` if they are none or one, and then nothing has happened.
-    #[inline(never)]
-    fn judge_alone(
+    /// X before the cells of the first input that come before any other, one per cell time, where the port is busy and has room: two at least.
+    #[inline(always)]
+    fn can_take_judged_run(
         &mut self,
         fabric: &mut Fabric,
-        merged: &mut Interleaved,
-        feed: usize,
-        limit: Time,
-    ) -> Option<bool> {
-        let run = merged.next_run(&fabric.feeds[feed].head);
+        inputs: &mut Inputs,
+        next: &NextInput,
+    ) -> Option<QueueView> {
+        let run = next_run(inputs, fabric, next.input);
         if run.period != self.cell_time
-            || run.time + run.period >= limit
-            || !self.may_merge(run)
+            || run.time + run.period >= next.limit()
+            || !self.may_interleave(run)
             || !self.is_steady_at(run.time)
         {
             return None;
         }
-        merged.leave(self, fabric, feed);
-        let run = fabric.feeds[feed].head;
+        interleaved::leave(self, fabric, inputs, next.input);
+        let run = &fabric.feeds[next.feed].head;
+        let state = &fabric.hops[run.hop as usize].frame_state;
+        let begins = run.is_single() || state.frame != Some(run.frame);
+        let (_, queue) = self.found(run.time);
+        let goes_on = begins || state.fate == Fate::Accepted;
+        (goes_on && self.has_room(&queue)).then_some(queue)
+    }
+
+    /// Takes these cells, as far as the policy lets them in, and the one that it does not. Whether the feed has more.
+    #[inline(never)]
+    fn take_judged_run(
+        &mut self,
+        fabric: &mut Fabric,
+        next: &NextInput,
+        queue: &QueueView,
+    ) -> bool {
+        let run = fabric.feeds[next.feed].head;
         let hop = &fabric.hops[run.hop as usize];
         let begins = run.is_single() || hop.frame_state.frame != Some(run.frame);
-        let (_, queue) = self.found(run.time);
-        if !(begins || hop.frame_state.fate == Fate::Accepted) || !self.has_room(&queue) {
-            return None;
-        }
-        let (vc, most) = (hop.local, run.before(limit));
+        let (vc, most) = (hop.local, run.before(next.limit()));
         let cell = self.gate.first_of(&run, begins, vc, None);
         let mut asked = Asked::new(&run, cell, queue.waiting as i64);
         let x = queue.waiting;
@@ -252,7 +225,7 @@ impl Arithmetic {
             n = most;
         }
         while n < most {
-            decision = self.ask_about(&asked, &queue);
+            decision = self.ask_about(&asked, queue);
             if decision != Decision::Accept {
                 break;
             }
@@ -266,12 +239,12 @@ impl Arithmetic {
             hop.arrived += u64::from(n);
             let departing = self.accept(&run, n, vc, fabric.end);
             fabric.depart(departing);
-            more = fabric.feeds[feed].skip(n);
+            more = fabric.feeds[next.feed].skip(n);
         }
         if decision != Decision::Accept {
-            more = self.judge_fully(fabric, feed, &queue, None, Some(decision));
+            more = self.judge_fully(fabric, next.feed, queue, None, Some(decision));
         }
-        Some(more)
+        more
     }
 
     /// What the policy is asked about the cells of `runs`, which come within a cell time where the port is busy: each with the number of its flow at the
@@ -343,8 +316,9 @@ impl Arithmetic {
         let first = inputs.tie.arrange(time, &mut inputs.group);
         for i in 0..inputs.group.len() {
             let feed = inputs.in_turn(first, i);
-            let merged = interleaved::of(&mut inputs.merged, (feed - inputs.first_feed) as u32);
-            self.judge_next(fabric, merged, feed, time);
+            let interleaved =
+                interleaved::of(&mut inputs.interleaved, (feed - inputs.first_feed) as u32);
+            self.judge_next(fabric, interleaved, feed, time);
         }
         // They stand in their places until all have been handled.
         for _ in 0..inputs.group.len() {
@@ -352,9 +326,9 @@ impl Arithmetic {
                 unreachable!("so many are there");
             };
             let head = &fabric.feeds[inputs.feed(input)].head;
-            let merged = interleaved::of(&mut inputs.merged, input);
-            if merged.is_under_way() {
-                inputs.order.postpone_first(merged.time());
+            let interleaved = interleaved::of(&mut inputs.interleaved, input);
+            if interleaved.is_under_way() {
+                inputs.order.postpone_first(interleaved.time());
             } else if head.n > 0 {
                 inputs.order.postpone_first(head.time);
             } else {
@@ -368,11 +342,11 @@ impl Arithmetic {
     pub(super) fn judge_another(
         &mut self,
         fabric: &mut Fabric,
-        merged: &mut Interleaved,
+        interleaved: &mut Interleaved,
         feed: usize,
         time: Time,
     ) -> Option<Time> {
-        self.judge_next(fabric, merged, feed, time)
+        self.judge_next(fabric, interleaved, feed, time)
     }
 
     /// Takes the next cell of `feed`, which arrives at `time`. When the one after it comes, if the feed has more.
@@ -380,46 +354,53 @@ impl Arithmetic {
     pub(super) fn judge_next(
         &mut self,
         fabric: &mut Fabric,
-        merged: &mut Interleaved,
+        interleaved: &mut Interleaved,
         feed: usize,
         time: Time,
     ) -> Option<Time> {
-        let takes_part = merged.is_under_way()
-            || (self.may_merge(&fabric.feeds[feed].head) && merged.join(self, fabric, feed));
+        // Of cells that come one per cell time most are taken together.
+        let run = &fabric.feeds[feed].head;
+        let may_join = run.period != self.cell_time && self.may_interleave(run);
+        let takes_part = PortWay::JudgedInterleaved.is_on()
+            && (interleaved.is_under_way() || (may_join && interleaved.join(self, fabric, feed)));
         if !takes_part {
             let more = self.judge_one(fabric, feed);
             return more.then_some(fabric.feeds[feed].head.time);
         }
+        PortWay::JudgedInterleaved.enter();
         let (idle, queue) = self.found(time);
         let mut decided = None;
         if self.has_room(&queue) {
-            let decision = merged.ask_policy(&mut self.gate, &queue, idle);
-            if decision == Decision::Accept && merged.take(self, fabric, time, idle.is_some()) {
-                return merged.next_time(self, fabric, feed);
+            let decision = interleaved.ask_policy(&mut self.gate, &queue, idle);
+            if decision == Decision::Accept && interleaved.take(self, fabric, time, idle.is_some())
+            {
+                return interleaved.next_time(self, fabric, feed);
             }
             decided = Some(decision);
         }
-        merged.leave(self, fabric, feed);
+        interleaved.leave(self, fabric, feed);
         let more = self.judge_fully(fabric, feed, &queue, idle, decided);
         more.then_some(fabric.feeds[feed].head.time)
     }
 
     /// Whether the cells of `run` may be taken in turns. An RM cell comes in a run of its own.
     #[inline(always)]
-    fn may_merge(&self, run: &Run) -> bool {
+    fn may_interleave(&self, run: &Run) -> bool {
         debug_assert!(run.n == 1 || run.flags & RM == 0);
-        run.n > 1 && self.may_merge_any()
+        run.n > 1 && self.may_interleave_any()
     }
 
     /// The same of any run, but for RM cells.
     #[inline(always)]
-    pub(super) fn may_merge_any(&self) -> bool {
-        self.judged.as_ref().is_some_and(|judged| judged.may_merge)
+    pub(super) fn may_interleave_any(&self) -> bool {
+        self.judged
+            .as_ref()
+            .is_some_and(|judged| judged.may_interleave)
     }
 
     /// Takes the first cell of `feed`; with it the rest of its frame, if that is lost too. Whether the feed has more.
     #[inline(always)]
-    fn judge_one(&mut self, fabric: &mut Fabric, feed: usize) -> bool {
+    pub(super) fn judge_one(&mut self, fabric: &mut Fabric, feed: usize) -> bool {
         let run = &fabric.feeds[feed].head;
         let (idle, mut queue) = self.found(run.time);
         let hop = &mut fabric.hops[run.hop as usize];
@@ -432,7 +413,8 @@ impl Arithmetic {
             .judged
             .as_ref()
             .is_some_and(|judged| judged.asks_policy_alone);
-        if !asks || lost || !self.has_room(&queue) || run.flags & RM != 0 {
+        let is_asked_alone = || asks && !lost && self.has_room(&queue) && run.flags & RM == 0;
+        if !PortWay::PolicyAlone.applies(is_asked_alone) {
             return self.judge_fully(fabric, feed, &queue, idle, None);
         }
         let decision = self.gate.ask_policy(run, begins, hop.local, &queue, idle);

@@ -19,7 +19,7 @@ use crate::cells::{Fate, Run};
 use crate::delays::{DelayBins, Waits};
 use crate::fabric::{Fabric, Next};
 use crate::port::drop::{Decision, QueueView};
-use crate::port::{Inputs, TieRule};
+use crate::port::{Inputs, NextInput, TieRule};
 use crate::units::{Span, Time};
 use std::convert::Infallible;
 use std::ops::ControlFlow;
@@ -49,7 +49,7 @@ pub struct RoundInput {
 }
 
 /// Rounds that can be taken together.
-struct RoundPlan {
+pub struct RoundPlan {
     cell_time: Span,
     members: u64,
     rounds: u64,
@@ -70,33 +70,46 @@ impl RoundPlan {
     }
 }
 
-/// Takes as many whole rounds as possible; false if there is none, and then nothing has happened.
-#[inline]
-pub fn run(
-    kernel: &mut Arithmetic,
-    fabric: &mut Fabric,
-    inputs: &mut Inputs,
-    horizon: Time,
-) -> bool {
-    let Some(mut plan) = plan(kernel, fabric, inputs, horizon) else {
-        return false;
-    };
-    let refused = if kernel.judged.is_some() {
-        ask(kernel, fabric, inputs, &mut plan)
-    } else {
-        None
-    };
-    if plan.rounds > 0 {
-        let start = take(kernel, fabric, inputs, &plan);
-        let last = plan.last_time + plan.cell_time * (plan.rounds - 1);
-        kernel.accepted_in_rounds(plan.cells, start, last);
-        settle(kernel, fabric, inputs, plan.rounds);
+impl Arithmetic {
+    /// Rounds of the inputs whose cells come within the next cell time, two at least; who takes part is in `inputs.members` then.
+    #[inline(always)]
+    pub(super) fn can_take_rounds(
+        &self,
+        fabric: &Fabric,
+        inputs: &mut Inputs,
+        next: &NextInput,
+    ) -> Option<RoundPlan> {
+        if next.other < next.time + self.cell_time {
+            plan(self, fabric, inputs, next.horizon)
+        } else {
+            None
+        }
     }
-    if let Some(refused) = refused {
-        break_off(kernel, fabric, inputs, &plan, &refused);
+
+    /// Takes these rounds; where the gate judges each cell, those before the first that it refuses, and that one.
+    #[inline(never)]
+    pub(super) fn take_rounds(
+        &mut self,
+        fabric: &mut Fabric,
+        inputs: &mut Inputs,
+        mut plan: RoundPlan,
+    ) {
+        let refused = if self.judged.is_some() {
+            ask(self, fabric, inputs, &mut plan)
+        } else {
+            None
+        };
+        if plan.rounds > 0 {
+            let start = take(self, fabric, inputs, &plan);
+            let last = plan.last_time + plan.cell_time * (plan.rounds - 1);
+            self.accepted_in_rounds(plan.cells, start, last);
+            settle(self, fabric, inputs, plan.rounds);
+        }
+        if let Some(refused) = refused {
+            break_off(self, fabric, inputs, &plan, &refused);
+        }
+        reorder(fabric, inputs);
     }
-    reorder(fabric, inputs);
-    true
 }
 
 /// A cell that the policy does not let in, in the round behind those that are taken.
@@ -289,7 +302,7 @@ fn gather(
 }
 
 /// Who takes part, in `inputs.members`, and how many rounds all conditions allow.
-#[inline(always)]
+#[inline(never)]
 fn plan(
     kernel: &Arithmetic,
     fabric: &Fabric,

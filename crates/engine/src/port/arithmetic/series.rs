@@ -11,60 +11,92 @@
 use super::Arithmetic;
 use crate::cells::Run;
 use crate::delays::Waits;
-use crate::fabric::{Fabric, Hop, Next};
+use crate::fabric::{Fabric, Next};
 use crate::tally::raise;
 use crate::units::Time;
 
-/// Whether the cells of a hop go on to their host without another station.
-#[inline(always)]
-pub fn applies(hop: &Hop) -> bool {
-    hop.next == Next::Host && !hop.one_by_one
-}
-
-/// Takes the cells at the head of `feed` that come before `limit`, as many as meet the fate of the first, which is accepted. Whether the
-/// feed has more; `None` if these conditions do not hold for two cells, and then nothing has happened.
-pub fn take(
-    kernel: &mut Arithmetic,
-    fabric: &mut Fabric,
-    feed: usize,
-    limit: Time,
-) -> Option<bool> {
-    let run = &{ fabric.feeds[feed].head };
-    let hop = &mut fabric.hops[run.hop as usize];
-    let c = kernel.cell_time;
-    let latency = hop.latency;
-    let t = run.time.0 as i64;
-    let idle = kernel.idle_at(t);
-    // The start of the cell before the first, as if there were one at an idle port.
-    let before = if idle { t - c.0 as i64 } else { kernel.start };
-    let first = Time((before + c.0 as i64) as u64) + c + latency;
-    let (from, to) = (fabric.measured.0, fabric.measured.1.min(fabric.end));
-    if !applies(hop) || first < from || first >= to {
-        return None;
-    }
-    let mut n = run.before(limit);
-    if first + c * u64::from(n - 1) >= to {
-        n = (to - first).0.div_ceil(c.0) as u32;
-    }
-    let n = kernel.alike(run, n, idle, before);
-    if n < 2 {
-        return None;
-    }
-    if idle {
-        kernel.busy_since = t;
-    }
-    kernel.start = before;
-    let cells = u64::from(n);
-    hop.let_through(run.frame, cells);
-    let waits = kernel.accept_series(run, n, hop.local, idle);
-    let beyond = run.age + c + latency;
-    let ages = hop.is_data.then(|| waits.longer_by(beyond, cells));
-    let last = first + c * (cells - 1);
-    fabric.destinations.deliver(hop.flow, run, n, ages, last);
-    Some(fabric.feeds[feed].skip(n))
+/// Cells of one run that wait each by as much longer, or shorter, than the one before.
+pub struct Series {
+    cells: u32,
+    /// Whether the first one finds the port idle.
+    idle: bool,
+    /// Start of the cell before the first, as if there were one at an idle port.
+    before: i64,
 }
 
 impl Arithmetic {
+    /// The cells at the head of `feed` that come before `limit` and meet the fate of the first, which is accepted: two at least.
+    #[inline(always)]
+    pub(super) fn can_take_series(
+        &self,
+        fabric: &Fabric,
+        feed: usize,
+        limit: Time,
+    ) -> Option<Series> {
+        let run = &fabric.feeds[feed].head;
+        // At a distance of more than c they find an idle port idle again.
+        if run.n < 2 || run.period == self.cell_time || run.time + run.period >= limit {
+            return None;
+        }
+        let idle = self.is_below_limits(fabric, run)?;
+        if idle && run.period > self.cell_time {
+            return None;
+        }
+        self.series(fabric, run, limit, idle)
+    }
+
+    #[inline(never)]
+    fn series(&self, fabric: &Fabric, run: &Run, limit: Time, idle: bool) -> Option<Series> {
+        let hop = &fabric.hops[run.hop as usize];
+        let c = self.cell_time;
+        let before = if idle {
+            run.time.0 as i64 - c.0 as i64
+        } else {
+            self.start
+        };
+        let first = Time((before + c.0 as i64) as u64) + c + hop.latency;
+        let (from, to) = (fabric.measured.0, fabric.measured.1.min(fabric.end));
+        if hop.next != Next::Host || hop.one_by_one || first < from || first >= to {
+            return None;
+        }
+        let mut n = run.before(limit);
+        if first + c * u64::from(n - 1) >= to {
+            n = (to - first).0.div_ceil(c.0) as u32;
+        }
+        let cells = self.alike(run, n, idle, before);
+        (cells > 1).then_some(Series {
+            cells,
+            idle,
+            before,
+        })
+    }
+
+    /// Takes these cells. Whether the feed has more.
+    #[inline(never)]
+    pub(super) fn take_series(&mut self, fabric: &mut Fabric, feed: usize, series: Series) -> bool {
+        let Series {
+            cells: n,
+            idle,
+            before,
+        } = series;
+        let run = fabric.feeds[feed].head;
+        let hop = &mut fabric.hops[run.hop as usize];
+        let c = self.cell_time;
+        if idle {
+            self.busy_since = run.time.0 as i64;
+        }
+        self.start = before;
+        let cells = u64::from(n);
+        hop.let_through(run.frame, cells);
+        let waits = self.accept_series(&run, n, hop.local, idle);
+        let last = Time(self.start as u64) + c + hop.latency;
+        let ages = hop
+            .is_data
+            .then(|| waits.longer_by(run.age + c + hop.latency, cells));
+        fabric.destinations.deliver(hop.flow, &run, n, ages, last);
+        fabric.feeds[feed].skip(n)
+    }
+
     /// How many of the first `n` cells of `run`, the first of which is accepted, start at distances of c, the first so long after `start`, and are
     /// accepted; the port may be `idle`.
     fn alike(&self, run: &Run, n: u32, idle: bool, start: i64) -> u32 {

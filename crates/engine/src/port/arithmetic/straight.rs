@@ -2,8 +2,8 @@
 //!
 //! This is what most frames meet: their cells come one per cell time, alone or beside those of one other input, and nothing but propagation lies
 //! between this port and their host. The start of each cell then says when it arrives there, and all that a run changes, from the queue to the
-//! reassembly, is brought up to date in one go. [`take`] does that for the cells of one input that come before those of any other.
-//! [`take_pair`] does it for two inputs until a third brings any: first come cells of one alone, then rounds in which each brings one, then the rest
+//! reassembly, is brought up to date in one go. The way `frame` does that for the cells of one input that come before those of any other.
+//! The way `pair` does it for two inputs until a third brings any: first come cells of one alone, then rounds in which each brings one, then the rest
 //! of the one that has more. A cell alone waits as long as the one before, and in rounds each of an input one cell time longer, as two join while one
 //! leaves; beyond that only who leads in a round counts.
 //!
@@ -14,158 +14,220 @@
 //! same time; nothing is watched. Two inputs besides: the port is busy, and ties are not random.
 
 use super::Arithmetic;
-use crate::cells::{Fate, Feed, Run};
+use crate::cells::{Fate, Run};
 use crate::delays::{DelayBins, Waits};
 use crate::fabric::{Fabric, Hop, Next};
-use crate::port::{Inputs, Leads, TieRule};
-use crate::sink::Destinations;
+use crate::port::{Inputs, Leads, NextInput, TieRule};
 use crate::tally::raise;
 use crate::units::{Span, Time};
 
-/// Whether the cells of `run` may be of that kind, by what it says itself.
+/// Whether the cells of `run`, at its hop `hop`, are those of one frame, a cell time apart, and the first is accepted.
 #[inline(always)]
-pub fn may_apply(kernel: &Arithmetic, run: &Run) -> bool {
-    run.period == kernel.cell_time && !run.is_single()
-}
-
-/// Whether the cells of `run`, at its hop `hop`, are of that kind, and the first is accepted.
-#[inline(always)]
-fn applies(kernel: &Arithmetic, run: &Run, hop: &Hop) -> bool {
+fn is_straight(kernel: &Arithmetic, run: &Run, hop: &Hop) -> bool {
     let begins = hop.frame_state.frame != Some(run.frame);
     let limit = if begins { kernel.refusal } else { kernel.full };
     let t = run.time.0 as i64;
-    may_apply(kernel, run)
+    run.period == kernel.cell_time
+        && !run.is_single()
         && !hop.one_by_one
         && (begins || hop.frame_state.fate == Fate::Accepted)
         && kernel.start - t < limit
         && t != kernel.busy_since
 }
 
-/// The cells of a run that are taken together.
+/// Cells of one frame, all that come before those of any other input.
+pub struct Frame {
+    cells: u32,
+    wait: Span,
+    last_start: Time,
+}
+
+impl Arithmetic {
+    /// The cells that come next, where those of their frame that come before the horizon come before any of another input.
+    #[inline(always)]
+    pub(super) fn can_take_frame(&self, fabric: &Fabric, next: &NextInput) -> Option<Frame> {
+        let run = &fabric.feeds[next.feed].head;
+        let hop = &fabric.hops[run.hop as usize];
+        let last = run.last();
+        if !is_straight(self, run, hop) || next.other <= last {
+            return None;
+        }
+        // A division only where the limit is near.
+        let cells = if last < next.horizon {
+            run.n
+        } else {
+            run.before(next.horizon)
+        };
+        let c = self.cell_time;
+        let free = self.start + c.0 as i64;
+        let start = Time(free.max(next.time.0 as i64) as u64);
+        let last_start = start + c * u64::from(cells - 1);
+        let beyond = c + hop.latency;
+        let from = fabric.measured.0;
+        let to = fabric.measured.1.min(fabric.end);
+        let is_measured = start + beyond >= from && last_start + beyond < to;
+        is_measured.then_some(Frame {
+            cells,
+            wait: start - next.time,
+            last_start,
+        })
+    }
+
+    /// Takes these cells.
+    #[inline(always)]
+    pub(super) fn take_frame(
+        &mut self,
+        fabric: &mut Fabric,
+        inputs: &mut Inputs,
+        next: &NextInput,
+        Frame {
+            cells,
+            wait,
+            last_start,
+        }: Frame,
+    ) {
+        let feed = &mut fabric.feeds[next.feed];
+        let run = &feed.head;
+        let hop = &mut fabric.hops[run.hop as usize];
+        let c = self.cell_time;
+        let idle = self.idle_at(next.time.0 as i64);
+        // With arrivals first the later cells join the busy period of the first.
+        let joins = self.arrival_first && cells > 1;
+        self.accepted += u64::from(cells);
+        if idle {
+            let since = if joins { next.time } else { last_start };
+            self.busy_since = since.0 as i64;
+        }
+        if !idle || joins {
+            raise(&mut self.longest, wait.0 as i64);
+            if self.counts.is_some() {
+                self.count(next.time, hop.local, cells, idle);
+            }
+        }
+        self.start = last_start.0 as i64;
+        let waits = Waits::Equal(wait);
+        self.waited(waits, cells.into());
+        let beyond = c + hop.latency;
+        let more = if let Next::Port { port, feed, input } = hop.next {
+            let there = Run {
+                time: next.time + wait + beyond,
+                age: run.age + wait + beyond,
+                hop: run.hop + 1,
+                ..run.first(cells)
+            };
+            hop.let_through(run.frame, u64::from(cells));
+            fabric.push(there, port, feed, input);
+            let feed = &mut fabric.feeds[next.feed];
+            feed.skip(cells).then_some(feed.head.time)
+        } else {
+            hop.let_through(run.frame, cells.into());
+            let ages = hop.is_data.then(|| Waits::Equal(run.age + beyond + wait));
+            let last = last_start + beyond;
+            fabric
+                .destinations
+                .deliver(hop.flow, run, cells, ages, last);
+            feed.skip(cells).then_some(feed.head.time)
+        };
+        match more {
+            Some(time) => inputs.order.postpone_first(time),
+            None => inputs.order.pop(),
+        }
+    }
+
+    /// Cells of the first two inputs, which overlap, until a third brings any.
+    #[inline(always)]
+    pub(super) fn can_take_pair(
+        &self,
+        fabric: &Fabric,
+        inputs: &mut Inputs,
+        next: &NextInput,
+    ) -> Option<Pair> {
+        let run = &fabric.feeds[next.feed].head;
+        let may_overlap = run.period == self.cell_time
+            && next.other <= run.last()
+            && fabric.hops[run.hop as usize].next == Next::Host;
+        may_overlap
+            .then(|| self.pair(fabric, inputs, next))
+            .flatten()
+    }
+
+    #[inline(never)]
+    fn pair(&self, fabric: &Fabric, inputs: &mut Inputs, next: &NextInput) -> Option<Pair> {
+        let run = &fabric.feeds[next.feed].head;
+        if is_straight(self, run, &fabric.hops[run.hop as usize]) {
+            Pair::new(self, fabric, inputs, next.horizon)
+        } else {
+            None
+        }
+    }
+
+    /// Takes these cells.
+    #[inline(never)]
+    pub(super) fn take_pair(&mut self, fabric: &mut Fabric, inputs: &mut Inputs, pair: &Pair) {
+        if self.counts.is_some() {
+            pair.count(self, fabric, &mut inputs.tie);
+        }
+        let turns = pair.turns(&mut inputs.tie);
+        let taken = [pair.taken(&turns, 0), pair.taken(&turns, 1)];
+        self.start = pair.last_start().0 as i64;
+        inputs.order.pop();
+        inputs.order.pop();
+        let longest = taken[0].most.max(taken[1].most);
+        raise(&mut self.longest, longest.0 as i64);
+        for (m, taken) in taken.iter().enumerate() {
+            let (cells, n) = (taken.cells, u64::from(taken.cells));
+            self.accepted += n;
+            self.waited(taken.waits(), n);
+            let feed = &mut fabric.feeds[pair.feeds[m]];
+            let run = &feed.head;
+            let hop = &mut fabric.hops[run.hop as usize];
+            hop.let_through(run.frame, n);
+            let beyond = pair.cell_time + hop.latency;
+            let age = run.age + beyond;
+            if hop.is_data {
+                let bins = &mut fabric.destinations.sink(hop.flow).bins;
+                if DelayBins::are_alike(age + taken.least, age + taken.most) {
+                    bins.add(age + taken.least, n);
+                } else {
+                    pair.spread(m, cells, &turns, bins, age);
+                }
+            }
+            let ages = hop.is_data.then(|| taken.waits().longer_by(age, n));
+            let last = taken.last_start + beyond;
+            fabric
+                .destinations
+                .deliver(hop.flow, run, cells, ages, last);
+            if feed.skip(cells) {
+                inputs.order.insert(feed.head.time, pair.inputs[m]);
+            }
+        }
+    }
+}
+
+/// The cells of one of two inputs.
 struct Taken {
     cells: u32,
-    waits: Waits,
+    /// All waits together, ticks; the shortest and the longest.
+    sum: u128,
+    least: Span,
+    most: Span,
     /// Start of the last one.
     last_start: Time,
 }
 
 impl Taken {
-    /// What follows from it: the run is at the head of `feed`. When the next cell comes, if the feed has more. The delays of waits that are listed are
-    /// counted by `spread`, with the age at the host of a cell that does not wait, unless one bin holds them all.
     #[inline(always)]
-    fn settle(
-        &self,
-        cell_time: Span,
-        feed: &mut Feed,
-        hop: &mut Hop,
-        destinations: &mut Destinations,
-        spread: impl FnOnce(&mut DelayBins, Span),
-    ) -> Option<Time> {
-        let run = &feed.head;
-        let n = u64::from(self.cells);
-        hop.let_through(run.frame, n);
-        let beyond = cell_time + hop.latency;
-        let age = run.age + beyond;
-        let ages = hop.is_data.then(|| self.waits.longer_by(age, n));
-        if let Some(Waits::Listed { least, most, .. }) = ages {
-            let bins = &mut destinations.sink(hop.flow).bins;
-            if DelayBins::are_alike(least, most) {
-                bins.add(least, n);
-            } else {
-                spread(bins, age);
-            }
-        }
-        let last = self.last_start + beyond;
-        destinations.deliver(hop.flow, run, self.cells, ages, last);
-        feed.skip(self.cells).then_some(feed.head.time)
-    }
-}
-
-/// Takes cells of the first input, the next of which comes at `time`: those before `horizon`, if all of its run come before any of another input,
-/// which bring none before `next`; otherwise those of the first two inputs, see [`take_pair`]. False if they are not of that kind, and then
-/// nothing has happened.
-#[inline(always)]
-pub fn take(
-    kernel: &mut Arithmetic,
-    fabric: &mut Fabric,
-    inputs: &mut Inputs,
-    (time, input): (Time, u32),
-    next: Time,
-    horizon: Time,
-) -> bool {
-    let own = inputs.feed(input);
-    let feed = &mut fabric.feeds[own];
-    let run = &feed.head;
-    let hop = &mut fabric.hops[run.hop as usize];
-    if !applies(kernel, run, hop) {
-        return false;
-    }
-    let last = run.last();
-    if next <= last {
-        return hop.next == Next::Host && take_pair(kernel, fabric, inputs, horizon);
-    }
-    // A division only where the limit is near.
-    let cells = if last < horizon {
-        run.n
-    } else {
-        run.before(horizon)
-    };
-    let c = kernel.cell_time;
-    let free = kernel.start + c.0 as i64;
-    let start = Time(free.max(time.0 as i64) as u64);
-    let last_start = start + c * u64::from(cells - 1);
-    let beyond = c + hop.latency;
-    let from = fabric.measured.0;
-    let to = fabric.measured.1.min(fabric.end);
-    if start + beyond < from || last_start + beyond >= to {
-        return false;
-    }
-    let wait = start - time;
-    let idle = kernel.idle_at(time.0 as i64);
-    // With arrivals first the later cells join the busy period of the first.
-    let joins = kernel.arrival_first && cells > 1;
-    kernel.accepted += u64::from(cells);
-    if idle {
-        let since = if joins { time } else { last_start };
-        kernel.busy_since = since.0 as i64;
-    }
-    if !idle || joins {
-        raise(&mut kernel.longest, wait.0 as i64);
-        if kernel.counts.is_some() {
-            kernel.count(time, hop.local, cells, idle);
+    fn waits(&self) -> Waits {
+        Waits::Listed {
+            sum: self.sum,
+            least: self.least,
+            most: self.most,
         }
     }
-    kernel.start = last_start.0 as i64;
-    let waits = Waits::Equal(wait);
-    kernel.waited(waits, cells.into());
-    let taken = Taken {
-        cells,
-        waits,
-        last_start,
-    };
-    let more = if let Next::Port { port, feed, input } = hop.next {
-        let there = Run {
-            time: start + beyond,
-            age: run.age + wait + beyond,
-            hop: run.hop + 1,
-            ..run.first(cells)
-        };
-        hop.let_through(run.frame, u64::from(cells));
-        fabric.push(there, port, feed, input);
-        let feed = &mut fabric.feeds[own];
-        feed.skip(cells).then_some(feed.head.time)
-    } else {
-        taken.settle(c, feed, hop, &mut fabric.destinations, |_, _| {})
-    };
-    match more {
-        Some(time) => inputs.order.postpone_first(time),
-        None => inputs.order.pop(),
-    }
-    true
 }
 
 /// Cells of two inputs. The one whose cells come first is number 0, the other 1.
-struct Pair {
+pub struct Pair {
     cell_time: Span,
     inputs: [u32; 2],
     feeds: [usize; 2],
@@ -240,45 +302,6 @@ fn rounds_and_rest(
     Some([rounds, behind])
 }
 
-/// Takes cells of the first two inputs, which overlap, until a third brings any, before `horizon`; those of the first are of that kind. False if
-/// those of the other are not, or all that is not a round, and then nothing has happened.
-#[inline(never)]
-fn take_pair(
-    kernel: &mut Arithmetic,
-    fabric: &mut Fabric,
-    inputs: &mut Inputs,
-    horizon: Time,
-) -> bool {
-    let Some(pair) = Pair::new(kernel, fabric, inputs, horizon) else {
-        return false;
-    };
-    if kernel.counts.is_some() {
-        pair.count(kernel, fabric, &mut inputs.tie);
-    }
-    let turns = pair.turns(&mut inputs.tie);
-    let taken = [pair.taken(&turns, 0), pair.taken(&turns, 1)];
-    kernel.accepted += u64::from(taken[0].cells + taken[1].cells);
-    for taken in &taken {
-        let [_, longest] = taken.waits.range(taken.cells.into());
-        raise(&mut kernel.longest, longest.0 as i64);
-        kernel.waited(taken.waits, taken.cells.into());
-    }
-    kernel.start = pair.last_start().0 as i64;
-    inputs.order.pop();
-    inputs.order.pop();
-    for m in [0, 1] {
-        let feed = &mut fabric.feeds[pair.feeds[m]];
-        let hop = &mut fabric.hops[feed.head.hop as usize];
-        let destinations = &mut fabric.destinations;
-        let cells = taken[m].cells;
-        let spread = |bins: &mut DelayBins, age| pair.spread(m, cells, &turns, bins, age);
-        if let Some(time) = taken[m].settle(pair.cell_time, feed, hop, destinations, spread) {
-            inputs.order.insert(time, pair.inputs[m]);
-        }
-    }
-    true
-}
-
 impl Pair {
     /// What can be taken of the first two inputs: at least a round.
     #[inline(always)]
@@ -303,7 +326,7 @@ impl Pair {
         let to = fabric.measured.1.min(fabric.end);
         if time + c + hops[0].latency >= to
             || hops[1].next != Next::Host
-            || !applies(kernel, runs[1], hops[1])
+            || !is_straight(kernel, runs[1], hops[1])
             || kernel.idle_at(time.0 as i64)
             || !inputs.tie.is_regular()
         {
@@ -442,11 +465,9 @@ impl Pair {
         };
         Taken {
             cells,
-            waits: Waits::Listed {
-                sum,
-                least: first,
-                most: last,
-            },
+            sum,
+            least: first,
+            most: last,
             last_start,
         }
     }

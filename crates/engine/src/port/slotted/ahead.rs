@@ -13,6 +13,7 @@
 
 use super::{Slotted, queue::ClassQueue};
 use crate::fabric::Fabric;
+use crate::port::ways::PortWay;
 use crate::tally::CLASSES;
 use crate::units::{Span, Time};
 use std::collections::VecDeque;
@@ -195,29 +196,37 @@ impl Slotted {
     #[inline(never)]
     pub fn decide_ahead(&mut self, fabric: &mut Fabric, until: Time, known_until: Time) {
         let mut until = until.min(fabric.end);
-        while let Some(foresight) = &self.foresight
-            && self.total > 0
+        while let Some(decisions) =
+            PortWay::Ahead.tried(|| self.can_decide_ahead(fabric, &mut until, known_until))
         {
-            let mut cells = u64::MAX;
-            for (foresight, &waiting) in foresight.iter().zip(&self.waiting) {
-                match foresight {
-                    Foresight::Nothing => {}
-                    _ if waiting > 0 => cells = cells.min(waiting),
-                    Foresight::Feeds(feeds) => {
-                        let heads = feeds.iter().map(|&feed| &fabric.feeds[feed].head);
-                        let next = heads.filter(|run| run.n > 0).map(|run| run.time).min();
-                        let next = next.unwrap_or(Time::NEVER).min(known_until);
-                        until = until.min(self.decided_before(next));
-                    }
-                    Foresight::Unknown => return,
-                }
-            }
-            if self.free_at >= until {
-                return;
-            }
-            let slots = (until - self.free_at).0.div_ceil(self.cell_time.0);
-            self.decide::<true>(fabric, slots.min(cells));
+            self.decide::<true>(fabric, decisions);
         }
+    }
+
+    /// How many decisions nothing that is still to arrive can change, for starts before `until`, which comes down to what is known.
+    fn can_decide_ahead(
+        &self,
+        fabric: &Fabric,
+        until: &mut Time,
+        known_until: Time,
+    ) -> Option<u64> {
+        let foresight = self.foresight.as_ref().filter(|_| self.total > 0)?;
+        let mut cells = u64::MAX;
+        for (foresight, &waiting) in foresight.iter().zip(&self.waiting) {
+            match foresight {
+                Foresight::Nothing => {}
+                _ if waiting > 0 => cells = cells.min(waiting),
+                Foresight::Feeds(feeds) => {
+                    let heads = feeds.iter().map(|&feed| &fabric.feeds[feed].head);
+                    let next = heads.filter(|run| run.n > 0).map(|run| run.time).min();
+                    let next = next.unwrap_or(Time::NEVER).min(known_until);
+                    *until = self.decided_before(next).min(*until);
+                }
+                Foresight::Unknown => return None,
+            }
+        }
+        let slots = until.since(self.free_at).0.div_ceil(self.cell_time.0);
+        (slots > 0).then_some(slots.min(cells))
     }
 }
 

@@ -28,15 +28,29 @@ fn reach_host_alike(fabric: &Fabric, hop: u32, first: Time, last: Time) -> bool 
         && last + hop.latency < to.min(fabric.end)
 }
 
+/// Decisions on two classes that alternate.
+pub struct AlternatingSlots {
+    turns: Turns,
+    rounds: u64,
+    slots: u64,
+}
+
 impl Slotted {
-    /// Takes at most `most` decisions on two classes that go in `turns`; how many. `None` if there are none to be taken in this way, and then nothing has happened.
-    #[inline(never)]
-    pub(super) fn take_turns<const AHEAD: bool>(
-        &mut self,
-        fabric: &mut Fabric,
-        turns: Turns,
+    /// What alternates in the next decisions, at most `most`.
+    #[inline(always)]
+    pub(super) fn can_take_alternating(
+        &self,
+        fabric: &Fabric,
         most: u64,
-    ) -> Option<u64> {
+    ) -> Option<AlternatingSlots> {
+        if most > 1 {
+            self.alternating(fabric, self.scheduler.turns(&self.waiting)?, most)
+        } else {
+            None
+        }
+    }
+
+    fn alternating(&self, fabric: &Fabric, turns: Turns, most: u64) -> Option<AlternatingSlots> {
         let Turns {
             guaranteed,
             above,
@@ -51,10 +65,35 @@ impl Slotted {
         let (c, start) = (self.cell_time, self.free_at);
         let slots = before + 1 + rounds * (between + 1);
         let end = start + c * slots;
-        if rounds < FEWEST || !run.is_single() || !reach_host_alike(fabric, run.hop, start + c, end)
-        {
-            return None;
-        }
+        let applies = rounds >= FEWEST
+            && run.is_single()
+            && reach_host_alike(fabric, run.hop, start + c, end);
+        applies.then_some(AlternatingSlots {
+            turns,
+            rounds,
+            slots,
+        })
+    }
+
+    /// Takes these decisions; how many.
+    #[inline(never)]
+    pub(super) fn take_alternating<const AHEAD: bool>(
+        &mut self,
+        fabric: &mut Fabric,
+        &AlternatingSlots {
+            turns,
+            rounds,
+            slots,
+        }: &AlternatingSlots,
+    ) -> u64 {
+        let Turns {
+            guaranteed,
+            above,
+            before,
+            between,
+        } = turns;
+        let (c, start) = (self.cell_time, self.free_at);
+        let end = start + c * slots;
         self.scheduler.alone(guaranteed, slots);
         let cells = before + rounds * between;
         self.waiting[above] -= cells;
@@ -81,7 +120,7 @@ impl Slotted {
             left -= n;
         }
         self.free_at = end;
-        Some(slots)
+        slots
     }
 
     /// Begins the transmission of the first cells of class `above`: so many `before` the first cell that is guaranteed, and as many `between` each two in so

@@ -5,53 +5,54 @@ use super::{Slotted, Within};
 use crate::cells::{Fate, FrameState, RM, Run, TAGGED};
 use crate::delays::Waits;
 use crate::fabric::Fabric;
-use crate::port::Inputs;
 use crate::port::drop::{Decision, QueueView};
 use crate::port::gate::Verdict;
 use crate::port::watch::{Outcome, PortProbe, Seen, found};
-use crate::tally::{CLASSES, DropReason, raise};
+use crate::port::ways::PortWay;
+use crate::port::{Inputs, NextInput};
+use crate::tally::{DropReason, raise};
 use crate::units::{Span, Time};
 
+/// Cells that are taken in lock step with decisions; all of these on their class when it is `alone`.
+struct LockStep {
+    cells: u32,
+    alone: bool,
+}
+
 impl Slotted {
-    /// Takes all arrivals and decisions before `horizon`.
+    /// Takes all arrivals and decisions before `horizon`: each time in the first way that applies.
     ///
     /// A function of its own: inlined beside the other kernel it was measured to be slower.
     #[inline(never)]
     pub fn advance(&mut self, inputs: &mut Inputs, fabric: &mut Fabric, horizon: Time) {
-        while let Some((time, input)) = inputs.order.first() {
-            if time >= horizon {
-                break;
-            }
-            let next = inputs.order.second_time();
-            let feed = inputs.feed(input);
-            // One per cell time.
-            let keeps_step = fabric.feeds[feed].head.period == self.cell_time;
-            self.serve_before(fabric, self.decided_before(time));
-            if self.per_vc < CLASSES && self.arrive_in_bulk(inputs, fabric, horizon) {
-                continue;
-            }
-            if keeps_step
-                && next < time + self.cell_time
-                && self.arrive_in_rounds(inputs, fabric, horizon)
+        while let Some(next) = inputs.next(horizon) {
+            self.serve_before(fabric, self.decided_before(next.time));
+            if let Some(bulk) = PortWay::Bulk.tried(|| self.can_take_bulk(fabric, inputs, &next)) {
+                self.take_bulk(fabric, inputs, bulk);
+            } else if let Some(rounds) =
+                PortWay::RoundArrivals.tried(|| self.can_take_round_arrivals(fabric, inputs, &next))
             {
-                continue;
+                self.take_round_arrivals(fabric, inputs, rounds);
+            } else if next.time == next.other {
+                let first = inputs.coincident(next.time);
+                for i in 0..inputs.group.len() {
+                    self.arrive(fabric, inputs.in_turn(first, i), false);
+                }
+                inputs.put_back(fabric);
+            } else if let Some(step) =
+                PortWay::LockStep.tried(|| self.can_take_lock_step(fabric, &next))
+            {
+                let more = self.take_lock_step(fabric, &next, step);
+                inputs.go_on(fabric, next.feed, more);
+            } else if let Some(cells) =
+                PortWay::JoinDecided.tried(|| self.can_join_decided(fabric, &next))
+            {
+                let more = self.join_decided(fabric, next.feed, cells);
+                inputs.go_on(fabric, next.feed, more);
+            } else {
+                let more = self.arrive(fabric, next.feed, false).more;
+                inputs.go_on(fabric, next.feed, more);
             }
-            if time < next {
-                let together = keeps_step.then(|| self.lock_step(fabric, feed, next.min(horizon)));
-                let more = match together.flatten() {
-                    Some(more) => more,
-                    None => self
-                        .arrive_calmly(fabric, feed)
-                        .unwrap_or_else(|| self.arrive_otherwise(fabric, feed, false).more),
-                };
-                inputs.go_on(fabric, feed, more);
-                continue;
-            }
-            let first = inputs.coincident(time);
-            for i in 0..inputs.group.len() {
-                self.arrive(fabric, inputs.in_turn(first, i), false);
-            }
-            inputs.put_back(fabric);
         }
         self.serve_before(fabric, horizon);
     }
@@ -141,30 +142,30 @@ impl Slotted {
     /// `one` by one.
     #[inline]
     fn arrive(&mut self, fabric: &mut Fabric, feed: usize, one: bool) -> Outcome {
-        match self.arrive_calmly(fabric, feed) {
-            Some(more) => Outcome::accepted(more),
-            None => self.arrive_otherwise(fabric, feed, one),
+        if PortWay::BelowLimits.applies(|| self.can_take_below_limits(fabric, feed)) {
+            Outcome::accepted(self.take_first(fabric, feed))
+        } else {
+            self.arrive_at_gate(fabric, feed, one)
         }
     }
 
-    /// The same for a cell that nobody is asked about: whether the feed has more. `None` if it is none, and then nothing has happened.
+    /// Whether the first cell of `feed` finds the queue of its class below all limits, and its frame has lost no cell.
     #[inline(always)]
-    fn arrive_calmly(&mut self, fabric: &mut Fabric, feed: usize) -> Option<bool> {
-        if !self.is_ever_calm {
-            return None;
+    fn can_take_below_limits(&self, fabric: &Fabric, feed: usize) -> bool {
+        if !self.is_ever_below_limits {
+            return false;
         }
         let run = &fabric.feeds[feed].head;
-        let hop = &mut fabric.hops[run.hop as usize];
+        let hop = &fabric.hops[run.hop as usize];
         let class = hop.class as usize;
         let begins = run.is_single() || hop.frame_state.frame != Some(run.frame);
         let queue = &self.queues[class];
         let x = self.waiting[class] + queue.ahead;
-        let calm = if begins {
+        if begins {
             x < queue.full.min(queue.refusal)
         } else {
             x < queue.full && hop.frame_state.fate == Fate::Accepted
-        };
-        calm.then(|| self.take_first(fabric, feed))
+        }
     }
 
     /// Takes the first cell of `feed`; whether that has more.
@@ -180,28 +181,36 @@ impl Slotted {
         fabric.feeds[feed].skip(1)
     }
 
-    /// The same where somebody may have to be asked.
+    /// The same where the policy alone, or the gate, has to be asked.
     #[inline(never)]
-    fn arrive_otherwise(&mut self, fabric: &mut Fabric, feed: usize, one: bool) -> Outcome {
+    fn arrive_at_gate(&mut self, fabric: &mut Fabric, feed: usize, one: bool) -> Outcome {
+        if !PortWay::QueuedPolicyAlone.applies(|| self.can_ask_policy_alone(fabric, feed)) {
+            return self.arrive_carefully(fabric, feed, one, None);
+        }
         let run = &fabric.feeds[feed].head;
         let hop = &fabric.hops[run.hop as usize];
         let (class, local) = (hop.class as usize, hop.local as usize);
-        if !self.queues[class].asks_policy_alone {
-            return self.arrive_carefully(fabric, feed, one, None);
-        }
         let begins = run.is_single() || hop.frame_state.frame != Some(run.frame);
-        let known = !begins && hop.frame_state.fate != Fate::Accepted;
-        let queue = &self.queues[class];
-        let room = !self.busy || self.x(class) < queue.room;
-        if known || !room || run.flags & RM != 0 {
-            return self.arrive_carefully(fabric, feed, one, None);
-        }
         let (view, idle) = (self.view(class, local), self.idle_cells(class, run.time));
         let decision = self.gates[class].ask_policy(run, begins, local as u32, &view, idle);
         if decision != Decision::Accept {
             return self.arrive_carefully(fabric, feed, one, Some(decision));
         }
         Outcome::accepted(self.take_first(fabric, feed))
+    }
+
+    /// Whether the policy alone decides on the first cell of `feed`: there is room, its frame is not lost, and it is no RM cell.
+    #[inline(always)]
+    fn can_ask_policy_alone(&self, fabric: &Fabric, feed: usize) -> bool {
+        let run = &fabric.feeds[feed].head;
+        let hop = &fabric.hops[run.hop as usize];
+        let class = hop.class as usize;
+        let queue = &self.queues[class];
+        let begins = run.is_single() || hop.frame_state.frame != Some(run.frame);
+        queue.asks_policy_alone
+            && (begins || hop.frame_state.fate == Fate::Accepted)
+            && (!self.busy || self.x(class) < queue.room)
+            && run.flags & RM == 0
     }
 
     /// The same where the gate has to be asked; or the policy has been, and has `decided`.
@@ -362,30 +371,37 @@ impl Slotted {
         queue.cells.push_back(cells);
     }
 
-    /// Lock step: takes cells of `feed`, which arrive from now on before `limit` while no other input brings any, and the
-    /// decisions between them. `None` when the conditions do not hold, otherwise whether the feed has more.
+    /// Cells of the first input, one per cell time, that arrive at a busy port before any of another input, where decisions between them
+    /// are surely on their class, or their class has room for all: two at least.
     #[inline(always)]
-    fn lock_step(&mut self, fabric: &mut Fabric, feed: usize, limit: Time) -> Option<bool> {
-        let run = &fabric.feeds[feed].head;
-        let c = self.cell_time;
-        if run.n < 2 || run.period != c || run.time + c >= limit || !self.busy {
+    fn can_take_lock_step(&self, fabric: &Fabric, next: &NextInput) -> Option<LockStep> {
+        let run = &fabric.feeds[next.feed].head;
+        if !self.keeps_step(run, next.limit()) || !self.ahead.is_empty() {
             return None;
-        }
-        if !self.ahead.is_empty() {
-            return self.join_decided(fabric, feed, limit);
         }
         let class = fabric.hops[run.hop as usize].class as usize;
         let alone = self
             .scheduler
             .serves_only(class, &self.waiting, self.total)?;
-        let (n, local) = self.taken_in_step(fabric, feed, limit, alone)?;
-        debug_assert!({
-            let time = fabric.feeds[feed].head.time;
-            time <= self.free_at && self.free_at <= time + c
-        });
-        let cells = QueuedCells::first_of(&fabric.feeds[feed].head, n);
+        let cells = self.surely_accepted(fabric, next.feed, next.limit(), alone)?;
+        Some(LockStep { cells, alone })
+    }
+
+    /// Whether cells of `run`, a cell time apart, arrive at a busy port, two at least before `limit`.
+    #[inline(always)]
+    fn keeps_step(&self, run: &Run, limit: Time) -> bool {
+        let c = self.cell_time;
+        run.n >= 2 && run.period == c && run.time + c < limit && self.busy
+    }
+
+    /// Takes these cells and the decisions between them. Whether the feed has more.
+    #[inline(never)]
+    fn take_lock_step(&mut self, fabric: &mut Fabric, next: &NextInput, step: LockStep) -> bool {
+        let LockStep { cells: n, alone } = step;
+        let c = self.cell_time;
+        debug_assert!(next.time <= self.free_at && self.free_at <= next.time + c);
+        let (class, local, cells) = self.let_in(fabric, next.feed, n);
         let n = u64::from(n);
-        self.accepted += n;
         let x = self.waiting[class];
         raise(&mut self.max_queue, self.total + 1);
         self.wait(class, local, cells);
@@ -394,7 +410,7 @@ impl Slotted {
             raise(&mut queue.max, x + 1);
             // A link faster than the port may bring its next run before the last decision.
             let last = self.free_at + c * (n - 1);
-            let all = last < limit && last < fabric.feeds[feed].second_time();
+            let all = last < next.limit() && last < fabric.feeds[next.feed].second_time();
             let cells = n - u64::from(!all);
             self.scheduler.alone(class, cells);
             self.begin::<false>(fabric, class, cells);
@@ -404,40 +420,58 @@ impl Slotted {
             let queue = &mut self.queues[class];
             raise(&mut queue.max, self.waiting[class]);
         }
-        Some(fabric.feeds[feed].skip(n as u32))
+        fabric.feeds[next.feed].skip(n as u32)
     }
 
-    /// The same where decisions were taken ahead of time, before which the cells arrive.
+    /// How many cells of the first input, one per cell time, arrive before any of another input and before the end of what was decided ahead of time:
+    /// two at least.
+    #[inline(always)]
+    fn can_join_decided(&self, fabric: &Fabric, next: &NextInput) -> Option<u32> {
+        let run = &fabric.feeds[next.feed].head;
+        if !self.keeps_step(run, next.limit()) || self.ahead.is_empty() {
+            return None;
+        }
+        self.surely_accepted(fabric, next.feed, next.limit().min(self.free_at), false)
+    }
+
+    /// Takes the first `n` cells of `feed` that arrive while what was decided ahead of time begins. Whether the feed has more.
     #[inline(never)]
-    fn join_decided(&mut self, fabric: &mut Fabric, feed: usize, limit: Time) -> Option<bool> {
-        let (n, local) = self.taken_in_step(fabric, feed, limit.min(self.free_at), false)?;
-        let run = &fabric.feeds[feed].head;
-        let class = fabric.hops[run.hop as usize].class as usize;
+    fn join_decided(&mut self, fabric: &mut Fabric, feed: usize, n: u32) -> bool {
+        let (class, local, cells) = self.let_in(fabric, feed, n);
         // One begins from each arrival to the next: X is largest after the last.
-        let last = run.time + self.cell_time * u64::from(n - 1);
-        let cells = QueuedCells::first_of(run, n);
+        let last = cells.arrived + self.cell_time * u64::from(n - 1);
         self.begin_decided_before(self.decided_before(last));
-        self.accepted += u64::from(n);
         self.wait(class, local, cells);
         self.note_longest(class);
-        Some(fabric.feeds[feed].skip(n))
+        fabric.feeds[feed].skip(n)
     }
 
-    /// How many cells of `feed` are surely accepted one by one in lock step, at least two, and the local number of their flow; the
-    /// cells' frame is brought up to date. Before `limit`, and with all decisions on their class when `alone`.
+    /// Counts the first `n` cells of `feed` as accepted; the class and the local number of their flow, and what waits.
     #[inline(always)]
-    fn taken_in_step(
+    fn let_in(&mut self, fabric: &mut Fabric, feed: usize, n: u32) -> (usize, usize, QueuedCells) {
+        let run = &fabric.feeds[feed].head;
+        let hop = &mut fabric.hops[run.hop as usize];
+        hop.frame_state = FrameState::accepted(run.frame);
+        hop.arrived += u64::from(n);
+        self.accepted += u64::from(n);
+        let cells = QueuedCells::first_of(run, n);
+        (hop.class as usize, hop.local as usize, cells)
+    }
+
+    /// How many cells of `feed` are surely accepted one by one in lock step before `limit`, two at least; with all decisions on their
+    /// class when `alone`.
+    #[inline(always)]
+    fn surely_accepted(
         &self,
-        fabric: &mut Fabric,
+        fabric: &Fabric,
         feed: usize,
         limit: Time,
         alone: bool,
-    ) -> Option<(u32, usize)> {
-        let run: &Run = &fabric.feeds[feed].head;
-        let hop = &mut fabric.hops[run.hop as usize];
+    ) -> Option<u32> {
+        let run = &fabric.feeds[feed].head;
+        let hop = &fabric.hops[run.hop as usize];
         let class = hop.class as usize;
-        let state = hop.frame_state;
-        let begins = run.is_single() || state.frame != Some(run.frame);
+        let begins = run.is_single() || hop.frame_state.frame != Some(run.frame);
         let queue = &self.queues[class];
         let x = self.x(class);
         let smallest = if run.is_single() {
@@ -451,11 +485,7 @@ impl Slotted {
         if !alone {
             n = n.min(room.min(u64::from(MOST_CELLS)) as u32);
         }
-        if refused || room == 0 || n < 2 || (!begins && state.fate != Fate::Accepted) {
-            return None;
-        }
-        hop.frame_state = FrameState::accepted(run.frame);
-        hop.arrived += u64::from(n);
-        Some((n, hop.local as usize))
+        let goes_on = begins || hop.frame_state.fate == Fate::Accepted;
+        (!refused && room > 0 && n >= 2 && goes_on).then_some(n)
     }
 }

@@ -18,41 +18,63 @@ use super::Slotted;
 use super::queued_cells::{MOST_CELLS, QueuedCells};
 use crate::cells::{Fate, FrameState, Run};
 use crate::fabric::Fabric;
-use crate::port::Inputs;
 use crate::port::sched::per_vc::PerVc;
-use crate::tally::raise;
+use crate::port::{Inputs, NextInput};
+use crate::tally::{CLASSES, raise};
 use crate::units::Time;
 
+/// Arrivals that are taken in bulk: those before `limit`, so many cells at most.
+pub struct Bulk {
+    limit: Time,
+    cells: u64,
+    class: usize,
+}
+
 impl Slotted {
-    /// Takes cells that arrive before `horizon`, the first of which arrives now, and the decisions between them. False if there are
-    /// none to be taken in this way, and then nothing has happened.
-    #[inline]
-    pub(super) fn arrive_in_bulk(
+    /// Arrivals from now on that may be queued before the decisions between them are taken.
+    #[inline(always)]
+    pub(super) fn can_take_bulk(
         &mut self,
+        fabric: &Fabric,
         inputs: &mut Inputs,
-        fabric: &mut Fabric,
-        horizon: Time,
-    ) -> bool {
-        let Some(scheduler) = self.scheduler.per_vc() else {
-            return false;
-        };
-        let class = scheduler.class();
-        let others_first = self.waiting[..class].iter().any(|&w| w > 0);
-        if !self.busy || others_first {
-            return false;
+        next: &NextInput,
+    ) -> Option<Bulk> {
+        if self.per_vc < CLASSES && self.busy {
+            self.bulk(fabric, inputs, next)
+        } else {
+            None
         }
-        let Some((time, _)) = inputs.order.first() else {
-            return false;
-        };
-        let horizon = horizon.min(time + self.look_ahead);
+    }
+
+    #[inline(never)]
+    fn bulk(&mut self, fabric: &Fabric, inputs: &mut Inputs, next: &NextInput) -> Option<Bulk> {
+        let scheduler = self.scheduler.per_vc()?;
+        let class = scheduler.class();
+        if self.waiting[..class].iter().any(|&waiting| waiting > 0) {
+            return None;
+        }
+        let time = next.time;
+        let horizon = next.horizon.min(time + self.look_ahead);
         let (limit, cells) = self.bulk_limit(scheduler, inputs, fabric, horizon);
         let of_use = (limit.since(time) * 2).max(self.cell_time);
         if limit < horizon || of_use > self.look_ahead {
             self.look_ahead = of_use;
         }
-        if limit <= time {
-            return false;
-        }
+        (limit > time).then_some(Bulk {
+            limit,
+            cells,
+            class,
+        })
+    }
+
+    /// Takes these arrivals, and the decisions between them.
+    #[inline(never)]
+    pub(super) fn take_bulk(&mut self, fabric: &mut Fabric, inputs: &mut Inputs, bulk: Bulk) {
+        let Bulk {
+            limit,
+            cells,
+            class,
+        } = bulk;
         let before = self.waiting[class];
         let others = self.total - before;
         // Whether some maximum is near enough that it matters in which slots they arrive.
@@ -69,7 +91,6 @@ impl Slotted {
             raise(&mut self.max_queue, most + others);
         }
         self.serve_before(fabric, limit);
-        true
     }
 
     /// Until when all that arrives may be taken in bulk, at most `horizon`, and how many cells that are at most.

@@ -33,6 +33,7 @@ use super::sched::per_vc::PerVc;
 use super::sched::{FlowShare, Scheduler, Within};
 use super::waits_after;
 use super::watch::Quantity;
+use super::ways::PortWay;
 use crate::cells::{ENDS_FRAME, Run};
 use crate::class::Class;
 use crate::delays::Waits;
@@ -76,8 +77,8 @@ pub struct Slotted {
     arrivals: Vec<u32>,
     /// How far ahead of the next arrival the bulk looks.
     look_ahead: Span,
-    /// Whether there are cells that nobody is asked about.
-    is_ever_calm: bool,
+    /// Whether a queue here is ever below all limits.
+    is_ever_below_limits: bool,
     /// Whether cells may be taken in rounds at all; who takes part.
     takes_rounds: bool,
     members: Vec<RoundArrival>,
@@ -113,12 +114,12 @@ impl Slotted {
         let per_vc = scheduler.per_vc().map_or(CLASSES, PerVc::class);
         let in_order = scheduler.per_vc().is_none() && !scheduler.looks_at_queues();
         let calm = |flow: &FlowShare| gates[flow.class as usize].full() > 0;
-        let is_ever_calm = flows.iter().any(calm);
+        let is_ever_below_limits = flows.iter().any(calm);
         let stays = gates.iter().all(|gate| !gate.needs().stored_cells);
         let goes_ahead = in_order && stays;
         Slotted {
-            is_ever_calm,
-            takes_rounds: in_order && is_ever_calm,
+            is_ever_below_limits,
+            takes_rounds: in_order && is_ever_below_limits,
             members: Vec::new(),
             cell_time,
             arrival_first,
@@ -183,11 +184,10 @@ impl Slotted {
     #[inline(never)]
     fn decide<const AHEAD: bool>(&mut self, fabric: &mut Fabric, mut decisions: u64) {
         while decisions > 0 {
-            if decisions > 1
-                && let Some(turns) = self.scheduler.turns(&self.waiting)
-                && let Some(slots) = self.take_turns::<AHEAD>(fabric, turns, decisions)
+            if let Some(slots) =
+                PortWay::Alternating.tried(|| self.can_take_alternating(fabric, decisions))
             {
-                decisions -= slots;
+                decisions -= self.take_alternating::<AHEAD>(fabric, &slots);
                 continue;
             }
             let queues = &self.queues;

@@ -16,7 +16,7 @@ use super::Slotted;
 use super::queued_cells::{MOST_CELLS, QueuedCells};
 use crate::cells::{Fate, FrameState};
 use crate::fabric::Fabric;
-use crate::port::{Inputs, TieRule};
+use crate::port::{Inputs, NextInput, TieRule};
 use crate::tally::CLASSES;
 use crate::units::Time;
 
@@ -36,26 +36,24 @@ pub struct RoundArrival {
 }
 
 impl Slotted {
-    /// Takes what arrives in rounds before `horizon`, without the last round. False if there are too few, and then nothing has happened.
-    #[inline]
-    pub(super) fn arrive_in_rounds(
+    /// How many rounds arrive before the horizon without the last one, two at least; who takes part is in `self.members` then, by class.
+    #[inline(always)]
+    pub(super) fn can_take_round_arrivals(
         &mut self,
+        fabric: &Fabric,
         inputs: &mut Inputs,
-        fabric: &mut Fabric,
-        horizon: Time,
-    ) -> bool {
-        if !self.takes_rounds || !self.busy || !inputs.tie.is_regular() {
-            return false;
+        next: &NextInput,
+    ) -> Option<u32> {
+        let c = self.cell_time;
+        let begin_together = next.other < next.time + c && fabric.feeds[next.feed].head.period == c;
+        if begin_together && self.takes_rounds && self.busy && inputs.tie.is_regular() {
+            self.rounds_before(inputs, fabric, next.horizon)
+        } else {
+            None
         }
-        let Some(rounds) = self.rounds_before(inputs, fabric, horizon) else {
-            return false;
-        };
-        self.take_rounds(inputs, fabric, rounds - 1);
-        true
     }
 
-    /// How many rounds there are; who takes part, in `self.members`, by class.
-    #[inline]
+    #[inline(never)]
     fn rounds_before(
         &mut self,
         inputs: &mut Inputs,
@@ -121,12 +119,17 @@ impl Slotted {
                 rounds = (room / members) as u32;
             }
         }
-        (rounds >= FEWEST).then_some(rounds)
+        (rounds >= FEWEST).then(|| rounds - 1)
     }
 
     /// Queues `rounds` rounds, of which each member has more.
-    #[inline]
-    fn take_rounds(&mut self, inputs: &mut Inputs, fabric: &mut Fabric, rounds: u32) {
+    #[inline(never)]
+    pub(super) fn take_round_arrivals(
+        &mut self,
+        fabric: &mut Fabric,
+        inputs: &mut Inputs,
+        rounds: u32,
+    ) {
         let mut members = std::mem::take(&mut self.members);
         let cells = u64::from(rounds);
         for member in &members {

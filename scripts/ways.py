@@ -1,0 +1,71 @@
+"""The table of the ways in which ports take cells, written into docs/architecture.md: `make ways`.
+
+For each way it has the counted cases (`make instructions`) that enter the way, with the instructions of each with and without it.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import instructions
+
+PAGE = instructions.ROOT / "docs/architecture.md"
+BEGIN, END = "<!-- made by `make ways` -->\n", "<!-- end -->\n"
+
+#: Cases that a row shows: those that the way saves most in, and the one that it costs most in.
+SHOWN = 3
+
+
+def lines(program: str, *arguments: str) -> list[str]:
+    """What the program prints."""
+    return subprocess.run([program, *arguments], check=True, capture_output=True, text=True).stdout.splitlines()
+
+
+def shown(counts: dict[str, tuple[int, int]]) -> str:
+    """The cases of a way by what it saves, from (instructions with it, without it) of each.
+
+    >>> shown({"a": (1_000_000, 2_500_000), "b": (4_000_000, 3_000_000), "c": (100, 101), "d": (100, 100), "e": (100, 110)})
+    '`a` 1.0 / 2.5, `e` 0.0 / 0.0, `c` 0.0 / 0.0, `b` 4.0 / 3.0'
+    """
+    order = sorted(counts, key=lambda case: counts[case][0] / counts[case][1])
+    chosen = order[:SHOWN] + [case for case in order[SHOWN:][-1:] if counts[case][0] > counts[case][1]]
+    return ", ".join(f"`{case}` {counts[case][0] / 1e6:.1f} / {counts[case][1] / 1e6:.1f}" for case in chosen)
+
+
+def saves(counts: dict[str, tuple[int, int]]) -> str:
+    """The most and the least that a way saves, relative to a run with it.
+
+    >>> saves({"a": (100, 250), "b": (100, 97)})
+    '-3 to +150 %'
+    """
+    found = [100 * (without / with_it - 1) for with_it, without in counts.values()]
+    return f"{min(found):+.0f} to {max(found):+.0f} %" if len(found) > 1 else f"{max(found):+.0f} %"
+
+
+def main() -> None:
+    """Count, and write the table."""
+    program = instructions.built("--features", "ways")
+    ways = dict(line.split("\t") for line in lines(program, "--ways"))
+    cases = lines(program)
+    entered = {case: lines(program, case)[-1].split() for case in cases}
+    wanted = [(case, way) for way in ways for case in cases if way in entered[case]]
+    with ThreadPoolExecutor() as threads:
+        base = dict(zip(cases, threads.map(lambda case: instructions.counted(program, case), cases), strict=True))
+        without = dict(zip(wanted, threads.map(lambda pair: instructions.counted(program, *pair), wanted), strict=True))
+    rows = ["| way | when | saves | cases: million instructions with / without it |", "|---|---|---|---|"]
+    for way, when in ways.items():
+        counts = {case: (base[case], count) for (case, of), count in without.items() if of == way}
+        if not counts:
+            sys.exit(f"no counted case enters {way}")
+        rows.append(f"| {way} | {when} | {saves(counts)} | {shown(counts)} |")
+    table = "\n".join(rows)
+    text = PAGE.read_text(encoding="utf-8")
+    before, rest = text.split(BEGIN)
+    PAGE.write_text(f"{before}{BEGIN}\n{table}\n\n{END}{rest.split(END)[1]}", encoding="utf-8")
+    print(table)
+
+
+if __name__ == "__main__":
+    main()
