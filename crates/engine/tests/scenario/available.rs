@@ -1,6 +1,6 @@
 //! ABR end systems and feedback, at random.
 
-use crate::round_trip::fraction;
+use crate::components::fraction;
 use cellyard_engine::scenario::*;
 use cellyard_engine::units::{BitRate, Ratio, Span};
 use proptest::option;

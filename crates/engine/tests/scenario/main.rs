@@ -4,6 +4,7 @@ mod available;
 #[path = "../runs/common/red.rs"]
 mod red;
 
+mod components;
 mod errors;
 mod examples;
 mod groups;

@@ -1,0 +1,99 @@
+//! What the twin has counted, once the run is over, and that no cell is lost from its books.
+
+use super::*;
+
+impl Twin<'_> {
+    /// What the run counts, the digest included.
+    ///
+    /// # Panics
+    /// When a cell is lost from the books.
+    pub(crate) fn finish(mut self) -> Tally {
+        let mut held = vec![0u64; self.frames.len()];
+        for port in self.ports.iter_mut().flatten() {
+            port.finish(self.end);
+            port.waiting().for_each(|c| held[c.flow.index()] += 1);
+        }
+        // A cell that waits or is being sent at a port is held there; one that was sent there and has
+        // not reached the next place is on its way.
+        for (link, line) in self.lines.iter().enumerate() {
+            if let Some((cell, _)) = line.in_service
+                && self.ports[link].is_some()
+            {
+                held[cell.flow.index()] += 1;
+            }
+        }
+        for (cell, from) in self.agenda.cells_on_their_way(&self.topology) {
+            let being_sent = self.lines[from]
+                .in_service
+                .is_some_and(|(c, _)| same(c, cell));
+            held[cell.flow.index()] += u64::from(!being_sent);
+        }
+        for (link, nic) in self.nics.iter().enumerate() {
+            let sending = self.lines[link].in_service.iter().map(|(cell, _)| cell);
+            let sending = sending.filter(|_| self.ports[link].is_none());
+            for cell in nic.waiting().chain(sending) {
+                self.tally.flows[cell.flow.index()].cells_not_sent += 1;
+            }
+        }
+        for (flow, paced) in self.paced.iter().enumerate() {
+            let Some(paced) = paced else { continue };
+            self.tally.flows[flow].cells_not_sent += paced.cells();
+            let vc = self.topology.flows[flow].vc;
+            self.tally.vcs[vc].abr.push(paced.end.tally(self.end));
+        }
+        for (tally, vc) in self.tally.vcs.iter_mut().zip(&self.vcs) {
+            tally.sender = vc.ends.counters();
+            tally.transfers = vc.ends.transfers();
+            tally.back = vc.ends.back();
+        }
+        for ((count, held), flow) in self.tally.flows.iter().zip(held).zip(&self.topology.flows) {
+            assert_eq!(
+                count.cells_sent,
+                count.cells_delivered + count.cells_dropped + held,
+                "cells of VC {}, {:?}",
+                flow.vc,
+                flow.kind
+            );
+        }
+        self.tally.ports = (0..self.ports.len())
+            .map(|link| {
+                let tally = self.ports[link].take()?.tally;
+                if can_queue(self.scenario, &self.topology, link) {
+                    return Some(tally);
+                }
+                self.tally.link_held[link] = tally.held;
+                None
+            })
+            .collect();
+        self.tally
+    }
+}
+
+fn same(a: Cell, b: Cell) -> bool {
+    (a.flow, a.frame, a.index) == (b.flow, b.frame, b.index)
+}
+
+/// Whether cells can wait at the port `link` (model section 6).
+fn can_queue(scenario: &Scenario, topology: &Topology, link: usize) -> bool {
+    use crate::scenario::ProcessingKind;
+    let input = match topology.inputs[link][..] {
+        [] => return false,
+        [input] => input,
+        _ => return true,
+    };
+    let spacing = scenario.links[input].rate.cell_time();
+    let service = scenario.links[link].rate.cell_time();
+    let switch = topology.switch_of[link].expect("a port leaves a switch");
+    let bunches = scenario.switches[switch]
+        .processing
+        .is_some_and(|p| p.kind == ProcessingKind::Server || p.spread > Span::ZERO);
+    let crossing = topology.flows.iter().filter(|f| f.path.contains(&link));
+    let mut classes: Vec<Class> = crossing.map(|f| scenario.vcs[f.vc].class).collect();
+    classes.dedup();
+    let refuses = classes.iter().any(|&class| {
+        let queue = topology.queue(scenario, link, class);
+        let policy = Policy::new(&queue.drop, queue.buffer, &[]);
+        queue.police.is_some() || policy.smallest_refusal() == 0
+    });
+    spacing < service || bunches || refuses || classes.iter().any(|&c| c != classes[0])
+}

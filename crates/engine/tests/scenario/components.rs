@@ -1,0 +1,403 @@
+//! Random components of scenarios: what `round_trip.rs` makes networks of.
+
+use crate::available::feedback;
+use crate::red;
+use cellyard_engine::scenario::*;
+use cellyard_engine::units::{BitRate, CELL_BITS, Ratio, Span, TICKS_PER_SECOND};
+use proptest::option;
+use proptest::prelude::*;
+use proptest::sample;
+
+pub fn span(most_ms: u64) -> impl Strategy<Value = Span> {
+    let ticks = Span::from_milliseconds(most_ms).0;
+    prop_oneof![
+        (1..=ticks).prop_map(Span),
+        (1..=most_ms).prop_map(Span::from_milliseconds),
+        (1..=most_ms * 1_000).prop_map(Span::from_microseconds),
+    ]
+}
+
+pub fn fraction() -> impl Strategy<Value = Ratio> {
+    prop_oneof![
+        Just(Ratio::new(0, 1)),
+        (1u64..10).prop_map(|n| Ratio::new(n, 10)),
+        (1u64..1_000, 1_000u64..1_000_000).prop_map(|(n, d)| Ratio::new(n, d)),
+    ]
+}
+
+pub fn threshold() -> impl Strategy<Value = Threshold> {
+    prop_oneof![
+        (0u64..=1_000).prop_map(Threshold::Cells),
+        fraction().prop_map(Threshold::Fraction),
+    ]
+}
+
+pub fn drop_policy() -> impl Strategy<Value = DropPolicy> {
+    prop_oneof![
+        Just(DropPolicy::TailDrop),
+        Just(DropPolicy::Ppd),
+        (option::of(threshold()), option::of(0u64..=1_000))
+            .prop_map(|(threshold, reserve)| DropPolicy::Epd { threshold, reserve }),
+        (threshold(), fraction()).prop_map(|(r, z)| DropPolicy::SelectiveDrop { r, z }),
+        (threshold(), fraction(), option::of(10_000u64..20_000))
+            .prop_map(|(r, z, k_fba)| DropPolicy::Fba { r, z, k_fba }),
+        Just(DropPolicy::DropFromFront),
+        Just(DropPolicy::FrameDropFromFront),
+        red::policy(Some(1_000)),
+        (threshold(), any::<bool>()).prop_map(|(threshold, export_tag)| DropPolicy::GcraEpd {
+            threshold,
+            export_tag
+        }),
+        (threshold(), any::<bool>(), any::<bool>()).prop_map(
+            |(threshold, keep_credit, export_tag)| DropPolicy::GcraRoundRobin {
+                threshold,
+                keep_credit,
+                export_tag
+            }
+        ),
+        (threshold(), any::<bool>()).prop_map(|(threshold, export_tag)| {
+            DropPolicy::GcraTwoThresholds {
+                low: threshold,
+                threshold,
+                export_tag,
+            }
+        }),
+        (threshold(), fraction(), fraction()).prop_map(|(low, z, alpha)| DropPolicy::Dfba {
+            low,
+            high: low,
+            z,
+            alpha
+        }),
+    ]
+}
+
+pub fn police() -> impl Strategy<Value = Police> {
+    let action = || prop_oneof![Just(PoliceAction::Tag), Just(PoliceAction::Drop)];
+    let form = prop_oneof![
+        Just(GcraForm::LeakyBucket),
+        Just(GcraForm::VirtualScheduling)
+    ];
+    prop_oneof![
+        (action(), form).prop_map(|(action, form)| Police::Gcra { action, form }),
+        action().prop_map(|action| Police::FGcra { action }),
+    ]
+}
+
+/// A contract that any queue may ask for.
+pub fn contract() -> impl Strategy<Value = Contract> {
+    let rates = (option::of(1_000u64..1_000_000), 1u64..=1_000, any::<bool>());
+    let cells = option::of(2_000u64..100_000);
+    (rates, span(10), cells, option::of(2_000u64..3_000)).prop_map(
+        |((pcr, rate, variable), cdvt, mbs, mfs)| Contract {
+            pcr: pcr.map(BitRate),
+            cdvt,
+            scr: variable.then_some(BitRate(rate)),
+            mcr: (!variable).then_some(BitRate(rate)),
+            mbs,
+            mfs,
+        },
+    )
+}
+
+pub fn rest_of_frame() -> impl Strategy<Value = RestOfFrame> {
+    prop_oneof![
+        Just(RestOfFrame::Accept),
+        Just(RestOfFrame::DropButEom),
+        Just(RestOfFrame::Drop)
+    ]
+}
+
+/// Queues of some classes, most urgent first.
+pub fn queues() -> impl Strategy<Value = Vec<ClassQueue>> {
+    let buffer = option::of(1_000u64..10_000);
+    let queue = (
+        buffer,
+        option::of(police()),
+        drop_policy(),
+        option::of(feedback()),
+        rest_of_frame(),
+    );
+    prop::collection::vec(option::of(queue), 5).prop_map(|all| {
+        let of_class = |(class, queue): (Class, Option<_>)| {
+            let (buffer, police, drop, feedback, rest_of_frame): (_, _, _, Option<Feedback>, _) =
+                queue?;
+            Some(ClassQueue {
+                class,
+                buffer,
+                police,
+                drop,
+                feedback: feedback.filter(|_| class == Class::Abr),
+                rest_of_frame,
+            })
+        };
+        Class::ALL
+            .into_iter()
+            .zip(all)
+            .filter_map(of_class)
+            .collect()
+    })
+}
+
+pub fn class() -> impl Strategy<Value = Class> {
+    prop::sample::select(Class::ALL.to_vec())
+}
+
+pub fn unit() -> impl Strategy<Value = ProcessingUnit> {
+    prop_oneof![Just(ProcessingUnit::Cell), Just(ProcessingUnit::Frame)]
+}
+
+pub fn scheduler() -> impl Strategy<Value = Scheduler> {
+    let below_one = fraction().prop_filter("below 1", |r| r.num < r.den);
+    prop_oneof![
+        Just(Scheduler::Fifo),
+        Just(Scheduler::StrictPriority),
+        (class(), below_one).prop_map(|(class, gr)| Scheduler::GuaranteedRate { class, gr }),
+        (class(), unit()).prop_map(|(class, unit)| Scheduler::PerVc { class, unit }),
+    ]
+}
+
+pub fn processing(
+    per: impl Strategy<Value = ProcessingUnit>,
+) -> impl Strategy<Value = Option<Processing>> {
+    let kind = prop_oneof![Just(ProcessingKind::Server), Just(ProcessingKind::Latency)];
+    option::of((kind, per, 1u64..1_000_000, 0u64..1_000_000).prop_map(
+        |(kind, per, mean, spread)| Processing {
+            kind,
+            per,
+            mean: Span(mean),
+            spread: Span(spread.min(mean)),
+        },
+    ))
+}
+
+/// The times that a TCP keeps, in parameters that are else the defaults.
+pub fn timers() -> impl Strategy<Value = TcpParams> {
+    let timer = || span(1_000).prop_map(|t| Span(t.0.max(Span::from_microseconds(1).0)));
+    let estimator = prop::sample::select(vec![
+        Estimator::Bsd,
+        Estimator::BsdLite2,
+        Estimator::Rfc6298,
+    ]);
+    (timer(), timer(), timer(), option::of(timer()), estimator).prop_map(
+        |(granularity, min_rto, initial_rto, delayed_ack, estimator)| TcpParams {
+            // The smallest RTO is a tick at least.
+            granularity: Span(granularity.0.min(min_rto.0)),
+            min_rto,
+            initial_rto,
+            delayed_ack,
+            estimator,
+            ..TcpParams::default()
+        },
+    )
+}
+
+/// A recovery with its options, in parameters that are else the defaults.
+pub fn recovery() -> impl Strategy<Value = TcpParams> {
+    let recovery = prop::sample::select(vec![
+        Recovery::Vanilla,
+        Recovery::Tahoe,
+        Recovery::Reno,
+        Recovery::NewReno,
+        Recovery::Sack,
+    ]);
+    let options = (1u32..=1_000, 1u32..=4, any::<bool>(), any::<bool>());
+    (recovery, options).prop_map(|(recovery, (dupacks, blocks, rfc6675, nothing))| {
+        let mut tcp = TcpParams {
+            recovery,
+            ..TcpParams::default()
+        };
+        if recovery != Recovery::Vanilla {
+            tcp.dupack_threshold = dupacks;
+        }
+        if recovery == Recovery::Sack {
+            tcp.sack_blocks = blocks;
+            tcp.sack_pipe = [SackPipe::Counter, SackPipe::Rfc6675][usize::from(rfc6675)];
+        }
+        if recovery == Recovery::Reno && nothing {
+            tcp.reno_fast_retransmit = RenoFastRetransmit::Nothing;
+            tcp.reno_window = RenoWindow::BsdLite2;
+        }
+        tcp
+    })
+}
+
+pub fn tcp() -> impl Strategy<Value = Traffic> {
+    let sizes = (
+        1u64..=65_487,
+        65_487u64..10_000_000,
+        1u64..1_000,
+        option::of(1u64..1 << 30),
+        option::of((
+            1u64..1 << 40,
+            option::of(1u64..=1_000_000_000),
+            span(1_000),
+            any::<bool>(),
+        )),
+    );
+    let own = processing(Just(ProcessingUnit::Frame));
+    (recovery(), timers(), sizes, own).prop_map(|(recovery, timers, sizes, processing)| {
+        let (mss, rwnd, initial_window, initial_ssthresh, files) = sizes;
+        let default = TcpParams::default();
+        let (file_size, files, file_gap, other) = match files {
+            Some((size, files, gap, other)) => (Some(size), files, gap, other),
+            None => (None, default.files, default.file_gap, false),
+        };
+        Traffic::Tcp(Box::new(TcpParams {
+            mss,
+            rwnd,
+            initial_window,
+            initial_ssthresh,
+            granularity: timers.granularity,
+            min_rto: timers.min_rto,
+            initial_rto: timers.initial_rto,
+            estimator: timers.estimator,
+            delayed_ack: timers.delayed_ack,
+            delayed_ack_phase: [TickPhase::Zero, TickPhase::Timer][usize::from(other)],
+            file_size,
+            files,
+            file_gap,
+            next_file: [NextFile::NewConnection, NextFile::SameConnection][usize::from(other)],
+            handshake: other,
+            both_ways: other,
+            processing,
+            ..recovery
+        }))
+    })
+}
+
+pub fn udp() -> impl Strategy<Value = Traffic> {
+    let bursts = option::of((span(500), span(500)));
+    (1u64..=65_499, 1u64..=1_000_000, bursts).prop_map(|(datagram_size, rate, bursts)| {
+        let mut udp = UdpParams {
+            datagram_size,
+            rate: BitRate(rate),
+            on: bursts.map(|(on, _)| on),
+            off: Span::ZERO,
+        };
+        if let Some((on, pause)) = bursts {
+            // Room for the last frame of a burst.
+            let frame =
+                u128::from(udp.frame_cells() as u64 * CELL_BITS) * u128::from(TICKS_PER_SECOND);
+            let frames = (u128::from(on.0) * u128::from(rate)).div_ceil(frame);
+            let needed = (frames * frame).div_ceil(u128::from(rate)) as u64;
+            udp.off = Span(needed.saturating_sub(on.0) + pause.0);
+        }
+        Traffic::Udp(udp)
+    })
+}
+
+pub fn traffic() -> impl Strategy<Value = Traffic> {
+    let rate = || (1u64..=1_000_000).prop_map(BitRate);
+    prop_oneof![
+        3 => tcp(),
+        1 => rate().prop_map(|rate| Traffic::Cbr { rate }),
+        1 => rate().prop_map(|rate| Traffic::Poisson { rate }),
+        1 => (rate(), span(500), span(500)).prop_map(|(rate, on, pause)| {
+            // Room for the last cell of a burst.
+            let cell = u128::from(CELL_BITS) * u128::from(TICKS_PER_SECOND);
+            let cells = (u128::from(on.0) * u128::from(rate.0)).div_ceil(cell);
+            let needed = (cells * cell).div_ceil(u128::from(rate.0)) as u64;
+            let off = Span(needed.saturating_sub(on.0) + pause.0);
+            Traffic::Vbr { rate, on, off }
+        }),
+        1 => udp(),
+    ]
+}
+
+/// One-way link between two nodes, with what it may have at a port.
+pub fn link(from: String, to: String, port: bool) -> impl Strategy<Value = Link> {
+    let losses = (prop::collection::vec(0u64..1_000, 0..4), fraction());
+    let settings = (option::of(scheduler()), queues());
+    (1_000_000u64..1_000_000_000, span(300), losses, settings).prop_map(
+        move |(rate, delay, (lose_frames, lose_probability), (scheduler, queues))| Link {
+            name: format!("{from}->{to}"),
+            from: from.clone(),
+            to: to.clone(),
+            rate: BitRate(rate),
+            delay,
+            lose_frames,
+            lose_probability,
+            scheduler: scheduler.filter(|_| port),
+            queues: if port { queues } else { Vec::new() },
+        },
+    )
+}
+
+pub fn probes() -> impl Strategy<Value = Vec<Probe>> {
+    let port = |what, class, vc, interval, every| Probe {
+        class,
+        vc,
+        interval,
+        every,
+        ..Probe::new(what, "w->e")
+    };
+    let queue = (
+        option::of(class()),
+        any::<bool>(),
+        option::of(span(100)),
+        1u64..100,
+    )
+        .prop_map(move |(class, vc, interval, every)| {
+            let vc = vc.then(|| "v0".to_string());
+            let every = interval.is_none().then_some(every);
+            port(Observable::Queue, class, vc, interval, every)
+        });
+    let share = (option::of(class()), span(100), any::<bool>()).prop_map(
+        move |(class, interval, drops)| {
+            let what = if drops {
+                Observable::Drops
+            } else {
+                Observable::LinkShare
+            };
+            port(what, class, None, Some(interval), None)
+        },
+    );
+    const SAMPLED_AT_PORT: &[Observable] = &[Observable::Credit, Observable::AverageQueue];
+    let sampled = (sample::select(SAMPLED_AT_PORT), class(), 1u64..100).prop_map(
+        move |(what, class, every)| {
+            let class = (what == Observable::AverageQueue).then_some(class);
+            port(what, class, None, None, Some(every))
+        },
+    );
+    const SAMPLED_OF_VC: &[Observable] = &[
+        Observable::Delivered,
+        Observable::Cwnd,
+        Observable::Ssthresh,
+        Observable::Acknowledged,
+        Observable::Flight,
+        Observable::Rto,
+        Observable::Acr,
+        Observable::HostQueue,
+    ];
+    let of_vc = prop_oneof![
+        1 => Just((Observable::Trace, None)),
+        1 => Just((Observable::Sequence, None)),
+        1 => Just((Observable::Rtt, None)),
+        4 => (sample::select(SAMPLED_OF_VC), option::of(span(100))),
+        1 => span(100).prop_map(|i| (Observable::Goodput, Some(i)))
+    ];
+    let of_vc = (of_vc, any::<bool>()).prop_map(|((what, interval), enveloped)| Probe {
+        interval: interval.filter(|_| !enveloped || what == Observable::Goodput),
+        envelope: interval.filter(|_| enveloped && what != Observable::Goodput),
+        ..Probe::new(what, "v0")
+    });
+    const LAYERS: &[(Layer, &str)] = &[
+        (Layer::Cells, "w->e"),
+        (Layer::Frames, "w->e"),
+        (Layer::Segments, "a0"),
+    ];
+    let window = [0u64..100, 100..200].map(|ms| option::of(ms.prop_map(Span::from_milliseconds)));
+    let capture = (sample::select(LAYERS), any::<bool>(), window).prop_map(
+        |((layer, of), vc, [from, to])| Probe {
+            layer: Some(layer),
+            vc: vc.then(|| "v0".to_string()),
+            from,
+            to,
+            ..Probe::new(Observable::Capture, of)
+        },
+    );
+    prop::collection::vec(
+        prop_oneof![1 => queue, 1 => share, 1 => sampled, 4 => of_vc, 1 => capture],
+        0..5,
+    )
+}
