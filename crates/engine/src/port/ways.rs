@@ -1,7 +1,9 @@
 //! The ways in which ports take many cells at once, and what tells them apart.
 //!
 //! Each way has one question, `can_take_...`, and one action. A kernel asks the questions in the order of one list:
-//! [`super::arithmetic::Arithmetic::advance`] and its `advance_judged`, and [`super::slotted::Slotted::advance`] with its `decide`.
+//! [`super::arithmetic::Arithmetic::advance`] and its `advance_judged`, and [`super::slotted::Slotted::advance`].
+//! Ways that take one cell (`judged-interleaved`, `policy-alone`, `below-limits`, `queued-policy-alone`) are asked behind the list,
+//! for coincident cells too. Decisions have their own two: `alternating` and `ahead`. `far-inputs` is about the order of inputs (`order.rs`).
 //! Where no way applies, cells go one by one through the gate.
 //!
 //! With the feature `ways`, which only benches use, a way can be switched off and counts how often it was entered: `make ways`.
@@ -69,7 +71,7 @@ impl PortWay {
         found
     }
 
-    /// The same for a question that is answered by yes or no.
+    /// Whether this way applies, by a question that is answered by yes or no; never while the way is switched off.
     #[inline(always)]
     pub fn applies(self, ask: impl FnOnce() -> bool) -> bool {
         self.tried(|| ask().then_some(())).is_some()

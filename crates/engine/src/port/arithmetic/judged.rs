@@ -358,12 +358,8 @@ impl Arithmetic {
         feed: usize,
         time: Time,
     ) -> Option<Time> {
-        // Of cells that come one per cell time most are taken together.
-        let run = &fabric.feeds[feed].head;
-        let may_join = run.period != self.cell_time && self.may_interleave(run);
-        let takes_part = PortWay::JudgedInterleaved.is_on()
-            && (interleaved.is_under_way() || (may_join && interleaved.join(self, fabric, feed)));
-        if !takes_part {
+        let is_on = PortWay::JudgedInterleaved.is_on();
+        if !(is_on && self.can_take_judged_interleaved(fabric, interleaved, feed)) {
             let more = self.judge_one(fabric, feed);
             return more.then_some(fabric.feeds[feed].head.time);
         }
@@ -381,6 +377,20 @@ impl Arithmetic {
         interleaved.leave(self, fabric, feed);
         let more = self.judge_fully(fabric, feed, &queue, idle, decided);
         more.then_some(fabric.feeds[feed].head.time)
+    }
+
+    /// Whether the run that `feed` brings next is being taken in this way, or has just been begun with.
+    #[inline(always)]
+    fn can_take_judged_interleaved(
+        &self,
+        fabric: &mut Fabric,
+        interleaved: &mut Interleaved,
+        feed: usize,
+    ) -> bool {
+        let run = &fabric.feeds[feed].head;
+        // Of cells that come one per cell time most are taken together.
+        let may_join = run.period != self.cell_time && self.may_interleave(run);
+        interleaved.is_under_way() || (may_join && interleaved.join(self, fabric, feed))
     }
 
     /// Whether the cells of `run` may be taken in turns. An RM cell comes in a run of its own.

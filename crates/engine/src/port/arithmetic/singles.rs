@@ -1,8 +1,8 @@
 //! A shortcut of the arithmetic kernel where the gate judges each cell: cells of one flow, each a run of its own, while no other input brings any.
 //!
 //! A port that takes cells of several flows in turns hands them on one by one, and no two of a flow have waited equally long. So they stand
-//! before the next port as runs of one cell. Only the question and the wait are new with each of them; hop, sink and
-//! counters are brought up to date once for all that are taken in one go.
+//! before the next port as runs of one cell. Only the question, the wait and the
+//! age are new with each of them; the route is found, and hop and feed are brought up to date, once for all that are taken in one go.
 //!
 //! Conditions: as in `interleaved.rs`, but for the distance of the cells. The first cell that is not let in ends it.
 
@@ -98,11 +98,10 @@ impl Arithmetic {
         let mut more = true;
         if cells > 0 {
             more = fabric.feeds[feed].skip_runs(cells);
-            let cells = cells as u64;
             let hop = &mut fabric.hops[index as usize];
+            hop.arrived += cells as u64;
+            hop.sent += cells as u64;
             hop.frame_state = state;
-            hop.arrived += cells;
-            hop.sent += cells;
         }
         match refused {
             Some((queue, idle, decision)) => {

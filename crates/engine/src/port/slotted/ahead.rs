@@ -197,19 +197,14 @@ impl Slotted {
     pub fn decide_ahead(&mut self, fabric: &mut Fabric, until: Time, known_until: Time) {
         let mut until = until.min(fabric.end);
         while let Some(decisions) =
-            PortWay::Ahead.tried(|| self.can_decide_ahead(fabric, &mut until, known_until))
+            PortWay::Ahead.tried(|| self.can_take_ahead(fabric, &mut until, known_until))
         {
             self.decide::<true>(fabric, decisions);
         }
     }
 
     /// How many decisions nothing that is still to arrive can change, for starts before `until`, which comes down to what is known.
-    fn can_decide_ahead(
-        &self,
-        fabric: &Fabric,
-        until: &mut Time,
-        known_until: Time,
-    ) -> Option<u64> {
+    fn can_take_ahead(&self, fabric: &Fabric, until: &mut Time, known_until: Time) -> Option<u64> {
         let foresight = self.foresight.as_ref().filter(|_| self.total > 0)?;
         let mut cells = u64::MAX;
         for (foresight, &waiting) in foresight.iter().zip(&self.waiting) {

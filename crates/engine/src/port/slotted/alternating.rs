@@ -51,19 +51,14 @@ impl Slotted {
     }
 
     fn alternating(&self, fabric: &Fabric, turns: Turns, most: u64) -> Option<AlternatingSlots> {
-        let Turns {
-            guaranteed,
-            above,
-            before,
-            between,
-        } = turns;
-        let run = self.queues[above].cells.front()?;
+        let run = self.queues[turns.above].cells.front()?;
         // As many cells above and one that is guaranteed, and then rounds of both.
-        let rounds = (most.checked_sub(before + 1)? / (between + 1))
-            .min(u64::from(run.n()).checked_sub(before)? / between)
-            .min(self.waiting[guaranteed] - 1);
+        let round = turns.between + 1;
+        let rounds = (most.checked_sub(turns.before + 1)? / round)
+            .min(u64::from(run.n()).checked_sub(turns.before)? / turns.between)
+            .min(self.waiting[turns.guaranteed] - 1);
         let (c, start) = (self.cell_time, self.free_at);
-        let slots = before + 1 + rounds * (between + 1);
+        let slots = turns.before + 1 + rounds * round;
         let end = start + c * slots;
         let applies = rounds >= FEWEST
             && run.is_single()

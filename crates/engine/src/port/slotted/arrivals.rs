@@ -45,7 +45,7 @@ impl Slotted {
                 let more = self.take_lock_step(fabric, &next, step);
                 inputs.go_on(fabric, next.feed, more);
             } else if let Some(cells) =
-                PortWay::JoinDecided.tried(|| self.can_join_decided(fabric, &next))
+                PortWay::JoinDecided.tried(|| self.can_take_joining(fabric, &next))
             {
                 let more = self.join_decided(fabric, next.feed, cells);
                 inputs.go_on(fabric, next.feed, more);
@@ -181,10 +181,10 @@ impl Slotted {
         fabric.feeds[feed].skip(1)
     }
 
-    /// The same where the policy alone, or the gate, has to be asked.
+    /// Handles the first cell of `feed` where a limit may be near: the policy alone decides on it, or the gate.
     #[inline(never)]
     fn arrive_at_gate(&mut self, fabric: &mut Fabric, feed: usize, one: bool) -> Outcome {
-        if !PortWay::QueuedPolicyAlone.applies(|| self.can_ask_policy_alone(fabric, feed)) {
+        if !PortWay::QueuedPolicyAlone.applies(|| self.can_take_by_policy_alone(fabric, feed)) {
             return self.arrive_carefully(fabric, feed, one, None);
         }
         let run = &fabric.feeds[feed].head;
@@ -201,7 +201,7 @@ impl Slotted {
 
     /// Whether the policy alone decides on the first cell of `feed`: there is room, its frame is not lost, and it is no RM cell.
     #[inline(always)]
-    fn can_ask_policy_alone(&self, fabric: &Fabric, feed: usize) -> bool {
+    fn can_take_by_policy_alone(&self, fabric: &Fabric, feed: usize) -> bool {
         let run = &fabric.feeds[feed].head;
         let hop = &fabric.hops[run.hop as usize];
         let class = hop.class as usize;
@@ -426,7 +426,7 @@ impl Slotted {
     /// How many cells of the first input, one per cell time, arrive before any of another input and before the end of what was decided ahead of time:
     /// two at least.
     #[inline(always)]
-    fn can_join_decided(&self, fabric: &Fabric, next: &NextInput) -> Option<u32> {
+    fn can_take_joining(&self, fabric: &Fabric, next: &NextInput) -> Option<u32> {
         let run = &fabric.feeds[next.feed].head;
         if !self.keeps_step(run, next.limit()) || self.ahead.is_empty() {
             return None;
