@@ -27,6 +27,7 @@ mod port;
 mod processing;
 mod record;
 pub mod registry;
+mod resolved;
 pub mod results;
 mod rng;
 pub mod scenario;

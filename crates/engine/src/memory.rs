@@ -5,14 +5,14 @@
 //! counted as they come (`gathered.rs`), and a run whose count takes more than the limit is ended.
 
 use crate::aal5::cells_of_segment;
-use crate::assembly::Served;
 use crate::class::Class;
 use crate::flow::{Flow, FlowKind};
 use crate::gathered::{OF_DROP, OF_FRAME, OF_KEPT_FRAME, OF_POINT, OF_TRANSFER};
 use crate::options::{Kernel, Options};
+use crate::resolved::{Resolved, ResolvedPort};
 use crate::results::RunResult;
 use crate::scenario::topology::Topology;
-use crate::scenario::{Probe, Scenario, Threshold, Traffic};
+use crate::scenario::{ClassQueue, Probe, Scenario, Threshold, Traffic};
 use crate::units::CELL_BITS;
 
 /// Bytes of a waiting cell in a queue that keeps cells, as its list has just grown. An estimate on the safe side, like those below.
@@ -33,8 +33,9 @@ pub struct Need {
     pub cause: &'static str,
 }
 
-/// The need of a run of `scenario`.
-pub fn need(scenario: &Scenario, topology: &Topology, options: &Options) -> Need {
+/// The need of a run of the scenario of `net`.
+pub fn need(net: &Resolved<'_>, options: &Options) -> Need {
+    let (scenario, topology) = (net.scenario, &net.topology);
     let twin = options.kernel == Kernel::Twin;
     let most: Vec<Most> = (0..scenario.vcs.len())
         .map(|vc| Most::of(scenario, topology, vc))
@@ -65,7 +66,7 @@ pub fn need(scenario: &Scenario, topology: &Topology, options: &Options) -> Need
             },
         ),
         (
-            waiting(scenario, topology, &most, options) * OF_CELL,
+            waiting(net, &most, options) * OF_CELL,
             "the cells that can wait in queues: smaller buffers or windows, slower sources, a shorter run",
         ),
         (points * OF_POINT, "the points of probes: a longer interval"),
@@ -181,22 +182,21 @@ impl Most {
 }
 
 /// Cells that can wait at ports that keep them one by one; the others need no memory for them.
-fn waiting(scenario: &Scenario, topology: &Topology, most: &[Most], options: &Options) -> f64 {
-    let served = Served::new(scenario, topology);
-    let keeps_cells = |&link: &usize| match options.kernel {
-        Kernel::Auto | Kernel::Arithmetic => served.by_arithmetic(link).is_err(),
+fn waiting(net: &Resolved<'_>, most: &[Most], options: &Options) -> f64 {
+    let keeps_cells = |port: &ResolvedPort<'_>| match options.kernel {
+        Kernel::Auto | Kernel::Arithmetic => port.arithmetic.is_err(),
         Kernel::Slotted | Kernel::Twin => true,
     };
-    let ports = (0..scenario.links.len()).filter(|&link| !topology.inputs[link].is_empty());
-    let ports = ports.filter(keeps_cells);
+    let ports = net.ports().filter(|(_, port)| keeps_cells(port));
     ports
-        .map(|link| waiting_at(scenario, topology, most, link))
+        .map(|(link, port)| waiting_at(net, most, link, port))
         .sum()
 }
 
 /// Cells that can wait at the port that `link` is: windows, bursts that coincide, and what comes above the port's rate, as far as its
 /// inputs bring it and the buffers hold it.
-fn waiting_at(scenario: &Scenario, topology: &Topology, most: &[Most], link: usize) -> f64 {
+fn waiting_at(net: &Resolved<'_>, most: &[Most], link: usize, port: &ResolvedPort<'_>) -> f64 {
+    let (scenario, topology) = (net.scenario, &net.topology);
     let seconds = scenario.duration.as_seconds();
     let data = || {
         let flows = topology.crossing[link]
@@ -224,7 +224,7 @@ fn waiting_at(scenario: &Scenario, topology: &Topology, most: &[Most], link: usi
                 f64::from(udp.frame_cells()) + udp.rate.0 as f64 * burst / CELL_BITS as f64
             }
         });
-        (cells.sum::<f64>() + above).min(most_let_in(scenario, topology, link, class))
+        (cells.sum::<f64>() + above).min(most_let_in(net, link, port.queue(class)))
     };
     let inputs = topology.inputs[link].iter();
     let rate: f64 = inputs.map(|&i| scenario.links[i].rate.0 as f64).sum();
@@ -232,10 +232,10 @@ fn waiting_at(scenario: &Scenario, topology: &Topology, most: &[Most], link: usi
     waits.min(rate * seconds / CELL_BITS as f64)
 }
 
-/// Cells of `class` that its queue at the port that `link` is lets in at once: its buffer, or what a policy of minimum rates takes in
+/// Cells that `queue`, of the port that `link` is, lets in at once: its buffer, or what a policy of minimum rates takes in
 /// above its threshold. That is a burst and the rest of a frame of each VC, if the link keeps up with these rates beside the other classes.
-fn most_let_in(scenario: &Scenario, topology: &Topology, link: usize, class: Class) -> f64 {
-    let queue = topology.queue(scenario, link, class);
+fn most_let_in(net: &Resolved<'_>, link: usize, queue: &ClassQueue) -> f64 {
+    let (scenario, topology, class) = (net.scenario, &net.topology, queue.class);
     let buffer = queue.buffer.map_or(f64::INFINITY, |k| k as f64);
     let Some(threshold) = queue.drop.abilities().rates_above else {
         return buffer;
@@ -289,12 +289,12 @@ mod tests {
 
     fn need_of(text: &str, kernel: Kernel) -> Need {
         let net = read_toml(text, "", &[]).expect("it reads");
-        let topology = Topology::new(&net).expect("it holds together");
+        let net = Resolved::new(&net).expect("it holds together");
         let options = Options {
             kernel,
             ..Options::default()
         };
-        need(&net, &topology, &options)
+        need(&net, &options)
     }
 
     const WINDOWS: &str = r#"

@@ -4,9 +4,9 @@ use crate::assembly::build;
 use crate::capture::{About, Origin, Part};
 use crate::memory;
 use crate::options::{Kernel, Options, RunError};
+use crate::resolved::Resolved;
 use crate::results::{self, RunResult};
 use crate::scenario::Scenario;
-use crate::scenario::topology::Topology;
 use crate::series::{Dropped, Series, named};
 use crate::simulation::Simulation;
 use crate::tally::Tally;
@@ -36,8 +36,7 @@ pub fn run(
 
 /// A run under way. It can be paused at any time: that changes no number.
 pub struct Session<'a> {
-    scenario: &'a Scenario,
-    topology: Topology,
+    net: Resolved<'a>,
     replication: Option<u64>,
     engine: Engine<'a>,
     digest: bool,
@@ -60,8 +59,8 @@ impl<'a> Session<'a> {
         replication: Option<u64>,
         options: &Options,
     ) -> Result<Session<'a>, RunError> {
-        let topology = Topology::new(scenario).map_err(RunError::Scenario)?;
-        let need = memory::need(scenario, &topology, options);
+        let net = Resolved::new(scenario).map_err(RunError::Scenario)?;
+        let need = memory::need(&net, options);
         if let Some(limit) = options.memory.filter(|&limit| need.bytes > limit as f64) {
             return Err(RunError::Memory {
                 need: need.bytes as u64,
@@ -74,16 +73,15 @@ impl<'a> Session<'a> {
             let room = options.room();
             Engine::Twin(Box::new(Twin::new(
                 scenario,
-                topology.clone(),
+                net.topology.clone(),
                 replication,
                 room,
             )))
         } else {
-            Engine::Fast(Box::new(build(scenario, &topology, replication, options)?))
+            Engine::Fast(Box::new(build(&net, replication, options)?))
         };
         Ok(Session {
-            scenario,
-            topology,
+            net,
             replication,
             engine,
             digest: options.digest,
@@ -93,7 +91,7 @@ impl<'a> Session<'a> {
 
     /// When the run ends.
     pub fn end(&self) -> Time {
-        Time::ZERO + self.scenario.duration
+        Time::ZERO + self.net.scenario.duration
     }
 
     /// All before this has happened.
@@ -113,7 +111,7 @@ impl<'a> Session<'a> {
             Engine::Fast(simulation) => simulation.advance_until(until, cancel),
             Engine::Twin(twin) => twin.advance_until(until, cancel),
         };
-        self.reached = reached.map_err(|stop| stop.told(self.scenario))?;
+        self.reached = reached.map_err(|stop| stop.told(self.net.scenario))?;
         Ok(self.reached)
     }
 
@@ -124,7 +122,7 @@ impl<'a> Session<'a> {
     pub fn drain(&mut self) -> (Vec<Series>, Vec<Dropped>) {
         match &mut self.engine {
             Engine::Fast(simulation) => {
-                simulation.drain(self.scenario, &self.topology, Some(self.reached))
+                simulation.drain(self.net.scenario, &self.net.topology, Some(self.reached))
             }
             Engine::Twin(_) => Default::default(),
         }
@@ -134,8 +132,8 @@ impl<'a> Session<'a> {
     /// the end of the run that is all of it. There are none unless the options ask for them, and none of the twin.
     pub fn captured(&mut self, about: &About<'_>) -> Vec<Part> {
         let origin = Origin {
-            scenario: self.scenario,
-            topology: &self.topology,
+            scenario: self.net.scenario,
+            topology: &self.net.topology,
             replication: self.replication,
             about,
         };
@@ -153,15 +151,15 @@ impl<'a> Session<'a> {
         let (series, trace) = match &mut self.engine {
             Engine::Fast(simulation) => {
                 simulation.finish_probes();
-                simulation.drain(self.scenario, &self.topology, None)
+                simulation.drain(self.net.scenario, &self.net.topology, None)
             }
             Engine::Twin(twin) => {
                 let found = twin.envelopes().into_iter();
-                let series = found.map(|found| named(found, self.scenario));
+                let series = found.map(|found| named(found, self.net.scenario));
                 (series.collect(), Vec::new())
             }
         };
-        let (scenario, topology) = (self.scenario, self.topology.clone());
+        let (scenario, topology) = (self.net.scenario, self.net.topology.clone());
         let replication = self.replication;
         let tally = self.tally();
         results::assemble(scenario, &topology, replication, &tally, series, trace)

@@ -5,6 +5,7 @@ pub use crate::event::{EventList, Kind};
 pub use crate::flow::{FlowId, FlowKind};
 pub use crate::host::tcp::{News, Receiver, Sender};
 pub use crate::port::gate::pushes_out;
+pub use crate::resolved::Resolved;
 pub use crate::rng::{Step, Stream};
 pub use crate::scenario::topology::Topology;
 pub use crate::tally::{

@@ -145,15 +145,15 @@ fn after_answer(way: &HostToHost, back: &HostToHost) -> Option<After> {
 mod tests {
     use crate::assembly::build;
     use crate::options::Options;
+    use crate::resolved::Resolved;
     use crate::scenario::read_toml;
-    use crate::scenario::topology::Topology;
     use crate::units::{BitRate, Span};
 
     /// Per port that can queue: the ports that may cause an arrival there, and after which time.
     fn causes(text: &str) -> Vec<Vec<(u32, Span)>> {
         let scenario = read_toml(text, "", &[]).expect("it reads");
-        let topology = Topology::new(&scenario).expect("it holds together");
-        let built = build(&scenario, &topology, None, &Options::default()).expect("any kernel");
+        let net = Resolved::new(&scenario).expect("it holds together");
+        let built = build(&net, None, &Options::default()).expect("any kernel");
         let ports = built.ports.into_iter();
         ports.map(|port| port.ahead.from_ports).collect()
     }

@@ -7,10 +7,6 @@ mod lookahead;
 mod ports;
 mod probes;
 mod roles;
-mod served;
-
-pub use roles::queueing_links;
-pub use served::Served;
 
 use crate::abr::{At, Logs, Sites};
 use crate::capture::Captures;
@@ -18,6 +14,7 @@ use crate::fabric::Fabric;
 use crate::flow::{FlowId, FlowKind};
 use crate::loss::Losses;
 use crate::options::{Options, RunError};
+use crate::resolved::Resolved;
 use crate::scenario::Scenario;
 use crate::scenario::topology::Topology;
 use crate::simulation::Simulation;
@@ -30,6 +27,7 @@ use roles::Roles;
 
 /// What all parts of the network are built from.
 struct Blueprint<'a> {
+    net: &'a Resolved<'a>,
     scenario: &'a Scenario,
     topology: &'a Topology,
     sites: Sites,
@@ -38,22 +36,23 @@ struct Blueprint<'a> {
     draws: Draws<'a>,
 }
 
-/// Builds the network of `scenario`, as stated (`None`) or as a replication.
+/// Builds the network of `net`, as stated (`None`) or as a replication.
 ///
 /// # Errors
 /// [`RunError::Kernel`] when the arithmetic kernel is forced on a port that it cannot serve.
 pub fn build(
-    scenario: &Scenario,
-    topology: &Topology,
+    net: &Resolved<'_>,
     replication: Option<u64>,
     options: &Options,
 ) -> Result<Simulation, RunError> {
+    let (scenario, topology) = (net.scenario, &net.topology);
     let mut sites = Sites::new(scenario, topology);
-    sites.set_known_apart(topology, |link| !roles::can_queue(scenario, topology, link));
+    sites.set_known_apart(topology, |link| !net.can_queue(link));
     let plan = Blueprint {
+        net,
         scenario,
         topology,
-        roles: Roles::new(scenario, topology, &sites),
+        roles: Roles::new(net, &sites),
         sites,
         watched: Watched::new(scenario, topology),
         draws: Draws::new(scenario, replication),

@@ -3,7 +3,6 @@
 use super::Blueprint;
 use super::hops::Hops;
 use super::measured;
-use super::served::Served;
 use crate::capture::Captures;
 use crate::fabric::Next;
 use crate::flow::FlowId;
@@ -16,6 +15,7 @@ use crate::port::sched::{FlowShare, Scheduler};
 use crate::port::slotted::Slotted;
 use crate::port::slotted::ahead::{Foresight, gains};
 use crate::port::{Inputs, Kernel, Lookahead, Measuring, Meter, Port, Steps, TieRule};
+use crate::resolved::ResolvedPort;
 use crate::scenario::Class;
 use crate::tally::CLASSES;
 use crate::units::Time;
@@ -39,13 +39,13 @@ impl Blueprint<'_> {
                 hops_of[port].push(index);
             }
         }
-        let served = Served::new(self.scenario, self.topology);
         let end = Time::ZERO + self.scenario.duration;
         let measured = measured(self.scenario);
         let mut ports = Vec::new();
         for ((index, ahead), hops) in ahead.into_iter().enumerate().zip(hops_of) {
             let link = self.roles.links_of_ports[index];
             let spec = &self.scenario.links[link];
+            let resolved = self.net.port(link).expect("a port leaves a switch");
             let probe = self.port_probe(link);
             let tie = TieRule::new(
                 self.scenario.tie_order,
@@ -71,9 +71,9 @@ impl Blueprint<'_> {
                 ahead,
                 steps: Steps::new(std::iter::once(spec.rate).chain(inputs.map(rate))),
                 done: Time::ZERO,
-                can_queue: self.roles.can_queue[link],
+                can_queue: resolved.can_queue,
                 inputs: Inputs::new(self.roles.first_feed[index], tie),
-                kernel: self.kernel(link, counts, foresight, &served, options)?,
+                kernel: self.kernel(link, resolved, counts, foresight, options)?,
                 probe,
                 meter,
                 measuring: Measuring::new(measured, end).map(Box::new),
@@ -139,8 +139,8 @@ impl Blueprint<'_> {
         Some(found)
     }
 
-    fn gate(&self, link: usize, class: Class) -> Gate {
-        let queue = self.topology.queue(self.scenario, link, class);
+    fn gate(&self, link: usize, port: &ResolvedPort<'_>, class: Class) -> Gate {
+        let queue = port.queue(class);
         let contracts = self.topology.contracts(self.scenario, link, class);
         let policer = queue.police.as_ref();
         let policer = policer.map(|spec| Policer::new(spec, &contracts));
@@ -163,23 +163,19 @@ impl Blueprint<'_> {
     fn kernel(
         &self,
         link: usize,
+        port: &ResolvedPort<'_>,
         counts: bool,
         foresight: Option<[Foresight; CLASSES]>,
-        served: &Served,
         options: &Options,
     ) -> Result<Kernel, RunError> {
         let spec = &self.scenario.links[link];
         let cell_time = spec.rate.cell_time();
         let first = self.scenario.arrival_first;
         let flows = self.flow_shares(link);
-        let scheduler = Scheduler::new(
-            self.topology.scheduler(self.scenario, link),
-            spec.rate,
-            &flows,
-        );
-        match served.by_arithmetic(link) {
-            Ok((class, cell_time)) if options.kernel != Wanted::Slotted => {
-                let (gate, vcs) = (self.gate(link, class), flows.len());
+        let scheduler = Scheduler::new(port.scheduler, spec.rate, &flows);
+        match port.arithmetic {
+            Ok(class) if options.kernel != Wanted::Slotted => {
+                let (gate, vcs) = (self.gate(link, port, class), flows.len());
                 let kernel = Arithmetic::new(gate, class as usize, cell_time, first, vcs, counts);
                 return Ok(Kernel::Arithmetic(Box::new(kernel)));
             }
@@ -191,7 +187,7 @@ impl Blueprint<'_> {
             }
             Ok(_) | Err(_) => {}
         }
-        let gates = Class::ALL.map(|class| self.gate(link, class));
+        let gates = Class::ALL.map(|class| self.gate(link, port, class));
         let kernel = Slotted::new(
             gates, scheduler, cell_time, first, &flows, counts, foresight,
         );

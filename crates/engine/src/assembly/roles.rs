@@ -2,10 +2,7 @@
 
 use crate::abr::Sites;
 use crate::loss::is_lossy;
-use crate::port::gate;
-use crate::processing::is_constant;
-use crate::scenario::Scenario;
-use crate::scenario::topology::Topology;
+use crate::resolved::Resolved;
 
 /// The roles of all links.
 pub struct Roles {
@@ -17,14 +14,14 @@ pub struct Roles {
     pub first_feed: Vec<usize>,
     /// Feeds of all ports.
     pub feeds: usize,
-    /// Per link: whether cells can wait before it.
-    pub can_queue: Vec<bool>,
 }
 
 impl Roles {
-    /// Those in `scenario`.
-    pub fn new(scenario: &Scenario, topology: &Topology, sites: &Sites) -> Roles {
-        let can_queue = queueing_links(scenario, topology);
+    /// Those in `net`.
+    pub fn new(net: &Resolved<'_>, sites: &Sites) -> Roles {
+        let Resolved {
+            scenario, topology, ..
+        } = net;
         let mut watched = vec![false; scenario.links.len()];
         let names: std::collections::HashSet<&str> =
             scenario.probes.iter().map(|p| p.of.as_str()).collect();
@@ -36,11 +33,10 @@ impl Roles {
             links_of_ports: Vec::new(),
             first_feed: Vec::new(),
             feeds: 0,
-            can_queue,
         };
         for (link, spec) in scenario.links.iter().enumerate() {
             let inputs = &topology.inputs[link];
-            let is_station = roles.can_queue[link]
+            let is_station = net.can_queue(link)
                 || watched[link]
                 || is_lossy(spec)
                 || sites.of_link(link).is_some();
@@ -53,39 +49,4 @@ impl Roles {
         }
         roles
     }
-}
-
-/// Per link: whether cells can wait before it. Model section 6: a port cannot queue if it has one input whose cells are never closer than its
-/// own cell time, and its policy refuses none of them.
-pub fn queueing_links(scenario: &Scenario, topology: &Topology) -> Vec<bool> {
-    let links = 0..scenario.links.len();
-    links.map(|l| can_queue(scenario, topology, l)).collect()
-}
-
-/// Whether a cell can ever wait at the port that `link` is.
-pub fn can_queue(scenario: &Scenario, topology: &Topology, link: usize) -> bool {
-    let Some(switch) = topology.switch_of[link] else {
-        return false;
-    };
-    let own = scenario.links[link].rate.cell_time();
-    let keeps_distance = |input: usize| scenario.links[input].rate.cell_time() >= own;
-    let processing = scenario.switches[switch].processing.as_ref();
-    match topology.inputs[link].as_slice() {
-        [] => false,
-        &[input] => {
-            !keeps_distance(input)
-                || processing.is_some_and(|p| !is_constant(p))
-                || topology.classes[link].len() > 1
-                || refuses_any(scenario, topology, link)
-        }
-        _ => true,
-    }
-}
-
-/// Whether a policer or drop policy there may refuse a cell however few wait.
-fn refuses_any(scenario: &Scenario, topology: &Topology, link: usize) -> bool {
-    let mut queues = topology.classes[link]
-        .iter()
-        .map(|&class| topology.queue(scenario, link, class));
-    queues.any(|queue| gate::refuses_any(&queue))
 }

@@ -11,14 +11,16 @@
 //! whose TCPs mostly wait for their timers take less.
 
 use crate::aal5::ACK_CELLS;
-use crate::assembly::queueing_links;
 use crate::class::Class;
 use crate::flow::FlowKind;
 use crate::memory;
 use crate::port::gate::{judges_each, smallest_refusal};
 use crate::processing::is_constant;
+use crate::resolved::{Resolved, ResolvedPort};
 use crate::scenario::topology::Topology;
-use crate::scenario::{AbrParams, Observable, Probe, Scenario, Scheduler, TcpParams, Traffic, Vc};
+use crate::scenario::{
+    AbrParams, ClassQueue, Observable, Probe, Scenario, Scheduler, TcpParams, Traffic, Vc,
+};
 use crate::units::CELL_BITS;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
@@ -90,15 +92,15 @@ struct Demand {
     yields: bool,
 }
 
-/// What a run of `scenario` is expected to take.
-pub fn expected(scenario: &Scenario, topology: &Topology) -> Expected {
+/// What a run of the scenario of `net` is expected to take.
+pub fn expected(net: &Resolved<'_>) -> Expected {
+    let (scenario, topology) = (net.scenario, &net.topology);
     let seconds = scenario.duration.as_seconds();
     let demands: Vec<Demand> = (0..scenario.vcs.len())
         .map(|vc| demand(scenario, topology, vc))
         .collect();
     let shares = shares(scenario, topology, &demands);
-    let can_queue = queueing_links(scenario, topology);
-    let is_station = |link: usize| can_queue[link] || looks_at_each(scenario, topology, link);
+    let is_station = |link: usize| net.can_queue(link) || looks_at_each(scenario, topology, link);
     let mut looks: FxHashMap<&str, f64> = FxHashMap::default();
     for probe in &scenario.probes {
         let each = looks.entry(&probe.of).or_default();
@@ -143,7 +145,8 @@ pub fn expected(scenario: &Scenario, topology: &Topology) -> Expected {
         let at_gates = there.path.iter();
         let at_gates = at_gates.map(|&link| {
             let too_many = !demand.yields && shares[link][0] < 1.0;
-            at_gate(scenario, topology, link, vc.class, too_many)
+            let queue = net.queue(link, vc.class);
+            queue.map_or(0.0, |queue| at_gate(queue, too_many))
         });
         found.cpu_s += at_gates.sum::<f64>() * sent * demand.cells;
         let with = |other: f64| if both { other } else { 0.0 };
@@ -164,7 +167,10 @@ pub fn expected(scenario: &Scenario, topology: &Topology) -> Expected {
                     if vc.abr.is_none() && (from_slower || stations > 0) {
                         each += EACH_CELL_IN_TURNS;
                     }
-                    if is_served_by_vc(scenario, topology, link, vc.class) {
+                    if net
+                        .port(link)
+                        .is_some_and(|port| has_queue_per_vc(port, vc.class))
+                    {
                         each += EACH_CELL_BY_VC;
                     }
                     each += at_probes(link).unwrap_or(&0.0);
@@ -250,35 +256,23 @@ fn abr_vcs(scenario: &Scenario, topology: &Topology) -> Vec<u32> {
     found
 }
 
-/// Seconds that the gate of `class` takes for each cell that comes to the port that `link` is, if it is one; `too_many` come from sources that do
-/// not yield, so that a queue with a limit is always full.
-fn at_gate(
-    scenario: &Scenario,
-    topology: &Topology,
-    link: usize,
-    class: Class,
-    too_many: bool,
-) -> f64 {
-    if topology.switch_of[link].is_none() {
-        return 0.0;
-    }
-    let queue = topology.queue(scenario, link, class);
-    if judges_each(&queue) {
+/// Seconds that the gate of `queue` takes for each cell that comes; `too_many` come from sources that do not yield, so that a queue with a
+/// limit is always full.
+fn at_gate(queue: &ClassQueue, too_many: bool) -> f64 {
+    if judges_each(queue) {
         EACH_JUDGED_CELL
     } else if too_many && queue.buffer.is_some() {
         EACH_CELL_OF_TOO_MANY
-    } else if smallest_refusal(&queue) < queue.buffer.unwrap_or(u64::MAX) / 2 {
+    } else if smallest_refusal(queue) < queue.buffer.unwrap_or(u64::MAX) / 2 {
         EACH_ASKED_CELL
     } else {
         0.0
     }
 }
 
-/// Whether the port that `link` is, if it is one, has a queue for each VC of `class`.
-fn is_served_by_vc(scenario: &Scenario, topology: &Topology, link: usize, class: Class) -> bool {
-    let is_port = topology.switch_of[link].is_some();
-    is_port
-        && matches!(topology.scheduler(scenario, link), Scheduler::PerVc { class: own, .. } if *own == class)
+/// Whether `port` has a queue for each VC of `class`.
+fn has_queue_per_vc(port: &ResolvedPort<'_>, class: Class) -> bool {
+    matches!(port.scheduler, Scheduler::PerVc { class: own, .. } if *own == class)
 }
 
 /// Whether cells are looked at one by one when they leave `link`: it loses some, or a switch delays each by its own time.

@@ -7,12 +7,11 @@ mod outline;
 pub use cost::Expected;
 pub use outline::{Names, Outline, Way, WayHop, WayPort, outline};
 
-use crate::assembly::Served;
 use crate::fair_goodput;
 use crate::flow::FlowKind;
 use crate::memory;
 use crate::options::{Kernel, Options, RunError};
-use crate::scenario::topology::Topology;
+use crate::resolved::{Resolved, ResolvedPort};
 use crate::scenario::{ClassQueue, Scenario, Scheduler};
 use crate::units::CELL_BITS;
 use serde::Serialize;
@@ -80,8 +79,8 @@ pub struct PortKernel {
 }
 
 impl PortKernel {
-    fn of(served: &Served, link: usize) -> PortKernel {
-        let because = served.by_arithmetic(link).err();
+    fn of(port: &ResolvedPort) -> PortKernel {
+        let because = port.arithmetic.err();
         let kernel = match because {
             None => Kernel::Arithmetic,
             Some(_) => Kernel::Slotted,
@@ -98,27 +97,24 @@ impl PortKernel {
 /// # Errors
 /// As [`crate::run`], for a scenario that the reader has not checked.
 pub fn describe(scenario: &Scenario) -> Result<Description<'_>, RunError> {
-    let topology = Topology::new(scenario).map_err(RunError::Scenario)?;
-    Ok(described(scenario, &topology))
+    let net = Resolved::new(scenario).map_err(RunError::Scenario)?;
+    Ok(described(&net))
 }
 
-fn described<'s>(scenario: &'s Scenario, topology: &Topology) -> Description<'s> {
-    let can_queue = crate::assembly::queueing_links(scenario, topology);
-    let offered: Vec<f64> = (0..scenario.vcs.len())
-        .map(|vc| offered(scenario, topology, vc))
-        .collect();
+fn described<'s>(net: &Resolved<'s>) -> Description<'s> {
+    let (scenario, topology) = (net.scenario, &net.topology);
+    let offered: Vec<f64> = (0..scenario.vcs.len()).map(|vc| offered(net, vc)).collect();
     let seconds = scenario.duration.as_seconds();
-    let served = Served::new(scenario, topology);
     let mut bottleneck = 0.0;
     let mut ports = Vec::new();
-    for link in (0..scenario.links.len()).filter(|&l| !topology.inputs[l].is_empty()) {
+    for (link, port) in net.ports() {
         let crossing = topology.crossing[link].iter();
         let flows = crossing.map(|id| &topology.flows[id.index()]);
         let data = flows.clone().filter(|flow| flow.kind.is_data());
         let brought: f64 = data.clone().map(|flow| offered[flow.vc]).sum();
         let rate = brought.min(scenario.links[link].rate.0 as f64);
         let most = (rate * seconds / CELL_BITS as f64).ceil();
-        if can_queue[link] {
+        if port.can_queue {
             bottleneck += most;
         }
         let inputs = topology.inputs[link].iter();
@@ -127,15 +123,13 @@ fn described<'s>(scenario: &'s Scenario, topology: &Topology) -> Description<'s>
             name: &scenario.links[link].name,
             switch: &scenario.links[link].from,
             inputs: inputs.map(|&i| scenario.links[i].name.as_str()).collect(),
-            can_queue: can_queue[link],
+            can_queue: port.can_queue,
             data_vcs: data.count(),
             ack_vcs: flows.filter(|flow| flow.kind == FlowKind::Ack).count(),
             max_data_cells: most as u64,
-            scheduler: topology.scheduler(scenario, link),
-            queues: classes
-                .map(|&class| topology.queue(scenario, link, class))
-                .collect(),
-            kernel: can_queue[link].then(|| PortKernel::of(&served, link)),
+            scheduler: port.scheduler,
+            queues: classes.map(|&class| port.queue(class).clone()).collect(),
+            kernel: port.can_queue.then(|| PortKernel::of(port)),
         });
     }
     let fair = fair_goodput::fair_goodputs(scenario, topology);
@@ -146,11 +140,11 @@ fn described<'s>(scenario: &'s Scenario, topology: &Topology) -> Description<'s>
         vcs: scenario.vcs.len(),
         duration_s: seconds,
         max_bottleneck_cells: bottleneck as u64,
-        expected: cost::expected(scenario, topology),
-        memory_bytes: memory::need(scenario, topology, &Options::default()).bytes as u64,
+        expected: cost::expected(net),
+        memory_bytes: memory::need(net, &Options::default()).bytes as u64,
         fair_goodput_bps: fair_goodput::sum(&fair),
         ports,
-        notes: notes::notes(scenario, topology, &fair),
+        notes: notes::notes(net, &fair),
     }
 }
 
@@ -159,15 +153,16 @@ fn described<'s>(scenario: &'s Scenario, topology: &Topology) -> Description<'s>
 /// # Errors
 /// As [`describe`].
 pub fn notes(scenario: &Scenario) -> Result<Vec<String>, RunError> {
-    let topology = Topology::new(scenario).map_err(RunError::Scenario)?;
-    let fair = fair_goodput::fair_goodputs(scenario, &topology);
-    Ok(notes::notes(scenario, &topology, &fair))
+    let net = Resolved::new(scenario).map_err(RunError::Scenario)?;
+    let fair = fair_goodput::fair_goodputs(scenario, &net.topology);
+    Ok(notes::notes(&net, &fair))
 }
 
 /// The most that the data of a VC can bring in the long run, bits per second.
-fn offered(scenario: &Scenario, topology: &Topology, vc: usize) -> f64 {
+fn offered(net: &Resolved<'_>, vc: usize) -> f64 {
+    let scenario = net.scenario;
     let source = scenario.vcs[vc].traffic.offered_rate();
-    let links = topology.data_path(vc).iter();
+    let links = net.topology.data_path(vc).iter();
     let rates = links.map(|&link| scenario.links[link].rate.0 as f64);
     rates.fold(source.unwrap_or(f64::INFINITY), f64::min)
 }

@@ -4,6 +4,7 @@
 use super::{Expected, PortDescription, PortKernel, described};
 use crate::fair_goodput;
 use crate::options::RunError;
+use crate::resolved::Resolved;
 use crate::scenario::topology::Topology;
 use crate::scenario::{Class, ClassQueue, Link, Scenario, Scheduler, Traffic, Vc};
 use crate::units::Ratio;
@@ -104,9 +105,9 @@ pub struct Names<'s> {
 /// # Errors
 /// As [`super::describe`].
 pub fn outline(scenario: &Scenario) -> Result<Outline<'_>, RunError> {
-    let topology = Topology::new(scenario).map_err(RunError::Scenario)?;
-    let described = described(scenario, &topology);
-    let carrying = (0..scenario.links.len()).filter(|&link| !topology.inputs[link].is_empty());
+    let net = Resolved::new(scenario).map_err(RunError::Scenario)?;
+    let (topology, described) = (&net.topology, described(&net));
+    let carrying = net.ports().map(|(link, _)| link);
     let ports = carrying.zip(&described.ports);
     let queueing: FxHashMap<usize, &PortDescription> =
         ports.filter(|(_, port)| port.can_queue).collect();
@@ -120,8 +121,8 @@ pub fn outline(scenario: &Scenario) -> Result<Outline<'_>, RunError> {
         expected: described.expected,
         memory_bytes: described.memory_bytes,
         fair_goodput_bps: described.fair_goodput_bps,
-        max_goodput_bps: fair_goodput::max_goodput(scenario, &topology).map(|rate| rate.0),
-        ways: ways(scenario, &topology, &queueing),
+        max_goodput_bps: fair_goodput::max_goodput(scenario, topology).map(|rate| rate.0),
+        ways: ways(scenario, topology, &queueing),
         notes: described.notes,
     })
 }

@@ -2,7 +2,7 @@
 
 use crate::common::build::{self, OC3};
 use cellyard_engine::scenario::*;
-use cellyard_engine::testing::{Topology, expected, run_tally};
+use cellyard_engine::testing::{Resolved, expected, run_tally};
 use cellyard_engine::units::{BitRate, Span, Time};
 use cellyard_engine::{Kernel, Options, RunError, Session, run};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -449,8 +449,8 @@ fn rm_cells_that_answer_each_other_are_foreseen() {
         let text = ANSWERING.replace("DURATION", duration);
         let text = text.replace("abr = { nrm = 2 }", &abr);
         let scenario = read_toml(&text, "", &[]).expect("it reads");
-        let topology = Topology::new(&scenario).expect("it holds together");
-        let foreseen = expected(&scenario, &topology).cells;
+        let net = Resolved::new(&scenario).expect("it holds together");
+        let foreseen = expected(&net).cells;
         let tally = run_tally(&scenario, None, Kernel::Auto, false).expect("it runs");
         let sent = tally.link_cells.iter().sum::<u64>() as f64;
         let ratio = foreseen / sent;

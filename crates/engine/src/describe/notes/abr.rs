@@ -2,38 +2,40 @@
 
 use super::named;
 use crate::abr::{Sites, higher_rate};
-use crate::assembly::queueing_links;
 use crate::fair_goodput::MOST_VCS;
 use crate::flow::FlowKind;
 use crate::notation::show::{show_rate, show_ratio};
+use crate::resolved::Resolved;
 use crate::scenario::topology::Topology;
 use crate::scenario::{Class, Feedback, Link, Scenario, Vc};
 use crate::units::{BitRate, CELL_BITS, Ratio};
 use std::collections::BTreeMap;
 
 /// All notes on ABR.
-pub(super) fn notes(scenario: &Scenario, topology: &Topology) -> Vec<String> {
-    let mut notes = without_feedback(scenario, topology);
+pub(super) fn notes(net: &Resolved<'_>) -> Vec<String> {
+    let (scenario, topology) = (net.scenario, &net.topology);
+    let mut notes = without_feedback(net);
     if scenario.vcs.iter().all(|vc| vc.abr.is_none()) {
         return notes;
     }
-    notes.extend(shares_beside_minimum_rates(scenario, topology));
-    notes.extend(targets_above_the_rate(scenario, topology));
+    notes.extend(shares_beside_minimum_rates(net));
+    notes.extend(targets_above_the_rate(net));
     let shares = shares(scenario, topology);
-    notes.extend(ports_beyond_feedback(scenario, topology, &shares));
+    notes.extend(ports_beyond_feedback(net, &shares));
     notes.extend(late_stops(scenario, &shares));
     notes
 }
 
 /// VCs of the class abr whose sources ask nobody, or are told nothing.
-fn without_feedback(scenario: &Scenario, topology: &Topology) -> Vec<String> {
+fn without_feedback(net: &Resolved<'_>) -> Vec<String> {
+    let (scenario, topology) = (net.scenario, &net.topology);
     let (mut plain, mut untold) = (Vec::new(), Vec::new());
     for (index, vc) in scenario.vcs.iter().enumerate() {
         let mut flows = FlowKind::FRAMES
             .map(|kind| &topology.flows[topology.flow(index, kind).index()])
             .into_iter();
         let tells = |&link: &usize| {
-            let queue = topology.switch_of[link].map(|_| topology.queue(scenario, link, vc.class));
+            let queue = net.queue(link, vc.class);
             queue.is_some_and(|queue| queue.feedback.is_some())
         };
         if vc.abr.is_some() && !flows.any(|flow| flow.path.iter().any(tells)) {
@@ -58,10 +60,10 @@ fn without_feedback(scenario: &Scenario, topology: &Topology) -> Vec<String> {
 }
 
 /// Ports at which ERICA tells equal shares that, with the minimum rates above them, are more than the link has.
-fn shares_beside_minimum_rates(scenario: &Scenario, topology: &Topology) -> Vec<String> {
+fn shares_beside_minimum_rates(net: &Resolved<'_>) -> Vec<String> {
+    let (scenario, topology) = (net.scenario, &net.topology);
     let sentence = |(index, link): (usize, &Link)| {
-        topology.switch_of[index]?;
-        let feedback = topology.queue(scenario, index, Class::Abr).feedback?;
+        let feedback = net.queue(index, Class::Abr)?.feedback.as_ref()?;
         // The least target: ERICA+ has less of one the longer the queue is.
         let (kind, target) = match feedback {
             Feedback::Erica(erica) => ("erica", erica.target),
@@ -109,16 +111,14 @@ fn shares_beside_minimum_rates(scenario: &Scenario, topology: &Topology) -> Vec<
 
 /// Ports at which ERICA may let several VCs send more than the link can, for ever: MaxAllocPrevious gives the largest rate again while the
 /// load is at most 1 + delta times the target.
-fn targets_above_the_rate(scenario: &Scenario, topology: &Topology) -> Option<String> {
-    let can_queue = queueing_links(scenario, topology);
+fn targets_above_the_rate(net: &Resolved<'_>) -> Option<String> {
+    let (scenario, topology) = (net.scenario, &net.topology);
     let mut ports = Vec::new();
     let mut first = None;
     for (index, link) in scenario.links.iter().enumerate() {
-        if topology.switch_of[index].is_none() || !can_queue[index] {
-            continue;
-        }
-        let queue = topology.queue(scenario, index, Class::Abr);
-        let Some(Feedback::Erica(erica) | Feedback::EricaMcr(erica)) = queue.feedback else {
+        let port = net.port(index).filter(|port| port.can_queue);
+        let feedback = port.and_then(|port| port.queue(Class::Abr).feedback.as_ref());
+        let Some(Feedback::Erica(erica) | Feedback::EricaMcr(erica)) = feedback else {
             continue;
         };
         let flows = topology.crossing[index].iter();
@@ -172,11 +172,8 @@ fn shares(scenario: &Scenario, topology: &Topology) -> Vec<(usize, f64)> {
 }
 
 /// Ports without feedback that can carry less than feedback elsewhere lets their VCs send; told is the one that has the least of it.
-fn ports_beyond_feedback(
-    scenario: &Scenario,
-    topology: &Topology,
-    shares: &[(usize, f64)],
-) -> Option<String> {
+fn ports_beyond_feedback(net: &Resolved<'_>, shares: &[(usize, f64)]) -> Option<String> {
+    let (scenario, topology) = (net.scenario, &net.topology);
     let mut loads: BTreeMap<usize, (f64, Vec<&str>)> = BTreeMap::new();
     for &(vc, rate) in shares {
         for &link in topology.data_path(vc) {
@@ -185,18 +182,13 @@ fn ports_beyond_feedback(
             names.push(&scenario.vcs[vc].name);
         }
     }
-    let can_queue = queueing_links(scenario, topology);
     let part = |link: usize, load: f64| {
         let higher = higher_rate(scenario, topology, link) * CELL_BITS as f64;
         (scenario.links[link].rate.0 as f64 - higher) / load
     };
     let lacks_feedback = |link: usize| {
-        topology.switch_of[link].is_some()
-            && can_queue[link]
-            && topology
-                .queue(scenario, link, Class::Abr)
-                .feedback
-                .is_none()
+        let port = net.port(link).filter(|port| port.can_queue);
+        port.is_some_and(|port| port.queue(Class::Abr).feedback.is_none())
     };
     let loads = loads.into_iter();
     let slow =

@@ -2,18 +2,19 @@
 
 use super::named;
 use crate::notation::show::show_rate;
+use crate::resolved::Resolved;
 use crate::scenario::topology::Topology;
 use crate::scenario::{Class, ClassQueue, Link, Police, Scenario};
 use crate::units::BitRate;
 use std::collections::BTreeMap;
 
 /// Guarantees and weights of VCs that no port serves one by one, each class told once.
-pub(super) fn unused_shares(scenario: &Scenario, topology: &Topology) -> Vec<String> {
+pub(super) fn unused_shares(net: &Resolved<'_>) -> Vec<String> {
     let mut unused: BTreeMap<(&str, Class), Vec<&str>> = BTreeMap::new();
-    for (index, vc) in scenario.vcs.iter().enumerate() {
-        let path = topology.data_path(index).iter();
-        let mut ports = path.filter(|&&link| topology.switch_of[link].is_some());
-        let served = ports.any(|&link| topology.scheduler(scenario, link).serves_vcs_of(vc.class));
+    for (index, vc) in net.scenario.vcs.iter().enumerate() {
+        let path = net.topology.data_path(index).iter();
+        let mut ports = path.filter_map(|&link| net.port(link));
+        let served = ports.any(|port| port.scheduler.serves_vcs_of(vc.class));
         for (field, given) in [
             ("guarantee", vc.guarantee.is_some()),
             ("weight", vc.weight != 1),
@@ -63,17 +64,17 @@ pub(super) fn sustained_rates(scenario: &Scenario, topology: &Topology) -> Vec<S
 }
 
 /// Tags that a drop policy exports and that a port further on the way looks at.
-pub(super) fn exported_tags(scenario: &Scenario, topology: &Topology) -> Vec<String> {
+pub(super) fn exported_tags(net: &Resolved<'_>) -> Vec<String> {
+    let (scenario, topology) = (net.scenario, &net.topology);
     let mut read: BTreeMap<(&str, &str, &str), Vec<&str>> = BTreeMap::new();
     for (index, vc) in scenario.vcs.iter().enumerate() {
         let mut exporter = None;
         for &link in topology.data_path(index) {
-            if topology.switch_of[link].is_none() {
+            let Some(queue) = net.queue(link, vc.class) else {
                 continue;
-            }
-            let queue = topology.queue(scenario, link, vc.class);
+            };
             let name = scenario.links[link].name.as_str();
-            if let (Some(exporter), Some(reader)) = (exporter, reader_of_tags(&queue)) {
+            if let (Some(exporter), Some(reader)) = (exporter, reader_of_tags(queue)) {
                 read.entry((exporter, name, reader))
                     .or_default()
                     .push(&vc.name);

@@ -6,27 +6,23 @@ mod queues;
 mod sources;
 mod windows;
 
-use crate::scenario::Scenario;
-use crate::scenario::topology::Topology;
+use crate::resolved::Resolved;
 
-/// All notes on a scenario. `fair` are the [fair goodputs](crate::fair_goodput) of VCs.
-pub(super) fn notes(
-    scenario: &Scenario,
-    topology: &Topology,
-    fair: &[(usize, f64)],
-) -> Vec<String> {
+/// All notes on the scenario of `net`. `fair` are the [fair goodputs](crate::fair_goodput) of VCs.
+pub(super) fn notes(net: &Resolved<'_>, fair: &[(usize, f64)]) -> Vec<String> {
+    let (scenario, topology) = (net.scenario, &net.topology);
     let mut notes = Vec::from_iter(sources::nothing_to_send(scenario));
-    notes.extend(contracts::unused_shares(scenario, topology));
+    notes.extend(contracts::unused_shares(net));
     notes.extend(sources::late_sources(scenario));
     notes.extend(sources::short_lives(scenario));
     notes.extend(sources::overloaded_hosts(scenario, topology));
-    notes.extend(queues::long_frames(scenario, topology));
+    notes.extend(queues::long_frames(net));
     notes.extend(windows::small_windows(scenario, topology, fair));
     notes.extend(windows::slow_ways_back(scenario, topology, fair));
     notes.extend(contracts::sustained_rates(scenario, topology));
-    notes.extend(contracts::exported_tags(scenario, topology));
-    notes.extend(abr::notes(scenario, topology));
-    notes.extend(queues::nothing_to_hold(scenario, topology));
+    notes.extend(contracts::exported_tags(net));
+    notes.extend(abr::notes(net));
+    notes.extend(queues::nothing_to_hold(net));
     notes.extend(queues::of_settings(scenario, topology));
     notes
 }

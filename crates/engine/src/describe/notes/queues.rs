@@ -2,16 +2,17 @@
 //! of the time, shares that a common buffer undoes, schedulers for classes that nobody uses.
 
 use super::named;
-use crate::assembly::queueing_links;
 use crate::notation::show::show_cells;
 use crate::port::drop::{DropRule, Policy};
 use crate::registry::MAX_CELLS;
+use crate::resolved::Resolved;
 use crate::scenario::topology::Topology;
 use crate::scenario::{Class, ClassQueue, DropPolicy, Scenario, Scheduler};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Frames that are longer than a buffer on their way.
-pub(super) fn long_frames(scenario: &Scenario, topology: &Topology) -> Vec<String> {
+pub(super) fn long_frames(net: &Resolved<'_>) -> Vec<String> {
+    let (scenario, topology) = (net.scenario, &net.topology);
     let mut cut: BTreeMap<(&str, u64, u64), Vec<&str>> = BTreeMap::new();
     for (index, vc) in scenario.vcs.iter().enumerate() {
         let Some(frame) = vc.traffic.frame() else {
@@ -19,8 +20,7 @@ pub(super) fn long_frames(scenario: &Scenario, topology: &Topology) -> Vec<Strin
         };
         let cells = u64::from(frame.cells);
         for &link in topology.data_path(index) {
-            let buffer = topology.switch_of[link]
-                .and_then(|_| topology.queue(scenario, link, vc.class).buffer);
+            let buffer = net.queue(link, vc.class).and_then(|queue| queue.buffer);
             // One cell is in service.
             if let Some(buffer) = buffer.filter(|&k| k + 1 < cells) {
                 let name = scenario.links[link].name.as_str();
@@ -54,13 +54,13 @@ pub(super) fn of_settings(scenario: &Scenario, topology: &Topology) -> Vec<Strin
 }
 
 /// Buffers with a limit in a network where no cell can wait at any port.
-pub(super) fn nothing_to_hold(scenario: &Scenario, topology: &Topology) -> Option<String> {
+pub(super) fn nothing_to_hold(net: &Resolved<'_>) -> Option<String> {
     let has_limit = |settings: &Settings| {
         let mut queues = settings.queues.iter();
         queues.any(|queue| queue.buffer.is_some() && settings.used.contains(&queue.class))
     };
-    let limited = settings(scenario, topology).find(has_limit)?;
-    let none_waits = !queueing_links(scenario, topology).contains(&true);
+    let limited = settings(net.scenario, &net.topology).find(has_limit)?;
+    let none_waits = net.ports().all(|(_, port)| !port.can_queue);
     none_waits.then(|| {
         format!(
             "the buffer of {} stays empty, as no port can queue: each has one input, whose cells come no faster than they leave",

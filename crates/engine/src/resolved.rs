@@ -1,0 +1,189 @@
+//! The ports of a scenario, each with what holds there: made once, for whoever builds, predicts, describes or warns.
+
+use crate::port::gate::{judges_each, pushes_out, refuses_any};
+use crate::processing::is_constant;
+use crate::scenario::topology::Topology;
+use crate::scenario::{Class, ClassQueue, Observable, Scenario, Scheduler};
+use std::collections::HashSet;
+use std::fmt;
+
+/// A checked scenario with its network by index and its ports.
+#[derive(Clone, Debug)]
+pub struct Resolved<'s> {
+    /// What was read.
+    pub scenario: &'s Scenario,
+    /// Its links, flows and nodes by index.
+    pub topology: Topology,
+    /// Per link: the port that it is, if it leaves a switch.
+    ports: Vec<Option<ResolvedPort<'s>>>,
+}
+
+/// What holds at a port: its own settings, else those of its switch, else the defaults.
+#[derive(Clone, Debug)]
+pub struct ResolvedPort<'s> {
+    /// Its scheduler.
+    pub scheduler: &'s Scheduler,
+    /// The queues of all classes, most urgent first.
+    queues: [ClassQueue; Class::ALL.len()],
+    /// Whether a cell can ever wait there.
+    pub can_queue: bool,
+    /// The class that the arithmetic kernel would serve there, or why the slotted kernel must serve it.
+    pub arithmetic: Result<Class, WhySlotted>,
+}
+
+impl ResolvedPort<'_> {
+    /// The queue of `class`.
+    pub fn queue(&self, class: Class) -> &ClassQueue {
+        &self.queues[class as usize]
+    }
+}
+
+/// Why the slotted kernel must serve a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WhySlotted {
+    /// Cells of so many classes cross it.
+    Classes(usize),
+    /// Its scheduler has a queue for each VC.
+    QueuePerVc,
+    /// A probe records the credit of its scheduler.
+    Credit,
+    /// Its drop policy drops cells that wait.
+    PushesOut,
+    /// Its drop policy may refuse a frame although nothing waits.
+    RefusesAny,
+}
+
+impl fmt::Display for WhySlotted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            WhySlotted::Classes(0) => "no class has cells",
+            WhySlotted::Classes(n) => return write!(f, "{n} classes"),
+            WhySlotted::QueuePerVc => "a queue for each VC",
+            WhySlotted::Credit => "a probe of its credit",
+            WhySlotted::PushesOut => "the drop policy drops cells that wait",
+            WhySlotted::RefusesAny => "the drop policy may refuse a frame although nothing waits",
+        })
+    }
+}
+
+impl<'s> Resolved<'s> {
+    /// Resolves a scenario that the reader has checked.
+    ///
+    /// # Errors
+    /// As [`Topology::new`].
+    pub fn new(scenario: &'s Scenario) -> Result<Resolved<'s>, String> {
+        let topology = Topology::new(scenario)?;
+        let probes = scenario.probes.iter();
+        let of_credit = probes.filter(|probe| probe.what == Observable::Credit);
+        let credit: HashSet<&str> = of_credit.map(|probe| probe.of.as_str()).collect();
+        let port = |link: usize| {
+            topology.switch_of[link]?;
+            let scheduler = topology.scheduler(scenario, link);
+            let queues = Class::ALL.map(|class| topology.queue(scenario, link, class));
+            let is_watched = credit.contains(scenario.links[link].name.as_str());
+            Some(ResolvedPort {
+                scheduler,
+                can_queue: can_queue(scenario, &topology, link, &queues),
+                arithmetic: used_class(scenario, &topology, link).and_then(|class| {
+                    let queue = &queues[class as usize];
+                    why_slotted(scheduler, class, queue, is_watched).map_or(Ok(class), Err)
+                }),
+                queues,
+            })
+        };
+        Ok(Resolved {
+            ports: (0..scenario.links.len()).map(port).collect(),
+            scenario,
+            topology,
+        })
+    }
+
+    /// The port that `link` is, if it leaves a switch.
+    pub fn port(&self, link: usize) -> Option<&ResolvedPort<'s>> {
+        self.ports[link].as_ref()
+    }
+
+    /// The queue of `class` at the port that `link` is, if it leaves a switch.
+    pub fn queue(&self, link: usize, class: Class) -> Option<&ClassQueue> {
+        self.port(link).map(|port| port.queue(class))
+    }
+
+    /// Whether a cell can ever wait before `link` at a switch.
+    pub fn can_queue(&self, link: usize) -> bool {
+        self.port(link).is_some_and(|port| port.can_queue)
+    }
+
+    /// The ports that carry anything, by their links.
+    pub fn ports(&self) -> impl Iterator<Item = (usize, &ResolvedPort<'s>)> {
+        let ports = self.ports.iter().zip(&self.topology.inputs).enumerate();
+        ports.filter_map(|(link, (port, inputs))| {
+            Some((link, port.as_ref()?)).filter(|_| !inputs.is_empty())
+        })
+    }
+}
+
+/// Whether a cell can ever wait at the port that `link` is. Model section 6: a port cannot queue if it has one input whose cells are never
+/// closer than its own cell time, and its policy refuses none of them.
+fn can_queue(
+    scenario: &Scenario,
+    topology: &Topology,
+    link: usize,
+    queues: &[ClassQueue; Class::ALL.len()],
+) -> bool {
+    let own = scenario.links[link].rate.cell_time();
+    let keeps_distance = |input: usize| scenario.links[input].rate.cell_time() >= own;
+    let switch = topology.switch_of[link].map(|switch| &scenario.switches[switch]);
+    let processing = switch.and_then(|switch| switch.processing.as_ref());
+    let classes = &topology.classes[link];
+    match topology.inputs[link].as_slice() {
+        [] => false,
+        &[input] => {
+            !keeps_distance(input)
+                || processing.is_some_and(|p| !is_constant(p))
+                || classes.len() > 1
+                || classes
+                    .iter()
+                    .any(|&class| refuses_any(&queues[class as usize]))
+        }
+        _ => true,
+    }
+}
+
+/// The one class of which cells cross `link`: nothing comes back to a source that is not answered.
+fn used_class(scenario: &Scenario, topology: &Topology, link: usize) -> Result<Class, WhySlotted> {
+    let crossing = topology.crossing[link].iter();
+    let flows = crossing.map(|id| &topology.flows[id.index()]);
+    let carries = flows.filter_map(|flow| {
+        let vc = &scenario.vcs[flow.vc];
+        (flow.kind.is_data() || vc.traffic.answers() || vc.abr.is_some()).then_some(vc.class)
+    });
+    let mut used: Vec<Class> = carries.collect();
+    used.sort_unstable();
+    used.dedup();
+    match used[..] {
+        [class] => Ok(class),
+        _ => Err(WhySlotted::Classes(used.len())),
+    }
+}
+
+/// Why the arithmetic kernel cannot serve a port that only cells of `class` cross, if so. It needs them in their order, a policy that
+/// drops no cell that waits, and nobody who asks for the credit in each slot. Unless the policy judges each cell, it must also accept
+/// what finds nothing waiting.
+fn why_slotted(
+    scheduler: &Scheduler,
+    class: Class,
+    queue: &ClassQueue,
+    credit_is_watched: bool,
+) -> Option<WhySlotted> {
+    if scheduler.serves_vcs_of(class) {
+        Some(WhySlotted::QueuePerVc)
+    } else if credit_is_watched {
+        Some(WhySlotted::Credit)
+    } else if pushes_out(queue) {
+        Some(WhySlotted::PushesOut)
+    } else if refuses_any(queue) && !judges_each(queue) {
+        Some(WhySlotted::RefusesAny)
+    } else {
+        None
+    }
+}
