@@ -138,6 +138,71 @@ impl Mul<u64> for Span {
     }
 }
 
+/// Ticks that may be below zero: an instant before the run began, or one time less another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SignedTicks(pub i64);
+
+impl SignedTicks {
+    /// None.
+    pub const ZERO: SignedTicks = SignedTicks(0);
+    /// Fewer than any other, and not to be calculated with.
+    pub const LEAST: SignedTicks = SignedTicks(i64::MIN);
+    /// More than any other, and not to be calculated with.
+    pub const MOST: SignedTicks = SignedTicks(i64::MAX);
+    /// Long before any run, and yet safe to add to and to take from.
+    pub const LONG_AGO: SignedTicks = SignedTicks(i64::MIN / 2);
+
+    /// This instant, which must not be before the run began.
+    pub fn time(self) -> Time {
+        Time(self.0 as u64)
+    }
+
+    /// This length, which must not be below zero.
+    pub fn span(self) -> Span {
+        Span(self.0 as u64)
+    }
+
+    /// Less `rhs`, or [`SignedTicks::LEAST`] or [`SignedTicks::MOST`] if that is nearest.
+    pub fn saturating_sub(self, rhs: SignedTicks) -> SignedTicks {
+        SignedTicks(self.0.saturating_sub(rhs.0))
+    }
+}
+
+impl Time {
+    /// The same with a sign.
+    pub fn signed(self) -> SignedTicks {
+        SignedTicks(self.0 as i64)
+    }
+}
+
+impl Span {
+    /// The same with a sign.
+    pub fn signed(self) -> SignedTicks {
+        SignedTicks(self.0 as i64)
+    }
+}
+
+impl Add<Span> for SignedTicks {
+    type Output = SignedTicks;
+    fn add(self, rhs: Span) -> SignedTicks {
+        SignedTicks(self.0 + rhs.0 as i64)
+    }
+}
+
+impl Sub<Span> for SignedTicks {
+    type Output = SignedTicks;
+    fn sub(self, rhs: Span) -> SignedTicks {
+        SignedTicks(self.0 - rhs.0 as i64)
+    }
+}
+
+impl Sub for SignedTicks {
+    type Output = SignedTicks;
+    fn sub(self, rhs: SignedTicks) -> SignedTicks {
+        SignedTicks(self.0 - rhs.0)
+    }
+}
+
 /// A rate in bits per second. Rates are cell rates: 53 octets count for every cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]

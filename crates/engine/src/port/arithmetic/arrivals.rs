@@ -8,7 +8,7 @@ use crate::port::drop::{Decision, QueueView};
 use crate::port::gate::Verdict;
 use crate::port::watch::{Outcome, PortProbe, Seen, found};
 use crate::port::ways::PortWay;
-use crate::units::{Span, Time};
+use crate::units::{SignedTicks, Span, Time};
 
 impl Arithmetic {
     /// Takes all arrivals before `horizon`: each time in the first way that applies.
@@ -96,7 +96,7 @@ impl Arithmetic {
     #[inline(always)]
     pub(super) fn is_below_limits(&self, fabric: &Fabric, run: &Run) -> Option<bool> {
         let state = &fabric.hops[run.hop as usize].frame_state;
-        let t = run.time.0 as i64;
+        let t = run.time.signed();
         let idle = self.idle_at(t);
         let begins = run.is_single() || state.frame != Some(run.frame);
         let ahead = self.ahead(self.start, t);
@@ -228,20 +228,20 @@ impl Arithmetic {
 
     /// Records what changes when cells that wait begin to leave, for those that do before anything arrives at `time`.
     fn record_starts(&mut self, probe: &mut PortProbe, time: Time) {
-        let limit = time.0 as i64 + i64::from(!self.arrival_first);
+        let limit = time.signed() + Span(u64::from(!self.arrival_first));
         while let Some(start) = self.start_from(self.recorded_until).filter(|&s| s < limit) {
-            self.recorded_until = start + 1;
-            let after = Time((start + i64::from(self.arrival_first)) as u64);
-            let seen = self.snapshot(after);
-            probe.changed(Time(start as u64), |quantity| seen.look(quantity));
+            self.recorded_until = start + Span(1);
+            let start = start.time();
+            let seen = self.snapshot(start + Span(u64::from(self.arrival_first)));
+            probe.changed(start, |quantity| seen.look(quantity));
         }
     }
 
     /// The first start of a cell that waits, at `time` or later.
-    fn start_from(&self, time: i64) -> Option<i64> {
-        let from = time.max(self.busy_since + 1);
-        let c = self.cell_time.0 as i64;
-        (from <= self.start).then(|| self.start - (self.start - from) / c * c)
+    fn start_from(&self, time: SignedTicks) -> Option<SignedTicks> {
+        let from = time.max(self.busy_since + Span(1));
+        let c = self.cell_time;
+        (from <= self.start).then(|| self.start - c * ((self.start - from).span().0 / c.0))
     }
 
     /// Records what is due until `end`, the end of the run.

@@ -19,7 +19,7 @@ use crate::port::drop::{Decision, QueueView};
 use crate::port::gate::Gate;
 use crate::port::{Inputs, NextInput};
 use crate::tally::raise;
-use crate::units::{Span, Time};
+use crate::units::{SignedTicks, Span, Time};
 use std::hint::select_unpredictable;
 
 /// An input whose run at the head of its feed is being taken.
@@ -33,9 +33,9 @@ pub struct Interleaved {
     /// The way of its cells, which is that of the next run most often.
     route: Route,
     /// S - t from which on the next cell is to be taken by itself.
-    limit: i64,
+    limit: SignedTicks,
     /// The same from which on each is.
-    later_limit: i64,
+    later_limit: SignedTicks,
     /// Age where it goes on of a cell that does not wait.
     unhindered: Span,
     /// Ages there of those that have been taken.
@@ -51,8 +51,8 @@ impl Default for Interleaved {
             taken: 0,
             begins: false,
             route: Route::default(),
-            limit: 0,
-            later_limit: 0,
+            limit: SignedTicks::ZERO,
+            later_limit: SignedTicks::ZERO,
             unhindered: Span::ZERO,
             sum: 0,
             least: Span::FOREVER,
@@ -225,28 +225,27 @@ impl Interleaved {
     /// nothing has happened.
     #[inline(always)]
     fn step(&mut self, kernel: &mut Arithmetic, fabric: &mut Fabric, time: Time) -> bool {
-        let ahead = kernel.start - time.0 as i64;
+        let t = time.signed();
+        let ahead = kernel.start - t;
         // Below zero for how long the port has been idle.
-        let wait = ahead + kernel.cell_time.0 as i64;
-        let idle = wait < i64::from(!kernel.arrival_first);
-        let start = time.0 as i64 + wait.max(0);
+        let wait = ahead + kernel.cell_time;
+        let idle = wait.0 < i64::from(!kernel.arrival_first);
+        let waits = wait.max(SignedTicks::ZERO).span();
+        let start = t + waits;
         if ahead >= self.limit || !self.route.is_in_time(start) {
             return false;
         }
         // S - t needs no correction.
-        debug_assert!(
-            idle || kernel.busy_since < time.0 as i64,
-            "cells come together"
-        );
+        debug_assert!(idle || kernel.busy_since < t, "cells come together");
         // Whether the port is idle is as good as drawn: without a branch.
         kernel.busy_since = select_unpredictable(idle, start, kernel.busy_since);
         raise(
             &mut kernel.longest,
-            select_unpredictable(idle, i64::MIN, wait),
+            select_unpredictable(idle, SignedTicks::LEAST, wait),
         );
         kernel.start = start;
         kernel.accepted += 1;
-        self.go(kernel, fabric, start, Span(wait.max(0) as u64));
+        self.go(kernel, fabric, start, waits);
         true
     }
 
@@ -260,19 +259,19 @@ impl Interleaved {
         time: Time,
         idle: bool,
     ) -> bool {
-        let t = time.0 as i64;
+        let t = time.signed();
         let start = kernel.start_of(t, idle);
         if !self.route.is_in_time(start) {
             return false;
         }
         kernel.take_place(t, idle);
-        self.go(kernel, fabric, start, Span((start - t) as u64));
+        self.go(kernel, fabric, start, (start - t).span());
         true
     }
 
     /// The next cell starts at `start`, and has waited so long.
     #[inline(always)]
-    fn go(&mut self, kernel: &mut Arithmetic, fabric: &mut Fabric, start: i64, wait: Span) {
+    fn go(&mut self, kernel: &mut Arithmetic, fabric: &mut Fabric, start: SignedTicks, wait: Span) {
         let age = self.unhindered + wait;
         self.sum += u128::from(age.0);
         match self.route.next {
@@ -286,7 +285,7 @@ impl Interleaved {
             Next::Host => {}
             Next::Port { port, feed, input } => {
                 let there = Run {
-                    time: Time(start as u64) + self.route.beyond,
+                    time: start.time() + self.route.beyond,
                     period: kernel.cell_time,
                     age,
                     hop: self.run.hop + 1,

@@ -18,7 +18,7 @@ use crate::port::gate::Gate;
 use crate::port::ways::PortWay;
 use crate::port::{Inputs, NextInput};
 use crate::tally::raise;
-use crate::units::{Span, Time};
+use crate::units::{SignedTicks, Span, Time};
 
 /// What matters of a gate that judges each cell.
 #[derive(Debug)]
@@ -32,9 +32,9 @@ pub struct Judged {
     /// Whether the policy asks how long the port has been idle.
     asks_idle_time: bool,
     /// 1 where departures go first: what ends at t has left when a cell comes at t.
-    late: i64,
+    late: Span,
     /// By how much S - t is corrected at the beginning of a busy period.
-    first: i64,
+    first: Span,
     /// What was divided last.
     quotient: Quotient,
     /// The runs about whose cells the policy is asked before any is taken.
@@ -51,7 +51,8 @@ struct Quotient {
 impl Quotient {
     /// The whole cell times of `c` in `ticks`, which is not below zero.
     #[inline(always)]
-    fn of(&mut self, ticks: i64, c: i64) -> u64 {
+    fn of(&mut self, ticks: SignedTicks, c: Span) -> u64 {
+        let (ticks, c) = (ticks.0, c.0 as i64);
         let rest = ticks - self.ticks;
         // Without a branch: one more, one less or as many.
         let more = i64::from(rest >= c) - i64::from(rest < 0);
@@ -73,8 +74,8 @@ impl Judged {
             may_interleave: gate.asks_policy_alone() && !counts,
             room: gate.room(),
             asks_idle_time: gate.needs().idle_time,
-            late: i64::from(!arrival_first),
-            first: if arrival_first { cell_time.0 as i64 } else { 0 },
+            late: Span(u64::from(!arrival_first)),
+            first: if arrival_first { cell_time } else { Span::ZERO },
             quotient: Quotient::default(),
             asked: Vec::new(),
         })
@@ -82,9 +83,9 @@ impl Judged {
 
     /// For how many whole cell times of `c` the port, free since `free`, has been idle at `t`, or any number where nobody asks.
     #[inline(always)]
-    fn idle_cells(&self, free: i64, t: i64, c: i64) -> u64 {
+    fn idle_cells(&self, free: SignedTicks, t: SignedTicks, c: Span) -> u64 {
         if self.asks_idle_time {
-            ((t - free.max(0)) / c) as u64
+            (t - free.max(SignedTicks::ZERO)).span().0 / c.0
         } else {
             0
         }
@@ -290,8 +291,8 @@ impl Arithmetic {
         let Some(judged) = &mut self.judged else {
             unreachable!("the gate judges each cell");
         };
-        let c = self.cell_time.0 as i64;
-        let behind = self.start + 2 * c - time.0 as i64 - judged.late;
+        let c = self.cell_time;
+        let behind = self.start + c * 2 - time.signed() - judged.late;
         judged.quotient.of(behind, c) as i64 - 1
     }
 
@@ -438,19 +439,19 @@ impl Arithmetic {
     #[inline(always)]
     pub(super) fn let_in(&mut self, fabric: &mut Fabric, feed: usize, idle: Option<u64>) -> bool {
         let run = &fabric.feeds[feed].head;
-        let t = run.time.0 as i64;
+        let t = run.time.signed();
         let hop = &mut fabric.hops[run.hop as usize];
         hop.frame_state = FrameState::accepted(run.frame);
         hop.arrived += 1;
         self.take_place(t, idle.is_some());
         if idle.is_none() {
-            let start = Time(self.start as u64).min(fabric.end);
+            let start = self.start.time().min(fabric.end);
             self.waited(Waits::Equal(start - run.time), 1);
             if let Some(counts) = &mut self.counts {
                 counts.add_one(hop.local);
             }
         }
-        let leaves = Time(self.start as u64) + self.cell_time;
+        let leaves = self.start.time() + self.cell_time;
         let departing = Run {
             time: leaves,
             period: self.cell_time,
@@ -463,17 +464,13 @@ impl Arithmetic {
 
     /// When the cell that arrives at `t`, and finds the port idle or not, starts if it is accepted.
     #[inline(always)]
-    pub(super) fn start_of(&self, t: i64, idle: bool) -> i64 {
-        if idle {
-            t
-        } else {
-            self.start + self.cell_time.0 as i64
-        }
+    pub(super) fn start_of(&self, t: SignedTicks, idle: bool) -> SignedTicks {
+        if idle { t } else { self.start + self.cell_time }
     }
 
     /// Puts it behind the last one.
     #[inline(always)]
-    pub(super) fn take_place(&mut self, t: i64, idle: bool) {
+    pub(super) fn take_place(&mut self, t: SignedTicks, idle: bool) {
         let start = self.start_of(t, idle);
         if idle {
             self.busy_since = t;
@@ -491,7 +488,7 @@ impl Arithmetic {
         let Some(judged) = &mut self.judged else {
             unreachable!("the gate judges each cell");
         };
-        let (t, c) = (time.0 as i64, self.cell_time.0 as i64);
+        let (t, c) = (time.signed(), self.cell_time);
         let free = self.start + c;
         if free < t + judged.late {
             return (Some(judged.idle_cells(free, t, c)), QueueView::default());
@@ -500,7 +497,7 @@ impl Arithmetic {
         let begun = if t == self.busy_since {
             judged.first
         } else {
-            0
+            Span::ZERO
         };
         let waiting = judged.quotient.of(free - t - begun - judged.late, c);
         let queue = QueueView {
@@ -533,7 +530,7 @@ impl Arithmetic {
 
     /// For how many whole cell times the port has been idle at `now`, if the policy asks; `None` where it is not.
     pub(super) fn idle_cells(&self, now: Time) -> Option<u64> {
-        let (t, c) = (now.0 as i64, self.cell_time.0 as i64);
+        let (t, c) = (now.signed(), self.cell_time);
         let cells = |judged: &Judged| judged.idle_cells(self.start + c, t, c);
         let judged = self.judged.as_ref();
         self.idle_at(t).then(|| judged.map_or(0, cells))
@@ -550,8 +547,12 @@ mod tests {
         let mut quotient = Quotient::default();
         for last in 0..40 {
             for ticks in (0..40).chain([1 << 40]) {
-                quotient.of(last, c);
-                assert_eq!(quotient.of(ticks, c), (ticks / c) as u64, "{last} {ticks}");
+                quotient.of(SignedTicks(last), Span(c));
+                assert_eq!(
+                    quotient.of(SignedTicks(ticks), Span(c)),
+                    ticks as u64 / c,
+                    "{last} {ticks}"
+                );
             }
         }
     }

@@ -31,7 +31,7 @@ use super::watch::Quantity;
 use crate::cells::Run;
 use crate::delays::Waits;
 use crate::tally::{PortTally, raise};
-use crate::units::{Span, Time};
+use crate::units::{SignedTicks, Span, Time};
 use counts::Counts;
 pub use interleaved::Interleaved;
 pub use rounds::RoundInput;
@@ -44,23 +44,23 @@ pub struct Arithmetic {
     /// c.
     cell_time: Span,
     arrival_first: bool,
-    /// S: start of the last accepted cell, ticks; before the first, long ago.
-    start: i64,
-    /// Start of the first cell of the busy period, ticks.
-    busy_since: i64,
-    /// S - t (corrected, ticks) at which X reaches K, and at which the policy may refuse, unless it is asked about each cell anyway.
-    full: i64,
-    refusal: i64,
+    /// S: start of the last accepted cell; before the first, long ago.
+    start: SignedTicks,
+    /// Start of the first cell of the busy period.
+    busy_since: SignedTicks,
+    /// S - t (corrected) at which X reaches K, and at which the policy may refuse, unless it is asked about each cell anyway.
+    full: SignedTicks,
+    refusal: SignedTicks,
     /// What matters of a gate that judges each cell; such a queue is near its limits always.
     judged: Option<judged::Judged>,
     /// Y_i per local VC number, N_a, and the cells they count, when needed.
     counts: Option<Counts>,
     accepted: u64,
     /// Largest corrected S - t just after an acceptance.
-    longest: i64,
+    longest: SignedTicks,
     queue_time: u128,
     /// The probe knows of all starts before this.
-    recorded_until: i64,
+    recorded_until: SignedTicks,
 }
 
 /// A port at an instant, for probes.
@@ -103,10 +103,10 @@ impl Arithmetic {
         vcs: usize,
         counts: bool,
     ) -> Arithmetic {
-        let reaches = |x: u64| -> i64 {
+        let reaches = |x: u64| {
             let below = u128::from(x.saturating_sub(1)) * u128::from(cell_time.0)
                 + u128::from(!arrival_first);
-            i64::try_from(below).unwrap_or(i64::MAX)
+            i64::try_from(below).map_or(SignedTicks::MOST, SignedTicks)
         };
         let needed = counts || gate.needs().vc_counts;
         let judged = judged::Judged::new(&gate, cell_time, arrival_first, needed);
@@ -123,13 +123,13 @@ impl Arithmetic {
             class,
             cell_time,
             arrival_first,
-            start: i64::MIN / 2,
-            busy_since: i64::MIN / 2,
+            start: SignedTicks::LONG_AGO,
+            busy_since: SignedTicks::LONG_AGO,
             counts: needed.then(|| Counts::new(vcs)),
             accepted: 0,
-            longest: i64::MIN,
+            longest: SignedTicks::LEAST,
             queue_time: 0,
-            recorded_until: 0,
+            recorded_until: SignedTicks::ZERO,
         }
     }
 
@@ -140,41 +140,41 @@ impl Arithmetic {
 
     /// Start of the last accepted cell; not before the first.
     pub fn last_start(&self) -> Time {
-        Time(self.start as u64)
+        self.start.time()
     }
 
     /// No cell that is accepted from now on starts before this.
     pub fn next_start(&self) -> Time {
-        Time((self.start + self.cell_time.0 as i64).max(0) as u64)
+        (self.start + self.cell_time).max(SignedTicks::ZERO).time()
     }
 
     /// Whether the port is busy at `t` with a busy period that began before.
     pub fn is_steady_at(&self, t: Time) -> bool {
-        let t = t.0 as i64;
+        let t = t.signed();
         !self.idle_at(t) && t != self.busy_since
     }
 
     /// How long cells may join, one per cell time or more, before X reaches a limit, the policy's too if a frame `begins`: not
     /// at all if that is negative.
     #[inline(always)]
-    fn time_left_at(&self, t: Time, begins: bool) -> i64 {
+    fn time_left_at(&self, t: Time, begins: bool) -> SignedTicks {
         let limit = if begins {
             self.full.min(self.refusal)
         } else {
             self.full
         };
-        limit.saturating_sub(self.start - t.0 as i64)
+        limit.saturating_sub(self.start - t.signed())
     }
 
     /// Whether `cells` cells may join before X reaches a limit: see [`Arithmetic::room_at`].
     pub fn has_room_at(&self, t: Time, begins: bool, cells: u64) -> bool {
-        let left = u64::try_from(self.time_left_at(t, begins));
+        let left = u64::try_from(self.time_left_at(t, begins).0);
         left.is_ok_and(|left| u128::from(self.cell_time.0) * u128::from(cells) <= u128::from(left))
     }
 
     /// How many cells may join before X reaches a limit, the policy's too if a frame `begins`, when one joins per cell time or more.
     pub fn room_at(&self, t: Time, begins: bool) -> u64 {
-        (self.time_left_at(t, begins) / self.cell_time.0 as i64).max(0) as u64
+        (self.time_left_at(t, begins).0 / self.cell_time.0 as i64).max(0) as u64
     }
 
     /// Where the cells of each VC are counted, if they are, before cells join from `t` on.
@@ -186,8 +186,8 @@ impl Arithmetic {
     /// Takes note of `cells` cells that were accepted one per cell time or faster; the last one came at `time` and starts at `start`.
     pub fn accepted_in_rounds(&mut self, cells: u64, start: Time, time: Time) {
         self.accepted += cells;
-        raise(&mut self.longest, (start - time).0 as i64);
-        self.start = start.0 as i64;
+        raise(&mut self.longest, (start - time).signed());
+        self.start = start.signed();
     }
 
     /// Adds what `cells` cells have waited to the time integral of the queue.
@@ -224,8 +224,8 @@ impl Arithmetic {
 
     /// Whether a cell that arrives at `t` finds the port idle.
     #[inline(always)]
-    fn idle_at(&self, t: i64) -> bool {
-        let free = self.start + self.cell_time.0 as i64;
+    fn idle_at(&self, t: SignedTicks) -> bool {
+        let free = self.start + self.cell_time;
         if self.arrival_first {
             free < t
         } else {
@@ -235,30 +235,29 @@ impl Arithmetic {
 
     /// S - t, without the first cell of a busy period that begins at t.
     #[inline(always)]
-    fn ahead(&self, start: i64, t: i64) -> i64 {
-        start
-            - t
-            - if self.arrival_first && t == self.busy_since {
-                self.cell_time.0 as i64
-            } else {
-                0
-            }
+    fn ahead(&self, start: SignedTicks, t: SignedTicks) -> SignedTicks {
+        let first = if self.arrival_first && t == self.busy_since {
+            self.cell_time
+        } else {
+            Span::ZERO
+        };
+        start - t - first
     }
 
     /// X for a corrected S - t.
-    fn cells(&self, ahead: i64) -> u64 {
+    fn cells(&self, ahead: SignedTicks) -> u64 {
         let c = self.cell_time.0 as i64;
         let cells = if self.arrival_first {
-            ahead.div_euclid(c) + 1
+            ahead.0.div_euclid(c) + 1
         } else {
-            -(-ahead).div_euclid(c)
+            -(-ahead.0).div_euclid(c)
         };
         cells.max(0) as u64
     }
 
     /// X at `t`.
     fn waiting(&self, t: Time) -> u64 {
-        self.cells(self.ahead(self.start, t.0 as i64))
+        self.cells(self.ahead(self.start, t.signed()))
     }
 
     /// X at `t` before anything happens then, all before it having been taken.
@@ -291,22 +290,23 @@ impl Arithmetic {
 
     /// Counters until `time` that the hops do not have, of a run until `end`; everything before `time` has been handled.
     pub fn tally(&self, time: Time, end: Time) -> PortTally {
-        let c = self.cell_time.0 as i64;
+        let c = self.cell_time;
         let last = self.start + c;
-        let t = time.0 as i64;
+        let t = time.signed();
         let held = if last < t {
             0
         } else {
-            ((last - t) / c + 1).min((last - self.busy_since) / c)
+            let [left, of_all] = [t, self.busy_since].map(|from| (last - from).span().0 / c.0);
+            (left + 1).min(of_all)
         };
         // Those that start later have been counted until then, or until the end.
-        let last_start = Time(self.start.max(0) as u64);
+        let last_start = self.start.max(SignedTicks::ZERO).time();
         let [after, after_end] =
             [time, end].map(|t| waits_after(last_start.since(t), self.cell_time));
-        let max_queue = self.cells(self.longest.max(-c));
+        let max_queue = self.cells(self.longest.max(SignedTicks::ZERO - c));
         let mut tally = PortTally {
             accepted: self.accepted,
-            held: held as u64,
+            held,
             max_queue,
             queue_time: self.queue_time - (after - after_end),
             ..PortTally::default()
@@ -318,7 +318,7 @@ impl Arithmetic {
     /// From now on the largest queue is that from `time` on, before which everything has been handled.
     pub fn restart_largest(&mut self, time: Time) {
         let before = time.0 - u64::from(!self.arrival_first);
-        self.longest = self.ahead(self.start, before as i64);
+        self.longest = self.ahead(self.start, Time(before).signed());
     }
 
     /// Takes the first `n` cells of `run`, which are all accepted; returns them as they depart. More than
@@ -327,8 +327,8 @@ impl Arithmetic {
     fn accept(&mut self, run: &Run, n: u32, vc: u32, end: Time) -> Run {
         let c = self.cell_time;
         let (at, period) = (run.time, run.period);
-        let t = at.0 as i64;
-        let last_arrival = t + i64::from(n - 1) * period.0 as i64;
+        let t = at.signed();
+        let last_arrival = t + period * u64::from(n - 1);
         self.accepted += u64::from(n);
         if self.idle_at(t) {
             // Only at distance c and with arrivals first do later cells join the busy period of the first.
@@ -336,7 +336,7 @@ impl Arithmetic {
             self.busy_since = if joins { t } else { last_arrival };
             self.start = last_arrival;
             if joins {
-                self.longest = self.longest.max(0);
+                self.longest = self.longest.max(SignedTicks::ZERO);
                 if let Some(counts) = &mut self.counts {
                     counts.clear();
                     counts.add(vc, n - 1);
@@ -348,8 +348,8 @@ impl Arithmetic {
                 ..run.first(n)
             };
         }
-        let first = self.start + c.0 as i64;
-        let waits = (first - t) as u64;
+        let first = self.start + c;
+        let waits = (first - t).span();
         let ahead = if n > 1 {
             first - t
         } else {
@@ -360,18 +360,18 @@ impl Arithmetic {
         if let Some(counts) = &mut self.counts {
             counts.add(vc, n);
         }
-        self.start = first + i64::from(n - 1) * c.0 as i64;
-        if self.start < end.0 as i64 {
-            self.waited(Waits::Equal(Span(waits)), n.into());
+        self.start = first + c * u64::from(n - 1);
+        if self.start < end.signed() {
+            self.waited(Waits::Equal(waits), n.into());
         } else {
-            let start_of = |i: u64| (Time(first as u64) + c * i).min(end);
+            let start_of = |i: u64| (first.time() + c * i).min(end);
             for i in 0..u64::from(n) {
                 self.waited(Waits::Equal(start_of(i).since(at + period * i)), 1);
             }
         }
         Run {
-            time: Time(first as u64) + c,
-            age: run.age + Span(waits) + c,
+            time: first.time() + c,
+            age: run.age + waits + c,
             period: c,
             ..run.first(n)
         }
@@ -392,7 +392,7 @@ mod tests {
         let gate = Gate::new(Some(10), u64::MAX, None, policy, RestOfFrame::Accept, draws);
         let mut port = Arithmetic::new(gate, 0, Span(7), true, 1, false);
         for start in [100, 130, 163, 170, 300] {
-            port.start = start;
+            port.start = SignedTicks(start);
             let room = port.room_at(Time(100), false);
             let found = (1..20).filter(|&cells| port.has_room_at(Time(100), false, cells));
             assert!(found.eq(1..=room), "{start}: {room}");

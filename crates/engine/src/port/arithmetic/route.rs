@@ -2,7 +2,7 @@
 
 use super::Arithmetic;
 use crate::fabric::{Fabric, Next};
-use crate::units::{Span, Time};
+use crate::units::{SignedTicks, Span, Time};
 
 /// That of the cells of a hop which is not looked at cell by cell.
 #[derive(Clone, Debug)]
@@ -18,8 +18,8 @@ pub struct Route {
     /// Where they go on.
     pub next: Next,
     /// Starts before which, and from which on, they are not in time.
-    from: i64,
-    to: i64,
+    from: SignedTicks,
+    to: SignedTicks,
     /// From the start of a cell to its arrival there.
     pub beyond: Span,
 }
@@ -34,8 +34,8 @@ impl Default for Route {
             vc: 0,
             is_data: false,
             next: Next::Host,
-            from: 0,
-            to: 0,
+            from: SignedTicks::ZERO,
+            to: SignedTicks::ZERO,
             beyond: Span::ZERO,
         }
     }
@@ -63,15 +63,15 @@ impl Route {
             vc: hop.local,
             is_data: hop.is_data && hop.next == Next::Host,
             next: hop.next,
-            from: from.0 as i64 - beyond.0 as i64,
-            to: to.min(fabric.end).0 as i64 - beyond.0 as i64,
+            from: from.signed() - beyond,
+            to: to.min(fabric.end).signed() - beyond,
             beyond,
         }
     }
 
     /// Whether a cell that starts at `start` arrives at its host within the measuring time, or at the next port before the end.
     #[inline(always)]
-    pub fn is_in_time(&self, start: i64) -> bool {
+    pub fn is_in_time(&self, start: SignedTicks) -> bool {
         (self.from..self.to).contains(&start)
     }
 }

@@ -13,7 +13,7 @@ use crate::cells::Run;
 use crate::delays::Waits;
 use crate::fabric::{Fabric, Next};
 use crate::tally::raise;
-use crate::units::Time;
+use crate::units::{SignedTicks, Time};
 
 /// Cells of one run that wait each by as much longer, or shorter, than the one before.
 pub struct Series {
@@ -21,7 +21,7 @@ pub struct Series {
     /// Whether the first one finds the port idle.
     idle: bool,
     /// Start of the cell before the first, as if there were one at an idle port.
-    before: i64,
+    before: SignedTicks,
 }
 
 impl Arithmetic {
@@ -50,11 +50,11 @@ impl Arithmetic {
         let hop = &fabric.hops[run.hop as usize];
         let c = self.cell_time;
         let before = if idle {
-            run.time.0 as i64 - c.0 as i64
+            run.time.signed() - c
         } else {
             self.start
         };
-        let first = Time((before + c.0 as i64) as u64) + c + hop.latency;
+        let first = (before + c).time() + c + hop.latency;
         let (from, to) = (fabric.measured.0, fabric.measured.1.min(fabric.end));
         if hop.next != Next::Host || hop.one_by_one || first < from || first >= to {
             return None;
@@ -83,13 +83,13 @@ impl Arithmetic {
         let hop = &mut fabric.hops[run.hop as usize];
         let c = self.cell_time;
         if idle {
-            self.busy_since = run.time.0 as i64;
+            self.busy_since = run.time.signed();
         }
         self.start = before;
         let cells = u64::from(n);
         hop.let_through(run.frame, cells);
         let waits = self.accept_series(&run, n, hop.local, idle);
-        let last = Time(self.start as u64) + c + hop.latency;
+        let last = self.start.time() + c + hop.latency;
         let ages = hop
             .is_data
             .then(|| waits.longer_by(run.age + c + hop.latency, cells));
@@ -99,9 +99,9 @@ impl Arithmetic {
 
     /// How many of the first `n` cells of `run`, the first of which is accepted, start at distances of c, the first so long after `start`, and are
     /// accepted; the port may be `idle`.
-    fn alike(&self, run: &Run, n: u32, idle: bool, start: i64) -> u32 {
+    fn alike(&self, run: &Run, n: u32, idle: bool, start: SignedTicks) -> u32 {
         let (c, p) = (self.cell_time.0 as i64, run.period.0 as i64);
-        let t = run.time.0 as i64;
+        let t = run.time.signed();
         if !idle && t == self.busy_since {
             return 1;
         }
@@ -113,7 +113,7 @@ impl Arithmetic {
             } else {
                 self.full
             };
-            let left = limit.saturating_sub(1).saturating_sub(start - t);
+            let left = limit.0.saturating_sub(1).saturating_sub((start - t).0);
             if (n - 1).saturating_mul(c - p) <= left {
                 n
             } else {
@@ -121,7 +121,7 @@ impl Arithmetic {
             }
         } else {
             // Each finds the port busy for p - c less.
-            let busy = start + c - t - i64::from(!self.arrival_first);
+            let busy = (start + self.cell_time - t).0 - i64::from(!self.arrival_first);
             if (n - 1).saturating_mul(p - c) <= busy {
                 n
             } else {
@@ -136,17 +136,17 @@ impl Arithmetic {
     fn accept_series(&mut self, run: &Run, n: u32, vc: u32, idle: bool) -> Waits {
         let (c, p) = (self.cell_time, run.period);
         let more = u64::from(n - 1);
-        let start = Time((self.start + c.0 as i64) as u64);
+        let start = (self.start + c).time();
         let last_start = start + c * more;
         let first_wait = start - run.time;
         let last_wait = last_start - (run.time + p * more);
         let (least, most) = (first_wait.min(last_wait), first_wait.max(last_wait));
         self.accepted += u64::from(n);
-        raise(&mut self.longest, most.0 as i64);
+        raise(&mut self.longest, most.signed());
         if self.counts.is_some() {
             self.count(run.time, vc, n, idle);
         }
-        self.start = last_start.0 as i64;
+        self.start = last_start.signed();
         // Shortest first, even where each waits shorter than the one before.
         let waits = Waits::Series {
             first: least,

@@ -12,7 +12,6 @@ use crate::delays::Waits;
 use crate::fabric::{Fabric, Next};
 use crate::port::drop::Decision;
 use crate::port::{Inputs, NextInput};
-use crate::units::{Span, Time};
 
 impl Arithmetic {
     /// Whether the next two cells of the first input are runs of one flow, and come before any other.
@@ -62,7 +61,7 @@ impl Arithmetic {
             {
                 break;
             }
-            let t = run.time.0 as i64;
+            let t = run.time.signed();
             let (idle, queue) = self.found(run.time);
             let start = self.start_of(t, idle.is_some());
             if !self.has_room(&queue) || !route.is_in_time(start) {
@@ -76,10 +75,10 @@ impl Arithmetic {
             self.take_place(t, idle.is_some());
             state = FrameState::accepted(run.frame);
             cells += 1;
-            let wait = Span((start - t) as u64);
+            let wait = (start - t).span();
             self.waited(Waits::Equal(wait), 1);
             let age = run.age + route.beyond + wait;
-            let arrives = Time(start as u64) + route.beyond;
+            let arrives = start.time() + route.beyond;
             if let Next::Port { port, feed, input } = route.next {
                 let there = Run {
                     time: arrives,

@@ -26,7 +26,7 @@ use crate::units::{Span, Time};
 fn is_straight(kernel: &Arithmetic, run: &Run, hop: &Hop) -> bool {
     let begins = hop.frame_state.frame != Some(run.frame);
     let limit = if begins { kernel.refusal } else { kernel.full };
-    let t = run.time.0 as i64;
+    let t = run.time.signed();
     run.period == kernel.cell_time
         && !run.is_single()
         && !hop.one_by_one
@@ -59,8 +59,8 @@ impl Arithmetic {
             run.before(next.horizon)
         };
         let c = self.cell_time;
-        let free = self.start + c.0 as i64;
-        let start = Time(free.max(next.time.0 as i64) as u64);
+        let free = self.start + c;
+        let start = free.max(next.time.signed()).time();
         let last_start = start + c * u64::from(cells - 1);
         let beyond = c + hop.latency;
         let from = fabric.measured.0;
@@ -90,21 +90,21 @@ impl Arithmetic {
         let run = &feed.head;
         let hop = &mut fabric.hops[run.hop as usize];
         let c = self.cell_time;
-        let idle = self.idle_at(next.time.0 as i64);
+        let idle = self.idle_at(next.time.signed());
         // With arrivals first the later cells join the busy period of the first.
         let joins = self.arrival_first && cells > 1;
         self.accepted += u64::from(cells);
         if idle {
             let since = if joins { next.time } else { last_start };
-            self.busy_since = since.0 as i64;
+            self.busy_since = since.signed();
         }
         if !idle || joins {
-            raise(&mut self.longest, wait.0 as i64);
+            raise(&mut self.longest, wait.signed());
             if self.counts.is_some() {
                 self.count(next.time, hop.local, cells, idle);
             }
         }
-        self.start = last_start.0 as i64;
+        self.start = last_start.signed();
         let waits = Waits::Equal(wait);
         self.waited(waits, cells.into());
         let beyond = c + hop.latency;
@@ -169,11 +169,11 @@ impl Arithmetic {
         }
         let turns = pair.turns(&mut inputs.tie);
         let taken = [pair.taken(&turns, 0), pair.taken(&turns, 1)];
-        self.start = pair.last_start().0 as i64;
+        self.start = pair.last_start().signed();
         inputs.order.pop();
         inputs.order.pop();
         let longest = taken[0].most.max(taken[1].most);
-        raise(&mut self.longest, longest.0 as i64);
+        raise(&mut self.longest, longest.signed());
         for (m, taken) in taken.iter().enumerate() {
             let (cells, n) = (taken.cells, u64::from(taken.cells));
             self.accepted += n;
@@ -327,7 +327,7 @@ impl Pair {
         if time + c + hops[0].latency >= to
             || hops[1].next != Next::Host
             || !is_straight(kernel, runs[1], hops[1])
-            || kernel.idle_at(time.0 as i64)
+            || kernel.idle_at(time.signed())
             || !inputs.tie.is_regular()
         {
             return None;
@@ -346,7 +346,7 @@ impl Pair {
         let longer = usize::from(left[1] > left[0]);
         let times = [begin, second];
         let [rounds, behind] = rounds_and_rest(c, times, left, longer, next_frames, limit)?;
-        let start = Time((kernel.start + c.0 as i64) as u64) + c * u64::from(before);
+        let start = (kernel.start + c).time() + c * u64::from(before);
         let pair = Pair {
             cell_time: c,
             inputs: [input, other],
@@ -360,13 +360,13 @@ impl Pair {
             longer,
             start,
         };
-        let first = Time(kernel.start as u64) + c * 2 + hops[0].latency.min(hops[1].latency);
+        let first = kernel.start.time() + c * 2 + hops[0].latency.min(hops[1].latency);
         let last = pair.last_start() + c + hops[0].latency.max(hops[1].latency);
         let has_room = kernel.has_room_at(time, false, 2 * u64::from(rounds));
         // A frame begins no later than in the first round.
         let is_refused = |m: usize| {
             let begins = hops[m].frame_state.frame != Some(runs[m].frame);
-            begins && pair.waits[m].0 as i64 >= kernel.refusal
+            begins && pair.waits[m].signed() >= kernel.refusal
         };
         let is_measured = first >= fabric.measured.0 && last < fabric.measured.1.min(fabric.end);
         (has_room && is_measured && !is_refused(0) && !is_refused(1)).then_some(pair)
