@@ -2,7 +2,7 @@
 //!
 //! A backward RM cell that passes a switch at an instant t reads what the port of the way there has measured and been told before t. Ports are
 //! advanced one after the other, and that one may not have reached t. But nobody looks at the cell before its source does, and when the loop
-//! comes to its delivery, every port has handled all that happens until t (`build/lookahead.rs` sees to it). So whatever passes is logged here,
+//! comes to its delivery, every port has handled all that happens until t (`assembly/lookahead.rs` sees to it). So whatever passes is logged here,
 //! ports add what they measure, and the rule of a class queue is asked in the order of time when the first cell is delivered that needs it.
 
 use super::feedback::{FeedbackRule, Marks, Measured, Rule};

@@ -49,6 +49,9 @@ pub struct Paced {
     ahead_cells: u64,
     /// When it has an event.
     armed: Time,
+    /// No RM cell comes before this time, unless one of its own or a frame behind this one goes sooner: kept to assert it.
+    #[cfg(debug_assertions)]
+    no_rm_before: (Time, Option<u32>),
 }
 
 impl Paced {
@@ -73,6 +76,8 @@ impl Paced {
             ahead: VecDeque::new(),
             ahead_cells: 0,
             armed: Time::NEVER,
+            #[cfg(debug_assertions)]
+            no_rm_before: (Time::ZERO, None),
         }
     }
 
@@ -289,7 +294,13 @@ impl Hosts {
             let mut limit = near;
             let first_ends = self.paced[at].first_ends();
             if due.max(first_ends) >= near && rm > near {
-                limit = near.max(rm.min(self.no_rm_before(at, fabric)));
+                let bound = rm.min(self.no_rm_before(at, fabric));
+                #[cfg(debug_assertions)]
+                {
+                    let paced = &mut self.paced[at];
+                    paced.no_rm_before = (bound, paced.first().map(|frame| frame.frame));
+                }
+                limit = near.max(bound);
             }
             let limit = limit.min(self.end);
             // As long as data wait, others may join them.
@@ -404,6 +415,11 @@ impl Hosts {
             match paced.end.next(due, left > 0) {
                 Turn::Data => n = 1,
                 Turn::Rm { rm, out_of_rate } => {
+                    #[cfg(debug_assertions)]
+                    {
+                        let back = due + self.host_to_host * 2;
+                        paced.no_rm_before.0 = paced.no_rm_before.0.min(back);
+                    }
                     let (flow, tagged) = (paced.rm, if out_of_rate { TAGGED } else { 0 });
                     let time = nic.send_cell(due);
                     let ends = &mut self.flows[flow.index()];
@@ -427,6 +443,10 @@ impl Hosts {
         }
         let frame = paced.frames.front_mut().expect("data wait");
         let cell = frame.next;
+        #[cfg(debug_assertions)]
+        if cell == 0 && paced.no_rm_before.1 != Some(frame.frame) {
+            paced.no_rm_before.0 = Time::ZERO;
+        }
         frame.next += n as u32;
         let ends_frame = frame.next == frame.cells;
         let number = frame.frame;
@@ -457,6 +477,11 @@ impl Hosts {
     pub(super) fn take_rm(&mut self, flow: FlowId, frame: u32, now: Time, fabric: &mut Fabric) {
         let rm = fabric.logs.deliver(flow, frame, now);
         let at = self.flows[flow.index()].paced.expect("an ABR VC") as usize;
+        #[cfg(debug_assertions)]
+        assert!(
+            now >= self.paced[at].no_rm_before.0,
+            "an RM cell comes before the bound"
+        );
         let end = &mut self.paced[at].end;
         debug_assert!(
             end.has_sent_before(now),
