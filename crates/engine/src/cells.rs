@@ -48,19 +48,16 @@ pub struct Run {
 
 impl Run {
     /// Whether each cell is a frame of its own.
-    #[inline(always)]
     pub fn is_single(&self) -> bool {
         self.flags & SINGLE_CELLS != 0
     }
 
     /// When the last cell passes.
-    #[inline(always)]
     pub fn last(&self) -> Time {
         self.time + self.period * u64::from(self.n - 1)
     }
 
     /// The same run after `latency`.
-    #[inline(always)]
     pub fn later(&self, latency: Span) -> Run {
         Run {
             time: self.time + latency,
@@ -108,7 +105,6 @@ impl Run {
     }
 
     /// The flags of the first `n` cells.
-    #[inline(always)]
     pub fn flags_of_first(&self, n: u32) -> u8 {
         if self.is_single() || n == self.n {
             self.flags
@@ -205,7 +201,6 @@ impl Feed {
     }
 
     /// The run that is number `i` to arrive, the head being number 0; `None` if nothing is known of it.
-    #[inline(always)]
     pub fn get(&self, i: usize) -> Option<&Run> {
         if i > 0 {
             self.queue.get(i - 1)
@@ -256,7 +251,6 @@ pub struct FrameState {
 
 impl FrameState {
     /// Frame number `frame` goes on, accepted so far.
-    #[inline(always)]
     pub fn accepted(frame: u32) -> FrameState {
         FrameState {
             frame: Some(frame),

@@ -48,7 +48,6 @@ pub enum Waits {
 
 impl Waits {
     /// All `cells` together, ticks.
-    #[inline(always)]
     pub fn sum(self, cells: u64) -> u128 {
         match self {
             Waits::Equal(each) => u128::from(each.0) * u128::from(cells),
@@ -77,7 +76,6 @@ impl Waits {
     }
 
     /// Each of `cells` by `more` longer.
-    #[inline(always)]
     pub fn longer_by(self, more: Span, cells: u64) -> Waits {
         match self {
             Waits::Equal(each) => Waits::Equal(each + more),
@@ -250,7 +248,6 @@ impl DelayBins {
 
     /// The same for delays in another block than the latest, or in the first.
     #[cold]
-    #[inline(never)]
     fn add_otherwise(&mut self, took: Span, cells: u64) {
         let bin = bin_of(took.0);
         self.turn_to((bin / BLOCK) as u32).cells[bin % BLOCK] += cells;
@@ -294,7 +291,6 @@ impl DelayBins {
     }
 
     /// Whether one bin holds all delays from `least` to `most`.
-    #[inline(always)]
     pub fn are_alike(least: Span, most: Span) -> bool {
         bin_of(least.0) == bin_of(most.0)
     }

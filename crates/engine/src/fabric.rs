@@ -64,7 +64,6 @@ pub struct Hop {
 
 impl Hop {
     /// `cells` cells of `frame` have arrived and are accepted, and leave before the end.
-    #[inline(always)]
     pub fn let_through(&mut self, frame: u32, cells: u64) {
         self.frame_state = FrameState::accepted(frame);
         self.arrived += cells;
@@ -182,7 +181,6 @@ impl Fabric {
 
     /// The same for cells that the end of the run, a loss or an observer may treat differently from each other.
     #[cold]
-    #[inline(never)]
     fn depart_one_by_one(&mut self, mut run: Run) {
         let hop = &mut self.hops[run.hop as usize];
         if !hop.one_by_one {

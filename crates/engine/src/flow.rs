@@ -99,7 +99,6 @@ pub struct FlowId(pub u32);
 
 impl FlowId {
     /// The number as an index.
-    #[inline(always)]
     pub fn index(self) -> usize {
         self.0 as usize
     }

@@ -198,7 +198,6 @@ impl Simulation {
     ///
     /// Where hosts send as far ahead as nothing unknown can reach them, all ports then go as far as they can: were they left just where they must
     /// be, hosts could send hardly anything.
-    #[inline(always)]
     fn is_first(&mut self, time: Time, next: Time) -> bool {
         if time + self.to_host <= next {
             if self.to_ports > Span::ZERO {

@@ -18,7 +18,6 @@ pub struct Destinations {
 
 impl Destinations {
     /// The sink of a flow.
-    #[inline(always)]
     pub fn sink(&mut self, flow: FlowId) -> &mut Sink {
         &mut self.sinks[flow.index()]
     }

@@ -14,7 +14,6 @@ use strum::{EnumCount, IntoStaticStr, VariantArray};
 pub const CLASSES: usize = Class::ALL.len();
 
 /// Raises `most` to `found` if that is larger: seldom, and nothing is written otherwise, where [`Ord::max`] would write each time.
-#[inline(always)]
 pub fn raise<T: Ord>(most: &mut T, found: T) {
     if found > *most {
         *most = found;

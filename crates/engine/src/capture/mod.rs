@@ -324,7 +324,6 @@ impl Captures {
 
     /// Frame `frame` of `flow` reaches its source at `now`.
     #[cold]
-    #[inline(never)]
     pub fn received(&mut self, flow: FlowId, frame: u32, now: Time) {
         if let Some(lane) = &self.lanes[flow.index()] {
             self.answers_syn = matches!(lane.get(frame), Payload::Syn(_));

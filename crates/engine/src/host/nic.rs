@@ -102,7 +102,6 @@ impl Nic {
     }
 
     /// Whether what it has queued lasts longer than time is told.
-    #[inline(always)]
     pub fn is_overdue(&self) -> bool {
         self.free_at > Time::LATEST
     }

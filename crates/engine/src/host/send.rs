@@ -81,7 +81,6 @@ impl Hosts {
     }
 
     /// A frame to send reaches the host.
-    #[inline(always)]
     pub(super) fn host_send(&mut self, flow: FlowId, frame: u32, now: Time, fabric: &mut Fabric) {
         let ends = &self.flows[flow.index()];
         let host = ends.hosts[0];

@@ -189,7 +189,6 @@ impl Gate {
     }
 
     /// What the policy is told of the first cell of `run`, none of whose frame is lost.
-    #[inline(always)]
     pub fn first_of(&self, run: &Run, begins: bool, vc: u32, idle_cells: Option<u64>) -> Arriving {
         Arriving::first_of(run, begins, vc, idle_cells, self.draws)
     }

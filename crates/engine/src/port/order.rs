@@ -33,7 +33,6 @@ pub struct Order {
 }
 
 /// Whether `a` comes before `b`: as one number each, which takes no branch.
-#[inline(always)]
 fn is_before(a: (Time, u32), b: (Time, u32)) -> bool {
     let key = |(time, input): (Time, u32)| (u128::from(time.0) << 64) | u128::from(input);
     key(a) < key(b)
@@ -60,7 +59,6 @@ fn grown(ring: &[Entry], first: usize) -> Box<[Entry]> {
 }
 
 impl Order {
-    #[inline(always)]
     fn at(&self, i: usize) -> usize {
         (self.first + i) & (self.ring.len() - 1)
     }
@@ -154,7 +152,6 @@ impl Order {
 
     /// All but the earliest go to the buckets, and with them those that come when one of these does.
     #[cold]
-    #[inline(never)]
     fn spill(&mut self) {
         let (from, _) = self.ring[self.at(FEW)];
         let comes_before = |&i: &usize| self.ring[self.at(i)].0 < from;
@@ -167,7 +164,6 @@ impl Order {
     }
 
     /// Brings inputs from the buckets when the ring has fewer than two.
-    #[inline(always)]
     fn fill(&mut self) {
         if self.len < 2 && !self.far.is_empty() {
             self.bring(2);
@@ -175,7 +171,6 @@ impl Order {
     }
 
     /// Brings inputs from the buckets until there are `n` in the ring, if there are so many.
-    #[inline(never)]
     fn bring(&mut self, n: usize) {
         while self.len < n && !self.far.is_empty() {
             let entries = self.far.next();
@@ -198,7 +193,6 @@ impl Order {
     }
 
     /// The arrival that is number `i` from now, and its input.
-    #[inline(always)]
     pub fn get(&mut self, i: usize) -> Option<(Time, u32)> {
         if i >= self.len && !self.far.is_empty() {
             self.bring(i + 1);
@@ -207,7 +201,6 @@ impl Order {
     }
 
     /// Time of the arrival after the next one.
-    #[inline(always)]
     pub fn second_time(&self) -> Time {
         if self.len > 1 {
             self.ring[self.at(1)].0
@@ -249,7 +242,6 @@ impl Order {
     /// told when the cell comes, when the one of another input does, and the input; it answers when the one after that comes, if the input has more.
     ///
     /// An input that has brought a cell most often comes next after all others.
-    #[inline(always)]
     pub fn each_in_turn(
         &mut self,
         horizon: Time,
@@ -295,7 +287,6 @@ impl Order {
 
     /// The next cells of the first `n` inputs arrive `by` later instead, which changes no order: whoever asks has looked at the input behind them, so that
     /// it stands in the ring, if there is one.
-    #[inline(always)]
     pub fn postpone_many(&mut self, n: usize, by: Span) {
         for i in 0..n {
             let at = self.at(i);
@@ -316,7 +307,6 @@ impl Order {
     }
 
     /// The inputs whose next cell arrives at `time`, in order of input, in `group`; they stay.
-    #[inline(always)]
     pub fn group(&mut self, time: Time, group: &mut Vec<u32>) {
         group.clear();
         while let Some((_, input)) = self.get(group.len()).filter(|&(t, _)| t == time) {
@@ -341,7 +331,6 @@ impl Order {
     }
 
     /// Whether `n` inputs, the last of which is `entry`, would come before all that are in the ring, and have room there.
-    #[inline(always)]
     fn go_first(&self, entry: (Time, u32), n: usize) -> bool {
         let first = self.first().is_none_or(|first| entry < first);
         first && self.far.is_empty() && self.len + n <= self.ring.len()

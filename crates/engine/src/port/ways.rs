@@ -62,7 +62,6 @@ pub enum PortWay {
 
 impl PortWay {
     /// What the question of this way answers; `None` while the way is switched off.
-    #[inline(always)]
     pub fn tried<T>(self, ask: impl FnOnce() -> Option<T>) -> Option<T> {
         let found = if self.is_on() { ask() } else { None };
         if found.is_some() {
@@ -72,7 +71,6 @@ impl PortWay {
     }
 
     /// Whether this way applies, by a question that is answered by yes or no; never while the way is switched off.
-    #[inline(always)]
     pub fn applies(self, ask: impl FnOnce() -> bool) -> bool {
         self.tried(|| ask().then_some(())).is_some()
     }
@@ -81,13 +79,11 @@ impl PortWay {
 #[cfg(not(feature = "ways"))]
 impl PortWay {
     /// Whether benches have left it on.
-    #[inline(always)]
     pub(super) fn is_on(self) -> bool {
         true
     }
 
     /// Counts, in benches, that it was entered.
-    #[inline(always)]
     pub(super) fn enter(self) {}
 }
 
@@ -107,12 +103,10 @@ mod counted {
     }
 
     impl PortWay {
-        #[inline(always)]
         pub(in crate::port) fn is_on(self) -> bool {
             OFF.load(Relaxed) != self as u64 + 1
         }
 
-        #[inline(always)]
         pub(in crate::port) fn enter(self) {
             ENTERED[self as usize].fetch_add(1, Relaxed);
         }

@@ -10,7 +10,6 @@ use enum_dispatch::enum_dispatch;
 pub(super) trait LossRecovery {
     /// Whether `ack`, which acknowledges new data, does nothing but open the window, as always where nothing is being recovered. Then the recovery is
     /// not told of it.
-    #[inline(always)]
     fn is_usual(&self, _ack: &Ack) -> bool {
         true
     }

@@ -158,7 +158,6 @@ impl Receiver {
     }
 
     /// Takes a segment with the bytes that come next; returns whether it calls for an ACK now.
-    #[inline(always)]
     fn take_next(&mut self, now: Time, len: u32, news: &mut News) -> bool {
         self.rcv_nxt += u64::from(len);
         news.delivered += u64::from(len);
@@ -188,7 +187,6 @@ impl Receiver {
     }
 
     /// Fills in the ACK to send now. Blocks beyond those that it carries are left as they are.
-    #[inline(always)]
     pub fn acknowledge(&mut self, ack: &mut Ack) {
         if let Some(delayed) = &mut self.delayed {
             delayed.waiting = 0;

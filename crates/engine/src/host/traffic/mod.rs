@@ -221,7 +221,6 @@ impl Source {
     }
 
     /// The source of frames, if it is one.
-    #[inline(always)]
     pub fn frames(&mut self) -> Option<&mut Frames> {
         match self {
             Source::Frames(frames) => Some(frames),

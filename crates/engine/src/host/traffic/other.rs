@@ -40,7 +40,6 @@ impl FrameSource for Other {
         self.0.start(now, out)
     }
 
-    #[inline(never)]
     fn take(&mut self, kind: FlowKind, frame: u32, now: Time, out: &mut Outbox) -> Delivery {
         self.0.take(kind, frame, now, out)
     }

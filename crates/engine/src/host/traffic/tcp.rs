@@ -51,7 +51,6 @@ impl Tcp {
     }
 
     /// Cells of a segment.
-    #[inline(always)]
     fn cells_of(&self, len: u32) -> u32 {
         if u64::from(len) == self.full.0 {
             self.full.1
@@ -61,7 +60,6 @@ impl Tcp {
     }
 
     /// Offers the segments that the sender has just asked for.
-    #[inline(always)]
     fn offer_segments(&mut self, out: &mut Outbox) {
         for &segment in &out.segments {
             note(&mut self.data, segment.seq, segment.len);
@@ -75,7 +73,6 @@ impl Tcp {
     }
 
     /// Offers the receiver's ACK.
-    #[inline(always)]
     fn offer_ack(&mut self, out: &mut Outbox) {
         let ack = &mut self.ack;
         self.receiver.acknowledge(ack);
@@ -93,7 +90,6 @@ impl Tcp {
     }
 
     /// What data frame `frame` carries; forgets it and all before it, which have been lost.
-    #[inline(always)]
     fn take_segment(&mut self, frame: u32) -> (u64, u32) {
         let lost = frame.wrapping_sub(self.first_data);
         self.first_data = frame.wrapping_add(1);
@@ -101,7 +97,6 @@ impl Tcp {
     }
 
     /// Fills in what ACK frame `frame` carries; forgets it and all before it.
-    #[inline(always)]
     fn take_ack(&mut self, frame: u32) {
         self.ack.ack = take(&mut self.acks, self.next_ack.wrapping_sub(frame));
         self.ack.n_blocks = 0;
@@ -179,7 +174,6 @@ fn note(segments: &mut VecDeque<Stretch>, seq: u64, len: u32) {
 }
 
 /// Takes the segment behind the first `skipped`, which go too: its first byte, and its bytes.
-#[inline(always)]
 fn take_after(segments: &mut VecDeque<Stretch>, skipped: u32) -> (u64, u32) {
     let first = segments.front_mut();
     let first = first.expect("a frame that arrives has been sent");
@@ -268,7 +262,6 @@ impl FrameSource for Tcp {
         }
     }
 
-    #[inline(always)]
     fn deadline(&self, end: End) -> Time {
         match end {
             End::Sender => self.sender.deadline(),

@@ -14,7 +14,6 @@ use crate::port::{Inputs, NextInput};
 use crate::units::{Span, Time};
 
 /// Whether the cells of `run` may come between those of others.
-#[inline(always)]
 fn may_alternate(kernel: &Arithmetic, run: &Run) -> bool {
     run.n == 1 || run.period != kernel.cell_time
 }

@@ -62,7 +62,6 @@ impl Default for Interleaved {
 }
 
 /// Whether the cells of `run`, at the head of its feed, are of that kind, where the next cell of another input comes at `next`.
-#[inline(always)]
 fn is_interleaved(kernel: &Arithmetic, run: &Run, next: Time) -> bool {
     run.n > 1
         && run.period > kernel.cell_time
@@ -72,7 +71,6 @@ fn is_interleaved(kernel: &Arithmetic, run: &Run, next: Time) -> bool {
 
 impl Arithmetic {
     /// Whether the run that brings the next cell is being taken in this way, or may be.
-    #[inline(always)]
     pub(super) fn can_take_interleaved(
         &self,
         fabric: &Fabric,
@@ -168,19 +166,16 @@ pub fn settle_all(kernel: &mut Arithmetic, fabric: &mut Fabric, inputs: &mut Inp
 
 impl Interleaved {
     /// Whether a run is being taken. Its feed still has the cells that have been taken since it was settled.
-    #[inline(always)]
     pub fn is_under_way(&self) -> bool {
         self.run.n > 0
     }
 
     /// The cells that come next: what is left of the run, or, where none is being taken, those at the `head` of the feed.
-    #[inline(always)]
     pub fn next_run<'a>(&'a self, head: &'a Run) -> &'a Run {
         if self.is_under_way() { &self.run } else { head }
     }
 
     /// When the next cell arrives.
-    #[inline(always)]
     pub fn time(&self) -> Time {
         self.run.time
     }
@@ -193,7 +188,6 @@ impl Interleaved {
     }
 
     /// The way of the cells of `hop`, where no run is being taken.
-    #[inline(always)]
     pub fn route_of(&mut self, hop: u32, kernel: &Arithmetic, fabric: &Fabric) -> &Route {
         self.route.turn_to(hop, kernel, fabric);
         &self.route

@@ -93,7 +93,6 @@ impl Judged {
 }
 
 /// The cells that `input` brings next: of the run that is being taken, or of the one at the head of its feed.
-#[inline(always)]
 pub(super) fn next_run<'a>(inputs: &'a Inputs, fabric: &'a Fabric, input: u32) -> &'a Run {
     let head = &fabric.feeds[inputs.feed(input)].head;
     let interleaved = inputs.interleaved.get(input as usize);
@@ -140,7 +139,6 @@ impl Arithmetic {
 
     /// As [`Arithmetic::can_take_rounds`], where each of the inputs brings more cells than one, and none lost its last frame. What is known of them
     /// is brought up to date.
-    #[inline(always)]
     fn can_take_judged_rounds(
         &mut self,
         fabric: &mut Fabric,
@@ -181,7 +179,6 @@ impl Arithmetic {
     }
 
     /// X before the cells of the first input that come before any other, one per cell time, where the port is busy and has room: two at least.
-    #[inline(always)]
     fn can_take_judged_run(
         &mut self,
         fabric: &mut Fabric,
@@ -250,7 +247,6 @@ impl Arithmetic {
 
     /// What the policy is asked about the cells of `runs`, which come within a cell time where the port is busy: each with the number of its flow at the
     /// port, and whether it goes on with no frame.
-    #[inline(always)]
     pub(super) fn begin_asking<'a>(
         &mut self,
         runs: impl Iterator<Item = (&'a Run, u32, bool)>,
@@ -286,7 +282,6 @@ impl Arithmetic {
     }
 
     /// X at `time`, less than a cell time after the port was busy with a busy period that had begun before: -1 if it is idle by then.
-    #[inline(always)]
     fn steady_queue(&mut self, time: Time) -> i64 {
         let Some(judged) = &mut self.judged else {
             unreachable!("the gate judges each cell");
@@ -297,7 +292,6 @@ impl Arithmetic {
     }
 
     /// Keeps their room.
-    #[inline(always)]
     pub(super) fn end_asking(&mut self, asked: Vec<Asked>) {
         if let Some(judged) = &mut self.judged {
             judged.asked = asked;
@@ -395,14 +389,12 @@ impl Arithmetic {
     }
 
     /// Whether the cells of `run` may be taken in turns. An RM cell comes in a run of its own.
-    #[inline(always)]
     fn may_interleave(&self, run: &Run) -> bool {
         debug_assert!(run.n == 1 || run.flags & RM == 0);
         run.n > 1 && self.may_interleave_any()
     }
 
     /// The same of any run, but for RM cells.
-    #[inline(always)]
     pub(super) fn may_interleave_any(&self) -> bool {
         self.judged
             .as_ref()
@@ -463,13 +455,11 @@ impl Arithmetic {
     }
 
     /// When the cell that arrives at `t`, and finds the port idle or not, starts if it is accepted.
-    #[inline(always)]
     pub(super) fn start_of(&self, t: SignedTicks, idle: bool) -> SignedTicks {
         if idle { t } else { self.start + self.cell_time }
     }
 
     /// Puts it behind the last one.
-    #[inline(always)]
     pub(super) fn take_place(&mut self, t: SignedTicks, idle: bool) {
         let start = self.start_of(t, idle);
         if idle {
@@ -508,7 +498,6 @@ impl Arithmetic {
     }
 
     /// Whether a cell that finds `queue` and is let in by the policy is accepted.
-    #[inline(always)]
     pub(super) fn has_room(&self, queue: &QueueView) -> bool {
         let judged = self.judged.as_ref();
         judged.is_some_and(|judged| queue.waiting < judged.room)

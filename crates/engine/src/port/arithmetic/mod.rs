@@ -156,7 +156,6 @@ impl Arithmetic {
 
     /// How long cells may join, one per cell time or more, before X reaches a limit, the policy's too if a frame `begins`: not
     /// at all if that is negative.
-    #[inline(always)]
     fn time_left_at(&self, t: Time, begins: bool) -> SignedTicks {
         let limit = if begins {
             self.full.min(self.refusal)
@@ -191,7 +190,6 @@ impl Arithmetic {
     }
 
     /// Adds what `cells` cells have waited to the time integral of the queue.
-    #[inline(always)]
     fn waited(&mut self, waits: Waits, cells: u64) {
         self.queue_time += waits.sum(cells);
     }
@@ -209,7 +207,6 @@ impl Arithmetic {
 
     /// Counts `n` cells of `vc` that are accepted, the first at `t`, where the cells of each VC are counted. If it finds the port idle, it
     /// does not wait.
-    #[inline(never)]
     fn count(&mut self, t: Time, vc: u32, n: u32, idle: bool) {
         if !idle {
             self.forget_the_gone(t);
@@ -223,7 +220,6 @@ impl Arithmetic {
     }
 
     /// Whether a cell that arrives at `t` finds the port idle.
-    #[inline(always)]
     fn idle_at(&self, t: SignedTicks) -> bool {
         let free = self.start + self.cell_time;
         if self.arrival_first {
@@ -234,7 +230,6 @@ impl Arithmetic {
     }
 
     /// S - t, without the first cell of a busy period that begins at t.
-    #[inline(always)]
     fn ahead(&self, start: SignedTicks, t: SignedTicks) -> SignedTicks {
         let first = if self.arrival_first && t == self.busy_since {
             self.cell_time

@@ -64,7 +64,6 @@ pub struct RoundPlan {
 
 impl RoundPlan {
     /// From the start of a member's cell to that of its next one.
-    #[inline(always)]
     fn round_time(&self) -> Span {
         self.cell_time * self.members
     }
@@ -87,7 +86,6 @@ impl Arithmetic {
     }
 
     /// Takes these rounds; where the gate judges each cell, those before the first that it refuses, and that one.
-    #[inline(never)]
     pub(super) fn take_rounds(
         &mut self,
         fabric: &mut Fabric,
@@ -120,7 +118,6 @@ struct Refused {
 }
 
 /// Asks the policy about the cells of all rounds in their order, until it does not let one in: then no more rounds are taken than it has let in whole.
-#[inline(never)]
 fn ask(
     kernel: &mut Arithmetic,
     fabric: &Fabric,
@@ -221,7 +218,6 @@ struct Bounds {
 }
 
 /// Who takes part, in `inputs.members`, and what bounds their rounds; `None` if there are none to be taken together.
-#[inline(always)]
 fn gather(
     kernel: &Arithmetic,
     fabric: &Fabric,
@@ -419,7 +415,6 @@ fn take(
 }
 
 /// Tells `each` the members of all cells in their order, and the numbers of their rounds.
-#[inline(always)]
 fn in_order<B>(
     members: &[RoundInput],
     tie: &mut TieRule,
@@ -433,7 +428,6 @@ fn in_order<B>(
 }
 
 /// The same of one round.
-#[inline(always)]
 fn in_round<B>(
     members: &[RoundInput],
     tie: &mut TieRule,
@@ -450,14 +444,12 @@ fn in_round<B>(
 }
 
 /// Members whose cells come together, when `first` is the first of them.
-#[inline(always)]
 fn in_turn(group: &[RoundInput], first: usize) -> impl Iterator<Item = &RoundInput> {
     group[first..].iter().chain(&group[..first])
 }
 
 impl RoundInput {
     /// Whether the cells of both arrive together.
-    #[inline(always)]
     fn ties_with(&self, other: &RoundInput) -> bool {
         self.time == other.time
     }
@@ -519,7 +511,6 @@ fn settle(kernel: &mut Arithmetic, fabric: &mut Fabric, inputs: &mut Inputs, rou
 }
 
 /// The members, which come first, go where their next cells do.
-#[inline(always)]
 fn reorder(fabric: &Fabric, inputs: &mut Inputs) {
     for _ in 0..inputs.members.len() {
         inputs.order.pop();

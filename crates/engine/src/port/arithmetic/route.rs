@@ -70,7 +70,6 @@ impl Route {
     }
 
     /// Whether a cell that starts at `start` arrives at its host within the measuring time, or at the next port before the end.
-    #[inline(always)]
     pub fn is_in_time(&self, start: SignedTicks) -> bool {
         (self.from..self.to).contains(&start)
     }

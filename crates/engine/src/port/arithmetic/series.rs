@@ -26,7 +26,6 @@ pub struct Series {
 
 impl Arithmetic {
     /// The cells at the head of `feed` that come before `limit` and meet the fate of the first, which is accepted: two at least.
-    #[inline(always)]
     pub(super) fn can_take_series(
         &self,
         fabric: &Fabric,

@@ -15,7 +15,6 @@ use crate::port::{Inputs, NextInput};
 
 impl Arithmetic {
     /// Whether the next two cells of the first input are runs of one flow, and come before any other.
-    #[inline(always)]
     pub(super) fn can_take_singles(
         &self,
         fabric: &Fabric,

@@ -77,7 +77,6 @@ struct Bits {
 
 impl Bits {
     /// Whether the next cell is decided on: while the mark is off, unless its frame is being discarded.
-    #[inline(always)]
     fn decides(&self) -> bool {
         !self.mark && matches!(self.state, State::AcceptFirst | State::AcceptCell)
     }

@@ -78,7 +78,6 @@ pub struct Arriving {
 
 impl Arriving {
     /// The first cell of `run`, none of whose frame is lost.
-    #[inline(always)]
     pub fn first_of(
         run: &Run,
         begins: bool,

@@ -89,7 +89,6 @@ impl Red {
     }
 
     /// `cell` arrives and finds X = `waiting`.
-    #[inline(always)]
     pub fn sees(&mut self, cell: &Arriving, waiting: u64) {
         match (self.when, cell.idle_cells) {
             (RedAverage::Frame, _) if !cell.begins => return,
@@ -105,7 +104,6 @@ impl Red {
     }
 
     /// p for a cell or frame that is to be decided on.
-    #[inline(always)]
     pub fn probability(&mut self) -> f64 {
         if self.average < self.min_th {
             self.count = 0;
@@ -114,7 +112,6 @@ impl Red {
     }
 
     /// p for this average.
-    #[inline(always)]
     pub fn curve(&self) -> f64 {
         if self.average < self.min_th {
             0.0

@@ -28,13 +28,11 @@ pub struct Far {
 
 impl Far {
     /// Whether there are none.
-    #[inline(always)]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
     /// What comes before this belongs elsewhere.
-    #[inline(always)]
     pub fn from(&self) -> Time {
         self.from
     }

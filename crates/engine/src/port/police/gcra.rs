@@ -49,7 +49,6 @@ impl Test {
     }
 
     /// What drains in `ticks`.
-    #[inline(always)]
     fn in_ticks(self, ticks: u64) -> i128 {
         (u128::from(ticks) * u128::from(self.rate)) as i128
     }

@@ -61,7 +61,6 @@ pub struct To {
 
 impl Slots {
     /// How many of the first `n` go to `to`.
-    #[inline(always)]
     fn of_first(&self, n: u64) -> u64 {
         if self.between == 0 {
             n
@@ -91,7 +90,6 @@ pub struct Ahead {
 
 impl Ahead {
     /// Whether there are none.
-    #[inline(always)]
     pub fn is_empty(&self) -> bool {
         self.total == 0
     }
@@ -114,7 +112,6 @@ impl Ahead {
     }
 
     /// The same in turns: `n` cells of `to` have as many slots, and `other` those `between` each two and so many `before` the first.
-    #[inline(always)]
     pub fn push_turns(
         &mut self,
         start: Time,
@@ -146,7 +143,6 @@ impl Ahead {
     }
 
     /// Those that begin before `limit`, `c` apart, do so.
-    #[inline(always)]
     fn begin_before(&mut self, limit: Time, c: Span, queues: &mut [ClassQueue; CLASSES]) {
         while let Some(first) = self.slots.front_mut()
             && first.start < limit
@@ -179,13 +175,11 @@ impl Ahead {
 
 impl Slotted {
     /// X of `class`.
-    #[inline(always)]
     pub(super) fn x(&self, class: usize) -> u64 {
         self.waiting[class] + self.queues[class].ahead
     }
 
     /// Cells that were decided on ahead of time begin, if they do so before `limit`.
-    #[inline(never)]
     pub(super) fn begin_decided_before(&mut self, limit: Time) {
         self.ahead
             .begin_before(limit, self.cell_time, &mut self.queues);

@@ -120,7 +120,6 @@ impl Slotted {
 
     /// Begins the transmission of the first cells of class `above`: so many `before` the first cell that is guaranteed, and as many `between` each two in so
     /// many `rounds`. Whose they are.
-    #[inline(always)]
     fn begin_above<const AHEAD: bool>(
         &mut self,
         fabric: &mut Fabric,

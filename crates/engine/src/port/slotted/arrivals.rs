@@ -23,7 +23,6 @@ impl Slotted {
     /// Takes all arrivals and decisions before `horizon`: each time in the first way that applies.
     ///
     /// A function of its own: inlined beside the other kernel it was measured to be slower.
-    #[inline(never)]
     pub fn advance(&mut self, inputs: &mut Inputs, fabric: &mut Fabric, horizon: Time) {
         while let Some(next) = inputs.next(horizon) {
             self.serve_before(fabric, self.decided_before(next.time));
@@ -95,7 +94,6 @@ impl Slotted {
     }
 
     /// The ends of transmission before this come before what arrives at `time`.
-    #[inline(always)]
     pub(super) fn decided_before(&self, time: Time) -> Time {
         if self.arrival_first {
             time
@@ -150,7 +148,6 @@ impl Slotted {
     }
 
     /// Whether the first cell of `feed` finds the queue of its class below all limits, and its frame has lost no cell.
-    #[inline(always)]
     fn can_take_below_limits(&self, fabric: &Fabric, feed: usize) -> bool {
         if !self.is_ever_below_limits {
             return false;
@@ -200,7 +197,6 @@ impl Slotted {
     }
 
     /// Whether the policy alone decides on the first cell of `feed`: there is room, its frame is not lost, and it is no RM cell.
-    #[inline(always)]
     fn can_take_by_policy_alone(&self, fabric: &Fabric, feed: usize) -> bool {
         let run = &fabric.feeds[feed].head;
         let hop = &fabric.hops[run.hop as usize];
@@ -214,7 +210,6 @@ impl Slotted {
     }
 
     /// The same where the gate has to be asked; or the policy has been, and has `decided`.
-    #[inline(never)]
     fn arrive_carefully(
         &mut self,
         fabric: &mut Fabric,
@@ -294,7 +289,6 @@ impl Slotted {
     }
 
     /// A cell of `class` has just been accepted: X may never have been as large.
-    #[inline(always)]
     fn note_longest(&mut self, class: usize) {
         let queue = &mut self.queues[class];
         raise(&mut queue.max, self.waiting[class] + queue.ahead);
@@ -373,7 +367,6 @@ impl Slotted {
 
     /// Cells of the first input, one per cell time, that arrive at a busy port before any of another input, where decisions between them
     /// are surely on their class, or their class has room for all: two at least.
-    #[inline(always)]
     fn can_take_lock_step(&self, fabric: &Fabric, next: &NextInput) -> Option<LockStep> {
         let run = &fabric.feeds[next.feed].head;
         if !self.keeps_step(run, next.limit()) || !self.ahead.is_empty() {
@@ -388,7 +381,6 @@ impl Slotted {
     }
 
     /// Whether cells of `run`, a cell time apart, arrive at a busy port, two at least before `limit`.
-    #[inline(always)]
     fn keeps_step(&self, run: &Run, limit: Time) -> bool {
         let c = self.cell_time;
         run.n >= 2 && run.period == c && run.time + c < limit && self.busy
@@ -425,7 +417,6 @@ impl Slotted {
 
     /// How many cells of the first input, one per cell time, arrive before any of another input and before the end of what was decided ahead of time:
     /// two at least.
-    #[inline(always)]
     fn can_take_joining(&self, fabric: &Fabric, next: &NextInput) -> Option<u32> {
         let run = &fabric.feeds[next.feed].head;
         if !self.keeps_step(run, next.limit()) || self.ahead.is_empty() {

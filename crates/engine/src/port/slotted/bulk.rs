@@ -32,7 +32,6 @@ pub struct Bulk {
 
 impl Slotted {
     /// Arrivals from now on that may be queued before the decisions between them are taken.
-    #[inline(always)]
     pub(super) fn can_take_bulk(
         &mut self,
         fabric: &Fabric,

@@ -181,7 +181,6 @@ impl Slotted {
     }
 
     /// Takes the next `decisions` decisions, ahead of their time or not; a cell is there for each.
-    #[inline(never)]
     fn decide<const AHEAD: bool>(&mut self, fabric: &mut Fabric, mut decisions: u64) {
         while decisions > 0 {
             if let Some(slots) =
@@ -232,13 +231,11 @@ impl Slotted {
     }
 
     /// Adds what `cells` cells have waited to the time integral of the queues.
-    #[inline(always)]
     fn waited(&mut self, waits: Waits, cells: u64) {
         self.queue_time += waits.sum(cells);
     }
 
     /// Counts out `n` cells of `class`, of the flow of `hop`, that have been taken from their queue; or, ahead of their time, only as such. Whose they are.
-    #[inline(always)]
     fn count_taken<const AHEAD: bool>(
         &mut self,
         fabric: &Fabric,
@@ -261,7 +258,6 @@ impl Slotted {
     }
 
     /// The same where its VCs are served one by one, each in its turn.
-    #[inline(never)]
     fn begin_by_vc(&mut self, fabric: &mut Fabric, class: usize, cells: u64) {
         self.waiting[class] -= cells;
         self.total -= cells;

@@ -42,14 +42,12 @@ impl ClassQueue {
     }
 
     /// `n` cells of the VC with local number `local` join, for Y_i and N_a.
-    #[inline(always)]
     pub fn count_in(&mut self, local: usize, n: u64) {
         self.active += u64::from(self.of_vc[local] == 0);
         self.of_vc[local] += n;
     }
 
     /// They leave.
-    #[inline(always)]
     pub fn count_out(&mut self, local: usize, n: u64) {
         self.of_vc[local] -= n;
         self.active -= u64::from(self.of_vc[local] == 0);

@@ -27,7 +27,6 @@ pub const MOST_CELLS: u32 = u32::MAX >> FLAG_BITS;
 
 impl QueuedCells {
     /// The first `n` cells of `run`.
-    #[inline(always)]
     pub fn first_of(run: &Run, n: u32) -> QueuedCells {
         QueuedCells {
             arrived: run.time,
@@ -40,7 +39,6 @@ impl QueuedCells {
     }
 
     /// The cells as they leave a port with cell time `c`, the first of which starts at `start`.
-    #[inline(always)]
     pub fn leaving(&self, start: Time, c: Span) -> Run {
         Run {
             time: start + c,
@@ -55,37 +53,31 @@ impl QueuedCells {
     }
 
     /// Cells.
-    #[inline(always)]
     pub fn n(&self) -> u32 {
         self.n_and_flags >> FLAG_BITS
     }
 
     /// The flags of [`Run`].
-    #[inline(always)]
     pub fn flags(&self) -> u8 {
         (self.n_and_flags & FLAGS) as u8
     }
 
     /// Whether each cell is a frame of its own.
-    #[inline(always)]
     pub fn is_single(&self) -> bool {
         self.flags() & SINGLE_CELLS != 0
     }
 
     /// Whether the last cell is an EOM.
-    #[inline(always)]
     pub fn ends_frame(&self) -> bool {
         self.flags() & ENDS_FRAME != 0
     }
 
     /// Whether it begins a frame of several cells; then it joins nothing.
-    #[inline(always)]
     pub fn begins_frame(&self) -> bool {
         self.cell == 0 && !self.is_single()
     }
 
     /// Takes the first `n` cells off, which are not all; cells arrived `c` apart.
-    #[inline(always)]
     pub fn split(&mut self, n: u32, c: Span) -> QueuedCells {
         let mut first = *self;
         first.n_and_flags = n << FLAG_BITS | self.n_and_flags & FLAGS;
@@ -101,7 +93,6 @@ impl QueuedCells {
     }
 
     /// One cell and those of its run behind it, none of which is the last: `n` in all.
-    #[inline(always)]
     pub fn times(&self, n: u32) -> QueuedCells {
         QueuedCells {
             n_and_flags: n << FLAG_BITS | u32::from(self.flags()),
@@ -141,7 +132,6 @@ impl QueuedCells {
     }
 
     /// How many of the cells a turn of one frame has at most.
-    #[inline(always)]
     pub fn of_one_frame(&self) -> u32 {
         if self.is_single() { 1 } else { self.n() }
     }

@@ -37,7 +37,6 @@ pub struct RoundArrival {
 
 impl Slotted {
     /// How many rounds arrive before the horizon without the last one, two at least; who takes part is in `self.members` then, by class.
-    #[inline(always)]
     pub(super) fn can_take_round_arrivals(
         &mut self,
         fabric: &Fabric,

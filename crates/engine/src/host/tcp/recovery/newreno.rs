@@ -44,7 +44,6 @@ impl NewReno {
 }
 
 impl LossRecovery for NewReno {
-    #[inline(always)]
     fn is_usual(&self, _: &Ack) -> bool {
         !self.recovering
     }

@@ -70,7 +70,6 @@ impl Reno {
 }
 
 impl LossRecovery for Reno {
-    #[inline(always)]
     fn is_usual(&self, _: &Ack) -> bool {
         !self.recovering
     }

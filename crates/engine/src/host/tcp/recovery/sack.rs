@@ -58,7 +58,6 @@ impl Sack {
 }
 
 impl LossRecovery for Sack {
-    #[inline(always)]
     fn is_usual(&self, ack: &Ack) -> bool {
         !self.recovering && ack.sack().is_empty() && self.board.is_empty()
     }

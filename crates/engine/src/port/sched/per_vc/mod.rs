@@ -151,7 +151,6 @@ impl PerVc {
     }
 
     /// The VC whose oldest cell goes in this slot, after `sent` slots of the port, where turns are of one cell; the cell counts as taken.
-    #[inline(always)]
     pub fn next_cell(&mut self, sent: u64) -> usize {
         let (vc, means) = self.choose(sent);
         if !self.pay(vc, means, 1, sent + 1) {
