@@ -128,7 +128,7 @@ def test_folder_with_something_else_in_the_place_of_its_store(cli: Cli, lan: Pat
     (tmp_path / "out").mkdir()
     for content in (b"garbage", b"SQLite format 3\0" + b"garbage" * 100, b"\0" * 5000):
         (tmp_path / "out/runs.sqlite").write_bytes(content)
-        refused(cli("run", lan, "--out", "out", "--overwrite"), "out/runs.sqlite: is no store of runs")
+        refused(cli("run", lan, "--out", "out", "--overwrite"), "out/runs.sqlite: is not a store of runs")
         assert (tmp_path / "out/runs.sqlite").read_bytes() == content
         assert not [path.name for path in (tmp_path / "out").iterdir() if path.name.startswith("runs.sqlite-")]
 

@@ -360,10 +360,10 @@ def test_check_tells_the_goodput_of_fair_shares_as_it_may_be_stated(cli: Cli, la
     fair = "fair shares of the links add up to 125.198491 Mbps of goodput"
     assert cli("check", "--brief", lan).stdout.endswith(f"{fair}\n")
     without = cli("check", "--brief", lan, "--set", "measure.max_goodput=default").stdout
-    assert without.endswith(f"{fair}; without measure.max_goodput no efficiency is told\n")
+    assert without.endswith(f"{fair}; without measure.max_goodput no efficiency is shown\n")
     other = cli("check", "--brief", lan, "--set", "vc.traffic.mss=1460 bytes").stdout
     assert other.endswith(
-        "fair shares of the links add up to 133.879245 Mbps of goodput; efficiency is told of 125.198491 Mbps\n"
+        "fair shares of the links add up to 133.879245 Mbps of goodput; efficiency is relative to 125.198491 Mbps\n"
     )
     assert "fair shares" not in cli("check", "--brief", ROOT / "examples/cbr.toml").stdout
 

@@ -73,7 +73,7 @@ def test_note_on_tcps_that_finish_no_file_while_others_do(cli: Cli, tmp_path: Pa
     start = ("--set", "vc.vc1.start=10 ms")
     told = cli("run", "incast.toml", *start)
     assert told.stderr == (
-        "note: 3 of 4 TCPs that send files finished none: the durations that are told are those of the others; "
+        "note: 3 of 4 TCPs that send files finished none: the durations shown are those of the others; "
         "3 of these delivered nothing, and the run ends before a first timeout (initial_rto)\n"
     )
     several = cli("run", "incast.toml", *start, "--grid", "switch.s.ubr.buffer=200 cells,unlimited").stderr

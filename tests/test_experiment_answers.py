@@ -109,7 +109,7 @@ def test_compare_counts_the_best_variants_first_with_what_they_gain_and_all_the_
         "By goodput_mbps, of 30 comparisons: better was 1150 cells 2 times (by 15000 on average), "
         "1140 cells 2 times (by 14000 on average), "
     )
-    assert told.endswith("1040 cells 2 times (by 4000 on average) and 3 other values of buffer; 2 not told apart.")
+    assert told.endswith("1040 cells 2 times (by 4000 on average) and 3 other values of buffer; 2 not separated.")
 
 
 @pytest.mark.parametrize("freedom", [1, 2, 3, 19, 999])
@@ -117,7 +117,7 @@ def test_the_probability_of_no_difference_is_that_of_students_law_however_small(
     stats = pytest.importorskip("scipy").stats
     for t in (0.0, 0.01, 0.7, 2.0, 5.0, 20.0, 1000.0):
         exact = math.log(2) + float(stats.t.logsf(t, freedom))
-        if math.isfinite(exact):  # scipy has no logarithm of what is no number of its own
+        if math.isfinite(exact):  # scipy has no logarithm of a number that is not finite
             assert log_outside(t, freedom) == pytest.approx(exact, rel=1e-9, abs=1e-12)
     assert log_outside(1e6, 2) == pytest.approx(math.log(1e-12), rel=1e-9)  # 2 / (s (s + t)), s^2 = t^2 + 2
     assert log_outside(math.inf, freedom) == -math.inf
@@ -418,6 +418,6 @@ def test_a_table_says_how_many_points_are_not_told_apart_from_its_ends() -> None
 
     text = experiment.run(runner=by(measure)).text
     assert (
-        "efficiency is highest at buffer = 1004 cells: 0.904 [0.902, 0.906] (not told apart from 2 others), and" in text
+        "efficiency is highest at buffer = 1004 cells: 0.904 [0.902, 0.906] (not separated from 2 others), and" in text
     )
     assert text.endswith("lowest at buffer = 1000 cells: 0.102 [0.1, 0.104].")

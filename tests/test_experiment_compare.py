@@ -20,7 +20,7 @@ def test_compare_finds_a_planted_difference_and_says_how_large_it_is() -> None:
     outcome = comparison(replications=20).run(runner=by(measure))
     assert outcome.answer is not None
     found = {(one["variant"], one["against"]): one for one in outcome.answer.tables["comparisons"]}
-    assert found["1001 cells", "1000 cells"]["better"] == "not told apart"
+    assert found["1001 cells", "1000 cells"]["better"] == "not separated"
     for against in ("1000 cells", "1001 cells"):
         one = found["1002 cells", against]
         assert one["better"] == "1002 cells"
@@ -85,10 +85,10 @@ def test_compare_says_of_how_many_pairs_it_judges() -> None:
 
     text = comparison(replications=10).run(runner=by(measure)).text
     assert text.endswith(
-        "10 replications of each variant, on the same draws, of which 6 to 10 define the metric in both of a pair."
+        "10 replications of each variant, with common random numbers, of which 6 to 10 define the metric in both of a pair."
     )
     whole = comparison(replications=10, variants=2).run(runner=by(measure)).text
-    assert whole.endswith("10 replications of each variant, on the same draws.")
+    assert whole.endswith("10 replications of each variant, with common random numbers.")
 
 
 def test_compare_at_several_points_says_first_how_often_each_variant_was_better() -> None:
@@ -111,7 +111,7 @@ def test_compare_at_several_points_says_first_how_often_each_variant_was_better(
     answer = experiment.run(runner=by(measure)).answer
     assert answer is not None
     assert answer.sentences[0] == (
-        "By efficiency, of 3 comparisons: better was epd 1 time (by 0.3017) and tail-drop 1 time (by 0.2936); 1 not told apart."
+        "By efficiency, of 3 comparisons: better was epd 1 time (by 0.3017) and tail-drop 1 time (by 0.2936); 1 not separated."
     )
     assert answer.sentences[2].startswith(
         "At buffer = 1000 cells: epd is better than tail-drop: efficiency is higher by 0."

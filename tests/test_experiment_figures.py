@@ -61,7 +61,7 @@ def test_a_figure_of_more_differences_than_fit_says_how_many_it_shows() -> None:
             "difference": 0.1,
             "difference_low": 0.0,
             "difference_high": 0.2,
-            "better": "not told apart",
+            "better": "not separated",
         }
         return _differences([{**told, "variant": f"v{i}", "against": "base"} for i in range(number)])
 

@@ -88,7 +88,7 @@ def test_find_without_the_assumption_tries_every_value() -> None:
 
 @pytest.mark.parametrize(("share", "width"), [(0.95, 5), (0.95, 60), (0.5, 300)])
 def test_find_is_exact_under_noise_and_its_bracket_is_narrow(share: float, width: float) -> None:
-    """8 searches of 64 values with 50 replications, against all values on the same draws; seeds are fixed."""
+    """8 searches of 64 values with 50 replications, against all values with common random numbers; seeds are fixed."""
     values, many, widths = range(100, 1380, 20), 50, []
     for repetition in range(8):
         border = drawn("border", share, width, repetition).uniform(200, 1200)

@@ -125,9 +125,12 @@ def test_a_path_that_few_scenarios_have_leaves_the_others_out_and_says_so(path: 
 
 
 WRONG: Mapping[str, tuple[dict[str, Any], str]] = {
-    "nothing": ({"x": ""}, rf"--x: say over what is drawn\. Among these runs vary: {BUFFER} \(2 values\)"),
-    "path": ({"x": "bufer"}, r"--x bufer: is no path of these scenarios; did you mean `buffer`\? Among"),
-    "other path": ({"x": "efficiency"}, r"--x efficiency: is no path of these scenarios\. Among these runs vary: "),
+    "nothing": (
+        {"x": ""},
+        rf"--x: missing the path to draw along the x axis\. Among these runs vary: {BUFFER} \(2 values\)",
+    ),
+    "path": ({"x": "bufer"}, r"--x bufer: is not a path of these scenarios; did you mean `buffer`\? Among"),
+    "other path": ({"x": "efficiency"}, r"--x efficiency: is not a path of these scenarios\. Among these runs vary: "),
     "metric": ({"y": ("eficiency",)}, r"--y: metric 'eficiency' does not exist; did you mean 'efficiency'\?"),
     "no metric": ({"y": ()}, r"--y: say what is drawn"),
     "many": ({"by": ["drop", "mss", "duration"]}, r"--by: at most 2 parameters, and there are 3"),
@@ -176,7 +179,9 @@ def test_a_path_that_is_short_in_one_scenario_and_not_among_several_has_them_nam
         cy.UsageError, match=r"--x vc\.\*\.start: is not .*; --scenario NAME chooses one of mixed, plain$"
     ):
         every.values("vc.*.start", "--x")
-    with pytest.raises(cy.UsageError, match=r"--x strat: is no path .*; --scenario NAME chooses one of mixed, plain$"):
+    with pytest.raises(
+        cy.UsageError, match=r"--x strat: is not a path .*; --scenario NAME chooses one of mixed, plain$"
+    ):
         every.values("strat", "--x")
     assert every.only({b"1"}).values("vc.*.start", "--x") == {b"1": "1 ms"}
 

@@ -216,7 +216,7 @@ def test_what_is_no_store_is_refused_and_nothing_is_left_behind(tmp_path: Path) 
     tampered_other.execute("CREATE TABLE mine (a)")
     tampered_other.close()
     assert refused(folder) == f"{folder}: is a folder; must be a file, in which finished runs are kept"
-    assert refused(text) == f"{text}: is no store of runs; a new name makes a new one"
+    assert refused(text) == f"{text}: is not a store of runs; a new name makes a new one"
     assert "is an SQLite file of something else" in refused(other)
     assert refused(tmp_path / "none/a.sqlite").endswith(
         f"a.sqlite: cannot be made: there is no folder {tmp_path / 'none'}"
@@ -430,7 +430,7 @@ def test_a_shared_store_that_cannot_be_used_ends_the_command_before_anything_run
     for command in (("run", lan), ("study", "run", "ubr-plus", "--table", "1")):
         done = cli(*command, "--store", "text")
         assert (done.returncode, done.stdout) == (2, "")
-        assert done.stderr.splitlines()[-1] == "text: is no store of runs; a new name makes a new one"
+        assert done.stderr.splitlines()[-1] == "text: is not a store of runs; a new name makes a new one"
     assert (tmp_path / "text").read_text() == "my thesis"
     assert cli("run", lan, "--store", "").returncode == 2
 

@@ -400,7 +400,7 @@ def test_a_file_that_is_no_store_is_told_without_offering_to_make_one(cli: Cli, 
     options: dict[str, list[object]] = {"export": ["--out", "tables"], "prune": ["--damaged"], "query": ["SELECT 1"]}
     done = cli("store", command, lan, *options.get(command, []))
     allowed = "allowed: a file that --store made, or a folder of --out"
-    assert (done.returncode, done.stderr) == (2, f"{lan}: is no store of runs; {allowed}\n")
+    assert (done.returncode, done.stderr) == (2, f"{lan}: is not a store of runs; {allowed}\n")
     lan.write_bytes(b"")
     done = cli("store", command, lan, *options.get(command, []))
     assert (done.returncode, done.stderr) == (2, f"{lan}: is empty, and no store of runs; {allowed}\n")

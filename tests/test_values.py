@@ -92,13 +92,13 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "key": (lambda: lan(measure={1: "1 s"}), "measure = 1: must be a text"),
     "too deep": (lambda: lan(hosts=nested(5000)), "more than 20 tables and lists within each other"),
     "huge": (lambda: lan(seed=10**5000), "seed: has more than 30 digits"),
-    "not a number": (lambda: lan(seed=np.nan), "seed = nan: is no finite number"),
+    "not a number": (lambda: lan(seed=np.nan), "seed = nan: is not a finite number"),
     "text": (lambda: cy.Scenario.from_toml(b"name = 'a'"), "text = b.*must be a text"),  # type: ignore[arg-type]
     "file": (lambda: cy.Scenario.from_toml(LAN, file=3), "file = 3: must be a text"),  # type: ignore[arg-type]
     "name of a file": (lambda: cy.Scenario.from_toml("lan-5.toml"), "is the name of a file; Scenario.read reads one"),
     "path": (lambda: cy.Scenario.read(3), "path = 3: must be the name of a file"),  # type: ignore[arg-type]
     "path with NUL": (lambda: cy.Scenario.read("a\0b"), "must be the name of a file"),
-    "path that cannot be": (lambda: cy.Scenario.read("\ud800"), "this is no name of a file"),
+    "path that cannot be": (lambda: cy.Scenario.read("\ud800"), "it is not a valid file name"),
     "overrides": (lambda: cy.Scenario.from_toml(LAN, overrides=3), "overrides = 3: must be a mapping"),  # type: ignore[arg-type]
     "one override": (lambda: cy.Scenario.from_toml(LAN, overrides=("seed", "1")), "must be a mapping"),  # type: ignore[arg-type]
     "values": (lambda: lan().with_values("seed=1"), "values = 'seed=1': must be a mapping"),  # type: ignore[arg-type]

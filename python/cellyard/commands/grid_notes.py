@@ -186,7 +186,7 @@ def _of_the_lucky(runs: Sequence[Mapping[str, Any]]) -> list[str]:
     why = f"; {waiting} of these delivered nothing, and {_NO_TIMEOUT}" if waiting else ""
     return [
         f"{len(left)} of {len(files)} TCPs{' of all runs' if len(runs) > 1 else ''} that send files finished none: "
-        f"the durations that are told are those of the others{why}"
+        f"the durations shown are those of the others{why}"
     ]
 
 

@@ -180,7 +180,7 @@ class Vc(Component):
         contract: What is agreed on its data, for policers and for drop policies that guarantee rates. Default:
             none.
         abr: How its end systems keep to the rate that the network allows, in both directions; for the class abr.
-            Default: none: they ask nobody.
+            Default: none: they follow no feedback.
         traffic: What it sends. Required.
     """
 

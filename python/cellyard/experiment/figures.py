@@ -491,7 +491,7 @@ def _differences(records: Sequence[Mapping[str, Any]]) -> Drawn:
     left: list[str] = []
     for i, (place, metric) in enumerate(zip(places, metrics, strict=True)):
         for y, one in enumerate(shown[metric]):
-            sure = one["better"] != "not told apart"
+            sure = one["better"] != "not separated"
             place.plot(
                 [one["difference_low"], one["difference_high"]],
                 [y, y],
@@ -514,7 +514,7 @@ def _differences(records: Sequence[Mapping[str, Any]]) -> Drawn:
         place.set_title(f"difference of {metric}")
     many = max(map(len, known.values()), default=0)
     first = f" The first {MOST_ROWS} of {many}; comparisons.csv has all." if many > MOST_ROWS else ""
-    text = f"With the intervals of Holm's steps; grey ones are not told apart.{first}"
+    text = f"With the intervals of Holm's steps; grey ones are not separated.{first}"
     return Drawn("differences", "Differences", text, figure)
 
 

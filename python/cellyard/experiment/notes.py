@@ -71,7 +71,7 @@ def notes(plan: Plan, question: Question, scenario: Callable[[Point], Scenario])
     told += [f"{note}{_where(own, asked)}" for note, own in ranked[:MOST_TOLD]]
     if len(found) > MOST_TOLD:
         told.append(
-            f"{counted(len(found) - MOST_TOLD, 'other note')} of as many points or fewer; `cellyard check` tells those of a scenario"
+            f"{counted(len(found) - MOST_TOLD, 'other note')} of as many points or fewer; `cellyard check` shows those of a scenario"
         )
     return told
 

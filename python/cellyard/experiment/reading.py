@@ -141,7 +141,7 @@ def read(
 def _axes(stated: Any, problems: Problems) -> dict[int, Axis]:
     """The axes by their place in the list, without those that are wrong."""
     if isinstance(stated, Mapping) or not isinstance(stated, (list, tuple)):
-        problems.add(("axis",), stated, "is no list of tables", allowed="[[axis]] with path, and values or range")
+        problems.add(("axis",), stated, "is not a list of tables", allowed="[[axis]] with path, and values or range")
         return {}
     found: dict[int, Axis] = {}
     for place, entry in enumerate(stated):
@@ -216,7 +216,7 @@ def _axis(entry: Any, place: int, problems: Problems) -> Axis | None:
     elif "range" in fields:
         values = _range(fields.raw("range"), fields)
     elif not isinstance(values, (list, tuple)):
-        fields.wrong("values", "a list", "is no list")
+        fields.wrong("values", "a list", "is not a list")
     elif not values:
         fields.wrong("values", "one value or more", "is an empty list: an axis needs values")
     else:
@@ -227,7 +227,7 @@ def _axis(entry: Any, place: int, problems: Problems) -> Axis | None:
                 plain(value, "value")
             except UsageError:
                 allowed = "a text, a number, a truth value or a table"
-                problems.add((*fields.at("values"), number), value, "is no value", allowed=allowed)
+                problems.add((*fields.at("values"), number), value, "is not a value", allowed=allowed)
     labels = _labels(fields, values) if "labels" in fields else ()
     return Axis(paths, values, name, together, labels) if problems.count == before else None
 
@@ -251,7 +251,7 @@ def _range(stated: Any, fields: Fields) -> Range | None:
             ends.append(parts(own.raw(key)))
         except ValueError:
             if key in own:
-                own.wrong(key, 'a number, or a text as "100 cells"', "is no quantity")
+                own.wrong(key, 'a number, or a text as "100 cells"', "is not a quantity")
             else:
                 own.missing(key, 'a number, or a text as "100 cells"')
     steps = own.whole("steps", None, least=1, most=MOST_POINTS)
@@ -295,7 +295,7 @@ def _design(stated: Any, problems: Problems) -> Design:
         fields.wrong("points", "nothing: a grid has the points of its axes", "does not go with a grid")
     if kind == "sobol" and points and points & (points - 1):
         near = 2 ** round(math.log2(points))
-        fields.wrong("points", f"a power of 2, as {near}: Sobol's points are even only then", "is no power of 2")
+        fields.wrong("points", f"a power of 2, as {near}: Sobol's points are even only then", "is not a power of 2")
     seed = fields.whole("seed", 1, least=0, most=2**32 - 1)
     return Design(kind, points, 1 if seed is None else seed)  # type: ignore[arg-type]
 
@@ -314,7 +314,7 @@ def _question(stated: Any, plan: Plan, problems: Problems) -> Question:
         return table.Table()
     kind = stated["kind"]
     if not isinstance(kind, str) or kind not in QUESTIONS:
-        problems.add(("question", "kind"), kind, "is no question", near=QUESTIONS)
+        problems.add(("question", "kind"), kind, "unknown question", near=QUESTIONS)
         return table.Table()
     module: Any = QUESTIONS[kind]
     fields = Fields(stated, ("question",), problems, ("kind", *module.FIELDS))

@@ -87,7 +87,7 @@ def gathered(store: Store, asked: Asked) -> Points:
     scenarios = scenarios.only({run.scenario for run in runs})
     names = [asked.x, *asked.by]
     if not asked.x:
-        raise UsageError(f"--x: say over what is drawn. {scenarios.told()}")
+        raise UsageError(f"--x: missing the path to draw along the x axis. {scenarios.told()}")
     metrics = asked.metrics()
     if len(set(names)) < len(names):
         raise UsageError("--x and --by: each parameter once")

@@ -129,7 +129,7 @@ def _quietly() -> Iterator[None]:
 def panels(number: int, *, width: float = 7.2, height: float = 3.0) -> tuple[Figure, list[Axes]]:
     """A figure with panels side by side, ``width`` and ``height`` in inches.
 
-    Raises `UsageError` for what is no number of panels, or no size.
+    Raises `UsageError` for what is not a number of panels, or no size.
     """
     figure = empty(_inches("width", width), _inches("height", height))
     axes = figure.subplots(1, _count("number", number), squeeze=False)

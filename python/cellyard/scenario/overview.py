@@ -26,8 +26,8 @@ def _attainable(fair: int | None, stated: int | None) -> list[str]:
         return []
     told = f"fair shares of the links add up to {mbps(fair)} of goodput"
     if stated is None:
-        return [f"{told}; without measure.max_goodput no efficiency is told"]
-    return [told if stated == fair else f"{told}; efficiency is told of {mbps(stated)}"]
+        return [f"{told}; without measure.max_goodput no efficiency is shown"]
+    return [told if stated == fair else f"{told}; efficiency is relative to {mbps(stated)}"]
 
 
 def mbps(bits_per_second: int) -> str:

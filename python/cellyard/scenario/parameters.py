@@ -131,7 +131,7 @@ class Scenarios:
             meant = near(path, sorted({key[-1] for key in every} | {".".join(key) for key in every}))
             hint = f"; did you mean {either(meant, '`')}?" if meant else ""
             raise UsageError(
-                f"{option} {printable(path[:60])}: is no path of these scenarios{hint or '.'} {self.told()}{self._names()}"
+                f"{option} {printable(path[:60])}: is not a path of these scenarios{hint or '.'} {self.told()}{self._names()}"
             )
         if any(len({repr(said[key]) for key in keys if key in said}) > 1 for said in self._said.values()):
             keys = _varying(keys, self._said) or _varying(keys, self._all) or keys

@@ -338,7 +338,7 @@ def read_text(path: Path) -> str:
     except OSError as error:
         raise UsageError(f"{name}: cannot read: {error.strerror or error}") from None
     except UnicodeEncodeError:
-        raise UsageError(f"{shown(str(path))}: cannot read: this is no name of a file") from None
+        raise UsageError(f"{shown(str(path))}: cannot read: it is not a valid file name") from None
     except UnicodeDecodeError as error:
         line = raw[: error.start].count(b"\n") + 1
         raise UsageError(f"{name}:{line}: not a text in UTF-8") from None

@@ -72,7 +72,7 @@ def _column(path: str, texts: set[str]) -> tuple[str, Mapping[str, Any]]:
 
 
 def quantity(text: str) -> tuple[str | None, float | int] | None:
-    """Unit of the column and number there; ``None`` for what is no quantity."""
+    """Unit of the column and number there; ``None`` for what is not a quantity."""
     match = _QUANTITY.match(text)
     if not match:
         return None

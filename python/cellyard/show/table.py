@@ -30,7 +30,7 @@ _MARKUP = re.compile(r"[\\`*~|$]|(?<=\])\(|(?<![^\W_])_|_(?![^\W_])")
 class Column:
     """One column: its head, what it shows of a record, and how HTML marks that (a CSS class, or nothing).
 
-    A value that is no text is shown by `cell`.
+    A value that is not text is shown by `cell`.
     """
 
     head: str

@@ -216,7 +216,7 @@ def _leave(connection: sqlite3.Connection | None, path: Path, there: bool) -> No
 
 def _refusal(path: Path, error: Exception, allowed: str) -> str:
     if isinstance(error, sqlite3.Error) and getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_NOTADB:
-        return f"{path}: is no store of runs; {allowed}"
+        return f"{path}: is not a store of runs; {allowed}"
     return f"{path}: cannot be read and written: {told(error).strerror}"
 
 

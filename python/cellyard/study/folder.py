@@ -46,7 +46,7 @@ def read(folder: Path) -> dict[str, Any]:
     try:
         info = tomllib.loads(file.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UsageError(f"{file}: is no TOML: {error}") from None
+        raise UsageError(f"{file}: is not TOML: {error}") from None
     for key in info:
         if key not in (*NEEDED, *OTHERS):
             raise unknown(f"{file}: entry", key, (*NEEDED, *OTHERS))
@@ -76,14 +76,14 @@ def _wrong(info: Mapping[str, Any]) -> Iterator[str]:
             yield from _lacks(head, entry, needed)
             yield from (f"{head}: {one} is unknown" for one in entry if one not in (*needed, *others))
             if not isinstance(entry.get("metrics", []), list):
-                yield f"{head}: metrics is no list"
+                yield f"{head}: metrics is not a list"
     tables = [entry.get("name") for entry in info.get("table", []) if isinstance(entry, dict)]
     yield from (f"[[table]] {one} is there twice" for one in dict.fromkeys(tables) if tables.count(one) > 1)
 
 
 def _lacks(head: str, table: Any, keys: tuple[str, ...]) -> Iterator[str]:
     if table is not None and not isinstance(table, dict):
-        yield f"{head} is no table"
+        yield f"{head} is not a table"
     elif table is not None:
         yield from (f"{head}: {key} is missing" for key in keys if key not in table)
 

@@ -337,4 +337,4 @@ def _published(text: str, where: str) -> float | None:
     try:
         return float(text) if text else None
     except ValueError:
-        raise UsageError(f"{where} = {text!r}: is no number") from None
+        raise UsageError(f"{where} = {text!r}: is not a number") from None

@@ -86,7 +86,7 @@ def number(path: str, value: object) -> int | float:
     if isinstance(value, SupportsFloat):
         real = float(value)
         if not math.isfinite(real):
-            raise UsageError(f"{path} = {real}: is no finite number")
+            raise UsageError(f"{path} = {real}: is not a finite number")
         return real
     raise UsageError(
         f"{path} = {shown(value)}: must be a text, a number, a truth value, a component, a list or a tuple, "

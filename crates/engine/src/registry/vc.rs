@@ -82,7 +82,7 @@ pub(super) static VC: &[Component] = &[Component {
         parameter(
             "abr",
             Kind::One(Family::Abr),
-            Derived("none: they ask nobody"),
+            Derived("none: they follow no feedback"),
             "How its end systems keep to the rate that the network allows, in both directions; for the class abr.",
         ),
         parameter(

@@ -146,7 +146,7 @@ fn feedback(scenario: &Scenario, topology: &Topology, things: &Things, report: &
             ),
             Audience::Nobody => report.add(
                 &path,
-                "is for nobody: no VC with `abr` crosses a port that it holds for",
+                "has no effect: no VC with `abr` crosses a port that it holds for",
                 "a VC with `abr` there, or no feedback",
                 None,
             ),

@@ -136,7 +136,13 @@ fn find(
     let found = family.find(text);
     if found.is_none() {
         let suggestion = meant(text, family.components().iter().map(|c| c.name));
-        let message = format!("is no {}", family.name());
+        let what = match family {
+            Family::Drop => "drop policy",
+            Family::Police => "policer",
+            Family::Traffic => "kind of traffic",
+            _ => family.name(),
+        };
+        let message = format!("unknown {what}");
         report.add_at(name.place, path, name.show(), message, allowed, suggestion);
     }
     found

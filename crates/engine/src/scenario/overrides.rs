@@ -45,7 +45,7 @@ pub(super) fn apply(
     };
     if steps.iter().any(|s| s.is_empty()) || steps.len() > 12 {
         let allowed = "fields, positions and names with dots between: switch.west.ubr.buffer";
-        return Err(problem("is no path".into(), allowed.into(), None));
+        return Err(problem("is not a path".into(), allowed.into(), None));
     }
     match named(root, &steps) {
         Named::AsWritten => {}

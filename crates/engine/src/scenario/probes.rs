@@ -140,7 +140,7 @@ impl<'r> Entry<'r> {
             let lacks = |&vc: &usize| match self.what {
                 Observable::Acr | Observable::HostQueue => {
                     let lacks = !flows.has_end_systems(vc)?;
-                    lacks.then_some(["it asks nobody", "a VC with `abr`"])
+                    lacks.then_some(["it has no `abr`", "a VC with `abr`"])
                 }
                 what => flows.traffic(vc)?.lacks(what),
             };

@@ -237,14 +237,14 @@ mod tests {
     fn errors_of_a_text_without_end_are_sought_in_its_beginning() {
         let text = format!("a = 1\n{}", "= \n".repeat(1_000_000));
         let lines = Lines::new(&text);
-        let first = DeTable::parse(&text).expect_err("it is no TOML");
+        let first = DeTable::parse(&text).expect_err("it is not TOML");
         let found = syntax_errors(&text, "", &lines, first);
         let at: Vec<usize> = found.iter().map(|p| p.line).collect();
         assert_eq!(at, [2, 3, 4, 5, 6]);
         // What stands open where the search ends is no error.
         for [opens, goes_on, closes] in [["[\n", "1,\n", "]"], ["\"\"\"\n", "text\n", "\"\"\""]] {
             let text = format!("a = = 1\nb = {opens}{}{closes}\n", goes_on.repeat(100_000));
-            let found = from_toml(&text, "").expect_err("it is no TOML");
+            let found = from_toml(&text, "").expect_err("it is not TOML");
             assert_eq!(found.iter().map(|p| p.line).collect::<Vec<_>>(), [1]);
         }
     }

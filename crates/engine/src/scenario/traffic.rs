@@ -226,7 +226,7 @@ impl Traffic {
             | Observable::Rtt
             | Observable::Rto => (
                 self.tcp().is_some(),
-                ["it is no TCP", "a VC with TCP traffic"],
+                ["it is not TCP", "a VC with TCP traffic"],
             ),
             Observable::Delivered | Observable::Goodput => (
                 self.carries() == Carries::Frames,

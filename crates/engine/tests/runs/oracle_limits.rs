@@ -48,7 +48,7 @@ fn rest_of_frame() -> impl Strategy<Value = RestOfFrame> {
     ])
 }
 
-/// A sender whose link is so many times slower than the others, and the part of the usual rate at which it sends cells, if it is no TCP.
+/// A sender whose link is so many times slower than the others, and the part of the usual rate at which it sends cells, if it is not TCP.
 type Slow = (u64, Option<u64>);
 
 proptest! {

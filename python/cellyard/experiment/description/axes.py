@@ -44,7 +44,7 @@ class Level:
 
     @cached_property
     def number(self) -> float | int | None:
-        """It in the unit of results (s, Mb/s, cells, bytes); ``None`` for what is no quantity."""
+        """It in the unit of results (s, Mb/s, cells, bytes); ``None`` for what is not a quantity."""
         found = quantity(self.label)
         return None if found is None else found[1]
 
@@ -185,7 +185,7 @@ def parts(value: str | float) -> tuple[float, str]:
     """
     found = _QUANTITY.match(str(value)) if not isinstance(value, bool) else None
     if not found or not math.isfinite(float(found[1])):
-        raise ValueError(f"{value!r} is no number, and no number with a unit")
+        raise ValueError(f"{value!r} is not a number, with or without a unit")
     return float(found[1]), found[2]
 
 

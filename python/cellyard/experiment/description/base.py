@@ -31,7 +31,7 @@ class Base:
 def read(stated: Any, folder: Path, problems: Problems, *, run_code: bool) -> Base:
     """What the table ``base`` names; files are looked for in ``folder``. Code of a user's study is run where ``run_code`` says so."""
     if not isinstance(stated, Mapping):
-        message = "is missing" if stated is None else "is no table"
+        message = "is missing" if stated is None else "is not a table"
         problems.add(("base",), "" if stated is None else stated, message, allowed=ALLOWED)
         return Base()
     kinds = [kind for kind in ("file", "example", "study") if kind in stated]
@@ -55,7 +55,7 @@ def read(stated: Any, folder: Path, problems: Problems, *, run_code: bool) -> Ba
         return _row(name, fields, folder, run_code=run_code)
     except ScenarioError as error:
         for problem in error.problems:
-            problems.add(fields.at(kind), name, f"is no scenario that can be simulated: {problem.text}")
+            problems.add(fields.at(kind), name, f"is not a scenario that can be simulated: {problem.text}")
     except UsageError as error:
         problems.add(fields.at(kind), name, str(error))
     return Base()
@@ -89,7 +89,7 @@ def with_values(base: Scenario, stated: Any, problems: Problems) -> Scenario:
     """``base`` with the values of the table ``set``."""
     if not isinstance(stated, Mapping):
         problems.add(
-            ("set",), stated, "is no table", allowed='paths with their values, as "switch.west.ubr.drop" = "epd"'
+            ("set",), stated, "is not a table", allowed='paths with their values, as "switch.west.ubr.drop" = "epd"'
         )
         return base
     made = base

@@ -91,7 +91,7 @@ class Condition(_Expression):
 
     def __post_init__(self) -> None:
         if not isinstance(self._tree, (ast.Compare, ast.BoolOp, ast.UnaryOp)):
-            raise ConditionError("is no comparison")
+            raise ConditionError("is not a comparison")
         self._check()
 
     def holds(self, values: Mapping[str, Any]) -> bool:
@@ -144,7 +144,7 @@ class Formula(_Expression):
             isinstance(node, others) or (isinstance(node, ast.Constant) and isinstance(node.value, str))
             for node in nodes
         ):
-            raise ConditionError("is no number")
+            raise ConditionError("is not a number")
         if not self.names or isinstance(self._tree, ast.Name):
             raise ConditionError("is a name or a number alone")
 

@@ -24,7 +24,7 @@ class Fields:
                 if key not in known:
                     problems.unknown_field((*path, str(key)), value, known)
         else:
-            problems.add(path, table, "is no table", allowed=f"a table: {', '.join(known)}")
+            problems.add(path, table, "is not a table", allowed=f"a table: {', '.join(known)}")
 
     def __contains__(self, key: str) -> bool:
         return key in self._table
@@ -53,7 +53,7 @@ class Fields:
             return default
         value = self._table[key]
         if not isinstance(value, str) or not value.strip() or printable(value) != value:
-            self.wrong(key, needed or "a text in quotes", "is no text")
+            self.wrong(key, needed or "a text in quotes", "is not text")
             return default
         return value
 
@@ -74,7 +74,9 @@ class Fields:
             self.wrong(
                 key,
                 f"a whole number from {least} to {most}",
-                "is out of bounds" if isinstance(value, int) and not isinstance(value, bool) else "is no whole number",
+                "is out of bounds"
+                if isinstance(value, int) and not isinstance(value, bool)
+                else "is not a whole number",
             )
             return default
         return value
@@ -86,7 +88,7 @@ class Fields:
             return None
         is_number = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
         if not is_number or not above < value < below:
-            self.wrong(key, _between(above, below), "is out of bounds" if is_number else "is no number")
+            self.wrong(key, _between(above, below), "is out of bounds" if is_number else "is not a number")
             return default
         return float(value)
 
@@ -94,7 +96,7 @@ class Fields:
         """A truth value."""
         value = self._table.get(key, default)
         if not isinstance(value, bool):
-            self.wrong(key, "true or false", "is no truth value")
+            self.wrong(key, "true or false", "is neither true nor false")
             return default
         return value
 
@@ -104,11 +106,11 @@ class Fields:
         if single and isinstance(value, str):
             value = [value]
         if not isinstance(value, (list, tuple)) or (key in self._table and not value):
-            self.wrong(key, f"a list of {what}", "is an empty list" if value in ([], ()) else "is no list")
+            self.wrong(key, f"a list of {what}", "is an empty list" if value in ([], ()) else "is not a list")
             return []
         for place, item in enumerate(value):
             if not isinstance(item, str):
-                self.problems.add((*self.at(key), place), item, "is no text", allowed=what)
+                self.problems.add((*self.at(key), place), item, "is not text", allowed=what)
         return [item for item in value if isinstance(item, str)]
 
 

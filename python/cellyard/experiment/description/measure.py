@@ -56,7 +56,7 @@ def read(stated: Any, problems: Problems) -> dict[str, Metric]:
             (text if isinstance(text, str) else "", text, ("metrics", place)) for place, text in enumerate(stated)
         ]
     else:
-        message = "is missing" if stated is None else "is no list and no table"
+        message = "is missing" if stated is None else "is neither a list nor a table"
         problems.add(("metrics",), "" if stated is None else stated, message, allowed=ALLOWED)
         return {}
     if not entries:
@@ -65,7 +65,7 @@ def read(stated: Any, problems: Problems) -> dict[str, Metric]:
     formulas: dict[str, tuple[Formula, Path]] = {}
     for name, text, path in entries:
         if not isinstance(text, str):
-            problems.add(path, text, "is no text", allowed="a name of totals, or a path as class.vbr.cell_loss_ratio")
+            problems.add(path, text, "is not text", allowed="a name of totals, or a path as class.vbr.cell_loss_ratio")
             continue
         plain = text.strip()
         if name in RESERVED:
@@ -77,7 +77,7 @@ def read(stated: Any, problems: Problems) -> dict[str, Metric]:
         try:
             if plain in Totals.numbers() or ("." not in plain and "(" not in plain):
                 if plain not in Totals.numbers():
-                    problems.add(path, text, "is no metric of totals", near=Totals.numbers())
+                    problems.add(path, text, "unknown metric", near=Totals.numbers())
                     continue
                 found[name or plain] = metric_path(f"totals.{plain}")
             else:
@@ -118,7 +118,7 @@ def _derived(
         elif name in Totals.numbers():
             parts[name] = metric_path(f"totals.{name}")
         elif name not in told:
-            what = "is a formula itself" if name in there else "is no metric of the experiment and no total"
+            what = "is a formula itself" if name in there else "is neither a metric of the experiment nor a total"
             problems.add(path, name, what, near=list(dict.fromkeys([*paths, *Totals.numbers()])))
     return Derived(formula, parts) if len(parts) == len(set(formula.names)) else None
 
@@ -136,4 +136,4 @@ def check_names(metrics: Mapping[str, Metric], stated: Any, scenario: Scenario, 
         step = path.steps[0]
         if step.word in there and not any(fnmatchcase(one, step.name) for one in there[step.word]):
             place = ("metrics", name) if isinstance(stated, Mapping) else ("metrics", number)
-            problems.add(place, step.name, f"is no {step.word} of the scenario", near=there[step.word])
+            problems.add(place, step.name, f"unknown {step.word}", near=there[step.word])

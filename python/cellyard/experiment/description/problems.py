@@ -39,7 +39,7 @@ class Problems:
         from cellyard._engine import near as names_near
 
         names = [printable(name) for name in near]
-        # Of a value that is no text there is no name that is near; of an unknown key it is the key.
+        # Of a value that is not text there is no name that is near; of an unknown key it is the key.
         word = printable(value if isinstance(value, str) else str(path[-1]) if path else "")
         meant = names_near(word, names) if names and word else []
         if not meant and len(word) >= LEAST_PART:

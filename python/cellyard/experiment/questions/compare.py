@@ -75,7 +75,7 @@ class Compare(Question):
             if len(found) > 1
             else percent(self.confidence)
         )
-        last = f"Confidence: {sure}; {counted(plan.replications, 'replication')} of each variant, on the same draws"
+        last = f"Confidence: {sure}; {counted(plan.replications, 'replication')} of each variant, with common random numbers"
         pairs = sorted({len(one.differences) for one in found})
         if pairs and pairs[0] < plan.replications:
             many = f"{pairs[0]} to {pairs[-1]}" if pairs[0] < pairs[-1] else str(pairs[0])
@@ -122,7 +122,7 @@ class Compare(Question):
             return f"{where}{one.metric} of {one.second} and {one.first} is not defined."
         size = f"[{number(spread.low)}, {number(spread.high)}], {probability(verdict.probability)}"
         if winner is None:
-            return f"{where}{one.metric} does not tell {one.second} and {one.first} apart: difference {number(spread.mean)} {size}."
+            return f"{where}no significant difference in {one.metric} between {one.second} and {one.first}: {number(spread.mean)} {size}."
         loser = one.first if winner == one.second else one.second
         gain = spread if winner == one.second else Estimate(-spread.mean, *_turned(spread))
         is_more = gain.mean > 0
@@ -156,7 +156,7 @@ class Compare(Question):
             told.append(f"{counted(len(ranked) - MOST_RANKED, 'other value')} of {self.axis}")
         open_pairs = len(own) - sum(map(len, gains.values()))
         better = listed(told, most=len(told)) or "none"
-        return f"By {metric}, of {counted(len(own), 'comparison')}: better was {better}; {open_pairs} not told apart."
+        return f"By {metric}, of {counted(len(own), 'comparison')}: better was {better}; {open_pairs} not separated."
 
 
 def _turned(of: Estimate) -> tuple[float | None, float | None]:
@@ -169,7 +169,7 @@ MOST_SENTENCES = 12
 #: Variants that are told of when all are counted.
 MOST_RANKED = 12
 #: What stands in place of the better variant where there is none.
-OPEN = "not told apart"
+OPEN = "not separated"
 #: Columns of the table beside those of the other axes.
 COMPARED = (
     "metric", "variant", "against", "difference", "difference_low", "difference_high", "probability", "better", "pairs",
@@ -200,24 +200,24 @@ def read(fields: Fields, plan: Plan) -> Compare:
         metrics = list(plan.metrics)
     for metric in metrics:
         if metric not in plan.metrics:
-            fields.problems.add(fields.at("metrics"), metric, "is no metric of the experiment", near=plan.metrics)
+            fields.problems.add(fields.at("metrics"), metric, "is not a metric of the experiment", near=plan.metrics)
     better = fields.raw("better", {})
     if not isinstance(better, Mapping):
-        fields.wrong("better", 'a table as { cells = "lower" }', "is no table")
+        fields.wrong("better", 'a table as { cells = "lower" }', "is not a table")
         better = {}
     for metric, way in better.items():
         path = (*fields.at("better"), metric)
         if metric not in plan.metrics:
-            fields.problems.add(path, metric, "is no metric of the experiment", near=plan.metrics)
+            fields.problems.add(path, metric, "is not a metric of the experiment", near=plan.metrics)
         elif way not in ("higher", "lower"):
-            fields.problems.add(path, way, "says not what is better", near=("higher", "lower"))
+            fields.problems.add(path, way, 'must be "higher" or "lower"', near=("higher", "lower"))
     for metric in metrics:
         path_of = plan.metrics.get(metric)
         if path_of and not (better.get(metric) or better_of(path_of)):
             fields.missing(f"better.{metric}", '"higher" or "lower": of this metric it is not plain')
     against = fields.text("against")
     if axis and axis not in names:
-        fields.problems.add(fields.at("axis"), axis, "is no axis", near=names)
+        fields.problems.add(fields.at("axis"), axis, "is not an axis", near=names)
     elif axis:
         own = next(one for one in plan.axes if one.name == axis)
         labels = [one.label for one in own.levels]
@@ -228,7 +228,7 @@ def read(fields: Fields, plan: Plan) -> Compare:
                 "axis", "another of the axes that vary together", "has equal values, which names cannot tell apart"
             )
         if against is not None and against not in labels:
-            fields.problems.add(fields.at("against"), against, f"is no value of the axis {axis}", near=labels)
+            fields.problems.add(fields.at("against"), against, f"is not a value of the axis {axis}", near=labels)
     if plan.replications < 2:
         fields.problems.add(("replications",), plan.replications, "is too few to compare", allowed="2 or more")
     if plan.design.kind != "grid" and len(plan.space) == 1:

@@ -354,7 +354,7 @@ def read(fields: Fields, plan: Plan) -> Find:
     names = [axis.name for axis in plan.axes]
     axis = fields.text("axis", needed="the name of the axis on which a value is searched") or ""
     if axis and axis not in names:
-        fields.problems.add(fields.at("axis"), axis, "is no axis", near=names)
+        fields.problems.add(fields.at("axis"), axis, "is not an axis", near=names)
     elif axis:
         labels = [one.label for one in next(one for one in plan.axes if one.name == axis).levels]
         if len(set(labels)) < len(labels):
@@ -399,5 +399,5 @@ def check_condition(text: str, path: Any, names: Any, what: str, fields: Fields)
         return False
     wrong = [name for name in condition.names if name not in names]
     for name in wrong:
-        fields.problems.add(path, name, f"is no {what}", near=names)
+        fields.problems.add(path, name, f"unknown {what}", near=names)
     return not wrong

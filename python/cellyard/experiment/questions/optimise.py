@@ -263,16 +263,16 @@ def read(fields: Fields, plan: Plan) -> Optimise:
     goals = fields.raw("goals")
     if not isinstance(goals, Mapping) or not goals:
         if "goals" in fields:
-            fields.wrong("goals", allowed, "is no table of metrics")
+            fields.wrong("goals", allowed, "is not a table of metrics")
         else:
             fields.missing("goals", allowed)
         goals = {}
     for metric, way in goals.items():
         path = (*fields.at("goals"), metric)
         if metric not in plan.metrics:
-            fields.problems.add(path, metric, "is no metric of the experiment", near=plan.metrics)
+            fields.problems.add(path, metric, "is not a metric of the experiment", near=plan.metrics)
         if way not in ("highest", "lowest"):
-            fields.problems.add(path, way, "is no goal", near=("highest", "lowest"))
+            fields.problems.add(path, way, 'must be "highest" or "lowest"', near=("highest", "lowest"))
     if plan.design.kind != "grid":
         fields.problems.add(
             ("design",), plan.design.kind, "does not go with a search, which chooses its points itself", allowed="grid"

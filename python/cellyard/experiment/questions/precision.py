@@ -254,14 +254,14 @@ def read(fields: Fields, plan: Plan) -> Precision:
     kept: dict[str, float | str] = {}
     if not isinstance(within, Mapping) or not within:
         if "within" in fields:
-            fields.wrong("within", allowed, "is no table of metrics")
+            fields.wrong("within", allowed, "is not a table of metrics")
         else:
             fields.missing("within", allowed)
         within = {}
     for metric, asked in within.items():
         path = (*fields.at("within"), metric)
         if metric not in plan.metrics:
-            fields.problems.add(path, metric, "is no metric of the experiment", near=plan.metrics)
+            fields.problems.add(path, metric, "is not a metric of the experiment", near=plan.metrics)
             continue
         try:
             size = _share(asked) if isinstance(asked, str) else float(asked)
@@ -269,7 +269,7 @@ def read(fields: Fields, plan: Plan) -> Precision:
                 raise ValueError(asked)
             kept[metric] = asked
         except (TypeError, ValueError):
-            fields.problems.add(path, asked, "is no width", allowed='a number above 0, or "5 %" of the mean')
+            fields.problems.add(path, asked, "is not a width", allowed='a number above 0, or "5 %" of the mean')
     most = fields.whole("most", 1000, least=2, most=MOST_REPLICATIONS)
     confidence = fields.number("confidence", CONFIDENCE, above=0.5, below=1)
     if plan.replications < FEWEST:

@@ -106,7 +106,7 @@ class Sensitivity(Question):
         sentences += _outside(records, plan, self.samples)
         points = self.samples * (len(plan.space) + 2)
         sentences.append(
-            f"From {counted(points, 'point')}, {counted(plan.replications, 'replication')} of each on the same draws; "
+            f"From {counted(points, 'point')}, {counted(plan.replications, 'replication')} of each with common random numbers; "
             f"intervals of {percent(self.confidence)} by bootstrap."
         )
         return Answer(sentences, {"indices": records}, tuple(self.metrics))
@@ -185,13 +185,13 @@ def read(fields: Fields, plan: Plan) -> Sensitivity:
         metrics = list(plan.metrics)
     for metric in metrics:
         if metric not in plan.metrics:
-            fields.problems.add(fields.at("metrics"), metric, "is no metric of the experiment", near=plan.metrics)
+            fields.problems.add(fields.at("metrics"), metric, "is not a metric of the experiment", near=plan.metrics)
     samples = fields.whole("samples", 256, least=2, most=2**20) or 256
     if samples & (samples - 1):
         fields.wrong(
             "samples",
             f"a power of 2, as {2 ** (samples.bit_length() - 1)} or {2 ** samples.bit_length()}",
-            "is no power of 2",
+            "is not a power of 2",
         )
     if plan.constraints:
         fields.problems.add(

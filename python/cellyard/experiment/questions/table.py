@@ -61,7 +61,7 @@ def _rivals(end: Estimate, means: Sequence[tuple[Estimate, object]]) -> str:
         one is not end and one.low is not None and one.high is not None and one.low <= end.high and one.high >= end.low
         for one, _ in means
     )
-    return f" (not told apart from {counted(many, 'other')})" if many else ""
+    return f" (not separated from {counted(many, 'other')})" if many else ""
 
 
 def _mean(pair: tuple[object, ...]) -> float:

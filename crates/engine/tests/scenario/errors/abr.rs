@@ -172,7 +172,7 @@ fn feedback_is_for_vcs_with_end_systems() {
         &only(&with_queue(GOOD, feedback)),
         &[
             "switch[0].abr.feedback",
-            "is for nobody",
+            "has no effect: ",
             "a VC with `abr` there",
         ],
     );
@@ -190,7 +190,7 @@ fn feedback_is_for_vcs_with_end_systems() {
     assert!(read_toml(&link(&ends("")), "", &[]).is_ok());
     says(
         &only(&link(GOOD)),
-        &["link[1].abr.feedback", "is for nobody"],
+        &["link[1].abr.feedback", "has no effect: "],
     );
 }
 

@@ -137,7 +137,7 @@ fn what_asks_for_a_contract_gets_one() {
     }
     says(
         &only(&text("mcr = \"1 Mbps\"", &policer("grca"), DROP)),
-        &["is no police", "`gcra`?"],
+        &["unknown policer", "`gcra`?"],
     );
 }
 

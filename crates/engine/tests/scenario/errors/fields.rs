@@ -172,7 +172,7 @@ fn buffers_and_thresholds() {
     );
     says(
         &r("policy = \"red\""),
-        &["drop.policy = \"red\": is no drop", "fba"],
+        &["drop.policy = \"red\": unknown drop policy", "fba"],
     );
     says(&r("policy = \"fbaa\""), &["did you mean `fba`?"]);
     says(
@@ -298,7 +298,7 @@ fn schedulers_and_guarantees() {
         &west("\"guaranteed-rate\""),
         &["switch[0].scheduler.gr: is missing"],
     );
-    says(&west("\"strict\""), &["is no scheduler"]);
+    says(&west("\"strict\""), &["unknown scheduler"]);
     let text = GOOD.replace(
         "name = \"west\"\n",
         "name = \"west\"\nscheduler = \"per-vc\"\n",
@@ -350,7 +350,7 @@ fn only_what_a_source_has_can_be_recorded() {
         says(
             &only(&of_vc(&format!("what = \"{what}\""))),
             &[
-                &format!("probe[0].of = \"vc\": has no {what}: it is no TCP"),
+                &format!("probe[0].of = \"vc\": has no {what}: it is not TCP"),
                 "a VC with TCP traffic",
             ],
         );

@@ -45,7 +45,7 @@ fn references_must_exist() {
     );
     says(
         &with("[[probe]]\nwhat = \"queeu\"\nof = \"vc9\"\n"),
-        &["is no probe", "`queue`?"],
+        &["unknown probe", "`queue`?"],
     );
     says(
         &with("[[probe]]\nwhat = \"queue\"\nof = \"sink1->east\"\n"),

@@ -258,12 +258,12 @@ fn wrong_overrides_are_named_as_such() {
         &set("sedd", "1"),
         &["override: sedd = 1: is an unknown field", "`seed`?"],
     );
-    says(&set("a..b", "1"), &["is no path"]);
+    says(&set("a..b", "1"), &["is not a path"]);
     says(
         &set("", "1"),
-        &["override: \"\" = 1: is no path (allowed: "],
+        &["override: \"\" = 1: is not a path (allowed: "],
     );
-    says(&set("", ""), &["override: \"\": is no path (allowed: "]);
+    says(&set("", ""), &["override: \"\": is not a path (allowed: "]);
     says(
         &set("vc.0.traffic.mss", "1 s\nx = 3"),
         &["mss = \"1 s x = 3\": has the unknown unit"],
