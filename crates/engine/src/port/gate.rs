@@ -1,9 +1,11 @@
-//! The gate of a class queue: every decision about a cell that arrives at a port is taken here (model section 6, acceptance).
+//! The gate of a class queue, which decides about every cell that arrives (model section 6,
+//! acceptance).
 //!
-//! The gate knows the policer, the buffer, the drop policy and what becomes of the rest of a damaged frame. It is told a run of cells and
-//! judges the first one, and how many of those behind share its fate. Kernels may leave out the question where the answer is known
-//! to be *accept*: below the buffer, and below [`Gate::refusal`] for the first cell of a frame. A gate that [judges each](Gate::judges_each)
-//! cell leaves no such room.
+//! A gate combines the policer, the buffer, the drop policy and the rule for the rest of a damaged
+//! frame. Given a run of cells, it judges the first and says how many of the following share its
+//! fate. A kernel may skip the gate where the answer must be *accept*: below the buffer, and for
+//! the first cell of a frame also below [`Gate::refusal`]. It may not skip a gate that [judges
+//! each](Gate::judges_each) cell.
 
 use super::drop::{Arriving, Decision, DropRule, Needs, Policy, QueueView, Together};
 use super::police::{PoliceRule, Policer, Ruling};
@@ -13,37 +15,40 @@ use crate::scenario::{ClassQueue, RestOfFrame};
 use crate::tally::DropReason;
 use crate::units::Time;
 
-/// One class queue's gate.
+/// The gate of one class queue.
 #[derive(Clone, Debug)]
 pub struct Gate {
-    /// K, cells; `u64::MAX` when unlimited.
+    /// Buffer size K, cells; `u64::MAX` if unlimited.
     buffer: u64,
-    /// The X beyond which what waits could not leave in the time that is told, cells.
+    /// Queue length X from which a new cell could not leave within the limit of simulated time,
+    /// cells.
     most: u64,
     policer: Option<Policer>,
     policy: Policy,
     rest: RestOfFrame,
-    /// For the policy's draws.
+    /// Random draws for the policy.
     draws: Stream,
 }
 
-/// What happens to a cell that arrives.
+/// What the gate decides about an arriving cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It is taken.
+    /// The cell joins the queue.
     Accept,
-    /// It is taken; the cell at the front of its class queue is dropped in its favour, for the reason `front`.
+    /// The cell joins the queue, and the cell at the front of its class queue is dropped for the
+    /// reason `front`.
     PushOut,
-    /// It is taken; what waits of the frame at the front of its class queue is dropped in its favour, for the reason `front`.
+    /// The cell joins the queue, and all waiting cells of the frame at the front of its class queue
+    /// are dropped for the reason `front`.
     PushOutFrame,
-    /// It is dropped.
+    /// The cell is dropped.
     Refuse(DropReason),
-    /// It would wait longer than time is told.
+    /// The cell would wait beyond the limit of simulated time.
     Overdue,
 }
 
 impl Verdict {
-    /// Whether the cell comes in.
+    /// Whether the cell joins the queue.
     pub fn takes(self) -> bool {
         match self {
             Verdict::Accept | Verdict::PushOut | Verdict::PushOutFrame => true,
@@ -52,19 +57,19 @@ impl Verdict {
     }
 }
 
-/// A verdict, and how many cells of the run it holds for.
+/// A verdict and the number of cells of the run it holds for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Judgement {
-    /// For each of them.
+    /// Verdict for each of these cells.
     pub verdict: Verdict,
-    /// At least 1.
+    /// Number of cells, at least 1.
     pub cells: u32,
-    /// Whether the cell, if it is taken, goes on with low priority (CLP = 1) though it came with high.
+    /// Whether the policer or the policy lowers the priority of an accepted cell (sets CLP = 1).
     pub tagged: bool,
 }
 
 impl Judgement {
-    /// Of a cell that goes on as it came, or not at all.
+    /// A judgement that tags no cell.
     fn new(verdict: Verdict, cells: u32) -> Judgement {
         let tagged = false;
         Judgement {
@@ -75,13 +80,14 @@ impl Judgement {
     }
 }
 
-/// Whether the gate of `queue` is asked about every cell, lost ones and those that find the port idle too.
+/// Whether the gate of `queue` must see every cell, including those of lost frames and those that
+/// find the port idle.
 pub fn judges_each(queue: &ClassQueue) -> bool {
     let policy = Policy::new(&queue.drop, queue.buffer, &[]);
     queue.police.is_some() || policy.needs().every_cell
 }
 
-/// Whether the gate of `queue` may push out cells that wait.
+/// Whether the gate of `queue` may push out waiting cells.
 pub fn pushes_out(queue: &ClassQueue) -> bool {
     let policy = Policy::new(&queue.drop, queue.buffer, &[]);
     policy.needs().stored_cells
@@ -92,14 +98,15 @@ pub fn smallest_refusal(queue: &ClassQueue) -> u64 {
     Policy::new(&queue.drop, queue.buffer, &[]).smallest_refusal()
 }
 
-/// Whether the gate of `queue` may turn a cell away however few wait.
+/// Whether the gate of `queue` may refuse a cell at any queue length.
 pub fn refuses_any(queue: &ClassQueue) -> bool {
     queue.police.is_some() || smallest_refusal(queue) == 0
 }
 
 impl Gate {
-    /// Behind `policer`, if there is one, with a buffer of `buffer` cells (`None`: unlimited), `most` of which can leave in the time that is
-    /// told; the policy draws from `draws`.
+    /// A gate behind `policer`, if any, with a buffer of `buffer` cells (`None`: unlimited). At
+    /// most `most` cells can leave within the limit of simulated time. The policy takes its random
+    /// draws from `draws`.
     pub fn new(
         buffer: Option<u64>,
         most: u64,
@@ -118,7 +125,7 @@ impl Gate {
         }
     }
 
-    /// What policer and policy must be told.
+    /// What the policer and the policy need to see.
     pub fn needs(&self) -> Needs {
         let needs = self.policy.needs();
         Needs {
@@ -128,12 +135,14 @@ impl Gate {
         }
     }
 
-    /// Whether it is asked about every cell, lost ones and those that find the port idle too.
+    /// Whether the gate must see every cell, including those of lost frames and those that find the
+    /// port idle.
     pub fn judges_each(&self) -> bool {
         self.needs().every_cell
     }
 
-    /// The smallest X at which a cell of an accepted frame can be refused: 0 where the policy is asked about every cell.
+    /// The smallest X at which a cell of an accepted frame can be refused; 0 if the gate judges
+    /// each cell.
     pub fn full(&self) -> u64 {
         if self.needs().every_cell {
             0
@@ -147,18 +156,19 @@ impl Gate {
         self.full().min(self.policy.smallest_refusal())
     }
 
-    /// Whether every cell is put to the policy, and to nothing before it.
+    /// Whether the policy sees every cell and no policer stands before it.
     pub fn asks_policy_alone(&self) -> bool {
         self.policy.needs().every_cell && self.policer.is_none()
     }
 
-    /// The smallest X at which a cell that the policy lets in is refused.
+    /// The smallest X at which a cell that the policy accepts is refused.
     pub fn room(&self) -> u64 {
         self.buffer.min(self.most)
     }
 
-    /// What the policy alone says about the first cell of `run`, none of whose frame is lost; see [`Gate::judge`]. If that is *accept* and there
-    /// is room, the cell is taken. Otherwise it is to be told to [`Gate::judge`].
+    /// The decision of the policy alone about the first cell of `run`, whose frame has lost no
+    /// cell. The cell is accepted if the decision is *accept* and there is room. Otherwise the
+    /// caller must pass the decision to [`Gate::judge`].
     #[inline(always)]
     pub fn ask_policy(
         &mut self,
@@ -172,30 +182,34 @@ impl Gate {
         self.ask_policy_of(run.time, &cell, queue)
     }
 
-    /// The same of a cell that is known, which arrives at `now`.
+    /// The decision of the policy alone about a prepared `cell` that arrives at `now`; see
+    /// [`Gate::ask_policy`].
     #[inline(always)]
     pub fn ask_policy_of(&mut self, now: Time, cell: &Arriving, queue: &QueueView) -> Decision {
         match &mut self.policy {
-            // By name, so that it becomes part of the loop over cells.
+            // Named, so that this call is inlined into the loop over cells.
             Policy::AtmRed(policy) => policy.admit(now, cell, queue),
-            // With copies, so that what the loop asks about need not stand in memory.
+            // Passed by value, so that the loop can keep `cell` and `queue` in registers.
             policy => ask_other(policy, now, *cell, *queue),
         }
     }
 
-    /// Whether the policy lets in all these cells: see [`DropRule::admits_all`].
+    /// Whether the policy accepts all these cells: see [`DropRule::admits_all`].
     pub fn admits_all(&mut self, cells: &Together) -> bool {
         self.policy.admits_all(cells)
     }
 
-    /// What the policy is told of the first cell of `run`, none of whose frame is lost.
+    /// What the policy sees of the first cell of `run`, whose frame has lost no cell.
     pub fn first_of(&self, run: &Run, begins: bool, vc: u32, idle_cells: Option<u64>) -> Arriving {
         Arriving::first_of(run, begins, vc, idle_cells, self.draws)
     }
 
-    /// Judges the first cell of `run`, which arrives at `now`, `state` being that of its flow at this port, which is brought up to
-    /// date. `vc` is the flow's number among those of the port; `idle_cells` tells, if the cell finds the port idle, since how many whole cell times,
-    /// or any number where the policy does not ask; `decided` is what the policy has said, if it has been asked.
+    /// Judges the first cell of `run`, which arrives at `now`, and updates `state`, the frame state
+    /// of its flow at this port.
+    ///
+    /// `vc` is the local number of the flow. `idle_cells` is `None` if the port is busy. Otherwise
+    /// it is the number of whole cell times since the port became idle (any number if the policy
+    /// does not need it). `decided` is the decision of the policy if it has already been asked.
     #[expect(clippy::too_many_arguments, reason = "what a decision needs")]
     pub fn judge(
         &mut self,
@@ -266,7 +280,7 @@ impl Gate {
         }
     }
 
-    /// Why a cell is dropped whatever room there is, given the fate of its frame so far.
+    /// Why a cell is dropped regardless of room, given the fate of its frame so far.
     fn known(&self, fate: Fate, eom: bool) -> Option<DropReason> {
         match fate {
             Fate::Accepted => None,
@@ -275,8 +289,9 @@ impl Gate {
         }
     }
 
-    /// How many cells of `run` are dropped with the first one of them, as the rest of a frame that was refused or damaged: all, whenever
-    /// they arrive, unless somebody has to see each.
+    /// How many cells of `run` are dropped along with the first, as the rest of a refused or
+    /// damaged frame. All of them, whenever they arrive, unless policer or policy must see each
+    /// lost cell.
     fn rest_of(&self, run: &Run, reason: DropReason) -> u32 {
         if run.is_single() || self.needs().lost_cells {
             return 1;
@@ -286,7 +301,7 @@ impl Gate {
         run.n - u32::from(spared)
     }
 
-    /// Whether a later cell of a damaged frame is dropped whatever room there is.
+    /// Whether a later cell of a damaged frame is dropped regardless of room.
     fn drops_rest(&self, eom: bool) -> bool {
         match self.rest {
             RestOfFrame::Accept => false,
@@ -295,7 +310,7 @@ impl Gate {
         }
     }
 
-    /// Whether the EOM of a frame that is pushed out is spared.
+    /// Whether the EOM cell survives when its frame is pushed out.
     pub fn spares_eom(&self) -> bool {
         match self.rest {
             RestOfFrame::DropButEom => true,
@@ -303,17 +318,18 @@ impl Gate {
         }
     }
 
-    /// The average queue that the policy decides by, cells, if it keeps one.
+    /// The average queue the policy decides by, cells, if it keeps one.
     pub fn average(&self) -> Option<f64> {
         self.policy.average()
     }
 
-    /// The probability of its curve for this average, if the policy has one.
+    /// The drop probability on the policy's curve at the current average, if it has one.
     pub fn probability(&self) -> Option<f64> {
         self.policy.probability()
     }
 
-    /// What was allowed, of X or of Y_i, where a cell that found `queue` has just been dropped for `reason`; for traces.
+    /// The limit on X or Y_i that applied when a cell that found `queue` was dropped for `reason`;
+    /// for traces.
     pub fn threshold(&self, reason: DropReason, queue: &QueueView) -> Option<f64> {
         match reason {
             DropReason::Policy => self.policy.threshold(queue),
@@ -323,11 +339,11 @@ impl Gate {
     }
 }
 
-/// What `policy` says about `cell`, which arrives at `now`.
+/// The decision of `policy` about `cell`, which arrives at `now`; kept out of line.
 #[inline(never)]
 fn ask_other(policy: &mut Policy, now: Time, cell: Arriving, queue: QueueView) -> Decision {
     match policy {
-        // By name: a call less.
+        // Named, to save a call.
         Policy::GcraRoundRobin(policy) => policy.admit(now, &cell, &queue),
         policy => policy.admit(now, &cell, &queue),
     }

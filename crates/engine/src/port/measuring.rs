@@ -1,4 +1,5 @@
-//! The measuring time of a port: what it has counted when that begins, and when it ends. Counters know nothing of it.
+//! Counters of a port at the bounds of its measuring time. The counters themselves run on
+//! regardless of these bounds.
 
 use crate::tally::{MeasuredClass, MeasuredPort, PortTally, raise};
 use crate::units::Time;
@@ -6,20 +7,21 @@ use crate::units::Time;
 /// A measuring time that is not the whole run.
 #[derive(Debug)]
 pub struct Measuring {
-    /// The instants at which the port is looked at: the beginning, unless the run begins with it, and the end, unless it ends with it.
+    /// Begin and end of the measuring time; `None` where it coincides with the begin or end of the
+    /// run.
     looks: [Option<Time>; 2],
-    /// What had been counted then. The largest queues are those since the look before.
+    /// Counters at these instants. Each largest queue is the largest since the previous instant.
     counted: [Option<PortTally>; 2],
 }
 
 impl Measuring {
-    /// That of the measuring time [from, to) of a run until `end`; `None` where it is the whole of it.
+    /// The measuring time [from, to) of a run that ends at `end`; `None` if it is the whole run.
     pub fn new((from, to): (Time, Time), end: Time) -> Option<Measuring> {
         let looks = [
             Some(from).filter(|&from| from > Time::ZERO),
             Some(to).filter(|&to| to < end),
         ];
-        // Of one without length at the very beginning nothing is counted.
+        // An empty measuring time at the very beginning counts nothing.
         let nothing = Some(PortTally::default()).filter(|_| to == Time::ZERO);
         looks.iter().any(Option::is_some).then_some(Measuring {
             looks,
@@ -27,14 +29,14 @@ impl Measuring {
         })
     }
 
-    /// When the port is to be looked at next.
+    /// The next instant at which the counters must be read.
     pub fn due(&self) -> Option<Time> {
         let looks = self.looks.iter().zip(&self.counted);
         let ahead = looks.filter(|(_, counted)| counted.is_none());
         ahead.filter_map(|(&look, _)| look).next()
     }
 
-    /// At the instant that is due `counted` had been counted.
+    /// Stores `counted`, the counters at the instant that [`Measuring::due`] returned.
     pub fn look(&mut self, counted: PortTally) {
         let mut looks = self.looks.iter().zip(&mut self.counted);
         if let Some((_, place)) = looks.find(|(look, known)| look.is_some() && known.is_none()) {
@@ -42,10 +44,11 @@ impl Measuring {
         }
     }
 
-    /// Completes `all`, counted until the end of the run, the largest queues since the last look.
+    /// Completes `all`, the counters at the end of the run, whose largest queues cover only the
+    /// time since the last reading.
     pub fn complete(&self, all: &mut PortTally) {
         let [before, until] = &self.counted;
-        // It may begin after the end.
+        // The measuring time may begin after the end of the run.
         let begins = self.looks[0].is_none() || before.is_some();
         if begins {
             all.measured = measured(before.as_ref(), until.as_ref().unwrap_or(all));
@@ -59,7 +62,8 @@ impl Measuring {
     }
 }
 
-/// What was counted between two instants, when `before` had been counted at the first, nothing when it was the beginning, and `until` at the second.
+/// The difference between the counters `until` at the end and `before` at the beginning of the
+/// measuring time (`None`: all zero).
 pub fn measured(before: Option<&PortTally>, until: &PortTally) -> MeasuredPort {
     let nothing = PortTally::default();
     let before = before.unwrap_or(&nothing);

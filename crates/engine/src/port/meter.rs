@@ -1,4 +1,5 @@
-//! What a port that gives feedback measures: at the end of each averaging interval the differences of counters that are kept anyway.
+//! Measurements of a port that gives feedback: differences of existing counters over each averaging
+//! interval.
 
 use super::Kernel;
 use crate::abr::Interval;
@@ -6,23 +7,25 @@ use crate::class::Class;
 use crate::fabric::Fabric;
 use crate::units::{Span, Time};
 
-/// The measuring of one class queue.
+/// The measurements of one class queue.
 #[derive(Debug)]
 pub struct Meter {
-    /// The class queue's place among those that give feedback.
+    /// Index of the class queue among those that give feedback.
     site: u32,
     interval: Span,
-    /// End of the interval that has begun.
+    /// End of the current interval.
     pub due: Time,
-    /// Per VC with ABR end systems: the hops here of its two flows, and how many cells had arrived when the interval began.
+    /// Per VC with ABR end systems: the hops of its two flows at this port, and the cells that had
+    /// arrived when the interval began.
     vcs: Vec<([u32; 2], u64)>,
-    /// The hops here of the flows of higher classes, and how many of their cells had begun to leave then.
+    /// Hops of the flows of higher classes at this port.
     higher: Vec<u32>,
     higher_before: u64,
 }
 
 impl Meter {
-    /// That of the class queue `site`: `vcs` are the hops of the two flows of each VC, `higher` those of all flows of higher classes.
+    /// A meter for the class queue `site`. `vcs` holds the hops of the two flows of each VC,
+    /// `higher` the hops of all flows of higher classes.
     pub fn new(site: u32, interval: Span, vcs: Vec<[u32; 2]>, higher: Vec<u32>) -> Meter {
         Meter {
             site,
@@ -34,7 +37,8 @@ impl Meter {
         }
     }
 
-    /// The interval has ended: the port has handled everything before its end, and nothing at it.
+    /// Ends an interval. The port has handled everything before the end of the interval, and
+    /// nothing at it.
     pub fn end_of_interval(&mut self, kernel: &Kernel, fabric: &mut Fabric) {
         let end = self.due;
         let (waiting_higher, queue_cells) = match kernel {

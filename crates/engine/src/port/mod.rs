@@ -1,9 +1,11 @@
-//! Output ports of switches: the gate, drop policies, schedulers, and the kernels that move cells.
+//! Output ports of switches: gates, drop policies, schedulers, and the kernels that move cells.
 //!
-//! A port pulls: it takes the cells of its input feeds in time order up to a *horizon* before which nothing else can
-//! still arrive. What a port does with a cell is up to its kernel, picked once per run:
-//! * [`arithmetic`] for one class at a whole-tick cell time: first come first served is arithmetic, nothing is stored;
-//! * [`slotted`] for everything else: explicit queues, one decision of the scheduler per cell slot.
+//! A port pulls: it takes the cells of its input feeds in time order up to a *horizon*, before
+//! which nothing else can still arrive. The port's kernel, chosen once per run, decides what
+//! happens to each cell:
+//! * [`arithmetic`] for one class at a whole-tick cell time: departures are computed on arrival,
+//!   and nothing is stored;
+//! * [`slotted`] for everything else: explicit queues, one scheduler decision per cell slot.
 
 pub mod arithmetic;
 pub mod drop;
@@ -30,7 +32,7 @@ use slotted::{QueuedCells, Slotted};
 pub use tie::{Leads, TieRule};
 use watch::PortProbe;
 
-/// The way a port moves cells.
+/// How a port moves cells.
 #[derive(Debug)]
 pub enum Kernel {
     /// See [`arithmetic`].
@@ -44,29 +46,30 @@ pub enum Kernel {
 pub struct Lookahead {
     /// Shortest time from an event at a host to an arrival here.
     pub from_hosts: Span,
-    /// Shortest time from an arrival at another port to an arrival here that it causes, directly or through a host that
-    /// answers: port and time.
+    /// Per other port: shortest time from an arrival there to an arrival here that it causes,
+    /// directly or through an answering host.
     pub from_ports: Vec<(u32, Span)>,
 }
 
-/// How far a port goes ahead in one step: so long no step takes, nor grows the feeds of the ports behind it, beyond measure.
+/// Upper bounds on how far a port advances in one step, so that no step takes long or floods the
+/// feeds behind it.
 #[derive(Clone, Copy, Debug)]
 pub struct Steps {
-    /// No step is longer.
+    /// Longest step.
     pub longest: Span,
-    /// Up to here a step is a short one, of so few cells that a thousand of them are nothing to wait for.
+    /// Longest step that still counts as short: it moves too few cells to be worth waiting for.
     pub short: Span,
 }
 
 impl Steps {
-    /// A longer step grows feeds without need.
+    /// Longest step at any rate; longer ones grow feeds without benefit.
     const LONGEST: Span = Span::from_milliseconds(10);
-    /// Most cells that can come and go in one step, and in a short one.
+    /// Most cells that can come and go in the longest step and in a short one.
     const CELLS: [u64; 2] = [10_000, 1_000];
 
-    /// Of a port where cells of these links, its own included, come and go.
+    /// Bounds for a port whose cells use these links, its own link included.
     pub fn new(links: impl Iterator<Item = BitRate>) -> Steps {
-        // A million links of 10^12 bit/s, the most that the reader lets pass, are 10^18.
+        // The sum fits: the reader allows at most a million links of 10^12 bit/s, which is 10^18.
         let rate: u64 = links.map(|rate| rate.0).sum();
         let time_of = |cells: u64| {
             let ticks = u128::from(cells * CELL_BITS) * u128::from(TICKS_PER_SECOND);
@@ -81,37 +84,37 @@ impl Steps {
 /// The inputs of a port, as its kernel sees them.
 #[derive(Debug)]
 pub struct Inputs {
-    /// The first feed; input i is feed `first_feed + i`.
+    /// Index of the first feed; input i is feed `first_feed + i`.
     first_feed: usize,
-    /// Those with cells to come.
+    /// Inputs with cells to come, by arrival time.
     order: Order,
-    /// Who goes first.
+    /// Rule for the order of coincident arrivals.
     tie: TieRule,
-    /// Inputs whose cells arrive together.
+    /// Scratch space: inputs whose cells arrive at one instant.
     group: Vec<u32>,
-    /// Inputs that take part in rounds.
+    /// Scratch space: inputs that take part in rounds.
     members: Vec<arithmetic::RoundInput>,
-    /// By input: those whose cells are taken in turns of one.
+    /// By input: state of inputs whose cells are taken one at a time, in turns.
     interleaved: Vec<arithmetic::Interleaved>,
-    /// Inputs whose cells come at one distance, and when the next one does; none but while they are taken.
+    /// Scratch space: time and input of the next cells of inputs with equal cell distances.
     turns: Vec<(Time, u32)>,
 }
 
-/// The input whose cell comes next.
+/// The input that brings the next cell.
 #[derive(Clone, Copy, Debug)]
 struct NextInput {
-    /// When that cell arrives.
+    /// Arrival time of that cell.
     time: Time,
     input: u32,
     feed: usize,
-    /// When the next cell of another input arrives.
+    /// Arrival time of the next cell of any other input.
     other: Time,
-    /// What arrives from here on is not taken yet.
+    /// Arrivals from here on must not be taken yet.
     horizon: Time,
 }
 
 impl NextInput {
-    /// What arrives before this comes from this input alone.
+    /// Arrivals before this time come from this input alone.
     #[inline(always)]
     fn limit(&self) -> Time {
         self.other.min(self.horizon)
@@ -119,7 +122,7 @@ impl NextInput {
 }
 
 impl Inputs {
-    /// Inputs without cells.
+    /// Inputs that have no cells yet.
     pub fn new(first_feed: usize, tie: TieRule) -> Inputs {
         Inputs {
             first_feed,
@@ -132,28 +135,28 @@ impl Inputs {
         }
     }
 
-    /// The feed of `input`.
+    /// Index of the feed of `input`.
     #[inline(always)]
     fn feed(&self, input: u32) -> usize {
         self.first_feed + input as usize
     }
 
-    /// Takes the inputs whose next cell arrives at `time` off the order into `group`; returns who is first in it: see
-    /// [`Inputs::in_turn`].
+    /// Moves the inputs whose next cell arrives at `time` from the order into `group`. Returns the
+    /// index of the first to handle, for [`Inputs::in_turn`].
     #[inline]
     fn coincident(&mut self, time: Time) -> usize {
         self.order.pop_group(time, &mut self.group);
         self.tie.arrange(time, &mut self.group)
     }
 
-    /// The feed of the input that is number `i` of `group` to be handled, when the one at `first` is the first.
+    /// The feed of the `i`-th input of `group` to handle, starting at index `first`.
     #[inline(always)]
     fn in_turn(&self, first: usize, i: usize) -> usize {
         let (at, n) = (first + i, self.group.len());
         self.feed(self.group[if at < n { at } else { at - n }])
     }
 
-    /// Who brings the next cell, if it comes before `horizon`.
+    /// The input that brings the next cell, if that arrives before `horizon`.
     #[inline(always)]
     fn next(&self, horizon: Time) -> Option<NextInput> {
         let (time, input) = self.order.first().filter(|&(time, _)| time < horizon)?;
@@ -166,7 +169,8 @@ impl Inputs {
         })
     }
 
-    /// The first input, of which cells at the head of `feed` were taken, goes on if that has `more`.
+    /// Moves the first input to the place of its next cell, or removes it if `feed` has no `more`.
+    /// Cells at the head of `feed` have been taken.
     #[inline(always)]
     fn go_on(&mut self, fabric: &Fabric, feed: usize, more: bool) {
         if more {
@@ -176,7 +180,7 @@ impl Inputs {
         }
     }
 
-    /// Puts the inputs of `group` back, as far as they have more.
+    /// Puts the inputs of `group` that have more cells back into the order.
     #[inline]
     fn put_back(&mut self, fabric: &Fabric) {
         if !self.tie.is_regular() {
@@ -190,32 +194,32 @@ impl Inputs {
 /// An output port that can queue.
 #[derive(Debug)]
 pub struct Port {
-    /// The link it is.
+    /// Index of the link that the port sends on.
     pub link: usize,
-    /// What it must wait for.
+    /// How soon something unknown can arrive here.
     pub ahead: Lookahead,
-    /// How far it goes in one step.
+    /// Upper bounds on one step.
     pub steps: Steps,
-    /// All arrivals before this have been taken.
+    /// All arrivals before this time have been taken.
     pub done: Time,
-    /// Whether `cells` and queues of this port are reported: it can queue.
+    /// Whether the report covers this port's cells and queues.
     pub can_queue: bool,
-    /// Where cells come from.
+    /// Inputs that bring the cells.
     pub inputs: Inputs,
-    /// Its kernel.
+    /// Kernel that moves the cells.
     pub kernel: Kernel,
-    /// What is recorded here.
+    /// What is recorded at this port.
     pub probe: Option<Box<PortProbe>>,
-    /// What is measured here, for feedback.
+    /// Measurements for feedback.
     pub meter: Option<Box<Meter>>,
-    /// Where the measuring time is not the whole run.
+    /// Readings of the counters; `None` if the measuring time is the whole run.
     pub measuring: Option<Box<Measuring>>,
-    /// The hops of the flows that cross it, for its counters.
+    /// Hops of the flows that cross this port, for its counters.
     pub hops: Vec<u32>,
 }
 
 impl Port {
-    /// Puts woken inputs into the order of arrivals.
+    /// Inserts newly woken inputs into the order of arrivals.
     #[inline(always)]
     pub fn wake(&mut self, fabric: &mut Fabric, index: usize) {
         if !fabric.woken[index].is_empty() {
@@ -234,7 +238,8 @@ impl Port {
         fabric.woken[index].clear();
     }
 
-    /// Takes all arrivals before `horizon`. What follows from events of hosts that are still to come arrives no sooner than `known_until`.
+    /// Takes all arrivals before `horizon`. Consequences of host events still to come arrive no
+    /// sooner than `known_until`.
     pub fn advance(&mut self, fabric: &mut Fabric, index: usize, horizon: Time, known_until: Time) {
         self.wake(fabric, index);
         let horizon = horizon.min(fabric.end);
@@ -249,8 +254,8 @@ impl Port {
         self.wake(fabric, index);
     }
 
-    /// The same as `take_before`, with the end of each averaging interval, each regular sample and the bounds of the measuring time before
-    /// `horizon`.
+    /// Takes all arrivals before `horizon`, like `take_before`. On the way, this ends averaging
+    /// intervals, takes regular samples and reads the counters at the bounds of the measuring time.
     #[inline(never)]
     fn take_and_look_before(&mut self, fabric: &mut Fabric, horizon: Time) {
         loop {
@@ -275,7 +280,8 @@ impl Port {
         fabric.drop_until = fabric.end;
     }
 
-    /// Takes note of the bounds of the measuring time until `time`, before which everything has been handled.
+    /// Reads the counters at the bounds of the measuring time up to `time`; everything before that
+    /// has been handled.
     fn measure_until(&mut self, fabric: &Fabric, time: Time) {
         while let Some(due) = self.measuring_due().filter(|&due| due <= time) {
             let counted = self.counted(fabric, due);
@@ -295,7 +301,8 @@ impl Port {
             .and_then(|measuring| measuring.due())
     }
 
-    /// Until then, before `horizon`, no cell comes or goes, nor does an averaging interval end, or the measuring time begin or end.
+    /// A time, at most `horizon`, before which no cell comes or goes, no averaging interval ends,
+    /// and no bound of the measuring time falls.
     fn nothing_until(&self, horizon: Time) -> Time {
         let measured = self.meter.as_ref().map_or(Time::NEVER, |meter| meter.due);
         let bound = self.measuring_due().unwrap_or(Time::NEVER);
@@ -303,7 +310,8 @@ impl Port {
         self.next_cell().min(Time(last))
     }
 
-    /// When the next averaging interval ends, the measuring time begins or ends, or a probe that does not see each cell has something to record.
+    /// The next end of an averaging interval, bound of the measuring time, or record due for a
+    /// probe that does not see each cell.
     fn next_look(&self) -> Option<Time> {
         let probe = self.probe.as_ref().filter(|probe| !probe.sees_each_cell());
         let sample = probe.and_then(|probe| probe.next_due());
@@ -312,7 +320,8 @@ impl Port {
         measured.into_iter().chain(sample).chain(bound).min()
     }
 
-    /// Records what is due until `time`, all before which has been handled, if the probe does not see each cell.
+    /// Records what is due up to `time`, if the probe does not see each cell. Everything before
+    /// `time` has been handled.
     fn sample_until(&mut self, fabric: &mut Fabric, time: Time) {
         let probe = self.probe.as_mut().filter(|probe| !probe.sees_each_cell());
         let Some(probe) = probe else {
@@ -345,7 +354,8 @@ impl Port {
         }
     }
 
-    /// The cells of queues that wait here. What the arithmetic kernel has accepted has left for the next station ahead of its time.
+    /// The cells waiting in queues here; none for the arithmetic kernel, which passes cells on when
+    /// it accepts them.
     pub fn waiting(&self) -> impl Iterator<Item = &QueuedCells> {
         let slotted = match &self.kernel {
             Kernel::Arithmetic(_) => None,
@@ -354,7 +364,8 @@ impl Port {
         slotted.into_iter().flatten()
     }
 
-    /// The earliest time at which a cell arrives here, or leaves what the scheduler has yet to decide.
+    /// The earliest time at which a cell arrives here, or at which the scheduler has a departure to
+    /// decide.
     fn next_cell(&self) -> Time {
         let arrival = self.inputs.order.first().map_or(Time::NEVER, |(t, _)| t);
         match &self.kernel {
@@ -371,7 +382,8 @@ impl Port {
             .map_or(work, |meter| work.min(meter.due))
     }
 
-    /// No cell that arrives at `time` or later, nor any on which the scheduler has yet to decide, starts before this.
+    /// A lower bound for the start of any cell that arrives at `time` or later, or that the
+    /// scheduler has yet to pick.
     #[inline]
     pub fn starts_from(&self, time: Time) -> Time {
         let next = match &self.kernel {
@@ -381,13 +393,14 @@ impl Port {
         next.max(time)
     }
 
-    /// Brings everything up to date at the end of the run, which all arrivals have reached.
+    /// Brings everything up to date at the end of the run, up to which all arrivals have been
+    /// taken.
     pub fn settle_at_end(&mut self, fabric: &mut Fabric) {
         self.settle(fabric);
         self.measure_until(fabric, fabric.end);
     }
 
-    /// Brings feeds, hops and sinks up to date, which they may not be where runs of cells are being taken.
+    /// Brings feeds, hops and sinks up to date; they may lag while a kernel takes runs of cells.
     fn settle(&mut self, fabric: &mut Fabric) {
         match &mut self.kernel {
             Kernel::Arithmetic(k) => k.settle(&mut self.inputs, fabric),
@@ -420,8 +433,8 @@ impl Port {
         tally
     }
 
-    /// Counters until `time`, before which everything has been handled, the largest queues since they were restarted; what was sent by class
-    /// is right at the end of the run only.
+    /// Counters up to `time`, before which everything has been handled. Largest queues count from
+    /// their last restart. Cells sent per class are correct only at the end of the run.
     fn counted(&self, fabric: &Fabric, time: Time) -> PortTally {
         let mut tally = match &self.kernel {
             Kernel::Arithmetic(k) => k.tally(time, fabric.end),
@@ -439,15 +452,15 @@ impl Port {
     }
 }
 
-/// How long cells wait from an instant on that start one every `c`, the last of them `last` after it: `last`, `last - c`, and so on, added up as far
-/// as they are positive.
+/// Time that cells still wait after an instant, added up. One cell starts every `c`, the last of
+/// them `last` after the instant: `last` + (`last` - c) + ..., over the positive terms.
 fn waits_after(last: Span, c: Span) -> u128 {
     let (last, c) = (u128::from(last.0), u128::from(c.0));
     let cells = last.div_ceil(c);
     cells * last - c * (cells * cells.saturating_sub(1) / 2)
 }
 
-/// Cells of a class, or of all, that the port where `hops` begin has dropped so far.
+/// Cells of `class` (`None`: all) that the port of these `hops` has dropped so far.
 fn dropped_by(hops: &[u32], fabric: &Fabric, class: Option<usize>) -> u64 {
     let of_class = |&&hop: &&u32| {
         class.is_none_or(|class| usize::from(fabric.hops[hop as usize].class) == class)

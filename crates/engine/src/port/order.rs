@@ -1,10 +1,12 @@
 //! The order in which the cells of a port's inputs arrive.
 //!
-//! The inputs that have cells stand in a list sorted by (next arrival, input). An input that goes on is inserted from the nearer
-//! end: its place is a few steps from the back when all inputs are active, from the front when few are. No heap.
+//! Inputs with cells to come stand in a list sorted by (next arrival, input). An input that goes on
+//! is inserted from the nearer end. Its place is a few steps from the back when all inputs are
+//! active, and from the front when few are. This makes a heap unnecessary.
 //!
-//! Among many inputs at rates of their own it is many steps from either end. As soon as one has been, only the earliest stand in the list,
-//! and the others wait in buckets (`far.rs`) until the list runs out.
+//! Among many inputs with different rates the place is many steps from either end. Once an
+//! insertion takes more than 64 steps, only the earliest inputs stay in the list. The others wait
+//! in buckets (`far.rs`) until the list runs out.
 
 mod far;
 
@@ -13,17 +15,19 @@ use crate::port::ways::PortWay;
 use crate::units::{Span, Time};
 use far::Far;
 
-/// An input, and when its next cell comes.
+/// Arrival time of an input's next cell, and the input.
 type Entry = (Time, u32);
 
-/// After so many steps to a place in the list, all but the earliest inputs go to the buckets.
+/// An insertion that takes more steps than this moves all but the earliest inputs to the buckets.
 const MANY: usize = 64;
 
-/// About so many stay then.
+/// About this many inputs stay in the list then.
 const FEW: usize = 16;
 
-/// The inputs with cells to come, in the order in which those arrive: a ring sorted by (time, input), at least two as long as there are
-/// so many, and those that come after all of the ring.
+/// The inputs with cells to come, by arrival time.
+///
+/// The ring is sorted by (time, input). It holds at least two inputs whenever there are as many.
+/// All inputs in the buckets come later than those in the ring.
 #[derive(Debug)]
 pub struct Order {
     ring: Box<[Entry]>,
@@ -32,7 +36,7 @@ pub struct Order {
     far: Far,
 }
 
-/// Whether `a` comes before `b`: as one number each, which takes no branch.
+/// Whether `a` comes before `b`. Each pair is compared as one number, which avoids a branch.
 fn is_before(a: (Time, u32), b: (Time, u32)) -> bool {
     let key = |(time, input): (Time, u32)| (u128::from(time.0) << 64) | u128::from(input);
     key(a) < key(b)
@@ -49,7 +53,7 @@ impl Default for Order {
     }
 }
 
-/// A ring twice as long, which begins where the old one did, at `first`.
+/// A ring of twice the length that holds the entries in order, from index 0.
 #[cold]
 fn grown(ring: &[Entry], first: usize) -> Box<[Entry]> {
     let (behind, ahead) = ring.split_at(first);
@@ -82,9 +86,9 @@ impl Order {
         }
     }
 
-    /// Whether the way of `entry` to its place is shorter from the front, in a ring that is long enough for that to matter. Inputs
-    /// that go on belong near the back when most bring a cell per cell time, and near the front when most wait for a frame that
-    /// is still to come.
+    /// Whether `entry` belongs in the front half of a ring that is long enough for the choice to
+    /// matter. Inputs that go on belong near the back when most bring one cell per cell time. They
+    /// belong near the front when most wait for a frame still to come.
     #[inline(always)]
     fn is_near_front(&self, entry: (Time, u32)) -> bool {
         self.len > 4 && is_before(entry, self.ring[self.at(self.len / 2)])
@@ -110,7 +114,7 @@ impl Order {
         }
     }
 
-    /// Puts `entry` where it belongs; the first place is free.
+    /// Moves `entry` to its place from the front; the first place is free.
     #[inline(always)]
     fn sink_first(&mut self, entry: (Time, u32)) {
         let mut i = 1;
@@ -136,7 +140,7 @@ impl Order {
         self.first = 0;
     }
 
-    /// Puts `entry` where it belongs when some are far.
+    /// Inserts `entry` when the buckets are not empty.
     #[inline(never)]
     fn insert_among_many(&mut self, entry: Entry) {
         if entry.0 >= self.far.from() {
@@ -150,7 +154,7 @@ impl Order {
         self.fill();
     }
 
-    /// All but the earliest go to the buckets, and with them those that come when one of these does.
+    /// Moves all but the earliest inputs to the buckets. Inputs with equal times move together.
     #[cold]
     fn spill(&mut self) {
         let (from, _) = self.ring[self.at(FEW)];
@@ -163,14 +167,14 @@ impl Order {
         self.fill();
     }
 
-    /// Brings inputs from the buckets when the ring has fewer than two.
+    /// Refills the ring from the buckets when it holds fewer than two inputs.
     fn fill(&mut self) {
         if self.len < 2 && !self.far.is_empty() {
             self.bring(2);
         }
     }
 
-    /// Brings inputs from the buckets until there are `n` in the ring, if there are so many.
+    /// Refills the ring from the buckets until it holds `n` inputs, or all there are.
     fn bring(&mut self, n: usize) {
         while self.len < n && !self.far.is_empty() {
             let entries = self.far.next();
@@ -192,7 +196,7 @@ impl Order {
         (self.len > 0).then(|| self.ring[self.first & (self.ring.len() - 1)])
     }
 
-    /// The arrival that is number `i` from now, and its input.
+    /// The `i`-th arrival from now (from 0), and its input.
     pub fn get(&mut self, i: usize) -> Option<(Time, u32)> {
         if i >= self.len && !self.far.is_empty() {
             self.bring(i + 1);
@@ -209,7 +213,7 @@ impl Order {
         }
     }
 
-    /// The first input's next cell arrives at `time` instead.
+    /// Moves the first input to the place of its next arrival, at `time`.
     #[inline(always)]
     pub fn postpone_first(&mut self, time: Time) {
         let at = self.at(0);
@@ -217,7 +221,7 @@ impl Order {
         if self.len == 1 || is_before(entry, self.ring[self.at(1)]) {
             self.ring[at] = entry;
         } else if self.far.is_empty() && self.ring[self.at(self.len - 1)] < entry {
-            // From the front to the end: the same place in a full ring.
+            // In a full ring, the place behind the last is the one that the first leaves.
             let end = self.at(self.len);
             self.ring[end] = entry;
             self.first = self.at(1);
@@ -238,10 +242,12 @@ impl Order {
         }
     }
 
-    /// Lets the first input bring its next cell, then the one that is first now, and so on, before `horizon`, until two cells come together. `bring` is
-    /// told when the cell comes, when the one of another input does, and the input; it answers when the one after that comes, if the input has more.
+    /// Repeatedly lets the first input bring its next cell, until `horizon` or until two cells
+    /// arrive together.
     ///
-    /// An input that has brought a cell most often comes next after all others.
+    /// `bring` is given the arrival time of the cell, that of the next cell of another input, and
+    /// the input. It returns when the input's following cell arrives, if any. The loop favours an
+    /// input that goes to the back after each cell, the most frequent case.
     pub fn each_in_turn(
         &mut self,
         horizon: Time,
@@ -264,7 +270,8 @@ impl Order {
                 match bring(time, next, input) {
                     Some(time) if are_many && time > last => {
                         last = time;
-                        // From the front to the end: the same place in a full ring.
+                        // In a full ring, the place behind the last is the one that the first
+                        // leaves.
                         ring[(first + len) & mask] = (time, input);
                         first = second;
                     }
@@ -276,7 +283,7 @@ impl Order {
         }
     }
 
-    /// The next cell of the first input arrives then, if it has one.
+    /// Moves the first input to `next`, its following arrival, or removes it if there is none.
     #[inline(never)]
     fn go_on(&mut self, next: Option<Time>) {
         match next {
@@ -285,8 +292,8 @@ impl Order {
         }
     }
 
-    /// The next cells of the first `n` inputs arrive `by` later instead, which changes no order: whoever asks has looked at the input behind them, so that
-    /// it stands in the ring, if there is one.
+    /// Delays the next arrivals of the first `n` inputs by `by`, which must not change the order.
+    /// The caller has looked at the input behind them, so that one stands in the ring if it exists.
     pub fn postpone_many(&mut self, n: usize, by: Span) {
         for i in 0..n {
             let at = self.at(i);
@@ -298,7 +305,7 @@ impl Order {
         );
     }
 
-    /// Takes the first input off.
+    /// Removes the first input.
     #[inline(always)]
     pub fn pop(&mut self) {
         self.first = self.at(1);
@@ -306,7 +313,8 @@ impl Order {
         self.fill();
     }
 
-    /// The inputs whose next cell arrives at `time`, in order of input, in `group`; they stay.
+    /// Fills `group` with the inputs whose next cell arrives at `time`, in ascending order, without
+    /// removing them.
     pub fn group(&mut self, time: Time, group: &mut Vec<u32>) {
         group.clear();
         while let Some((_, input)) = self.get(group.len()).filter(|&(t, _)| t == time) {
@@ -314,13 +322,13 @@ impl Order {
         }
     }
 
-    /// Takes off all inputs whose next cell arrives at `time`, in order of input, into `group`.
+    /// Moves all inputs whose next cell arrives at `time` into `group`, in ascending order.
     #[inline(always)]
     pub fn pop_group(&mut self, time: Time, group: &mut Vec<u32>) {
         self.pop_before(time + Span(1), group);
     }
 
-    /// Takes off all inputs whose next cell arrives before `limit`, into `group`.
+    /// Moves all inputs whose next cell arrives before `limit` into `group`.
     #[inline(always)]
     pub fn pop_before(&mut self, limit: Time, group: &mut Vec<u32>) {
         group.clear();
@@ -330,14 +338,15 @@ impl Order {
         }
     }
 
-    /// Whether `n` inputs, the last of which is `entry`, would come before all that are in the ring, and have room there.
+    /// Whether `n` inputs, the last of them `entry`, come before all others and fit into the ring.
     fn go_first(&self, entry: (Time, u32), n: usize) -> bool {
         let first = self.first().is_none_or(|first| entry < first);
         first && self.far.is_empty() && self.len + n <= self.ring.len()
     }
 
-    /// Puts the inputs of `group` back, as far as their feeds, of which input i is `first_feed` + i, have more. They should be
-    /// ascending, so that each is inserted at the back.
+    /// Puts those inputs of `group` back whose feeds have more cells; the feed of input i is
+    /// `first_feed` + i. This is fastest for ascending inputs, each of which is then inserted at
+    /// the back.
     #[inline]
     pub fn put_back(&mut self, group: &[u32], feeds: &[Feed], first_feed: usize) {
         let head = |input: u32| &feeds[first_feed + input as usize].head;
@@ -410,7 +419,7 @@ mod tests {
                 };
                 let sorted = listed(&feeds);
                 let Some(&(time, _)) = sorted.first() else { break };
-                // As far as none overtakes another.
+                // Only as far as no input overtakes another.
                 let next = sorted.iter().find(|entry| entry.0 > time).map_or(Time::NEVER, |entry| entry.0);
                 if as_one && Time(time.0 + later) < next {
                     let n = sorted.iter().filter(|entry| entry.0 == time).count();
@@ -449,7 +458,7 @@ mod tests {
                 prop_assert_eq!(order.second_time(), Time(sorted[1].0));
                 prop_assert_eq!(order.get(n - 1), sorted.get(n - 1).map(|e| (Time(e.0), e.1)));
                 match what {
-                    // As far as none of the others is overtaken.
+                    // Only as far as no other input is overtaken.
                     0 => {
                         let n = n.min(sorted.len());
                         order.get(n);

@@ -1,10 +1,10 @@
-//! Who goes first among inputs whose cells arrive at one instant (model section 3).
+//! The order among inputs whose cells arrive at one instant (model section 3).
 
 use crate::rng::Stream;
 use crate::scenario::TieOrder;
 use crate::units::{Span, Time};
 
-/// Who goes first among inputs whose cells arrive at one instant.
+/// The order among inputs whose cells arrive at one instant.
 #[derive(Debug)]
 pub struct TieRule {
     order: TieOrder,
@@ -12,13 +12,15 @@ pub struct TieRule {
     offset: u64,
     cell_time: Span,
     stream: Stream,
-    /// Beginning and first input of the slot of the last tie, so that the next one seldom needs a division.
+    /// Begin and first input of the slot of the last tie, so that the next tie seldom needs a
+    /// division.
     slot_start: Time,
     turn: u32,
     keyed: Vec<(u64, u32)>,
 }
 
-/// At which of the cell times from one on an input goes first: in the first `row` of each `cycle`, of which `passed` had passed then.
+/// The cell times, counted from some instant, at which one of two inputs goes first. These are the
+/// first `row` of each `cycle`; `passed` of the current cycle had passed at that instant.
 #[derive(Clone, Copy, Debug)]
 pub struct Leads {
     passed: u64,
@@ -27,14 +29,15 @@ pub struct Leads {
 }
 
 impl Leads {
-    /// At none.
+    /// No cell time at all.
     pub const NEVER: Leads = Leads {
         passed: 0,
         row: 0,
         cycle: 1,
     };
 
-    /// The cycle of so many cell times, and the place in it. A division only where it is not the first.
+    /// The number of whole cycles in `times` cell times, and the rest. Divides only beyond the
+    /// first cycle.
     #[inline(always)]
     fn place(&self, times: u64) -> (u64, u64) {
         if times < self.cycle {
@@ -44,13 +47,13 @@ impl Leads {
         }
     }
 
-    /// Whether at number `k`, the first being 0.
+    /// Whether the input goes first at cell time `k`, counted from 0.
     #[inline(always)]
     pub fn at(&self, k: u64) -> bool {
         self.place(self.passed + k).1 < self.row
     }
 
-    /// At how many of the first `n`.
+    /// At how many of the first `n` cell times the input goes first.
     #[inline(always)]
     pub fn before(&self, n: u64) -> u64 {
         let end = self.passed + n;
@@ -60,7 +63,8 @@ impl Leads {
 }
 
 impl TieRule {
-    /// For a port with `inputs` inputs and cell time `cell_time`; `stream` is for the random order.
+    /// The rule of a port with `inputs` inputs and cell time `cell_time`; the random order draws
+    /// from `stream`.
     pub fn new(
         order: TieOrder,
         inputs: usize,
@@ -81,8 +85,9 @@ impl TieRule {
         }
     }
 
-    /// Which of `group` (inputs in ascending order, all with a cell arriving at `time`) is taken first; then come those behind it, and
-    /// last those before it. A random order is made one in which the first comes first.
+    /// The index of the first to handle of `group`: inputs in ascending order, all with a cell at
+    /// `time`. The inputs behind it follow, then those before it. For a random order, this shuffles
+    /// `group` and returns 0.
     #[inline]
     pub fn arrange(&mut self, time: Time, group: &mut [u32]) -> usize {
         if !self.is_regular() {
@@ -100,7 +105,7 @@ impl TieRule {
         }
     }
 
-    /// Whether the order of coincident arrivals is that of the inputs, possibly rotated.
+    /// Whether coincident cells are taken in the order of inputs, possibly rotated.
     pub fn is_regular(&self) -> bool {
         match self.order {
             TieOrder::Fixed | TieOrder::Rotating => true,
@@ -108,7 +113,7 @@ impl TieRule {
         }
     }
 
-    /// Whether the first place goes round, when the order is regular.
+    /// Whether the first place rotates; meaningful only for a regular order.
     fn rotates(&self) -> bool {
         match self.order {
             TieOrder::Fixed => false,
@@ -116,8 +121,8 @@ impl TieRule {
         }
     }
 
-    /// Which of `group` (ascending in `input`, at least one) is first at `time`, when the order is regular, and for how many cell times
-    /// on end.
+    /// The index of the first of `group` (ascending, not empty) at `time`, and the number of
+    /// consecutive cell times it stays first. The order must be regular.
     #[inline(always)]
     pub fn leader<T>(
         &mut self,
@@ -139,14 +144,14 @@ impl TieRule {
         (first, turns + 1)
     }
 
-    /// Two inputs, the first of which has the smaller number, each bring a cell at `time` and at the cell times that follow: at which of them the
-    /// other goes first, when the order is regular.
+    /// The cell times, counted from `time`, at which `other` goes before `one`. Both bring a cell
+    /// at each of them, `one` is the smaller input, and the order must be regular.
     #[inline(always)]
     pub fn leads_of_other(&mut self, time: Time, [one, other]: [u32; 2]) -> Leads {
         if !self.rotates() {
             return Leads::NEVER;
         }
-        // It does in a row of turns: those behind the one's up to its own.
+        // `other` leads in consecutive turns: from the one behind `one` to its own.
         let turn = u64::from(self.turn_at(time));
         let behind = u64::from(one) + 1;
         Leads {
@@ -156,11 +161,11 @@ impl TieRule {
         }
     }
 
-    /// (floor(time / cell time) + offset) mod inputs: the input whose turn it is to be first.
+    /// The input whose turn it is to be first: (floor(time / cell time) + offset) mod inputs.
     #[inline(always)]
     fn turn_at(&mut self, time: Time) -> u32 {
         let cell_time = self.cell_time;
-        // Times go forward within a port, but not from one kernel's shortcut to the next.
+        // Times ascend within a port, but not across the fast paths of a kernel.
         let ahead = Span(time.0.wrapping_sub(self.slot_start.0));
         if ahead >= cell_time * 2 {
             let slot = time.0 / cell_time.0;

@@ -1,7 +1,7 @@
-//! What is watched at a port. Watching never changes the run.
+//! Probes of a port. Watching never changes the run.
 //!
-//! Where each change, every n-th cell or each dropped cell is recorded, the port takes its cells one by
-//! one. What is recorded at regular times only needs everything before that time to be handled.
+//! A port takes its cells one by one if each change, every n-th cell or each dropped cell is
+//! recorded. Records at regular times only need everything before them to be handled.
 
 use super::drop::QueueView;
 use super::gate::Gate;
@@ -13,21 +13,22 @@ use crate::tally::DropReason;
 use crate::units::{Span, Time};
 use std::collections::HashSet;
 
-/// What a port can be asked at an instant.
+/// A quantity that a probe can read at an instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantity {
-    /// Waiting cells of a class (all when `None`), or of the flow with a local number.
+    /// Waiting cells of a class (`None`: all), or of one flow.
     Queue {
         /// Class index.
         class: Option<usize>,
         /// Local number of the flow.
         vc: Option<u32>,
     },
-    /// Waiting cells of a VC that does not cross the port, which are none.
+    /// Waiting cells of a VC that does not cross the port; always 0.
     QueueOfAbsentVc,
     /// Credit of a guaranteed-rate scheduler, slots.
     Credit,
-    /// The average queue that the drop policy of a class decides by (of all, when `None`, the sum), cells.
+    /// Average queue that the drop policy of a class decides by, cells; the sum over classes for
+    /// `None`.
     AverageQueue {
         /// Class index.
         class: Option<usize>,
@@ -37,11 +38,12 @@ pub enum Quantity {
 /// When a quantity is recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum When {
-    /// At these distances; the second is the next time. The value is that before the arrivals of that instant.
+    /// At this interval; the second field is the next time. The value is the one before the
+    /// arrivals of that instant.
     Interval(Span, Time),
-    /// After every n-th arriving cell; the second number counts.
+    /// After every n-th arriving cell; the second field counts.
     Every(u64, u64),
-    /// Whenever it changes.
+    /// Whenever the value changes.
     Change,
 }
 
@@ -50,11 +52,11 @@ pub enum When {
 pub struct Watch {
     /// Index of the probe in the scenario.
     pub probe: usize,
-    /// What.
+    /// Watched quantity.
     pub quantity: Quantity,
-    /// When.
+    /// Times of recording.
     pub when: When,
-    /// The record.
+    /// Recorded series.
     pub out: Record,
 }
 
@@ -63,26 +65,26 @@ pub struct Watch {
 pub struct Drops {
     /// Index of the probe in the scenario.
     pub probe: usize,
-    /// Class index; all when `None`.
+    /// Class index; all classes for `None`.
     pub class: Option<usize>,
-    /// The sums.
+    /// Sums per interval.
     pub sum: IntervalSum,
-    /// Cells that had been dropped when they were counted last, where they are not counted one by one.
+    /// Total at the last count, where drops are not counted one by one.
     pub before: u64,
 }
 
-/// All that is watched at one port.
+/// Everything that is watched at one port.
 #[derive(Clone, Debug, Default)]
 pub struct PortProbe {
-    /// The port's link.
+    /// Link of the port.
     pub link: u32,
-    /// Queues and credit.
+    /// Watched queues and credit.
     pub watches: Vec<Watch>,
-    /// Cells dropped per interval.
+    /// Watched drops per interval.
     pub drops: Vec<Drops>,
     /// Flows whose drops are traced.
     pub traced: HashSet<FlowId>,
-    /// Their dropped cells.
+    /// Traced drops of these flows.
     pub trace: Vec<TraceEntry>,
 }
 
@@ -112,19 +114,19 @@ impl Seen {
     }
 }
 
-/// What became of a cell that arrived.
+/// What became of an arriving cell.
 #[derive(Clone, Copy, Debug)]
 pub struct Outcome {
-    /// Whether its feed has more.
+    /// Whether its feed has more cells.
     pub more: bool,
-    /// Why it was dropped, if it was.
+    /// Why the cell was dropped, if it was.
     pub dropped: Option<DropReason>,
-    /// Whether others were pushed out in its favour.
+    /// Whether other cells were pushed out in its favour.
     pub pushed_out: bool,
 }
 
 impl Outcome {
-    /// It was accepted, and nobody had to give way.
+    /// The cell was accepted and pushed nothing out.
     pub fn accepted(more: bool) -> Outcome {
         Outcome {
             more,
@@ -133,14 +135,14 @@ impl Outcome {
         }
     }
 
-    /// Why a cell was dropped: the one that arrived, or those that were pushed out.
+    /// Why a cell was dropped: the arriving one, or those pushed out.
     pub fn reason(&self) -> Option<DropReason> {
         self.dropped
             .or(self.pushed_out.then_some(DropReason::Front))
     }
 }
 
-/// A queue with what its gate allowed there, if a cell was dropped for `reason`.
+/// The state of `queue`, with the limit that applied if a cell was dropped for `reason`.
 pub fn found(queue: &QueueView, gate: &Gate, reason: Option<DropReason>) -> FoundQueue {
     let threshold = reason.and_then(|reason| gate.threshold(reason, queue));
     FoundQueue {
@@ -154,32 +156,32 @@ pub fn found(queue: &QueueView, gate: &Gate, reason: Option<DropReason>) -> Foun
 }
 
 impl PortProbe {
-    /// Points of series recorded so far.
+    /// Number of points recorded so far.
     pub fn points(&self) -> usize {
         let watched: usize = self.watches.iter().map(|w| w.out.len()).sum();
         let dropped: usize = self.drops.iter().map(|d| d.sum.out.len()).sum();
         watched + dropped
     }
 
-    /// Whether it must see each cell.
+    /// Whether the port must take cells one by one for this probe.
     pub fn sees_each_cell(&self) -> bool {
         !self.traced.is_empty() || self.watches_arrivals()
     }
 
-    /// Whether it asks for Y_i or N_a.
+    /// Whether this probe needs Y_i or N_a.
     pub fn counts_by_vc(&self) -> bool {
         let of_vc = |w: &Watch| matches!(w.quantity, Quantity::Queue { vc: Some(_), .. });
         !self.traced.is_empty() || self.watches.iter().any(of_vc)
     }
 
-    /// When the next regular sample is due, or an interval of drops ends.
+    /// When the next regular sample is due or an interval of drops ends.
     pub fn next_due(&self) -> Option<Time> {
         let ends = self.drops.iter().map(|drops| drops.sum.due());
         ends.chain(self.next_sample()).min()
     }
 
-    /// Ends the intervals of drops that end at or before `time`. The port has handled all that arrived before; `dropped` tells how many cells of
-    /// a class, or of all, it has dropped.
+    /// Ends the drop intervals that are due by `time`, before which everything has been handled.
+    /// `dropped` returns the total drops of a class (`None`: all).
     pub fn count_drops(&mut self, time: Time, dropped: impl Fn(Option<usize>) -> u64) {
         for drops in self.drops.iter_mut().filter(|d| d.sum.due() <= time) {
             let now = dropped(drops.class);
@@ -198,8 +200,8 @@ impl PortProbe {
         self.watches.iter().filter_map(due).min()
     }
 
-    /// Records what is due at or before `time`, before the arrivals of that instant. Samples are taken in the order of time over all watches,
-    /// as a port forgets what it was before the last one.
+    /// Takes the samples due by `time`, each before the arrivals of its instant. All watches are
+    /// sampled together in time order, since a port cannot look back past the last sample.
     pub fn sample_until(&mut self, time: Time, mut look: impl FnMut(Time, Quantity) -> f64) {
         while let Some(due) = self.next_sample().filter(|&due| due <= time) {
             for watch in &mut self.watches {
@@ -213,7 +215,7 @@ impl PortProbe {
         }
     }
 
-    /// Whether anything is recorded whenever it changes.
+    /// Whether any quantity is recorded on each change.
     pub fn watches_changes(&self) -> bool {
         self.watches.iter().any(|w| w.when == When::Change)
     }
@@ -225,13 +227,13 @@ impl PortProbe {
         }
     }
 
-    /// Whether anything is recorded when a cell arrives, whatever becomes of it.
+    /// Whether any quantity is recorded on arrivals.
     pub fn watches_arrivals(&self) -> bool {
         let at_times = |w: &Watch| matches!(w.when, When::Interval(..));
         !self.watches.iter().all(at_times)
     }
 
-    /// Records after a cell that arrived at `time` has been handled.
+    /// Records quantities after the port has handled a cell that arrived at `time`.
     pub fn arrived(&mut self, time: Time, look: impl Fn(Quantity) -> f64) {
         for watch in &mut self.watches {
             match &mut watch.when {
@@ -248,8 +250,8 @@ impl PortProbe {
         }
     }
 
-    /// Counts and traces `dropped`, which was dropped at `time` for `reason`. `queue` is what it found, or, where it was pushed out, what the
-    /// cell found that took its place.
+    /// Counts and traces a cell that was dropped at `time` for `reason`. `queue` is the state that
+    /// it found. For a pushed-out cell, it is the state that the arriving cell found.
     pub fn lost(&mut self, time: Time, dropped: Seen, reason: DropReason, queue: FoundQueue) {
         let of_class = |d: &&mut Drops| d.class.is_none_or(|c| c == dropped.class);
         for drops in self.drops.iter_mut().filter(of_class) {

@@ -1,17 +1,19 @@
-//! The ways in which ports take many cells at once, and what tells them apart.
+//! Fast paths, called *ways*, by which ports take many cells at once.
 //!
-//! Each way has one question, `can_take_...`, and one action. A kernel asks the questions in the order of one list:
-//! [`super::arithmetic::Arithmetic::advance`] and its `advance_judged`, and [`super::slotted::Slotted::advance`].
-//! Ways that take one cell (`judged-interleaved`, `policy-alone`, `below-limits`, `queued-policy-alone`) are asked behind the list,
-//! for coincident cells too. Decisions have their own two: `alternating` and `ahead`. `far-inputs` is about the order of inputs (`order.rs`).
-//! Where no way applies, cells go one by one through the gate.
+//! Each way has one question, `can_take_...`, and one action. A kernel asks the questions in a
+//! fixed order, found in [`super::arithmetic::Arithmetic::advance`], its `advance_judged`, and
+//! [`super::slotted::Slotted::advance`]. Ways that take one cell (`judged-interleaved`,
+//! `policy-alone`, `below-limits`, `queued-policy-alone`) come after these, and serve coincident
+//! cells too. The scheduler's decisions have two ways, `alternating` and `ahead`. `far-inputs`
+//! concerns the order of inputs (`order.rs`). Where no way applies, cells pass the gate one by one.
 //!
-//! With the feature `ways`, which only benches use, a way can be switched off and counts how often it was entered: `make ways`.
+//! The feature `ways`, used only by benches, lets a way be switched off and counts its uses: `make
+//! ways`.
 
 #[cfg(feature = "ways")]
 use strum::{EnumMessage, IntoStaticStr, VariantArray};
 
-/// A way. Its comment is the condition that the table in docs/architecture.md shows.
+/// A fast path. Each variant's comment is its condition in the table of docs/architecture.md.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "ways", derive(EnumMessage, IntoStaticStr, VariantArray))]
 #[cfg_attr(feature = "ways", strum(serialize_all = "kebab-case"))]
@@ -61,7 +63,7 @@ pub enum PortWay {
 }
 
 impl PortWay {
-    /// What the question of this way answers; `None` while the way is switched off.
+    /// The answer to this way's question; `None` while the way is switched off.
     pub fn tried<T>(self, ask: impl FnOnce() -> Option<T>) -> Option<T> {
         let found = if self.is_on() { ask() } else { None };
         if found.is_some() {
@@ -70,7 +72,7 @@ impl PortWay {
         found
     }
 
-    /// Whether this way applies, by a question that is answered by yes or no; never while the way is switched off.
+    /// Whether this way applies, for a yes-or-no question; false while the way is switched off.
     pub fn applies(self, ask: impl FnOnce() -> bool) -> bool {
         self.tried(|| ask().then_some(())).is_some()
     }
@@ -78,12 +80,12 @@ impl PortWay {
 
 #[cfg(not(feature = "ways"))]
 impl PortWay {
-    /// Whether benches have left it on.
+    /// Whether the way is on; always, outside benches.
     pub(super) fn is_on(self) -> bool {
         true
     }
 
-    /// Counts, in benches, that it was entered.
+    /// Counts a use, in benches only.
     pub(super) fn enter(self) {}
 }
 
@@ -94,10 +96,10 @@ mod counted {
 
     static ENTERED: [AtomicU64; PortWay::VARIANTS.len()] =
         [const { AtomicU64::new(0) }; PortWay::VARIANTS.len()];
-    /// One more than the number of the way that is off; 0 for none.
+    /// Index plus one of the way that is switched off; 0 for none.
     static OFF: AtomicU64 = AtomicU64::new(0);
 
-    /// All ways, those of a kernel in the order in which it tries them.
+    /// All ways; those of one kernel are in the order in which it tries them.
     pub fn all_ways() -> &'static [PortWay] {
         PortWay::VARIANTS
     }
@@ -111,7 +113,7 @@ mod counted {
             ENTERED[self as usize].fetch_add(1, Relaxed);
         }
 
-        /// The name of this way.
+        /// Name of the way, as in the table.
         pub fn name(self) -> &'static str {
             self.into()
         }
@@ -121,7 +123,7 @@ mod counted {
             self.get_documentation().unwrap_or_default()
         }
 
-        /// How often this way was entered so far.
+        /// How often this way has been used so far.
         pub fn entered(self) -> u64 {
             ENTERED[self as usize].load(Relaxed)
         }
