@@ -7,8 +7,7 @@ use crate::units::Time;
 /// A measuring time that is not the whole run.
 #[derive(Debug)]
 pub struct Measuring {
-    /// Begin and end of the measuring time; `None` where it coincides with the begin or end of the
-    /// run.
+    /// Beginning and end of the measuring time; `None` where they are those of the run.
     looks: [Option<Time>; 2],
     /// Counters at these instants. Each largest queue is the largest since the previous instant.
     counted: [Option<PortTally>; 2],

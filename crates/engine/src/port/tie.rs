@@ -12,7 +12,7 @@ pub struct TieRule {
     offset: u64,
     cell_time: Span,
     stream: Stream,
-    /// Begin and first input of the slot of the last tie, so that the next tie seldom needs a
+    /// Start and first input of the slot of the last tie, so that the next tie seldom needs a
     /// division.
     slot_start: Time,
     turn: u32,

@@ -1,4 +1,5 @@
-//! What the arithmetic kernel does with cells that arrive: as many together as meet the same fate, or watched.
+//! Arrivals at the arithmetic kernel, taken together where they meet the same fate, or one by one
+//! while watched.
 
 use super::{Arithmetic, interleaved};
 use crate::cells::{Fate, FrameState, Run, TAGGED};
@@ -11,9 +12,9 @@ use crate::port::ways::PortWay;
 use crate::units::{SignedTicks, Span, Time};
 
 impl Arithmetic {
-    /// Takes all arrivals before `horizon`: each time in the first way that applies.
+    /// Takes all arrivals before `horizon`, each time in the first way that applies.
     ///
-    /// A function of its own: inlined beside the other kernel it was measured to be slower.
+    /// Not inlined: beside the other kernel this was measured to be slower.
     #[inline(never)]
     pub fn advance(&mut self, inputs: &mut Inputs, fabric: &mut Fabric, horizon: Time) {
         if self.judged.is_some() {
@@ -48,7 +49,8 @@ impl Arithmetic {
         }
     }
 
-    /// Takes cells of `feed` that arrive before `limit`, while no other input brings any: a run, or one cell. Whether the feed has more.
+    /// Takes a run or one cell of `feed` before `limit`, while no other input brings any. Returns
+    /// whether the feed has more.
     #[inline(always)]
     fn take_alone(&mut self, fabric: &mut Fabric, feed: usize, limit: Time) -> bool {
         match PortWay::Run.tried(|| self.can_take_run(fabric, feed, limit)) {
@@ -76,14 +78,15 @@ impl Arithmetic {
         inputs.put_back(fabric);
     }
 
-    /// As [`Arithmetic::take_alone`], where it is seldom needed.
+    /// Does what [`Arithmetic::take_alone`] does, but out of line, for rare use.
     #[inline(never)]
     pub(super) fn take_another(&mut self, fabric: &mut Fabric, feed: usize, limit: Time) -> bool {
         self.take_alone(fabric, feed, limit)
     }
 
-    /// How many cells at the head of `feed` arrive before `limit` and are accepted alike: one, or all if they come one per cell time, or find the
-    /// port idle one after the other. `None` near a limit, and where the frame is lost.
+    /// How many cells at the head of `feed` before `limit` are accepted in the same way; `None`
+    /// near a limit or if the frame is lost. More than one if they come one per cell time, or each
+    /// finds the port idle.
     #[inline(always)]
     fn can_take_run(&self, fabric: &Fabric, feed: usize, limit: Time) -> Option<u32> {
         let run = &fabric.feeds[feed].head;
@@ -92,7 +95,8 @@ impl Arithmetic {
         Some(if together { run.before(limit) } else { 1 })
     }
 
-    /// Whether the port is idle when the first cell of `run` arrives; `None` where that cell is near a limit, or of a lost frame.
+    /// Whether the first cell of `run` finds the port idle; `None` if it is near a limit or its
+    /// frame is lost.
     #[inline(always)]
     pub(super) fn is_below_limits(&self, fabric: &Fabric, run: &Run) -> Option<bool> {
         let state = &fabric.hops[run.hop as usize].frame_state;
@@ -104,7 +108,7 @@ impl Arithmetic {
         (is_below && (begins || state.fate == Fate::Accepted)).then_some(idle)
     }
 
-    /// Takes the first `n` cells of `feed`. Whether it has more.
+    /// Takes the first `n` cells of `feed`. Returns whether it has more.
     #[inline(always)]
     fn take_run(&mut self, fabric: &mut Fabric, feed: usize, n: u32) -> bool {
         let run = fabric.feeds[feed].head;
@@ -116,7 +120,8 @@ impl Arithmetic {
         fabric.feeds[feed].skip(n)
     }
 
-    /// Takes one cell through the gate, or the rest of a frame that is lost (one cell of it when `one`).
+    /// Takes one cell through the gate, or the rest of a lost frame (if `one`, a single cell of
+    /// it).
     #[inline(never)]
     fn take_carefully(&mut self, fabric: &mut Fabric, feed: usize, one: bool) -> Outcome {
         let run = &fabric.feeds[feed].head;
@@ -126,7 +131,8 @@ impl Arithmetic {
         self.take_judged(fabric, feed, one, &queue, idle, None)
     }
 
-    /// The same where the gate is to be told of `queue`, and how long the port has been `idle`; or the policy has been, and has `decided`.
+    /// Takes one cell through the gate, or the rest of a lost frame, given `queue` and the `idle`
+    /// time in cells. `decided` is the policy's decision if it has been asked.
     pub(super) fn take_judged(
         &mut self,
         fabric: &mut Fabric,
@@ -176,7 +182,8 @@ impl Arithmetic {
         }
     }
 
-    /// The same as [`Arithmetic::advance`], cell by cell, for a port that is watched.
+    /// Takes all arrivals before `horizon` one by one, for a watched port; see
+    /// [`Arithmetic::advance`].
     #[cold]
     pub fn advance_watched(
         &mut self,
@@ -197,7 +204,7 @@ impl Arithmetic {
                 let hop = &fabric.hops[run.hop as usize];
                 let (cell, local) = (Seen::first_of(&run, hop), hop.local);
                 if let Some(reason) = self.take_carefully(fabric, feed, true).dropped {
-                    // A cell that is refused leaves the queue as it found it.
+                    // A refused cell leaves the queue as it found it.
                     let queue = self.view(time, local);
                     let found = found(&queue, &self.gate, Some(reason));
                     probe.lost(time, cell, reason, found);
@@ -211,8 +218,8 @@ impl Arithmetic {
         }
     }
 
-    /// Records the samples that are due until `time`, which come before what arrives then, and whatever changes until then as cells begin
-    /// to leave.
+    /// Records the samples due by `time`, before the arrivals of that instant, and all changes
+    /// until then as waiting cells start.
     fn record_before(&mut self, probe: &mut PortProbe, time: Time) {
         loop {
             let due = probe.next_sample().filter(|&due| due <= time);
@@ -226,7 +233,7 @@ impl Arithmetic {
         }
     }
 
-    /// Records what changes when cells that wait begin to leave, for those that do before anything arrives at `time`.
+    /// Records the changes as waiting cells start before the arrivals at `time`.
     fn record_starts(&mut self, probe: &mut PortProbe, time: Time) {
         let limit = time.signed() + Span(u64::from(!self.arrival_first));
         while let Some(start) = self.start_from(self.recorded_until).filter(|&s| s < limit) {
@@ -237,7 +244,7 @@ impl Arithmetic {
         }
     }
 
-    /// The first start of a cell that waits, at `time` or later.
+    /// The first start of a waiting cell at `time` or later.
     fn start_from(&self, time: SignedTicks) -> Option<SignedTicks> {
         let from = time.max(self.busy_since + Span(1));
         let c = self.cell_time;
@@ -246,7 +253,7 @@ impl Arithmetic {
 
     /// Records what is due until `end`, the end of the run.
     pub fn finish_probe(&mut self, probe: &mut PortProbe, end: Time) {
-        // Cells that would begin to leave at the end have not.
+        // With departures first, a cell that would start at the end has not.
         let last = Time(end.0 - u64::from(!self.arrival_first));
         self.record_before(probe, last);
         probe.finish(end, |_, quantity| self.snapshot(last).look(quantity));

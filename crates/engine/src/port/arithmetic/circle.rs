@@ -1,10 +1,12 @@
-//! A shortcut of the arithmetic kernel where the gate judges each cell: inputs whose cells come at one distance, in turns.
+//! Fast path of the arithmetic kernel with a gate that judges each cell: inputs with equal cell
+//! distances, in turns.
 //!
-//! Sources on links of one rate bring their cells at one distance, which is more than a cell time. As long as they do, an input that has brought one comes
-//! next after all others of them, and nobody need look for its place: they stand in a circle. An input is put into the circle when its cells begin to come
-//! at that distance, and taken out when one does not. Those that are not in it stay in the order of all.
+//! Sources on links of one rate bring their cells at one distance, longer than a cell time. As long
+//! as they do, each input comes next after all others. These inputs stand in a circle, where no
+//! input's place has to be searched. An input enters the circle when its cells start to come at
+//! that distance, and leaves when one does not. All other inputs stay in the order of arrivals.
 //!
-//! Conditions: no two cells come together, and no input brings one per cell time.
+//! Conditions: no two cells come together, and no input brings one cell per cell time.
 
 use super::judged::next_run;
 use super::{Arithmetic, interleaved};
@@ -19,7 +21,8 @@ fn may_alternate(kernel: &Arithmetic, run: &Run) -> bool {
 }
 
 impl Arithmetic {
-    /// The distance of the cells of the first input, which comes alone, where one of another input comes before its next one.
+    /// The distance of the first input's cells, if a cell of another input comes before its next
+    /// one. The first cell comes alone.
     #[inline(always)]
     pub(super) fn can_take_circle(
         &self,
@@ -39,8 +42,8 @@ impl Arithmetic {
         may_alternate(self, next_run(inputs, fabric, other)).then_some(period)
     }
 
-    /// Takes cells that arrive before `horizon`, at least one, until several come together, or one from an input that brings one per cell time. The first
-    /// comes alone, and the next of its input `period` later.
+    /// Takes cells before `horizon`, at least one, until several come together or an input brings
+    /// one per cell time. The first cell comes alone, and the next of its input `period` later.
     #[inline(never)]
     pub(super) fn take_circle(
         &mut self,
@@ -57,7 +60,7 @@ impl Arithmetic {
             ..
         } = inputs;
         let first_feed = *first_feed;
-        // Who is next in the circle.
+        // Index of the next input in the circle.
         let mut at = 0;
         while let Some((time, input)) = order.first() {
             let in_turn = turns.get(at).map_or(Time::NEVER, |&(time, _)| time);
@@ -78,7 +81,7 @@ impl Arithmetic {
                 Some(next) => order.postpone_first(next),
                 None => order.pop(),
             }
-            // Those in the circle.
+            // Inputs in the circle.
             let other = order
                 .first()
                 .map_or(Time::NEVER, |(time, _)| time)

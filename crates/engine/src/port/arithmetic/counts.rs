@@ -1,28 +1,30 @@
-//! Y_i and N_a of a queue that nobody keeps: the VCs of the last accepted cells in order of acceptance.
+//! Y_i and N_a for a queue that is not stored: the VCs of the last accepted cells in order of
+//! acceptance.
 //!
-//! Cells join much more often than anybody asks. So they are only written down, and counted when somebody does; what has left by
-//! then is never counted.
+//! Cells join much more often than anybody reads the counts. So joining cells are only logged, and
+//! counted on reading. Cells that have left by then are never counted.
 
-/// Cells by VC, the last ones of which wait. Shortened to X when it is looked at.
+/// Counts of waiting cells per VC, kept as a log of joined cells that is shortened to X when read.
 #[derive(Debug)]
 pub struct Counts {
-    /// VCs and cells of theirs that joined together, in a ring of a power of two. Places are numbered on and on.
+    /// Groups of (VC, cells) that joined together, in a ring whose length is a power of two. Groups
+    /// are numbered consecutively for ever.
     ring: Box<[(u32, u32)]>,
-    /// The place of the first, of the first that is not counted yet, and of the next to come.
+    /// Numbers of the first group, the first uncounted group and the next group to come.
     first: usize,
     counted: usize,
     end: usize,
-    /// All of them.
+    /// Cells in all groups.
     cells: u64,
-    /// Of those that are counted: cells by VC, and VCs with cells.
+    /// Counts over the counted groups: cells per VC, and VCs with cells.
     of_vc: Vec<u64>,
     active: u64,
-    /// At so many cells, those that have left are forgotten even if nobody looks.
+    /// Number of cells from which the log is shortened even if nobody reads the counts.
     shorten_at: u64,
 }
 
 impl Counts {
-    /// Of `vcs` VCs, none of which has cells.
+    /// Counts for `vcs` VCs without cells.
     pub fn new(vcs: usize) -> Counts {
         Counts {
             ring: vec![(0, 0); 8].into_boxed_slice(),
@@ -42,7 +44,7 @@ impl Counts {
         &mut self.ring[number & mask]
     }
 
-    /// `n` cells of `vc` (its local number) join.
+    /// Adds `n` cells of `vc` (its local number).
     #[inline(always)]
     pub fn add(&mut self, vc: u32, n: u32) {
         if self.end - self.first == self.ring.len() {
@@ -53,7 +55,7 @@ impl Counts {
         self.cells += u64::from(n);
     }
 
-    /// One does; for those who seldom keep counts.
+    /// Adds one cell of `vc`; not inlined, for callers that seldom keep counts.
     #[inline(never)]
     pub fn add_one(&mut self, vc: u32) {
         self.add(vc, 1);
@@ -91,7 +93,7 @@ impl Counts {
         self.counted = self.counted.max(self.first);
     }
 
-    /// Forgets all: nothing waits. Where nobody has looked meanwhile, which is most often, that takes no look at what is forgotten.
+    /// Forgets all cells. Most often nothing has been counted since, and then no group is visited.
     #[inline(always)]
     pub fn clear(&mut self) {
         if self.counted > self.first {
@@ -113,7 +115,7 @@ impl Counts {
         &self.of_vc
     }
 
-    /// Counts the `waiting` cells that wait.
+    /// Shortens the log to `waiting` cells and counts all of it.
     #[inline(always)]
     fn count(&mut self, waiting: u64) {
         self.shorten(waiting);
@@ -126,13 +128,13 @@ impl Counts {
         self.counted = self.end;
     }
 
-    /// Whether it has grown much without anybody looking.
+    /// Whether the log has grown long since it was last shortened.
     #[inline]
     pub fn is_long(&self) -> bool {
         self.cells >= self.shorten_at
     }
 
-    /// Shortens it, and waits until it has grown much again.
+    /// Shortens the log to `waiting` cells and sets the length that triggers the next shortening.
     pub fn forget(&mut self, waiting: u64) {
         self.shorten(waiting);
         self.shorten_at = 2 * waiting + 4096;

@@ -1,14 +1,22 @@
-//! A shortcut of the arithmetic kernel: cells of several inputs that come farther apart than one per cell time, in turns of one.
+//! Fast path of the arithmetic kernel: cells of several inputs, farther apart than one per cell
+//! time, that alternate.
 //!
-//! Sources that are held to a rate each bring long runs of cells at a distance of their own, so that no cell of one comes without those of others
-//! between. Then only the wait of each cell is new: what its run says of it, and what is counted at its hop and its sink, is the same for all cells
-//! of the run, and is brought up to date once, when the run ends or anybody looks: another way of taking cells, who measures, the end of all. Cells
-//! that go on to another port are handed to it one by one.
+//! Rate-limited sources bring long runs of cells at individual distances, so that cells of other
+//! inputs always come between two cells of one. Only the wait of each cell is new. Everything else
+//! is the same for all cells of a run. Hop and sink are updated once, when the run ends or before
+//! anybody reads them: another way of taking cells, a measurement, the end of the run. Cells that
+//! go on to another port are passed on one by one.
 //!
-//! Conditions: cells of one run come farther apart than one per cell time; none is to be looked at by itself when it leaves; they arrive at their host
-//! within the measuring time, or at the next port before the end; X stays below the buffer, and below the policy's smallest refusal where a frame begins; no
-//! Y_i are kept; nothing is watched. A cell of which they do not hold is taken by itself. Where the gate judges each cell, those that it lets in are
-//! taken in this way at any distance (`judged.rs`).
+//! Conditions:
+//! * cells of one run come farther apart than one per cell time, and none must be looked at
+//!   individually when it leaves;
+//! * they arrive at their host within the measuring time, or at the next port before the end of the
+//!   run;
+//! * X stays below the buffer, and below the policy's smallest refusal where a frame begins;
+//! * no Y_i are kept, and nothing is watched.
+//!
+//! A cell that violates them is taken individually. With a gate that judges each cell, accepted
+//! cells are taken in this way at any distance (`judged.rs`).
 
 use super::Arithmetic;
 use super::route::Route;
@@ -22,23 +30,24 @@ use crate::tally::raise;
 use crate::units::{SignedTicks, Span, Time};
 use std::hint::select_unpredictable;
 
-/// An input whose run at the head of its feed is being taken.
+/// State of an input whose run, at the head of its feed, is being taken.
 #[derive(Clone, Debug)]
 pub struct Interleaved {
-    /// What is left of the run, and how many of its cells have been taken; none of a run that is not being taken.
+    /// Rest of the run (no cells if none is being taken), and how many of its cells have been
+    /// taken.
     run: Run,
     taken: u32,
-    /// Whether the next cell is the first one of its frame, unless each is.
+    /// Whether the next cell begins a frame, for runs whose cells are not frames of their own.
     begins: bool,
-    /// The way of its cells, which is that of the next run most often.
+    /// Route of the cells; usually also that of the next run.
     route: Route,
-    /// S - t from which on the next cell is to be taken by itself.
+    /// S - t from which on the next cell must be taken individually.
     limit: SignedTicks,
-    /// The same from which on each is.
+    /// S - t from which on each cell after that must be taken individually.
     later_limit: SignedTicks,
-    /// Age where it goes on of a cell that does not wait.
+    /// Age at the next station of a cell that does not wait.
     unhindered: Span,
-    /// Ages there of those that have been taken.
+    /// Ages at the next station of the cells taken: sum, smallest and largest.
     sum: u128,
     least: Span,
     most: Span,
@@ -61,7 +70,8 @@ impl Default for Interleaved {
     }
 }
 
-/// Whether the cells of `run`, at the head of its feed, are of that kind, where the next cell of another input comes at `next`.
+/// Whether `run`, at the head of its feed, can be taken in this way when another input's next cell
+/// comes at `next`.
 fn is_interleaved(kernel: &Arithmetic, run: &Run, next: Time) -> bool {
     run.n > 1
         && run.period > kernel.cell_time
@@ -70,7 +80,7 @@ fn is_interleaved(kernel: &Arithmetic, run: &Run, next: Time) -> bool {
 }
 
 impl Arithmetic {
-    /// Whether the run that brings the next cell is being taken in this way, or may be.
+    /// Whether the run that brings the next cell is being taken in this way, or can be.
     pub(super) fn can_take_interleaved(
         &self,
         fabric: &Fabric,
@@ -82,7 +92,7 @@ impl Arithmetic {
             || is_interleaved(self, &fabric.feeds[next.feed].head, next.other)
     }
 
-    /// Takes cells that arrive before `horizon`, at least one, until several come together.
+    /// Takes cells before `horizon`, at least one, until several come together.
     #[inline(never)]
     pub(super) fn take_interleaved(
         &mut self,
@@ -109,8 +119,9 @@ impl Arithmetic {
     }
 }
 
-/// Takes the next cell of `input`, whose feed is `feed`, when no other comes, be it the first or the last of a run, or one that is to be taken by itself, and
-/// then what comes with it before `limit`. When the one after that comes; `None` if there is none.
+/// Takes the next cell of `input` when no other cell comes at that instant. Handles the first or
+/// last cell of a run, and a cell that must be taken individually, along with those before `limit`
+/// that share its fate. Returns when the following cell arrives.
 #[inline(never)]
 fn take_one(
     kernel: &mut Arithmetic,
@@ -124,7 +135,8 @@ fn take_one(
     let takes_part = interleaved.is_under_way() || interleaved.join(kernel, fabric, feed);
     if takes_part && interleaved.step(kernel, fabric, interleaved.time()) {
         let next = interleaved.next_time(kernel, fabric, feed);
-        // The next run is known to be taken in the same way most often: it is begun with before its first cell comes.
+        // The next run can usually be taken in this way too, so it is joined before its first cell
+        // comes.
         if !interleaved.is_under_way()
             && next.is_some()
             && is_interleaved(kernel, &fabric.feeds[feed].head, limit)
@@ -138,7 +150,7 @@ fn take_one(
     more.then_some(fabric.feeds[feed].head.time)
 }
 
-/// That of `input`.
+/// State of `input`.
 #[inline(always)]
 pub fn of(interleaved: &mut Vec<Interleaved>, input: u32) -> &mut Interleaved {
     let input = input as usize;
@@ -148,7 +160,7 @@ pub fn of(interleaved: &mut Vec<Interleaved>, input: u32) -> &mut Interleaved {
     &mut interleaved[input]
 }
 
-/// Brings up to date what is known of `input` elsewhere; its cells are taken in another way.
+/// Updates feed, hop and sink of `input`, whose next cells are taken in another way.
 #[inline(always)]
 pub fn leave(kernel: &mut Arithmetic, fabric: &mut Fabric, inputs: &mut Inputs, input: u32) {
     let feed = inputs.feed(input);
@@ -157,7 +169,7 @@ pub fn leave(kernel: &mut Arithmetic, fabric: &mut Fabric, inputs: &mut Inputs, 
     }
 }
 
-/// Brings up to date what is known of all inputs elsewhere.
+/// Updates the feeds, hops and sinks of all inputs.
 pub fn settle_all(kernel: &mut Arithmetic, fabric: &mut Fabric, inputs: &mut Inputs) {
     for (interleaved, feed) in inputs.interleaved.iter_mut().zip(inputs.first_feed..) {
         interleaved.settle(kernel, fabric, feed);
@@ -165,35 +177,37 @@ pub fn settle_all(kernel: &mut Arithmetic, fabric: &mut Fabric, inputs: &mut Inp
 }
 
 impl Interleaved {
-    /// Whether a run is being taken. Its feed still has the cells that have been taken since it was settled.
+    /// Whether a run is being taken. Its feed still holds the cells that were taken since the last
+    /// settling.
     pub fn is_under_way(&self) -> bool {
         self.run.n > 0
     }
 
-    /// The cells that come next: what is left of the run, or, where none is being taken, those at the `head` of the feed.
+    /// The next cells: the rest of the run being taken, otherwise the run at the `head` of the
+    /// feed.
     pub fn next_run<'a>(&'a self, head: &'a Run) -> &'a Run {
         if self.is_under_way() { &self.run } else { head }
     }
 
-    /// When the next cell arrives.
+    /// Arrival of the next cell.
     pub fn time(&self) -> Time {
         self.run.time
     }
 
-    /// What the policy behind `gate` says about the next cell: see [`Gate::ask_policy`].
+    /// The decision of the policy behind `gate` about the next cell: see [`Gate::ask_policy`].
     #[inline(always)]
     pub fn ask_policy(&self, gate: &mut Gate, queue: &QueueView, idle: Option<u64>) -> Decision {
         let begins = self.begins || self.run.is_single();
         gate.ask_policy(&self.run, begins, self.route.vc, queue, idle)
     }
 
-    /// The way of the cells of `hop`, where no run is being taken.
+    /// Route of the cells of `hop`; call this only while no run is being taken.
     pub fn route_of(&mut self, hop: u32, kernel: &Arithmetic, fabric: &Fabric) -> &Route {
         self.route.turn_to(hop, kernel, fabric);
         &self.route
     }
 
-    /// Begins with the run at the head of `feed`; false if the conditions do not hold.
+    /// Begins to take the run at the head of `feed`; false if the conditions do not hold.
     #[inline(always)]
     pub fn join(&mut self, kernel: &Arithmetic, fabric: &mut Fabric, feed: usize) -> bool {
         let run = &fabric.feeds[feed].head;
@@ -215,13 +229,13 @@ impl Interleaved {
         true
     }
 
-    /// Takes the next cell, which arrives at `time`, when no other does, unless a limit is near; false if that is not to be done here, and then
-    /// nothing has happened.
+    /// Takes the next cell, which alone arrives at `time`. Returns false, with no effect, near a
+    /// limit or if the cell will not arrive in time.
     #[inline(always)]
     fn step(&mut self, kernel: &mut Arithmetic, fabric: &mut Fabric, time: Time) -> bool {
         let t = time.signed();
         let ahead = kernel.start - t;
-        // Below zero for how long the port has been idle.
+        // Negative by the time that the port has been idle.
         let wait = ahead + kernel.cell_time;
         let idle = wait.0 < i64::from(!kernel.arrival_first);
         let waits = wait.max(SignedTicks::ZERO).span();
@@ -229,9 +243,9 @@ impl Interleaved {
         if ahead >= self.limit || !self.route.is_in_time(start) {
             return false;
         }
-        // S - t needs no correction.
+        // No correction of S - t, since no busy period begins at this instant.
         debug_assert!(idle || kernel.busy_since < t, "cells come together");
-        // Whether the port is idle is as good as drawn: without a branch.
+        // Without a branch: whether the port is idle is unpredictable.
         kernel.busy_since = select_unpredictable(idle, start, kernel.busy_since);
         raise(
             &mut kernel.longest,
@@ -243,8 +257,8 @@ impl Interleaved {
         true
     }
 
-    /// Takes the next cell, which arrives at `time`, finds the port `idle` or not, and is accepted; false if it will not be in time, and then nothing
-    /// has happened.
+    /// Takes the next cell, which arrives at `time` and is accepted; `idle` says whether it finds
+    /// the port idle. Returns false, with no effect, if the cell will not arrive in time.
     #[inline(always)]
     pub fn take(
         &mut self,
@@ -263,7 +277,7 @@ impl Interleaved {
         true
     }
 
-    /// The next cell starts at `start`, and has waited so long.
+    /// Accounts for the next cell, which starts at `start` after `wait`, and passes it on.
     #[inline(always)]
     fn go(&mut self, kernel: &mut Arithmetic, fabric: &mut Fabric, start: SignedTicks, wait: Span) {
         let age = self.unhindered + wait;
@@ -294,7 +308,8 @@ impl Interleaved {
         self.run.skip(1);
     }
 
-    /// When the next cell of `feed` comes, one of the run having been taken; `None` if it has no more.
+    /// When the next cell of `feed` arrives, after one of the run has been taken; `None` if there
+    /// is none.
     #[inline(always)]
     pub fn next_time(
         &mut self,
@@ -309,7 +324,8 @@ impl Interleaved {
         more.then_some(fabric.feeds[feed].head.time)
     }
 
-    /// Whether cells have joined the run, all of which has been taken, since it began to be.
+    /// Takes over cells that have joined the run at the head of `feed` since it was begun. Returns
+    /// whether there are any; all cells known before have been taken.
     #[inline(always)]
     fn goes_on(&mut self, kernel: &Arithmetic, fabric: &Fabric, feed: usize) -> bool {
         if kernel.judged.is_some() || self.run.period > kernel.cell_time {
@@ -320,14 +336,15 @@ impl Interleaved {
         self.is_under_way()
     }
 
-    /// The rest of the run is not being taken any more.
+    /// Stops taking the run, after updating feed, hop and sink.
     #[inline(always)]
     pub fn leave(&mut self, kernel: &mut Arithmetic, fabric: &mut Fabric, feed: usize) {
         self.settle(kernel, fabric, feed);
         self.run.n = 0;
     }
 
-    /// Counts the cells that have been taken, and takes them off `feed`. Whether that has more.
+    /// Counts the cells taken at hop and sink, and removes them from `feed`. Returns whether that
+    /// has more.
     #[inline(always)]
     fn settle(&mut self, kernel: &mut Arithmetic, fabric: &mut Fabric, feed: usize) -> bool {
         let n = self.taken;
@@ -344,10 +361,10 @@ impl Interleaved {
             least: self.least,
             most: self.most,
         };
-        // Of their ages, only the waits differ.
+        // Ages differ only by the waits.
         kernel.queue_time += ages.sum_shorter_by(self.unhindered, cells);
         if self.route.next == Next::Host {
-            // Where a frame ends, its last cell is the last one that the kernel has taken.
+            // If a frame ends here, its last cell is the last that the kernel has taken.
             let last = kernel.last_start() + self.route.beyond;
             let ages = self.route.is_data.then_some(ages);
             fabric.destinations.deliver(hop.flow, run, n, ages, last);

@@ -1,12 +1,14 @@
-//! How the arithmetic kernel serves a queue whose gate judges each cell: a policer, a leaky bucket, an average of X.
+//! Service of a queue whose gate judges each cell: a policer, a leaky bucket, an average of X.
 //!
-//! Such a gate must see every cell, in order, with X as the cell finds it. X is a difference of times here too, and nothing that has come in is
-//! taken back; so no cell need be stored. What remains of a cell is the question, its place behind the last one, and its way on.
+//! Such a gate must see every cell, in order, with the X that the cell finds. X is still a
+//! difference of times and no accepted cell is ever pushed out, so no cell is stored. Each cell
+//! costs the gate's decision, its place behind the last one, and its way on.
 //!
-//! Where the policy alone is asked, all else is brought up to date once for the cells of a run that it lets in: as in `interleaved.rs`, and where cells come one
-//! per cell time, of one input or of several in rounds (`rounds.rs`), for as many as come before anything else does. Where they come farther apart, nobody
-//! looks for the place of an input that goes on as those before it did (`circle.rs`), and cells of one flow that stand there as runs of their own are taken
-//! together (`singles.rs`).
+//! If the policy alone is asked, everything else is updated once per run of accepted cells
+//! (`interleaved.rs`). Cells that come one per cell time are taken together, from one input or in
+//! rounds from several (`rounds.rs`). Inputs with equal, larger distances of cells alternate in a
+//! circle (`circle.rs`). Cells of one flow that stand as runs of one cell are taken together
+//! (`singles.rs`).
 
 use super::rounds::RoundPlan;
 use super::{Arithmetic, Interleaved, interleaved};
@@ -20,28 +22,30 @@ use crate::port::{Inputs, NextInput};
 use crate::tally::raise;
 use crate::units::{SignedTicks, Span, Time};
 
-/// What matters of a gate that judges each cell.
+/// State for a gate that judges each cell.
 #[derive(Debug)]
 pub struct Judged {
-    /// Whether the policy alone is asked.
+    /// Whether the policy is asked and no policer.
     asks_policy_alone: bool,
-    /// The same, and no Y_i are kept.
+    /// Whether cells can be taken in turns: the policy alone is asked, and no Y_i are kept.
     may_interleave: bool,
-    /// The smallest X at which a cell that it lets in is refused.
+    /// The smallest X at which a cell that the policy accepts is refused.
     room: u64,
-    /// Whether the policy asks how long the port has been idle.
+    /// Whether the policy needs the time that the port has been idle.
     asks_idle_time: bool,
-    /// 1 where departures go first: what ends at t has left when a cell comes at t.
+    /// One tick with departures first, otherwise 0: a cell that ends at t has then left for a cell
+    /// that comes at t.
     late: Span,
-    /// By how much S - t is corrected at the beginning of a busy period.
+    /// Correction of S - t at the beginning of a busy period.
     first: Span,
-    /// What was divided last.
+    /// Last division by the cell time.
     quotient: Quotient,
-    /// The runs about whose cells the policy is asked before any is taken.
+    /// Scratch space: runs whose cells the policy is asked about before any is taken.
     asked: Vec<Asked>,
 }
 
-/// A number of cell times, and as many in ticks: where those to be counted are much the same from cell to cell, none is divided.
+/// A cached division of ticks by the cell time. From cell to cell the quotient changes by at most
+/// one most often, which needs no division.
 #[derive(Debug, Default)]
 struct Quotient {
     cells: i64,
@@ -49,12 +53,12 @@ struct Quotient {
 }
 
 impl Quotient {
-    /// The whole cell times of `c` in `ticks`, which is not below zero.
+    /// The whole cell times of `c` in `ticks`, which must not be negative.
     #[inline(always)]
     fn of(&mut self, ticks: SignedTicks, c: Span) -> u64 {
         let (ticks, c) = (ticks.0, c.0 as i64);
         let rest = ticks - self.ticks;
-        // Without a branch: one more, one less or as many.
+        // Changes the quotient by one or not at all, without a branch.
         let more = i64::from(rest >= c) - i64::from(rest < 0);
         self.cells += more;
         self.ticks += more * c;
@@ -67,7 +71,8 @@ impl Quotient {
 }
 
 impl Judged {
-    /// Of `gate`, if it is such a one, at a port with this cell time, which keeps Y_i if it `counts`.
+    /// The state for `gate`, if it judges each cell, at a port with this cell time. `counts` says
+    /// whether Y_i are kept.
     pub fn new(gate: &Gate, cell_time: Span, arrival_first: bool, counts: bool) -> Option<Judged> {
         gate.judges_each().then(|| Judged {
             asks_policy_alone: gate.asks_policy_alone(),
@@ -81,7 +86,8 @@ impl Judged {
         })
     }
 
-    /// For how many whole cell times of `c` the port, free since `free`, has been idle at `t`, or any number where nobody asks.
+    /// Whole cell times `c` that the port, free since `free`, has been idle at `t`; 0 if the policy
+    /// does not need it.
     #[inline(always)]
     fn idle_cells(&self, free: SignedTicks, t: SignedTicks, c: Span) -> u64 {
         if self.asks_idle_time {
@@ -92,7 +98,8 @@ impl Judged {
     }
 }
 
-/// The cells that `input` brings next: of the run that is being taken, or of the one at the head of its feed.
+/// The next cells of `input`: the rest of the run being taken, otherwise the run at the head of its
+/// feed.
 pub(super) fn next_run<'a>(inputs: &'a Inputs, fabric: &'a Fabric, input: u32) -> &'a Run {
     let head = &fabric.feeds[inputs.feed(input)].head;
     let interleaved = inputs.interleaved.get(input as usize);
@@ -100,7 +107,7 @@ pub(super) fn next_run<'a>(inputs: &'a Inputs, fabric: &'a Fabric, input: u32) -
 }
 
 impl Arithmetic {
-    /// Takes all arrivals before `horizon`: each time in the first way that applies.
+    /// Takes all arrivals before `horizon`, each time in the first way that applies.
     #[inline(never)]
     pub(super) fn advance_judged(
         &mut self,
@@ -137,8 +144,8 @@ impl Arithmetic {
         }
     }
 
-    /// As [`Arithmetic::can_take_rounds`], where each of the inputs brings more cells than one, and none lost its last frame. What is known of them
-    /// is brought up to date.
+    /// Rounds as in [`Arithmetic::can_take_rounds`], if each input brings more than one cell and
+    /// none lost its last frame. Brings these inputs up to date.
     fn can_take_judged_rounds(
         &mut self,
         fabric: &mut Fabric,
@@ -164,7 +171,7 @@ impl Arithmetic {
             if run.period != self.cell_time || !self.may_interleave(run) {
                 return false;
             }
-            // Whose last frame was lost is likely to lose another.
+            // A flow that lost its last frame is likely to lose another.
             if fabric.hops[run.hop as usize].frame_state.fate != Fate::Accepted {
                 return false;
             }
@@ -178,7 +185,8 @@ impl Arithmetic {
         members > 1
     }
 
-    /// X before the cells of the first input that come before any other, one per cell time, where the port is busy and has room: two at least.
+    /// X before the cells of the first input that come before any other, one per cell time; at
+    /// least two. `None` unless the port is busy and has room.
     fn can_take_judged_run(
         &mut self,
         fabric: &mut Fabric,
@@ -202,7 +210,8 @@ impl Arithmetic {
         (goes_on && self.has_room(&queue)).then_some(queue)
     }
 
-    /// Takes these cells, as far as the policy lets them in, and the one that it does not. Whether the feed has more.
+    /// Takes these cells as far as the policy accepts them, and the first that it refuses. Returns
+    /// whether the feed has more.
     #[inline(never)]
     fn take_judged_run(
         &mut self,
@@ -245,8 +254,9 @@ impl Arithmetic {
         more
     }
 
-    /// What the policy is asked about the cells of `runs`, which come within a cell time where the port is busy: each with the number of its flow at the
-    /// port, and whether it goes on with no frame.
+    /// The questions to the policy about the cells of `runs`, which arrive within one cell time at
+    /// a busy port. Each run comes with the local number of its flow, and whether it continues no
+    /// frame.
     pub(super) fn begin_asking<'a>(
         &mut self,
         runs: impl Iterator<Item = (&'a Run, u32, bool)>,
@@ -263,7 +273,8 @@ impl Arithmetic {
         asked
     }
 
-    /// Whether the policy lets in so many cells of each of `runs`, which come one per cell time, X being within these bounds; it is told of all then.
+    /// Whether the policy accepts `cells` cells of each of `runs`, one per cell time, with X within
+    /// these bounds. If so, the policy has taken note of all of them.
     #[inline]
     pub(super) fn admits_all(
         &mut self,
@@ -281,7 +292,8 @@ impl Arithmetic {
         })
     }
 
-    /// X at `time`, less than a cell time after the port was busy with a busy period that had begun before: -1 if it is idle by then.
+    /// X at `time`, or -1 if the port is idle by then. Less than a cell time earlier, the port was
+    /// busy with a busy period that had begun before.
     fn steady_queue(&mut self, time: Time) -> i64 {
         let Some(judged) = &mut self.judged else {
             unreachable!("the gate judges each cell");
@@ -291,14 +303,14 @@ impl Arithmetic {
         judged.quotient.of(behind, c) as i64 - 1
     }
 
-    /// Keeps their room.
+    /// Returns the memory of `asked` for the next use.
     pub(super) fn end_asking(&mut self, asked: Vec<Asked>) {
         if let Some(judged) = &mut self.judged {
             judged.asked = asked;
         }
     }
 
-    /// What the policy says about the next cell of a run.
+    /// The decision of the policy about the next cell of a run.
     #[inline(always)]
     pub(super) fn ask_about(&mut self, asked: &Asked, queue: &QueueView) -> Decision {
         self.gate.ask_policy_of(asked.time, &asked.cell, queue)
@@ -315,7 +327,7 @@ impl Arithmetic {
                 interleaved::of(&mut inputs.interleaved, (feed - inputs.first_feed) as u32);
             self.judge_next(fabric, interleaved, feed, time);
         }
-        // They stand in their places until all have been handled.
+        // Inputs keep their places until all have been handled.
         for _ in 0..inputs.group.len() {
             let Some((_, input)) = inputs.order.first() else {
                 unreachable!("so many are there");
@@ -332,7 +344,7 @@ impl Arithmetic {
         }
     }
 
-    /// The same as [`Arithmetic::judge_next`] where it is wanted seldom: not written out a second time.
+    /// Does what [`Arithmetic::judge_next`] does, but out of line, for rare use.
     #[inline(never)]
     pub(super) fn judge_another(
         &mut self,
@@ -344,7 +356,8 @@ impl Arithmetic {
         self.judge_next(fabric, interleaved, feed, time)
     }
 
-    /// Takes the next cell of `feed`, which arrives at `time`. When the one after it comes, if the feed has more.
+    /// Takes the next cell of `feed`, which arrives at `time`. Returns when the following cell
+    /// arrives, if there is one.
     #[inline(always)]
     pub(super) fn judge_next(
         &mut self,
@@ -374,7 +387,7 @@ impl Arithmetic {
         more.then_some(fabric.feeds[feed].head.time)
     }
 
-    /// Whether the run that `feed` brings next is being taken in this way, or has just been begun with.
+    /// Whether the next run of `feed` is being taken in turns; begins one if possible.
     #[inline(always)]
     fn can_take_judged_interleaved(
         &self,
@@ -383,25 +396,26 @@ impl Arithmetic {
         feed: usize,
     ) -> bool {
         let run = &fabric.feeds[feed].head;
-        // Of cells that come one per cell time most are taken together.
+        // Cells that come one per cell time are mostly taken together instead.
         let may_join = run.period != self.cell_time && self.may_interleave(run);
         interleaved.is_under_way() || (may_join && interleaved.join(self, fabric, feed))
     }
 
-    /// Whether the cells of `run` may be taken in turns. An RM cell comes in a run of its own.
+    /// Whether the cells of `run` may be taken in turns. An RM cell always is a run of its own.
     fn may_interleave(&self, run: &Run) -> bool {
         debug_assert!(run.n == 1 || run.flags & RM == 0);
         run.n > 1 && self.may_interleave_any()
     }
 
-    /// The same of any run, but for RM cells.
+    /// Whether any run may be taken in turns, apart from RM cells.
     pub(super) fn may_interleave_any(&self) -> bool {
         self.judged
             .as_ref()
             .is_some_and(|judged| judged.may_interleave)
     }
 
-    /// Takes the first cell of `feed`; with it the rest of its frame, if that is lost too. Whether the feed has more.
+    /// Takes the first cell of `feed`, and with it the rest of its frame if that is lost too.
+    /// Returns whether the feed has more.
     #[inline(always)]
     pub(super) fn judge_one(&mut self, fabric: &mut Fabric, feed: usize) -> bool {
         let run = &fabric.feeds[feed].head;
@@ -427,7 +441,8 @@ impl Arithmetic {
         self.let_in(fabric, feed, idle)
     }
 
-    /// Takes the first cell of `feed`, which is accepted, and finds the port `idle` or not. Whether the feed has more.
+    /// Takes the first cell of `feed`, which is accepted; `idle` is `None` if the port is busy.
+    /// Returns whether the feed has more.
     #[inline(always)]
     pub(super) fn let_in(&mut self, fabric: &mut Fabric, feed: usize, idle: Option<u64>) -> bool {
         let run = &fabric.feeds[feed].head;
@@ -454,12 +469,13 @@ impl Arithmetic {
         fabric.feeds[feed].skip(1)
     }
 
-    /// When the cell that arrives at `t`, and finds the port idle or not, starts if it is accepted.
+    /// Start of a cell that arrives at `t`, if it is accepted; `idle` says whether it finds the
+    /// port idle.
     pub(super) fn start_of(&self, t: SignedTicks, idle: bool) -> SignedTicks {
         if idle { t } else { self.start + self.cell_time }
     }
 
-    /// Puts it behind the last one.
+    /// Puts an accepted cell, which arrives at `t`, behind the last one.
     pub(super) fn take_place(&mut self, t: SignedTicks, idle: bool) {
         let start = self.start_of(t, idle);
         if idle {
@@ -472,7 +488,8 @@ impl Arithmetic {
         self.accepted += 1;
     }
 
-    /// For how many whole cell times the port has been idle, if the cell that arrives at `time` finds it so, and X.
+    /// The state that a cell finds at `time`: the whole cell times for which the port has been idle
+    /// (`None` if busy), and X.
     #[inline(always)]
     pub(super) fn found(&mut self, time: Time) -> (Option<u64>, QueueView) {
         let Some(judged) = &mut self.judged else {
@@ -483,7 +500,7 @@ impl Arithmetic {
         if free < t + judged.late {
             return (Some(judged.idle_cells(free, t, c)), QueueView::default());
         }
-        // As `ahead` and `cells` have it, where none of it is below zero.
+        // Equals `ahead` and `cells`, simplified for values that are not negative.
         let begun = if t == self.busy_since {
             judged.first
         } else {
@@ -497,13 +514,14 @@ impl Arithmetic {
         (None, queue)
     }
 
-    /// Whether a cell that finds `queue` and is let in by the policy is accepted.
+    /// Whether a cell that finds `queue` and that the policy accepts has room.
     pub(super) fn has_room(&self, queue: &QueueView) -> bool {
         let judged = self.judged.as_ref();
         judged.is_some_and(|judged| queue.waiting < judged.room)
     }
 
-    /// The same where the gate has to be asked, or the policy has `decided`.
+    /// Takes the first cell of `feed` through the gate; `decided` is the policy's decision if it
+    /// has been asked. Returns whether the feed has more.
     #[inline(never)]
     pub(super) fn judge_fully(
         &mut self,
@@ -517,7 +535,8 @@ impl Arithmetic {
         outcome.more
     }
 
-    /// For how many whole cell times the port has been idle at `now`, if the policy asks; `None` where it is not.
+    /// Whole cell times that the port has been idle at `now`, if the policy needs them; `None` if
+    /// the port is busy.
     pub(super) fn idle_cells(&self, now: Time) -> Option<u64> {
         let (t, c) = (now.signed(), self.cell_time);
         let cells = |judged: &Judged| judged.idle_cells(self.start + c, t, c);

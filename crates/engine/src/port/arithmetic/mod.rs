@@ -1,17 +1,18 @@
-//! The kernel for one class served first come first served at a whole-tick cell time.
+//! The kernel for one class, served first come first served at a whole-tick cell time.
 //!
-//! With constant service the last accepted cell's start S fixes everything: the next cell starts at S + c (c the cell
-//! time) or, if the port is idle, at once; and the starts of the waiting cells are S, S - c, S - 2c, ... So the cells waiting
-//! at t are counted by dividing S - t by c, thresholds are compared as times, and no cell is stored and no departure is
-//! an event: where a cell goes on to is known when it is accepted. The first cell of a busy period starts on arrival and
-//! never waits, hence the correction at the very instant a busy period begins.
+//! With constant service, the start S of the last accepted cell determines everything. The next
+//! cell starts at S + c (c: the cell time), or at once if the port is idle. The waiting cells start
+//! at S, S - c, S - 2c, and so on. So X(t) follows from dividing S - t by c, and thresholds on X
+//! become thresholds on S - t. No cell is stored and no departure is an event: a cell is passed on
+//! when it is accepted. The first cell of a busy period starts on arrival and never waits, hence a
+//! correction at the very instant a busy period begins.
 //!
-//!   arrivals first:    X(t) = #{starts >= t}, without the first of the busy period
-//!   departures first:  X(t) = #{starts > t}
+//! * arrivals first: X(t) = #{starts >= t}, without the first cell of the busy period
+//! * departures first: X(t) = #{starts > t}
 //!
-//! Y_i and N_a, when a policy asks for them, come from a queue of (VC, cells) that is shortened to X when it is looked at.
-//! Cells of one run that arrive at distance c while no other input brings any are taken together: all see the
-//! same X and wait equally long.
+//! If a policy needs Y_i and N_a, they come from a queue of (VC, cells), which is shortened to X
+//! whenever it is read. Cells of one run that arrive at distance c, while no other input brings
+//! any, are taken together: all find the same X and wait equally long.
 
 mod arrivals;
 mod circle;
@@ -41,39 +42,40 @@ pub use rounds::RoundInput;
 pub struct Arithmetic {
     gate: Gate,
     class: usize,
-    /// c.
+    /// Cell time c.
     cell_time: Span,
     arrival_first: bool,
-    /// S: start of the last accepted cell; before the first, long ago.
+    /// Start S of the last accepted cell; long ago before the first.
     start: SignedTicks,
-    /// Start of the first cell of the busy period.
+    /// Start of the first cell of the current or last busy period.
     busy_since: SignedTicks,
-    /// S - t (corrected) at which X reaches K, and at which the policy may refuse, unless it is asked about each cell anyway.
+    /// Limits on the corrected S - t: X reaches K at `full`, and the policy may refuse a frame from
+    /// `refusal` on. If the policy alone is asked about each cell, both stand for the room.
     full: SignedTicks,
     refusal: SignedTicks,
-    /// What matters of a gate that judges each cell; such a queue is near its limits always.
+    /// State for a gate that judges each cell; near its limits at all times.
     judged: Option<judged::Judged>,
-    /// Y_i per local VC number, N_a, and the cells they count, when needed.
+    /// Y_i per local VC number and N_a, if needed.
     counts: Option<Counts>,
     accepted: u64,
     /// Largest corrected S - t just after an acceptance.
     longest: SignedTicks,
     queue_time: u128,
-    /// The probe knows of all starts before this.
+    /// All starts before this have been recorded by the probe.
     recorded_until: SignedTicks,
 }
 
-/// A port at an instant, for probes.
+/// State of a port at an instant, for probes.
 pub struct Snapshot<'a> {
     class: usize,
     waiting: u64,
-    /// Y_i, where it is counted.
+    /// Y_i, if counted.
     by_vc: &'a [u64],
     average: f64,
 }
 
 impl Snapshot<'_> {
-    /// What a probe asks for.
+    /// The value of `quantity`.
     #[inline]
     pub fn look(&self, quantity: Quantity) -> f64 {
         let elsewhere = |class: Option<usize>| class.is_some_and(|class| class != self.class);
@@ -86,15 +88,15 @@ impl Snapshot<'_> {
             Quantity::Queue { vc: Some(vc), .. } => self.by_vc[vc as usize] as f64,
             Quantity::Queue { vc: None, .. } => self.waiting as f64,
             Quantity::AverageQueue { .. } => self.average,
-            // Whoever asks for credit is not served here.
+            // Unreachable for `Credit`: ports with a credit probe use the slotted kernel.
             Quantity::QueueOfAbsentVc | Quantity::Credit => 0.0,
         }
     }
 }
 
 impl Arithmetic {
-    /// For the class queue behind `gate` at a port with cell time `cell_time` that `vcs` flows cross. `counts`
-    /// keeps Y_i and N_a even if the policy does not ask for them.
+    /// A kernel for the class queue behind `gate`, at a port that `vcs` flows cross. `counts` keeps
+    /// Y_i and N_a even if the policy does not need them.
     pub fn new(
         gate: Gate,
         class: usize,
@@ -110,7 +112,7 @@ impl Arithmetic {
         };
         let needed = counts || gate.needs().vc_counts;
         let judged = judged::Judged::new(&gate, cell_time, arrival_first, needed);
-        // What the policy lets in has room.
+        // The policy is asked about every cell anyway, so only room is a limit.
         let [full, refusal] = match &judged {
             Some(_) if gate.asks_policy_alone() => [gate.room(); 2],
             _ => [gate.full(), gate.refusal()],
@@ -133,29 +135,30 @@ impl Arithmetic {
         }
     }
 
-    /// c.
+    /// Cell time c.
     pub fn cell_time(&self) -> Span {
         self.cell_time
     }
 
-    /// Start of the last accepted cell; not before the first.
+    /// Start of the last accepted cell; undefined before the first.
     pub fn last_start(&self) -> Time {
         self.start.time()
     }
 
-    /// No cell that is accepted from now on starts before this.
+    /// A lower bound for the starts of all cells still to be accepted.
     pub fn next_start(&self) -> Time {
         (self.start + self.cell_time).max(SignedTicks::ZERO).time()
     }
 
-    /// Whether the port is busy at `t` with a busy period that began before.
+    /// Whether the port is busy at `t` with a busy period that began earlier.
     pub fn is_steady_at(&self, t: Time) -> bool {
         let t = t.signed();
         !self.idle_at(t) && t != self.busy_since
     }
 
-    /// How long cells may join, one per cell time or more, before X reaches a limit, the policy's too if a frame `begins`: not
-    /// at all if that is negative.
+    /// The growth of S - t that is left at `t` before X reaches a limit, ticks; negative if it is
+    /// exceeded. Cells must join one per cell time or faster. The limit includes the policy's if a
+    /// frame `begins`.
     fn time_left_at(&self, t: Time, begins: bool) -> SignedTicks {
         let limit = if begins {
             self.full.min(self.refusal)
@@ -171,30 +174,32 @@ impl Arithmetic {
         left.is_ok_and(|left| u128::from(self.cell_time.0) * u128::from(cells) <= u128::from(left))
     }
 
-    /// How many cells may join before X reaches a limit, the policy's too if a frame `begins`, when one joins per cell time or more.
+    /// How many cells may join before X reaches a limit, if they come one per cell time or faster.
+    /// The limit includes the policy's if a frame `begins`.
     pub fn room_at(&self, t: Time, begins: bool) -> u64 {
         (self.time_left_at(t, begins).0 / self.cell_time.0 as i64).max(0) as u64
     }
 
-    /// Where the cells of each VC are counted, if they are, before cells join from `t` on.
+    /// The counts per VC, if kept, for cells that join from `t` on.
     pub fn counts_at(&mut self, t: Time) -> Option<&mut Counts> {
         self.forget_the_gone(t);
         self.counts.as_mut()
     }
 
-    /// Takes note of `cells` cells that were accepted one per cell time or faster; the last one came at `time` and starts at `start`.
+    /// Accounts for `cells` accepted cells that came one per cell time or faster. The last of them
+    /// came at `time` and starts at `start`.
     pub fn accepted_in_rounds(&mut self, cells: u64, start: Time, time: Time) {
         self.accepted += cells;
         raise(&mut self.longest, (start - time).signed());
         self.start = start.signed();
     }
 
-    /// Adds what `cells` cells have waited to the time integral of the queue.
+    /// Adds the waits of `cells` cells to the time integral of the queue.
     fn waited(&mut self, waits: Waits, cells: u64) {
         self.queue_time += waits.sum(cells);
     }
 
-    /// Shortens the counts' queue when it has grown much without anybody looking.
+    /// Shortens the counts if they have grown long since they were last read.
     fn forget_the_gone(&mut self, t: Time) {
         if self.counts.as_ref().is_some_and(Counts::is_long) {
             let waiting = self.waiting(t);
@@ -205,8 +210,8 @@ impl Arithmetic {
         }
     }
 
-    /// Counts `n` cells of `vc` that are accepted, the first at `t`, where the cells of each VC are counted. If it finds the port idle, it
-    /// does not wait.
+    /// Counts `n` accepted cells of `vc`, the first at `t`, if counts are kept. The first cell is
+    /// left out if it finds the port `idle`, since it does not wait.
     fn count(&mut self, t: Time, vc: u32, n: u32, idle: bool) {
         if !idle {
             self.forget_the_gone(t);
@@ -229,7 +234,7 @@ impl Arithmetic {
         }
     }
 
-    /// S - t, without the first cell of a busy period that begins at t.
+    /// The corrected S - t: without the first cell of a busy period that begins at `t`.
     fn ahead(&self, start: SignedTicks, t: SignedTicks) -> SignedTicks {
         let first = if self.arrival_first && t == self.busy_since {
             self.cell_time
@@ -255,7 +260,7 @@ impl Arithmetic {
         self.cells(self.ahead(self.start, t.signed()))
     }
 
-    /// X at `t` before anything happens then, all before it having been taken.
+    /// X at `t`, before anything happens at that instant. Everything before `t` has been taken.
     pub fn waiting_just_before(&self, t: Time) -> u64 {
         self.waiting(Time(t.0 - u64::from(!self.arrival_first)))
     }
@@ -272,7 +277,7 @@ impl Arithmetic {
         }
     }
 
-    /// What probes ask for, as it is at `t`.
+    /// The state at `t`, for probes.
     pub fn snapshot(&mut self, t: Time) -> Snapshot<'_> {
         let waiting = self.waiting(t);
         Snapshot {
@@ -283,7 +288,8 @@ impl Arithmetic {
         }
     }
 
-    /// Counters until `time` that the hops do not have, of a run until `end`; everything before `time` has been handled.
+    /// Counters up to `time` that hops do not keep, for a run that ends at `end`. Everything before
+    /// `time` has been handled.
     pub fn tally(&self, time: Time, end: Time) -> PortTally {
         let c = self.cell_time;
         let last = self.start + c;
@@ -294,7 +300,8 @@ impl Arithmetic {
             let [left, of_all] = [t, self.busy_since].map(|from| (last - from).span().0 / c.0);
             (left + 1).min(of_all)
         };
-        // Those that start later have been counted until then, or until the end.
+        // The integral already has the waits of later starters up to their start or the end of the
+        // run.
         let last_start = self.start.max(SignedTicks::ZERO).time();
         let [after, after_end] =
             [time, end].map(|t| waits_after(last_start.since(t), self.cell_time));
@@ -310,14 +317,14 @@ impl Arithmetic {
         tally
     }
 
-    /// From now on the largest queue is that from `time` on, before which everything has been handled.
+    /// Restarts the largest queue at `time`; everything before that has been handled.
     pub fn restart_largest(&mut self, time: Time) {
         let before = time.0 - u64::from(!self.arrival_first);
         self.longest = self.ahead(self.start, Time(before).signed());
     }
 
-    /// Takes the first `n` cells of `run`, which are all accepted; returns them as they depart. More than
-    /// one only if the port is idle and the cells' distance is at least c, or it is c.
+    /// Takes the first `n` cells of `run`, all accepted, and returns them as they depart. `n` may
+    /// exceed 1 only if the distance of the cells is c, or if it is larger and the port is idle.
     #[inline(always)]
     fn accept(&mut self, run: &Run, n: u32, vc: u32, end: Time) -> Run {
         let c = self.cell_time;
@@ -326,7 +333,8 @@ impl Arithmetic {
         let last_arrival = t + period * u64::from(n - 1);
         self.accepted += u64::from(n);
         if self.idle_at(t) {
-            // Only at distance c and with arrivals first do later cells join the busy period of the first.
+            // Later cells join the busy period of the first only at distance c and with arrivals
+            // first.
             let joins = period == c && self.arrival_first && n > 1;
             self.busy_since = if joins { t } else { last_arrival };
             self.start = last_arrival;

@@ -1,18 +1,24 @@
-//! A shortcut of the arithmetic kernel: many cells of several inputs at once.
+//! Fast path of the arithmetic kernel: rounds of cells, one from each of several inputs.
 //!
-//! After a common time-out, or in the steady state of a loss-free LAN, several inputs bring a cell per cell time each, at fixed
-//! phases. Then every cell time is like the one before: the same inputs in the same order, but for the rotation of those that
-//! coincide. As long as no limit is near, no run ends, no other input joins and the horizon is not reached, such rounds need
-//! no look at feeds, hops and sinks: the start of each cell is one cell time after the one before, and all that is needed of it is its
-//! delay. Everything else is brought up to date once for all rounds.
+//! After a common time-out, or in the steady state of a loss-free LAN, several inputs bring one
+//! cell per cell time each, at fixed phases. Every cell time then repeats the one before, except
+//! that coincident inputs may rotate. Each cell starts one cell time after the one before, so only
+//! its delay has to be found. Feeds, hops and sinks are updated once for all rounds. Rounds last
+//! until a limit is near, a run ends, another input joins or the horizon is reached.
 //!
-//! Cells that go on to another port are handed to it one by one, in the order in which they start, as cells of several VCs share the way there.
+//! Cells that go on to another port are passed on one by one in the order of their starts, since
+//! cells of several VCs share the link.
 //!
-//! Where the gate judges each cell, and asks the policy alone, the policy is asked about the cells of all rounds first: about all together, and if it
-//! cannot say that it lets all in, about one after the other in their order. If it does not let one in, the rounds before are taken together, and of the last one the cells before it one by one.
+//! With a gate that asks the policy alone about each cell, the policy is asked before the rounds
+//! are taken. The first question is about all cells together. If the policy cannot accept them all
+//! at once, it is asked cell by cell, in their order. When it refuses one, the rounds before are
+//! taken together, and the earlier cells of that round one by one.
 //!
-//! Conditions: the port is busy; all cells have distance c; none is to be looked at by itself when it leaves; X stays below the buffer, and
-//! below the policy's smallest refusal if a frame begins; ties are not random; nothing is watched.
+//! Conditions:
+//! * the port is busy;
+//! * all cells have distance c, and none must be looked at individually when it leaves;
+//! * X stays below the buffer, and below the policy's smallest refusal if a frame begins;
+//! * ties are not random, and nothing is watched.
 
 use super::Arithmetic;
 use crate::cells::{Fate, Run};
@@ -24,27 +30,28 @@ use crate::units::{Span, Time};
 use std::convert::Infallible;
 use std::ops::ControlFlow;
 
-/// An input that takes part.
+/// An input that takes part in rounds.
 #[derive(Clone, Copy, Debug)]
 pub struct RoundInput {
-    /// Its next arrival.
+    /// Arrival of its next cell.
     time: Time,
-    /// What a cell's age at its host has beyond its start and before its arrival: see `run`.
+    /// Age at the next station of a cell that does not wait: its age on arrival, the cell time and
+    /// the latency.
     beyond: Span,
-    /// Sum of ages, ticks.
+    /// Sum of ages at the next station, ticks.
     sum: u64,
     /// Start of the last cell.
     start: Time,
     first_age: Span,
     last_age: Span,
     input: u32,
-    /// Its number among all that take part.
+    /// Index among all members.
     number: u32,
     vc: u32,
     flow: u32,
     /// Whether delays of its cells are counted at their host.
     is_data: bool,
-    /// Where its cells go on.
+    /// Next station of its cells.
     next: Next,
 }
 
@@ -53,24 +60,25 @@ pub struct RoundPlan {
     cell_time: Span,
     members: u64,
     rounds: u64,
-    /// Cells of all rounds.
+    /// Number of cells in all rounds.
     cells: u64,
     /// First arrival of the first and of the last member.
     begin: Time,
     last_time: Time,
-    /// Whether cells of some go on to another port.
+    /// Whether any cells go on to another port.
     go_on: bool,
 }
 
 impl RoundPlan {
-    /// From the start of a member's cell to that of its next one.
+    /// Time from the start of a member's cell to that of its next one.
     fn round_time(&self) -> Span {
         self.cell_time * self.members
     }
 }
 
 impl Arithmetic {
-    /// Rounds of the inputs whose cells come within the next cell time, two at least; who takes part is in `inputs.members` then.
+    /// Rounds of the inputs, at least two, whose cells come within the next cell time. Fills
+    /// `inputs.members` with these inputs.
     #[inline(always)]
     pub(super) fn can_take_rounds(
         &self,
@@ -85,7 +93,8 @@ impl Arithmetic {
         }
     }
 
-    /// Takes these rounds; where the gate judges each cell, those before the first that it refuses, and that one.
+    /// Takes these rounds. With a gate that judges each cell, takes only those up to and including
+    /// the first cell that it refuses.
     pub(super) fn take_rounds(
         &mut self,
         fabric: &mut Fabric,
@@ -110,14 +119,15 @@ impl Arithmetic {
     }
 }
 
-/// A cell that the policy does not let in, in the round behind those that are taken.
+/// A cell that the policy refuses, in the round after those that are taken.
 struct Refused {
     member: u32,
     decision: Decision,
     queue: QueueView,
 }
 
-/// Asks the policy about the cells of all rounds in their order, until it does not let one in: then no more rounds are taken than it has let in whole.
+/// Asks the policy about the cells of all rounds in their order. If it refuses one, `plan` is cut
+/// to the rounds that it accepts completely.
 fn ask(
     kernel: &mut Arithmetic,
     fabric: &Fabric,
@@ -131,7 +141,7 @@ fn ask(
         (run, m.vc, state.frame != Some(run.frame))
     }));
     let c = plan.cell_time;
-    // X never falls from one round to the next.
+    // X never falls from one round to the next, since at least two cells join while one leaves.
     let least = asked.iter().map(|a| a.waiting.max(0)).min();
     let most = asked.iter().map(|a| a.waiting).max();
     let bounds = [
@@ -142,7 +152,8 @@ fn ask(
         kernel.end_asking(asked);
         return None;
     }
-    // X of a cell is that of its member's first, were no others before it, and one more for each that has come in, and one less for each round.
+    // X of a cell is X of its member's first cell if no other had joined, plus one per cell
+    // accepted so far, minus one per round.
     let mut place = 0;
     let end = in_order(members, tie, plan, |member, round| {
         let asked = &mut asked[member.number as usize];
@@ -173,7 +184,7 @@ fn ask(
     Some(refused)
 }
 
-/// Takes the cells of the next round that are let in, and then the one that is not.
+/// Takes the cells of the next round that the policy accepts, then the one that it refuses.
 #[cold]
 fn break_off(
     kernel: &mut Arithmetic,
@@ -200,24 +211,25 @@ fn break_off(
     kernel.judge_fully(fabric, feed, queue, None, Some(*decision));
 }
 
-/// What bounds the rounds of those who take part.
+/// Limits on the rounds of the members.
 struct Bounds {
-    /// First arrival of the first and of the last of them.
+    /// First arrival of the first and of the last member.
     begin: Time,
     last_time: Time,
-    /// Before this all their cells come.
+    /// All cells must arrive before this time.
     limit: Time,
     /// Cells of the shortest run.
     shortest: u32,
-    /// Whether a frame begins, and whether cells of some go on to another port.
+    /// Whether any frame begins, and whether any cells go on to another port.
     begins: bool,
     go_on: bool,
-    /// The longest way to the next station, and the largest age.
+    /// Longest latency to the next station, and largest age on arrival.
     latest: Span,
     oldest: Span,
 }
 
-/// Who takes part, in `inputs.members`, and what bounds their rounds; `None` if there are none to be taken together.
+/// Fills `inputs.members` and returns the limits on their rounds; `None` if no rounds can be taken
+/// together.
 fn gather(
     kernel: &Arithmetic,
     fabric: &Fabric,
@@ -232,7 +244,7 @@ fn gather(
     inputs.members.clear();
     let mut limit = horizon;
     let (mut begins, mut go_on) = (false, false);
-    // Cells of the shortest runs, and when the first of the frames behind these comes.
+    // Length of the shortest runs, and the first arrival of a frame behind one of them.
     let (mut shortest, mut next_frame) = (u32::MAX, Time::NEVER);
     let (mut latest, mut oldest) = (Span::ZERO, Span::ZERO);
     for i in 0.. {
@@ -287,7 +299,8 @@ fn gather(
     Some(Bounds {
         begin,
         last_time,
-        // A frame behind may come sooner than a cell time after the last cell of the one before, and with that before others of the last round.
+        // The next frame of an input may begin less than a cell time after its last cell, and so
+        // before the last cells of the round.
         limit: limit.min(next_frame),
         shortest,
         begins,
@@ -297,7 +310,7 @@ fn gather(
     })
 }
 
-/// Who takes part, in `inputs.members`, and how many rounds all conditions allow.
+/// Fills `inputs.members` and returns as many rounds as all conditions allow.
 #[inline(never)]
 fn plan(
     kernel: &Arithmetic,
@@ -318,7 +331,7 @@ fn plan(
     let c = kernel.cell_time();
     let k = inputs.members.len() as u64;
     let mut rounds = u64::from(shortest);
-    // Divisions only where a limit is near: they would be the dearest part of this.
+    // Divides only if a limit is near: divisions would be the most expensive part.
     if last_time + c * (rounds - 1) >= limit {
         rounds = (limit - last_time).0.div_ceil(c.0);
     }
@@ -326,7 +339,7 @@ fn plan(
         rounds = kernel.room_at(begin, begins) / k;
     }
     let start = kernel.last_start();
-    // The sums of ages are added up in 64 bits.
+    // Sums of ages must fit into 64 bits.
     let longest = oldest + (start + c * (rounds * k + 1) + latest - begin);
     if rounds.checked_mul(longest.0).is_none() {
         rounds = u64::MAX / longest.0;
@@ -349,7 +362,7 @@ fn plan(
     })
 }
 
-/// The rounds themselves; returns the start of the last cell.
+/// Takes the rounds; returns the start of the last cell.
 #[inline(always)]
 fn take(
     kernel: &mut Arithmetic,
@@ -414,7 +427,7 @@ fn take(
     last_start + plan.cell_time * plan.cells
 }
 
-/// Tells `each` the members of all cells in their order, and the numbers of their rounds.
+/// Calls `each` with the member and the round of every cell, in order.
 fn in_order<B>(
     members: &[RoundInput],
     tie: &mut TieRule,
@@ -427,7 +440,7 @@ fn in_order<B>(
     ControlFlow::Continue(())
 }
 
-/// The same of one round.
+/// Calls `each` with the members of one round, in order.
 fn in_round<B>(
     members: &[RoundInput],
     tie: &mut TieRule,
@@ -443,7 +456,7 @@ fn in_round<B>(
     ControlFlow::Continue(())
 }
 
-/// Members whose cells come together, when `first` is the first of them.
+/// Members of `group`, whose cells arrive together, in order from index `first`.
 fn in_turn(group: &[RoundInput], first: usize) -> impl Iterator<Item = &RoundInput> {
     group[first..].iter().chain(&group[..first])
 }
@@ -454,7 +467,7 @@ impl RoundInput {
         self.time == other.time
     }
 
-    /// Its next cell starts at `start` and has `age` at its host.
+    /// Records that its next cell starts at `start` and arrives at its host with `age`.
     #[inline(always)]
     fn take(&mut self, age: Span, start: Time, bins: &mut DelayBins) {
         self.sum += age.0;
@@ -465,7 +478,8 @@ impl RoundInput {
         }
     }
 
-    /// The same for its next cells, one per round, each of which waits longer than the one before by the cells of all others.
+    /// Records its next cells, one per round. Each waits longer than the one before by the cells of
+    /// all other members.
     #[inline(always)]
     fn take_series(
         &mut self,
@@ -485,7 +499,7 @@ impl RoundInput {
     }
 }
 
-/// What follows from `rounds` rounds: feeds, hops and sinks.
+/// Updates feeds, hops and sinks after `rounds` rounds.
 #[inline(always)]
 fn settle(kernel: &mut Arithmetic, fabric: &mut Fabric, inputs: &mut Inputs, rounds: u64) {
     let c = kernel.cell_time();
@@ -510,7 +524,7 @@ fn settle(kernel: &mut Arithmetic, fabric: &mut Fabric, inputs: &mut Inputs, rou
     }
 }
 
-/// The members, which come first, go where their next cells do.
+/// Moves the members, which come first, to the places of their next cells.
 fn reorder(fabric: &Fabric, inputs: &mut Inputs) {
     for _ in 0..inputs.members.len() {
         inputs.order.pop();

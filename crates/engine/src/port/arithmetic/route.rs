@@ -1,26 +1,26 @@
-//! The way of a flow from the port on: what is the same for all its cells.
+//! The path of a flow's cells beyond the port, which is the same for all of them.
 
 use super::Arithmetic;
 use crate::fabric::{Fabric, Next};
 use crate::units::{SignedTicks, Span, Time};
 
-/// That of the cells of a hop which is not looked at cell by cell.
+/// Path of the cells of one hop, cached for cells that are handled in bulk.
 #[derive(Clone, Debug)]
 pub struct Route {
-    /// The hop; [`NO_HOP`] before the first one.
+    /// Index of the hop; [`NO_HOP`] before the first.
     pub hop: u32,
-    /// Number of its flow, and that among those of the port.
+    /// Index of the flow.
     pub flow: u32,
-    /// See `flow`.
+    /// Number of the flow among those of the port.
     pub vc: u32,
-    /// Whether delays of its cells are counted at their host.
+    /// Whether delays of the cells are counted at their host.
     pub is_data: bool,
-    /// Where they go on.
+    /// Next station of the cells.
     pub next: Next,
-    /// Starts before which, and from which on, they are not in time.
+    /// Range of starts, from `from` to before `to`, whose cells arrive in time.
     from: SignedTicks,
     to: SignedTicks,
-    /// From the start of a cell to its arrival there.
+    /// Time from the start of a cell to its arrival at the next station.
     pub beyond: Span,
 }
 
@@ -42,7 +42,7 @@ impl Default for Route {
 }
 
 impl Route {
-    /// From now on that of the hop with this index.
+    /// Switches to the hop with this index.
     #[inline(always)]
     pub fn turn_to(&mut self, index: u32, kernel: &Arithmetic, fabric: &Fabric) {
         if self.hop != index {
@@ -69,7 +69,8 @@ impl Route {
         }
     }
 
-    /// Whether a cell that starts at `start` arrives at its host within the measuring time, or at the next port before the end.
+    /// Whether a cell that starts at `start` arrives in time: at its host within the measuring
+    /// time, or at the next port before the end of the run.
     pub fn is_in_time(&self, start: SignedTicks) -> bool {
         (self.from..self.to).contains(&start)
     }

@@ -1,12 +1,16 @@
-//! A shortcut of the arithmetic kernel: cells of one run that come closer together, or farther apart, than one per cell time.
+//! Fast path of the arithmetic kernel: cells of one run, closer together or farther apart than one
+//! per cell time.
 //!
-//! Where a fast link leads to a slow one, each cell of a frame waits longer than the one before, by the cell time without the distance of the
-//! cells; from a slow link each waits shorter, until the port is idle. While no other input brings any, all meet the same fate until X reaches
-//! a limit. Waits, ages and starts are then arithmetic series, and everything is brought up to date once for all cells.
+//! Behind a fast link, each cell of a frame waits longer than the one before, by the cell time
+//! minus the distance of the cells. Behind a slow link, each waits correspondingly shorter, until
+//! the port is idle. While no other input brings any, all cells meet the same fate until X reaches
+//! a limit. Waits, ages and starts then form arithmetic series, and everything is updated once for
+//! all cells.
 //!
-//! Conditions: the port is busy, or becomes so with the first of cells that come closer together; the cells go on to their host without another
-//! station, where they arrive within the measuring time; X stays below the buffer, and below the policy's smallest refusal if each cell is a
-//! frame.
+//! Conditions:
+//! * the port is busy, or becomes busy with the first of cells that come closer together;
+//! * the next station of the cells is their host, and they arrive there within the measuring time;
+//! * X stays below the buffer, and below the policy's smallest refusal if each cell is a frame.
 
 use super::Arithmetic;
 use crate::cells::Run;
@@ -15,17 +19,18 @@ use crate::fabric::{Fabric, Next};
 use crate::tally::raise;
 use crate::units::{SignedTicks, Time};
 
-/// Cells of one run that wait each by as much longer, or shorter, than the one before.
+/// Cells of one run whose waits rise or fall by a constant step.
 pub struct Series {
     cells: u32,
-    /// Whether the first one finds the port idle.
+    /// Whether the first cell finds the port idle.
     idle: bool,
-    /// Start of the cell before the first, as if there were one at an idle port.
+    /// Start of the cell before the first; at an idle port, of an imaginary one.
     before: SignedTicks,
 }
 
 impl Arithmetic {
-    /// The cells at the head of `feed` that come before `limit` and meet the fate of the first, which is accepted: two at least.
+    /// The cells at the head of `feed` that arrive before `limit` and meet the fate of the first.
+    /// The first is accepted, and there are at least two.
     pub(super) fn can_take_series(
         &self,
         fabric: &Fabric,
@@ -33,7 +38,7 @@ impl Arithmetic {
         limit: Time,
     ) -> Option<Series> {
         let run = &fabric.feeds[feed].head;
-        // At a distance of more than c they find an idle port idle again.
+        // Cells farther apart than c would find an idle port idle again.
         if run.n < 2 || run.period == self.cell_time || run.time + run.period >= limit {
             return None;
         }
@@ -70,7 +75,7 @@ impl Arithmetic {
         })
     }
 
-    /// Takes these cells. Whether the feed has more.
+    /// Takes these cells. Returns whether the feed has more.
     #[inline(never)]
     pub(super) fn take_series(&mut self, fabric: &mut Fabric, feed: usize, series: Series) -> bool {
         let Series {
@@ -96,8 +101,8 @@ impl Arithmetic {
         fabric.feeds[feed].skip(n)
     }
 
-    /// How many of the first `n` cells of `run`, the first of which is accepted, start at distances of c, the first so long after `start`, and are
-    /// accepted; the port may be `idle`.
+    /// How many of the first `n` cells of `run` are accepted and start at distances of c. The first
+    /// cell is accepted and starts c after `start`; it may find the port `idle`.
     fn alike(&self, run: &Run, n: u32, idle: bool, start: SignedTicks) -> u32 {
         let (c, p) = (self.cell_time.0 as i64, run.period.0 as i64);
         let t = run.time.signed();
@@ -106,7 +111,7 @@ impl Arithmetic {
         }
         let n = i64::from(n);
         let alike = if p < c {
-            // Each finds c - p more ahead of it than the one before.
+            // Each cell finds c - p more ahead of it than the one before.
             let limit = if run.is_single() {
                 self.full.min(self.refusal)
             } else {
@@ -119,7 +124,7 @@ impl Arithmetic {
                 left / (c - p) + 1
             }
         } else {
-            // Each finds the port busy for p - c less.
+            // Each cell finds the port busy for p - c less than the one before.
             let busy = (start + self.cell_time - t).0 - i64::from(!self.arrival_first);
             if (n - 1).saturating_mul(p - c) <= busy {
                 n
@@ -130,8 +135,8 @@ impl Arithmetic {
         alike as u32
     }
 
-    /// Takes the first `n` cells of `run`, at least two and [`Arithmetic::alike`], whose last one starts before the end of the run; the first of them
-    /// finds the port `idle`, or waits.
+    /// Takes the first `n` cells of `run`, at least two and [`Arithmetic::alike`]; the last starts
+    /// before the end of the run. The first either finds the port `idle` or waits.
     fn accept_series(&mut self, run: &Run, n: u32, vc: u32, idle: bool) -> Waits {
         let (c, p) = (self.cell_time, run.period);
         let more = u64::from(n - 1);
@@ -146,7 +151,7 @@ impl Arithmetic {
             self.count(run.time, vc, n, idle);
         }
         self.start = last_start.signed();
-        // Shortest first, even where each waits shorter than the one before.
+        // Ascending, even where each cell waits shorter than the one before.
         let waits = Waits::Series {
             first: least,
             step: if p < c { c - p } else { p - c },

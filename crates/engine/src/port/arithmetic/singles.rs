@@ -1,10 +1,13 @@
-//! A shortcut of the arithmetic kernel where the gate judges each cell: cells of one flow, each a run of its own, while no other input brings any.
+//! Fast path of the arithmetic kernel with a gate that judges each cell: cells of one flow, each a
+//! run of its own, while no other input brings any.
 //!
-//! A port that takes cells of several flows in turns hands them on one by one, and no two of a flow have waited equally long. So they stand
-//! before the next port as runs of one cell. Only the question, the wait and the
-//! age are new with each of them; the route is found, and hop and feed are brought up to date, once for all that are taken in one go.
+//! A port that takes cells of several flows in turns passes them on one by one, and no two of a
+//! flow have waited equally long. So they reach the next port as runs of one cell. Only the
+//! decision, the wait and the age differ from cell to cell. The route is looked up once, and hop
+//! and feed are updated once for all of them.
 //!
-//! Conditions: as in `interleaved.rs`, but for the distance of the cells. The first cell that is not let in ends it.
+//! Conditions: as in `interleaved.rs`, at any distance of the cells. The first refused cell ends
+//! it.
 
 use super::{Arithmetic, Interleaved, interleaved};
 use crate::cells::{Fate, FrameState, RM, Run};
@@ -14,7 +17,8 @@ use crate::port::drop::Decision;
 use crate::port::{Inputs, NextInput};
 
 impl Arithmetic {
-    /// Whether the next two cells of the first input are runs of one flow, and come before any other.
+    /// Whether the next two cells of the first input are runs of one flow, and come before any
+    /// other.
     pub(super) fn can_take_singles(
         &self,
         fabric: &Fabric,
@@ -34,7 +38,8 @@ impl Arithmetic {
                 .is_some_and(|run| run.hop == head.hop && run.time < next.limit())
     }
 
-    /// Takes cells of which that holds, and then the one that the policy does not let in; one cell at least. Whether the feed has more.
+    /// Takes such cells, and then the one that the policy refuses, if any; at least one cell.
+    /// Returns whether the feed has more.
     #[inline(never)]
     pub(super) fn take_singles(
         &mut self,

@@ -1,17 +1,23 @@
-//! A shortcut of the arithmetic kernel: cells of one input, or of two that overlap, that go straight on to their host.
+//! Fast path of the arithmetic kernel: cells of one input, or of two that overlap, that go straight
+//! on.
 //!
-//! This is what most frames meet: their cells come one per cell time, alone or beside those of one other input, and nothing but propagation lies
-//! between this port and their host. The start of each cell then says when it arrives there, and all that a run changes, from the queue to the
-//! reassembly, is brought up to date in one go. The way `frame` does that for the cells of one input that come before those of any other.
-//! The way `pair` does it for two inputs until a third brings any: first come cells of one alone, then rounds in which each brings one, then the rest
-//! of the one that has more. A cell alone waits as long as the one before, and in rounds each of an input one cell time longer, as two join while one
-//! leaves; beyond that only who leads in a round counts.
+//! This is the most frequent case: cells come one per cell time, alone or beside those of one other
+//! input, and their next station is their host. The start of each cell gives its arrival there. So
+//! everything that a run changes, from the queue to the reassembly, is updated once.
 //!
-//! Cells of one input that come before those of any other are taken in the same way where they go on to another port.
+//! The way `frame` takes the cells of one input that come before those of any other, on their way
+//! to a host or to another port. The way `pair` takes cells of two inputs until a third brings any.
+//! First come cells of one alone, then rounds of one cell each, then the rest of the longer run. A
+//! cell alone waits as long as the one before. In rounds, each input's wait grows by one cell time
+//! per round, since two cells join while one leaves. Apart from that, only the leader of each round
+//! matters.
 //!
-//! Conditions: the cells have distance c, arrive at their host within the measuring time, and none is to be looked at by itself when it
-//! leaves; X stays below the buffer, and below the policy's smallest refusal if a frame begins; no busy period began with one that came at the
-//! same time; nothing is watched. Two inputs besides: the port is busy, and ties are not random.
+//! Conditions:
+//! * the cells have distance c, and none must be looked at individually when it leaves;
+//! * they arrive at their next station within the measuring time;
+//! * X stays below the buffer, and below the policy's smallest refusal if a frame begins;
+//! * no busy period began with a cell at the same instant, and nothing is watched;
+//! * for two inputs: the port is busy, ties are not random, and both go to their hosts.
 
 use super::Arithmetic;
 use crate::cells::{Fate, Run};
@@ -21,7 +27,8 @@ use crate::port::{Inputs, Leads, NextInput, TieRule};
 use crate::tally::raise;
 use crate::units::{Span, Time};
 
-/// Whether the cells of `run`, at its hop `hop`, are those of one frame, a cell time apart, and the first is accepted.
+/// Whether the cells of `run`, at its hop `hop`, belong to one frame, come one per cell time, and
+/// the first is accepted.
 #[inline(always)]
 fn is_straight(kernel: &Arithmetic, run: &Run, hop: &Hop) -> bool {
     let begins = hop.frame_state.frame != Some(run.frame);
@@ -35,7 +42,7 @@ fn is_straight(kernel: &Arithmetic, run: &Run, hop: &Hop) -> bool {
         && t != kernel.busy_since
 }
 
-/// Cells of one frame, all that come before those of any other input.
+/// Cells of one frame that come before those of any other input.
 pub struct Frame {
     cells: u32,
     wait: Span,
@@ -43,7 +50,8 @@ pub struct Frame {
 }
 
 impl Arithmetic {
-    /// The cells that come next, where those of their frame that come before the horizon come before any of another input.
+    /// The next cells of the first input, if all of the run, or all before the horizon, come before
+    /// any other input's.
     #[inline(always)]
     pub(super) fn can_take_frame(&self, fabric: &Fabric, next: &NextInput) -> Option<Frame> {
         let run = &fabric.feeds[next.feed].head;
@@ -52,7 +60,7 @@ impl Arithmetic {
         if !is_straight(self, run, hop) || next.other <= last {
             return None;
         }
-        // A division only where the limit is near.
+        // Divides only if the horizon is near.
         let cells = if last < next.horizon {
             run.n
         } else {
@@ -91,7 +99,7 @@ impl Arithmetic {
         let hop = &mut fabric.hops[run.hop as usize];
         let c = self.cell_time;
         let idle = self.idle_at(next.time.signed());
-        // With arrivals first the later cells join the busy period of the first.
+        // With arrivals first, later cells join the busy period of the first.
         let joins = self.arrival_first && cells > 1;
         self.accepted += u64::from(cells);
         if idle {
@@ -204,14 +212,14 @@ impl Arithmetic {
     }
 }
 
-/// The cells of one of two inputs.
+/// Waits of the cells of one of the two inputs.
 struct Taken {
     cells: u32,
-    /// All waits together, ticks; the shortest and the longest.
+    /// Sum of all waits in ticks, the shortest and the longest.
     sum: u128,
     least: Span,
     most: Span,
-    /// Start of the last one.
+    /// Start of the last cell.
     last_start: Time,
 }
 
@@ -226,41 +234,41 @@ impl Taken {
     }
 }
 
-/// Cells of two inputs. The one whose cells come first is number 0, the other 1.
+/// Cells of two inputs. Number 0 is the input whose cells come first, number 1 the other.
 pub struct Pair {
     cell_time: Span,
     inputs: [u32; 2],
     feeds: [usize; 2],
-    /// When the first cell of all comes.
+    /// Arrival of the very first cell.
     begin: Time,
-    /// When their cells of the first round come: at one time, or the other's first.
+    /// Arrivals of the cells of the first round: coincident, or number 1 first.
     times: [Time; 2],
-    /// How long each would wait in the first round if it led.
+    /// Wait of each input's cell in the first round if it led.
     waits: [Span; 2],
-    /// Cells of number 0 before, of each in rounds, and behind.
+    /// Cells of number 0 before the rounds, of each input in rounds, and of one input after them.
     before: u32,
     rounds: u32,
     behind: u32,
-    /// Whose are those behind.
+    /// Number of the input with cells after the rounds.
     longer: usize,
     /// Start of the first cell of the rounds.
     start: Time,
 }
 
-/// Who goes first in each round: the `other` where it `leads`, the `one` elsewhere.
+/// Leaders of the rounds: the other input where it leads, `one` elsewhere.
 struct Turns {
     one: usize,
     other_leads: Leads,
 }
 
 impl Turns {
-    /// Whether number `m` does not go first in a round.
+    /// 1 if number `m` does not lead in `round`, otherwise 0.
     #[inline(always)]
     fn follows(&self, m: usize, round: u64) -> u64 {
         u64::from((self.one == m) == self.other_leads.at(round))
     }
 
-    /// In how many of the first `rounds` it does not.
+    /// In how many of the first `rounds` number `m` does not lead.
     #[inline(always)]
     fn followed(&self, m: usize, rounds: u64) -> u64 {
         let led = self.other_leads.before(rounds);
@@ -268,8 +276,12 @@ impl Turns {
     }
 }
 
-/// How many rounds there are before `limit` of two inputs that have so many cells `left`, number `longer` no fewer, and bring the first of them at these
-/// times, and how many cells of the longer run follow before that and before the next frame of the other. `None` if another frame comes within the rounds.
+/// The number of rounds before `limit`, and of the cells of the longer run that follow them. These
+/// cells come before `limit` and before the next frame of the shorter run. `None` if number 1
+/// brings another frame within the rounds.
+///
+/// The inputs have `left` cells, of which number `longer` has no fewer, and bring the first at
+/// these times.
 #[inline(always)]
 fn rounds_and_rest(
     c: Span,
@@ -280,18 +292,18 @@ fn rounds_and_rest(
     limit: Time,
 ) -> Option<[u32; 2]> {
     let rounds = left[0].min(left[1]);
-    // Divisions only where a limit is near.
+    // Divides only if a limit is near.
     let last = begin + c * u64::from(rounds - 1);
     if last >= limit {
         return Some([(limit - begin).0.div_ceil(c.0) as u32, 0]);
     }
     if rounds == left[1] && next_frames[1] <= last {
-        // The other brings another frame before the last round is over.
+        // Number 1 brings another frame before the last round is over.
         return None;
     }
     let behind = left[longer] - rounds;
     if behind > 0 {
-        // The other may bring another frame.
+        // The shorter input may bring another frame.
         let alone = limit.min(next_frames[1 - longer]);
         let from = if longer == 0 { begin } else { second };
         if from + c * u64::from(rounds + behind - 1) >= alone {
@@ -303,7 +315,7 @@ fn rounds_and_rest(
 }
 
 impl Pair {
-    /// What can be taken of the first two inputs: at least a round.
+    /// What can be taken of the first two inputs; at least one round.
     #[inline(always)]
     fn new(
         kernel: &Arithmetic,
@@ -322,7 +334,7 @@ impl Pair {
             &fabric.hops[runs[0].hop as usize],
             &fabric.hops[runs[1].hop as usize],
         ];
-        // None arrives at its host sooner than that.
+        // No cell arrives at its host sooner than this.
         let to = fabric.measured.1.min(fabric.end);
         if time + c + hops[0].latency >= to
             || hops[1].next != Next::Host
@@ -363,7 +375,7 @@ impl Pair {
         let first = kernel.start.time() + c * 2 + hops[0].latency.min(hops[1].latency);
         let last = pair.last_start() + c + hops[0].latency.max(hops[1].latency);
         let has_room = kernel.has_room_at(time, false, 2 * u64::from(rounds));
-        // A frame begins no later than in the first round.
+        // A frame begins in the first round at the latest.
         let is_refused = |m: usize| {
             let begins = hops[m].frame_state.frame != Some(runs[m].frame);
             begins && pair.waits[m].signed() >= kernel.refusal
@@ -372,20 +384,20 @@ impl Pair {
         (has_room && is_measured && !is_refused(0) && !is_refused(1)).then_some(pair)
     }
 
-    /// Start of the last cell of all.
+    /// Start of the last cell of both inputs.
     #[inline(always)]
     fn last_start(&self) -> Time {
         self.start + self.cell_time * (2 * u64::from(self.rounds) + u64::from(self.behind) - 1)
     }
 
-    /// Number of the one with the smaller input, and the inputs of both in that order.
+    /// Number of the lower input, and both inputs in ascending order.
     #[inline(always)]
     fn ascending(&self) -> (usize, [u32; 2]) {
         let [a, b] = self.inputs;
         if a < b { (0, [a, b]) } else { (1, [b, a]) }
     }
 
-    /// Who goes first.
+    /// Leaders of the rounds.
     #[inline(always)]
     fn turns(&self, tie: &mut TieRule) -> Turns {
         if self.times[1] < self.times[0] {
@@ -401,7 +413,7 @@ impl Pair {
         }
     }
 
-    /// Tells `each` who goes first in so many rounds in a row.
+    /// Calls `each` with a leader and the number of consecutive rounds it leads, for all rounds.
     #[inline(always)]
     fn in_turns(&self, tie: &mut TieRule, mut each: impl FnMut(usize, u64)) {
         let rounds = u64::from(self.rounds);
@@ -443,8 +455,9 @@ impl Pair {
         }
     }
 
-    /// The cells of number `m`: before the rounds they wait equally long, in a round by a cell time more than in the one before, and by one
-    /// more if the other leads.
+    /// The cells of number `m` and their waits. Before the rounds, all wait equally long. In each
+    /// round the wait is one cell time longer than in the round before, and another one longer if
+    /// the other leads.
     #[inline(always)]
     fn taken(&self, turns: &Turns, m: usize) -> Taken {
         let (c, wait) = (self.cell_time, self.waits[m]);
@@ -472,9 +485,11 @@ impl Pair {
         }
     }
 
-    /// Counts the delays of the cells of number `m` in several `bins`; `age` is that of a cell that does not wait.
+    /// Counts the delays of the cells of number `m` in several `bins`; `age` is the delay of a cell
+    /// that does not wait.
     ///
-    /// From one cell to the next they never fall: a cell that leads, after one that did not, waits as long as that.
+    /// Delays never fall from one cell to the next: a cell that leads in the round after one it
+    /// followed in waits equally long.
     #[inline(never)]
     fn spread(&self, m: usize, cells: u32, turns: &Turns, bins: &mut DelayBins, age: Span) {
         let (c, age) = (self.cell_time, age + self.waits[m]);
@@ -488,7 +503,8 @@ impl Pair {
             };
             age + c * more
         };
-        // Of cells that take k cell times longer the first are those of the last but one of k rounds, or of the last.
+        // All rounds before `round` stay below the limit; `round` itself does only if `m` leads in
+        // it.
         let below = |limit: Span| {
             let round = (limit - age).0.div_ceil(c.0) - 1;
             before + round + 1 - turns.follows(m, round)
