@@ -1,10 +1,12 @@
 //! `gcra`: usage parameter control of single cells.
 //!
 //! A cell conforms  <=>  it passes GCRA(1/PCR, CDVT) and, with CLP = 0, GCRA(1/SCR, BT + CDVT)
-//! A cell that fails the test of PCR is dropped. One that fails the other only is tagged, CLP := 1, or dropped. The state of a test changes with
-//! the cells alone that pass all tests which apply to them; for a tagged cell that is the test of PCR.
-//! Source: ATM Forum, Traffic Management 4.0, section 4.4 and the conformance definitions VBR.1 to VBR.3; ITU-T I.371.
-//! Limits: blind to frames. It damages them, and the rest of a damaged frame uses up the contract.
+//! A cell that fails the PCR test is dropped. A cell that fails only the SCR test is tagged, CLP :=
+//! 1, or dropped. The state of a test changes only with cells that pass all tests applying to them.
+//! For a tagged cell, that is the PCR test.
+//! Source: ATM Forum, Traffic Management 4.0, section 4.4 and the conformance definitions VBR.1 to
+//! VBR.3; ITU-T I.371.
+//! Limits: Ignores frames. It damages them, and the rest of a damaged frame uses up the contract.
 
 use super::gcra::{Gcra, Test};
 use super::{PoliceRule, Ruling};
@@ -16,7 +18,7 @@ use crate::units::Time;
 #[derive(Clone, Debug)]
 pub struct CellPolicer {
     action: PoliceAction,
-    /// By local number.
+    /// Tests of each flow, by local number.
     flows: Vec<Option<Tests>>,
 }
 
@@ -27,7 +29,7 @@ struct Tests {
 }
 
 impl CellPolicer {
-    /// With the contract of each flow, by local number.
+    /// A policer for these contracts of the flows, by local number.
     pub fn new(action: PoliceAction, form: GcraForm, contracts: &[Option<Terms>]) -> CellPolicer {
         let gcra = |test: Option<Test>| test.map(|test| Gcra::new(test, form));
         let tests = |terms: &Terms| Tests {
@@ -84,7 +86,7 @@ mod tests {
         CellPolicer::new(action, GcraForm::LeakyBucket, &[Some(terms), None])
     }
 
-    /// What cells at these times, in cell times, are told.
+    /// The rulings for cells at these times, in cell times.
     fn told(policer: &mut CellPolicer, cells: &[(u64, bool)]) -> Vec<Ruling> {
         let cells = cells.iter();
         cells

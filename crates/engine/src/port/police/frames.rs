@@ -1,13 +1,19 @@
 //! `f-gcra`: the frame-based GCRA of the GFR service, with the conformance of its cells.
 //!
-//! A cell conforms  <=>  it passes GCRA(1/PCR, CDVT), has the CLP of the first cell of its frame, and ends the frame or is one of its first MFS - 1
-//! A frame of CLP = 0 is eligible  <=>  at its first cell X' <= L, L = BT + CDVT, BT = (MBS - 1)(1/MCR - 1/PCR), X' = max(0, X - (t - LPT))
-//! For every conforming cell of an eligible frame: X := X' + 1/MCR, LPT := t. Cells of other frames change nothing.
-//! A cell that does not conform is dropped. Frames of CLP = 0 that are not eligible are tagged (GFR.2) or dropped, whole.
+//! A cell conforms  <=>  it passes GCRA(1/PCR, CDVT), has the CLP of the first cell of its frame,
+//! and ends the frame or is one of its first MFS - 1.
+//! A frame of CLP = 0 is eligible  <=>  at its first cell X' <= L:
+//!   L = BT + CDVT, BT = (MBS - 1)(1/MCR - 1/PCR), X' = max(0, X - (t - LPT)).
+//! For every conforming cell of an eligible frame: X := X' + 1/MCR, LPT := t. Cells of other frames
+//! do not change X or LPT.
+//! A cell that does not conform is dropped. Frames of CLP = 0 that are not eligible are tagged
+//! (GFR.2) or dropped, whole.
 //! Source: ITU-T I.371.1, F-GCRA(T, f); ATM Forum, Traffic Management 4.1 (GFR).
-//! Not said there, chosen here: one CDVT is for both tests; cells that do not conform change no state; frames of CLP = 1 pass whatever the action, as what the user
-//! has marked as the first to lose.
-//! Limits: MBS must hold a frame (MBS >= MFS), or no frame of that size is eligible but to an empty bucket.
+//! The sources leave open, and this file chooses: one CDVT serves both tests; cells that do not
+//! conform change no state; frames of CLP = 1 pass under either action, since the user has marked
+//! them as the first to lose.
+//! Limits: MBS must hold a frame (MBS >= MFS); otherwise a frame of that size is eligible only if
+//! it finds the bucket empty.
 
 use super::gcra::{LeakyBucket, Test};
 use super::{PoliceRule, Ruling};
@@ -19,7 +25,7 @@ use crate::units::Time;
 #[derive(Clone, Debug)]
 pub struct FramePolicer {
     action: PoliceAction,
-    /// By local number.
+    /// Contract of each flow, by local number.
     flows: Vec<Option<Contract>>,
 }
 
@@ -27,16 +33,18 @@ pub struct FramePolicer {
 struct Contract {
     peak: Option<LeakyBucket>,
     bucket: LeakyBucket,
-    /// MFS.
+    /// Maximum frame size MFS, cells.
     most_cells: u64,
-    /// Of the current frame: its cells so far, the CLP of its first one, and whether it is eligible.
+    /// State of the current frame: its cells so far, the CLP of its first cell, and whether it is
+    /// eligible.
     cells: u64,
     tagged: bool,
     eligible: bool,
 }
 
 impl FramePolicer {
-    /// With the contract of each flow, by local number; one without an MCR is none.
+    /// A policer for these contracts of the flows, by local number. A contract without an MCR is
+    /// ignored.
     pub fn new(action: PoliceAction, contracts: &[Option<Terms>]) -> FramePolicer {
         let contract = |terms: &Terms| {
             Some(Contract {
@@ -95,7 +103,8 @@ mod tests {
 
     const TICKS: u64 = CELL_BITS * TICKS_PER_SECOND / 150_000_000;
 
-    /// Frames of 4 cells, an MCR of a fifteenth of the line, a bucket of so many cells.
+    /// A policer for frames of 4 cells, an MCR of a fifteenth of the line, and an MBS of `mbs`
+    /// cells.
     fn policer(action: PoliceAction, mbs: u64) -> FramePolicer {
         let terms = Terms {
             pcr: None,
@@ -107,7 +116,7 @@ mod tests {
         FramePolicer::new(action, &[Some(terms)])
     }
 
-    /// What the cells of a frame are told that begins at cell time `at`, its first cell tagged or not.
+    /// The rulings for a frame of `cells` cells that begins at cell time `at` with CLP `tagged`.
     fn frame(policer: &mut FramePolicer, at: u64, cells: u64, tagged: bool) -> Vec<Ruling> {
         let of_frame = 0..cells;
         of_frame
@@ -123,18 +132,21 @@ mod tests {
         use Ruling::{Drop, Pass, Tag};
         for (action, ruling) in [(PoliceAction::Tag, Tag), (PoliceAction::Drop, Drop)] {
             let mut policer = policer(action, 5);
-            // The second frame begins when 4 cells less what drained are in: no more than BT.
+            // The second frame begins with 4 cells minus what has drained in the bucket, which is
+            // at most BT.
             assert_eq!(frame(&mut policer, 0, 4, false), [Pass; 4]);
             assert_eq!(frame(&mut policer, 4, 4, false), [Pass; 4]);
             assert_eq!(frame(&mut policer, 8, 4, false), [ruling; 4]);
-            // 8 cells of 15 cell times, of which 4 cells must have drained.
+            // The bucket got 8 cells, worth 15 cell times each; 4 of them must have drained.
             assert_eq!(frame(&mut policer, 59, 4, false), [ruling; 4]);
             assert_eq!(frame(&mut policer, 63, 4, false), [Pass; 4]);
         }
     }
 
-    // In cell times: 1/PCR = 3, 1/MCR = 15, CDVT = 0, BT = 3 (15 - 3) = 36. After cells at 0, 3, 6 and 9, X = 51 at 9. So X' = 48 > 36 at 12: the
-    // frame there is not eligible. At 24, X' = 36: the next one is. Its first cell conforms to the PCR unless the cell at 23 was charged.
+    // In cell times: 1/PCR = 3, 1/MCR = 15, CDVT = 0, BT = 3 (15 - 3) = 36. After cells at 0, 3, 6
+    // and 9, X = 51 at 9. At 12, X' = 48 > 36, so the frame there is not eligible. At 24, X' = 36,
+    // so the next one is eligible. Its first cell conforms to the PCR unless the cell at 23 was
+    // charged.
     #[test]
     fn cells_of_a_frame_that_is_dropped_do_not_count_for_the_peak_rate() {
         use Ruling::{Drop, Pass, Tag};

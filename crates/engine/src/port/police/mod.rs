@@ -1,8 +1,10 @@
-//! Policers: whether cells keep to the contract of their VC. One file per policer.
+//! Policers, which check whether cells conform to the contract of their VC. One file per policer.
 //!
-//! A policer stands before the drop policy of a class queue, and is told of every cell that arrives there, in order. It judges the data
-//! of VCs; what flows back has no contract and passes. To add one: its file here with a [`PoliceRule`], its line in [`Policer`]
-//! and in [`Policer::new`], a variant in `scenario::Police` and an entry in the registry.
+//! A policer stands before the drop policy of a class queue and sees every arriving cell, in order.
+//! It judges the data of VCs; cells of the reverse direction have no contract and pass.
+//!
+//! To add a policer: a file here with a [`PoliceRule`], a line in [`Policer`] and in
+//! [`Policer::new`], a variant in `scenario::Police`, and an entry in the registry.
 
 mod cells;
 mod frames;
@@ -15,19 +17,19 @@ use cells::CellPolicer;
 use enum_dispatch::enum_dispatch;
 use frames::FramePolicer;
 
-/// What becomes of a cell.
+/// The decision of a policer about a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ruling {
-    /// It goes on as it is.
+    /// The cell goes on unchanged.
     Pass,
-    /// It goes on with low priority (CLP = 1).
+    /// The cell goes on with low priority (CLP = 1).
     Tag,
-    /// It is dropped.
+    /// The cell is dropped.
     Drop,
 }
 
 impl Ruling {
-    /// What `action` makes of a cell of high priority that does not conform.
+    /// The ruling under `action` for a high-priority cell that does not conform.
     fn of(action: PoliceAction) -> Ruling {
         match action {
             PoliceAction::Drop => Ruling::Drop,
@@ -36,10 +38,10 @@ impl Ruling {
     }
 }
 
-/// What a policer decides.
+/// The interface of all policers.
 #[enum_dispatch]
 pub trait PoliceRule {
-    /// What becomes of `cell`, which arrives at `now`.
+    /// Decides about `cell`, which arrives at `now`.
     fn judge(&mut self, now: Time, cell: &Arriving) -> Ruling;
 }
 
@@ -47,14 +49,14 @@ pub trait PoliceRule {
 #[enum_dispatch(PoliceRule)]
 #[derive(Clone, Debug)]
 pub enum Policer {
-    /// Cell by cell.
+    /// Judges cell by cell.
     CellPolicer,
-    /// Frame by frame.
+    /// Judges frame by frame.
     FramePolicer,
 }
 
 impl Policer {
-    /// The policer `spec`, with the contract of each flow of the port, by local number.
+    /// The policer `spec`, given the contract of each flow of the port, by local number.
     pub fn new(spec: &Police, contracts: &[Option<Terms>]) -> Policer {
         match *spec {
             Police::Gcra { action, form } => CellPolicer::new(action, form, contracts).into(),

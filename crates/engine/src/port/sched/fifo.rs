@@ -1,4 +1,5 @@
-//! FIFO: the cell that arrived first, whatever its class. Classes still have their own buffers and policies.
+//! FIFO: serves the cell that arrived first, whatever its class. Classes still have separate
+//! buffers and policies.
 //! Limits: No class is protected: a burst of any class delays the cells of all others.
 
 use crate::tally::CLASSES;

@@ -1,40 +1,42 @@
 //! Guaranteed rate: strict priority, but one class gets at least a fraction of the cell slots.
 //!
-//! At each slot: if the guaranteed class has no cell waiting, credit := 0; otherwise credit := credit + GR,
-//! and if credit >= 1 the class goes and credit := credit - 1. Failing that, strict priority decides.
-//!   GR  guaranteed fraction of the slots [-], 0 <= GR < 1
-//! Over any N slots with both sides waiting, the class gets at least floor(GR N) - 1 and the others at
-//! least floor((1 - GR) N) - 1; each takes what the other leaves. Credit is below 1 after every decision, so no cap is
-//! needed.
+//! In each slot, if the guaranteed class has no cell waiting, credit := 0. Otherwise credit :=
+//! credit + GR, and if credit >= 1 the class goes and credit := credit - 1. In all other cases
+//! strict priority decides.
+//!   GR  guaranteed fraction of the slots [-], 0 <= GR < 1.
+//! Over any N slots with both sides waiting, the class gets at least floor(GR N) - 1 slots and the
+//! others at least floor((1 - GR) N) - 1. Each side also takes what the other leaves. Credit is
+//! below 1 after every decision, so no cap is needed.
 //! Source: `guaranteed-rate`, section 3 (a credit per slot; the text leaves the algorithm open).
-//! Limits: One class has a guarantee; credit does not outlast an empty queue, and what others leave
-//! goes by priority.
+//! Limits: Only one class has a guarantee. Credit is lost when its queue is empty, and slots that
+//! others leave go by priority.
 
 use super::strict_priority;
 use crate::tally::CLASSES;
 use crate::units::Ratio;
 
-/// Guaranteed rate with its credit.
+/// Guaranteed-rate scheduler with its credit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GuaranteedRate {
     class: usize,
     gr: Ratio,
-    /// In units of 1 / gr.den slots.
+    /// Credit in units of 1 / gr.den slots.
     credit: u64,
-    /// Slots between two that are guaranteed, where that is always the same number, else 0.
+    /// Slots between two guaranteed ones if that number is constant, else 0.
     between: u64,
 }
 
-/// How two classes share the slots while both have cells: so many `before` the first that is guaranteed and `between` each two go to the class `above`.
+/// How two classes share the slots while both have cells: `above` gets `before` slots first, then
+/// `guaranteed` gets one after every `between` slots of `above`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Turns {
-    /// The class that is guaranteed one slot at a time.
+    /// The class with the guarantee, served one slot at a time.
     pub guaranteed: usize,
-    /// See above.
+    /// The class that gets the other slots.
     pub above: usize,
-    /// See above.
+    /// Slots for `above` before the first guaranteed one.
     pub before: u64,
-    /// See above; at least 1.
+    /// Slots for `above` between two guaranteed ones, at least 1.
     pub between: u64,
 }
 
@@ -67,8 +69,8 @@ impl GuaranteedRate {
         strict_priority::pick(waiting)
     }
 
-    /// The class served in the next slots and in how many of them, at most `most` (at least 1); what waits falls by the cells served
-    /// only.
+    /// The class served in the next slots, and in how many of them, from 1 to `most`. Until then,
+    /// `waiting` must change only by the cells served.
     #[inline]
     pub fn pick_slots(&mut self, waiting: &[u64; CLASSES], most: u64) -> Option<(usize, u64)> {
         let Ratio { num, den } = self.gr;
@@ -90,7 +92,8 @@ impl GuaranteedRate {
         Some((class, slots))
     }
 
-    /// How the next slots are shared while cells of this class and of one above it wait, if they do and always as many lie between two that are guaranteed.
+    /// How the guaranteed class and one above it share the next slots. `None` unless both wait and
+    /// the number of slots between two guaranteed ones is constant.
     #[inline]
     pub fn turns(&self, waiting: &[u64; CLASSES]) -> Option<Turns> {
         if self.between == 0 || waiting[self.class] == 0 {
@@ -105,8 +108,8 @@ impl GuaranteedRate {
         })
     }
 
-    /// Takes note of `slots` slots that all went to `class`, as no cell of another class waited; or in which cells of the class with the guarantee,
-    /// `class`, always waited.
+    /// Accounts for `slots` slots that all went to `class` while no other class had cells. Also for
+    /// slots during which `class`, if it is the guaranteed one, always had cells.
     pub fn alone(&mut self, class: usize, slots: u64) {
         if class != self.class {
             self.credit = 0;
@@ -123,7 +126,7 @@ impl GuaranteedRate {
         }
     }
 
-    /// Credit, in slots.
+    /// Credit in slots.
     pub fn credit(&self) -> f64 {
         self.credit as f64 / self.gr.den as f64
     }
@@ -193,7 +196,8 @@ mod tests {
         fn both_sides_get_their_share_over_any_window(num in 0u64..100, start in 0usize..300, n in 1usize..600) {
             let gr = Ratio::new(num, 100);
             let mut s = GuaranteedRate::new(4, gr);
-            // Before the window anything may happen: here the others are idle every third slot.
+            // Anything may happen before the window; here the other classes are idle in every third
+            // slot.
             for i in 0..start {
                 s.pick(&[0, u64::from(i % 3 > 0), 0, 0, 1]);
             }

@@ -1,4 +1,5 @@
-//! Schedulers: which waiting cell a port serves next. One file per scheduler; all are pure decisions.
+//! Schedulers, which decide the waiting cell that a port serves next. One file per scheduler; all
+//! are pure decisions.
 
 mod fifo;
 mod guaranteed_rate;
@@ -19,38 +20,38 @@ use per_vc::PerVc;
     reason = "ports have one each, and the large one is asked for each cell"
 )]
 pub enum Scheduler {
-    /// Order of arrival over all classes.
+    /// Serves cells in order of arrival over all classes.
     Fifo,
-    /// The most urgent class.
+    /// Serves the most urgent class.
     StrictPriority,
-    /// A class with a guarantee.
+    /// Strict priority, but one class has a guarantee.
     GuaranteedRate(GuaranteedRate),
-    /// Strict priority between classes, and VC by VC within one.
+    /// Strict priority between classes, and per-VC scheduling within one.
     PerVc(PerVc),
 }
 
-/// How the cells of one class are served among themselves.
+/// Service order within one class.
 #[derive(Debug)]
 pub enum Within<'a> {
     /// First come first served.
     InOrder,
-    /// As this decides.
+    /// Chosen by the per-VC scheduler.
     PerVc(&'a mut PerVc),
 }
 
-/// What of a flow's VC matters to a scheduler.
+/// The properties of a flow's VC that matter to a scheduler.
 #[derive(Clone, Copy, Debug)]
 pub struct FlowShare {
-    /// Its class.
+    /// Class of the VC.
     pub class: Class,
-    /// Its weight.
+    /// Weight of the VC.
     pub weight: u64,
-    /// Its guaranteed rate, if any.
+    /// Guaranteed rate, if any.
     pub guarantee: Option<BitRate>,
 }
 
 impl Scheduler {
-    /// The scheduler `spec` for a port of `rate`. `flows` are those that cross it, by local number.
+    /// The scheduler `spec` for a port of rate `rate` that `flows`, by local number, cross.
     pub fn new(spec: &Spec, rate: BitRate, flows: &[FlowShare]) -> Scheduler {
         match *spec {
             Spec::Fifo => Scheduler::Fifo,
@@ -62,9 +63,10 @@ impl Scheduler {
         }
     }
 
-    /// Whether a decision depends on more of the queues than which classes have cells: on when the oldest cell of each arrived, or on how many
-    /// wait. Such a scheduler is asked slot by slot, when all is there that has arrived by then, and nothing else; the others may be
-    /// asked sooner or later, while the same classes have cells.
+    /// Whether decisions depend on more than which classes have cells: on arrival order, or on
+    /// queue lengths. Such a scheduler must be asked in each slot, with exactly the cells that have
+    /// arrived by then. Any other may be asked earlier or later, as long as the same classes have
+    /// cells.
     pub fn looks_at_queues(&self) -> bool {
         match self {
             Scheduler::Fifo => true,
@@ -72,7 +74,7 @@ impl Scheduler {
         }
     }
 
-    /// How the cells of `class` are served among themselves.
+    /// Service order within `class`.
     #[inline]
     pub fn within(&mut self, class: usize) -> Within<'_> {
         match self {
@@ -84,7 +86,7 @@ impl Scheduler {
         }
     }
 
-    /// What serves the VCs of a class one by one, with strict priority between classes.
+    /// The per-VC scheduler, if the port has one.
     #[inline]
     pub fn per_vc(&self) -> Option<&PerVc> {
         match self {
@@ -93,7 +95,7 @@ impl Scheduler {
         }
     }
 
-    /// Credit of a guaranteed rate, slots.
+    /// Credit of a guaranteed-rate scheduler, slots.
     pub fn credit(&self) -> Option<f64> {
         match self {
             Scheduler::GuaranteedRate(s) => Some(s.credit()),
@@ -101,8 +103,9 @@ impl Scheduler {
         }
     }
 
-    /// Whether all decisions fall on `class` for as long as nothing else arrives and it has cells; `None` where cells must be taken
-    /// one by one, as where it [looks at queues](Scheduler::looks_at_queues).
+    /// Whether all decisions go to `class` as long as it has cells and nothing else arrives. `None`
+    /// if cells must be taken one by one, for instance if the scheduler [looks at
+    /// queues](Scheduler::looks_at_queues).
     #[inline]
     pub fn serves_only(&self, class: usize, waiting: &[u64; CLASSES], total: u64) -> Option<bool> {
         match self {
@@ -124,7 +127,8 @@ impl Scheduler {
         }
     }
 
-    /// Takes note of `slots` slots that all went to `class`, as no cell of another class waited, or in which cells of the class with a guarantee always waited.
+    /// Accounts for `slots` slots that all went to `class` while no other class had cells. Also for
+    /// slots during which a guaranteed `class` always had cells.
     #[inline]
     pub fn alone(&mut self, class: usize, slots: u64) {
         match self {
@@ -133,10 +137,12 @@ impl Scheduler {
         }
     }
 
-    /// The class served next, or `None` when nothing waits. `waiting` counts the waiting cells of each class;
-    /// `oldest` tells when the oldest cell of a class arrived (any number that grows with the order of
-    /// arrival at the port). Who uses that, or more of `waiting` than where it is 0, [looks at queues](Scheduler::looks_at_queues). Called
-    /// once per cell slot in which something waits.
+    /// The class served next, or `None` if nothing waits; called once per cell slot in which
+    /// something waits.
+    ///
+    /// `waiting` counts the waiting cells per class. `oldest` returns any number that grows with
+    /// the arrival order of a class's oldest cell at the port. A scheduler that uses `oldest`, or
+    /// more of `waiting` than whether it is 0, must [look at queues](Scheduler::looks_at_queues).
     pub fn pick(
         &mut self,
         waiting: &[u64; CLASSES],
@@ -149,8 +155,8 @@ impl Scheduler {
         }
     }
 
-    /// The same for several slots in a row, at most `most`, in which the number of waiting cells falls by the cells served only:
-    /// the class that is served in the next slots, and in how many.
+    /// The class served in the next slots, and in how many of them, from 1 to `most`; see
+    /// [`Scheduler::pick`]. Until then, `waiting` must change only by the cells served.
     #[inline]
     pub fn pick_slots(
         &mut self,
@@ -191,7 +197,7 @@ mod tests {
     }
 
     proptest! {
-        /// What takes many cells at once relies on it.
+        /// Fast paths that take many cells at once rely on this.
         #[test]
         fn who_does_not_look_at_queues_decides_by_which_classes_have_cells(
             spec in specs(),

@@ -1,10 +1,10 @@
-//! Strict priority: the most urgent class that has a cell waiting (CBR, VBR, ABR, GFR, UBR).
+//! Strict priority: serves the most urgent class that has a cell waiting (CBR, VBR, ABR, GFR, UBR).
 //! Source: `guaranteed-rate`, section 3 (GR = 0). Cells in service are not interrupted.
 //! Limits: A class with enough to send keeps all less urgent classes from sending.
 
 use crate::tally::CLASSES;
 
-/// The first class with a waiting cell.
+/// The most urgent class with a waiting cell.
 pub fn pick(waiting: &[u64; CLASSES]) -> Option<usize> {
     (0..CLASSES).find(|&c| waiting[c] > 0)
 }

@@ -1,50 +1,57 @@
-//! Credits of the VCs with a guaranteed rate, and which of them is the largest.
+//! Credits of the VCs with a guaranteed rate, and the largest of them.
 //!
-//! While a VC has cells waiting its credit is a straight line over the slots of the port, so nothing needs doing in a slot: from which one on it is worth
-//! a cell is known. Those whose credit is are mostly few, as each cell is paid for at once, and are compared one by one. Where other classes have kept
-//! many waiting, the largest is kept in a tournament whose matches know until which slot their winner stays ahead (a kinetic tournament:
-//! Basch, Guibas and Hershberger, "Data structures for mobile data", SODA 1997).
+//! While a VC has cells waiting, its credit is a straight line over the slots of the port. So
+//! nothing is updated per slot: the slot from which the credit is worth a cell is known in advance.
+//! Mostly few VCs have that much credit, since each cell is paid for at once, and these are
+//! compared one by one. More gather when other classes keep many VCs waiting. Then a tournament
+//! finds the largest credit; each match knows until which slot its winner stays ahead. This is a
+//! kinetic tournament: Basch, Guibas and Hershberger, "Data structures for mobile data", SODA 1997.
 
 use super::tags::{LATEST, Tournament};
 use crate::units::BitRate;
 use std::cmp::Reverse;
 
-/// No account: of a VC without a guarantee, or as the winner where nobody plays; and no place.
+/// No account (of a VC without a guarantee, or as the winner of a match without players), or no
+/// place.
 const NONE: u32 = u32::MAX;
 
-/// So many are compared one by one.
+/// Up to this many credits are compared one by one.
 const FEW: usize = 8;
 
-/// What a VC with a guarantee has.
+/// Credit account of a VC with a guarantee.
 #[derive(Clone, Debug)]
 struct Account {
     vc: u32,
-    /// Where it stands in [`Credits::rich`]; [`NONE`] if it does not.
+    /// Index in [`Credits::rich`]; [`NONE`] if not there.
     place: u32,
-    /// Bits per second: what a slot adds, in units of 1 / link rate slots.
+    /// Guaranteed rate, bits per second. A slot adds this much credit, in units of 1 / link rate
+    /// slots.
     guarantee: u64,
-    /// In how many slots it gains what a cell costs, and what it lacks then: less than a slot adds.
+    /// Price of a cell divided by the gain per slot: quotient and remainder.
     price: (u64, u64),
-    /// Had its credit grown ever since, it would be worth a cell after so many slots but for what it lacks: again less than a slot adds.
+    /// The slot after which the credit would be worth a cell but for `lacks`, had it grown ever
+    /// since. `lacks` is less than a slot adds.
     worth_from: u64,
     lacks: u64,
 }
 
 impl Account {
-    /// By how much its credit exceeds the price of a cell after `slots` slots; of a VC that does not wait, if it had waited.
+    /// By how much the credit exceeds the price of a cell after `slots` slots. For a VC that does
+    /// not wait, this assumes that it had waited.
     #[inline]
     fn excess(&self, slots: u64) -> i128 {
         let since = i128::from(slots) - i128::from(self.worth_from);
         since * i128::from(self.guarantee) - i128::from(self.lacks)
     }
 
-    /// After how many slots it is worth a cell.
+    /// The number of slots after which the credit is worth a cell.
     #[inline]
     fn due(&self) -> u64 {
         self.worth_from.saturating_add(u64::from(self.lacks > 0))
     }
 
-    /// Pays for a cell, which costs `rate`, or for several. What is too late for time to tell never comes.
+    /// Pays for `cells` cells, each at the price `rate`. A slot number too large for 64 bits is
+    /// never reached.
     #[inline]
     fn pay(&mut self, cells: u64, rate: u64) {
         let (slots, lacks) = if cells == 1 {
@@ -66,7 +73,7 @@ impl Account {
         self.worth_from = self.worth_from.saturating_add(slots);
     }
 
-    /// A VC without cells has no credit, though it may have a debt.
+    /// Clears the credit of a VC without cells, but not its debt.
     fn lose_credit(&mut self, slots: u64, rate: u64) {
         if self.excess(slots) + i128::from(rate) > 0 {
             self.worth_from = slots.saturating_add(self.price.0);
@@ -75,7 +82,7 @@ impl Account {
     }
 }
 
-/// Who has more of two accounts, and from which slot on that must be asked again.
+/// Outcome of a match between two accounts: who has more credit, and until which slot that holds.
 #[derive(Clone, Copy, Debug)]
 struct Match {
     winner: u32,
@@ -85,20 +92,21 @@ struct Match {
 /// The credits at one port.
 #[derive(Clone, Debug)]
 pub(super) struct Credits {
-    /// Link rate, bits per second: what a cell costs.
+    /// Link rate, bits per second; also the price of a cell.
     rate: u64,
     accounts: Vec<Account>,
-    /// After how many slots the credit of those that wait will be worth a cell, and the accounts of those whose credit is.
+    /// Slots after which the credits of waiting VCs will be worth a cell, and the accounts of those
+    /// whose credit already is.
     due: Tournament,
     rich: Vec<u32>,
-    /// By VC; empty when nobody has an account.
+    /// Account by VC; empty if no VC has one.
     account_of: Vec<u32>,
     /// Match i is between the winners of matches 2i and 2i + 1. The second half are the accounts.
     matches: Vec<Match>,
 }
 
 impl Credits {
-    /// At a port of `rate`, with each VC's guarantee.
+    /// Credits at a port of rate `rate`, given each VC's guarantee.
     pub(super) fn new(rate: BitRate, guarantees: &[Option<BitRate>]) -> Credits {
         let mut accounts = Vec::new();
         let mut account_of = vec![NONE; guarantees.len()];
@@ -139,7 +147,7 @@ impl Credits {
         (account != NONE).then_some(account as usize)
     }
 
-    /// `vc` has cells waiting again, after `slots` slots of the port.
+    /// Accounts for `vc` having cells again after `slots` slots of the port.
     #[inline]
     pub(super) fn enter(&mut self, vc: usize, slots: u64) {
         if let Some(account) = self.account_of(vc) {
@@ -149,7 +157,7 @@ impl Credits {
         }
     }
 
-    /// `vc` has none any more.
+    /// Accounts for `vc` having no cells left after `slots` slots of the port.
     #[inline]
     pub(super) fn leave(&mut self, vc: usize, slots: u64) {
         if let Some(account) = self.account_of(vc) {
@@ -160,7 +168,7 @@ impl Credits {
         }
     }
 
-    /// `vc` pays for `cells`, after `slots` slots.
+    /// Lets `vc` pay for `cells` cells after `slots` slots.
     #[inline]
     pub(super) fn pay(&mut self, vc: usize, cells: u64, slots: u64) {
         let account = self.account_of(vc).expect("it has credit");
@@ -169,7 +177,8 @@ impl Credits {
         self.expect(account, slots);
     }
 
-    /// The VC with the largest credit after `slots` slots, if that is worth a cell. Equal credits: the smallest number.
+    /// The VC with the largest credit after `slots` slots, if that is worth a cell. Among equal
+    /// credits, the smallest VC index.
     #[inline]
     pub(super) fn richest(&mut self, slots: u64) -> Option<usize> {
         while self.due.smallest() <= slots {
@@ -188,7 +197,7 @@ impl Credits {
         Some(self.accounts[account as usize].vc as usize)
     }
 
-    /// The first whose credit will be worth a cell has it, after `slots` slots.
+    /// Marks the first account that is due as rich: its credit is worth a cell after `slots` slots.
     #[inline]
     fn becomes_rich(&mut self, slots: u64) {
         let (account, _) = self.due.first();
@@ -198,7 +207,8 @@ impl Credits {
         self.rich.push(account as u32);
     }
 
-    /// `account` waits. If its credit is not worth a cell after `slots` slots, it is known when it will be.
+    /// Schedules when the waiting `account` will be rich, unless its credit is worth a cell after
+    /// `slots` slots.
     #[inline]
     fn expect(&mut self, account: usize, slots: u64) {
         let due = self.accounts[account].due();
@@ -208,7 +218,7 @@ impl Credits {
         }
     }
 
-    /// The credit of `account` is not worth a cell.
+    /// Removes `account` from the rich: its credit is not worth a cell.
     #[inline]
     fn take_off(&mut self, account: usize) {
         let place = std::mem::replace(&mut self.accounts[account].place, NONE);
@@ -226,7 +236,7 @@ impl Credits {
         self.play_again(account);
     }
 
-    /// All matches on the way of `account` are open.
+    /// Reopens all matches from `account` up to the root.
     fn play_again(&mut self, account: usize) {
         let mut at = (self.accounts.len() + account) / 2;
         while at >= 1 && self.matches[at].until > 0 {
@@ -235,7 +245,7 @@ impl Credits {
         }
     }
 
-    /// Match `at` after `slots` slots.
+    /// The outcome of match `at` after `slots` slots.
     #[inline]
     fn play(&mut self, at: usize, slots: u64) -> Match {
         if self.matches[at].until <= slots {
@@ -251,7 +261,7 @@ impl Credits {
         self.matches[at] = Match { winner, until };
     }
 
-    /// Which of two has more, and until when.
+    /// The account with more credit, and the slot until which it stays ahead.
     fn compare(&self, a: u32, b: u32, slots: u64) -> (u32, u64) {
         let (Some(of_a), Some(of_b)) =
             (self.accounts.get(a as usize), self.accounts.get(b as usize))
@@ -271,7 +281,8 @@ impl Credits {
         if gain == 0 {
             return (winner, u64::MAX);
         }
-        // With as much as the winner, the smaller number goes. A lead so large that 64 bits do not hold it is looked at again sooner.
+        // At equal credits, the smaller number wins. A lead too large for 64 bits is checked again
+        // sooner than necessary.
         let needs = lead.unsigned_abs() + u128::from(winner < loser);
         let needs = u64::try_from(needs).unwrap_or(u64::MAX);
         (winner, slots.saturating_add(needs.div_ceil(gain)))

@@ -1,18 +1,24 @@
-//! Per-VC scheduling within one class: guaranteed rates first, the rest by weight, in turns of one cell or one frame.
+//! Per-VC scheduling within one class: guaranteed rates first, the rest by weight, in turns of one
+//! cell or one frame.
 //!
-//! In each cell slot of the port, those of other classes included, every VC i with cells waiting gains g_i of credit (g_i = its
-//! guaranteed rate / link rate); a VC without cells has none, and pays its debt if it has one. So a VC that other classes kept waiting catches up before the rest.
-//! When the class goes, the VC with the most credit, if that is at least 1, goes and pays 1.
-//! Otherwise start-time fair queueing decides: VC i has a start tag S_i, raised by 1 / w_i per cell served; when it becomes
-//! busy again, S_i := max(S_i, v); the smallest S_i goes, and v is the tag of the VC that went. Equal tags or credits: smallest VC index.
-//! With `unit = frame`, the VC that was picked keeps the slots of the class until its EOM has left or it has no cell waiting: frames
-//! are not interleaved, and a VC gets its share of frames of mixed sizes. All cells of a frame are paid in the same way: from the
-//! credit, which may become negative, or by the tag.
-//! A decision costs the logarithm of the number of VCs: see [`tags`] and [`credits`].
-//! Sources: `guaranteed-rate`, sections 1 and 3 (per-VC guarantees and per-frame scheduling, announced there as future work);
-//! Goyal, Vin and Cheng, "Start-time fair queuing", IEEE/ACM ToN 5(5), 1997.
-//! Limits: Serves VCs of one class by turn; the drop policy alone decides how much of the buffer each
-//! may hold.
+//! In each cell slot of the port, including those of other classes, every VC i with cells waiting
+//! gains credit g_i (guaranteed rate / link rate). A VC without cells has no credit, but still pays
+//! off a debt. So a VC that other classes kept waiting catches up before the rest. When the class
+//! is served, the VC with the most credit goes and pays 1, if it has at least 1.
+//! Otherwise start-time fair queueing decides. VC i has a start tag S_i, raised by 1 / w_i per cell
+//! served. When it becomes busy again, S_i := max(S_i, v). The VC with the smallest S_i goes, and v
+//! becomes its tag. Among equal tags or credits, the smallest VC index goes.
+//! With `unit = frame`, the picked VC keeps the slots of the class until its EOM has left or it has
+//! no cell waiting. Frames are thus not interleaved, and VCs share fairly with frames of mixed
+//! sizes. All cells of a frame are paid in the same way: from the credit, which may become
+//! negative, or by the tag.
+//! The cost of a decision grows with the logarithm of the number of VCs: see [`tags`] and
+//! [`credits`].
+//! Sources: `guaranteed-rate`, sections 1 and 3 (per-VC guarantees and per-frame scheduling,
+//! announced there as future work); Goyal, Vin and Cheng, "Start-time fair queuing", IEEE/ACM ToN
+//! 5(5), 1997.
+//! Limits: Only shares out service: how much of the buffer each VC may hold is up to the drop
+//! policy alone.
 
 mod credits;
 #[cfg(test)]
@@ -30,7 +36,7 @@ use tags::{Tag, Tournament};
 #[derive(Clone, Debug)]
 struct VcState {
     tag: Tag,
-    /// Of one cell: tags::UNIT / weight.
+    /// Tag increase per cell: tags::UNIT / weight.
     cost: u64,
     waiting: u64,
 }
@@ -42,12 +48,12 @@ enum Means {
     Tag,
 }
 
-/// Per-VC scheduling of one class at one port. VCs are known by their number at the port.
+/// Per-VC scheduler of one class at one port. VCs are identified by their local number.
 #[derive(Clone, Debug)]
 pub struct PerVc {
     class: usize,
     unit: ProcessingUnit,
-    /// v, with the VC that went.
+    /// Virtual time v: the tag of the VC that went last by tag.
     virtual_time: Tag,
     /// The VC whose turn it is.
     turn: Option<(usize, Means)>,
@@ -57,7 +63,7 @@ pub struct PerVc {
 }
 
 impl PerVc {
-    /// For `class` at a port of `rate`; `flows` are those that cross it, by number.
+    /// A scheduler for `class` at a port of rate `rate` that `flows`, by local number, cross.
     pub fn new(class: Class, unit: ProcessingUnit, rate: BitRate, flows: &[FlowShare]) -> PerVc {
         let state = |share: &FlowShare| VcState {
             tag: 0,
@@ -82,13 +88,14 @@ impl PerVc {
         self.class
     }
 
-    /// Cells of `vc` that wait.
+    /// Number of waiting cells of `vc`.
     #[inline]
     pub fn waiting(&self, vc: usize) -> u64 {
         self.vcs[vc].waiting
     }
 
-    /// `n` cells of `vc` joined its queue, when the port had begun to send `sent` cells.
+    /// Accounts for `n` cells of `vc` that joined its queue when the port had begun to send `sent`
+    /// cells.
     #[inline]
     pub fn on_arrival(&mut self, vc: usize, n: u64, sent: u64) {
         let v = &mut self.vcs[vc];
@@ -100,7 +107,8 @@ impl PerVc {
         }
     }
 
-    /// The VC whose oldest cell goes in this slot, after `sent` slots of the port. Something must be waiting.
+    /// The VC whose oldest cell goes in this slot, after `sent` slots of the port. Some cell must
+    /// be waiting.
     #[inline]
     pub fn pick(&mut self, sent: u64) -> usize {
         if let Some((vc, _)) = self.turn {
@@ -111,7 +119,7 @@ impl PerVc {
         chosen.0
     }
 
-    /// Whose turn begins in this slot, and how it is paid.
+    /// The VC whose turn begins in this slot, and how that is paid.
     #[inline(always)]
     fn choose(&mut self, sent: u64) -> (usize, Means) {
         if let Some(vc) = self.credits.richest(sent + 1) {
@@ -125,8 +133,8 @@ impl PerVc {
         (vc, Means::Tag)
     }
 
-    /// Counts tags from v on, where they would soon be too large. Those of VCs that wait are not behind v, and of others nobody can
-    /// tell how far they are behind.
+    /// Subtracts v from all tags before they become too large. This loses nothing: tags of waiting
+    /// VCs are at least v, and how far others are behind never matters.
     #[cold]
     fn lower_tags(&mut self) {
         for (vc, v) in self.vcs.iter_mut().enumerate() {
@@ -138,19 +146,21 @@ impl PerVc {
         self.virtual_time = 0;
     }
 
-    /// How many of the next `n` cells of the VC that [`PerVc::pick`] chose, all of one frame, go before it must be asked again.
+    /// How many of the next `n` cells, all of one frame, of the VC chosen by [`PerVc::pick`] go
+    /// before the next decision.
     #[inline]
     pub fn in_a_row(&self, n: u32) -> u32 {
         if self.goes_by_cells() { 1 } else { n }
     }
 
-    /// Whether turns are of one cell: then [`PerVc::next_cell`] does.
+    /// Whether a turn is one cell; then [`PerVc::next_cell`] can be used.
     #[inline]
     pub fn goes_by_cells(&self) -> bool {
         self.unit == ProcessingUnit::Cell
     }
 
-    /// The VC whose oldest cell goes in this slot, after `sent` slots of the port, where turns are of one cell; the cell counts as taken.
+    /// The VC whose oldest cell goes in this slot, after `sent` slots of the port. Only for turns
+    /// of one cell; the cell counts as taken.
     pub fn next_cell(&mut self, sent: u64) -> usize {
         let (vc, means) = self.choose(sent);
         if !self.pay(vc, means, 1, sent + 1) {
@@ -161,8 +171,8 @@ impl PerVc {
         vc
     }
 
-    /// So many cells of the VC that [`PerVc::pick`] chose have been taken, after which the port has begun to send `sent` cells.
-    /// `eom` tells whether the last one ends a frame.
+    /// Accounts for `n` taken cells of the VC chosen by [`PerVc::pick`]. The port has then begun to
+    /// send `sent` cells. `eom` says whether the last one ends a frame.
     #[inline]
     pub fn taken(&mut self, n: u64, eom: bool, sent: u64) {
         let (vc, means) = self.turn.expect("it has been picked");
@@ -176,7 +186,8 @@ impl PerVc {
         self.turn = None;
     }
 
-    /// Cells of `vc` are taken and paid, after which the port has begun to send `sent` cells. Whether it has more.
+    /// Takes and pays `n` cells of `vc`, after which the port has begun to send `sent` cells.
+    /// Returns whether the VC has more.
     #[inline(always)]
     fn pay(&mut self, vc: usize, means: Means, n: u64, sent: u64) -> bool {
         let v = &mut self.vcs[vc];
@@ -188,7 +199,7 @@ impl PerVc {
         v.waiting > 0
     }
 
-    /// `vc` has no cells left when the port has begun to send `sent` cells.
+    /// Accounts for `vc` having no cells left when the port has begun to send `sent` cells.
     #[inline]
     fn leave(&mut self, vc: usize, sent: u64) {
         self.tags.leave(vc);

@@ -1,16 +1,17 @@
-//! The same written down from section 6 of the model page: it looks at every VC in every slot.
+//! Plain implementation of section 6 of the model page, for comparison in tests: it looks at every
+//! VC in every slot.
 
 use crate::port::sched::FlowShare;
 use crate::scenario::ProcessingUnit;
 use crate::units::BitRate;
 
 struct VcState {
-    /// 2^32 / weight.
+    /// Tag increase per cell: 2^32 / weight.
     cost: u128,
     tag: u128,
     /// Guaranteed rate, bits per second.
     guarantee: i128,
-    /// In units of 1 / link rate slots; below 0 while a frame is paid in advance.
+    /// Credit in units of 1 / link rate slots; negative while a frame is paid in advance.
     credit: i128,
     waiting: u64,
 }
@@ -65,7 +66,7 @@ impl Plain {
         v.waiting += 1;
     }
 
-    /// The VC of which a cell goes. `ends` tells whether that ends a frame.
+    /// Serves one cell and returns its VC. `ends` says whether that cell ends a frame.
     pub(super) fn serve(&mut self, sent: u64, ends: impl Fn(usize) -> bool) -> usize {
         self.credit_until(sent + 1);
         let (vc, by_credit) = self.current.unwrap_or_else(|| self.choose());
@@ -86,7 +87,7 @@ impl Plain {
         let waits = |vc: &usize| self.vcs[*vc].waiting > 0;
         let rich = |vc: &usize| self.vcs[*vc].credit >= self.rate;
         let all = 0..self.vcs.len();
-        // The first of equals.
+        // Among equal credits, the first VC goes.
         let richest = all.clone().filter(waits).filter(rich);
         if let Some(vc) = richest.rev().max_by_key(|&vc| self.vcs[vc].credit) {
             return (vc, true);

@@ -1,5 +1,7 @@
-//! Start tags, and which of them is the smallest: a tournament, as deep as the logarithm of the number of VCs. It also tells whose credit is due first
-//! (`credits.rs`): there the tag is a number of slots.
+//! Start tags in a tournament tree that finds the smallest in logarithmic time.
+//!
+//! `credits.rs` uses the same tree to find the VC whose credit is due first; there, a tag is a
+//! number of slots.
 
 use std::hint::select_unpredictable;
 
@@ -8,26 +10,27 @@ pub(super) type Tag = u64;
 
 /// Tag of one cell at weight 1.
 pub(super) const UNIT: Tag = 1 << 32;
-/// Once v is as large as this, all tags are lowered by v. A turn has fewer than 2^30 cells, so tags stay below [`NONE`].
+/// Value of v from which all tags are lowered by v. A turn has fewer than 2^30 cells, so tags stay
+/// below [`NONE`].
 pub(super) const LOWERED_AT: Tag = 1 << 62;
-/// In place of the tag of a VC that does not wait.
+/// Tag of a VC without waiting cells.
 const NONE: Tag = 1 << 63;
-/// The largest tag.
+/// The largest tag of a waiting VC.
 pub(super) const LATEST: Tag = NONE - 1;
 
-/// The VCs that have cells waiting, by tag. Equal tags go by the number of the VC.
+/// The VCs with waiting cells, by tag. Equal tags go by VC index.
 #[derive(Clone, Debug)]
 pub(super) struct Tournament {
-    /// Player i is the winner of the match between players 2i and 2i + 1, of whom there are a power of 2 in each round. The second half
-    /// are the VCs, those with smaller numbers to the left. Here are their tags.
+    /// Tags of the players. Player i is the winner of players 2i and 2i + 1. The second half are
+    /// the VCs in ascending order; each round has a power of 2 of players.
     tags: Vec<Tag>,
-    /// Which VC a player is.
+    /// VC of each player.
     vcs: Vec<u32>,
     winner: (Tag, u32),
 }
 
 impl Tournament {
-    /// None of `vcs` waits.
+    /// A tournament of `vcs` VCs without waiting cells.
     pub(super) fn new(vcs: usize) -> Tournament {
         let players = 2 * vcs.next_power_of_two();
         Tournament {
@@ -37,18 +40,18 @@ impl Tournament {
         }
     }
 
-    /// `vc` waits with `tag`.
+    /// Sets the tag of the waiting `vc`.
     #[inline]
     pub(super) fn enter(&mut self, vc: usize, tag: Tag) {
         let (mut tag, mut player) = (tag, vc as u32);
         let players = self.tags.len();
         let (tags, vcs) = (&mut self.tags[..], &mut self.vcs[..players]);
         let mut at = players / 2 + vc;
-        // All are below `players`, an even number: said here, it is not checked again.
+        // All indices are below `players`, an even number. Stating this here saves bounds checks.
         while at > 1 && at < players && at ^ 1 < players {
             (tags[at], vcs[at]) = (tag, player);
             let (other, of_other) = (tags[at ^ 1], vcs[at ^ 1]);
-            // The left one wins if tags are equal.
+            // The left player wins if tags are equal.
             let loses = other < tag + (at & 1) as Tag;
             tag = select_unpredictable(loses, other, tag);
             player = select_unpredictable(loses, of_other, player);
@@ -57,19 +60,19 @@ impl Tournament {
         self.winner = (tag, player);
     }
 
-    /// `vc` does not wait any more.
+    /// Removes `vc`, which has no waiting cells left.
     #[inline]
     pub(super) fn leave(&mut self, vc: usize) {
         self.enter(vc, NONE);
     }
 
-    /// The smallest tag, larger than any if nothing waits.
+    /// The smallest tag; larger than any valid tag if nothing waits.
     #[inline]
     pub(super) fn smallest(&self) -> Tag {
         self.winner.0
     }
 
-    /// The VC with the smallest tag, and that; there must be one.
+    /// The VC with the smallest tag, and that tag; some VC must be waiting.
     #[inline]
     pub(super) fn first(&self) -> (usize, Tag) {
         let (tag, vc) = self.winner;

@@ -9,7 +9,7 @@ const RATE: BitRate = BitRate(1_000_000);
 struct Port {
     scheduler: PerVc,
     frame: u64,
-    /// Cells sent, those of other classes included, and by VC.
+    /// Cells sent, including those of other classes, and cells sent by VC.
     sent: u64,
     of_vc: Vec<u64>,
 }
@@ -24,7 +24,7 @@ impl Port {
         }
     }
 
-    /// Every VC has cells.
+    /// A port where every VC has cells.
     fn backlogged(unit: ProcessingUnit, shares: &[FlowShare]) -> Port {
         let mut port = Port::new(unit, shares);
         (0..shares.len()).for_each(|vc| port.arrive(vc, 100));
@@ -35,7 +35,7 @@ impl Port {
         self.scheduler.on_arrival(vc, cells, self.sent);
     }
 
-    /// One slot of the class: the VC that is served.
+    /// Serves one slot of the class and returns the VC.
     fn serve(&mut self) -> usize {
         let vc = self.scheduler.pick(self.sent);
         self.take(vc, 1);
@@ -49,7 +49,8 @@ impl Port {
         self.scheduler.taken(n, eom, self.sent);
     }
 
-    /// Cells per VC in `slots` slots of the class, each after `others` slots of other classes; what has gone comes again.
+    /// Cells per VC in `slots` slots of the class, each after `others` slots of other classes. Each
+    /// served cell is replaced by a new one.
     fn served(&mut self, slots: u64, others: u64) -> Vec<u64> {
         let before = self.of_vc.clone();
         for _ in 0..slots {
@@ -63,7 +64,7 @@ impl Port {
     }
 }
 
-/// So many thousandths of the link are guaranteed.
+/// A share with `thousandths` of the link guaranteed.
 fn share(weight: u64, thousandths: u64) -> FlowShare {
     let rate = BitRate(RATE.0 * thousandths / 1000);
     FlowShare {
@@ -81,7 +82,7 @@ fn unit_of(frame: u64) -> ProcessingUnit {
     }
 }
 
-/// What happens next: cells of a VC arrive, slots go to other classes, or to this one.
+/// Next event: cells of a VC arrive, or slots go to other classes or to this one.
 #[derive(Clone, Debug)]
 enum Event {
     Arrive(usize, u64),
@@ -107,8 +108,8 @@ fn shares() -> impl Strategy<Value = Vec<FlowShare>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
-    // Whatever comes, each slot goes to the VC that a look at all of them finds, also when many cells of a frame are taken at once and
-    // when tags are lowered on the way.
+    // Each slot goes to the VC that a look at all VCs finds. This includes many cells of a frame
+    // taken at once, and tags lowered on the way.
     #[test]
     fn each_slot_goes_to_the_vc_that_the_model_names(
         shares in shares(), events in events(), frame in prop_oneof![Just(1u64), 2u64..40], cell_turns: bool, most in 1u64..40,
@@ -153,8 +154,8 @@ proptest! {
 }
 
 proptest! {
-    // Over any N slots of the port each backlogged VC gets its guarantee and its share of the rest, within a
-    // frame by credit, and a frame per VC and weight by tags: neither less nor more.
+    // Over any N slots of the port, each backlogged VC gets its guarantee and its share of the
+    // rest. The tolerance is a frame by credit, plus a frame per VC and weight by tags.
     #[test]
     fn backlogged_vcs_get_guarantee_and_weighted_rest(
         vcs in vec((1u64..5, 0u64..150), 2..6),
@@ -183,7 +184,7 @@ proptest! {
         let mut port = Port::backlogged(unit_of(frame), &[share(1, 10 * part), share(1000, 0), share(1000, 300)]);
         port.frame = frame;
         let counts = port.served(slots, 0);
-        // Two others may each be in the middle of a frame.
+        // Two other VCs may each be in the middle of a frame.
         prop_assert!(counts[0] + 2 * frame + 1 >= slots * part / 100);
         prop_assert!(counts[2] + 2 * frame + 1 >= slots * 30 / 100);
     }
@@ -195,7 +196,7 @@ fn a_vc_gains_nothing_while_it_has_no_cells() {
     port.arrive(1, 100);
     assert_eq!(port.served(1000, 0), [0, 1000]);
     port.arrive(0, 100);
-    // Half by credit, half of the rest by a tag that is not behind.
+    // Half by credit, and half of the rest by a tag that has not fallen behind.
     let counts = port.served(20, 0);
     assert!((14..=16).contains(&counts[0]), "{counts:?}");
 }
@@ -205,11 +206,11 @@ fn a_vc_that_runs_empty_loses_its_credit() {
     let mut port = Port::new(ProcessingUnit::Cell, &[share(1, 500), share(1, 0)]);
     port.arrive(1, 100);
     port.arrive(0, 1);
-    // It waits for 40 slots of others, and has one cell.
+    // VC 0 waits for 40 slots of other classes with one cell.
     port.sent += 40;
     assert_eq!(port.serve(), 0);
     port.arrive(0, 100);
-    // With the 19 credits that it had left, all slots would be its.
+    // With the 19 credits it had left, it would get all slots.
     let counts = port.served(20, 0);
     assert!((14..=16).contains(&counts[0]), "{counts:?}");
 }
@@ -218,7 +219,7 @@ fn a_vc_that_runs_empty_loses_its_credit() {
 fn a_vc_kept_waiting_by_other_classes_catches_up() {
     let mut port = Port::backlogged(ProcessingUnit::Cell, &[share(1, 100), share(1, 0)]);
     port.sent += 99;
-    // 10 credits from 100 slots.
+    // 100 slots bring 10 credits.
     assert_eq!(port.served(10, 0), [10, 0]);
 }
 
@@ -228,7 +229,7 @@ fn the_first_of_equals_goes() {
     let mut port = Port::new(ProcessingUnit::Cell, &equal);
     (0..4).rev().for_each(|vc| port.arrive(vc, 10));
     let order: Vec<usize> = (0..6).map(|_| port.serve()).collect();
-    // Tags until slot 4 brings the credits to 1.2 each.
+    // Tags decide until slot 4 brings the credits to 1.2 each.
     assert_eq!(order, [0, 1, 2, 1, 2, 3]);
 }
 
@@ -249,7 +250,7 @@ fn frames_of_mixed_sizes_share_cells_evenly_and_stay_together() {
         "{:?}",
         port.of_vc
     );
-    // No run of VC 1 is shorter than its frame, but for the last one.
+    // Each run of VC 1 but the last is made of whole frames.
     let runs: Vec<usize> = order
         .chunk_by(|a, b| a == b)
         .filter(|r| r[0] == 1)
@@ -261,7 +262,7 @@ fn frames_of_mixed_sizes_share_cells_evenly_and_stay_together() {
     );
 }
 
-// More cells of each VC than tags can count that are never lowered.
+// Tags that are never lowered could not count this many cells of each VC.
 #[test]
 fn vcs_share_evenly_however_many_cells_have_gone() {
     const MANY: u64 = 1 << 29;
@@ -272,7 +273,7 @@ fn vcs_share_evenly_however_many_cells_have_gone() {
     port.arrive(0, 20 * MANY);
     port.arrive(1, 20 * MANY);
     for turn in 0..20 {
-        // Long frames, of one VC and the other.
+        // Long frames, alternating between the VCs.
         for vc in [0, 1] {
             assert_eq!(port.scheduler.pick(port.sent), vc);
             port.take(vc, MANY);
@@ -281,7 +282,7 @@ fn vcs_share_evenly_however_many_cells_have_gone() {
         port.arrive(1, 1000);
         assert_eq!(port.served(1000, 0), [500, 500, 0], "after {turn} turns");
     }
-    // It was never there, and gets no more than its share now.
+    // VC 2 has been absent, and still gets no more than its share.
     port.arrive(2, 1000);
     assert_eq!(port.served(1000, 0), [333, 333, 334]);
 }
