@@ -289,9 +289,8 @@ impl Gate {
         }
     }
 
-    /// How many cells of `run` are dropped along with the first, as the rest of a refused or
-    /// damaged frame. All of them, whenever they arrive, unless policer or policy must see each
-    /// lost cell.
+    /// How many cells of `run` are dropped at once as the rest of a refused or damaged frame,
+    /// including the first. Just one if the policer or the policy must see each lost cell.
     fn rest_of(&self, run: &Run, reason: DropReason) -> u32 {
         if run.is_single() || self.needs().lost_cells {
             return 1;

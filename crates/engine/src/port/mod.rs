@@ -57,7 +57,8 @@ pub struct Lookahead {
 pub struct Steps {
     /// Longest step.
     pub longest: Span,
-    /// Longest step that still counts as short: it moves too few cells to be worth waiting for.
+    /// Longest short step: even a thousand of these take no noticeable time. After a longer step,
+    /// the simulation makes its periodic check at once.
     pub short: Span,
 }
 

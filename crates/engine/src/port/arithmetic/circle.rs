@@ -4,7 +4,8 @@
 //! Sources on links of one rate bring their cells at one distance, longer than a cell time. As long
 //! as they do, each input comes next after all others. These inputs stand in a circle, where no
 //! input's place has to be searched. An input enters the circle when its cells start to come at
-//! that distance, and leaves when one does not. All other inputs stay in the order of arrivals.
+//! that distance, and leaves when one of them does not. All other inputs stay in the order of
+//! arrivals.
 //!
 //! Conditions: no two cells come together, and no input brings one cell per cell time.
 

@@ -1,7 +1,7 @@
 //! Y_i and N_a for a queue that is not stored: the VCs of the last accepted cells in order of
 //! acceptance.
 //!
-//! Cells join much more often than anybody reads the counts. So joining cells are only logged, and
+//! Cells join much more often than the counts are read. So joining cells are only logged, and
 //! counted on reading. Cells that have left by then are never counted.
 
 /// Counts of waiting cells per VC, kept as a log of joined cells that is shortened to X when read.

@@ -3,9 +3,9 @@
 //!
 //! Rate-limited sources bring long runs of cells at individual distances, so that cells of other
 //! inputs always come between two cells of one. Only the wait of each cell is new. Everything else
-//! is the same for all cells of a run. Hop and sink are updated once, when the run ends or before
-//! anybody reads them: another way of taking cells, a measurement, the end of the run. Cells that
-//! go on to another port are passed on one by one.
+//! is the same for all cells of a run. Hop and sink are updated once, when the run of cells ends or
+//! before anything reads them: another way of taking cells, a measurement, the end of the
+//! simulation. Cells that go on to another port are passed on one by one.
 //!
 //! Conditions:
 //! * cells of one run come farther apart than one per cell time, and none must be looked at

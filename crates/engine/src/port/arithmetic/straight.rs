@@ -50,8 +50,8 @@ pub struct Frame {
 }
 
 impl Arithmetic {
-    /// The next cells of the first input, if all of the run, or all before the horizon, come before
-    /// any other input's.
+    /// The cells before the horizon of the first input's run, if the whole run comes before any
+    /// cell of another input.
     #[inline(always)]
     pub(super) fn can_take_frame(&self, fabric: &Fabric, next: &NextInput) -> Option<Frame> {
         let run = &fabric.feeds[next.feed].head;
@@ -390,7 +390,7 @@ impl Pair {
         self.start + self.cell_time * (2 * u64::from(self.rounds) + u64::from(self.behind) - 1)
     }
 
-    /// Number of the lower input, and both inputs in ascending order.
+    /// Number (0 or 1) of the lower input, and both inputs in ascending order.
     #[inline(always)]
     fn ascending(&self) -> (usize, [u32; 2]) {
         let [a, b] = self.inputs;

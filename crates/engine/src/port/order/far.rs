@@ -1,43 +1,44 @@
-//! Arrivals that are not soon, in buckets.
+//! Arrivals that are far ahead, in buckets.
 //!
-//! There are 64 buckets, each for a stretch of time of the same length. One is sorted when its turn comes, with the few that lie in it. What comes
-//! after the last bucket waits unsorted; when all are empty, it is spread over them anew, about half of it over half of them. So what an input costs does
-//! not grow with their number, unless most come at once.
+//! There are 64 buckets, each for a time span of the same length. A bucket is sorted when its turn
+//! comes, with the few inputs in it. Inputs after the last bucket wait unsorted. When all buckets
+//! are empty, these are spread over them anew, so that about half of them fill half the buckets.
+//! The cost per input thus does not grow with their number, unless most come at the same time.
 
 use super::Entry;
 use crate::units::Time;
 
 const BUCKETS: usize = u64::BITS as usize;
 
-/// Inputs with cells to come, none of them before a certain time.
+/// Inputs with cells to come, none of them before `from`.
 #[derive(Debug, Default)]
 pub struct Far {
     len: usize,
-    /// No cell comes before this.
+    /// No cell here comes before this.
     from: Time,
-    /// When the first bucket begins; each is 2^`shift` ticks long.
+    /// Start of the first bucket; each is 2^`shift` ticks long.
     begin: Time,
     shift: u32,
-    /// A bit for each bucket with anything in it, the first one the lowest.
+    /// One bit per bucket that is not empty, the first bucket lowest.
     filled: u64,
-    /// None before anything has come.
+    /// Buckets; none until the first use.
     buckets: Vec<Vec<Entry>>,
-    /// What comes after the last bucket.
+    /// Inputs after the last bucket.
     later: Vec<Entry>,
 }
 
 impl Far {
-    /// Whether there are none.
+    /// Whether there are no inputs here.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// What comes before this belongs elsewhere.
+    /// Inputs whose cell comes before this do not belong here.
     pub fn from(&self) -> Time {
         self.from
     }
 
-    /// Adds an input of which a cell comes no sooner than it may.
+    /// Adds an input whose cell comes no sooner than `from`.
     #[inline(always)]
     pub fn push(&mut self, entry: Entry) {
         self.len += 1;
@@ -57,7 +58,7 @@ impl Far {
         }
     }
 
-    /// Adds inputs whose cells may come sooner than those that are here; the first of them does.
+    /// Adds inputs whose cells may come before those here, and spreads all anew.
     pub fn take_in(&mut self, entries: impl Iterator<Item = Entry>) {
         for bucket in &mut self.buckets {
             self.later.append(bucket);
@@ -68,12 +69,12 @@ impl Far {
         self.spread();
     }
 
-    /// Spreads what waits over the buckets, which are empty.
+    /// Spreads the waiting inputs over the buckets, which are empty.
     fn spread(&mut self) {
         let Some(first) = self.later.iter().map(|entry| entry.0).min() else {
             return;
         };
-        // About half of all come until then: half as many buckets, or less, are for these.
+        // About half of all inputs come by then; they get at most half of the buckets.
         let middle = self.middle();
         let bits = u64::BITS - (middle - first).0.leading_zeros();
         self.shift = (bits + 1).saturating_sub(BUCKETS.ilog2());
@@ -84,12 +85,12 @@ impl Far {
         for entry in later.drain(..) {
             self.put(entry);
         }
-        // Its room is of use again.
+        // Reuses the memory of the old list.
         later.append(&mut self.later);
         self.later = later;
     }
 
-    /// The middle one of a few of those that wait.
+    /// The median time of a small sample of the waiting inputs.
     fn middle(&self) -> Time {
         let mut few = [Time::ZERO; 9];
         let step = self.later.len().div_ceil(few.len()).max(1);
@@ -99,7 +100,8 @@ impl Far {
         few[found / 2]
     }
 
-    /// The earliest of them, in order, one at least; those that are left come after all of these. What is handed out is to be taken.
+    /// Removes and returns the earliest inputs, in order, at least one; all others come later. The
+    /// caller must drain the list.
     pub fn next(&mut self) -> &mut Vec<Entry> {
         if self.filled == 0 {
             self.spread();

@@ -1,13 +1,17 @@
-//! The generic cell rate algorithm GCRA(I, L) in its two forms, which decide alike (ITU-T I.371; ATM Forum TM 4.0, section 4.4).
+//! The generic cell rate algorithm GCRA(I, L) in its two equivalent forms (ITU-T I.371; ATM Forum
+//! TM 4.0, section 4.4).
 //!
-//! Continuous-state leaky bucket; X = 0 and LCT = the first arrival before the first test. A cell at t:
+//! Continuous-state leaky bucket; X = 0 and LCT = the first arrival before the first test. A cell
+//! at t:
 //!   X' = max(0, X - (t - LCT)); it conforms  <=>  X' <= L; if it does, X := X' + I and LCT := t
 //! Virtual scheduling; TAT = the first arrival before the first test. A cell at t:
-//!   it conforms  <=>  t >= TAT - L; if it does, TAT := max(t, TAT) + I
-//!   I  increment, the time of a cell at the rate [s]        X, L  level and limit of the bucket [s]
-//! For a contract: PCR is GCRA(1/PCR, CDVT); SCR, or MCR, is GCRA(1/SCR, BT + CDVT) with BT = (MBS - 1)(1/SCR - 1/PCR).
-//! Here all three are kept as times times the rate: I is one constant for all rates, and X and TAT are whole numbers. So is L but for what
-//! the division by PCR leaves, and that cannot change a comparison with a whole number. So no rounding decides.
+//!   it conforms  <=>  t >= TAT - L; if it does, TAT := max(t, TAT) + I.
+//!   I  increment, the time of a cell at the rate [s];  X, L  level and limit of the bucket [s].
+//! For a contract, PCR is GCRA(1/PCR, CDVT). SCR, or MCR, is GCRA(1/SCR, BT + CDVT) with
+//! BT = (MBS - 1)(1/SCR - 1/PCR).
+//! All these times are stored multiplied by the rate. Then I is one constant for all rates, and X
+//! and TAT are integers. L is rounded down after the division by PCR, which cannot change a
+//! comparison with an integer. So rounding never affects a decision.
 
 use crate::scenario::{GcraForm, Terms};
 use crate::units::{BitRate, CELL_BITS, Span, TICKS_PER_SECOND, Time};
@@ -18,7 +22,7 @@ pub const CELL: i128 = CELL_BITS as i128 * TICKS_PER_SECOND as i128;
 /// Rate and limit of one test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Test {
-    /// Bits per second.
+    /// Rate, bits per second.
     rate: u64,
     /// L times the rate.
     limit: i128,
@@ -30,7 +34,7 @@ impl Test {
         terms.pcr.map(|pcr| Test::new(pcr, terms.cdvt, 0))
     }
 
-    /// GCRA(1/SCR, BT + CDVT), for an MCR as well; `None` without either.
+    /// GCRA(1/SCR, BT + CDVT), also for an MCR; `None` without either.
     pub fn sustained(terms: &Terms) -> Option<Test> {
         let rate = terms.sustained?;
         let burst = i128::from(terms.mbs.saturating_sub(1)) * CELL;
@@ -48,12 +52,12 @@ impl Test {
         }
     }
 
-    /// What drains in `ticks`.
+    /// What drains from the bucket in `ticks`.
     fn in_ticks(self, ticks: u64) -> i128 {
         (u128::from(ticks) * u128::from(self.rate)) as i128
     }
 
-    /// The bucket of this test, empty.
+    /// An empty bucket for this test.
     pub fn bucket(self) -> LeakyBucket {
         LeakyBucket {
             test: self,
@@ -63,18 +67,19 @@ impl Test {
     }
 }
 
-/// The leaky bucket form.
+/// The GCRA as a leaky bucket.
 #[derive(Clone, Debug)]
 pub struct LeakyBucket {
     test: Test,
-    /// X times the rate, as it was at `last`. Below zero only by credit that is kept.
+    /// X times the rate at the time `last`. Negative only through credit that is kept.
     level: i128,
-    /// LCT.
+    /// Time of the last update, LCT.
     last: Time,
 }
 
 impl LeakyBucket {
-    /// X' at `now`: what has drained since is gone, but for what was below zero.
+    /// X' at `now`: the level after draining since `last`. Draining never takes it below zero, and
+    /// leaves a negative level alone.
     #[inline]
     fn drained(&self, now: Time) -> i128 {
         (self.level - self.drains_until(now)).max(self.level.min(0))
@@ -86,7 +91,7 @@ impl LeakyBucket {
         self.drained(now) <= self.test.limit
     }
 
-    /// Whether X' has reached L at `now`, so that the bucket has no room for a cell more than conforms.
+    /// Whether X' has reached L at `now`, so that at most one more cell conforms then.
     pub fn is_full(&self, now: Time) -> bool {
         self.drained(now) >= self.test.limit
     }
@@ -98,7 +103,7 @@ impl LeakyBucket {
         self.last = now;
     }
 
-    /// Whether a cell at `now` conforms; takes it if so.
+    /// Takes a cell at `now` if it conforms; returns whether it does.
     #[inline]
     pub fn take_if_conforms(&mut self, now: Time) -> bool {
         let drained = self.drained(now);
@@ -110,8 +115,9 @@ impl LeakyBucket {
         conforms
     }
 
-    /// Whether `cells` cells at distances of `period`, the first at `first`, conform and leave something in the bucket however the `given` cells
-    /// that are given back meanwhile come between them. Then [`LeakyBucket::take_all`] does as they do one after the other.
+    /// Whether `cells` cells, every `period` from `first` on, surely conform, and the level is never
+    /// clipped at zero. This holds wherever the `given` cells that are given back fall between them.
+    /// [`LeakyBucket::take_all`] then equals taking and giving one by one.
     pub fn surely_takes(&self, first: Time, cells: u64, period: Span, given: u64) -> bool {
         let last = first + period * (cells - 1);
         let least = self.level - self.drains_until(last) - CELL * i128::from(given);
@@ -119,7 +125,7 @@ impl LeakyBucket {
         least >= 0 && most <= self.test.limit
     }
 
-    /// See [`LeakyBucket::surely_takes`].
+    /// Takes the cells of [`LeakyBucket::surely_takes`], and gives `given` cells back.
     pub fn take_all(&mut self, first: Time, cells: u64, period: Span, given: u64) {
         let last = first + period * (cells - 1);
         let gained = CELL * (i128::from(cells) - i128::from(given));
@@ -127,30 +133,31 @@ impl LeakyBucket {
         self.last = last;
     }
 
-    /// What drains from the last cell until `now`, if there is so much.
+    /// What can drain from the last update until `now`.
     #[inline]
     fn drains_until(&self, now: Time) -> i128 {
         self.test.in_ticks(now.since(self.last).0)
     }
 
-    /// Whether `cells` cells at distances of `period`, the first at `first`, conform as the first does and no less drains between two than one brings.
+    /// Whether cells every `period` from `first` on surely conform: the first does, and at least
+    /// one cell's worth drains between two.
     pub fn surely_passes(&self, first: Time, period: Span) -> bool {
         self.conforms(first) && self.test.in_ticks(period.0) >= CELL
     }
 
-    /// Takes such cells.
+    /// Takes `cells` such cells; see [`LeakyBucket::surely_passes`].
     pub fn pass_all(&mut self, first: Time, cells: u64, period: Span) {
         let falls = (self.test.in_ticks(period.0) - CELL) * i128::from(cells - 1);
         self.level = (self.drained(first) - falls).max(0) + CELL;
         self.last = first + period * (cells - 1);
     }
 
-    /// Gives so many cells back, one after the other; what would be below zero is lost.
+    /// Gives `cells` cells back, one after the other; the level stops at zero.
     pub fn give_all(&mut self, cells: u64) {
         self.level = (self.level - CELL * i128::from(cells)).max(0);
     }
 
-    /// Gives a cell back at `now`: X := X - I; what would be below zero is lost unless it is kept.
+    /// Gives a cell back at `now`: X := X - I. The part below zero is lost unless `keep` is set.
     #[inline]
     pub fn give(&mut self, now: Time, keep: bool) {
         if keep {
@@ -162,11 +169,11 @@ impl LeakyBucket {
     }
 }
 
-/// The virtual scheduling form.
+/// The GCRA as virtual scheduling.
 #[derive(Clone, Debug)]
 pub struct VirtualScheduling {
     test: Test,
-    /// TAT times the rate.
+    /// Theoretical arrival time TAT, times the rate.
     expected: i128,
 }
 
@@ -184,14 +191,14 @@ impl VirtualScheduling {
 /// A GCRA in either form.
 #[derive(Clone, Debug)]
 pub enum Gcra {
-    /// See the types.
+    /// Continuous-state leaky bucket.
     LeakyBucket(LeakyBucket),
-    /// See there.
+    /// Virtual scheduling.
     VirtualScheduling(VirtualScheduling),
 }
 
 impl Gcra {
-    /// That of `test` to which nothing has come.
+    /// A GCRA for `test` that has seen no cell.
     pub fn new(test: Test, form: GcraForm) -> Gcra {
         match form {
             GcraForm::LeakyBucket => Gcra::LeakyBucket(test.bucket()),
@@ -224,7 +231,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// At 150 Mb/s a cell takes so many ticks, and at a rate n times slower n times as many.
+    /// Ticks per cell at 150 Mb/s; a rate n times slower takes n times as many.
     const TICKS: u64 = CELL_BITS * TICKS_PER_SECOND / 150_000_000;
 
     fn terms(pcr: Option<u64>, scr: u64, mbs: u64) -> Terms {
@@ -237,7 +244,7 @@ mod tests {
         }
     }
 
-    /// What each cell is told, conforming cells being taken.
+    /// Whether each cell conforms; conforming cells are taken.
     fn told(test: Test, form: GcraForm, times: &[u64]) -> Vec<bool> {
         let mut gcra = Gcra::new(test, form);
         let tell = |&time: &u64| {
@@ -319,7 +326,7 @@ mod tests {
     }
 
     proptest! {
-        /// Any rates, which no tick measures, and any times.
+        /// Any rates, even if no cell time is a whole number of ticks, and any times.
         #[test]
         fn the_two_forms_are_equal(
             pcr in proptest::option::of(1_000u64..1_000_000_000),
@@ -346,7 +353,7 @@ mod tests {
         assert!(!bucket.conforms(Time(7)));
         bucket.give(Time(7), false);
         assert!(bucket.conforms(Time(7)));
-        // Below zero it is lost, or kept and not drained.
+        // The part below zero is lost, or kept and not drained.
         for (keep, conforms) in [(false, [true, false]), (true, [true, true])] {
             let mut bucket = bucket.clone();
             let later = Time(1_000_000_000);
