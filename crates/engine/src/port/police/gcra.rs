@@ -115,9 +115,9 @@ impl LeakyBucket {
         conforms
     }
 
-    /// Whether `cells` cells, every `period` from `first` on, surely conform, and the level is never
-    /// clipped at zero. This holds wherever the `given` cells that are given back fall between them.
-    /// [`LeakyBucket::take_all`] then equals taking and giving one by one.
+    /// Whether `cells` cells, every `period` from `first` on, surely conform, and the level is
+    /// never clipped at zero. This holds wherever the `given` cells that are given back fall
+    /// between them. [`LeakyBucket::take_all`] then equals taking and giving one by one.
     pub fn surely_takes(&self, first: Time, cells: u64, period: Span, given: u64) -> bool {
         let last = first + period * (cells - 1);
         let least = self.level - self.drains_until(last) - CELL * i128::from(given);
