@@ -1,15 +1,23 @@
-//! Decisions ahead of their time.
+//! Scheduling decisions ahead of their time.
 //!
-//! A decision depends on which classes have cells and on nothing else that arrives, but for schedulers that look at queues. As long as every
-//! class that anything can come of has some, what arrives changes no decision. So those are taken ahead of the horizon: their cells leave for the next station, and what
-//! follows from them at hosts is known so much sooner. On links of 5 us, where nothing is known beyond some 17 cell times, a port then goes as
-//! far in one step as what waits there lasts. A class without cells does no harm either while it is known when its next one comes: that is so
-//! where its cells come from sources of cells and straight from their NICs, as those are sent on events of hosts and on nothing else.
+//! Except for schedulers that look at queues, a decision depends only on which classes have cells.
+//! While every class that can still receive cells has some, no arrival changes a decision. So
+//! decisions are taken ahead of the horizon. Their cells leave for the next station, and hosts
+//! learn of the consequences that much sooner.
 //!
-//! Who arrives meanwhile must find X, Y_i and N_a as they are then. So cells that were decided on ahead of time are counted among those that wait until they begin.
+//! On links of 5 us nothing is known beyond some 17 cell times. There one step of a port can cover
+//! everything that waits. A class without cells does no harm while the time of its next cell is
+//! known. That is so where its cells come from cell sources straight through their NICs, since only
+//! host events send those.
 //!
-//! Conditions: classes are served in the order of arrival, and the scheduler does not look at queues; no
-//! cell that waits is ever pushed out; nothing is watched or measured here, and no RM cells pass; other ports are so near that it gains anything.
+//! Arrivals must find X, Y_i and N_a as they are at that time. So cells decided on ahead of time
+//! count as waiting until they begin.
+//!
+//! Conditions:
+//! * classes are served in order of arrival, and the scheduler does not look at queues;
+//! * no waiting cell is ever pushed out;
+//! * nothing is watched or measured here, and no RM cells pass;
+//! * other ports are so near that deciding ahead gains time.
 
 use super::{Slotted, queue::ClassQueue};
 use crate::fabric::Fabric;
@@ -18,49 +26,51 @@ use crate::tally::CLASSES;
 use crate::units::{Span, Time};
 use std::collections::VecDeque;
 
-/// What can be known of the cells of a class that are still to come.
+/// What is known of the cells of a class that are still to come.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Foresight {
-    /// There will be none.
+    /// No cell of the class will come.
     #[default]
     Nothing,
-    /// All before what the next event of a host may bring stand in these feeds, which bring no others.
+    /// These feeds hold every cell that comes before any consequence of the next host event.
+    /// They bring no other cells.
     Feeds(Vec<usize>),
-    /// Nothing.
+    /// Nothing is known.
     Unknown,
 }
 
-/// Farther away than so many cell times a port has enough to do in one step.
+/// Beyond this distance (in cell times) deciding ahead gains nothing: a port has enough to do in
+/// one step.
 const NEAR: u64 = 256;
 
-/// Whether a port with that cell time gains by decisions ahead of their time where others are so far away.
+/// Whether a port with this cell time gains by deciding ahead where other ports are `away` from it.
 pub fn gains(cell_time: Span, away: Span) -> bool {
     away < cell_time * NEAR
 }
 
-/// Slots that were given ahead of time, one after the other, to one flow of a class; where those are not counted, to the class.
+/// Consecutive slots given ahead of time to `to`, possibly in turns with `other`.
 #[derive(Clone, Copy, Debug)]
 struct Slots {
     start: Time,
     n: u64,
     to: To,
-    /// Between two of its slots, and before the first, so many go to another.
+    /// Slots of `other` between two of `to`; `before` counts those before the first.
     between: u64,
     before: u64,
     other: To,
 }
 
-/// A class, and the local number of a flow in it, 0 where those are not counted.
+/// Receiver of a slot: a class, and a flow in it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct To {
-    /// See above.
+    /// Class of the cells.
     pub class: usize,
-    /// See above.
+    /// Local number of the flow; 0 where the class does not count flows.
     pub local: usize,
 }
 
 impl Slots {
-    /// How many of the first `n` go to `to`.
+    /// Number of the first `n` slots that go to `to`.
     fn of_first(&self, n: u64) -> u64 {
         if self.between == 0 {
             n
@@ -71,7 +81,7 @@ impl Slots {
         }
     }
 
-    /// Takes the first `n` off, of which `to` has had so many `of_to`.
+    /// Removes the first `n` slots, `of_to` of which went to `to`.
     #[inline(always)]
     fn skip(&mut self, n: u64, of_to: u64, c: Span) {
         self.start += c * n;
@@ -80,21 +90,21 @@ impl Slots {
     }
 }
 
-/// Cells that were decided on ahead of time and have not begun.
+/// Cells decided on ahead of time that have not begun.
 #[derive(Debug, Default)]
 pub struct Ahead {
     slots: VecDeque<Slots>,
-    /// How many of all classes; those of each stand at its queue.
+    /// Number of these cells over all classes; each queue holds the number of its class.
     pub total: u64,
 }
 
 impl Ahead {
-    /// Whether there are none.
+    /// Whether no such cell is left.
     pub fn is_empty(&self) -> bool {
         self.total == 0
     }
 
-    /// The next `n` slots, the first of which begins at `start`, go to cells of `to`.
+    /// Gives the next `n` slots, from `start` on, to `to`.
     #[inline(always)]
     pub fn push(&mut self, start: Time, n: u64, to: To) {
         self.total += n;
@@ -111,7 +121,8 @@ impl Ahead {
         }
     }
 
-    /// The same in turns: `n` cells of `to` have as many slots, and `other` those `between` each two and so many `before` the first.
+    /// Gives `n` slots to `to` in turns with `other`, from `start` on.
+    /// `other` has `before` slots ahead of the first of `to`, and `between` slots between each two.
     pub fn push_turns(
         &mut self,
         start: Time,
@@ -142,7 +153,7 @@ impl Ahead {
         }
     }
 
-    /// Those that begin before `limit`, `c` apart, do so.
+    /// Begins the cells whose slots, `c` apart, start before `limit`.
     fn begin_before(&mut self, limit: Time, c: Span, queues: &mut [ClassQueue; CLASSES]) {
         while let Some(first) = self.slots.front_mut()
             && first.start < limit
@@ -174,19 +185,21 @@ impl Ahead {
 }
 
 impl Slotted {
-    /// X of `class`.
+    /// X of `class`, including cells decided on ahead of time.
     pub(super) fn x(&self, class: usize) -> u64 {
         self.waiting[class] + self.queues[class].ahead
     }
 
-    /// Cells that were decided on ahead of time begin, if they do so before `limit`.
+    /// Begins the cells decided on ahead of time whose slots start before `limit`.
     pub(super) fn begin_decided_before(&mut self, limit: Time) {
         self.ahead
             .begin_before(limit, self.cell_time, &mut self.queues);
     }
 
-    /// Takes decisions ahead of their time, for starts before `until` and the end of the run, as long as nothing that is still to arrive could change
-    /// them; everything that arrives before now has been taken. What follows from events of hosts that are still to come arrives no sooner than `known_until`.
+    /// Takes the decisions ahead of their time that no future arrival can change.
+    /// They concern starts before `until` and before the end of the run. All arrivals before now
+    /// must have been taken. Consequences of future host events arrive no sooner than
+    /// `known_until`.
     #[inline(never)]
     pub fn decide_ahead(&mut self, fabric: &mut Fabric, until: Time, known_until: Time) {
         let mut until = until.min(fabric.end);
@@ -197,7 +210,8 @@ impl Slotted {
         }
     }
 
-    /// How many decisions nothing that is still to arrive can change, for starts before `until`, which comes down to what is known.
+    /// Number of decisions, for starts before `until`, that no future arrival can change.
+    /// Lowers `until` to the limit of what is known.
     fn can_take_ahead(&self, fabric: &Fabric, until: &mut Time, known_until: Time) -> Option<u64> {
         let foresight = self.foresight.as_ref().filter(|_| self.total > 0)?;
         let mut cells = u64::MAX;

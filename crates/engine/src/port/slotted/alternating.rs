@@ -1,11 +1,18 @@
-//! A shortcut of the slotted kernel: two classes in turns, one of them with a guarantee.
+//! Shortcut of the slotted kernel: two classes that alternate, one of them with a guarantee.
 //!
-//! While both a class that is guaranteed every k-th slot and one above it have cells, all slots between go to the one above. Its cells, if they came a cell
-//! time apart, wait equally long from one guaranteed slot to the next, and a cell time longer behind that. Those of a frame of the other class start k cell
-//! times apart, and each waits k - 1 cell times longer than the one before. So what follows from the cells of a run is brought up to date once.
+//! A class is guaranteed every k-th slot. While it and a class above it both have cells, all slots
+//! between go to the class above. If that class's cells came a cell time apart, they wait equally
+//! long from one guaranteed slot to the next, and a cell time longer behind it. Cells of one frame
+//! of the guaranteed class start k cell times apart, so each waits k - 1 cell times longer than the
+//! one before. So the statistics of a run are updated once.
 //!
-//! Conditions: the cells above are single ones of one run; as those of a frame, they go on to their host, where they arrive within the measuring time, and none is to
-//! be looked at by itself when it leaves. Cells of the guaranteed class of which that does not hold leave one by one.
+//! Conditions:
+//! * the cells above are single cells of one run;
+//! * these cells, and those of a guaranteed frame, go on to their host and arrive there within the
+//!   measuring time;
+//! * no cell is to be looked at by itself when it leaves.
+//!
+//! Guaranteed cells that do not meet these conditions leave one by one.
 
 use super::Slotted;
 use super::ahead::To;
@@ -18,7 +25,8 @@ use crate::units::{Span, Time};
 /// Fewer rounds cost more to find than they save.
 const FEWEST: u64 = 2;
 
-/// Whether cells of `hop`, the first and the last of which reach the next station at these times, are alike in what follows there.
+/// Whether cells of `hop` whose transmissions end from `first` to `last` are all treated alike.
+/// They must go to their host within the measuring time, and none may need individual treatment.
 fn reach_host_alike(fabric: &Fabric, hop: u32, first: Time, last: Time) -> bool {
     let hop = &fabric.hops[hop as usize];
     let (from, to) = fabric.measured;
@@ -28,7 +36,7 @@ fn reach_host_alike(fabric: &Fabric, hop: u32, first: Time, last: Time) -> bool 
         && last + hop.latency < to.min(fabric.end)
 }
 
-/// Decisions on two classes that alternate.
+/// Decisions that alternate between two classes.
 pub struct AlternatingSlots {
     turns: Turns,
     rounds: u64,
@@ -36,7 +44,7 @@ pub struct AlternatingSlots {
 }
 
 impl Slotted {
-    /// What alternates in the next decisions, at most `most`.
+    /// Alternation in the next decisions, at most `most`, if there is any.
     #[inline(always)]
     pub(super) fn can_take_alternating(
         &self,
@@ -52,7 +60,7 @@ impl Slotted {
 
     fn alternating(&self, fabric: &Fabric, turns: Turns, most: u64) -> Option<AlternatingSlots> {
         let run = self.queues[turns.above].cells.front()?;
-        // As many cells above and one that is guaranteed, and then rounds of both.
+        // The block is `before` cells above, one guaranteed cell, and then rounds of both.
         let round = turns.between + 1;
         let rounds = (most.checked_sub(turns.before + 1)? / round)
             .min(u64::from(run.n()).checked_sub(turns.before)? / turns.between)
@@ -70,7 +78,7 @@ impl Slotted {
         })
     }
 
-    /// Takes these decisions; how many.
+    /// Takes these decisions and returns their number.
     #[inline(never)]
     pub(super) fn take_alternating<const AHEAD: bool>(
         &mut self,
@@ -118,8 +126,9 @@ impl Slotted {
         slots
     }
 
-    /// Begins the transmission of the first cells of class `above`: so many `before` the first cell that is guaranteed, and as many `between` each two in so
-    /// many `rounds`. Whose they are.
+    /// Begins the transmission of the first cells of class `above`, and returns their flow.
+    /// These are `before` cells ahead of the first guaranteed one, and `between` cells in each of
+    /// `rounds` rounds.
     fn begin_above<const AHEAD: bool>(
         &mut self,
         fabric: &mut Fabric,
@@ -155,7 +164,7 @@ impl Slotted {
             }
         }
         let ages = hop.is_data.then(|| waits.longer_by(beyond, n));
-        // Each is a frame, so that nobody asks when the last one arrives.
+        // Each cell is a frame of its own, so the arrival time of the last one is not used.
         let run = cells.leaving(self.free_at, c);
         fabric
             .destinations
@@ -164,7 +173,7 @@ impl Slotted {
         to
     }
 
-    /// Begins the transmission of `cells`, the first at `start` and each `apart` from the one before.
+    /// Begins the transmission of `cells`, the first at `start` and then one every `apart`.
     #[inline(always)]
     fn begin_apart(&mut self, fabric: &mut Fabric, cells: QueuedCells, start: Time, apart: Span) {
         let c = self.cell_time;

@@ -1,4 +1,4 @@
-//! What the slotted kernel does with cells that arrive: one by one, in lock step, or watched.
+//! Handling of arrivals in the slotted kernel: one by one, in lock step, or watched.
 
 use super::queued_cells::{MOST_CELLS, QueuedCells};
 use super::{Slotted, Within};
@@ -13,16 +13,17 @@ use crate::port::{Inputs, NextInput};
 use crate::tally::{DropReason, raise};
 use crate::units::{Span, Time};
 
-/// Cells that are taken in lock step with decisions; all of these on their class when it is `alone`.
+/// Cells taken in lock step with decisions. With `alone`, all those decisions are on their class.
 struct LockStep {
     cells: u32,
     alone: bool,
 }
 
 impl Slotted {
-    /// Takes all arrivals and decisions before `horizon`: each time in the first way that applies.
+    /// Takes all arrivals and decisions before `horizon`, each time in the first way that applies.
     ///
-    /// A function of its own: inlined beside the other kernel it was measured to be slower.
+    /// This is a separate function because inlining it beside the other kernel was measured to be
+    /// slower.
     pub fn advance(&mut self, inputs: &mut Inputs, fabric: &mut Fabric, horizon: Time) {
         while let Some(next) = inputs.next(horizon) {
             self.serve_before(fabric, self.decided_before(next.time));
@@ -56,7 +57,7 @@ impl Slotted {
         self.serve_before(fabric, horizon);
     }
 
-    /// The same, cell by cell, for a port that is watched.
+    /// Takes all arrivals and decisions before `horizon` cell by cell, for a port that is watched.
     #[cold]
     pub fn advance_watched(
         &mut self,
@@ -81,7 +82,7 @@ impl Slotted {
         self.serve_watched(probe, fabric, horizon);
     }
 
-    /// Ends transmissions and begins the next ones, one by one if that is watched, for all ends before `limit`.
+    /// Takes all decisions on transmission ends before `limit`, one by one if changes are watched.
     fn serve_watched(&mut self, probe: &mut PortProbe, fabric: &mut Fabric, limit: Time) {
         if probe.watches_changes() {
             while self.busy && self.free_at < limit {
@@ -93,7 +94,7 @@ impl Slotted {
         self.serve_before(fabric, limit);
     }
 
-    /// The ends of transmission before this come before what arrives at `time`.
+    /// Bound for transmission ends: those before it are handled before an arrival at `time`.
     pub(super) fn decided_before(&self, time: Time) -> Time {
         if self.arrival_first {
             time
@@ -102,7 +103,7 @@ impl Slotted {
         }
     }
 
-    /// Records samples due until `time`, each after the decisions before it.
+    /// Records the samples due until `time`, each after the decisions that precede it.
     pub fn sample_before(&mut self, probe: &mut PortProbe, fabric: &mut Fabric, time: Time) {
         while let Some(due) = probe.next_sample().filter(|&due| due <= time) {
             self.serve_watched(probe, fabric, self.decided_before(due));
@@ -136,8 +137,8 @@ impl Slotted {
         }
     }
 
-    /// Handles the first cell of `feed`, which arrives now; with it the rest of its frame, if that is lost too and not to be looked at
-    /// `one` by one.
+    /// Handles the first cell of `feed`, which arrives now.
+    /// Unless `one` is set, it also drops the rest of a frame that is lost.
     #[inline]
     fn arrive(&mut self, fabric: &mut Fabric, feed: usize, one: bool) -> Outcome {
         if PortWay::BelowLimits.applies(|| self.can_take_below_limits(fabric, feed)) {
@@ -147,7 +148,8 @@ impl Slotted {
         }
     }
 
-    /// Whether the first cell of `feed` finds the queue of its class below all limits, and its frame has lost no cell.
+    /// Whether the first cell of `feed` finds its class queue below all limits, and its frame has
+    /// lost no cell.
     fn can_take_below_limits(&self, fabric: &Fabric, feed: usize) -> bool {
         if !self.is_ever_below_limits {
             return false;
@@ -165,7 +167,7 @@ impl Slotted {
         }
     }
 
-    /// Takes the first cell of `feed`; whether that has more.
+    /// Accepts the first cell of `feed`; returns whether the feed has more.
     #[inline(always)]
     fn take_first(&mut self, fabric: &mut Fabric, feed: usize) -> bool {
         let run = &fabric.feeds[feed].head;
@@ -178,7 +180,8 @@ impl Slotted {
         fabric.feeds[feed].skip(1)
     }
 
-    /// Handles the first cell of `feed` where a limit may be near: the policy alone decides on it, or the gate.
+    /// Handles the first cell of `feed` where a limit may be near, by the policy alone or by the
+    /// gate.
     #[inline(never)]
     fn arrive_at_gate(&mut self, fabric: &mut Fabric, feed: usize, one: bool) -> Outcome {
         if !PortWay::QueuedPolicyAlone.applies(|| self.can_take_by_policy_alone(fabric, feed)) {
@@ -196,7 +199,7 @@ impl Slotted {
         Outcome::accepted(self.take_first(fabric, feed))
     }
 
-    /// Whether the policy alone decides on the first cell of `feed`: there is room, its frame is not lost, and it is no RM cell.
+    /// Whether the policy alone decides on the first cell of `feed`, without the rest of the gate.
     fn can_take_by_policy_alone(&self, fabric: &Fabric, feed: usize) -> bool {
         let run = &fabric.feeds[feed].head;
         let hop = &fabric.hops[run.hop as usize];
@@ -209,7 +212,8 @@ impl Slotted {
             && run.flags & RM == 0
     }
 
-    /// The same where the gate has to be asked; or the policy has been, and has `decided`.
+    /// Handles the first cell of `feed` by the gate, given what the policy `decided` if it was
+    /// already asked.
     fn arrive_carefully(
         &mut self,
         fabric: &mut Fabric,
@@ -274,7 +278,7 @@ impl Slotted {
         outcome
     }
 
-    /// Takes one cell, which waits if the port is busy.
+    /// Accepts one cell, which waits if the port is busy.
     #[inline(always)]
     fn accept(&mut self, fabric: &mut Fabric, class: usize, local: usize, cell: QueuedCells) {
         self.accepted += 1;
@@ -282,21 +286,22 @@ impl Slotted {
             self.wait(class, local, cell);
             self.note_longest(class);
         } else {
-            // It never waits: it is not among the Y_i.
+            // The cell never waits, so Y_i does not count it.
             self.busy = true;
             fabric.depart(self.transmit(cell.arrived, &cell));
         }
     }
 
-    /// A cell of `class` has just been accepted: X may never have been as large.
+    /// Updates the maxima of X after a cell of `class` was accepted.
     fn note_longest(&mut self, class: usize) {
         let queue = &mut self.queues[class];
         raise(&mut queue.max, self.waiting[class] + queue.ahead);
         raise(&mut self.max_queue, self.total + self.ahead.total);
     }
 
-    /// Drops the cell at the front of the queue of `class` at `now`, or what waits of its `whole` frame. That, if it is still arriving, is
-    /// damaged.
+    /// Pushes out the cell at the front of the queue of `class` at `now`, or with `whole` its
+    /// waiting frame.
+    /// A frame that loses a cell while it is still arriving becomes damaged.
     fn push_out(&mut self, fabric: &mut Fabric, class: usize, whole: bool, now: Time) {
         let queue = &mut self.queues[class];
         self.last_pushed_out.clear();
@@ -324,7 +329,7 @@ impl Slotted {
         }
     }
 
-    /// Captures the cells that were just pushed out at `now`, for one that found `view`.
+    /// Captures the cells just pushed out at `now` by an arrival that found `view`.
     #[cold]
     fn capture_pushed_out(&self, fabric: &mut Fabric, class: usize, now: Time, view: &QueueView) {
         let found = found(view, &self.gates[class], Some(DropReason::Front));
@@ -342,7 +347,7 @@ impl Slotted {
         }
     }
 
-    /// Puts cells into their queue.
+    /// Appends cells to their queue.
     #[inline(always)]
     pub(super) fn wait(&mut self, class: usize, local: usize, cells: QueuedCells) {
         let queue = &mut self.queues[class];
@@ -358,15 +363,17 @@ impl Slotted {
                 s.on_arrival(local, n, self.started);
                 return queue.per_vc[local].push(cells, self.cell_time);
             }
-            // Cells leave one by one, each with its number.
+            // Such cells are not merged into runs: each leaves with its own number.
             Within::InOrder if by_number => queue.numbers.push_back(self.accepted),
             Within::InOrder => return queue.push(cells, self.cell_time),
         }
         queue.cells.push_back(cells);
     }
 
-    /// Cells of the first input, one per cell time, that arrive at a busy port before any of another input, where decisions between them
-    /// are surely on their class, or their class has room for all: two at least.
+    /// Lock step of the first input, if at least two of its cells arrive at a busy port before any
+    /// other input's.
+    /// Either the decisions between them are all on their class, or the class has room for all of
+    /// them.
     fn can_take_lock_step(&self, fabric: &Fabric, next: &NextInput) -> Option<LockStep> {
         let run = &fabric.feeds[next.feed].head;
         if !self.keeps_step(run, next.limit()) || !self.ahead.is_empty() {
@@ -380,13 +387,13 @@ impl Slotted {
         Some(LockStep { cells, alone })
     }
 
-    /// Whether cells of `run`, a cell time apart, arrive at a busy port, two at least before `limit`.
+    /// Whether `run` brings at least two cells before `limit`, a cell time apart, to a busy port.
     fn keeps_step(&self, run: &Run, limit: Time) -> bool {
         let c = self.cell_time;
         run.n >= 2 && run.period == c && run.time + c < limit && self.busy
     }
 
-    /// Takes these cells and the decisions between them. Whether the feed has more.
+    /// Takes the cells of `step` and the decisions between them; returns whether the feed has more.
     #[inline(never)]
     fn take_lock_step(&mut self, fabric: &mut Fabric, next: &NextInput, step: LockStep) -> bool {
         let LockStep { cells: n, alone } = step;
@@ -415,8 +422,9 @@ impl Slotted {
         fabric.feeds[next.feed].skip(n as u32)
     }
 
-    /// How many cells of the first input, one per cell time, arrive before any of another input and before the end of what was decided ahead of time:
-    /// two at least.
+    /// Number of cells, at least two, that the first input brings at one per cell time while
+    /// decided cells begin.
+    /// They arrive before any cell of another input and before the end of what was decided ahead.
     fn can_take_joining(&self, fabric: &Fabric, next: &NextInput) -> Option<u32> {
         let run = &fabric.feeds[next.feed].head;
         if !self.keeps_step(run, next.limit()) || self.ahead.is_empty() {
@@ -425,11 +433,12 @@ impl Slotted {
         self.surely_accepted(fabric, next.feed, next.limit().min(self.free_at), false)
     }
 
-    /// Takes the first `n` cells of `feed` that arrive while what was decided ahead of time begins. Whether the feed has more.
+    /// Takes the first `n` cells of `feed`, which arrive while cells decided ahead of time begin.
+    /// Returns whether the feed has more.
     #[inline(never)]
     fn join_decided(&mut self, fabric: &mut Fabric, feed: usize, n: u32) -> bool {
         let (class, local, cells) = self.let_in(fabric, feed, n);
-        // One begins from each arrival to the next: X is largest after the last.
+        // One cell begins between two arrivals, so X is largest after the last arrival.
         let last = cells.arrived + self.cell_time * u64::from(n - 1);
         self.begin_decided_before(self.decided_before(last));
         self.wait(class, local, cells);
@@ -437,7 +446,8 @@ impl Slotted {
         fabric.feeds[feed].skip(n)
     }
 
-    /// Counts the first `n` cells of `feed` as accepted; the class and the local number of their flow, and what waits.
+    /// Counts the first `n` cells of `feed` as accepted.
+    /// Returns class and local number of their flow, and the cells to queue.
     #[inline(always)]
     fn let_in(&mut self, fabric: &mut Fabric, feed: usize, n: u32) -> (usize, usize, QueuedCells) {
         let run = &fabric.feeds[feed].head;
@@ -449,8 +459,10 @@ impl Slotted {
         (hop.class as usize, hop.local as usize, cells)
     }
 
-    /// How many cells of `feed` are surely accepted one by one in lock step before `limit`, two at least; with all decisions on their
-    /// class when `alone`.
+    /// Number of cells of `feed`, at least two, that are surely accepted in lock step before
+    /// `limit`.
+    /// With `alone` all decisions are on their class, so X does not grow and room for one cell is
+    /// enough.
     #[inline(always)]
     fn surely_accepted(
         &self,

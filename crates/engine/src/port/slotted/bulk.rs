@@ -1,18 +1,20 @@
-//! A shortcut where VCs have queues of their own: arrivals of many inputs at once.
+//! Shortcut for per-VC queues: arrivals of many inputs at once.
 //!
-//! Between one arrival of a VC and the next, the VC loses at most one cell per slot. While that cannot empty its queue, no
-//! decision depends on when the later cell arrives: the VC waits anyway, and what its scheduler knows of it changes only when it
-//! begins to wait. So all cells up to the first of which this cannot be said are queued input by input, and the decisions are
-//! taken after them.
+//! Between two arrivals of a VC, the VC loses at most one cell per slot. While that cannot empty
+//! its queue, no decision depends on when the later cell arrives. The VC waits anyway, and the
+//! scheduler's state for it changes only when it begins to wait. So all cells before the first one
+//! that could find its VC empty are queued input by input. The decisions between them are taken
+//! afterwards.
 //!
-//! Nobody looks at X meanwhile, as no limit is near, but for its maximum. X grows within a slot and falls by one at its
-//! end, so the maximum follows from the number of arrivals in each slot. Where that would be none even if nothing left, it is not looked for.
+//! No limit is near, so meanwhile only the maximum of X matters. X grows within a slot and falls by
+//! one at its end, so the maximum follows from the arrivals in each slot. They are counted only if
+//! X could set a new maximum were no cell to leave.
 //!
-//! Conditions: the port is busy; no higher class waits; all cells are of the class and of frames that have
-//! lost none; X stays below all limits.
+//! Conditions: the port is busy; no higher class waits; all cells are of the class and of frames
+//! that have lost none; X stays below all limits.
 //!
-//! What lies behind the first of which it cannot be said has been looked at in vain. So no look goes further than twice as far as
-//! the last one was of use.
+//! Looking beyond the first cell that could find its VC empty is wasted. So each look reaches at
+//! most twice as far as the previous one was of use.
 
 use super::Slotted;
 use super::queued_cells::{MOST_CELLS, QueuedCells};
@@ -23,7 +25,7 @@ use crate::port::{Inputs, NextInput};
 use crate::tally::{CLASSES, raise};
 use crate::units::Time;
 
-/// Arrivals that are taken in bulk: those before `limit`, so many cells at most.
+/// Arrivals taken in bulk: those before `limit`, at most `cells` of them.
 pub struct Bulk {
     limit: Time,
     cells: u64,
@@ -66,7 +68,7 @@ impl Slotted {
         })
     }
 
-    /// Takes these arrivals, and the decisions between them.
+    /// Takes these arrivals and the decisions between them.
     #[inline(never)]
     pub(super) fn take_bulk(&mut self, fabric: &mut Fabric, inputs: &mut Inputs, bulk: Bulk) {
         let Bulk {
@@ -76,7 +78,7 @@ impl Slotted {
         } = bulk;
         let before = self.waiting[class];
         let others = self.total - before;
-        // Whether some maximum is near enough that it matters in which slots they arrive.
+        // Whether the arrivals could set a new maximum, so that their slots matter.
         let is_near = before + cells > self.queues[class].max.min(self.max_queue - others);
         inputs.order.pop_before(limit, &mut inputs.group);
         for &input in &inputs.group {
@@ -92,7 +94,8 @@ impl Slotted {
         self.serve_before(fabric, limit);
     }
 
-    /// Until when all that arrives may be taken in bulk, at most `horizon`, and how many cells that are at most.
+    /// Time, at most `horizon`, before which all arrivals may be taken in bulk, and a bound on
+    /// their number.
     fn bulk_limit(
         &self,
         scheduler: &PerVc,
@@ -109,7 +112,7 @@ impl Slotted {
             let Some((_, input)) = inputs.order.get(i).filter(|&(time, _)| time < limit) else {
                 break;
             };
-            // Cells of the latest hop that have been passed.
+            // Cells counted so far of the latest hop.
             let (mut hop_index, mut passed) = (u32::MAX, 0);
             for run in fabric.feeds[inputs.feed(input)].runs() {
                 let n = u64::from(run.before(limit));
@@ -121,7 +124,7 @@ impl Slotted {
                 }
                 let hop = &fabric.hops[run.hop as usize];
                 let begins = run.is_single() || hop.frame_state.frame != Some(run.frame);
-                // Flows of other classes have nothing waiting there.
+                // A flow of another class has no cell waiting there, so it fails the test below.
                 let waiting = scheduler.waiting(hop.local as usize) + passed;
                 if n > room
                     || !(begins || hop.frame_state.fate == Fate::Accepted)
@@ -137,7 +140,8 @@ impl Slotted {
         (limit, all - room)
     }
 
-    /// Whether a VC with `waiting` cells cannot be without any when one of the first `n` cells of `run` arrives.
+    /// Whether a VC with `waiting` cells surely has one left when each of the first `n` cells of
+    /// `run` arrives.
     #[inline]
     fn never_empties(&self, run: &Run, n: u64, waiting: u64) -> bool {
         let (decisions, last) = if run.period > self.cell_time {
@@ -149,19 +153,20 @@ impl Slotted {
         let Some(decisions) = decisions else {
             return false;
         };
-        // No more are still to come before the last one: see `slot_of`, without a division.
+        // Compares with the decisions still to come before the last arrival, like `slot_of` but
+        // without a division.
         let ahead = self.decided_before(last).since(self.free_at);
         u128::from(ahead.0) <= u128::from(decisions) * u128::from(self.cell_time.0)
     }
 
-    /// How many decisions are still to come before an arrival at `time`, if the port stays busy.
+    /// Number of decisions still to come before an arrival at `time`, if the port stays busy.
     #[inline]
     fn slot_of(&self, time: Time) -> u64 {
         let ahead = self.decided_before(time).since(self.free_at);
         ahead.0.div_ceil(self.cell_time.0)
     }
 
-    /// Queues what `feed` brings before `limit`; `notes` in which slots it arrives.
+    /// Queues the cells that `feed` brings before `limit`; with `notes` counts them per slot.
     #[inline]
     fn queue_before(&mut self, fabric: &mut Fabric, feed: usize, limit: Time, notes: bool) {
         loop {
@@ -191,14 +196,14 @@ impl Slotted {
         }
     }
 
-    /// The largest X of a class that was `x` before the arrivals that were noted; forgets them.
+    /// Largest X of a class that had `x` cells before the counted arrivals; clears the counts.
     #[inline]
     fn most_waiting(&mut self, mut x: u64) -> u64 {
         let mut most = 0;
         for &arrivals in &self.arrivals {
             x += u64::from(arrivals);
             most = most.max(x);
-            // After the last of them the class may run empty.
+            // After the last arrival the class may run empty.
             x = x.saturating_sub(1);
         }
         self.arrivals.clear();

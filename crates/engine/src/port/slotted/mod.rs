@@ -1,22 +1,25 @@
-//! The kernel for several classes and any scheduler: explicit queues, one decision of the scheduler per cell slot.
+//! Kernel for several classes and any scheduler: explicit queues, one scheduling decision per cell
+//! slot.
 //!
-//! When a cell's transmission ends and cells wait, the scheduler picks the next one at that instant. Such decisions are taken
-//! as late as the next arrival or the horizon demands, with the order of coincident arrivals and departures
-//! that the scenario states.
+//! When a transmission ends and cells wait, the scheduler picks the next cell at that instant. The
+//! kernel takes these decisions as late as the next arrival or the horizon demands. Coincident
+//! arrivals and departures keep the order that the scenario states.
 //!
-//! Queues hold runs of cells that arrived a cell time apart, most of them of one cell. Five shortcuts take many cells at
-//! once:
-//! * *decisions*: until the next arrival, as many cells go as the scheduler gives slots to one class in a row, and as
-//!   the first run of that class has;
-//! * *lock step*: while one input alone brings a cell per cell time to a busy port, there is one decision after
-//!   each arrival, and the class of that input always has a cell that has arrived. So n arrivals may be queued before
-//!   the first n - 1 decisions are taken, provided that no limit could refuse any of them; the n-th decision waits for
-//!   whatever may arrive before it, and is then taken with those of the next step;
-//! * *rounds* (`round_arrivals.rs`): the same where several inputs bring a cell per cell time each;
-//! * *turns* (`alternating.rs`): decisions in which a class with a guarantee and one above it take turns;
-//! * *bulk* (`bulk.rs`): where VCs have queues of their own, arrivals of VCs that wait anyway.
+//! Queues hold runs of cells that arrived a cell time apart; most runs have one cell. Five
+//! shortcuts take many cells at once:
+//! * *decisions*: until the next arrival, one decision covers the slots that the scheduler gives to
+//!   one class in a row, up to the length of that class's first run;
+//! * *lock step*: one input alone brings a cell per cell time to a busy port. One decision follows
+//!   each arrival, and the class of the input always has a cell that has arrived. So n arrivals may
+//!   be queued before the first n - 1 decisions, provided that no limit could refuse any of them.
+//!   The n-th decision waits for whatever may arrive before it and is taken in the next step;
+//! * *rounds* (`round_arrivals.rs`): lock step with several inputs that bring a cell per cell time
+//!   each;
+//! * *turns* (`alternating.rs`): decisions that alternate between a class with a guarantee and one
+//!   above it;
+//! * *bulk* (`bulk.rs`): per-VC queues, and arrivals of VCs that are waiting in any case.
 //!
-//! And where ports are near each other, decisions are taken ahead of their time (`ahead.rs`).
+//! Where ports are near each other, decisions are taken ahead of their time (`ahead.rs`).
 
 pub mod ahead;
 mod alternating;
@@ -46,7 +49,7 @@ pub use queued_cells::QueuedCells;
 use round_arrivals::RoundArrival;
 use vc_queue::VcQueue;
 
-/// State of the kernel.
+/// State of the slotted kernel at one port.
 #[derive(Debug)]
 pub struct Slotted {
     cell_time: Span,
@@ -54,13 +57,14 @@ pub struct Slotted {
     scheduler: Scheduler,
     gates: [Gate; CLASSES],
     queues: [ClassQueue; CLASSES],
-    /// Cells on which the scheduler has not decided, by class and in all.
+    /// Cells that the scheduler has not decided on, per class; `total` is their sum.
     waiting: [u64; CLASSES],
     total: u64,
-    /// Those on which it has ahead of time; and, where it may, what is known of cells to come.
+    /// Cells decided on ahead of time.
+    /// `foresight` says what is known of cells to come; `None` where no decision may be ahead.
     ahead: Ahead,
     foresight: Option<[Foresight; CLASSES]>,
-    /// When the cell in service ends; `busy` tells whether there is one.
+    /// End of the transmission in progress while `busy`, else of the latest one.
     free_at: Time,
     busy: bool,
     counts: [bool; CLASSES],
@@ -69,24 +73,25 @@ pub struct Slotted {
     started: u64,
     max_queue: u64,
     queue_time: u128,
-    /// The class whose VCs are served one by one, if any.
+    /// Class whose VCs are served one by one; `CLASSES` if there is none.
     per_vc: usize,
-    /// The cells that were pushed out last.
+    /// Cells that the latest push-out removed.
     last_pushed_out: Vec<QueuedCells>,
-    /// For the bulk's use: arrivals in each slot from now on.
+    /// Scratch for `bulk.rs`: number of arrivals in each slot from now on.
     arrivals: Vec<u32>,
-    /// How far ahead of the next arrival the bulk looks.
+    /// How far beyond the next arrival `bulk.rs` looks.
     look_ahead: Span,
-    /// Whether a queue here is ever below all limits.
+    /// Whether any queue here can be below all limits.
     is_ever_below_limits: bool,
-    /// Whether cells may be taken in rounds at all; who takes part.
+    /// Whether cells may be taken in rounds at all; `members` lists the inputs that take part.
     takes_rounds: bool,
     members: Vec<RoundArrival>,
 }
 
 impl Slotted {
-    /// With the gate of each class, at a port that these flows cross. `counts` keeps Y_i and N_a even if no policy asks for them. With
-    /// `foresight` decisions may be taken ahead of their time.
+    /// Creates the kernel of a port that `flows` cross, with one gate per class.
+    /// `counts` keeps Y_i and N_a even if no policy needs them. `foresight` permits decisions ahead
+    /// of their time.
     pub fn new(
         gates: [Gate; CLASSES],
         mut scheduler: Scheduler,
@@ -154,12 +159,12 @@ impl Slotted {
         }
     }
 
-    /// No cell on which the scheduler decides from now on starts before this.
+    /// Lower bound on the start of any cell that the scheduler decides on from now on.
     pub fn next_start(&self) -> Time {
         self.free_at
     }
 
-    /// Ends transmissions and begins the next ones, for all ends before `limit`.
+    /// Takes all decisions that fall on transmission ends before `limit`.
     #[inline]
     fn serve_before(&mut self, fabric: &mut Fabric, limit: Time) {
         if !self.ahead.is_empty() {
@@ -180,7 +185,7 @@ impl Slotted {
         }
     }
 
-    /// Takes the next `decisions` decisions, ahead of their time or not; a cell is there for each.
+    /// Takes the next `decisions` decisions; a cell must be waiting for each.
     fn decide<const AHEAD: bool>(&mut self, fabric: &mut Fabric, mut decisions: u64) {
         while decisions > 0 {
             if let Some(slots) =
@@ -210,7 +215,7 @@ impl Slotted {
         }
     }
 
-    /// The same where the class is served in the order of arrival.
+    /// Begins the next `cells` cells of a class that is served in order of arrival.
     #[inline(always)]
     fn begin_in_order<const AHEAD: bool>(&mut self, fabric: &mut Fabric, class: usize, cells: u64) {
         self.waiting[class] -= cells;
@@ -235,7 +240,8 @@ impl Slotted {
         self.queue_time += waits.sum(cells);
     }
 
-    /// Counts out `n` cells of `class`, of the flow of `hop`, that have been taken from their queue; or, ahead of their time, only as such. Whose they are.
+    /// Removes `n` cells taken from the queue of `class` from Y_i and N_a, and returns their flow.
+    /// With `AHEAD` they stay in those counts, and in X, until they begin.
     fn count_taken<const AHEAD: bool>(
         &mut self,
         fabric: &Fabric,
@@ -257,7 +263,7 @@ impl Slotted {
         To { class, local }
     }
 
-    /// The same where its VCs are served one by one, each in its turn.
+    /// Begins the next `cells` cells of a class whose VCs are served one by one.
     fn begin_by_vc(&mut self, fabric: &mut Fabric, class: usize, cells: u64) {
         self.waiting[class] -= cells;
         self.total -= cells;
@@ -289,7 +295,8 @@ impl Slotted {
         }
     }
 
-    /// Begins the transmission of `cells` at `start`, one after the other; returns how they leave.
+    /// Begins the transmission of `cells` at `start`, back to back, and returns the run that
+    /// leaves.
     #[inline(always)]
     fn transmit(&mut self, start: Time, cells: &QueuedCells) -> Run {
         let n = u64::from(cells.n());
@@ -299,7 +306,8 @@ impl Slotted {
         cells.leaving(start, self.cell_time)
     }
 
-    /// For how many whole cell times the port has been idle at `now`, if the policy of `class` asks; `None` where it is not.
+    /// Idle time of the port at `now`, in whole cell times; `None` while it is busy.
+    /// Returns 0 if the policy of `class` does not need the value.
     #[inline]
     fn idle_cells(&self, class: usize, now: Time) -> Option<u64> {
         let asks = self.queues[class].asks_idle_time;
@@ -322,7 +330,7 @@ impl Slotted {
         }
     }
 
-    /// All that waits: the cells of a flow in their order.
+    /// All waiting cells; those of one flow come in order.
     pub fn runs(&self) -> impl Iterator<Item = &QueuedCells> {
         self.queues.iter().flat_map(ClassQueue::runs)
     }
@@ -333,12 +341,12 @@ impl Slotted {
         self.accepted == self.started + waiting + self.pushed_out
     }
 
-    /// Cells of `class` that wait.
+    /// Number of waiting cells of `class`.
     pub fn waiting_of(&self, class: Class) -> u64 {
         self.waiting[class as usize]
     }
 
-    /// What a probe asks for.
+    /// Current value of a probed quantity.
     pub fn look(&self, quantity: Quantity) -> f64 {
         match quantity {
             Quantity::Queue { vc: Some(vc), .. } => {
@@ -359,7 +367,8 @@ impl Slotted {
         }
     }
 
-    /// Counters until `time` that the hops do not have; everything before it has been handled.
+    /// Counters of the port up to `time` that hops do not keep. Everything before `time` must have
+    /// been handled.
     pub fn tally(&self, time: Time) -> PortTally {
         let waited = |run: &QueuedCells| {
             let since = |i: u64| u128::from((time - (run.arrived + self.cell_time * i)).0);
@@ -387,7 +396,8 @@ impl Slotted {
         tally
     }
 
-    /// From now on the largest queues are those from `time` on, before which everything has been handled.
+    /// Restarts the maximum queue lengths at `time`. Everything before `time` must have been
+    /// handled.
     pub fn restart_largest(&mut self, time: Time) {
         self.begin_decided_before(time);
         self.max_queue = self.total + self.ahead.total;

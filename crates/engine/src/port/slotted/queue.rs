@@ -1,59 +1,62 @@
-//! The queue of a class.
+//! Queue of one class.
 
 use super::queued_cells::QueuedCells;
 use super::vc_queue::VcQueue;
 use crate::units::Span;
 use std::collections::VecDeque;
 
-/// The waiting cells of a class, and what the kernel must know to take cells together.
+/// Waiting cells of a class, and the limits within which the kernel takes cells together.
 #[derive(Debug, Default)]
 pub struct ClassQueue {
-    /// The cells, when the class is served first come first served.
+    /// Cells of a class that is served in order of arrival.
     pub cells: VecDeque<QueuedCells>,
-    /// Numbers of their arrival at the port over all classes, when the scheduler asks for them.
+    /// Arrival number of each of `cells` over all classes of the port, if the scheduler looks at
+    /// queues.
     pub numbers: VecDeque<u64>,
-    /// The cells by local VC number, when it is scheduled per VC.
+    /// Cells by local VC number, for a class whose VCs are served one by one.
     pub per_vc: Vec<VcQueue>,
-    /// Y_i by local VC number, and N_a, when needed.
+    /// Y_i by local VC number; empty unless needed.
     pub of_vc: Vec<u64>,
-    /// See `of_vc`.
+    /// N_a, number of VCs with Y_i > 0; kept together with `of_vc`.
     pub active: u64,
-    /// Cells that were decided on ahead of time and have not begun: they are among X.
+    /// Cells decided on ahead of time that have not begun. X includes them.
     pub ahead: u64,
     /// Largest X just after an acceptance.
     pub max: u64,
-    /// The smallest X at which a cell of a frame already begun, or the first of a new one, can be refused.
+    /// Smallest X at which a cell of a frame already begun can be refused.
     pub full: u64,
-    /// See `full`.
+    /// Smallest X at which the first cell of a new frame can be refused.
     pub refusal: u64,
-    /// Whether every cell is put to the drop policy, and to no policer; then so many may wait if it lets them.
+    /// Whether the drop policy is asked about every cell, and no policer is.
     pub asks_policy_alone: bool,
-    /// See `asks_policy_alone`.
+    /// Number of cells that may wait if the policy lets them; used with `asks_policy_alone`.
     pub room: u64,
-    /// Whether the policy asks how long the port has been idle.
+    /// Whether the policy needs the idle time of the port.
     pub asks_idle_time: bool,
 }
 
 impl ClassQueue {
-    /// All that waits.
+    /// All waiting cells.
     pub fn runs(&self) -> impl Iterator<Item = &QueuedCells> {
         let per_vc = self.per_vc.iter().flat_map(VcQueue::runs);
         self.cells.iter().chain(per_vc)
     }
 
-    /// `n` cells of the VC with local number `local` join, for Y_i and N_a.
+    /// Adds `n` cells to Y_i of VC `local`, and updates N_a.
     pub fn count_in(&mut self, local: usize, n: u64) {
         self.active += u64::from(self.of_vc[local] == 0);
         self.of_vc[local] += n;
     }
 
-    /// They leave.
+    /// Removes `n` cells from Y_i of VC `local`, and updates N_a.
     pub fn count_out(&mut self, local: usize, n: u64) {
         self.of_vc[local] -= n;
         self.active -= u64::from(self.of_vc[local] == 0);
     }
 
-    /// Puts cells at the end, when nobody asks for numbers; cells arrived `c` apart, or one alone if that is zero.
+    /// Appends cells, merging single cells into the last run. Used only where arrival numbers are
+    /// not kept.
+    /// `c` is the cell time of the runs; with 0 nothing merges.
     #[inline(always)]
     pub fn push(&mut self, cells: QueuedCells, c: Span) {
         if cells.is_single()
@@ -66,12 +69,12 @@ impl ClassQueue {
         self.cells.push_back(cells);
     }
 
-    /// The first cell of those served first come first served; cells arrived `c` apart.
+    /// Takes the first cell; the cells of a run arrived `c` apart.
     pub fn pop_front(&mut self, c: Span) -> QueuedCells {
         self.take_front(1, c)
     }
 
-    /// The first cells that arrived in one run, at most `most` of them.
+    /// Takes up to `most` cells of the first run; the cells of a run arrived `c` apart.
     #[inline(always)]
     pub fn take_front(&mut self, most: u64, c: Span) -> QueuedCells {
         let first = self.cells.front_mut().expect("the class has a cell");
@@ -88,22 +91,22 @@ impl ClassQueue {
         cells
     }
 
-    /// Takes off all cells of the frame that the first cell belongs to, in their order, into `taken`. Its EOM is left where it is
-    /// to be spared and is not the first cell itself. A queue whose frames can be pushed out has had every cell of them put to the
-    /// policy, so each stands alone.
+    /// Moves all cells of the frame at the front, in order, into `taken`.
+    /// With `spares_eom` its EOM stays, unless it is the first cell itself. Policies that push out
+    /// frames are asked about every cell, so each cell of the frame is a run of its own.
     pub fn take_front_frame(&mut self, spares_eom: bool, c: Span, taken: &mut Vec<QueuedCells>) {
         let first = *self.cells.front().expect("the class has a cell");
         if first.is_single() {
             return taken.push(self.pop_front(c));
         }
         let is_of_it = |cells: &QueuedCells| cells.hop == first.hop && cells.frame == first.frame;
-        // No cell of it stands behind its EOM, or behind a later frame of its flow.
+        // No cell of the frame stands behind its EOM, or behind a later frame of the same flow.
         let is_last = |cells: &QueuedCells| {
             cells.hop == first.hop && (cells.frame != first.frame || cells.ends_frame())
         };
         let end = self.cells.iter().position(is_last);
         let end = end.map_or(self.cells.len(), |last| last + 1);
-        // What stays moves up to what is behind.
+        // Cells that stay move back, so that the gap is at the front.
         let mut to = end;
         for from in (0..end).rev() {
             let cell = self.cells[from];
@@ -133,7 +136,7 @@ mod tests {
     use crate::cells::{ENDS_FRAME, Run, SINGLE_CELLS};
     use crate::units::Time;
 
-    /// A queue of cells of hop, frame, number in the frame and flags, each numbered.
+    /// Builds a queue of numbered cells, each given by hop, frame, number in the frame, and flags.
     fn queue(cells: &[(u32, u32, u32, u8)]) -> ClassQueue {
         let mut queue = ClassQueue::default();
         for (number, &(hop, frame, cell, flags)) in (0..).zip(cells) {
@@ -152,7 +155,7 @@ mod tests {
         queue
     }
 
-    /// Hop, frame and number of the cells that are taken, and of what is left, with the numbers of arrival of that.
+    /// Cells taken and cells left, each as hop, frame and number; then the arrival numbers left.
     type Found = (Vec<(u32, u32, u32)>, Vec<(u32, u32, u32)>, Vec<u64>);
 
     fn take(mut queue: ClassQueue, spares_eom: bool) -> Found {

@@ -3,30 +3,30 @@
 use crate::cells::{self, ENDS_FRAME, Run, SINGLE_CELLS};
 use crate::units::{Span, Time};
 
-/// QueuedCells cells of one frame, or single cells of one VC, that arrived a cell time apart.
+/// Cells of one frame, or single cells of one VC, that arrived a cell time apart.
 #[derive(Clone, Copy, Debug)]
 pub struct QueuedCells {
-    /// Arrival of the first cell; `age` is its age then.
+    /// Arrival of the first cell.
     pub arrived: Time,
-    /// See `arrived`.
+    /// Age of the first cell at its arrival.
     pub age: Span,
-    /// The hop.
+    /// Index of the hop.
     pub hop: u32,
     /// Frame number of the first cell.
     pub frame: u32,
-    /// Its number within the frame.
+    /// Number of the first cell within its frame.
     pub cell: u32,
-    /// Cells times 2^`FLAG_BITS`, and the flags.
+    /// Number of cells times 2^`FLAG_BITS`, plus the flags.
     n_and_flags: u32,
 }
 
 const FLAGS: u32 = cells::FLAGS as u32;
 const FLAG_BITS: u32 = u32::BITS - FLAGS.leading_zeros();
-/// Most cells of one `QueuedCells`.
+/// Largest number of cells of one [`QueuedCells`].
 pub const MOST_CELLS: u32 = u32::MAX >> FLAG_BITS;
 
 impl QueuedCells {
-    /// The first `n` cells of `run`.
+    /// Makes queued cells of the first `n` cells of `run`.
     pub fn first_of(run: &Run, n: u32) -> QueuedCells {
         QueuedCells {
             arrived: run.time,
@@ -38,7 +38,7 @@ impl QueuedCells {
         }
     }
 
-    /// The cells as they leave a port with cell time `c`, the first of which starts at `start`.
+    /// Run that leaves a port with cell time `c` if the first cell starts at `start`.
     pub fn leaving(&self, start: Time, c: Span) -> Run {
         Run {
             time: start + c,
@@ -52,12 +52,12 @@ impl QueuedCells {
         }
     }
 
-    /// Cells.
+    /// Number of cells.
     pub fn n(&self) -> u32 {
         self.n_and_flags >> FLAG_BITS
     }
 
-    /// The flags of [`Run`].
+    /// Flags as in [`Run`].
     pub fn flags(&self) -> u8 {
         (self.n_and_flags & FLAGS) as u8
     }
@@ -72,12 +72,12 @@ impl QueuedCells {
         self.flags() & ENDS_FRAME != 0
     }
 
-    /// Whether it begins a frame of several cells; then it joins nothing.
+    /// Whether the first cell begins a frame of several cells; such cells join no earlier run.
     pub fn begins_frame(&self) -> bool {
         self.cell == 0 && !self.is_single()
     }
 
-    /// Takes the first `n` cells off, which are not all; cells arrived `c` apart.
+    /// Splits off the first `n` cells, which must not be all; cells arrived `c` apart.
     pub fn split(&mut self, n: u32, c: Span) -> QueuedCells {
         let mut first = *self;
         first.n_and_flags = n << FLAG_BITS | self.n_and_flags & FLAGS;
@@ -92,7 +92,7 @@ impl QueuedCells {
         first
     }
 
-    /// One cell and those of its run behind it, none of which is the last: `n` in all.
+    /// Extends one cell to `n` cells of its run, none of which is the last of the run.
     pub fn times(&self, n: u32) -> QueuedCells {
         QueuedCells {
             n_and_flags: n << FLAG_BITS | u32::from(self.flags()),
@@ -100,7 +100,7 @@ impl QueuedCells {
         }
     }
 
-    /// From one cell to the next of its run, `c` later.
+    /// Moves on to the next cell of the run, which arrives `c` later.
     #[inline(always)]
     pub fn go_on(&mut self, c: Span) {
         self.arrived += c;
@@ -111,7 +111,8 @@ impl QueuedCells {
         }
     }
 
-    /// Adds `next` at the end if it continues the frame, or the single cells, and cells arrive `c` apart.
+    /// Appends `next` if it continues the frame or the single cells, with cells `c` apart.
+    /// Returns whether it did.
     #[inline(always)]
     pub fn join(&mut self, next: &QueuedCells, c: Span) -> bool {
         let (frame, cell) = if self.is_single() {
@@ -131,7 +132,7 @@ impl QueuedCells {
         goes_on
     }
 
-    /// How many of the cells a turn of one frame has at most.
+    /// Largest number of these cells that a turn of one frame takes.
     pub fn of_one_frame(&self) -> u32 {
         if self.is_single() { 1 } else { self.n() }
     }

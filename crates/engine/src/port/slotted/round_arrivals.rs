@@ -1,16 +1,23 @@
-//! A shortcut of the slotted kernel: several inputs that bring a cell per cell time each.
+//! Shortcut of the slotted kernel: several inputs that bring a cell per cell time each.
 //!
-//! Where sources send at one rate, their cells come at fixed phases: every cell time is like the one before, but for the rotation of those
-//! that coincide. In each there is one decision. A class that gets a cell in every cell time, and had one before or gets it with the first, has
-//! one whenever a decision falls; so no decision depends on when the later cells arrive. All rounds but the last are queued, in the order of
-//! arrival within each class, and the decisions between them are taken afterwards, as many at once as the scheduler gives.
+//! Where sources send at one rate, their cells come at fixed phases. Every cell time is like the
+//! one before, but for the rotation of those that coincide, and has one decision. Consider a class
+//! that gets a cell in every cell time, and had one before or gets one with the first arrival. It
+//! has a cell at every decision, so no decision depends on when the later cells arrive. All rounds
+//! but the last are queued, in order of arrival within each class. The decisions between them are
+//! taken afterwards, as many at once as the scheduler gives.
 //!
-//! X after the last arrival of a class in a round is no less than in the round before, as at most one cell has left. So the maxima are
-//! those of the last round, which is taken cell by cell like any other.
+//! At most one cell leaves per round, so X after the last arrival of a class never falls from round
+//! to round. So the maxima are those of the last round, which is taken cell by cell like any other.
 //!
-//! Conditions: the port is busy; all cells have that distance, and no other comes between them; no frame of theirs has
-//! lost a cell; X stays below the buffer, and below the policy's smallest refusal if a frame begins, even if nothing left; ties are not random;
-//! classes are served in the order of arrival, and the scheduler does not look at queues.
+//! Conditions:
+//! * the port is busy;
+//! * the cells of each input are a cell time apart, and no other cell comes between them;
+//! * no frame of theirs has lost a cell;
+//! * X stays below the buffer, and below the policy's smallest refusal if a frame begins, even if
+//!   nothing left;
+//! * ties are not random;
+//! * classes are served in order of arrival, and the scheduler does not look at queues.
 
 use super::Slotted;
 use super::queued_cells::{MOST_CELLS, QueuedCells};
@@ -23,20 +30,21 @@ use crate::units::Time;
 /// Fewer rounds cost more to find than they save.
 const FEWEST: u32 = 3;
 
-/// An input that takes part.
+/// Input that takes part in rounds.
 #[derive(Clone, Copy, Debug)]
 pub struct RoundArrival {
-    /// Arrival of its first cell.
+    /// Arrival time of the first cell.
     time: Time,
     input: u32,
     local: u32,
     class: u8,
-    /// The cell that it brings next.
+    /// Next cell of the input.
     next: QueuedCells,
 }
 
 impl Slotted {
-    /// How many rounds arrive before the horizon without the last one, two at least; who takes part is in `self.members` then, by class.
+    /// Number of rounds before the horizon without the last one, at least two.
+    /// On success `self.members` lists the inputs that take part.
     pub(super) fn can_take_round_arrivals(
         &mut self,
         fabric: &Fabric,
@@ -64,7 +72,7 @@ impl Slotted {
         let mut rounds = MOST_CELLS;
         let mut limit = horizon;
         let mut last_time = begin;
-        // Members of each class, and how many of its cells may join.
+        // Number of members per class, and the number of cells that may still join it.
         let mut of_class = [0; CLASSES];
         let mut rooms = [u64::MAX; CLASSES];
         self.members.clear();
@@ -109,7 +117,7 @@ impl Slotted {
         if self.members.len() < 2 || limit <= last_time {
             return None;
         }
-        // Divisions only where a limit is near.
+        // Divide only where a limit is near: divisions are slow.
         if last_time + c * u64::from(rounds - 1) >= limit {
             rounds = (limit - last_time).0.div_ceil(c.0) as u32;
         }
@@ -121,7 +129,7 @@ impl Slotted {
         (rounds >= FEWEST).then(|| rounds - 1)
     }
 
-    /// Queues `rounds` rounds, of which each member has more.
+    /// Queues `rounds` rounds; each member has further cells.
     #[inline(never)]
     pub(super) fn take_round_arrivals(
         &mut self,
@@ -149,7 +157,7 @@ impl Slotted {
         inputs
             .order
             .postpone_many(members.len(), self.cell_time * cells);
-        // Classes have queues of their own: within each the order is that of arrival.
+        // Each class has its own queue, so only the order within a class matters.
         members.sort_by_key(|member| member.class);
         for of_class in members.chunk_by_mut(|a, b| a.class == b.class) {
             self.queue_rounds(of_class, &mut inputs.tie, rounds);
@@ -157,7 +165,7 @@ impl Slotted {
         self.members = members;
     }
 
-    /// Puts the cells of `rounds` rounds into the queue of their class.
+    /// Appends the cells of `rounds` rounds to the queue of their class.
     #[inline]
     fn queue_rounds(&mut self, members: &mut [RoundArrival], tie: &mut TieRule, rounds: u32) {
         let c = self.cell_time;

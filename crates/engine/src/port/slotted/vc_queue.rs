@@ -1,22 +1,23 @@
-//! The waiting cells of one VC, where VCs are served one by one.
+//! Waiting cells of one VC, for classes whose VCs are served one by one.
 
 use super::queued_cells::QueuedCells;
 use crate::cells::Run;
 use crate::units::Span;
 use std::collections::VecDeque;
 
-/// The cells of one VC. The first run is kept apart, as others may have their turn after each of its cells: all that is
-/// looked at then lies together, however many VCs wait.
+/// Queue of one VC.
+/// The first run is stored inline: another VC may have its turn after each cell, and the data
+/// needed then lies together, however many VCs wait.
 #[derive(Clone, Debug)]
 #[repr(align(64))]
 pub struct VcQueue {
-    /// Without cells when nothing waits.
+    /// First run; has no cells when nothing waits.
     first: QueuedCells,
     rest: VecDeque<QueuedCells>,
 }
 
 impl VcQueue {
-    /// Without cells.
+    /// Creates an empty queue.
     pub fn new() -> VcQueue {
         VcQueue {
             first: QueuedCells::first_of(&Run::default(), 0),
@@ -31,7 +32,7 @@ impl VcQueue {
         &self.first
     }
 
-    /// Takes the first `n` cells of the first run; cells arrived `c` apart.
+    /// Takes the first `n` cells of the first run; the cells of a run arrived `c` apart.
     #[inline(always)]
     pub fn take(&mut self, n: u32, c: Span) -> QueuedCells {
         if n < self.first.n() {
@@ -45,14 +46,15 @@ impl VcQueue {
         all
     }
 
-    /// Adds cells at the end; those of a run arrive `c` apart, if that is not 0.
+    /// Appends cells, merging them into the last run where they continue it at distance `c`; 0
+    /// merges nothing.
     #[inline(always)]
     pub fn push(&mut self, cells: QueuedCells, c: Span) {
         if self.first.n() == 0 {
             self.first = cells;
             return;
         }
-        // The last ones may lie where no cache has them: they are looked at only if need be.
+        // The last run is read only if needed, since it may be in no cache.
         if c == Span::ZERO || cells.begins_frame() {
             return self.rest.push_back(cells);
         }
@@ -62,7 +64,7 @@ impl VcQueue {
         }
     }
 
-    /// All of them.
+    /// All waiting cells.
     pub fn runs(&self) -> impl Iterator<Item = &QueuedCells> {
         let first = std::iter::once(&self.first).filter(|r| r.n() > 0);
         first.chain(&self.rest)
