@@ -1,7 +1,8 @@
 //! ATM-RED: random early detection that decides at every cell and discards the next whole frame.
 //!
-//! m: the mark is on, set by draw < p (`red.rs`) at a cell that arrives in accept-first or accept-cell while it is off
-//! e: the cell is an EOM     A: it is accepted     D: it is discarded     !: not
+//! m: the mark is on; at a cell in accept-first or accept-cell it is set by draw < p (`red.rs`)
+//! while it is off.
+//! e: the cell is an EOM.     A: accepted.     D: discarded.     !: not.
 //!
 //! ```text
 //!                  !m e / A                                 !e / A
@@ -24,17 +25,23 @@
 //!                   !e / D
 //! ```
 //!
-//! p is that of one cell: `max_p` divided by the cells of one segment.
-//! Source: `cell-discard`, section 2.3 and figure 3. From its text: the three states, the two bits for each VC, that p is evaluated in
-//! accept-first and accept-cell only, that discard-cell lasts until an EOM, that a mark concerns the next frame, and that
-//! the machine hops between accept-first and discard-cell while congestion lasts.
-//! Not said clearly there, chosen here: a mark at the first cell of a frame discards that frame (else no two in a row could be
-//! discarded); a marked EOM is accepted and the next frame discarded, as without its EOM a frame takes the next one with it; only where a frame is one cell is
-//! "the current cell" discarded. The EOM of a discarded frame is discarded. Where an EOM was lost, the first cell of another frame leads to accept-first.
-//! Limits: the frame that is discarded is another one than that of the marked cell, an ACK perhaps, where a VC carries both.
+//! p is for one cell: `max_p` divided by the cells of one segment.
+//! Source: `cell-discard`, section 2.3 and figure 3. Its text gives the three states and two bits
+//! per VC. p is evaluated in accept-first and accept-cell only. discard-cell lasts until an EOM. A
+//! mark concerns the next frame. The machine hops between accept-first and discard-cell while
+//! congestion lasts.
+//! Not said clearly there, chosen here: a mark at the first cell of a frame discards that frame;
+//! otherwise no two frames in a row could be discarded. A marked EOM is accepted and the next frame
+//! discarded, since a frame without its EOM takes the next one with it. Only where a frame is one
+//! cell is "the current cell" discarded. The EOM of a discarded frame is discarded. Where an EOM
+//! was lost, the first cell of another frame leads to accept-first.
+//! Limits: the discarded frame is not the frame of the marked cell; where a VC carries both, it may
+//! be an ACK.
 //!
-//! `spare_short_frames` lets a mark pass frames of one or two cells by, as ACKs are, and discards the next longer one. At its first cell a switch
-//! cannot tell how long a frame is, so that cell is accepted, and the third one is discarded unless the second was an EOM:
+//! `spare_short_frames` lets a mark pass over frames of one or two cells, such as ACKs, and
+//! discards the next longer one. At its first cell a switch cannot know the length of a frame. So
+//! that cell is accepted, and the cells from the second on are discarded unless the second is an
+//! EOM:
 //!
 //! ```text
 //! accept-first,  m:   !e / A -> accept-second     e / A -> accept-first, m unchanged
@@ -42,16 +49,18 @@
 //! discard-rest:       !e / D     e / A -> accept-first
 //! ```
 //!
-//! Source: the section asks for more than two bits for each VC and leaves open what they hold; this is one answer. An ACK has at most 80 bytes of headers,
-//! which with LLC/SNAP and AAL5 fill two cells. Limits: of each discarded frame two cells are sent, the first and the EOM, without which the next frame
-//! would be lost too; nothing is discarded of a VC that sends short frames alone.
+//! Source: the section asks for more than two bits for each VC and leaves open what they hold; this
+//! is one answer. An ACK has at most 80 bytes of headers, which fill two cells with LLC/SNAP and
+//! AAL5.
+//! Limits: of each discarded frame two cells are sent, the first and the EOM, without which the
+//! next frame would be lost too. No cell is discarded of a VC that sends only short frames.
 
 use super::red::Red;
 use super::{Arriving, Decision, DropRule, Needs, QueueView};
 use crate::scenario::RedParams;
 use crate::units::Time;
 
-/// What the next cell of a VC meets.
+/// State that the next cell of a VC meets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum State {
     /// The first cell of a frame is to come.
@@ -67,21 +76,22 @@ enum State {
     DiscardRest,
 }
 
-/// The bits of one VC.
+/// Bits of one VC.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Bits {
     state: State,
-    /// m.
+    /// m, whether the mark is on.
     mark: bool,
 }
 
 impl Bits {
-    /// Whether the next cell is decided on: while the mark is off, unless its frame is being discarded.
+    /// Whether the next cell is decided on: the mark is off and the frame is not being discarded.
     fn decides(&self) -> bool {
         !self.mark && matches!(self.state, State::AcceptFirst | State::AcceptCell)
     }
 
-    /// A cell arrives, the mark being what it is: whether it is discarded.
+    /// Advances the state by one cell and returns whether it is discarded; the mark must be up to
+    /// date.
     #[inline(always)]
     fn step(&mut self, eom: bool, spares_short: bool) -> bool {
         let (discards, next) = match self.state {
@@ -104,12 +114,12 @@ impl Bits {
 pub struct AtmRed {
     red: Red,
     spares_short: bool,
-    /// By local number.
+    /// Bits of the VCs, by local number.
     vcs: Vec<Bits>,
 }
 
 impl AtmRed {
-    /// With `params`, for a buffer of `buffer` cells and so many flows.
+    /// Creates the policy for a buffer of `buffer` cells and `flows` flows.
     pub fn new(params: &RedParams, buffer: Option<u64>, flows: usize) -> AtmRed {
         AtmRed {
             red: Red::new(params, buffer),
@@ -164,7 +174,7 @@ mod tests {
     #[test]
     fn the_state_machine() {
         use State::{AcceptCell, AcceptFirst, DiscardCell};
-        // State, m, e: discarded, next state, m.
+        // Columns: state, m, e; then discarded, next state, m.
         for (state, m, e, discarded, next, mark) in [
             (AcceptFirst, false, false, false, AcceptCell, false),
             (AcceptFirst, false, true, false, AcceptFirst, false),
@@ -186,7 +196,7 @@ mod tests {
     #[test]
     fn the_state_machine_that_spares_short_frames() {
         use State::{AcceptCell, AcceptFirst, AcceptSecond, DiscardRest};
-        // State, m, e: discarded, next state, m.
+        // Columns: state, m, e; then discarded, next state, m.
         for (state, m, e, discarded, next, mark) in [
             (AcceptFirst, false, false, false, AcceptCell, false),
             (AcceptFirst, false, true, false, AcceptFirst, false),
@@ -205,13 +215,13 @@ mod tests {
         }
     }
 
-    /// What becomes of cells of a VC while p is 1 (`!`) or 0: `.` is a first cell, `-` one in the middle, `e` an EOM, `1` a frame of one cell. The answer
-    /// has A and D.
+    /// Fates of `cells` of a VC, A or D each, where `!` behind a cell makes p 1 and else p is 0.
+    /// A `.` is a first cell, `-` one in the middle, `e` an EOM, `1` a frame of one cell.
     fn fates(cells: &str) -> String {
         fates_under(&red(1, 1), cells)
     }
 
-    /// As `fates`, short frames being spared.
+    /// Fates of `cells` with short frames spared; see [`fates`].
     fn spared(cells: &str) -> String {
         let params = RedParams {
             spare_short_frames: Some(true),
@@ -291,7 +301,7 @@ mod tests {
         // Data of four cells, ACKs of one and two, data: two bits discard the first ACK.
         assert_eq!(fates(".-!-e1.e.--e.--e"), "AAAADAAAAAAAAAA");
         assert_eq!(spared(".-!-e1.e.--e.--e"), "AAAAAAAADDAAAAA");
-        // Two cells of what is discarded go on.
+        // Two cells of the discarded frame are sent.
         assert_eq!(spared(".-!-e.----e.e"), "AAAAADDDDAAA");
         assert_eq!(spared(".!--e.--e"), "ADDAAAAA");
     }

@@ -1,17 +1,21 @@
-//! The leaky buckets of the three GCRA policies: the part of their pseudocode that they share.
+//! Leaky buckets of the three GCRA policies: the common part of their pseudocode.
 //!
-//! For each VC two buckets, GCRA(1) of PCR and CDVT, which decides nothing without a PCR, and GCRA(2) of the minimum rate, with the limit CDVT +
-//! BT. A cell is put to both; the pseudocode (`gfr-leaky-bucket`, appendix) then says
-//!   conforms to both and CLP = 0                        accept
-//!   conforms to GCRA(1) alone and CLP = 0               tag it for what follows
-//!   CLP = 1, conforms to GCRA(1), not a frame's first   accept, and charge GCRA(2)
-//!   else                                                discard, and the rest of the frame
-//! Unlike the standard's F-GCRA it tests every cell, not frames; it takes cells that do not conform, charges the bucket for them, and
-//! knows no MFS; GCRA(1) is charged for a cell that GCRA(2) then refuses, and the other way round.
-//! The pseudocode leaves X'_2 without a value where a cell comes with CLP = 1; here it is X_2 as drained until then. The flow
-//! chart (figure 4-1) leaves GCRA(1) and CLP out and says the same of what remains.
-//! A tag is only ever made in the middle of a frame: the first cell of a frame that does not conform is refused. So with `export_tag` a policy that
-//! looks at first cells (`dfba`) sees none of them, and `f-gcra` drops the cells that differ from their frame's first.
+//! Each VC has two buckets. GCRA(1) tests PCR with CDVT; without a PCR every cell conforms. GCRA(2)
+//! tests the minimum rate with the limit CDVT + BT. Both test each cell; the pseudocode
+//! (`gfr-leaky-bucket`, appendix) then says:
+//!   conforms to both and CLP = 0:                       accept;
+//!   conforms to GCRA(1) alone and CLP = 0:              tag it for what follows;
+//!   CLP = 1, conforms to GCRA(1), not a frame's first:  accept, and charge GCRA(2);
+//!   else:                                               discard, and the rest of the frame.
+//! Unlike the F-GCRA of the standard, this tests every cell and not frames. Nonconforming cells
+//! that come in charge the bucket, and there is no MFS. GCRA(1) is charged for a cell that GCRA(2)
+//! then refuses, and the other way round.
+//! The pseudocode leaves X'_2 without a value where a cell comes with CLP = 1; here it is X_2 as
+//! drained until then. The flow chart (figure 4-1) leaves out GCRA(1) and CLP, and agrees
+//! otherwise.
+//! Tags are made only in the middle of a frame, since the first cell of a frame is refused unless
+//! it conforms. So with `export_tag` a later policy that looks at first cells (`dfba`) sees no tag,
+//! and `f-gcra` drops the cells that differ from the first cell of their frame.
 
 use super::{Arriving, Asked, Decision, QueueView, Together};
 use crate::port::police::gcra::{LeakyBucket, Test};
@@ -19,38 +23,39 @@ use crate::scenario::Terms;
 use crate::tally::DropReason;
 use crate::units::Time;
 
-/// The buckets of one VC.
+/// Buckets of one VC.
 #[derive(Clone, Debug)]
 pub struct Buckets {
-    /// GCRA(1); `None` without a PCR.
+    /// GCRA(1), for PCR; `None` without a PCR.
     peak: Option<LeakyBucket>,
-    /// GCRA(2).
+    /// GCRA(2), for the minimum rate.
     pub sustained: LeakyBucket,
 }
 
-/// The buckets of all VCs of a class queue, and whose turn it is to be given credit.
+/// Buckets of all VCs of a class queue, and the round of turns for credit.
 #[derive(Clone, Debug)]
 pub struct AllBuckets {
-    /// By local number of the flow; `None` without a contract.
+    /// Buckets by local number of the flow; `None` without a contract.
     flows: Vec<Option<Buckets>>,
-    /// Local numbers of those with one.
+    /// Local numbers of the flows with a contract, ascending.
     with_contract: Vec<usize>,
-    /// Place in `with_contract` whose turn is next.
+    /// Place in `with_contract` that has the next turn.
     turn: usize,
-    /// Whether a tag that is made here goes on with the cell.
+    /// Whether a tag made here stays on the cell.
     export_tag: bool,
     /// K, cells; `u64::MAX` when unlimited.
     buffer: u64,
 }
 
-/// Of the next `turns` turns, those of whom it is after `ahead` others, among `of` of them.
+/// Number of the next `turns` turns, round `of` flows, that fall on the flow after `ahead` others.
 fn turns_of(ahead: usize, turns: u64, of: usize) -> u64 {
     let of = of as u64;
     turns / of + u64::from((ahead as u64) < turns % of)
 }
 
 impl AllBuckets {
-    /// With the contract of each flow, by local number; one without a minimum rate is none.
+    /// Creates empty buckets from the contract of each flow, by local number.
+    /// A contract without a minimum rate counts as none.
     pub fn new(contracts: &[Option<Terms>], export_tag: bool, buffer: Option<u64>) -> AllBuckets {
         let buckets = |terms: &Terms| {
             Some(Buckets {
@@ -70,17 +75,18 @@ impl AllBuckets {
         }
     }
 
-    /// Whether the gate drops `cell` whatever the policy says, as the rest of a lost frame or for want of room, so that nothing is charged.
+    /// Whether the gate drops `cell` whatever the policy says, so that nothing is charged.
+    /// The cell is the rest of a lost frame, or the buffer is full.
     pub fn is_beyond_hope(&self, cell: &Arriving, queue: &QueueView) -> bool {
         cell.lost || queue.waiting >= self.buffer
     }
 
-    /// The buckets of a flow; `None` without a contract.
+    /// Buckets of a flow; `None` without a contract.
     pub fn of(&mut self, flow: u32) -> Option<&mut Buckets> {
         self.flows[flow as usize].as_mut()
     }
 
-    /// The flow whose turn it is; the next one's is next. There must be one with a contract.
+    /// Takes a turn and returns its flow. At least one flow must have a contract.
     pub fn next_turn(&mut self) -> u32 {
         let flow = self.with_contract[self.turn];
         self.turn += 1;
@@ -90,7 +96,9 @@ impl AllBuckets {
         flow as u32
     }
 
-    /// Whether all these cells surely conform to both buckets, none being tagged; then they are taken. With each a turn `gives` credit, or none does.
+    /// Takes all these cells if they are untagged and surely conform to both buckets; returns
+    /// whether it did.
+    /// With `gives`, each cell also takes a turn that gives credit.
     pub fn take_all(&mut self, cells: &Together, gives: bool) -> bool {
         let (period, n) = (cells.period, cells.cells);
         let given = if gives {
@@ -126,7 +134,7 @@ impl AllBuckets {
         true
     }
 
-    /// How many of the next `turns` turns are of `flow`.
+    /// Number of the next `turns` turns that fall on `flow`.
     fn given_to(&self, flow: u32, turns: u64) -> u64 {
         let of = self.with_contract.len();
         let place = self.with_contract.binary_search(&(flow as usize));
@@ -135,7 +143,7 @@ impl AllBuckets {
         })
     }
 
-    /// The next `turns` turns give credit to all but these.
+    /// Gives the credit of the next `turns` turns, except to the flows of `but`.
     fn give_all(&mut self, turns: u64, but: &[Asked]) {
         let of = self.with_contract.len();
         for (place, &flow) in self.with_contract.iter().enumerate() {
@@ -150,8 +158,8 @@ impl AllBuckets {
         self.turn = (self.turn + (turns % of as u64) as usize) % of;
     }
 
-    /// From `GCRA(1)` on to the end of the pseudocode; a flow without a contract has no rate that is guaranteed, and its new frames are
-    /// refused.
+    /// Runs the pseudocode from `GCRA(1)` on.
+    /// A flow without a contract has no guaranteed rate, and its new frames are refused.
     #[inline]
     pub fn test(&mut self, now: Time, cell: &Arriving) -> Decision {
         let Some(buckets) = self.flows[cell.vc as usize].as_mut() else {
@@ -187,7 +195,7 @@ mod tests {
     use proptest::collection::vec;
     use proptest::prelude::*;
 
-    /// A cell time at 150 Mb/s.
+    /// Cell time at 150 Mb/s.
     const C: Span = Span(CELL_BITS * TICKS_PER_SECOND / 150_000_000);
 
     fn policies() -> [DropPolicy; 4] {
@@ -212,7 +220,8 @@ mod tests {
         ]
     }
 
-    // A cell that finds X >= K = 120 is lost for want of room and charges nothing: then not all may be charged together.
+    // A cell that finds X >= K = 120 is lost for lack of room and charges nothing. So the cells may
+    // not all be charged together.
     #[test]
     fn cells_of_which_one_may_find_no_room_are_not_taken_together() {
         let contract = Terms {
@@ -223,7 +232,7 @@ mod tests {
             mfs: 1,
         };
         for of in policies() {
-            // Above all thresholds, and with something in the bucket.
+            // X is above all thresholds, and the bucket is not empty.
             let mut policy = Policy::new(&of, Some(120), &[Some(contract)]);
             let queue = QueueView {
                 waiting: 110,

@@ -1,12 +1,15 @@
 //! Cell-RED: random early detection that drops single cells without regard to frames.
 //!
-//! Drop a cell <=> draw < p (`red.rs`), with `max_p` divided by the cells of one segment
+//! Drop a cell <=> draw < p (`red.rs`), with `max_p` divided by the cells of one segment.
 //! The frame of the cell is damaged: `rest_of_frame` decides about its other cells.
-//! Source: Elloumi and Afifi, RED algorithm in ATM networks, IEEE ATM Workshop 1997, which proposes and compares a cell based and a packet
-//! based RED (its abstract was at hand, no more); `cell-discard`, section 2.3, which calls it inefficient.
-//! Not said there, chosen here: average, curve, draws and the division of `max_p` are those of `atm-red`. Cells that a policer
-//! or the rest of a damaged frame drops are not decided on. A cell that finds the buffer full is: RED decides about each arrival.
-//! Limits: each drop costs a frame, but frees the room of one cell unless `rest_of_frame` drops the rest.
+//! Source: Elloumi and Afifi, RED algorithm in ATM networks, IEEE ATM Workshop 1997; only its
+//! abstract was at hand. It proposes and compares a cell based and a packet based RED.
+//! `cell-discard`, section 2.3, calls the former inefficient.
+//! Not said there, chosen here: average, curve, draws and the division of `max_p` are those of
+//! `atm-red`. Cells dropped by a policer or as the rest of a damaged frame are not decided on. A
+//! cell that finds the buffer full is decided on: RED decides about each arrival.
+//! Limits: each drop costs a frame, but frees the room of one cell unless `rest_of_frame` drops the
+//! rest.
 
 use super::red::Red;
 use super::{Arriving, Decision, DropRule, Needs, QueueView};
@@ -21,7 +24,7 @@ pub struct CellRed {
 }
 
 impl CellRed {
-    /// With `params`, for a buffer of `buffer` cells.
+    /// Creates the policy for a buffer of `buffer` cells.
     pub fn new(params: &RedParams, buffer: Option<u64>) -> CellRed {
         CellRed {
             red: Red::new(params, buffer),
@@ -83,12 +86,12 @@ mod tests {
         let alone = Decision::RefuseAlone(DropReason::Policy);
         assert_eq!(admits(&mut policy, 40, false), alone);
         assert_eq!(admits(&mut policy, 9, false), Decision::Accept);
-        // Lost anyway; but it has been seen.
+        // The cell is lost anyway, but the average includes it.
         assert_eq!(admits(&mut policy, 40, true), Decision::Accept);
         assert_eq!(policy.average(), Some(40.0));
     }
 
-    // p = 0.4 / 8 / 2 = 0.025; the standard deviation of 10 000 draws is 15.6.
+    // p = 0.4 / 8 / 2 = 0.025; the standard deviation of 10 000 random draws is 15.6.
     #[test]
     fn between_the_thresholds_cells_are_dropped_at_random() {
         let mut policy = CellRed::new(&red(1, 1), Some(40));

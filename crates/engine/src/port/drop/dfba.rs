@@ -1,17 +1,22 @@
-//! Differential Fair Buffer Allocation: the buffer is shared in proportion to minimum rates, by dropping at random.
+//! Differential Fair Buffer Allocation: random drops share the buffer in proportion to minimum
+//! rates.
 //!
 //! At the first cell of a frame of VC i, with W_i = MCR_i / sum of MCR over the VCs of the queue:
-//!   X <= L                          accept
-//!   X >= H                          refuse
-//!   L < X < H, CLP = 1              refuse
-//!   L < X < H, X_i > X W_i          refuse with P = Z (alpha (X_i - X W_i) / (X (1 - W_i)) + (1 - alpha) (X - L) / (H - L))
-//!   else                            accept
-//!   X  cells waiting in the class queue     X_i  those of VC i     L, H  thresholds [cells]     Z, alpha  weights in [0, 1]
-//! Source: Goyal, Jain, Fahmy and Vandalore, Buffer management for the GFR service, ATM Forum 98-0405, 1998.
-//! Not said there, chosen here: tagged frames of every VC are refused between L and H, not only of those above their share; Z is the same for
-//! all VCs; a VC without a contract has W_i = 0. Draw n of the queue's stream is for the n-th frame
-//! that needs one.
-//! Limits: rates follow buffer shares only as far as TCP does; UDP is held to H alone and to its losses at random.
+//!   X <= L:                        accept;
+//!   X >= H:                        refuse;
+//!   L < X < H, CLP = 1:            refuse;
+//!   L < X < H, X_i > X W_i:        refuse with probability P;
+//!   else:                          accept.
+//!   P = Z (alpha (X_i - X W_i) / (X (1 - W_i)) + (1 - alpha) (X - L) / (H - L)).
+//!   X: cells waiting in the class queue     X_i: those of VC i     L, H: thresholds [cells]
+//!   Z, alpha: weights in [0, 1]
+//! Source: Goyal, Jain, Fahmy and Vandalore, Buffer management for the GFR service, ATM Forum
+//! 98-0405, 1998.
+//! Not said there, chosen here: tagged frames of every VC are refused between L and H, not only of
+//! those above their share. Z is the same for all VCs. A VC without a contract has W_i = 0. Draw n
+//! of the queue's stream is for the n-th frame that needs one.
+//! Limits: rates follow buffer shares only as far as TCP does; UDP is held to H alone and to its
+//! random losses.
 
 use super::{Arriving, Decision, DropRule, Needs, QueueView, exceeds, first_above, resolve};
 use crate::scenario::{Terms, Threshold};
@@ -26,16 +31,17 @@ pub struct Dfba {
     high: Option<Ratio>,
     z: f64,
     alpha: f64,
-    /// MCR_i by local number, and their sum, bits per second.
+    /// MCR_i by local number, bits per second.
     rates: Vec<u64>,
-    /// See `rates`.
+    /// Sum of `rates`, at least 1.
     sum: u64,
-    /// Draws so far.
+    /// Number of random draws so far.
     drawn: u64,
 }
 
 impl Dfba {
-    /// With both thresholds, the weights of the formula, and the contract of each flow, by local number.
+    /// Creates the policy with both thresholds, the weights of the formula, and the contract of
+    /// each flow, by local number.
     pub fn new(
         [low, high]: [Threshold; 2],
         z: Ratio,
@@ -47,7 +53,7 @@ impl Dfba {
         let contracts = contracts.iter();
         let rates = contracts.map(|c| c.as_ref().and_then(rate).unwrap_or(0));
         let rates: Vec<u64> = rates.collect();
-        // Rates end at 1 Tb/s: no number of flows that memory holds wraps the sum.
+        // A rate is at most 1 Tb/s, so no number of flows that fits into memory overflows the sum.
         let sum = rates.iter().sum::<u64>().max(1);
         Dfba {
             low: resolve(low, buffer),
@@ -60,7 +66,7 @@ impl Dfba {
         }
     }
 
-    /// P, for a VC above its share; `None` for one that is not.
+    /// P of a VC above its share; `None` for a VC that is not above it.
     fn probability(&self, vc: u32, queue: &QueueView, low: f64, high: f64) -> Option<f64> {
         let rate = self.rates[vc as usize];
         // X_i > X W_i, exactly.
@@ -101,12 +107,12 @@ impl DropRule for Dfba {
         Decision::refuse_if(draw < probability)
     }
 
-    /// L.
+    /// Threshold L, cells.
     fn threshold(&self, _queue: &QueueView) -> Option<f64> {
         self.low.map(Ratio::as_f64)
     }
 
-    /// The smallest X above L.
+    /// Smallest X above L.
     fn smallest_refusal(&self) -> u64 {
         first_above(self.low)
     }
@@ -119,12 +125,12 @@ mod tests {
     use crate::rng::Stream;
     use crate::tally::DropReason;
 
-    /// Three VCs with 1, 3 and no Mb/s; L = 100, H = 200, Z = 1, alpha = 1/2.
+    /// Policy for three VCs with 1, 3 and no Mb/s; L = 100, H = 200, Z = 1, alpha = 1/2.
     fn policy() -> Dfba {
         weighted(Ratio::new(1, 1), Ratio::new(1, 2))
     }
 
-    /// The same with this Z and alpha.
+    /// Policy for these VCs and thresholds with another Z and alpha.
     fn weighted(z: Ratio, alpha: Ratio) -> Dfba {
         let contracts = [
             Some(contract(1_000_000, 1)),
@@ -155,7 +161,7 @@ mod tests {
         }
     }
 
-    /// How many of a thousand frames are refused.
+    /// Number of refused frames out of a thousand.
     fn refused(vc: u32, tagged: bool, view: QueueView) -> usize {
         let mut policy = policy();
         let refusal = Decision::Refuse(DropReason::Policy);
@@ -184,7 +190,7 @@ mod tests {
         assert!((p.unwrap() - 0.55).abs() < 1e-12);
     }
 
-    // As above: 0.5 for the share and 0.6 for the load. P = 0.5 (0.9 x 0.5 + 0.1 x 0.6) = 0.255.
+    // The share gives 0.5 and the load 0.6. P = 0.5 (0.9 x 0.5 + 0.1 x 0.6) = 0.255.
     #[test]
     fn alpha_weights_the_share_and_the_rest_the_load() {
         let policy = weighted(Ratio::new(1, 2), Ratio::new(9, 10));

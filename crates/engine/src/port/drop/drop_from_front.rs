@@ -1,14 +1,17 @@
-//! Drop from front: a cell that finds the buffer full is taken, and the cell at the front of the queue is dropped instead.
+//! Drop from front: a cell that finds the buffer full is taken, and the front cell of the queue is
+//! dropped instead.
 //!
 //! Push out the front cell  <=>  X >= K
 //!   X  cells waiting in the class queue      K  buffer size [cells]
-//! Decided cell by cell, for every cell. A frame that loses a cell in the queue while its others are still arriving is damaged:
-//! `rest_of_frame` decides about those. The sender learns of the loss a queueing delay earlier than under tail drop.
-//! Source: Lakshman, Neidhardt and Ott, "The drop from front strategy in TCP and in TCP over ATM", IEEE Infocom 1996; its
-//! plain form, which drops single cells.
-//! Limits: no protection of one VC against another; one queue per class, not one per VC. The cell at the front belongs most often to the
-//! frame that is being sent, so while a greedy source overflows the buffer every frame may lose cells, where EPD refuses every second one
-//! or so. The first loss is still seen sooner.
+//! Decided cell by cell, for every cell. A frame that loses a waiting cell while its others are
+//! still arriving is damaged: `rest_of_frame` decides about those. The sender learns of the loss a
+//! queueing delay earlier than under tail drop.
+//! Source: Lakshman, Neidhardt and Ott, "The drop from front strategy in TCP and in TCP over ATM",
+//! IEEE Infocom 1996; the plain form, which drops single cells.
+//! Limits: no protection of one VC against another; one queue per class, not one per VC. The front
+//! cell most often belongs to the frame that is being sent. So while a greedy source overflows the
+//! buffer, every frame may lose cells, where EPD refuses about every second one. The first loss is
+//! still seen sooner.
 
 use super::{Arriving, Decision, DropRule, Needs, QueueView};
 use crate::units::Time;
@@ -21,7 +24,7 @@ pub struct DropFromFront {
 }
 
 impl DropFromFront {
-    /// For a buffer of `buffer` cells.
+    /// Creates the policy for a buffer of `buffer` cells.
     pub fn new(buffer: Option<u64>) -> DropFromFront {
         DropFromFront { buffer }
     }
@@ -36,7 +39,7 @@ impl DropRule for DropFromFront {
         }
     }
 
-    /// X >= K.
+    /// Pushes out if X >= K.
     fn admit(&mut self, _now: Time, _cell: &Arriving, queue: &QueueView) -> Decision {
         if self.buffer.is_some_and(|k| queue.waiting >= k) {
             Decision::PushOut
@@ -45,7 +48,7 @@ impl DropRule for DropFromFront {
         }
     }
 
-    /// Never.
+    /// There is no such X: every arriving cell comes in.
     fn smallest_refusal(&self) -> u64 {
         u64::MAX
     }

@@ -2,10 +2,10 @@
 //!
 //! Refuse a frame  <=>  X > T
 //!   X  cells waiting in the class queue      T  threshold [cells], 0 <= T <= K     K  buffer size [cells]
-//! Decided at the first cell of a frame; frames already begun go on while there is room, for which K - T
-//! cells are kept.
-//! Source: `ubr-plus`, section 5, with T = K - 200: room for one frame of 12 cells of each of 15 VCs. Below K = 400 that would leave
-//! little or nothing, so that half of K is kept there, unless it is stated.
+//! Decided at the first cell of a frame. Frames already begun go on while there is room; K - T
+//! cells are kept for them.
+//! Source: `ubr-plus`, section 5, with T = K - 200: room for one frame of 12 cells of each of 15
+//! VCs. Below K = 400 that would leave little or nothing, so half of K is kept there by default.
 //! Limits: no protection of one VC against another.
 
 use super::{Arriving, Decision, DropRule, QueueView, exceeds, first_above, resolve};
@@ -19,13 +19,15 @@ pub struct Epd {
     threshold: Option<Ratio>,
 }
 
-/// Cells kept of a buffer of `k` when nothing is said of it.
+/// Default reserve of a buffer of `k` cells.
 fn usual_reserve(k: u64) -> u64 {
     (k / 2).min(200)
 }
 
 impl Epd {
-    /// With `threshold`, or `buffer` - `reserve` cells when it is absent (0 when the reserve is larger); without both see [`usual_reserve`].
+    /// Creates the policy with `threshold`, or with `buffer` - `reserve` (at least 0) if that is
+    /// absent.
+    /// Without both, the reserve is [`usual_reserve`].
     pub fn new(threshold: Option<Threshold>, reserve: Option<u64>, buffer: Option<u64>) -> Epd {
         let threshold = match threshold {
             Some(t) => resolve(t, buffer),
@@ -37,7 +39,7 @@ impl Epd {
         Epd { threshold }
     }
 
-    /// X > T.
+    /// Whether X > T.
     fn refuses(&self, queue: &QueueView) -> bool {
         self.threshold.is_some_and(|t| exceeds(queue.waiting, t))
     }
@@ -48,7 +50,7 @@ impl DropRule for Epd {
         Decision::refuse_if(self.refuses(queue))
     }
 
-    /// T.
+    /// Threshold T, cells.
     fn threshold(&self, _queue: &QueueView) -> Option<f64> {
         self.threshold.map(Ratio::as_f64)
     }

@@ -1,13 +1,14 @@
 //! Fair Buffer Allocation: selective drop with a cutoff that falls as the buffer fills.
 //!
-//! Refuse a frame of VC i  <=>  X > R  and  Y_i N_a / X > Z (K - R) / (X - R)
-//!   X    cells waiting in the class queue     R  threshold [cells], 0 <= R <= K
-//!   Y_i  cells of VC i waiting                K  buffer size [cells] (or `k_fba`)
-//!   N_a  VCs with Y_i > 0                     Z  linear scale factor [-], `ubr-plus`: 0.8
+//! Refuse a frame of VC i  <=>  X > R  and  Y_i N_a / X > Z (K - R) / (X - R).
+//!   X:   cells waiting in the class queue     R: threshold [cells], 0 <= R <= K
+//!   Y_i: cells of VC i waiting                K: buffer size [cells] (or `k_fba`)
+//!   N_a: VCs with Y_i > 0                     Z: linear scale factor [-], `ubr-plus`: 0.8
 //! Decided at the first cell of a frame.
 //! Source: Heinanen and Kilkki, "A fair buffer allocation scheme"; `ubr-plus`, section 7, with R = 0.9 K.
-//! Not said there, chosen here: no EPD threshold on top; the cells of a refused frame are dropped including its EOM.
-//! Limits: needs per-VC counters; small R with small Z refuses so early that the link runs empty.
+//! Not said there, chosen here: no EPD threshold applies on top; a refused frame loses its EOM too.
+//! Limits: needs per-VC counters; a small R with a small Z refuses so early that the link runs
+//! empty.
 
 use super::{Arriving, Decision, DropRule, Needs, QueueView, exceeds, first_above, resolve};
 use crate::scenario::Threshold;
@@ -24,7 +25,7 @@ pub struct Fba {
 }
 
 impl Fba {
-    /// With threshold `r` of a buffer of `buffer` cells, scale factor `z`, and `k` in the formula.
+    /// Creates the policy for a buffer of `buffer` cells; `k` is K in the formula.
     pub fn new(r: Threshold, z: Ratio, k: Option<u64>, buffer: Option<u64>) -> Fba {
         Fba {
             r: resolve(r, buffer),
@@ -33,7 +34,7 @@ impl Fba {
         }
     }
 
-    /// X > R and Y_i N_a (X - R) > Z (K - R) X, in whole numbers; R = r.num / r.den.
+    /// Whether X > R and Y_i N_a (X - R) > Z (K - R) X, in whole numbers; R = r.num / r.den.
     fn refuses(&self, q: &QueueView) -> bool {
         let (Some(r), Some(k)) = (self.r, self.k) else {
             return false;
@@ -60,7 +61,7 @@ impl DropRule for Fba {
         Decision::refuse_if(self.refuses(queue))
     }
 
-    /// Z (K - R) / (X - R) X / N_a, where X > R.
+    /// Cutoff for Y_i: Z (K - R) / (X - R) X / N_a, where X > R.
     fn threshold(&self, q: &QueueView) -> Option<f64> {
         let (r, k) = (self.r?, self.k?);
         exceeds(q.waiting, r).then(|| {
@@ -69,7 +70,7 @@ impl DropRule for Fba {
         })
     }
 
-    /// The smallest X above R.
+    /// Smallest X above R.
     fn smallest_refusal(&self) -> u64 {
         if self.k.is_none() {
             u64::MAX

@@ -1,17 +1,21 @@
-//! Drop from front, frame by frame: a cell that finds the buffer full is taken, and what waits of the frame at the front is dropped instead.
+//! Drop from front, frame by frame: a cell that finds the buffer full is taken, and the front
+//! frame's waiting cells are dropped instead.
 //!
 //! Push out all waiting cells of the front cell's frame  <=>  X >= K
 //!   X  cells waiting in the class queue      K  buffer size [cells]
-//! Decided cell by cell, for every cell. The cells of the frame may stand anywhere in the queue. With `rest_of_frame` =
-//! `drop-but-eom`, its default here, a waiting EOM of the frame is spared, but where it is the front itself. A frame that is
-//! still arriving is damaged: `rest_of_frame` decides about what comes of it.
-//! Source: Lakshman, Neidhardt and Ott, "The drop from front strategy in TCP and in TCP over ATM", IEEE Infocom 1996, for
-//! the place; `cell-discard`, section 2, for variants by cell and by frame.
-//! Not said there, chosen here: what has been sent of the frame stays sent; the EOM is spared so that it ends what was sent, which else takes the
-//! next frame with it in reassembly; the cell that arrives is taken even if it is of the frame that is dropped.
-//! Limits: no protection of one VC against another; one queue per class, not one per VC. The frame at the front is most often the one of
-//! which cells are being sent, so while a greedy source overflows the buffer every frame may lose cells, where EPD refuses every second
-//! one or so. The first loss is still seen sooner.
+//! Decided cell by cell, for every cell. The cells of the frame may stand anywhere in the queue.
+//! With `rest_of_frame` = `drop-but-eom`, the default here, a waiting EOM of the frame is spared
+//! unless it is the front cell. A frame that is still arriving is damaged: `rest_of_frame` decides
+//! about its later cells.
+//! Source: Lakshman, Neidhardt and Ott, "The drop from front strategy in TCP and in TCP over ATM",
+//! IEEE Infocom 1996, for the place; `cell-discard`, section 2, for variants by cell and by frame.
+//! Not said there, chosen here: what has been sent of the frame stays sent. The EOM is spared so
+//! that it ends what was sent, which would otherwise take the next frame with it in reassembly. The
+//! arriving cell is taken even if it belongs to the dropped frame.
+//! Limits: no protection of one VC against another; one queue per class, not one per VC. The front
+//! frame is most often the one that is being sent. So while a greedy source overflows the buffer,
+//! every frame may lose cells, where EPD refuses about every second one. The first loss is still
+//! seen sooner.
 
 use super::{Arriving, Decision, DropRule, Needs, QueueView};
 use crate::units::Time;
@@ -24,7 +28,7 @@ pub struct FrameDropFromFront {
 }
 
 impl FrameDropFromFront {
-    /// For a buffer of `buffer` cells.
+    /// Creates the policy for a buffer of `buffer` cells.
     pub fn new(buffer: Option<u64>) -> FrameDropFromFront {
         FrameDropFromFront { buffer }
     }
@@ -39,7 +43,7 @@ impl DropRule for FrameDropFromFront {
         }
     }
 
-    /// X >= K.
+    /// Pushes out if X >= K.
     fn admit(&mut self, _now: Time, _cell: &Arriving, queue: &QueueView) -> Decision {
         if self.buffer.is_some_and(|k| queue.waiting >= k) {
             Decision::PushOutFrame
@@ -48,7 +52,7 @@ impl DropRule for FrameDropFromFront {
         }
     }
 
-    /// Never.
+    /// There is no such X: every arriving cell comes in.
     fn smallest_refusal(&self) -> u64 {
         u64::MAX
     }

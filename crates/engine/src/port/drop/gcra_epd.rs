@@ -1,16 +1,21 @@
-//! Scheme one of `gfr-leaky-bucket`: EPD with leaky buckets. Above the threshold a frame gets in if its VC keeps to its minimum rate.
+//! Scheme one of `gfr-leaky-bucket`: EPD with leaky buckets. Above the threshold a frame gets in if
+//! its VC keeps to its minimum rate.
 //!
-//! accept a cell  <=>  Q < Th, or GCRA(1) and GCRA(2) of its VC let it in (`buckets.rs`), which at the first cell means that it conforms
-//!   Q   cells waiting in the class queue        Th  congestion threshold [cells], 1000
-//! Pseudocode (appendix):                                        Here:
-//!   if Q > Q_max: discard, Discarding_i, Receiving_i := 1       the gate's full buffer; nothing is charged
-//!   else if Discarding_i: discard                               the gate's state of the frame, `rest_of_frame` = drop
-//!   else if Q < Th: accept, Receiving_i := 1                    nothing is charged
-//!   else GCRA(1), GCRA(2) ...                                   `AllBuckets::test`
-//!   if EOM: Receiving_i, Discarding_i := 0                      the gate's state of the frame
+//! accept a cell  <=>  Q < Th, or GCRA(1) and GCRA(2) of its VC let it in (`buckets.rs`).
+//! A first cell is let in if it conforms.
+//!   Q: cells waiting in the class queue        Th: congestion threshold [cells], 1000
+//! Pseudocode (appendix):                                       Here:
+//!   if Q > Q_max: discard, Discarding_i, Receiving_i := 1;      the gate's full buffer, no charge.
+//!   else if Discarding_i: discard;                              the gate's state of the frame,
+//!                                                               `rest_of_frame` = drop.
+//!   else if Q < Th: accept, Receiving_i := 1;                   nothing is charged.
+//!   else GCRA(1), GCRA(2) ...;                                  `AllBuckets::test`.
+//!   if EOM: Receiving_i, Discarding_i := 0;                     the gate's state of the frame.
 //! Source: `gfr-leaky-bucket`, sections 3.1 and 4.1, figure 4-1 and the appendix.
-//! Not said there, chosen here: the gate tells a frame by its number, so a lost EOM does not merge two frames; X >= K is full.
-//! Limits: what is taken below the threshold is charged to nobody, so who sends most takes most of the excess.
+//! Not said there, chosen here: the gate identifies a frame by its number, so a lost EOM does not
+//! merge two frames; X >= K is full.
+//! Limits: cells taken below the threshold are charged to nobody, so the VC that sends most takes
+//! most of the excess.
 
 use super::buckets::AllBuckets;
 use super::{Arriving, Decision, DropRule, Needs, QueueView, Together, below, resolve};
@@ -26,7 +31,7 @@ pub struct GcraEpd {
 }
 
 impl GcraEpd {
-    /// With `threshold` and the contract of each flow, by local number.
+    /// Creates the policy with `threshold` and the contract of each flow, by local number.
     pub fn new(
         threshold: Threshold,
         export_tag: bool,
@@ -60,7 +65,7 @@ impl DropRule for GcraEpd {
             || (!below(cells.least, self.threshold) && self.buckets.take_all(cells, false))
     }
 
-    /// Th.
+    /// Threshold Th, cells.
     fn threshold(&self, _queue: &QueueView) -> Option<f64> {
         self.threshold.map(Ratio::as_f64)
     }
@@ -75,7 +80,7 @@ mod tests {
 
     fn cells(export_tag: bool) -> Cells {
         let threshold = Threshold::Cells(10);
-        // Two cells of minimum rate a hundred cell times, three in one burst.
+        // The minimum rate is two cells per hundred cell times, and a burst has three cells.
         Cells::new(
             DropPolicy::GcraEpd {
                 threshold,
@@ -90,7 +95,7 @@ mod tests {
     fn below_the_threshold_all_comes_in_and_nothing_is_charged() {
         let mut cells = cells(false);
         assert_eq!(cells.frames(0, 9, 20), vec!["++++"; 20]);
-        // The bucket is still empty: of the burst the first frame begins within it, and so does none after.
+        // The bucket is still empty. The first frame begins within the burst; no later one can.
         assert_eq!(cells.frames(0, 10, 2), ["++++", "----"]);
     }
 
@@ -98,7 +103,8 @@ mod tests {
     fn a_frame_that_has_begun_goes_on_and_is_charged() {
         let mut cells = cells(false);
         assert_eq!(cells.frames(0, 10, 1), ["++++"]);
-        // Four cells are in, and two may be when a frame begins: one takes fifty cell times.
+        // The bucket holds four cells, and may hold two when a frame begins. One cell drains in
+        // fifty cell times.
         cells.wait(50);
         assert_eq!(cells.frames(0, 10, 1), ["----"]);
         cells.wait(50);

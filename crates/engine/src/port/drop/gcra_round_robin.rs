@@ -1,16 +1,21 @@
-//! Scheme two of `gfr-leaky-bucket`: every cell is put to the leaky buckets, and below the threshold credit goes round.
+//! Scheme two of `gfr-leaky-bucket`: every cell is put to the leaky buckets, and below the
+//! threshold credit goes round.
 //!
 //! For every cell that arrives and is not the rest of a lost frame:
-//!   if Q < Th: X_j := X_j - 1/MCR_j, j := the next VC                  a credit of one cell for whose turn it is
-//!   accept  <=>  GCRA(1) and GCRA(2) of its VC let it in (`buckets.rs`)
-//!   Q   cells waiting in the class queue    Th  congestion threshold [cells], 1000    X_j  level of GCRA(2) of VC j [s]
+//!   if Q < Th: X_j := X_j - 1/MCR_j, j := the next VC                  a turn's credit of one cell;
+//!   accept  <=>  GCRA(1) and GCRA(2) of its VC let it in (`buckets.rs`).
+//!   Q: cells waiting in the class queue    Th: congestion threshold [cells], 1000
+//!   X_j: level of GCRA(2) of VC j [s]
 //! So the excess is given away in equal parts: R_i = MCR_i + (R_out - sum of MCR) / N.
-//! Pseudocode: as of scheme one (`gcra_epd.rs`), with these two lines in place of acceptance below Th.
-//! Source: `gfr-leaky-bucket`, sections 3.2 and 5.1, figure 5-1, the appendix; chapter 6 for the rate.
-//! Not said there, chosen here: credit that finds a bucket empty is lost, as X' is never below 0 (`keep_credit` keeps it); cells of flows without a contract
-//! give no credit away and get none: below Th they come in, above it their new frames are refused.
-//! Limits: a VC that does not use its credit loses it to nobody: with idle VCs the link may not be filled. One turn after the other over all VCs
-//! of the port, also those that have not begun.
+//! Pseudocode: as of scheme one (`gcra_epd.rs`), with these two lines in place of acceptance below
+//! Th.
+//! Source: `gfr-leaky-bucket`, sections 3.2 and 5.1, figure 5-1, the appendix; chapter 6 for the
+//! rate.
+//! Not said there, chosen here: credit that finds a bucket empty is lost, as X' is never below 0
+//! (`keep_credit` keeps it). Cells of flows without a contract give and get no credit: below Th
+//! they come in, above it their new frames are refused.
+//! Limits: credit that a VC does not use goes to no other VC, so with idle VCs the link may not be
+//! filled. Turns go over all VCs of the port, also those that have not begun.
 
 use super::buckets::AllBuckets;
 use super::{Arriving, Decision, DropRule, Needs, QueueView, Together, below, resolve};
@@ -27,7 +32,7 @@ pub struct GcraRoundRobin {
 }
 
 impl GcraRoundRobin {
-    /// With `threshold` and the contract of each flow, by local number.
+    /// Creates the policy with `threshold` and the contract of each flow, by local number.
     pub fn new(
         threshold: Threshold,
         keep_credit: bool,
@@ -73,7 +78,7 @@ impl DropRule for GcraRoundRobin {
         is_one_side && !(gives && self.keep_credit) && self.buckets.take_all(cells, gives)
     }
 
-    /// Th.
+    /// Threshold Th, cells.
     fn threshold(&self, _queue: &QueueView) -> Option<f64> {
         self.threshold.map(Ratio::as_f64)
     }
@@ -99,14 +104,14 @@ mod tests {
         assert_eq!(cells(false).frames(0, 10, 3), ["++++", "----", "----"]);
     }
 
-    // Four cells of a frame are charged, and two given back, as the turns are of two VCs.
+    // Each frame is charged four cells and credited two, since turns alternate between two VCs.
     #[test]
     fn below_the_threshold_credit_goes_round() {
         let mut cells = cells(false);
         let both: Vec<String> = (0..8).flat_map(|_| cells.frames(0, 9, 1)).collect();
         let taken = both.iter().filter(|f| *f == "++++").count();
         assert!((3..=6).contains(&taken), "{both:?}");
-        // The other VC, to whom half of the credit went in vain, has an empty bucket and no more.
+        // The other VC got half of the credit in vain; its bucket is empty and no lower.
         assert_eq!(cells.frames(1, 10, 2), ["++++", "----"]);
     }
 

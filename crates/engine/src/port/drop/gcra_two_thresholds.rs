@@ -1,15 +1,19 @@
-//! The scheme of chapter 8 of `gfr-leaky-bucket`: scheme two with a lower threshold, below which every cell gets in on account.
+//! Scheme of chapter 8 of `gfr-leaky-bucket`: scheme two plus a lower threshold, below which every
+//! cell gets in on account.
 //!
 //! For every cell of VC i that arrives and is not the rest of a lost frame:
-//!   Q < L        accept, and charge a cell: X_i := X'_i + 1/MCR_i, or Y_i := Y_i + 1 once X'_i has reached its limit;
-//!                credit a cell to whose turn it is: Y_j := Y_j - 1 while Y_j > 0, else X_j := X_j - 1/MCR_j
-//!   L <= Q < Th  credit a cell in the same way, then accept  <=>  GCRA(1) and GCRA(2) let it in (`buckets.rs`)
-//!   Q >= Th      accept  <=>  they let it in
-//!   L, Th  lower and upper threshold [cells]     X_i  level of GCRA(2) [s]     Y_i  cells taken on account beyond its limit
-//! The link is filled whatever the buckets say, and Y_i remembers who has to give way later; GCRA itself knows X_i alone, so that no VC falls below its
-//! minimum rate for what it has had.
+//!   Q < L:       accept, and charge a cell: X_i := X'_i + 1/MCR_i while X'_i is below its limit,
+//!                else Y_i := Y_i + 1; then give a turn's credit.
+//!   L <= Q < Th: give a turn's credit, then accept  <=>  both buckets let it in (`buckets.rs`).
+//!   Q >= Th:     accept  <=>  both buckets let it in.
+//!   Credit of a turn, to VC j: Y_j := Y_j - 1 while Y_j > 0, else X_j := X_j - 1/MCR_j.
+//!   L, Th: lower and upper threshold [cells]     X_i: level of GCRA(2) [s]
+//!   Y_i: cells taken on account beyond its limit
+//! The link is filled whatever the buckets say, and Y_i remembers which VC must give way later.
+//! GCRA itself knows only X_i, so no VC falls below its minimum rate for what it has had.
 //! Source: `gfr-leaky-bucket`, chapter 8, which has no pseudocode.
-//! Not said there, chosen here: GCRA(1) is not asked below L; X'_i has reached its limit when it is at or above it.
+//! Not said there, chosen here: GCRA(1) is not asked below L; X'_i has reached its limit when it is
+//! at or above it.
 //! Limits: a Y_i that has grown in a long quiet time is paid off only by turns.
 
 use super::buckets::AllBuckets;
@@ -17,7 +21,7 @@ use super::{Arriving, Decision, DropRule, Needs, QueueView, Together, below, res
 use crate::scenario::{Terms, Threshold};
 use crate::units::{Ratio, Time};
 
-/// The scheme of chapter 8 for one class queue.
+/// Scheme of chapter 8 for one class queue.
 #[derive(Clone, Debug)]
 pub struct GcraTwoThresholds {
     /// L; `None`: never reached.
@@ -30,7 +34,7 @@ pub struct GcraTwoThresholds {
 }
 
 impl GcraTwoThresholds {
-    /// With both thresholds and the contract of each flow, by local number.
+    /// Creates the policy with both thresholds and the contract of each flow, by local number.
     pub fn new(
         low: Threshold,
         threshold: Threshold,
@@ -46,7 +50,7 @@ impl GcraTwoThresholds {
         }
     }
 
-    /// A credit of one cell for whose turn it is.
+    /// Gives a credit of one cell to the flow that has the turn.
     fn credit(&mut self, now: Time) {
         let next = self.buckets.next_turn();
         let on_account = &mut self.on_account[next as usize];
@@ -57,7 +61,7 @@ impl GcraTwoThresholds {
         }
     }
 
-    /// A cell of `flow` is taken whatever its bucket says.
+    /// Charges a cell of `flow` that is taken whatever its bucket says.
     fn charge(&mut self, flow: u32, now: Time) {
         match self.buckets.of(flow) {
             Some(own) if !own.sustained.is_full(now) => own.sustained.take(now),
@@ -95,12 +99,12 @@ impl DropRule for GcraTwoThresholds {
     fn admits_all(&mut self, cells: &Together) -> bool {
         let gives = below(cells.most, self.threshold);
         let is_one_side = gives || !below(cells.least, self.threshold);
-        // Credit goes to the buckets where nothing is on account.
+        // Credit goes to the buckets only where no cell is on account.
         let pays = gives && self.on_account.iter().any(|&cells| cells > 0);
         is_one_side && !pays && !below(cells.least, self.low) && self.buckets.take_all(cells, gives)
     }
 
-    /// Th.
+    /// Threshold Th, cells.
     fn threshold(&self, _queue: &QueueView) -> Option<f64> {
         self.threshold.map(Ratio::as_f64)
     }
@@ -128,7 +132,7 @@ mod tests {
     fn below_the_lower_threshold_all_comes_in_on_account() {
         let mut cells = cells();
         assert_eq!(cells.frames(0, 4, 20), vec!["++++"; 20]);
-        // Its bucket is full, but no fuller than that: a cell at the limit conforms.
+        // The bucket is full, but not above its limit: a cell at the limit conforms.
         assert_eq!(cells.frames(0, 10, 2), ["++++", "----"]);
     }
 
@@ -136,7 +140,8 @@ mod tests {
     fn what_is_on_account_is_paid_before_credit_counts() {
         let mut cells = cells();
         cells.frames(0, 4, 20);
-        // Credit between the thresholds pays Y first: after the frame that the full bucket lets in nothing begins.
+        // Credit between the thresholds pays Y first. So after the frame that the full bucket lets
+        // in, no frame begins.
         let told = cells.frames(0, 7, 10);
         assert_eq!(
             (told[0].as_str(), &told[1..]),
@@ -144,7 +149,8 @@ mod tests {
         );
     }
 
-    // Y_j := Y_j - 1 while Y_j > 0: a credit to VC 0 may not go to its bucket, as it does for cells that are taken together.
+    // Credit to VC 0 must reduce Y_j while Y_j > 0. For cells that are taken together it would go
+    // to the bucket instead.
     #[test]
     fn while_a_vc_has_cells_on_account_none_are_taken_together() {
         for (cells_below, together) in [(0, true), (20, false)] {
@@ -160,7 +166,8 @@ mod tests {
                 };
                 policy.admit(now, &cell(vc, true, false), &queue)
             };
-            // VC 0 comes in below L, of which its bucket holds two; VC 1 fills its bucket where no credit is given.
+            // VC 0 comes in below L, and its bucket holds two of the cells. VC 1 fills its bucket
+            // where no credit is given.
             for (vc, waiting, cells) in [(0, 4, cells_below), (1, 10, 5)] {
                 for _ in 0..cells {
                     assert_eq!(admit(vc, waiting), Decision::Accept);

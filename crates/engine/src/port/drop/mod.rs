@@ -1,8 +1,12 @@
-//! Drop policies: what a class queue refuses or pushes out before or when it is full. One file per policy.
+//! Drop policies: what a class queue refuses or pushes out before or when it is full. One file per
+//! policy.
 //!
-//! A policy is told the time, the cell and as much of the queue as it declares to need, and answers; it may keep state and draw
-//! from the stream of its queue. To add one: its file here with a [`DropRule`], its line in [`Policy`] and in [`Policy::new`], a
-//! variant in `scenario::DropPolicy` and an entry in the registry.
+//! A policy is given the time, the cell, and the parts of the queue state that it declares in
+//! [`Needs`], and returns a [`Decision`]. It may keep state and take random draws from the stream
+//! of its queue. To add a policy, write:
+//! * its file here with a [`DropRule`];
+//! * its line in [`Policy`] and in [`Policy::new`];
+//! * a variant in `scenario::DropPolicy`, and an entry in the registry.
 
 mod atm_red;
 mod buckets;
@@ -45,39 +49,41 @@ use ppd::Ppd;
 use selective_drop::SelectiveDrop;
 use tail_drop::TailDrop;
 
-/// What a policy may look at: one class queue, without the cell in service and before the arriving cell.
+/// Class queue as a policy sees it, without the cell in service and before the arriving cell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct QueueView {
-    /// X, cells waiting.
+    /// X, number of waiting cells.
     pub waiting: u64,
-    /// Y_i, cells of the arriving cell's VC waiting. Only filled in where [`Needs::vc_counts`].
+    /// Y_i, waiting cells of the arriving cell's VC. Valid only with [`Needs::vc_counts`].
     pub waiting_of_vc: u64,
-    /// N_a, VCs with cells waiting. Only filled in where [`Needs::vc_counts`].
+    /// N_a, number of VCs with waiting cells. Valid only with [`Needs::vc_counts`].
     pub active_vcs: u64,
 }
 
-/// The cell in question.
+/// Arriving cell that a policy decides on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arriving {
-    /// Number of its flow among those of the port.
+    /// Local number of the flow at the port.
     pub vc: u32,
-    /// Whether it is the first one seen of its frame.
+    /// Whether this is the first cell seen of its frame.
     pub begins: bool,
-    /// Whether it ends its frame.
+    /// Whether this cell ends its frame.
     pub eom: bool,
-    /// Whether it has low priority (CLP = 1).
+    /// Whether the cell has low priority (CLP = 1).
     pub tagged: bool,
-    /// Whether it is dropped whatever the policy says, with the rest of its frame. Only cells that policies with
-    /// [`Needs::every_cell`] are asked about can be; with [`Needs::lost_cells`] each of them comes.
+    /// Whether the cell is dropped whatever the policy says, with the rest of its frame.
+    /// Such cells are shown only to policies with [`Needs::every_cell`], and all of them to
+    /// policies with [`Needs::lost_cells`].
     pub lost: bool,
-    /// Where it finds the port idle: for how many whole cell times of the port that has been so, or any number without [`Needs::idle_time`].
+    /// Idle time in whole cell times, if the cell finds the port idle.
+    /// The number is arbitrary without [`Needs::idle_time`].
     pub idle_cells: Option<u64>,
-    /// The queue's stream for draws, which the policy addresses by number.
+    /// Random stream of the queue; the policy addresses draws by number.
     pub draws: Stream,
 }
 
 impl Arriving {
-    /// The first cell of `run`, none of whose frame is lost.
+    /// Makes the first cell of `run`, whose frame has lost none.
     pub fn first_of(
         run: &Run,
         begins: bool,
@@ -97,23 +103,24 @@ impl Arriving {
     }
 }
 
-/// A run whose cells come one per cell time, about which a policy is asked before any is taken.
+/// Run with one cell per cell time, about which a policy is asked before any cell is taken.
 #[derive(Debug)]
 pub struct Asked {
-    /// Arrival of the next cell, and what the policy is told of it.
+    /// Arrival time of the next cell.
     pub time: Time,
-    /// See `time`.
+    /// Next cell as the policy sees it.
     pub cell: Arriving,
     /// Whether each cell is a frame of its own.
     are_single: bool,
-    /// How many cells there are before the one that ends the frame.
+    /// Number of cells before the one that ends the frame.
     before_eom: u32,
-    /// X as its first cell would find it, were it the next of all: below zero if it would not find the port busy.
+    /// X as found by the first cell, were it the next of all; negative if it would find the port
+    /// idle.
     pub waiting: i64,
 }
 
 impl Asked {
-    /// The cells of `run`, of the first of which the policy is told this.
+    /// Makes the question about `run`, whose first cell is `cell`.
     #[inline(always)]
     pub fn new(run: &Run, cell: Arriving, waiting: i64) -> Asked {
         let ends = run.flags & ENDS_FRAME != 0;
@@ -126,7 +133,7 @@ impl Asked {
         }
     }
 
-    /// Goes on to the cell after this one, `c` later.
+    /// Moves on to the next cell, `c` later.
     #[inline(always)]
     pub fn go_on(&mut self, c: Span) {
         self.time += c;
@@ -136,56 +143,63 @@ impl Asked {
     }
 }
 
-/// So many cells of each of some runs, which take turns.
+/// Equally many cells of several runs, which take turns.
 #[derive(Clone, Copy, Debug)]
 pub struct Together<'a> {
-    /// The runs, of as many VCs.
+    /// Runs, each of another VC.
     pub runs: &'a [Asked],
-    /// Cells of each.
+    /// Number of cells of each run.
     pub cells: u64,
-    /// Their distance.
+    /// Time between two cells of a run.
     pub period: Span,
-    /// X as any of them finds it is no less, and no more, if all come in.
+    /// Lower bound on X as any of the cells finds it, if all come in.
     pub least: u64,
-    /// See `least`.
+    /// Upper bound on X as any of the cells finds it, if all come in.
     pub most: u64,
 }
 
-/// What a policy needs to be told. Kernels and queues do no more than that.
+/// What a policy needs to know. Kernels and queues provide nothing beyond that.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Needs {
-    /// Y_i and N_a.
+    /// Provide Y_i and N_a.
     pub vc_counts: bool,
-    /// Every cell that arrives, those that find the port idle too, instead of the first cell of each frame that finds the port busy.
+    /// Ask about every arriving cell, even at an idle port.
+    /// Without this, only first cells of frames that find the port busy are shown.
     pub every_cell: bool,
-    /// Among them those of lost frames, which change what the policy knows. One that does not need them may be asked about them all the same.
+    /// Ask about cells of lost frames too, because they change the policy's state.
+    /// A policy without this need may still be asked about them.
     pub lost_cells: bool,
-    /// How long the port has been idle. For policies with `every_cell` only: others are not asked where they find it so.
+    /// Provide the idle time of the port.
+    /// Only for policies with `every_cell`: others are not asked at an idle port.
+    /// port.
     pub idle_time: bool,
-    /// That the cells which wait can be pushed out. Such a queue is served by a kernel that stores them.
+    /// Store cells, since waiting ones can be pushed out. A kernel that stores cells serves the
+    /// queue.
     pub stored_cells: bool,
 }
 
-/// An answer.
+/// Answer of a policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {
-    /// The cell may come in while there is room; at the first cell of a frame: its others too.
+    /// Accept the cell while there is room; at the first cell of a frame, its other cells too.
     Accept,
-    /// The same with low priority from here on (CLP = 1); for this cell alone. For policies with [`Needs::every_cell`] only.
+    /// Accept this cell alone, with low priority (CLP = 1) from here on.
+    /// Only for policies with [`Needs::every_cell`].
     Tag,
-    /// It is dropped; at the first cell of a frame: its others too.
+    /// Drop the cell; at the first cell of a frame, its other cells too.
     Refuse(DropReason),
-    /// It is dropped alone, at the first cell of a frame too, which is damaged.
+    /// Drop this cell alone, even at the first cell of a frame; the frame is damaged.
     RefuseAlone(DropReason),
-    /// It comes in, and the cell at the front of its queue is dropped in its favour. For policies with [`Needs::every_cell`] and
-    /// [`Needs::stored_cells`] only.
+    /// Accept the cell, and drop the cell at the front of its queue instead.
+    /// Only for policies with [`Needs::every_cell`] and [`Needs::stored_cells`].
     PushOut,
-    /// The same with all that waits of the frame at the front.
+    /// Accept the cell, and drop all waiting cells of the frame at the front of its queue instead.
+    /// Only for policies with [`Needs::every_cell`] and [`Needs::stored_cells`].
     PushOutFrame,
 }
 
 impl Decision {
-    /// A refusal by the policy, or none.
+    /// Refuses by policy if `refuses`, else accepts.
     fn refuse_if(refuses: bool) -> Decision {
         if refuses {
             Decision::Refuse(DropReason::Policy)
@@ -195,55 +209,59 @@ impl Decision {
     }
 }
 
-/// What a drop policy decides, its thresholds resolved for one class queue.
+/// Decisions of a drop policy, with thresholds resolved for one class queue.
 #[enum_dispatch]
 pub trait DropRule {
-    /// What it must be told.
+    /// What the policy needs to know.
     fn needs(&self) -> Needs {
         Needs::default()
     }
 
-    /// What becomes of `cell`, which arrives at `now` and sees `queue`.
+    /// Decides on `cell`, which arrives at `now` and finds `queue`.
     fn admit(&mut self, _now: Time, _cell: &Arriving, _queue: &QueueView) -> Decision {
         Decision::Accept
     }
 
-    /// Whether all these cells come in without a tag, in whatever order they take turns. If so, it takes note of them as if it had been asked about each. To say that
-    /// they do not costs speed only: then it is asked about one after the other.
+    /// Whether all these cells come in without a tag, in whatever order they take turns.
+    /// If so, the policy updates its state as if asked about each cell. A false "no" costs only
+    /// speed: the policy is then asked about one cell after the other.
     fn admits_all(&mut self, _cells: &Together) -> bool {
         false
     }
 
-    /// Above how many cells a frame that sees `queue` is refused, for traces: cells of X, or of Y_i with
-    /// [`Needs::vc_counts`]. `None` where no frame is refused.
+    /// Threshold above which a frame that finds `queue` is refused, for traces; `None` where none
+    /// is refused.
+    /// The threshold is for X, or for Y_i with [`Needs::vc_counts`].
     fn threshold(&self, _queue: &QueueView) -> Option<f64> {
         None
     }
 
-    /// The average queue that it decides by, cells; `None` where it keeps none.
+    /// Average queue length that the policy uses, cells; `None` where it keeps none.
     fn average(&self) -> Option<f64> {
         None
     }
 
-    /// The drop or mark probability that its curve gives for this average; `None` where it has no curve.
+    /// Drop or mark probability of the policy's curve for the current average; `None` without a
+    /// curve.
     fn probability(&self) -> Option<f64> {
         None
     }
 
-    /// A true lower bound on the X at which a cell that it is asked about can be refused, as close as can be: kernels take cells
-    /// together below it, and ports where nothing ever waits are left out of the run unless it is 0. To say too little costs speed
-    /// only: the kernel that skips no question serves what says 0. A policy with [`Needs::every_cell`] may say 1 if it refuses nothing
-    /// where nothing has ever waited.
+    /// Lower bound on the X at which a cell that the policy is asked about can be refused.
+    /// Kernels take cells together below it. Ports where nothing ever waits are left out of the run
+    /// unless it is 0. A bound that is too low costs only speed: with 0, the kernel that skips no
+    /// question serves the port. A policy with [`Needs::every_cell`] may return 1 if it refuses
+    /// nothing where no cell has ever waited.
     fn smallest_refusal(&self) -> u64 {
         0
     }
 }
 
-/// A drop policy at one class queue.
+/// Drop policy at one class queue; see the file of each variant.
 #[enum_dispatch(DropRule)]
 #[derive(Clone, Debug)]
 pub enum Policy {
-    /// See the file of that name, here and below.
+    /// Tail drop.
     TailDrop,
     /// Partial packet discard.
     Ppd,
@@ -255,11 +273,11 @@ pub enum Policy {
     Fba,
     /// Drop from front.
     DropFromFront,
-    /// Scheme one.
+    /// Scheme one of `gfr-leaky-bucket`.
     GcraEpd,
-    /// Scheme two.
+    /// Scheme two of `gfr-leaky-bucket`.
     GcraRoundRobin,
-    /// The scheme of chapter 8.
+    /// Scheme of chapter 8 of `gfr-leaky-bucket`.
     GcraTwoThresholds,
     /// Differential Fair Buffer Allocation.
     Dfba,
@@ -276,8 +294,9 @@ pub enum Policy {
 }
 
 impl Policy {
-    /// The policy `spec` for a buffer of so many cells (`None`: unlimited, then thresholds that are relative to the buffer are
-    /// never reached), and flows with these contracts, by local number.
+    /// Creates the policy `spec` for a buffer of `buffer` cells and flows with these contracts, by
+    /// local number.
+    /// With an unlimited buffer (`None`), thresholds relative to the buffer are never reached.
     pub fn new(spec: &DropPolicy, buffer: Option<u64>, contracts: &[Option<Terms>]) -> Policy {
         match *spec {
             #[cfg(test)]
@@ -317,7 +336,7 @@ impl Policy {
     }
 }
 
-/// `threshold` in cells as an exact fraction; `None` when it is relative to an unlimited buffer.
+/// Converts `threshold` to an exact number of cells; `None` if relative to an unlimited buffer.
 fn resolve(threshold: Threshold, buffer: Option<u64>) -> Option<Ratio> {
     match threshold {
         Threshold::Cells(cells) => Some(Ratio::new(cells, 1)),
@@ -330,12 +349,12 @@ fn exceeds(x: u64, r: Ratio) -> bool {
     u128::from(x) * u128::from(r.den) > u128::from(r.num)
 }
 
-/// Whether `x < r`, exactly; always where `r` is never reached.
+/// Whether `x < r`, exactly; always true without `r`, which is then never reached.
 fn below(x: u64, r: Option<Ratio>) -> bool {
     r.is_none_or(|r| u128::from(x) * u128::from(r.den) < u128::from(r.num))
 }
 
-/// The smallest integer above `r`.
+/// Smallest integer above `r`; without `r`, [`u64::MAX`].
 fn first_above(r: Option<Ratio>) -> u64 {
     r.map_or(u64::MAX, |r| r.num / r.den + 1)
 }

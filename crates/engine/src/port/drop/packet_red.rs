@@ -1,16 +1,22 @@
 //! Packet-RED: random early detection that decides about whole frames, with per-VC accounting.
 //!
 //! At the first cell of a frame of VC i:
-//! Refuse the frame <=> draw < min(1, p Y_i N_a / X), where p < 1; always where p = 1; never where p = 0
-//!   p    of `red.rs`, `max_p` being for a frame     X    cells waiting in the class queue
-//!   Y_i  cells of VC i waiting                      N_a  VCs with Y_i > 0
-//! A VC that holds its share of the queue is refused with p, one that holds more with more.
-//! Source: Elloumi and Afifi, RED algorithm in ATM networks, IEEE ATM Workshop 1997: "the adaptation of RED algorithm to ATM (using EPD)" with "an
-//! algorithm to improve its fairness", in a packet based form (its abstract was at hand, no more); `cell-discard`, section 2.3, which says that it needs
-//! per-VC accounting, which it takes (section 2.2) for counts of the cells that each VC has in the buffer.
-//! Not said there, chosen here: what the counts are for, the load ratio of Selective Drop; average and curve are those of `atm-red`; X = 0 refuses nobody
-//! but where p = 1. Frames whose first cell a policer drops are not decided on. One that finds the buffer full is: RED decides about each arrival.
-//! Limits: needs per-VC counters; no buffer is kept for frames already begun but what is above the average.
+//! Refuse the frame <=> draw < min(1, p Y_i N_a / X), where p < 1.
+//! With p = 1 it is always refused, with p = 0 never.
+//!   p:   curve of `red.rs`, `max_p` being for a frame     X:   cells waiting in the class queue
+//!   Y_i: cells of VC i waiting                            N_a: VCs with Y_i > 0
+//! A VC that holds its share of the queue is refused with p, and one that holds more with more.
+//! Source: Elloumi and Afifi, RED algorithm in ATM networks, IEEE ATM Workshop 1997; only its
+//! abstract was at hand. It describes "the adaptation of RED algorithm to ATM (using EPD)" with "an
+//! algorithm to improve its fairness", in a packet based form. `cell-discard`, section 2.3, says
+//! that this needs per-VC accounting; its section 2.2 means counts of the cells that each VC has in
+//! the buffer.
+//! Not said there, chosen here: the counts form the load ratio of Selective Drop. Average and curve
+//! are those of `atm-red`. X = 0 refuses no frame unless p = 1. Frames whose first cell a policer
+//! drops are not decided on. A frame that finds the buffer full is decided on: RED decides about
+//! each arrival.
+//! Limits: needs per-VC counters; only the buffer above the average is left for frames already
+//! begun.
 
 use super::red::Red;
 use super::{Arriving, Decision, DropRule, Needs, QueueView};
@@ -24,7 +30,7 @@ pub struct PacketRed {
 }
 
 impl PacketRed {
-    /// With `params`, for a buffer of `buffer` cells.
+    /// Creates the policy for a buffer of `buffer` cells.
     pub fn new(params: &RedParams, buffer: Option<u64>) -> PacketRed {
         PacketRed {
             red: Red::new(params, buffer),
@@ -32,7 +38,7 @@ impl PacketRed {
     }
 }
 
-/// p Y_i N_a / X, at most 1.
+/// Refusal probability p Y_i N_a / X, at most 1.
 fn weighted(p: f64, queue: &QueueView) -> f64 {
     if p <= 0.0 || p >= 1.0 {
         return p;
@@ -87,7 +93,7 @@ mod tests {
         }
     }
 
-    /// Of 10 000 frames.
+    /// Number of refused frames out of 10 000.
     fn refused(view: QueueView) -> usize {
         let params = RedParams {
             segment_cells: None,
@@ -111,7 +117,7 @@ mod tests {
         assert_eq!(weighted(0.2, &queue(20, 0, 4)), 0.0);
         assert_eq!(weighted(0.2, &queue(0, 0, 0)), 0.0);
         assert_eq!(weighted(1.0, &queue(20, 0, 4)), 1.0);
-        // p = 0.2; the standard deviation of 10 000 draws is 40.
+        // p = 0.2; the standard deviation of 10 000 random draws is 40.
         let fair = refused(queue(20, 5, 4));
         assert!(fair.abs_diff(2_000) < 200, "{fair}");
         let greedy = refused(queue(20, 10, 4));

@@ -1,50 +1,51 @@
-//! What the policies of the RED family share: the average queue, the curve, and the draw.
+//! Common part of the RED policies: average queue, curve and random draw.
 //!
-//!   avg := (1 - w_q) avg + w_q X     when `average` says so; see [`RedAverage`]
-//!   p = 0                                              avg < min_th
-//!   p = s (avg - min_th), s = P / (max_th - min_th)    min_th <= avg < max_th
-//!   p = 1                                              avg >= max_th
-//!   marked <=> draw < p, with `spacing` draw < p / (1 - c p)
-//!   X     cells waiting in the class queue     w_q  weight of the newest X, in (0, 1]
-//!   P     `max_p`, for one cell divided by the cells of a segment
-//!   c     decisions with p > 0 since the last mark; none while avg < min_th
-//! Source: Floyd and Jacobson, Random early detection gateways for congestion avoidance, IEEE/ACM ToN 1(4), 1993;
-//! `cell-discard`, section 2.3. Figure 2 of the latter shows a first part that `max_p` gives the slope of; what follows it is taken to be the
-//! step to 1 of the former.
-//! Only + - * / and comparison, in the order written here: the same bits on every machine.
+//!   avg := (1 - w_q) avg + w_q X     when `average` says so, see [`RedAverage`].
+//!   p = 0                                              avg < min_th;
+//!   p = s (avg - min_th), s = P / (max_th - min_th)    min_th <= avg < max_th;
+//!   p = 1                                              avg >= max_th.
+//!   marked <=> draw < p, with `spacing` draw < p / (1 - c p).
+//!   X:    cells waiting in the class queue     w_q: weight of the newest X, in (0, 1]
+//!   P:    `max_p`, for one cell divided by the cells of a segment
+//!   c:    decisions with p > 0 since the last mark; none while avg < min_th
+//! Source: Floyd and Jacobson, Random early detection gateways for congestion avoidance, IEEE/ACM
+//! ToN 1(4), 1993; `cell-discard`, section 2.3. Figure 2 of the latter shows a first part with
+//! slope set by `max_p`. What follows is taken to be the step to 1 of the former.
+//! Arithmetic is only + - * / and comparison, in the order written here, for the same bits on every
+//! machine.
 
 use super::{Arriving, Needs, resolve};
 use crate::rng::Stream;
 use crate::scenario::{RedAverage, RedParams};
 use crate::units::Ratio;
 
-/// An average below this counts as 0: it would not get there by itself.
+/// Averages below this count as 0, since decay alone would never reach it.
 const NOTHING: f64 = 1.0 / (1u128 << 64) as f64;
 
-/// Average, curve and draws of one class queue.
+/// Average, curve and random draws of one class queue.
 #[derive(Clone, Debug)]
 pub struct Red {
     when: RedAverage,
     w_q: f64,
     /// 1 - w_q.
     keep: f64,
-    /// Cells; infinite where it is never reached.
+    /// Lower threshold, cells; infinite where it is never reached.
     min_th: f64,
-    /// See `min_th`.
+    /// Upper threshold, cells; infinite where it is never reached.
     max_th: f64,
-    /// s.
+    /// s, slope of the curve per cell.
     slope: f64,
     spacing: bool,
     /// avg, cells.
     average: f64,
-    /// c.
+    /// c, decisions with p > 0 since the last mark.
     count: u64,
-    /// Draws so far.
+    /// Number of random draws so far.
     drawn: u64,
 }
 
 impl Red {
-    /// With `params`, for a buffer of `buffer` cells.
+    /// Creates the state for a buffer of `buffer` cells.
     pub fn new(params: &RedParams, buffer: Option<u64>) -> Red {
         let cells = |threshold| resolve(threshold, buffer).map_or(f64::INFINITY, Ratio::as_f64);
         let w_q = params.w_q.as_f64();
@@ -69,7 +70,8 @@ impl Red {
         self.average
     }
 
-    /// See [`super::DropRule::smallest_refusal`]: where nothing ever waits avg is 0, and so is p, as min_th is below max_th.
+    /// Bound for [`super::DropRule::smallest_refusal`].
+    /// Where nothing ever waits avg is 0, and so is p, as min_th is below max_th.
     pub fn smallest_refusal(&self) -> u64 {
         if self.max_th.max(self.min_th) == f64::INFINITY {
             u64::MAX
@@ -78,7 +80,7 @@ impl Red {
         }
     }
 
-    /// What the average needs.
+    /// Needs of the average.
     pub fn needs(&self) -> Needs {
         Needs {
             every_cell: true,
@@ -88,13 +90,13 @@ impl Red {
         }
     }
 
-    /// `cell` arrives and finds X = `waiting`.
+    /// Updates the average for `cell`, which arrives and finds X = `waiting`.
     pub fn sees(&mut self, cell: &Arriving, waiting: u64) {
         match (self.when, cell.idle_cells) {
             (RedAverage::Frame, _) if !cell.begins => return,
             (RedAverage::Idle, Some(cells)) => self.average *= power(self.keep, cells),
             (RedAverage::Cell | RedAverage::Frame | RedAverage::Idle, _) => {
-                // A signed number becomes a float in one instruction, and X is far below 2^63.
+                // Signed-to-float conversion takes one instruction, and X is far below 2^63.
                 self.average = self.keep * self.average + self.w_q * waiting as i64 as f64;
             }
         }
@@ -103,7 +105,7 @@ impl Red {
         }
     }
 
-    /// p for a cell or frame that is to be decided on.
+    /// Returns p for a cell or frame to decide on, and resets the count below min_th.
     pub fn probability(&mut self) -> f64 {
         if self.average < self.min_th {
             self.count = 0;
@@ -111,7 +113,7 @@ impl Red {
         self.curve()
     }
 
-    /// p for this average.
+    /// Value of p for the current average.
     pub fn curve(&self) -> f64 {
         if self.average < self.min_th {
             0.0
@@ -122,7 +124,8 @@ impl Red {
         }
     }
 
-    /// Whether what is decided on with the probability `p` is marked.
+    /// Whether a cell or frame is marked with probability `p`; draws only if the outcome is not
+    /// certain.
     #[inline(always)]
     pub fn marks(&mut self, p: f64, draws: Stream) -> bool {
         if p <= 0.0 {
@@ -137,7 +140,7 @@ impl Red {
         marks
     }
 
-    /// The next number in [0, 1).
+    /// Next random number in [0, 1).
     #[inline(always)]
     fn draw(&mut self, draws: Stream) -> f64 {
         self.drawn += 1;
@@ -145,7 +148,7 @@ impl Red {
     }
 }
 
-/// `base` to the power of `n`, made of squares.
+/// Computes `base` to the power of `n` by squaring.
 fn power(base: f64, mut n: u64) -> f64 {
     let (mut result, mut square) = (1.0, base);
     while n > 0 {
@@ -164,7 +167,7 @@ mod tests {
     use crate::port::drop::testing::{cell, red};
     use crate::scenario::Threshold;
 
-    /// Finds `waiting` at each of so many cells.
+    /// Average after `cells` cells that each find X = `waiting`.
     fn seen(red: &mut Red, cells: usize, waiting: u64) -> f64 {
         for _ in 0..cells {
             red.sees(&cell(0, false, false), waiting);
@@ -172,7 +175,7 @@ mod tests {
         red.average()
     }
 
-    /// With this average.
+    /// RED state with this average.
     fn at(params: &RedParams, average: f64) -> Red {
         Red {
             average,
@@ -186,7 +189,7 @@ mod tests {
         assert_eq!(seen(&mut average, 1, 8), 4.0);
         assert_eq!(seen(&mut average, 1, 8), 6.0);
         assert_eq!(seen(&mut average, 1, 0), 3.0);
-        // The step response: 1 - 0.998^n of the way.
+        // The step response after n cells is 1 - 0.998^n of the step.
         let mut slow = Red::new(&red(2, 1000), Some(40));
         let reached = seen(&mut slow, 500, 1000);
         assert!((reached - 1000.0 * (1.0 - 0.998f64.powi(500))).abs() < 1e-9);
@@ -227,7 +230,7 @@ mod tests {
             assert_eq!(average.average(), left);
             assert_eq!(seen(&mut average, 1, 8), left / 2.0 + 4.0);
         }
-        // Without the correction it is one cell like another.
+        // Without the correction the cell counts like any other.
         let mut plain = at(&red(1, 2), 16.0);
         plain.sees(&idle(4), 0);
         assert_eq!(plain.average(), 8.0);
@@ -259,7 +262,7 @@ mod tests {
         }
         let below = at(&params, 29.999_999).probability();
         assert!(below > 0.0499 && below < 0.05);
-        // Without a segment max_p is for what is decided on.
+        // Without a segment `max_p` holds for what is decided on.
         let whole = RedParams {
             segment_cells: None,
             ..params
@@ -285,7 +288,7 @@ mod tests {
         assert_eq!(limited.probability(), 1.0);
     }
 
-    /// Decisions from one mark to the next, with an average at which p is 0.025.
+    /// Numbers of decisions between marks, at an average where p is 0.025.
     fn gaps(spacing: bool) -> Vec<u64> {
         let params = RedParams {
             spacing,
@@ -301,13 +304,14 @@ mod tests {
                 since = 0;
             }
         }
-        // The first count begins one lower.
+        // The first count begins at 0 instead of 1.
         gaps.remove(0);
         gaps
     }
 
-    // Of the geometric distribution the mean is 1 / p = 40, its standard deviation 39.5; of the uniform one over 1 .. 39 both
-    // are 20 and 11.3. Five of them over the root of 4000: 3.1 and 0.9.
+    // The geometric distribution has mean 1 / p = 40 and standard deviation 39.5. The uniform one
+    // over 1 .. 39 has 20 and 11.3. Tolerances are five standard deviations over the root of 4000:
+    // 3.1 and 0.9.
     #[test]
     fn spacing_makes_the_gaps_between_marks_uniform() {
         let mean = |gaps: &[u64]| gaps.iter().sum::<u64>() as f64 / gaps.len() as f64;

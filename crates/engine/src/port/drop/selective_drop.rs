@@ -1,12 +1,12 @@
 //! Selective drop: refuse a new frame of a VC that holds more than its share of the buffer.
 //!
-//! Refuse a frame of VC i  <=>  X > R  and  Y_i N_a > Z X
-//!   X    cells waiting in the class queue     R  threshold [cells], 0 <= R <= K
-//!   Y_i  cells of VC i waiting                K  buffer size [cells]
-//!   N_a  VCs with Y_i > 0                     Z  load-ratio cutoff [-], `ubr-plus`: 0.8
+//! Refuse a frame of VC i  <=>  X > R  and  Y_i N_a > Z X.
+//!   X:   cells waiting in the class queue     R: threshold [cells], 0 <= R <= K
+//!   Y_i: cells of VC i waiting                K: buffer size [cells]
+//!   N_a: VCs with Y_i > 0                     Z: load-ratio cutoff [-], `ubr-plus`: 0.8
 //! Decided at the first cell of a frame.
 //! Source: `ubr-plus`, section 6 and figure 3, with R = 0.9 K.
-//! Not said there, chosen here: no EPD threshold on top; the cells of a refused frame are dropped including its EOM.
+//! Not said there, chosen here: no EPD threshold applies on top; a refused frame loses its EOM too.
 //! Limits: needs per-VC counters; no protection against sources that do not respond.
 
 use super::{Arriving, Decision, DropRule, Needs, QueueView, exceeds, first_above, resolve};
@@ -22,7 +22,7 @@ pub struct SelectiveDrop {
 }
 
 impl SelectiveDrop {
-    /// With threshold `r` and cutoff `z` for a buffer of `buffer` cells.
+    /// Creates the policy for a buffer of `buffer` cells, with threshold `r` and cutoff `z`.
     pub fn new(r: Threshold, z: Ratio, buffer: Option<u64>) -> SelectiveDrop {
         SelectiveDrop {
             r: resolve(r, buffer),
@@ -30,7 +30,7 @@ impl SelectiveDrop {
         }
     }
 
-    /// X > R and Y_i N_a > Z X, in whole numbers.
+    /// Whether X > R and Y_i N_a > Z X, in whole numbers.
     fn refuses(&self, q: &QueueView) -> bool {
         self.r.is_some_and(|r| exceeds(q.waiting, r))
             && u128::from(q.waiting_of_vc) * u128::from(q.active_vcs) * u128::from(self.z.den)
@@ -50,13 +50,13 @@ impl DropRule for SelectiveDrop {
         Decision::refuse_if(self.refuses(queue))
     }
 
-    /// Z X / N_a, where X > R.
+    /// Cutoff for Y_i: Z X / N_a, where X > R.
     fn threshold(&self, q: &QueueView) -> Option<f64> {
         let above = self.r.is_some_and(|r| exceeds(q.waiting, r));
         above.then(|| self.z.as_f64() * q.waiting as f64 / q.active_vcs as f64)
     }
 
-    /// The smallest X above R.
+    /// Smallest X above R.
     fn smallest_refusal(&self) -> u64 {
         first_above(self.r)
     }
@@ -86,7 +86,7 @@ mod tests {
     #[test]
     fn above_r_only_vcs_above_z_times_their_share() {
         let p = policy(Ratio::new(8, 10));
-        // Share of 5 VCs in 905 cells: 181; Z = 0.8 of it is 144.8.
+        // The share of each of 5 VCs in 905 cells is 181; Z = 0.8 of it is 144.8.
         assert!(!p.refuses(&queue(905, 144, 5)));
         assert!(p.refuses(&queue(905, 145, 5)));
     }
@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn equality_is_not_above() {
-        // Y_i N_a = 0.8 X exactly: 145 x 5 = 725 is not 0.8 x 1000; 160 x 5 = 800 is.
+        // Y_i = 160 gives Y_i N_a = 800 = 0.8 X, which is not above.
         assert!(!policy(Ratio::new(8, 10)).refuses(&queue(1000, 160, 5)));
         assert!(policy(Ratio::new(8, 10)).refuses(&queue(1000, 161, 5)));
     }

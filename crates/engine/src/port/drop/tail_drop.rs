@@ -2,22 +2,22 @@
 //!
 //! Drop a cell  <=>  X >= K
 //!   X  cells waiting in the class queue      K  buffer size [cells]
-//! Decided cell by cell, for every policy, by the class queue itself: this policy adds nothing, so a frame may
-//! lose some cells and waste the room its other cells take.
+//! The class queue itself decides cell by cell, for every policy. This policy adds nothing, so a
+//! frame may lose some cells while its others waste room.
 //! Source: `ubr-plus`, section 4.
 //! Not said there, chosen here: the rest of a damaged frame is taken while there is room
 //! (`rest_of_frame`, default `accept`).
-//! Limits: A lost cell leaves the rest of its frame in the queue, where it takes room and is of no
-//! use.
+//! Limits: after a lost cell the rest of the frame stays in the queue, where it takes room and is
+//! of no use.
 
 use super::DropRule;
 
-/// Tail drop: never refuses a whole frame.
+/// Tail drop for one class queue.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TailDrop;
 
 impl DropRule for TailDrop {
-    /// Never.
+    /// There is no such X: this policy refuses nothing, only the full buffer does.
     fn smallest_refusal(&self) -> u64 {
         u64::MAX
     }

@@ -1,4 +1,4 @@
-//! For tests of policies: one that may do what a policy may do, and cells to put to any.
+//! Helpers for tests of policies: a policy that uses every freedom, and cells to put to any policy.
 
 use super::tail_drop::TailDrop;
 use super::{Arriving, Decision, DropRule, Needs, Policy, QueueView};
@@ -7,14 +7,14 @@ use crate::scenario::{DropPolicy, RedAverage, RedParams, Terms, Threshold};
 use crate::units::{BitRate, CELL_BITS, Ratio, Span, TICKS_PER_SECOND, Time};
 use std::cell::RefCell;
 
-/// Refuses every third cell that it is asked about, however few wait.
+/// Policy that refuses every third cell that it is asked about, however few wait.
 #[derive(Clone, Debug, Default)]
 pub struct EveryThird {
-    /// Whether it is asked about every cell, lost ones too.
+    /// Whether the policy is asked about every cell, lost ones too.
     pub every_cell: bool,
-    /// Cells so far.
+    /// Number of cells asked about so far.
     pub asked: u64,
-    /// Of those, cells that were lost anyway.
+    /// Number of these cells that were lost anyway.
     pub lost: u64,
 }
 
@@ -38,7 +38,7 @@ thread_local! {
     static TAIL_DROP: RefCell<Option<Policy>> = const { RefCell::new(None) };
 }
 
-/// Does `what` with `policy` wherever this thread builds tail drop.
+/// Runs `what` with `policy` in place of tail drop in this thread.
 pub fn instead_of_tail_drop<T>(policy: Policy, what: impl FnOnce() -> T) -> T {
     TAIL_DROP.set(Some(policy));
     let done = what();
@@ -46,17 +46,17 @@ pub fn instead_of_tail_drop<T>(policy: Policy, what: impl FnOnce() -> T) -> T {
     done
 }
 
-/// Tail drop, or what there is instead.
+/// Tail drop, or the policy in place of it.
 pub fn tail_drop() -> Policy {
     TAIL_DROP
         .with_borrow(Clone::clone)
         .unwrap_or_else(|| TailDrop.into())
 }
 
-/// Ticks of a cell on the line of these tests, 100 Mb/s.
+/// Ticks per cell on the line of these tests, 100 Mb/s.
 const TICKS: u64 = CELL_BITS * TICKS_PER_SECOND / 100_000_000;
 
-/// A contract with a minimum rate and MBS, but no PCR.
+/// Contract with a minimum rate and MBS, but no PCR.
 pub fn contract(mcr: u64, mbs: u64) -> Terms {
     Terms {
         pcr: None,
@@ -67,7 +67,7 @@ pub fn contract(mcr: u64, mbs: u64) -> Terms {
     }
 }
 
-/// A cell of the flow with local number `vc` that finds the port busy.
+/// Cell of the flow with local number `vc` that finds the port busy.
 pub fn cell(vc: u32, begins: bool, eom: bool) -> Arriving {
     Arriving {
         vc,
@@ -80,7 +80,8 @@ pub fn cell(vc: u32, begins: bool, eom: bool) -> Arriving {
     }
 }
 
-/// RED with w_q = `num` / `den` between 10 and 30 cells, and max_p = 0.4 for a segment of 8 cells.
+/// RED parameters: w_q = `num` / `den`, thresholds 10 and 30 cells, max_p = 0.4 for a segment of 8
+/// cells.
 pub fn red(num: u64, den: u64) -> RedParams {
     RedParams {
         w_q: Ratio::new(num, den),
@@ -94,16 +95,18 @@ pub fn red(num: u64, den: u64) -> RedParams {
     }
 }
 
-/// Cells put to a policy, frames of four, all at one instant unless time is let pass; K is 40.
+/// Driver that puts frames of four cells to a policy with K = 40. Time passes only in
+/// [`Cells::wait`].
 pub struct Cells {
     policy: Policy,
     now: Time,
-    /// Whether they come with CLP = 1.
+    /// Whether cells arrive with CLP = 1.
     pub tagged: bool,
 }
 
 impl Cells {
-    /// For `policy` with two VCs whose minimum rate is so many cells per hundred cell times, with so many in a burst.
+    /// Creates a driver with two VCs.
+    /// Each has a minimum rate of `mcr` cells per hundred cell times and bursts of `mbs` cells.
     pub fn new(policy: DropPolicy, mcr: u64, mbs: u64) -> Cells {
         let contract = contract(mcr * 1_000_000, mbs);
         Cells {
@@ -113,12 +116,13 @@ impl Cells {
         }
     }
 
-    /// So many cell times pass.
+    /// Lets `cells` cell times pass.
     pub fn wait(&mut self, cells: u64) {
         self.now += Span(cells * TICKS);
     }
 
-    /// What becomes of `n` frames of `vc` that all find X = `waiting`: a letter for each cell, + taken, t taken with a tag, - not.
+    /// Fates of `n` frames of `vc` that all find X = `waiting`, one letter per cell.
+    /// `+` is accepted, `t` accepted with a tag, `-` refused.
     pub fn frames(&mut self, vc: u32, waiting: u64, n: usize) -> Vec<String> {
         (0..n).map(|_| self.frame(vc, waiting)).collect()
     }
