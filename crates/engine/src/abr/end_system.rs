@@ -1,99 +1,102 @@
-//! An ABR end system (ATM Forum, Traffic Management 4.0, sections 5.10.4 and 5.10.5; model section 12): source of one direction of a VC,
-//! destination of the other. One stream of cells leaves it, at most at ACR: data, its own forward RM cells, and those that it turns round.
+//! ABR end system: source of one direction of a VC, destination of the other.
 //!
-//! It owns neither clock nor queue: it is told whether data wait, says when the next cell may go, and which it is. The numbers of the rules
-//! are those of 5.10.4.
+//! Source: ATM Forum, Traffic Management 4.0, sections 5.10.4 and 5.10.5; model section 12. Rule
+//! numbers are those of 5.10.4.
+//!
+//! One stream of cells leaves the end system, at most at ACR: data, forward RM cells, and those
+//! that it turns round. The end system owns neither clock nor queue. Given whether data wait, it
+//! says when the next cell may go, and which it is.
 
 use super::rm::Rm;
 use crate::scenario::RmRates;
 use crate::tally::{AbrTally, raise};
 use crate::units::{Span, TICKS_PER_SECOND, Time};
 
-/// Mrm: cells since the last forward RM cell after which one may be due by time (rule 3a).
+/// Mrm: number of cells behind a forward RM cell after which the next may be due by time (rule 3a).
 const MRM: u64 = 2;
-/// TCR, cells per second: RM cells may go at it, out of rate, where ACR is less (rule 11).
+/// TCR, cells per second: below this ACR, RM cells may go out of rate at TCR (rule 11).
 const TCR: f64 = 10.0;
-/// Time between two of them.
+/// Time between two cells at TCR.
 const TCR_GAP: Span = Span(TICKS_PER_SECOND / 10);
 
-/// The parameters of an end system, rates in cells per second.
+/// Parameters of an end system; rates are in cells per second.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Terms {
-    /// PCR.
+    /// PCR, peak cell rate.
     pub pcr: f64,
-    /// MCR.
+    /// MCR, minimum cell rate.
     pub mcr: f64,
-    /// ICR, TBE / FRTT considered.
+    /// ICR, initial cell rate, already limited to TBE / FRTT.
     pub icr: f64,
-    /// Nrm.
+    /// Nrm: one of so many in-rate cells is a forward RM cell.
     pub nrm: u64,
-    /// Trm.
+    /// Trm: time after which a forward RM cell may be due.
     pub trm: Span,
-    /// RIF, RDF and CDF.
+    /// RIF, factor of rate increase.
     pub rif: f64,
-    /// See `rif`.
+    /// RDF, factor of rate decrease.
     pub rdf: f64,
-    /// See `rif`.
+    /// CDF, factor of decrease where answers are missing.
     pub cdf: f64,
-    /// ADTF.
+    /// ADTF: idle time after which ACR falls to ICR.
     pub adtf: Span,
-    /// CRM.
+    /// CRM: number of unanswered forward RM cells from which ACR decreases.
     pub crm: u64,
-    /// How rates stand in RM cells.
+    /// Coding of rates in RM cells.
     pub rates: RmRates,
-    /// Cells that may wait before it; `None`: any number.
+    /// Number of cells that may wait at the end system; `None` for any number.
     pub queue: Option<u64>,
 }
 
-/// The next cell.
+/// Next cell of an end system.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Turn {
-    /// The first of the data that wait.
+    /// First of the waiting data.
     Data,
-    /// An RM cell.
+    /// RM cell.
     Rm {
-        /// What it says.
+        /// Content of the cell.
         rm: Rm,
-        /// Whether it goes out of rate, with CLP = 1.
+        /// Whether the cell goes out of rate, with CLP = 1.
         out_of_rate: bool,
     },
 }
 
-/// Distance of cells at a rate, to the nearest tick; beyond any run at a rate of 0.
+/// Time between cells at rate `acr`, to the nearest tick; longer than any run at rate 0.
 fn gap(acr: f64) -> Span {
     let ticks = TICKS_PER_SECOND as f64 / acr + 0.5;
     Span(ticks.min(Span::FOREVER.0 as f64) as u64)
 }
 
-/// One end system.
+/// State of an end system.
 #[derive(Clone, Debug)]
 pub struct EndSystem {
     terms: Terms,
-    /// ACR, cells per second, and since when.
+    /// ACR, cells per second; `acr_since` is the time of the latest change.
     acr: f64,
     acr_since: Time,
-    /// Distance of cells at it.
+    /// Time between cells at ACR.
     gap: Span,
-    /// When the latest in-rate cell was sent; `None` before the first.
+    /// Sending time of the latest in-rate cell; `None` before the first.
     last_cell: Option<Time>,
-    /// When the latest in-rate forward RM cell was sent, and the latest cell out of rate.
+    /// Sending times of the latest in-rate forward RM cell and of the latest out-of-rate cell.
     last_forward: Time,
     last_out_of_rate: Option<Time>,
-    /// In-rate cells since the latest forward RM cell.
+    /// Number of in-rate cells since the latest forward RM cell.
     since_forward: u64,
-    /// Whether one of them was a backward RM cell.
+    /// Whether one of the cells of `since_forward` was a backward RM cell.
     returned_since_forward: bool,
-    /// Whether the latest cell out of rate was one: the two kinds take turns there.
+    /// Whether the latest out-of-rate cell was a backward RM cell; the two kinds take turns there.
     returned_out_of_rate: bool,
-    /// Forward RM cells sent since the latest backward one arrived.
+    /// Number of in-rate forward RM cells sent since the latest answer to one arrived.
     unanswered: u64,
-    /// A forward RM cell of the other end to be turned round.
+    /// Forward RM cell of the other end that is to be turned round.
     to_return: Option<Rm>,
     tally: AbrTally,
 }
 
 impl EndSystem {
-    /// One that has sent nothing.
+    /// Creates an end system that has sent nothing.
     pub fn new(terms: Terms) -> EndSystem {
         EndSystem {
             terms,
@@ -122,12 +125,13 @@ impl EndSystem {
         self.last_cell.is_none_or(|last| last < now)
     }
 
-    /// When the next in-rate cell may go, at the earliest.
+    /// Earliest time of the next in-rate cell.
     fn in_rate_from(&self) -> Time {
         self.last_cell.map_or(Time::ZERO, |last| last + self.gap)
     }
 
-    /// When it has a cell to send, if `data` waits or not; [`Time::NEVER`] for none until something comes. It may be past.
+    /// Time of the next cell, given whether `data` waits; it may be past.
+    /// Returns [`Time::NEVER`] if nothing is to be sent until something arrives.
     pub fn due(&self, data: bool) -> Time {
         let waits = data || self.to_return.is_some();
         let in_rate = match self.last_cell {
@@ -147,7 +151,7 @@ impl EndSystem {
         in_rate
     }
 
-    /// Takes the next cell, which is due at `now`.
+    /// Takes the next cell, which must be due at `now`.
     pub fn next(&mut self, now: Time, data: bool) -> Turn {
         if self.last_cell.is_some() && self.in_rate_from() > now {
             return self.next_out_of_rate(now, data);
@@ -173,7 +177,7 @@ impl EndSystem {
         Turn::Data
     }
 
-    /// Rules 5 to 7 and 10.
+    /// Sends an in-rate forward RM cell, by rules 5 to 7 and 10.
     fn next_forward(&mut self, now: Time) -> Turn {
         let Terms {
             icr,
@@ -202,7 +206,7 @@ impl EndSystem {
         }
     }
 
-    /// Rule 11. Rules 3, 5 and 6 count cells in rate only.
+    /// Sends an out-of-rate RM cell, by rule 11. Rules 3, 5 and 6 count in-rate cells only.
     fn next_out_of_rate(&mut self, now: Time, data: bool) -> Turn {
         self.last_out_of_rate = Some(now);
         self.tally.out_of_rate += 1;
@@ -228,7 +232,7 @@ impl EndSystem {
         }
     }
 
-    /// An RM cell as it arrives with the rates that its payload has room for.
+    /// Rounds the rates of an RM cell if they are coded as in the payload.
     fn written(&self, rm: Rm) -> Rm {
         match self.terms.rates {
             RmRates::Exact => rm,
@@ -248,8 +252,8 @@ impl EndSystem {
         })
     }
 
-    /// How many cells of data, of those that wait, surely go next, one per distance, all before `limit`, the first at `now`, when a cell is due;
-    /// and that distance.
+    /// Number of waiting data cells that surely go next, and the time between them.
+    /// The first goes at `now`, when a cell must be due, and all go before `limit`.
     pub fn data_in_a_row(&self, now: Time, waiting: u64, limit: Time) -> (u64, Span) {
         let gap = self.gap;
         if self.last_cell.is_none() || self.in_rate_from() > now {
@@ -259,7 +263,8 @@ impl EndSystem {
             return (0, gap);
         }
         let until_forward = (self.terms.nrm - 1).saturating_sub(self.since_forward);
-        // A forward RM cell by time needs two cells before it.
+        // The forward RM cell that is due by time also needs two cells before it, which this bound
+        // ignores.
         let by_time = self.last_forward + self.terms.trm;
         let before = limit.min(by_time);
         if before <= now {
@@ -269,14 +274,16 @@ impl EndSystem {
         (waiting.min(until_forward).min(in_time), gap)
     }
 
-    /// A time before which no cell of data goes before which so many others go, its rate not rising. Below TCR it is earlier than the data: at
-    /// an ACR of 0 cells have no distance that could be multiplied.
+    /// Lower bound on the time of a data cell behind `others` others, provided that the rate does
+    /// not rise.
+    /// Below TCR the bound is early: at an ACR of 0 the time between cells cannot be multiplied.
     pub fn goes_from(&self, others: u64) -> Time {
         self.in_rate_from() + self.gap.min(TCR_GAP) * others
     }
 
-    /// A time before which it sends no forward RM cell, provided that no RM cell reaches it before that and no more than `cells` cells of data
-    /// come to be sent, those that wait included.
+    /// Lower bound on the time of the next forward RM cell.
+    /// Until then no RM cell may arrive, and at most `cells` data cells may be sent, waiting ones
+    /// included.
     pub fn no_forward_before(&self, cells: u64) -> Time {
         let Some(last) = self.last_cell.filter(|_| self.acr >= TCR) else {
             return Time::ZERO;
@@ -292,13 +299,15 @@ impl EndSystem {
         }
     }
 
-    /// So many cells of data have gone, as [`EndSystem::data_in_a_row`] allows, the last at `last`.
+    /// Registers `n` data cells sent as [`EndSystem::data_in_a_row`] allows, the last at `last`.
     pub fn sent_data(&mut self, n: u64, last: Time) {
         self.since_forward += n;
         self.last_cell = Some(last);
     }
 
-    /// An RM cell arrives: one of the other end, which is to be turned round (section 5.10.5), or its own that comes back (rules 8 and 9).
+    /// Takes an arriving RM cell.
+    /// A forward one of the other end is to be turned round (section 5.10.5). A backward one is an
+    /// answer (rules 8 and 9).
     pub fn take(&mut self, now: Time, rm: Rm) {
         let rm = self.written(rm);
         if !rm.backward {
@@ -334,7 +343,8 @@ impl EndSystem {
         self.gap = gap(acr);
     }
 
-    /// Whether a frame of so many cells, which finds others waiting, fits into the queue; and counts it.
+    /// Whether a frame of `cells` cells fits into the queue behind `waiting` cells; counts the
+    /// result.
     pub fn queues(&mut self, waiting: u64, cells: u64) -> bool {
         let all = waiting + cells;
         let fits = self.terms.queue.is_none_or(|most| all <= most);
@@ -346,10 +356,11 @@ impl EndSystem {
         fits
     }
 
-    /// What it has counted by `end`.
+    /// Counters up to `end`.
     ///
     /// # Panics
-    /// When an RM cell that arrived was neither returned nor overwritten, or ACR has left its bounds.
+    /// Panics if an arrived RM cell was neither returned, overwritten nor kept, or if ACR is out of
+    /// bounds.
     pub fn tally(&self, end: Time) -> AbrTally {
         let Terms { pcr, mcr, .. } = self.terms;
         let tally = &self.tally;

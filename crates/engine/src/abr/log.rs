@@ -1,9 +1,13 @@
-//! What RM cells meet on their way, settled when they are delivered.
+//! Feedback that RM cells receive on their way, settled when they are delivered.
 //!
-//! A backward RM cell that passes a switch at an instant t reads what the port of the way there has measured and been told before t. Ports are
-//! advanced one after the other, and that one may not have reached t. But nobody looks at the cell before its source does, and when the loop
-//! comes to its delivery, every port has handled all that happens until t (`assembly/lookahead.rs` sees to it). So whatever passes is logged here,
-//! ports add what they measure, and the rule of a class queue is asked in the order of time when the first cell is delivered that needs it.
+//! A backward RM cell that passes a switch at instant t reads the state of the port in the forward
+//! direction. That state includes everything the port has measured and received before t. Ports are
+//! advanced one after the other, and that port may not have reached t. But the content of the cell
+//! is not used before its source reads it. When the loop comes to that delivery, every port has
+//! handled all events until t (`assembly/lookahead.rs` ensures it).
+//!
+//! So passing cells are logged here, and ports add their measurements. When the first cell that
+//! needs an answer is delivered, the rule of the class queue is asked in order of time.
 
 use super::feedback::{FeedbackRule, Marks, Measured, Rule};
 use super::rm::Rm;
@@ -15,63 +19,67 @@ use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-/// What a port has measured in one averaging interval.
+/// Measurements of a port in one averaging interval.
 #[derive(Debug)]
 pub struct Interval {
-    /// Its end.
+    /// End of the interval.
     pub end: Time,
-    /// See [`Measured`].
+    /// See [`Measured::higher_cells`].
     pub higher_cells: u64,
-    /// See [`Measured`].
+    /// See [`Measured::queue_cells`].
     pub queue_cells: u64,
-    /// See [`Measured`].
+    /// See [`Measured::arrived_cells`].
     pub arrived_cells: Box<[u64]>,
 }
 
-/// A place that RM cells of a hop pass on their way to the next station, or where they arrive there.
+/// Place that RM cells of a hop pass on their way to the next station, or that station.
 #[derive(Clone, Copy, Debug)]
 pub struct Passing {
-    /// From the end of transmission until they are there; `None` for the next station itself, whatever delays them before it.
+    /// Time from the end of transmission until the place.
+    /// `None` is the next station itself, whatever delays cells before it.
     pub after: Option<Span>,
-    /// What forward cells tell.
+    /// Queue that forward cells report to.
     pub told: Option<At>,
-    /// What backward cells are told.
+    /// Queue whose feedback backward cells receive.
     pub tells: Option<At>,
-    /// The same, where it is known beforehand.
+    /// Feedback for backward cells that is known beforehand.
     pub known: Marks,
 }
 
-/// An RM cell at a place; of equal times backward cells come before forward ones, and each by the numbers of their VCs.
+/// RM cell at a place, ordered by time.
+/// At equal times backward cells come before forward ones, and each kind in order of VC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Entry {
     time: Time,
     forward: bool,
     vc: u32,
-    /// Number of the entry: those of one flow come in order of time. Which of two flows is logged first depends on the shortcuts that ports take.
+    /// Number of the entry, which keeps the entries of one flow in order of time.
+    /// The order of logging two flows depends on the shortcuts that ports take, so it must not
+    /// matter.
     number: u64,
     flow: FlowId,
     frame: u32,
-    /// The bits of CCR.
+    /// CCR as the bits of a float.
     ccr: u64,
 }
 
-/// The log of one class queue.
+/// Log of one class queue.
 #[derive(Debug)]
 struct Log {
     rule: Rule,
     interval: Span,
     intervals: VecDeque<Interval>,
     entries: BinaryHeap<Reverse<Entry>>,
-    /// Per VC: the forward and the backward cell that the rule was asked about last.
+    /// Number of the latest forward and backward cell, per VC, that the rule was asked about.
     asked: Vec<[Option<u32>; 2]>,
-    /// Room for counts that has been used and is free again.
+    /// Used buffers for counts, kept for reuse.
     spare: Vec<Box<[u64]>>,
 }
 
-/// RM cells of one flow that are under way: their numbers follow one another up to the next one to be sent.
+/// RM cells of one flow that are under way, numbered consecutively up to `next`.
 #[derive(Clone, Debug, Default)]
 struct Lane {
-    /// With the time when each was sent.
+    /// Cells, each with the time when it was sent.
     cells: VecDeque<(Time, Rm)>,
     next: u32,
 }
@@ -84,31 +92,32 @@ impl Lane {
     }
 }
 
-/// All RM cells under way, and the logs of all class queues that give feedback.
+/// RM cells under way, and the logs of all class queues that give feedback.
 #[derive(Debug, Default)]
 pub struct Logs {
     logs: Vec<Log>,
-    /// By flow.
+    /// Cells under way, by flow.
     lanes: Vec<Lane>,
-    /// By flow: where the data around its forward cells may be marked, and where its backward ones are told something.
+    /// Queues that may change cells of a flow: EFCI marks around forward cells, feedback to
+    /// backward ones.
     written_at: Vec<[Vec<At>; 2]>,
     entries: u64,
-    /// What has come into the logs since all of them were settled, by its size.
+    /// Amount of data that has come into the logs since all of them were settled.
     gathered: usize,
-    /// What RM cells said on their way, if a capture asks for it.
+    /// History of the content of RM cells, kept if a capture needs it.
     history: Option<History>,
 }
 
-/// What RM cells said on their way, by flow and number.
+/// History of the content of RM cells, by flow and number.
 type History = FxHashMap<(FlowId, u32), Said>;
 
-/// What an RM cell said on its way.
+/// History of one RM cell.
 #[derive(Debug)]
 struct Said {
     sent: Rm,
-    /// What was added to it, and when.
+    /// Marks added to the cell, and when.
     added: Vec<(Time, Marks)>,
-    /// When it was delivered, or one that was sent after it.
+    /// Delivery time of the cell, or of a later one of its flow.
     gone: Time,
 }
 
@@ -122,11 +131,12 @@ fn note(history: &mut Option<History>, flow: FlowId, frame: u32, time: Time, mar
     }
 }
 
-/// All logs are settled when so much has gathered in each of them: to look at many of which few have anything to settle would cost more than all else.
+/// Average amount of data per log at which all logs are settled.
+/// Scanning many logs of which few have anything to settle would otherwise dominate.
 const SETTLED_WITH: usize = 16;
 
 impl Logs {
-    /// Of a network with `flows` flows in which nothing has happened.
+    /// Creates the logs of a network with `flows` flows in which nothing has happened.
     pub fn new(sites: &Sites, flows: usize) -> Logs {
         let log = |site: &super::Site| {
             let terms: Vec<_> = site.subscribers.iter().map(|s| s.terms).collect();
@@ -150,12 +160,13 @@ impl Logs {
         }
     }
 
-    /// From now on what RM cells say on their way is kept, until [`Logs::forget`].
+    /// Starts to keep the history of RM cells; [`Logs::forget`] drops old parts.
     pub fn remember(&mut self) {
         self.history = Some(History::default());
     }
 
-    /// What RM cell `frame` of `flow` said just before `time`. Everything before then must be settled.
+    /// Content of RM cell `frame` of `flow` just before `time`. Everything before `time` must be
+    /// settled.
     pub fn content(&self, flow: FlowId, frame: u32, time: Time) -> Rm {
         let history = self.history.as_ref().expect("it is kept");
         let said = &history[&(flow, frame)];
@@ -163,19 +174,19 @@ impl Logs {
         before.fold(said.sent, |rm, &(_, marks)| rm.marked(marks))
     }
 
-    /// Forgets what RM cells said that were gone before `time`.
+    /// Forgets the history of RM cells delivered before `time`.
     pub fn forget(&mut self, time: Time) {
         if let Some(history) = &mut self.history {
             history.retain(|_, said| said.gone >= time);
         }
     }
 
-    /// Forward, or `backward`, cells of `flow` may leave that place with more than they came with.
+    /// Announces that place `at` may change forward, or `backward`, cells of `flow`.
     pub fn expect(&mut self, flow: FlowId, backward: bool, at: At) {
         self.written_at[flow.index()][usize::from(backward)].push(at);
     }
 
-    /// An RM cell of `flow` is sent at `time`; returns its number.
+    /// Registers an RM cell of `flow` sent at `time`; returns its number.
     pub fn send(&mut self, flow: FlowId, rm: Rm, time: Time) -> u32 {
         let lane = &mut self.lanes[flow.index()];
         let frame = lane.next;
@@ -192,7 +203,8 @@ impl Logs {
         frame
     }
 
-    /// RM cell `frame` of `flow`, which leaves a station at `left`, will reach `places`, the next station at `arrives`.
+    /// Logs RM cell `frame` of `flow`, which leaves a station at `left`, at each of `places`.
+    /// The cell reaches the next station at `arrives`.
     pub fn pass(
         &mut self,
         flow: FlowId,
@@ -227,19 +239,20 @@ impl Logs {
         }
     }
 
-    /// Room for what a port measures of each of so many VCs.
+    /// Returns a buffer for the counts of `vcs` VCs. The content of a reused one is old.
     pub fn room(&mut self, site: u32, vcs: usize) -> Box<[u64]> {
         let spare = self.logs[site as usize].spare.pop();
         spare.unwrap_or_else(|| vec![0; vcs].into_boxed_slice())
     }
 
-    /// A port has measured.
+    /// Adds an interval that a port has measured.
     pub fn measured(&mut self, site: u32, interval: Interval) {
         self.gathered += 1 + interval.arrived_cells.len();
         self.logs[site as usize].intervals.push_back(interval);
     }
 
-    /// RM cell `frame` of `flow` is delivered at `now`, with all that it was told; it goes, and those before it, which are lost.
+    /// Delivers RM cell `frame` of `flow` at `now`, with all the feedback that it received.
+    /// The cell is removed, and so are earlier ones of its flow, which are lost.
     pub fn deliver(&mut self, flow: FlowId, frame: u32, now: Time) -> Rm {
         let lane = &mut self.lanes[flow.index()];
         let backward = lane.find(frame).is_some_and(|rm| rm.backward);
@@ -267,7 +280,8 @@ impl Logs {
         rm
     }
 
-    /// Asks the rule at a place in the order of time, until it has been asked about cell `frame` of its VC, a forward or a backward one by `way`.
+    /// Asks the rule at a place in order of time, until it has answered cell `frame` of the VC.
+    /// `way` is 0 for forward cells and 1 for backward ones.
     fn settle(&mut self, at: At, way: usize, frame: u32) {
         let log = &mut self.logs[at.site as usize];
         let is_past = |last: u32| last == frame || precedes(frame, last);
@@ -279,14 +293,16 @@ impl Logs {
         }
     }
 
-    /// Asks all rules about everything until `time`, all of which is known, if much has gathered: so that what nobody waits for does not.
+    /// Settles all logs until `time` if much has gathered, so that entries that no delivery needs
+    /// do not pile up.
+    /// Everything until `time` must be known.
     pub fn settle_until(&mut self, time: Time) {
         if self.gathered >= SETTLED_WITH * self.logs.len() {
             self.settle_all(time);
         }
     }
 
-    /// Asks all rules about everything until `time`, all of which is known.
+    /// Asks all rules about everything until `time`, all of which must be known.
     pub fn settle_all(&mut self, time: Time) {
         self.gathered = 0;
         for log in &mut self.logs {
@@ -300,20 +316,21 @@ impl Logs {
         }
     }
 
-    /// When the first RM cell of `flow` was sent that may be under way.
+    /// Sending time of the first RM cell of `flow` that may be under way.
     pub fn first_sent(&self, flow: FlowId) -> Option<Time> {
         let first = self.lanes[flow.index()].cells.front();
         first.map(|&(sent, _)| sent)
     }
 
-    /// How many RM cells are under way, those that were lost since the last one of their flow that arrived included.
+    /// Number of RM cells under way, including lost ones sent since the latest delivered one of
+    /// their flow.
     pub fn under_way(&self) -> usize {
         self.lanes.iter().map(|lane| lane.cells.len()).sum()
     }
 }
 
 impl Log {
-    /// Asks the rule about an RM cell at its place, the earliest of those that are left.
+    /// Asks the rule about the earliest logged RM cell.
     fn ask(&mut self, entry: Entry, lanes: &mut [Lane], history: &mut Option<History>) {
         self.end_intervals(entry.time);
         let vc = entry.vc as usize;
@@ -333,7 +350,7 @@ impl Log {
         }
     }
 
-    /// Tells the rule of the intervals that end at `time` or before.
+    /// Passes to the rule the intervals that end at `time` or before.
     fn end_intervals(&mut self, time: Time) {
         while self.intervals.front().is_some_and(|i| i.end <= time) {
             let Some(ended) = self.intervals.pop_front() else {

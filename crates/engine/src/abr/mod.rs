@@ -1,7 +1,8 @@
-//! ABR: end systems that keep to the rate that the network allows, and class queues that tell it (model section 12).
+//! ABR: end systems that keep to the allowed rate, and class queues that report it (model section
+//! 12).
 //!
-//! Nothing here owns a clock or a queue. Hosts hold the frames that wait (`host/paced.rs`), ports measure (`port/meter.rs`), and RM cells go through the
-//! fabric as flows of their own.
+//! Nothing here owns a clock or a queue. Hosts hold the waiting frames (`host/paced.rs`), ports
+//! measure (`port/meter.rs`), and RM cells cross the fabric as separate flows.
 
 mod end_system;
 pub mod feedback;

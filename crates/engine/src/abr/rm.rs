@@ -1,58 +1,63 @@
-//! RM cells (resource management): what they say, and how it stands in their payload.
+//! RM (resource management) cells: their content, and its coding in the payload.
 //!
 //! Octets of the payload, 48 in all (53 with the header, where the first one is octet 6):
-//!   1      protocol, 1 for ABR          2      DIR, BN, CI, NI, RA, three reserved bits; most significant first
-//!   3-4    ER    5-6  CCR    7-8  MCR   9-12   queue length, 13-16 sequence number, both unused and 0
-//!   17-46  reserved, each 6A            47-48  six reserved bits, then CRC-10 over the payload with its own bits 0
-//! A rate is 16 bits: one reserved, nz, five of exponent e, nine of mantissa m; nz 2^e (1 + m / 512) cells per second.
-//! CRC-10: x^10 + x^9 + x^5 + x^4 + x + 1, most significant bit first, begun at 0.
+//!   1:     protocol, 1 for ABR
+//!   2:     DIR, BN, CI, NI, RA, three reserved bits; most significant first
+//!   3-4:   ER    5-6: CCR    7-8: MCR    9-12: queue length    13-16: sequence number
+//!   17-46: reserved, each 6A
+//!   47-48: six reserved bits, then CRC-10 over the payload with the CRC bits 0
+//! Queue length and sequence number are unused and 0.
+//! A rate has 16 bits: one reserved, nz, five of exponent e, nine of mantissa m. The value is nz
+//! 2^e (1 + m / 512) cells per second.
+//! CRC-10: x^10 + x^9 + x^5 + x^4 + x + 1, most significant bit first, initial value 0.
 //! Source: ATM Forum, Traffic Management 4.0, section 5.10.3; ITU-T I.371 and I.610 (CRC-10).
-//! Chosen here: rates between two codes are rounded down, and those above the largest code become it. Simulated RM cells are passed as [`Rm`], with
-//! their rates [rounded](Rm::rounded) where a scenario asks for it. The payload is for captures of cells.
+//! Chosen here: rates between two codes are rounded down, and those above the largest code become
+//! it. Simulated RM cells are passed as [`Rm`], with [rounded](Rm::rounded) rates where a scenario
+//! asks for them. The payload serves cell captures.
 
 use super::feedback::Marks;
 
-/// What an RM cell carries. Rates are in cells per second.
+/// Content of an RM cell. Rates are in cells per second.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rm {
-    /// DIR: on its way back to the source that sent it, or that it was sent for.
+    /// DIR: the cell travels towards the source that it was sent by or for.
     pub backward: bool,
-    /// BN: made by a switch or the destination rather than sent by the source.
+    /// BN: a switch or the destination made the cell, not the source.
     pub bn: bool,
     /// CI: the rate must fall.
     pub ci: bool,
     /// NI: the rate must not rise.
     pub ni: bool,
-    /// ER, the highest rate that all that it has passed allow.
+    /// ER, the highest rate that everything passed so far allows.
     pub er: f64,
-    /// CCR, ACR of the source when it sent the cell.
+    /// CCR, the source's ACR when it sent the cell.
     pub ccr: f64,
     /// MCR of the VC.
     pub mcr: f64,
 }
 
-/// Octets of a payload.
+/// Octets per payload.
 const PAYLOAD: usize = 48;
-/// The protocol identifier of ABR.
+/// Protocol identifier of ABR.
 const ABR: u8 = 1;
-/// What fills reserved octets.
+/// Value of reserved octets.
 const FILL: u8 = 0x6A;
 /// Bits of the second octet: DIR, BN, CI, NI.
 const FLAGS: [u8; 4] = [0x80, 0x40, 0x20, 0x10];
-/// The generator without its leading term.
+/// Generator polynomial of CRC-10 without the leading term.
 const GENERATOR: u16 = 0x233;
 
 /// Bits of the mantissa.
 const MANTISSA_BITS: u32 = 9;
 const MANTISSA: u16 = (1 << MANTISSA_BITS) - 1;
 const LARGEST_EXPONENT: u16 = 31;
-/// nz.
+/// Bit nz, set for rates other than 0.
 const NONZERO: u16 = 1 << 14;
-/// The largest code: 2^31 (1 + 511/512) cells per second.
+/// Largest code: 2^31 (1 + 511/512) cells per second.
 const LARGEST: u16 = NONZERO | LARGEST_EXPONENT << MANTISSA_BITS | MANTISSA;
 
 impl Rm {
-    /// With what a place that it passes tells: the rate is lowered, marks are added.
+    /// Adds what a place on the way reports: lowers the rate and adds marks.
     pub fn marked(self, marks: Marks) -> Rm {
         Rm {
             er: self.er.min(marks.er),
@@ -62,7 +67,7 @@ impl Rm {
         }
     }
 
-    /// With the rates that the payload has room for: what is decoded after it was encoded.
+    /// Rounds rates to what the payload can code, as decoding after encoding does.
     pub fn rounded(self) -> Rm {
         let rounded = |rate| decode_rate(encode_rate(rate));
         Rm {
@@ -75,7 +80,7 @@ impl Rm {
 }
 
 impl Rm {
-    /// The payload, rates coded.
+    /// Encodes the payload.
     pub fn encode(&self) -> [u8; PAYLOAD] {
         let mut payload = [0; PAYLOAD];
         payload[0] = ABR;
@@ -92,10 +97,10 @@ impl Rm {
         payload
     }
 
-    /// What a payload says; `None` if it is no ABR payload or its CRC does not fit.
+    /// Decodes a payload; `None` if it is not for ABR or its CRC is wrong.
     #[cfg(test)]
     pub fn decode(payload: &[u8; PAYLOAD]) -> Option<Rm> {
-        // With its own CRC in place the remainder is 0.
+        // With the CRC in place the remainder is 0.
         if payload[0] != ABR || crc10(payload) != 0 {
             return None;
         }
@@ -113,7 +118,7 @@ impl Rm {
     }
 }
 
-/// The code of `rate`, rounded down.
+/// Encodes `rate`, rounded down.
 fn encode_rate(rate: f64) -> u16 {
     if rate >= decode_rate(LARGEST) {
         return LARGEST;
@@ -121,14 +126,15 @@ fn encode_rate(rate: f64) -> u16 {
     if rate.is_nan() || rate < 1.0 {
         return 0;
     }
-    // The bits of a float are those of the code, with a larger exponent and more mantissa: cutting the latter rounds down.
+    // A float has the same layout with a larger exponent and a longer mantissa. Cutting the
+    // mantissa rounds down.
     let bits = rate.to_bits();
     let exponent = (bits >> (f64::MANTISSA_DIGITS - 1)) - 1023;
     let mantissa = bits >> (f64::MANTISSA_DIGITS - 1 - MANTISSA_BITS) & u64::from(MANTISSA);
     NONZERO | (exponent as u16) << MANTISSA_BITS | mantissa as u16
 }
 
-/// The rate of a code, cells per second.
+/// Decodes a rate, cells per second.
 fn decode_rate(code: u16) -> f64 {
     if code & NONZERO == 0 {
         return 0.0;
@@ -138,16 +144,17 @@ fn decode_rate(code: u16) -> f64 {
     (1.0 + mantissa) * (1_u64 << exponent) as f64
 }
 
-/// The CRC-10 of a payload whose last ten bits are 0; with a CRC there, 0 if it fits.
+/// CRC-10 of a payload whose last ten bits are 0. With a valid CRC in place the result is 0.
 fn crc10(payload: &[u8; PAYLOAD]) -> u16 {
-    // Ten zero bits follow the message that a register of this form takes: here they are its last ones.
+    // A register of this form implies ten zero bits behind the message: here the last ten bits of
+    // the payload.
     let bits = payload.len() * 8 - 10;
     let message = remainder(payload, bits);
     let last = u16::from_be_bytes([payload[PAYLOAD - 2], payload[PAYLOAD - 1]]) & 0x3FF;
     message ^ last
 }
 
-/// The remainder of the first `bits` bits, times x^10.
+/// CRC remainder of the first `bits` bits, times x^10.
 fn remainder(octets: &[u8], bits: usize) -> u16 {
     let (whole, rest) = octets.split_at(bits / 8);
     let register = whole.iter().fold(0, |register: u16, &octet| {
@@ -159,13 +166,13 @@ fn remainder(octets: &[u8], bits: usize) -> u16 {
     })
 }
 
-/// A register after one bit of the message, which has been added to its first.
+/// Shifts the register by one message bit, which has been added to its leading bit.
 const fn shifted(register: u16) -> u16 {
     let leads = register >> 9 & 1 == 1;
     register << 1 & 0x3FF ^ if leads { GENERATOR } else { 0 }
 }
 
-/// The remainder of each octet, times x^10.
+/// CRC remainder of each octet, times x^10.
 const REMAINDERS: [u16; 256] = {
     let mut remainders = [0; 256];
     let mut octet = 0;
@@ -182,7 +189,7 @@ const REMAINDERS: [u16; 256] = {
     remainders
 };
 
-/// An RM cell for tests.
+/// RM cell for tests.
 #[cfg(test)]
 pub const SAMPLE: Rm = Rm {
     backward: true,
@@ -199,7 +206,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The largest rate with a code that is not above `rate`.
+    /// Largest codable rate that is not above `rate`.
     fn coded(rate: f64) -> f64 {
         let all = Rm {
             backward: false,

@@ -1,4 +1,5 @@
-//! What the set-up of ABR VCs settles (model section 12): the terms of their end systems, and which class queues give feedback to whom.
+//! Set-up of ABR VCs (model section 12): terms of end systems, and the class queues that give them
+//! feedback.
 
 use super::end_system::Terms;
 use super::feedback::fair::{FairVc, fair_rates};
@@ -10,64 +11,65 @@ use crate::scenario::{AbrParams, Feedback, Scenario, Vc};
 use crate::units::{BitRate, CELL_BITS, Span};
 use rustc_hash::FxHashMap;
 
-/// Megabits per second at so many cells per second.
+/// Converts cells per second to megabits per second.
 pub fn mbps(cells_per_second: f64) -> f64 {
     cells_per_second * (CELL_BITS as f64 * 1e-6)
 }
 
-/// Cells per second at a rate.
+/// Converts a bit rate to cells per second.
 fn cells_per_second(rate: BitRate) -> f64 {
     rate.0 as f64 / CELL_BITS as f64
 }
 
-/// A class queue that gives feedback.
+/// Class queue that gives feedback.
 #[derive(Clone, Debug)]
 pub struct Site {
-    /// Its port.
+    /// Link of the port.
     pub link: usize,
-    /// How.
+    /// Feedback rule and its parameters.
     pub feedback: Feedback,
-    /// Cells per second of the link.
+    /// Capacity of the link, cells per second.
     pub capacity: f64,
-    /// The VCs with ABR end systems that cross it, by VC.
+    /// VCs with ABR end systems that cross the queue, in order of VC number.
     pub subscribers: Vec<Subscribed>,
 }
 
-/// A VC with ABR end systems at a class queue that gives feedback.
+/// VC with ABR end systems at a class queue that gives feedback.
 #[derive(Clone, Debug)]
 pub struct Subscribed {
-    /// The VC.
+    /// Index of the VC.
     pub vc: usize,
-    /// Its flows over the link: what its source or its receiver sends, and the RM cells that go the same way.
+    /// Flows of the VC over the link: what the source or receiver sends, and the RM cells in that
+    /// direction.
     pub flows: [FlowId; 2],
-    /// What the port knows of it.
+    /// Parameters of the VC that the port knows.
     pub terms: Subscriber,
 }
 
 /// All class queues that give feedback, in the order of their links.
 #[derive(Clone, Debug, Default)]
 pub struct Sites {
-    /// They, without those that were set apart.
+    /// Class queues, except those that were set apart.
     pub all: Vec<Site>,
     /// Whether any VC has ABR end systems.
     pub has_end_systems: bool,
-    /// Per link: its place among them.
+    /// Place of each link in `all`.
     of_link: Vec<Option<u32>>,
-    /// By link and VC: what is told there whatever happens.
+    /// Feedback per link and VC that is the same whatever happens.
     known: FxHashMap<(usize, usize), Marks>,
 }
 
-/// A place where a flow of RM cells tells, or is told of, the load: the class queue's place among all, and the VC's number there.
+/// Place where RM cells of a VC report a rate to a class queue, or receive its feedback.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct At {
-    /// Place in [`Sites::all`].
+    /// Place of the queue in [`Sites::all`].
     pub site: u32,
-    /// Place among its subscribers.
+    /// Place of the VC among the subscribers of the queue.
     pub vc: u32,
 }
 
 impl Sites {
-    /// Those of `scenario`.
+    /// Collects the class queues of `scenario` that give feedback.
     pub fn new(scenario: &Scenario, topology: &Topology) -> Sites {
         let mut sites = Sites {
             all: Vec::new(),
@@ -102,7 +104,9 @@ impl Sites {
         sites
     }
 
-    /// Sets those apart whose answers are known beforehand: nothing need be measured there, nor told. At links that `never_wait` no cell ever waits.
+    /// Sets queues apart whose answers are known beforehand, so that nothing is measured or
+    /// reported there.
+    /// At links that `never_wait` no cell ever waits.
     pub fn set_known_apart(&mut self, topology: &Topology, never_wait: impl Fn(usize) -> bool) {
         self.of_link.fill(None);
         let mut kept = Vec::new();
@@ -124,26 +128,28 @@ impl Sites {
         self.all = kept;
     }
 
-    /// Where a cell of `flow` that arrives at place `at` of its path tells the load of its VC: the queue of that port.
+    /// Queue that a forward cell of `flow` reports to at place `at` of its path: that of the port
+    /// there.
     pub fn told(&self, topology: &Topology, flow: FlowId, at: usize) -> Option<At> {
         let flow = &topology.flows[flow.index()];
         self.at(flow.vc, flow.path[at])
     }
 
-    /// Where a cell of `flow` that arrives at place `at` of its path is told the load of the way there: the queue of the port over which the
-    /// opposite flow leaves the same switch.
+    /// Queue whose feedback a backward cell of `flow` receives at place `at` of its path.
+    /// This is the queue of the port over which the opposite flow leaves the same switch.
     pub fn tells(&self, topology: &Topology, flow: FlowId, at: usize) -> Option<At> {
         let (vc, link) = way_there(topology, flow, at);
         self.at(vc, link)
     }
 
-    /// What it is told there whatever happens: nothing where that is not known beforehand.
+    /// Feedback for `flow` at place `at` that is the same whatever happens.
+    /// Returns [`Marks::NONE`] where it is not known beforehand.
     pub fn known(&self, topology: &Topology, flow: FlowId, at: usize) -> Marks {
         let (vc, link) = way_there(topology, flow, at);
         self.known.get(&(link, vc)).copied().unwrap_or(Marks::NONE)
     }
 
-    /// The place of the class queue at the port that `link` is, if it gives feedback.
+    /// Place in `all` of the class queue at `link`, if it gives feedback.
     pub fn of_link(&self, link: usize) -> Option<u32> {
         self.of_link[link]
     }
@@ -155,7 +161,7 @@ impl Sites {
         Some(At { site, vc })
     }
 
-    /// Gives every VC its max-min fair rate, were the data of all without end.
+    /// Gives every VC its max-min fair rate, assuming that all VCs always have data.
     fn share(&mut self, scenario: &Scenario, topology: &Topology) {
         let rates = self.fair_rates(scenario, topology, |_| f64::INFINITY);
         for site in &mut self.all {
@@ -169,8 +175,9 @@ impl Sites {
         }
     }
 
-    /// The VCs with end systems in order, each with its max-min fair rate, cells per second, of what feedback aims at on the links that
-    /// give it. A VC has data for at most `most(vc)` cells per second.
+    /// Max-min fair rate of each VC with end systems, cells per second, in order of VC.
+    /// The rates share the targets of feedback on the links that give it. A VC has data for at most
+    /// `most(vc)` cells per second.
     pub fn fair_rates(
         &self,
         scenario: &Scenario,
@@ -204,7 +211,8 @@ impl Sites {
     }
 }
 
-/// The VC of `flow`, and the link over which its opposite flow leaves the switch where place `at` of its path begins.
+/// VC of `flow`, and the link over which the opposite flow leaves the switch at place `at` of the
+/// path.
 fn way_there(topology: &Topology, flow: FlowId, at: usize) -> (usize, usize) {
     let flow = &topology.flows[flow.index()];
     let opposite = topology.flow(flow.vc, flow.kind.opposite());
@@ -242,13 +250,13 @@ fn subscribers(scenario: &Scenario, topology: &Topology, link: usize) -> Vec<Sub
     found
 }
 
-/// PCR and MCR of an end system that sends on `first`.
+/// PCR and MCR of an end system that sends on link `first`, cells per second.
 fn rates(scenario: &Scenario, abr: &AbrParams, first: usize) -> [f64; 2] {
     let pcr = abr.pcr.unwrap_or(scenario.links[first].rate);
     [cells_per_second(pcr), abr.mcr.map_or(0.0, cells_per_second)]
 }
 
-/// What a port knows of a VC whose end system sends on `first`.
+/// Parameters that a port knows of a VC whose end system sends on link `first`.
 fn subscriber(scenario: &Scenario, weight: u64, abr: &AbrParams, first: usize) -> Subscriber {
     let [pcr, mcr] = rates(scenario, abr, first);
     Subscriber {
@@ -259,7 +267,7 @@ fn subscriber(scenario: &Scenario, weight: u64, abr: &AbrParams, first: usize) -
     }
 }
 
-/// The terms of the end system that sends `flow`, of a VC with `abr`.
+/// Terms of the end system that sends `flow`, of a VC with `abr`.
 pub fn terms(scenario: &Scenario, topology: &Topology, abr: &AbrParams, flow: FlowId) -> Terms {
     let flow = &topology.flows[flow.index()];
     let [pcr, mcr] = rates(scenario, abr, flow.path[0]);
@@ -283,7 +291,8 @@ pub fn terms(scenario: &Scenario, topology: &Topology, abr: &AbrParams, flow: Fl
     }
 }
 
-/// The round trip of a cell through the empty network: cell times, propagation, and the mean processing of switches, there and back.
+/// Round trip of a cell through the empty network.
+/// The sum has cell times, propagation, and the mean processing time of switches, there and back.
 fn round_trip(scenario: &Scenario, topology: &Topology, vc: usize) -> Span {
     let mut takes = Span::ZERO;
     for kind in FlowKind::FRAMES {
@@ -302,7 +311,7 @@ mod tests {
     use super::*;
     use crate::scenario::read_toml;
 
-    /// The terms of the sender of the only VC of a network, with these end systems; it is 1 Mb/s fast.
+    /// Terms of the sender in a network with one VC, these end systems, and links of 1 Mb/s.
     fn terms_of(abr: &str) -> Terms {
         let text = format!(
             r#"
@@ -324,10 +333,10 @@ mod tests {
         terms(&scenario, &topology, &abr, flow)
     }
 
-    /// 1 Mb/s.
+    /// Cells per second at 1 Mb/s.
     const LINE: f64 = 1e6 / 424.0;
 
-    // There and back two cell times of 0.424 ms, 48.152 ms and 1 ms each: FRTT is 100 ms.
+    // Each way has two cell times of 0.424 ms, 48.152 ms and 1 ms, so FRTT is 100 ms.
     #[test]
     fn icr_is_at_most_tbe_over_frtt_but_at_least_mcr() {
         let near =
@@ -357,8 +366,8 @@ mod tests {
         assert_eq!(terms_of("{}").crm, 524_288);
     }
 
-    // 0.9 x 10 Mb/s less the 2 Mb/s of the VBR cells above: 7 Mb/s for both ABR VCs. The CBR cells in the class of ABR, and what the
-    // ABR VCs themselves offer, are not above.
+    // The target 0.9 x 10 Mb/s minus 2 Mb/s of VBR cells above leaves 7 Mb/s for both ABR VCs. CBR
+    // cells in the ABR class, and the load that the ABR VCs offer, are not above.
     #[test]
     fn fair_rates_share_what_the_classes_above_leave() {
         let text = r#"

@@ -1,4 +1,5 @@
-//! Each numbered rule of TM 4.0 that is modelled: source behaviour, section 5.10.4, and destination behaviour, section 5.10.5.
+//! Tests of each modelled rule of TM 4.0: source behaviour (5.10.4) and destination behaviour
+//! (5.10.5).
 
 use super::*;
 
@@ -13,7 +14,8 @@ fn at(n: u64) -> Time {
     Time::ZERO + ms(n)
 }
 
-/// A cell each millisecond at first. Nothing comes by time, and no cut for lack of answers.
+/// Terms with one cell per millisecond at first, no cells due by time, and no cut for missing
+/// answers.
 fn terms() -> Terms {
     Terms {
         pcr: 1000.0,
@@ -31,7 +33,7 @@ fn terms() -> Terms {
     }
 }
 
-/// A backward RM cell that lets everything be.
+/// Backward RM cell that leaves the rate as it is.
 fn answer() -> Rm {
     Rm {
         backward: true,
@@ -48,7 +50,7 @@ fn er(er: f64) -> Rm {
     Rm { er, ..answer() }
 }
 
-/// One that lets the rate rise.
+/// Backward RM cell that lets the rate rise.
 fn up() -> Rm {
     Rm {
         ni: false,
@@ -56,12 +58,12 @@ fn up() -> Rm {
     }
 }
 
-/// One that the network made by itself.
+/// Backward RM cell made by the network (BN = 1).
 fn no_answer() -> Rm {
     Rm { bn: true, ..up() }
 }
 
-/// A forward RM cell of the other end.
+/// Forward RM cell of the other end.
 fn question() -> Rm {
     Rm {
         backward: false,
@@ -74,7 +76,7 @@ fn question() -> Rm {
     }
 }
 
-/// An end system that sends as soon as it may.
+/// End system that sends as soon as it may.
 struct Line {
     end: EndSystem,
     now: Time,
@@ -94,7 +96,7 @@ impl Line {
         self.end.next(self.now, data)
     }
 
-    /// The next `n` cells: `F` forward, `B` backward, `d` data; `f` and `b` out of rate.
+    /// Kinds of the next `n` cells: `F` forward, `B` backward, `d` data; `f` and `b` out of rate.
     fn order(&mut self, n: usize, data: bool) -> String {
         let name = |turn| match turn {
             Turn::Data => 'd',
@@ -108,7 +110,7 @@ impl Line {
         (0..n).map(|_| name(self.next(data))).collect()
     }
 
-    /// The next cell, an RM cell.
+    /// Next cell, which must be an RM cell.
     fn rm(&mut self, data: bool) -> Rm {
         match self.next(data) {
             Turn::Rm { rm, .. } => rm,
@@ -133,7 +135,7 @@ fn rule_1_in_rate_cells_are_one_over_acr_apart_and_acr_keeps_its_bounds() {
         line.next(true);
         assert_eq!(line.now, at(n));
     }
-    // A quarter of the rate, from the cell before on; then the full rate again.
+    // A quarter of the rate counts from the previous cell; then the full rate returns.
     line.end.take(at(69), er(250.0));
     assert_eq!(line.end.due(true), at(73));
     (0..16).for_each(|_| line.end.take(at(70), up()));
@@ -157,7 +159,7 @@ fn rule_2_begins_at_icr_with_a_forward_rm_cell() {
     assert_eq!(line.end.acr(), 40.0);
     assert_eq!(line.end.due(false), Time::NEVER);
     assert_eq!(line.rm(true).ccr, 40.0);
-    // Also where it is only to answer.
+    // The forward RM cell comes first even where the end system only answers.
     let mut line = Line::new(terms);
     line.end.take(Time::ZERO, question());
     assert_eq!(line.order(2, false), "FB");
@@ -171,12 +173,12 @@ fn rule_3a_one_of_nrm_cells_is_a_forward_rm_cell() {
         let period = format!("F{}", "d".repeat(nrm as usize - 1));
         assert_eq!(line.order(3 * nrm as usize, true), period.repeat(3));
     }
-    // Cells that are turned round are among them.
+    // Cells that are turned round count among the Nrm.
     let mut line = Line::new(Terms { nrm: 4, ..terms() });
     line.next(true);
     line.end.take(line.now, question());
     assert_eq!(line.order(5, true), "BddFd");
-    // It goes where nothing waits; then there is silence.
+    // The forward RM cell goes even where nothing waits; then there is silence.
     let mut line = Line::new(Terms { nrm: 4, ..terms() });
     assert_eq!(line.order(4, true), "Fddd");
     assert_eq!(line.order(1, false), "F");
@@ -189,9 +191,9 @@ fn rule_3a_after_trm_one_goes_behind_two_cells() {
         trm: ms(10),
         ..terms()
     };
-    // At 0 and 10 ms.
+    // Forward RM cells go at 0 and 10 ms.
     assert_eq!(Line::new(terms).order(12, true), "FdddddddddFd");
-    // With Mrm cells gone it comes by itself, with fewer it does not.
+    // The RM cell comes by itself once Mrm cells have gone, not before.
     for (cells, due) in [(1, Time::NEVER), (2, at(10)), (3, at(10))] {
         let mut line = Line::new(terms);
         line.order(1 + cells, true);
@@ -209,10 +211,10 @@ fn rule_3b_one_backward_rm_cell_goes_before_data_and_more_where_none_wait() {
     line.order(3, true);
     line.end.take(line.now, question());
     assert_eq!(line.order(1, true), "B");
-    // The next one waits for the forward RM cell.
+    // The next backward RM cell waits for the forward one.
     line.end.take(line.now, question());
     assert_eq!(line.order(7, true), "ddddFBd");
-    // Or for a moment without data.
+    // A moment without data also lets it go.
     line.end.take(line.now, question());
     assert_eq!(line.order(2, true), "dd");
     assert_eq!(line.order(1, false), "B");
@@ -249,7 +251,7 @@ fn rule_5_after_adtf_without_forward_rm_cells_acr_falls_to_icr() {
     line.now = at(500) + Span(1);
     assert_eq!(line.rm(true).ccr, 100.0);
     assert_eq!(line.end.due(true), line.now + ms(10));
-    // A rate below ICR stays.
+    // A rate below ICR stays as it is.
     let mut line = raised();
     line.end.take(at(20), er(50.0));
     line.now = at(2000);
@@ -276,7 +278,7 @@ fn rule_6_with_crm_unanswered_acr_is_cut_by_cdf_at_each_forward_rm_cell() {
     };
     assert_eq!(rates(&mut line, 3), [1000.0; 3]);
     assert_eq!(rates(&mut line, 4), [750.0, 562.5, 500.0, 500.0]);
-    // One of the network's own making (BN = 1) is no answer.
+    // A cell made by the network (BN = 1) is no answer.
     line.end.take(line.now, no_answer());
     assert_eq!(line.end.acr(), 562.5);
     assert_eq!(rates(&mut line, 1), [500.0]);
@@ -380,7 +382,7 @@ fn rules_4_and_10_a_forward_rm_cell_asks_for_pcr_in_rate() {
     assert_eq!(line.next(true), Turn::Rm { rm, out_of_rate });
 }
 
-/// One that has sent a forward RM cell and then fallen to `acr`.
+/// End system that has sent a forward RM cell and then fallen to `acr`.
 fn slow(acr: f64) -> Line {
     let mut line = Line::new(Terms { nrm: 4, ..terms() });
     line.next(true);
@@ -396,12 +398,12 @@ fn rule_11_below_tcr_rm_cells_go_out_of_rate_ten_a_second() {
         assert_eq!(line.now, at(100 * n));
     }
     assert_eq!(line.end.due(false), Time::NEVER, "nothing waits");
-    // They bring the rate back; the cells before the next forward RM cell are still to be sent.
+    // Answers bring the rate back. The cells before the next forward RM cell are still to be sent.
     line.end.take(line.now, up());
     assert_eq!(line.order(5, true), "dddFd");
     // At TCR and above nothing goes out of rate.
     assert_eq!(slow(10.0).order(5, true), "dddFd");
-    // In between, what is in rate goes in its own time: at 0.4 and 0.8 s.
+    // Between 0 and TCR, in-rate cells go at their times, 0.4 and 0.8 s.
     assert_eq!(slow(2.5).order(8, true), "fffdfffd");
 }
 
@@ -418,28 +420,29 @@ fn rule_11_what_goes_out_of_rate_is_not_counted_by_rules_3_5_and_6() {
     let mut line = Line::new(counting);
     line.next(true);
     line.end.take(line.now, er(0.0));
-    // A backward one has gone out of rate: another may still go in rate.
+    // A backward RM cell that went out of rate lets another go in rate.
     line.end.take(line.now, question());
     assert_eq!(line.order(12, true), "bfffffffffff");
     line.end.take(line.now, question());
     (0..16).for_each(|_| line.end.take(line.now, no_answer()));
     assert_eq!(line.end.acr(), 1000.0);
     assert_eq!(line.order(3, true), "Bdd");
-    // Since the one in rate 1200 ms have passed: ICR, whatever went out of rate; and no cut, none in rate being unanswered.
+    // The latest in-rate forward RM cell was 1200 ms ago, so ACR falls to ICR, whatever went out of
+    // rate. There is no cut, since none in rate is unanswered.
     assert_eq!(line.rm(true).ccr, 800.0);
 }
 
 #[test]
 fn rule_3b_looks_at_backward_rm_cells_in_rate_only() {
     let raise = |line: &mut Line| (0..16).for_each(|_| line.end.take(line.now, up()));
-    // One has gone out of rate: the next may still go in rate.
+    // After an out-of-rate backward RM cell, the next may still go in rate.
     let mut line = slow(0.0);
     line.end.take(line.now, question());
     assert_eq!(line.order(1, true), "b");
     line.end.take(line.now, question());
     raise(&mut line);
     assert_eq!(line.order(3, true), "Bdd");
-    // One has gone in rate: no cell out of rate lets another go before the next forward RM cell.
+    // After an in-rate one, no out-of-rate cell lets another go before the next forward RM cell.
     let mut line = slow(1000.0);
     line.end.take(line.now, question());
     assert_eq!(line.order(1, true), "B");
@@ -459,7 +462,7 @@ fn rule_11_backward_and_forward_rm_cells_take_turns_out_of_rate() {
         order += &line.order(1, true);
     }
     assert_eq!(order, "bfbf");
-    // Without data nothing but what is to be returned goes.
+    // Without data only cells to be returned go.
     line.end.take(line.now, question());
     assert_eq!(line.order(1, false), "b");
     line.end.take(line.now, question());

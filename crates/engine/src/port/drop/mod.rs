@@ -171,7 +171,6 @@ pub struct Needs {
     pub lost_cells: bool,
     /// Provide the idle time of the port.
     /// Only for policies with `every_cell`: others are not asked at an idle port.
-    /// port.
     pub idle_time: bool,
     /// Store cells, since waiting ones can be pushed out. A kernel that stores cells serves the
     /// queue.

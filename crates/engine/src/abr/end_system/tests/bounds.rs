@@ -1,8 +1,8 @@
-//! Bounds on what an end system does next: nothing may go sooner than they say.
+//! Tests of the bounds on what an end system does next: nothing may go sooner.
 
 use super::*;
 
-/// One that has sent so many cells, data waiting all the time.
+/// End system that has sent `cells` cells, with data waiting all the time.
 fn having_sent(terms: Terms, cells: u64) -> EndSystem {
     let mut end = EndSystem::new(terms);
     let mut now = Time::ZERO;
@@ -44,10 +44,11 @@ fn no_forward_rm_cell_goes_and_no_data_go_sooner_than_said() {
     assert_eq!(EndSystem::new(terms()).no_forward_before(0), Time::ZERO);
 }
 
-/// The most cells that a frame has.
+/// Largest number of cells per frame.
 const FRAME: u64 = 1_366;
 
-// At 5 cells/s a cell of data goes each 0.2 s, and RM cells go out of rate between. At 0 none goes before the end of any run.
+// At 5 cells/s a data cell goes each 0.2 s, with out-of-rate RM cells between. At 0 no data cell
+// goes before the end of any run.
 #[test]
 fn below_tcr_no_data_go_sooner_than_said() {
     for acr in [5.0, 0.0] {

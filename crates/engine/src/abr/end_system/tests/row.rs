@@ -1,9 +1,9 @@
-//! Data that are committed ahead.
+//! Tests of data that are committed ahead.
 
 use super::*;
 use proptest::prelude::*;
 
-/// Something that happens to an end system: data before a limit, or an RM cell after so many tenths of a millisecond.
+/// Event at an end system: data before a limit, or an RM cell; times are tenths of a millisecond.
 #[derive(Clone, Debug)]
 enum Step {
     Data { waiting: u64, limit: u64 },
@@ -28,7 +28,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 }
 
 proptest! {
-    /// What is said to be data in a row is what comes one by one, at the same times, and leaves the same behind.
+    /// Data committed in a row equal data sent one by one: same times, and same state afterwards.
     #[test]
     fn data_in_a_row_are_those_that_come_one_by_one(
         steps in steps(),
