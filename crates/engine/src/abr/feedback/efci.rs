@@ -1,12 +1,15 @@
-//! EFCI: data cells that pass a congested queue say so, and their destination tells the source (CI).
+//! EFCI: data cells that pass a congested queue are marked, and their destination informs the
+//! source (CI).
 //!
-//!   EFCI = 1  <=>  X > threshold
-//!   X  cells of the class that waited at the end of the last interval
-//! No rate is told, and nothing is set before the first interval has ended. A backward RM cell is not looked at.
+//!   EFCI = 1  <=>  X > threshold.
+//!   X: cells of the class that waited at the end of the last interval
+//! ER is not limited, and no mark is set before the first interval has ended. Backward RM cells are
+//! left alone.
 //! Source: ATM Forum, Traffic Management 4.0, sections 5.10.5 (rules 1 and 2) and 5.10.6.
-//! Simplified: the destination is to remember EFCI of the last data cell before a forward RM cell; here it is what a data cell in the place of the
-//! forward RM cell would carry. The two differ where the queue crosses the threshold between them.
-//! Limits: as relative-rate marking, and the way of the mark is longer, over the destination.
+//! Simplified: the standard's destination remembers EFCI of the last data cell before a forward RM
+//! cell. Here the mark is what a data cell in the place of that RM cell would carry. The two differ
+//! where the queue crosses the threshold between them.
+//! Limits: as relative-rate marking, and the mark goes the longer way over the destination.
 
 use super::{FeedbackRule, Marks, Measured};
 
@@ -14,12 +17,12 @@ use super::{FeedbackRule, Marks, Measured};
 #[derive(Clone, Debug)]
 pub struct Efci {
     threshold: u64,
-    /// X.
+    /// X, cells.
     queue: u64,
 }
 
 impl Efci {
-    /// With the threshold in cells.
+    /// Creates the rule with the threshold in cells.
     pub fn new(threshold: u64) -> Efci {
         Efci {
             threshold,

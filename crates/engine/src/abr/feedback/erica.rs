@@ -1,13 +1,20 @@
-//! ERICA, explicit rate indication for congestion avoidance: an equal share of the target, or what brings the load there.
+//! ERICA, explicit rate indication for congestion avoidance: an equal share of the target, or the
+//! rate that brings the load to it.
 //!
-//!   target = max(0, U capacity - higher)      z = input / target      FairShare = target / max(1, N)
-//!   backward RM cell:  ER = max(FairShare, CCR / z), and at z <= 1 + delta also at least MaxAllocPrevious; at most the target
-//!   capacity  of the link, higher  what classes above take, input  what arrives for the class [cells/s]    U  target utilisation
-//!   N  VCs that have sent in the interval    MaxAllocPrevious  the largest rate given in the interval before, at least its FairShare
-//! A VC that says less than FairShare gets FairShare at most. All is told, step by step, in `shares`.
-//! Source: Kalyanaraman, Jain, Fahmy, Goyal, Vandalore, The ERICA switch algorithm, IEEE/ACM Trans. Networking 8(1), 2000; ATM Forum 96-1172.
-//! Not said there, chosen here: see `shares`; intervals have a fixed length, whatever arrives; CCR is what RM cells say, not measured.
-//! Limits: a source that sends less than its ACR is given what it does not use; minimum rates are ignored.
+//!   target = max(0, U capacity - higher)     z = input / target     FairShare = target / max(1, N).
+//!   backward RM cell:  ER = max(FairShare, CCR / z), and at z <= 1 + delta also at least
+//!                      MaxAllocPrevious; at most the target.
+//!   capacity: rate of the link     higher: rate of the classes above [cells/s]
+//!   input: rate of arrival for the class [cells/s]     U: target utilisation
+//!   N: VCs that have sent in the interval
+//!   MaxAllocPrevious: largest rate given in the interval before, at least its FairShare
+//! A VC that says less than FairShare gets FairShare at most. The steps are in `shares`.
+//! Source: Kalyanaraman, Jain, Fahmy, Goyal, Vandalore, The ERICA switch algorithm, IEEE/ACM Trans.
+//! Networking 8(1), 2000; ATM Forum 96-1172.
+//! Not said there, chosen here: see `shares`; intervals have a fixed length, whatever arrives; CCR
+//! is what RM cells say, not measured.
+//! Limits: a source that sends less than its ACR is given what it does not use; minimum rates are
+//! ignored.
 
 use super::shares::{ByShares, Shares};
 use super::{Measured, Subscriber};
@@ -22,7 +29,7 @@ pub struct Erica {
 }
 
 impl Erica {
-    /// For a link of `capacity` cells per second.
+    /// Creates the rule for a link of `capacity` cells per second.
     pub fn new(params: &EricaParams, capacity: f64, subscribers: &[Subscriber]) -> Erica {
         let aim = params.target.as_f64() * capacity;
         Erica {
@@ -49,7 +56,7 @@ mod tests {
     use super::*;
     use crate::units::Ratio;
 
-    /// A link of 1000 cells per second, so a target of 900.
+    /// Rule for a link of 1000 cells per second, so with a target of 900.
     fn rule(params: &EricaParams, vcs: usize) -> Erica {
         Erica::new(params, 1000.0, &vec![subscriber(0.0, 1.0); vcs])
     }
@@ -87,7 +94,8 @@ mod tests {
         assert_eq!(er(&mut rule, 1), 450.0);
     }
 
-    /// What VC 1, which says `ccr`, is told after these cells, where 800 / 1.5 was the largest rate of the interval before.
+    /// Rate for VC 1, which says `ccr`, after these cells. The largest rate of the interval before
+    /// is 800 / 1.5.
     fn after_largest(params: &EricaParams, cells: [u64; 2], ccr: f64) -> f64 {
         let mut rule = rule(params, 2);
         rule.forward(0, 800.0);
@@ -98,7 +106,8 @@ mod tests {
         er(&mut rule, 1)
     }
 
-    // z = 1, or 0.5 so that CCR / z is more; who says less than FairShare is led there first.
+    // z is 1, or 0.5 so that CCR / z is larger. A VC that says less than FairShare gets FairShare
+    // first.
     #[test]
     fn without_overload_the_largest_rate_of_the_interval_before_is_given() {
         let mut params = params();
@@ -168,7 +177,7 @@ mod tests {
         assert_eq!(er(&mut rule, 0), 450.0);
     }
 
-    // Input 900, then 1800, on the same target: averages 900 and 1350, z = 1.5.
+    // With input 900, then 1800, on one target the averages are 900 and 1350, so z = 1.5.
     #[test]
     fn the_load_is_averaged_where_told_so() {
         let mut params = params();
@@ -181,7 +190,8 @@ mod tests {
         assert_eq!(er(&mut rule, 0), 900.0 / 1.5);
     }
 
-    // X* = (600 + 1200) / 2 and E* = (900 + 600) / 2, so z = 1.2; F = 600 / 2 by the E of the interval itself. 480 / 1.2 is more.
+    // X* = (600 + 1200) / 2 and E* = (900 + 600) / 2, so z = 1.2. F = 600 / 2 uses the E of the
+    // interval itself. 480 / 1.2 is larger.
     #[test]
     fn input_and_target_are_averaged_apart() {
         let mut params = params();
@@ -193,8 +203,9 @@ mod tests {
         assert_eq!(er(&mut rule, 0), 400.0);
     }
 
-    /// Five intervals with a target of 900 and three VCs that send, so FairShare is 300 in each. After "z" what is told by the formulas of
-    /// `shares`, P and M written for MaxAllocPrevious and MaxAllocCurrent.
+    /// Five intervals with a target of 900 and three VCs that send, so FairShare is 300 in each.
+    /// Each comment gives z and the rates by the formulas of `shares`; P and M are MaxAllocPrevious
+    /// and MaxAllocCurrent.
     #[test]
     fn five_intervals_by_hand() {
         let mut rule = rule(&params(), 3);
@@ -204,16 +215,18 @@ mod tests {
         // z = 5/3, P = 0: 800 / z, 550 / z, and FairShare above 150 / z. M = 480.
         second(&mut rule, &[800, 550, 150], 0, 0);
         assert_eq!([0, 1, 2].map(|vc| er(&mut rule, vc)), [480.0, 330.0, 300.0]);
-        // z = 16/15, P = 480. VC 2 says less than FairShare and gets no more; what it would have got is in M.
+        // z = 16/15, P = 480. VC 2 says less than FairShare and gets no more than that. M includes
+        // what it would have got.
         rule.forward(0, 480.0);
         rule.forward(1, 330.0);
         rule.forward(2, 290.0);
         second(&mut rule, &[430, 300, 230], 0, 0);
         assert_eq!(er(&mut rule, 2), 300.0);
-        // z = 1, P = 480 though VC 2 alone was told something before. M = 480.
+        // z = 1, P = 480 though only VC 2 received a rate before. M = 480.
         second(&mut rule, &[300, 300, 300], 0, 0);
         assert_eq!(er(&mut rule, 1), 480.0);
-        // z = 1.2 is above 1 + delta: P counts no longer, and 330 / z is below FairShare. M = 300.
+        // z = 1.2 is above 1 + delta, so P no longer counts, and 330 / z is below FairShare. M =
+        // 300.
         second(&mut rule, &[360, 360, 360], 0, 0);
         assert_eq!(er(&mut rule, 1), 300.0);
         // z = 1, P = 300: CCR / z.
@@ -221,7 +234,8 @@ mod tests {
         assert_eq!(er(&mut rule, 1), 330.0);
     }
 
-    // 500 / (777 / 900) is one bit above 500 x 900 / 777. Where rates settle, comparisons with FairShare hang on that bit.
+    // 500 / (777 / 900) is one bit above 500 x 900 / 777. Where rates settle, comparisons with
+    // FairShare depend on that bit.
     #[test]
     fn the_load_is_a_quotient_before_a_rate_is_divided_by_it() {
         let mut rule = rule(&params(), 2);
@@ -241,7 +255,7 @@ mod tests {
         }
     }
 
-    /// Rates of three VCs, the last one held at 100 elsewhere, with this delta.
+    /// Settled rates of three VCs with this delta; the last VC is held at 100 elsewhere.
     fn one_held_elsewhere(delta: Ratio) -> Vec<f64> {
         let mut params = params();
         params.delta = delta;

@@ -1,15 +1,21 @@
-//! ERICA with minimum rates: each VC has its MCR, and a share, by weight, of what the target leaves above them.
+//! ERICA with minimum rates: each VC has its MCR, plus a weighted share of what the target leaves
+//! above all MCRs.
 //!
-//!   target = max(0, U capacity - higher)      share of VC i = MCR_i + w_i (target - sum of MCR_j) / (sum of w_j), over active VCs
-//!   E = target - sum of min(MCR_i, r_i)       X = sum of max(0, r_i - MCR_i)       z = X / E
-//!   backward RM cell:  ER = MCR_i + max(w_i E / (sum of w_j), (CCR_i - MCR_i) / z), and at z <= 1 + delta also at least w_i times the largest
-//!   (ER_j - MCR_j) / w_j that was given in the interval before; at most the target
-//!   r_i  rate of arrival of VC i [cells/s]    w_i  its weight    the rest as in `erica`
-//! A VC that says less than its share gets that at most. All is told, step by step, in `shares`.
-//! Source: Vandalore, Fahmy, Jain, Goyal, Goyal, ATM Forum 98-0408, 1998: general weighted fairness, weighted largest allocation.
-//! Not said there, chosen here: see `shares`; ERICA as a whole works on the rates above MCR, load factor included; what a VC leaves of its MCR
-//! is for all; a share that a VC cannot use is found by z and by the largest allocation, not by activity levels.
-//! Limits: as of ERICA; MCRs together above the target are told all the same, at most the target each.
+//!   target = max(0, U capacity - higher)
+//!   share of VC i = MCR_i + w_i (target - sum of MCR_j) / (sum of w_j), over active VCs.
+//!   E = target - sum of min(MCR_i, r_i)       X = sum of max(0, r_i - MCR_i)       z = X / E.
+//!   backward RM cell:  ER = MCR_i + max(w_i E / (sum of w_j), (CCR_i - MCR_i) / z).
+//!   At z <= 1 + delta it is also at least MCR_i plus w_i times the largest (ER_j - MCR_j) / w_j
+//!   that was given in the interval before; it is at most the target.
+//!   r_i: rate of arrival of VC i [cells/s]    w_i: weight of VC i    others: as in `erica`
+//! A VC that says less than its share gets at most the share. The steps are in `shares`.
+//! Source: Vandalore, Fahmy, Jain, Goyal, Goyal, ATM Forum 98-0408, 1998: general weighted
+//! fairness, weighted largest allocation.
+//! Not said there, chosen here: see `shares`. All of ERICA works on the rates above MCR, load
+//! factor included. The part of its MCR that a VC leaves is for all. A share that a VC cannot use
+//! is found by z and by the largest allocation, not by activity levels.
+//! Limits: as of ERICA; if the MCRs together exceed the target, each is still given, up to the
+//! target.
 
 use super::shares::{ByShares, Shares};
 use super::{Measured, Subscriber};
@@ -24,7 +30,7 @@ pub struct EricaMcr {
 }
 
 impl EricaMcr {
-    /// For a link of `capacity` cells per second.
+    /// Creates the rule for a link of `capacity` cells per second.
     pub fn new(params: &EricaParams, capacity: f64, subscribers: &[Subscriber]) -> EricaMcr {
         let aim = params.target.as_f64() * capacity;
         EricaMcr {
@@ -51,18 +57,19 @@ mod tests {
     use super::*;
     use crate::units::Ratio;
 
-    /// Cells per second of so many Mb/s.
+    /// Converts Mb/s to cells per second.
     fn mbps(rate: f64) -> f64 {
         rate * 1e6 / 424.0
     }
 
-    /// Greedy sources with these MCRs and limits [Mb/s] and weights, on a link of 149.76 Mb/s, after 100 s: they have these rates, Mb/s.
+    /// Asserts the rates [Mb/s] of greedy sources on a link of 149.76 Mb/s after 100 s.
+    /// Each VC has an MCR and a limit [Mb/s] and a weight.
     fn settled(vcs: &[(f64, f64, f64)], wanted: [f64; 3]) {
         let subscribers: Vec<Subscriber> = vcs
             .iter()
             .map(|&(mcr, _, weight)| subscriber(mbps(mcr), weight))
             .collect();
-        // The load may stay above the target by as much.
+        // With a delta the load could stay above the target by as much.
         let mut params = params();
         params.delta = Ratio::new(0, 1);
         let mut rule = EricaMcr::new(&params, mbps(149.76), &subscribers);
@@ -79,7 +86,7 @@ mod tests {
     }
 
     const NONE: f64 = f64::INFINITY;
-    /// U times 149.76 Mb/s.
+    /// Target, U times 149.76 Mb/s.
     const TARGET: f64 = 134.784;
 
     #[test]

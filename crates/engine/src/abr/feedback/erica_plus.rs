@@ -1,14 +1,18 @@
-//! ERICA+: as ERICA, with a target that follows the queue, so that the link is full and a small queue stands.
+//! ERICA+: ERICA with a target that follows the queue, so that the link is full and a small queue
+//! remains.
 //!
-//!   target = f(q) total      total = max(0, capacity - higher)      Q0 = T0 total
-//!   q <= Q0:  f = b Q0 / ((b - 1) q + Q0)                     from b at an empty queue to 1 at Q0
-//!   q > Q0:   f = max(QDLF, a Q0 / ((a - 1) q + Q0))          from there down to QDLF
-//!   q  cells of the class that wait at the end of the interval    T0  queueing delay aimed at [s]    a, b > 1    QDLF  in [0, 1]
+//!   target = f(q) total      total = max(0, capacity - higher)      Q0 = T0 total.
+//!   q <= Q0:  f = b Q0 / ((b - 1) q + Q0)                     from b at an empty queue to 1 at Q0.
+//!   q > Q0:   f = max(QDLF, a Q0 / ((a - 1) q + Q0))          from there down to QDLF.
+//!   q: cells of the class that wait at the end of the interval
+//!   T0: queueing delay aimed at [s]    a, b > 1    QDLF: in [0, 1]
 //! Rates follow from the target as in `erica`.
-//! Source: Kalyanaraman, Jain, Fahmy, Goyal, Vandalore, The ERICA switch algorithm, IEEE/ACM Trans. Networking 8(1), 2000.
-//! Not said there, chosen here: as in `erica`; Q0 follows the capacity that the classes above leave; the queue is looked at once per interval;
-//! before the first one has ended it counts as empty.
-//! Limits: as of ERICA; the target may be above the capacity, by b at most.
+//! Source: Kalyanaraman, Jain, Fahmy, Goyal, Vandalore, The ERICA switch algorithm, IEEE/ACM Trans.
+//! Networking 8(1), 2000.
+//! Not said there, chosen here: as in `erica`; Q0 follows the capacity that the classes above
+//! leave; the queue is read once per interval; before the first interval has ended it counts as
+//! empty.
+//! Limits: as of ERICA; the target may exceed the capacity by a factor of at most b.
 
 use super::shares::{ByShares, Shares};
 use super::{Measured, Subscriber};
@@ -17,13 +21,13 @@ use crate::scenario::EricaPlusParams;
 /// ERICA+ for one class queue.
 #[derive(Clone, Debug)]
 pub struct EricaPlus {
-    /// Cells per second of the link.
+    /// Capacity of the link, cells per second.
     capacity: f64,
     curve: Curve,
     shares: Shares,
 }
 
-/// What f is made of.
+/// Parameters of f.
 #[derive(Clone, Copy, Debug)]
 struct Curve {
     /// T0, seconds.
@@ -34,7 +38,7 @@ struct Curve {
 }
 
 impl Curve {
-    /// The target for a queue of `q` cells and a capacity of `total` cells per second.
+    /// Target for a queue of `q` cells and a capacity of `total` cells per second.
     fn target(self, q: f64, total: f64) -> f64 {
         let full = self.t0_s * total;
         if total <= 0.0 {
@@ -44,7 +48,7 @@ impl Curve {
         }
     }
 
-    /// f(q) with Q0 = `full` cells, above 0.
+    /// Value of f(q) for Q0 = `full` cells, above 0.
     fn factor(self, q: f64, full: f64) -> f64 {
         let Curve { a, b, qdlf, .. } = self;
         if q <= full {
@@ -56,7 +60,7 @@ impl Curve {
 }
 
 impl EricaPlus {
-    /// For a link of `capacity` cells per second.
+    /// Creates the rule for a link of `capacity` cells per second.
     pub fn new(params: &EricaPlusParams, capacity: f64, subscribers: &[Subscriber]) -> EricaPlus {
         let curve = Curve {
             t0_s: params.t0.as_seconds(),
@@ -103,7 +107,7 @@ mod tests {
         active_decay: Ratio::new(0, 1),
     };
 
-    /// A link of 1000 cells per second: Q0 = 100 cells.
+    /// Rule for a link of 1000 cells per second: Q0 = 100 cells.
     fn rule(vcs: usize) -> EricaPlus {
         EricaPlus::new(&PARAMS, 1000.0, &vec![subscriber(0.0, 1.0); vcs])
     }
@@ -143,7 +147,7 @@ mod tests {
         rule.forward(0, 500.0);
         second(&mut rule, &[1000, 1000], 0, 2000);
         assert_eq!(rule.backward(0).er, 250.0, "QDLF 1000 / 2");
-        // Half of the link is left, Q0 = 50: f(50) = 1.
+        // Half of the link is left and Q0 = 50, so f(50) = 1.
         second(&mut rule, &[1000, 1000], 500, 50);
         assert!((rule.backward(0).er - 250.0).abs() < 1e-9);
         for queue in [0, 10] {
@@ -156,7 +160,7 @@ mod tests {
         assert_eq!(rule.backward(1).er, 1050.0, "z is tiny");
     }
 
-    /// The queue of a link that sends 1000 cells a second, and greedy sources that start far too fast.
+    /// Queue of a link of 1000 cells per second with greedy sources that start far too fast.
     #[test]
     fn the_queue_settles_near_what_is_aimed_at_and_the_link_is_full() {
         let mut rule = rule(2);

@@ -1,11 +1,13 @@
 //! Max-min fair rates above minimum rates, over a whole network.
 //!
-//! VC i gets MCR_i + w_i u, with one u that grows for all from 0, until the VC is at its PCR or a link on its way is full: there it stays, and the
-//! others go on. The outcome is the one in which every VC is at its PCR or has a full link on which no VC has a larger (rate - MCR) / weight.
-//! Source: Bertsekas and Gallager, Data Networks, 2nd edition, section 6.5.2, with rates counted above MCR and by weight (ATM Forum 98-0408).
-//! Chosen here: where the MCRs alone are more than a link has, its VCs stay at them.
+//! VC i gets MCR_i + w_i u, with one u that grows for all from 0. A VC stops when it is at its PCR
+//! or a link on its way is full; the others go on. In the outcome every VC is at its PCR or has a
+//! full link on which no VC has a larger (rate - MCR) / weight.
+//! Source: Bertsekas and Gallager, Data Networks, 2nd edition, section 6.5.2, with rates counted
+//! above MCR and by weight (ATM Forum 98-0408).
+//! Chosen here: where the MCRs alone exceed the capacity of a link, its VCs stay at them.
 
-/// A VC that wants all it can get.
+/// VC that takes all it can get.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FairVc {
     /// MCR, cells per second.
@@ -14,24 +16,24 @@ pub struct FairVc {
     pub pcr: f64,
     /// Weight, above 0.
     pub weight: f64,
-    /// The links that it crosses, by position, none twice.
+    /// Links that the VC crosses, by position, none twice.
     pub links: Vec<usize>,
 }
 
-/// What is left of a link.
+/// Capacity left on a link.
 #[derive(Clone, Copy, Debug)]
 struct Room {
-    /// Cells per second above the rates of those that stay and the MCRs of those that grow.
+    /// Cells per second above the rates of stopped VCs and the MCRs of growing ones.
     left: f64,
-    /// Weights of those that grow.
+    /// Sum of the weights of growing VCs.
     weights: f64,
 }
 
-/// The rate of each VC, cells per second, over links of so many cells per second.
+/// Fair rate of each VC, cells per second, over links with these capacities in cells per second.
 pub fn fair_rates(vcs: &[FairVc], links: &[f64]) -> Vec<f64> {
     let mut rates: Vec<f64> = vcs.iter().map(|vc| vc.mcr).collect();
     let mut growing: Vec<usize> = (0..vcs.len()).collect();
-    // u.
+    // Level u.
     let mut level = 0.0_f64;
     while !growing.is_empty() {
         let full = full_at(vcs, links, &rates, &growing);
@@ -42,7 +44,7 @@ pub fn fair_rates(vcs: &[FairVc], links: &[f64]) -> Vec<f64> {
         let next = growing
             .iter()
             .fold(f64::INFINITY, |u, &vc| u.min(stops(vc)));
-        // A level that was reached is not left again: rounding may say less.
+        // The level never falls; rounding alone could lower it.
         level = level.max(next);
         let (stay, grow) = growing.iter().partition(|&&vc| stops(vc) <= level);
         let stay: Vec<usize> = stay;
@@ -61,12 +63,13 @@ pub fn fair_rates(vcs: &[FairVc], links: &[f64]) -> Vec<f64> {
     rates
 }
 
-/// The u at which a VC has its PCR.
+/// Value of u at which a VC has its PCR.
 fn peak_at(vc: &FairVc) -> f64 {
     (vc.pcr - vc.mcr) / vc.weight
 }
 
-/// The u at which each link is full; infinite for one that no VC grows on. Rates of those that grow are still their MCRs.
+/// Value of u at which each link is full; infinite for a link on which no VC grows.
+/// Rates of growing VCs are still their MCRs.
 fn full_at(vcs: &[FairVc], links: &[f64], rates: &[f64], growing: &[usize]) -> Vec<f64> {
     let mut rooms: Vec<Room> = links
         .iter()
@@ -108,7 +111,8 @@ mod tests {
 
     const NONE: f64 = f64::INFINITY;
 
-    // The parking lot: the VC over all links is held at the narrowest; what it leaves goes to the others.
+    // Parking lot: the VC over all links is held at the narrowest, and the others get what it
+    // leaves.
     #[test]
     fn rates_of_small_networks_by_hand() {
         let lot = [

@@ -1,10 +1,15 @@
-//! Feedback of a class queue to ABR sources: what its port has measured becomes rates, and marks in RM cells. One file per rule.
+//! Feedback of a class queue to ABR sources: measurements become rates and marks in RM cells. One
+//! file per rule.
 //!
-//! A rule owns no clock and no queue: it is told of the end of each averaging interval with what was measured, of forward RM cells that
-//! reach the port, and is asked what a backward RM cell that passes the switch is to say. To add one: its file here with a
-//! [`FeedbackRule`], its line in [`Rule`], in [`Rule::new`] and in [`Rule::known`], a variant in `scenario::Feedback` and an entry in the registry.
+//! A rule owns no clock and no queue. It receives the measurements of each averaging interval, and
+//! the forward RM cells that reach the port. It answers what a backward RM cell that passes the
+//! switch is to say. To add a rule, write:
+//! * its file here with a [`FeedbackRule`];
+//! * its line in [`Rule`], in [`Rule::new`] and in [`Rule::known`];
+//! * a variant in `scenario::Feedback`, and an entry in the registry.
 //!
-//! Rates are floats, in cells per second. Both engines ask the same code, and sums go by the number of the VC: so they get the same bits.
+//! Rates are floats, in cells per second. Both engines call this code, and sums go in order of VC,
+//! so both get the same bits.
 
 mod efci;
 mod erica;
@@ -26,16 +31,18 @@ use erica_plus::EricaPlus;
 use oracle_rate::OracleRate;
 use relative_rate::RelativeRate;
 
-/// What a port has measured in one averaging interval.
+/// Measurements of a port in one averaging interval.
 #[derive(Clone, Copy, Debug)]
 pub struct Measured<'a> {
-    /// Its length, seconds.
+    /// Length of the interval, seconds.
     pub interval_s: f64,
-    /// Cells of higher classes whose transmission began in it.
+    /// Number of cells of higher classes whose transmission began in the interval.
     pub higher_cells: u64,
-    /// Cells of the class that arrived in it, RM cells included, for each VC with ABR end systems, by its number among those of the port.
+    /// Number of cells of the class that arrived in the interval, RM cells included, per VC with
+    /// ABR end systems.
+    /// VCs are numbered among those of the port.
     pub arrived_cells: &'a [u64],
-    /// Cells of the class that wait at its end.
+    /// Number of cells of the class that wait at the end of the interval.
     pub queue_cells: u64,
 }
 
@@ -46,22 +53,22 @@ impl Measured<'_> {
     }
 }
 
-/// What a backward RM cell is to say.
+/// Feedback that a backward RM cell is to carry.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Marks {
-    /// The highest rate, cells per second; infinite where none is told.
+    /// ER, the highest allowed rate, cells per second; infinite for no limit.
     pub er: f64,
-    /// CI.
+    /// CI: the rate must fall.
     pub ci: bool,
-    /// NI.
+    /// NI: the rate must not rise.
     pub ni: bool,
 }
 
 impl Marks {
-    /// Nothing.
+    /// No rate limit and no marks.
     pub const NONE: Marks = Marks::rate(f64::INFINITY);
 
-    /// A rate, and no marks.
+    /// Makes feedback with a rate and no marks.
     const fn rate(er: f64) -> Marks {
         Marks {
             er,
@@ -71,58 +78,61 @@ impl Marks {
     }
 }
 
-/// A VC with ABR end systems as the port knows it from its set-up.
+/// VC with ABR end systems, as the port knows it from set-up.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Subscriber {
     /// MCR, cells per second.
     pub mcr: f64,
     /// PCR, cells per second.
     pub pcr: f64,
-    /// Its weight, above 0.
+    /// Weight, above 0.
     pub weight: f64,
-    /// Its max-min fair rate in the whole network, cells per second; only `oracle-rate` looks at it.
+    /// Max-min fair rate in the whole network, cells per second; only `oracle-rate` uses it.
     pub fair: f64,
 }
 
-/// What a feedback rule decides. VCs are numbered among the subscribers of the port.
+/// Decisions of a feedback rule. VCs are numbered among the subscribers of the port.
 #[enum_dispatch]
 pub trait FeedbackRule {
-    /// An averaging interval has ended.
+    /// Handles the end of an averaging interval.
     fn end_of_interval(&mut self, measured: &Measured<'_>);
 
-    /// A forward RM cell of VC number `vc` that says `ccr` has arrived at the port. Of one instant, the one with the lowest number comes first.
+    /// Handles a forward RM cell of VC number `vc` that has arrived at the port with CCR `ccr`.
+    /// Cells of one instant come in order of VC.
     fn forward(&mut self, vc: usize, ccr: f64);
 
-    /// What a backward RM cell of VC number `vc`, which passes the switch now, is to say: before what arrives at this instant. What is told to one VC must not
-    /// depend on whether another of this instant was told before it.
+    /// Feedback for a backward RM cell of VC number `vc` that passes the switch now.
+    /// Arrivals of this instant come later. Answers within one instant must not depend on their
+    /// order.
     fn backward(&mut self, vc: usize) -> Marks;
 
-    /// Whether data cells that pass now leave with EFCI = 1: by what was measured, whatever RM cells have said.
+    /// Whether data cells that pass now leave with EFCI = 1. This must depend only on measurements,
+    /// not on RM cells.
     fn marks_data(&self) -> bool {
         false
     }
 }
 
-/// The feedback of one class queue.
+/// Feedback rule of one class queue; see the file of each variant.
 #[enum_dispatch(FeedbackRule)]
 #[derive(Clone, Debug)]
 pub enum Rule {
-    /// See the file of that name, here and below.
+    /// ERICA: equal shares of a target.
     Erica,
     /// ERICA that keeps a small queue.
     EricaPlus,
     /// ERICA with minimum rates and weights.
     EricaMcr,
-    /// CI and NI by the queue.
+    /// CI and NI by the length of the queue.
     RelativeRate,
-    /// EFCI by the queue.
+    /// EFCI by the length of the queue.
     Efci,
-    /// Rates known beforehand.
+    /// Max-min fair rates known beforehand.
     OracleRate,
 }
 
 impl Rule {
-    /// The rule `spec` for a link of `capacity` cells per second that these VCs cross.
+    /// Creates the rule `spec` for a link of `capacity` cells per second that these VCs cross.
     pub fn new(spec: &Feedback, capacity: f64, subscribers: &[Subscriber]) -> Rule {
         match spec {
             Feedback::Erica(params) => Erica::new(params, capacity, subscribers).into(),
@@ -134,8 +144,9 @@ impl Rule {
         }
     }
 
-    /// What the rule `spec` tells each VC whatever is measured and said, at a queue where no cell waits if it `never_waits`, and of no class above which any cell
-    /// comes if it is `alone`; `None` if that is not known beforehand.
+    /// Feedback of the rule `spec` to each VC, if it is the same whatever is measured; else `None`.
+    /// At the queue no cell waits if it `never_waits`; no cell comes in a higher class if it is
+    /// `alone`.
     pub fn known(
         spec: &Feedback,
         capacity: f64,
@@ -143,7 +154,7 @@ impl Rule {
         never_waits: bool,
         alone: bool,
     ) -> Option<Vec<Marks>> {
-        // The one VC gets all of a target that stays as it is: F = E, and A is at least F and at most E.
+        // A single VC gets all of a constant target: F = E, and A is at least F and at most E.
         let gets_all = alone && subscribers.len() == 1;
         let is_plain = |vc: &Subscriber| vc.mcr == 0.0 && vc.weight == 1.0;
         let is_known = match spec {
@@ -168,7 +179,7 @@ mod tests {
 
     const INTERVAL: Span = Span::from_milliseconds(1000);
 
-    /// One of each kind.
+    /// One rule of each kind.
     fn rules() -> [Feedback; 6] {
         let erica = params();
         let plus = EricaPlusParams {
@@ -201,7 +212,7 @@ mod tests {
         ]
     }
 
-    /// Which of them are known beforehand.
+    /// Whether the feedback of each rule is known beforehand.
     fn known(vcs: &[Subscriber], never_waits: bool, alone: bool) -> [bool; 6] {
         rules().map(|rule| Rule::known(&rule, 1000.0, vcs, never_waits, alone).is_some())
     }

@@ -1,21 +1,24 @@
-//! Rates known beforehand: every backward RM cell says the max-min fair rate of its VC in the whole network.
+//! Rates known beforehand: every backward RM cell carries the max-min fair rate of its VC in the
+//! whole network.
 //!
-//! The rates are those of `fair`, for greedy sources. Nothing is measured: what other rules reach is compared with this.
+//! The rates are those of `fair`, for greedy sources. Nothing is measured: this is the reference
+//! for other rules.
 //! Source: Bertsekas and Gallager, Data Networks, 2nd edition, section 6.5.2 (max-min flow control).
 //! Not said there, chosen here: rates are shared above MCR and by weight; see `fair`.
-//! Limits: what a source does not send is given to nobody; of higher classes only mean rates count.
+//! Limits: capacity that a source does not use goes to no other; only the mean rates of higher
+//! classes count.
 
 use super::{FeedbackRule, Marks, Measured, Subscriber};
 
-/// The rates of the VCs of one class queue.
+/// Rates of the VCs of one class queue.
 #[derive(Clone, Debug)]
 pub struct OracleRate {
-    /// By number, cells per second.
+    /// Rates by VC number, cells per second.
     rates: Vec<f64>,
 }
 
 impl OracleRate {
-    /// With the rate of each VC.
+    /// Creates the rule with the rate of each VC.
     pub fn new(subscribers: &[Subscriber]) -> OracleRate {
         OracleRate {
             rates: subscribers.iter().map(|vc| vc.fair).collect(),

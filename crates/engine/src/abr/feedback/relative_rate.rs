@@ -1,11 +1,15 @@
-//! Relative-rate marking: backward RM cells say that rates must fall, or must not rise, by the length of the queue.
+//! Relative-rate marking: by the queue length, backward RM cells say that rates must fall or must
+//! not rise.
 //!
-//!   CI = 1  <=>  X > high      NI = 1  <=>  X > low
-//!   X  cells of the class that waited at the end of the last interval    low <= high  thresholds [cells]
-//! No rate is told, and neither is set before the first interval has ended.
-//! Source: ATM Forum, Traffic Management 4.0, section 5.10.6: relative-rate marking of backward RM cells.
-//! Not said there, chosen here: two thresholds, without hysteresis; the queue is looked at once per interval.
-//! Limits: all VCs get the same marks, so those with more hops, or longer ones, get less.
+//!   CI = 1  <=>  X > high      NI = 1  <=>  X > low.
+//!   X: cells of the class that waited at the end of the last interval
+//!   low <= high: thresholds [cells]
+//! ER is not limited, and neither mark is set before the first interval has ended.
+//! Source: ATM Forum, Traffic Management 4.0, section 5.10.6: relative-rate marking of backward RM
+//! cells.
+//! Not said there, chosen here: two thresholds, without hysteresis; the queue is read once per
+//! interval.
+//! Limits: all VCs get the same marks, so those with more or longer hops get less.
 
 use super::{FeedbackRule, Marks, Measured};
 
@@ -14,12 +18,12 @@ use super::{FeedbackRule, Marks, Measured};
 pub struct RelativeRate {
     high: u64,
     low: u64,
-    /// X.
+    /// X, cells.
     queue: u64,
 }
 
 impl RelativeRate {
-    /// With both thresholds, in cells.
+    /// Creates the rule with both thresholds, in cells.
     pub fn new(high: u64, low: u64) -> RelativeRate {
         RelativeRate {
             high,

@@ -1,29 +1,37 @@
-//! What the ERICAs have in common: from a target for the class to a rate for each VC.
+//! Common part of the ERICA rules: from a target for the class to a rate for each VC.
 //!
-//! A VC has MCR_i and weight w_i; plain ERICA takes 0 and 1 for all. At the end of an interval, with r_i the cells of VC i over its length:
-//!   E  = target - sum of min(MCR_i, r_i), at least 0         X = sum of max(0, r_i - MCR_i)
-//!   z  = X / E                                               a_i = 1 if VC i has sent in the interval, else a_i active_decay
-//!   F  = E / max(1, sum of w_i a_i)                          P := M, then M := F
-//! A backward RM cell of VC i, the first one in an interval, with e_i = max(0, CCR_i - MCR_i) / w_i:
-//!   A  = max(F, e_i / z), and at z <= 1 + delta also at least P; at most E / w_i
-//!   M := max(M, A); if A > F and e_i < F, A := F
-//!   ER = min(MCR_i + w_i A, target)
-//! The later ones of the interval repeat it. With `load_decay` = d, z is X* / E*, with X* := d X* + (1 - d) X, and E* so as well.
-//!   F  FairShare    e_i / z  VCShare    M, P  MaxAllocCurrent, MaxAllocPrevious    z  load factor, with E the target of plain ERICA
-//! Chosen here, for all: z averages input and target apart, since their quotient may be infinite; E = 0 counts as infinite overload, and
-//! rates fall to MCR_i; no input counts as no load, and a VC is bounded by E alone; an allocation is bounded by E / w_i before it enters M; nothing has been
-//! given before the first interval ends, and its answers are those after an interval without a cell; CCR_i is that of the last forward RM cell
-//! that arrived, 0 before the first.
+//! A VC has MCR_i and weight w_i; plain ERICA uses 0 and 1 for all. At the end of an interval, with
+//! r_i the cells of VC i over its length:
+//!   E  = target - sum of min(MCR_i, r_i), at least 0;       X = sum of max(0, r_i - MCR_i);
+//!   z  = X / E;              a_i = 1 if VC i has sent in the interval, else a_i active_decay;
+//!   F  = E / max(1, sum of w_i a_i);                        P := M, then M := F.
+//! For a backward RM cell of VC i, the first in an interval, with e_i = max(0, CCR_i - MCR_i) /
+//! w_i:
+//!   A  = max(F, e_i / z), and at z <= 1 + delta also at least P; at most E / w_i.
+//!   M := max(M, A); if A > F and e_i < F, A := F.
+//!   ER = min(MCR_i + w_i A, target).
+//! Later ones of the interval repeat this ER.
+//!   With `load_decay` = d: z = X* / E*, with X* := d X* + (1 - d) X and E* := d E* + (1 - d) E.
+//!   F: FairShare    e_i / z: VCShare    M, P: MaxAllocCurrent, MaxAllocPrevious
+//!   z: load factor, with E the target of plain ERICA
+//! Chosen here, for all rules:
+//! * z averages input and target apart, since their quotient may be infinite;
+//! * E = 0 counts as infinite overload, and rates fall to MCR_i;
+//! * no input counts as no load, and only E bounds a VC;
+//! * an allocation is bounded by E / w_i before it enters M;
+//! * no rate has been given before the first interval ends, and answers are those after an interval
+//!   without a cell;
+//! * CCR_i is that of the last forward RM cell that arrived, 0 before the first.
 
 use super::{FeedbackRule, Marks, Measured, Subscriber};
 use crate::scenario::EricaParams;
 
-/// A rule that tells rates by shares of a target: all of it but the target.
+/// Rule that gives rates by shares of a target; an implementation only defines the target.
 pub(super) trait ByShares {
-    /// The target after an interval with these measurements, cells per second, at least 0.
+    /// Target after an interval with these measurements, cells per second, at least 0.
     fn target(&self, measured: &Measured<'_>) -> f64;
 
-    /// The shares.
+    /// State of the shares.
     fn shares(&mut self) -> &mut Shares;
 }
 
@@ -42,7 +50,7 @@ impl<T: ByShares> FeedbackRule for T {
     }
 }
 
-/// The shares of the VCs of a class queue.
+/// Shares of the VCs of a class queue.
 #[derive(Clone, Debug)]
 pub(super) struct Shares {
     /// 1 + delta.
@@ -51,42 +59,44 @@ pub(super) struct Shares {
     load_decay: f64,
     active_decay: f64,
     vcs: Vec<Share>,
-    /// Cells per second for all.
+    /// Target for all VCs, cells per second.
     target: f64,
-    /// E.
+    /// E, target above the used MCRs.
     excess: f64,
-    /// F.
+    /// F, FairShare.
     fair: f64,
     /// X* and E*; `None` before the first interval has ended.
     averages: Option<[f64; 2]>,
-    /// z.
+    /// z, load factor.
     load: f64,
-    /// P.
+    /// P, MaxAllocPrevious.
     previous: f64,
-    /// M.
+    /// M, MaxAllocCurrent.
     current: f64,
 }
 
-/// One VC.
+/// Share of one VC.
 #[derive(Clone, Debug)]
 struct Share {
     mcr: f64,
     weight: f64,
     ccr: f64,
-    /// a_i.
+    /// a_i, activity.
     active: f64,
-    /// The ER given in this interval.
+    /// ER given in this interval, if any.
     given: Option<f64>,
 }
 
 impl Shares {
-    /// Of VCs without minimum rates and weights, before the first interval has ended.
+    /// Creates the shares of VCs without minimum rates and weights, before the first interval has
+    /// ended.
     pub fn equal(params: &EricaParams, vcs: usize, target: f64) -> Shares {
         let alike = (0..vcs).map(|_| (0.0, 1.0));
         Shares::new(params, alike, target)
     }
 
-    /// Of VCs with their minimum rates and weights, before the first interval has ended.
+    /// Creates the shares of VCs with their minimum rates and weights, before the first interval
+    /// has ended.
     pub fn weighted(params: &EricaParams, subscribers: &[Subscriber], target: f64) -> Shares {
         let vcs = subscribers.iter().map(|vc| (vc.mcr, vc.weight));
         Shares::new(params, vcs, target)
@@ -116,7 +126,7 @@ impl Shares {
         }
     }
 
-    /// An interval has ended; the next one has this target, at least 0.
+    /// Handles the end of an interval; the next one has this target, at least 0.
     pub fn end_of_interval(&mut self, measured: &Measured<'_>, target: f64) {
         let (mut reserved, mut input, mut weights) = (0.0, 0.0, 0.0);
         for (vc, &cells) in self.vcs.iter_mut().zip(measured.arrived_cells) {
@@ -154,12 +164,12 @@ impl Shares {
         }
     }
 
-    /// A forward RM cell of `vc` says `ccr`.
+    /// Stores the CCR of a forward RM cell of `vc`.
     pub fn forward(&mut self, vc: usize, ccr: f64) {
         self.vcs[vc].ccr = ccr;
     }
 
-    /// The ER of `vc`.
+    /// Returns the ER for `vc`.
     pub fn explicit_rate(&mut self, vc: usize) -> f64 {
         let Share {
             mcr, weight, ccr, ..
@@ -174,7 +184,7 @@ impl Shares {
         er
     }
 
-    /// A, for a VC that has `own` = e_i and may have `most`.
+    /// Computes A for a VC with `own` = e_i, at most `most`.
     fn allocate(&mut self, own: f64, most: f64) -> f64 {
         let by_load = if self.load > 0.0 {
             own / self.load
@@ -201,7 +211,7 @@ mod tests {
     use crate::units::Ratio;
     use proptest::prelude::*;
 
-    /// What happens to each VC in an interval: what its forward RM cell says, how many cells arrive.
+    /// CCR of the forward RM cell and number of arriving cells, per VC, in an interval.
     type Interval = Vec<(f64, u64)>;
 
     const VCS: usize = 5;

@@ -1,10 +1,10 @@
-//! What the tests of the rules have in common.
+//! Common parts of the tests of the rules.
 
 use super::{FeedbackRule, Measured, Subscriber};
 use crate::scenario::EricaParams;
 use crate::units::{Ratio, Span};
 
-/// A VC whose PCR is never reached.
+/// VC whose PCR is never reached.
 pub fn subscriber(mcr: f64, weight: f64) -> Subscriber {
     Subscriber {
         mcr,
@@ -14,7 +14,7 @@ pub fn subscriber(mcr: f64, weight: f64) -> Subscriber {
     }
 }
 
-/// U = 0.9, delta = 0.1, no averages.
+/// Parameters with U = 0.9, delta = 0.1 and no averages.
 pub fn params() -> EricaParams {
     EricaParams {
         target: Ratio::new(9, 10),
@@ -26,7 +26,7 @@ pub fn params() -> EricaParams {
     }
 }
 
-/// Ends an interval of a second, after which `queue_cells` wait.
+/// Ends an interval of one second, after which `queue_cells` wait.
 pub fn second(
     rule: &mut impl FeedbackRule,
     arrived_cells: &[u64],
@@ -41,18 +41,19 @@ pub fn second(
     });
 }
 
-/// A source that sends as fast as it is told.
+/// Source that sends as fast as it may.
 #[derive(Clone, Copy, Debug)]
 pub struct Source {
-    /// Cells per second.
+    /// Current rate, cells per second.
     pub rate: f64,
-    /// Below which it does not go.
+    /// Lower bound of the rate, cells per second.
     pub mcr: f64,
-    /// Above which it is not let elsewhere.
+    /// Upper bound of the rate, set elsewhere, cells per second.
     pub limit: f64,
 }
 
-/// Sources and rule for so many seconds, each with one forward and one backward RM cell per VC; the rates at the end.
+/// Runs sources and rule for so many seconds, and returns the rates at the end.
+/// In each second every VC has one forward and one backward RM cell.
 pub fn settle(rule: &mut impl FeedbackRule, sources: &mut [Source], seconds: usize) -> Vec<f64> {
     for _ in 0..seconds {
         for (vc, source) in sources.iter().enumerate() {
@@ -68,7 +69,8 @@ pub fn settle(rule: &mut impl FeedbackRule, sources: &mut [Source], seconds: usi
     sources.iter().map(|source| source.rate).collect()
 }
 
-/// Whether each rate is as wanted, within a cell per second, which is what counting cells may hide.
+/// Asserts that each rate is as wanted within one cell per second, the error of counting whole
+/// cells.
 pub fn assert_near(rates: &[f64], wanted: &[f64]) {
     for (rate, want) in rates.iter().zip(wanted) {
         assert!((rate - want).abs() <= 1.0, "{rates:?} {wanted:?}");
