@@ -24,11 +24,11 @@ use std::collections::{BinaryHeap, VecDeque};
 pub struct Interval {
     /// End of the interval.
     pub end: Time,
-    /// See [`Measured::higher_cells`].
+    /// Number of cells of higher classes whose transmission began in the interval.
     pub higher_cells: u64,
-    /// See [`Measured::queue_cells`].
+    /// Number of cells of the class that wait at the end of the interval.
     pub queue_cells: u64,
-    /// See [`Measured::arrived_cells`].
+    /// Number of cells of the class that arrived in the interval, per VC; see [`Measured`].
     pub arrived_cells: Box<[u64]>,
 }
 
@@ -53,7 +53,7 @@ struct Entry {
     time: Time,
     forward: bool,
     vc: u32,
-    /// Number of the entry, which keeps the entries of one flow in order of time.
+    /// Number of the entry. The entries of one flow are numbered in order of time.
     /// The order of logging two flows depends on the shortcuts that ports take, so it must not
     /// matter.
     number: u64,

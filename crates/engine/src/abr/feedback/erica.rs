@@ -1,7 +1,7 @@
 //! ERICA, explicit rate indication for congestion avoidance: an equal share of the target, or the
 //! rate that brings the load to it.
 //!
-//!   target = max(0, U capacity - higher)     z = input / target     FairShare = target / max(1, N).
+//!   target = max(0, U capacity - higher)   z = input / target   FairShare = target / max(1, N).
 //!   backward RM cell:  ER = max(FairShare, CCR / z), and at z <= 1 + delta also at least
 //!                      MaxAllocPrevious; at most the target.
 //!   capacity: rate of the link     higher: rate of the classes above [cells/s]

@@ -5,8 +5,8 @@
 //!   E  = target - sum of min(MCR_i, r_i), at least 0;       X = sum of max(0, r_i - MCR_i);
 //!   z  = X / E;              a_i = 1 if VC i has sent in the interval, else a_i active_decay;
 //!   F  = E / max(1, sum of w_i a_i);                        P := M, then M := F.
-//! For a backward RM cell of VC i, the first in an interval, with e_i = max(0, CCR_i - MCR_i) /
-//! w_i:
+//! For a backward RM cell of VC i, the first one in an interval:
+//!   e_i = max(0, CCR_i - MCR_i) / w_i.
 //!   A  = max(F, e_i / z), and at z <= 1 + delta also at least P; at most E / w_i.
 //!   M := max(M, A); if A > F and e_i < F, A := F.
 //!   ER = min(MCR_i + w_i A, target).

@@ -2,7 +2,7 @@
 //! threshold credit goes round.
 //!
 //! For every cell that arrives and is not the rest of a lost frame:
-//!   if Q < Th: X_j := X_j - 1/MCR_j, j := the next VC                  a turn's credit of one cell;
+//!   if Q < Th: X_j := X_j - 1/MCR_j, j := the next VC         a turn's credit of one cell;
 //!   accept  <=>  GCRA(1) and GCRA(2) of its VC let it in (`buckets.rs`).
 //!   Q: cells waiting in the class queue    Th: congestion threshold [cells], 1000
 //!   X_j: level of GCRA(2) of VC j [s]
