@@ -5,10 +5,10 @@ use crate::units::CELL_PAYLOAD_BYTES;
 /// Bytes added to the data of a segment: TCP 20, IP 20, LLC/SNAP 8, AAL5 trailer 8.
 pub const SEGMENT_OVERHEAD_BYTES: u64 = 56;
 
-/// Cells of an ACK. With up to four SACK blocks (36 bytes of options) it still fits in two.
+/// Cells of an ACK. An ACK with up to four SACK blocks (36 bytes of options) still fits in two.
 pub const ACK_CELLS: u32 = 2;
 
-/// Cells of the frame that carries `data_bytes` of TCP data: padded to a multiple of 48 bytes.
+/// Cells of a frame with `data_bytes` of TCP data, padded to a multiple of 48 bytes.
 pub fn cells_of_segment(data_bytes: u64) -> u32 {
     (data_bytes + SEGMENT_OVERHEAD_BYTES).div_ceil(CELL_PAYLOAD_BYTES) as u32
 }
@@ -16,34 +16,37 @@ pub fn cells_of_segment(data_bytes: u64) -> u32 {
 /// Bytes added to the data of a datagram: UDP 8, IP 20, LLC/SNAP 8, AAL5 trailer 8.
 pub const DATAGRAM_OVERHEAD_BYTES: u64 = 44;
 
-/// Cells of the frame that carries a UDP datagram with so many bytes of data.
+/// Cells of a frame with a UDP datagram of `data_bytes`.
 pub fn cells_of_datagram(data_bytes: u64) -> u32 {
     (data_bytes + DATAGRAM_OVERHEAD_BYTES).div_ceil(CELL_PAYLOAD_BYTES) as u32
 }
 
-/// Reassembly of one flow: collects cells until an EOM and tells whether exactly the cells
-/// of one frame were collected. Since cells are only ever lost, never reordered, counting the cells of
-/// the current frame number is the same as checking length and CRC.
+/// Reassembly of one flow: collects cells until an EOM and checks for exactly one whole frame.
+///
+/// Cells are lost but never reordered, so counting the cells of the current frame number is
+/// equivalent to checking length and CRC.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Reassembly {
     frame: u32,
-    /// Its cells; and [`MIXED`] if cells of an earlier frame, whose EOM was lost, are in front.
+    /// Cells collected of `frame`, plus [`MIXED`] if cells of an earlier frame, whose EOM was lost,
+    /// precede them.
     cells: u32,
 }
 
-/// More than any frame has.
+/// Flag larger than the cell count of any frame.
 const MIXED: u32 = 1 << 31;
 
 impl Reassembly {
     /// Takes `cells` consecutive cells of `frame`, none of them an EOM unless it is the last one.
     pub fn take(&mut self, frame: u32, cells: u32) {
-        // Without a branch: nobody could guess it, as it is taken where a frame has just ended and else not.
+        // Branch-free: a branch here would be unpredictable, because it is taken once per frame.
         let other = (self.cells > 0) & (self.frame != frame);
         self.frame = frame;
         self.cells = if other { MIXED } else { self.cells } + cells;
     }
 
-    /// Ends the frame at its EOM, which must have been taken: true when it is complete and clean.
+    /// Ends the frame at its EOM, which must have been taken. True if the frame is complete and
+    /// clean.
     pub fn end(&mut self, cells_of_frame: u32) -> bool {
         let good = self.cells == cells_of_frame;
         *self = Reassembly::default();

@@ -1,4 +1,5 @@
-//! The books of a run: every cell that left a station is delivered, dropped, held or on its way; and the counters that follow.
+//! Accounting of a run. Every cell that left a station is delivered, dropped, held or in transit;
+//! other counters follow from these.
 
 use crate::cells::FramesAt;
 use crate::delays::DelayTally;
@@ -18,10 +19,10 @@ impl Simulation {
         self.hosts.finish();
     }
 
-    /// Checks the books at the end of the run.
+    /// Checks at the end of the run that no cell was lost or created.
     ///
     /// # Panics
-    /// When a cell was lost or made.
+    /// If the counts do not balance.
     pub fn check(&self) {
         let fabric = &self.fabric;
         for ends in &self.hosts.flows {
@@ -62,7 +63,7 @@ impl Simulation {
         (&self.fabric.hops[index], &self.fabric.extras[index])
     }
 
-    /// The counters.
+    /// Collects the counters of the run.
     pub fn tally(mut self) -> Tally {
         let vcs = self.vc_tallies();
         let fabric = &self.fabric;
@@ -94,7 +95,8 @@ impl Simulation {
             };
             count(extra.link, hop.sent);
             for port in &extra.through {
-                // Who is not late at the end of the way is at none of the ports on it.
+                // Only late cells can still be at one of these ports: any other cell has passed all
+                // of them.
                 let after_end = |offset| {
                     let times = extra.late.iter().map(|&t| t + offset);
                     times.filter(|&t| t >= fabric.end).count() as u64
@@ -143,11 +145,11 @@ impl Simulation {
         tallies
     }
 
-    /// By flow: its frames with cells in the network.
+    /// Number of frames of each flow with cells in the network.
     fn frames_under_way(&self) -> Vec<u64> {
         let fabric = &self.fabric;
         let mut at_ports = vec![FramesAt::default(); fabric.hops.len()];
-        // Of each hop first what waits, then what comes behind.
+        // At each hop, waiting cells precede those still in the feed.
         for run in self.ports.iter().flat_map(|port| port.waiting()) {
             let frames = FramesAt::of_cells(run.frame, run.n(), run.is_single());
             at_ports[run.hop as usize].join(frames);
@@ -156,7 +158,8 @@ impl Simulation {
             let frames = FramesAt::of_cells(run.frame, run.n, run.is_single());
             at_ports[run.hop as usize].join(frames);
         }
-        // The hops of a flow stand one after the other, and what is ahead on the way came first.
+        // The hops of a flow have consecutive indices. Cells at later hops were sent first, hence
+        // the reverse order.
         let mut flows = vec![FramesAt::default(); self.hosts.flows.len()];
         let hops = fabric.hops.iter().zip(&fabric.extras).zip(at_ports);
         for ((hop, extra), at_port) in hops.rev() {
@@ -173,7 +176,8 @@ impl Simulation {
         flows.into_iter().map(|flow| flow.frames).collect()
     }
 
-    /// Takes the distributions of delays: with many VCs they are large.
+    /// Counts of each VC. Takes the delay distributions instead of copying them: with many VCs they
+    /// are large.
     fn vc_tallies(&mut self) -> Vec<VcTally> {
         let sinks = &mut self.fabric.destinations.sinks;
         let (hosts, end) = (&self.hosts, self.fabric.end);

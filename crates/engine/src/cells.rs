@@ -1,4 +1,4 @@
-//! Cells on their way: runs of them, the queue of runs on a link, and what a port has decided on their frames.
+//! Cells in transit: runs of cells, the queue of runs on a link, and a port's decisions on frames.
 
 use crate::flow::FlowId;
 use crate::tally::DropReason;
@@ -7,34 +7,35 @@ use std::collections::VecDeque;
 
 /// The last cell of the run is an EOM.
 pub const ENDS_FRAME: u8 = 1;
-/// Every cell of the run is a frame of its own; `frame` numbers the first.
+/// Every cell of the run is a frame of its own; `frame` is the number of the first.
 pub const SINGLE_CELLS: u8 = 2;
-/// RM cells: each a frame of its own, which drop policies and policers let pass.
+/// RM cells. Each is a frame of its own, and drop policies and policers let it pass.
 pub const RM: u8 = 8;
-/// The cells have low priority (CLP = 1); all cells of a run are alike in this.
+/// The cells have low priority (CLP = 1). All cells of a run have the same priority.
 pub const TAGGED: u8 = 4;
-/// All of them.
+/// All flags.
 pub const FLAGS: u8 = ENDS_FRAME | SINGLE_CELLS | TAGGED | RM;
 
-/// Whether frame number `a` comes before `b`: frames of a flow are numbered modulo 2^32, and far fewer are on their way at once.
+/// Whether frame number `a` comes before `b`. Frames of a flow are numbered modulo 2^32, and far
+/// fewer are in transit at once.
 #[inline]
 pub fn precedes(a: u32, b: u32) -> bool {
     a.wrapping_sub(b) > u32::MAX / 2
 }
 
-/// Cells of one frame, or frames of one cell each, that pass one after the other at equal distances.
+/// Equally spaced consecutive cells, either of one frame or frames of one cell each.
 ///
-/// The times are those of the place where the run is spoken of: arrivals at a port while it waits in a [`Feed`], ends of transmission
-/// when it leaves a station.
+/// Times are relative to a place: arrival times at a port while the run waits in a [`Feed`], ends
+/// of transmission when the run leaves a station.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Run {
-    /// The first cell's time.
+    /// Time of the first cell.
     pub time: Time,
-    /// Distance of the cells.
+    /// Time from one cell to the next.
     pub period: Span,
-    /// Time since the first cell left its source host; the same for all cells of the run.
+    /// Time since the first cell left its source host; equal for all cells of the run.
     pub age: Span,
-    /// Cells.
+    /// Number of cells.
     pub n: u32,
     /// Frame number within the flow.
     pub frame: u32,
@@ -42,7 +43,7 @@ pub struct Run {
     pub cell: u32,
     /// Index of the hop (station and flow) that the run passes.
     pub hop: u32,
-    /// `ENDS_FRAME`, `SINGLE_CELLS`, `RM`, `TAGGED`.
+    /// Any of `ENDS_FRAME`, `SINGLE_CELLS`, `RM`, `TAGGED`.
     pub flags: u8,
 }
 
@@ -57,7 +58,7 @@ impl Run {
         self.time + self.period * u64::from(self.n - 1)
     }
 
-    /// The same run after `latency`.
+    /// This run, `latency` later.
     pub fn later(&self, latency: Span) -> Run {
         Run {
             time: self.time + latency,
@@ -66,7 +67,7 @@ impl Run {
         }
     }
 
-    /// Takes the first `n` cells off.
+    /// Removes the first `n` cells.
     #[inline]
     pub fn skip(&mut self, n: u32) {
         self.time += self.period * u64::from(n);
@@ -78,7 +79,7 @@ impl Run {
         }
     }
 
-    /// Adds `next` at the end if it goes on with the same frame at the same distance.
+    /// Appends `next` if it continues this frame at the same spacing. Returns whether it did.
     #[inline(always)]
     pub fn join(&mut self, next: &Run) -> bool {
         let goes_on = self.flags & (ENDS_FRAME | SINGLE_CELLS) == 0
@@ -129,23 +130,25 @@ impl Run {
         } else if self.last() < limit {
             self.n
         } else {
-            // The division is the dearest part of this.
+            // The division dominates the cost of this function, hence the cheaper cases above.
             (limit - self.time).0.div_ceil(self.period.0) as u32
         }
     }
 }
 
-/// Frames of one flow with cells at a place, in their order: how many, and the first and the last. A frame may have cells at the next place too.
+/// Frames of one flow with cells at a place: their number, the first and the last. A frame may also
+/// have cells at the next place.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FramesAt {
-    /// How many.
+    /// Number of frames.
     pub frames: u64,
     first: u32,
     last: u32,
 }
 
 impl FramesAt {
-    /// Those of `n` cells from frame `frame` on, all of that frame unless each is a frame of its own.
+    /// Frames of `n` cells, from frame `frame` on. Unless each cell is a frame, all `n` belong to
+    /// that frame.
     pub fn of_cells(frame: u32, n: u32, are_single: bool) -> FramesAt {
         let frames = if are_single { n } else { 1 };
         FramesAt {
@@ -155,7 +158,7 @@ impl FramesAt {
         }
     }
 
-    /// Adds those that come behind; the first of them may be the last one here.
+    /// Appends the frames that follow; the first of them may be the last one here.
     pub fn join(&mut self, behind: FramesAt) {
         if self.frames == 0 {
             *self = behind;
@@ -166,16 +169,16 @@ impl FramesAt {
     }
 }
 
-/// What one link brings to a port: the run being taken and those behind it.
+/// Cells that one link brings to a port: the run being taken and the runs behind it.
 #[derive(Debug, Default)]
 pub struct Feed {
-    /// The run whose cells arrive next; empty (`n == 0`) when nothing is known to come.
+    /// The run whose cells arrive next; empty (`n == 0`) if no arrival is known yet.
     pub head: Run,
     queue: VecDeque<Run>,
 }
 
 impl Feed {
-    /// Appends a run, later than all before; true when the feed was empty.
+    /// Appends a run, which must be later than all before. True if the feed was empty.
     #[inline]
     pub fn push(&mut self, run: Run) -> bool {
         if self.head.n == 0 {
@@ -189,18 +192,18 @@ impl Feed {
         false
     }
 
-    /// How many runs stand behind the head.
+    /// Number of runs behind the head.
     pub fn behind(&self) -> usize {
         self.queue.len()
     }
 
-    /// When the first cell of the run behind the head arrives; [`Time::NEVER`] when none is known.
+    /// Arrival of the first cell of the run behind the head, or [`Time::NEVER`] if none is known.
     #[inline]
     pub fn second_time(&self) -> Time {
         self.queue.front().map_or(Time::NEVER, |run| run.time)
     }
 
-    /// The run that is number `i` to arrive, the head being number 0; `None` if nothing is known of it.
+    /// Run number `i` to arrive, the head being number 0; `None` if it is not known yet.
     pub fn get(&self, i: usize) -> Option<&Run> {
         if i > 0 {
             self.queue.get(i - 1)
@@ -209,13 +212,13 @@ impl Feed {
         }
     }
 
-    /// Takes the first `n` runs off, at least one; false when the feed is then empty.
+    /// Removes the first `n` runs, at least one. False if the feed is then empty.
     pub fn skip_runs(&mut self, n: usize) -> bool {
         self.queue.drain(..n - 1);
         self.skip(self.head.n)
     }
 
-    /// Takes `n` cells off the head; false when the feed is then empty.
+    /// Removes `n` cells from the head. False if the feed is then empty.
     #[inline]
     pub fn skip(&mut self, n: u32) -> bool {
         if n < self.head.n {
@@ -232,7 +235,7 @@ impl Feed {
         true
     }
 
-    /// All that is still to arrive, before the end of the run or not.
+    /// All runs still to arrive, including those after the end of the simulation.
     pub fn runs(&self) -> impl Iterator<Item = &Run> {
         std::iter::once(&self.head)
             .filter(|r| r.n > 0)
@@ -240,17 +243,17 @@ impl Feed {
     }
 }
 
-/// What a port has decided on the frame of a flow that it saw last.
+/// A port's decision on the latest frame of a flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FrameState {
     /// Frame number; `None` before the first frame.
     pub frame: Option<u32>,
-    /// The decision.
+    /// The decision on this frame.
     pub fate: Fate,
 }
 
 impl FrameState {
-    /// Frame number `frame` goes on, accepted so far.
+    /// State of frame number `frame` while all its cells have been accepted.
     pub fn accepted(frame: u32) -> FrameState {
         FrameState {
             frame: Some(frame),
@@ -262,19 +265,19 @@ impl FrameState {
 /// A decision on a frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Fate {
-    /// Its cells are taken while there is room.
+    /// Cells of the frame are accepted while there is room.
     #[default]
     Accepted,
-    /// All its cells are dropped, for this reason.
+    /// All cells of the frame are dropped, for this reason.
     Refused(DropReason),
-    /// It has lost a cell; `rest_of_frame` decides.
+    /// The frame has lost a cell; `rest_of_frame` decides on the others.
     Damaged,
 }
 
 /// A frame that has arrived at its destination host.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrival {
-    /// Its flow.
+    /// Flow of the frame.
     pub flow: FlowId,
     /// Frame number.
     pub frame: u32,

@@ -25,7 +25,7 @@ impl Class {
     /// All classes, most urgent first.
     pub const ALL: [Class; 5] = [Class::Cbr, Class::Vbr, Class::Abr, Class::Gfr, Class::Ubr];
 
-    /// The class's lower-case name.
+    /// Lower-case name of the class.
     pub const fn name(self) -> &'static str {
         match self {
             Class::Cbr => "cbr",

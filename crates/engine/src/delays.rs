@@ -1,4 +1,4 @@
-//! Cell transfer delays: how many, their sum, the smallest and the largest, and their distribution.
+//! Cell transfer delays: count, sum, extremes and distribution.
 
 use crate::units::Span;
 
@@ -23,31 +23,31 @@ impl Default for DelaySums {
     }
 }
 
-/// How long each of some cells waits, or how old each is when it arrives.
+/// Delays of a number of cells: waiting times, or ages on arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Waits {
-    /// All equally long.
+    /// Every cell has this delay.
     Equal(Span),
-    /// The first so long, and each by `step` longer than the one before.
+    /// Delays that rise by `step` from cell to cell.
     Series {
-        /// The shortest.
+        /// The shortest delay.
         first: Span,
-        /// From one to the next.
+        /// Difference between successive delays.
         step: Span,
     },
-    /// Found one by one.
+    /// Delays found one by one.
     Listed {
-        /// All together, ticks.
+        /// Sum, ticks.
         sum: u128,
-        /// The shortest.
+        /// The shortest delay.
         least: Span,
-        /// The longest.
+        /// The longest delay.
         most: Span,
     },
 }
 
 impl Waits {
-    /// All `cells` together, ticks.
+    /// Sum over `cells` cells, ticks.
     pub fn sum(self, cells: u64) -> u128 {
         match self {
             Waits::Equal(each) => u128::from(each.0) * u128::from(cells),
@@ -59,7 +59,7 @@ impl Waits {
         }
     }
 
-    /// The shortest and the longest of `cells`.
+    /// The shortest and the longest delay of `cells` cells.
     #[inline(always)]
     pub fn range(self, cells: u64) -> [Span; 2] {
         match self {
@@ -69,13 +69,13 @@ impl Waits {
         }
     }
 
-    /// Their sum alone, each of `cells` being by `less` shorter.
+    /// Sum over `cells` cells if each delay were shorter by `less`, ticks.
     #[inline(always)]
     pub fn sum_shorter_by(self, less: Span, cells: u64) -> u128 {
         self.sum(cells) - u128::from(less.0) * u128::from(cells)
     }
 
-    /// Each of `cells` by `more` longer.
+    /// These delays with each of the `cells` longer by `more`.
     pub fn longer_by(self, more: Span, cells: u64) -> Waits {
         match self {
             Waits::Equal(each) => Waits::Equal(each + more),
@@ -93,12 +93,12 @@ impl Waits {
 }
 
 impl DelaySums {
-    /// `cells` cells that took so long.
+    /// Adds the delays `took` of `cells` cells.
     #[inline(always)]
     pub fn add(&mut self, took: Waits, cells: u64) {
         let [least, most] = took.range(cells);
         self.sum += took.sum(cells);
-        // They change seldom, and nothing is written otherwise.
+        // The extremes change seldom; the branches avoid a write otherwise.
         if least.0 < self.min {
             self.min = least.0;
         }
@@ -128,7 +128,7 @@ impl Default for DelayTally {
 }
 
 impl DelayTally {
-    /// That of `count` cells.
+    /// Tally of `count` cells with these sums.
     pub fn of(count: u64, sums: DelaySums) -> DelayTally {
         let DelaySums { sum, min, max } = sums;
         DelayTally {
@@ -139,7 +139,7 @@ impl DelayTally {
         }
     }
 
-    /// A cell that took `took`.
+    /// Adds one cell with delay `took`.
     pub fn add(&mut self, took: Span) {
         let ticks = took.0;
         self.merge(&DelayTally {
@@ -150,7 +150,7 @@ impl DelayTally {
         });
     }
 
-    /// Everything `other` holds.
+    /// Adds all cells of `other`.
     pub fn merge(&mut self, other: &DelayTally) {
         self.count += other.count;
         self.sum += other.sum;
@@ -166,7 +166,7 @@ impl DelayTally {
 
 const SUB_BITS: u32 = 6;
 
-/// Bins of a factor of two; so many come and go together.
+/// Bins per factor of two; they are allocated together.
 const BLOCK: usize = 1 << SUB_BITS;
 
 /// Bin of a delay: exact below 128 ticks, then 64 bins per factor of two.
@@ -183,32 +183,35 @@ fn lower_edge(bin: usize) -> u64 {
     ((bin - (shift << SUB_BITS)) as u64) << shift
 }
 
-/// With fewer cells in each bin those of a series are counted one by one: it takes a division to find the first of the next bin.
+/// Below this number of cells per bin, a series is counted cell by cell: finding the first cell of
+/// the next bin costs a division.
 const FEWEST_ALIKE: u64 = 3;
 
 /// Distribution of cell transfer delays, in logarithmic bins of at most 1/64 relative width.
 ///
-/// Only the factors of two that delays fall into have bins: those of a VC seldom span more than ten, which take 5 kB. Most delays fall
-/// into the same factor as the one before, so the bins of that one come first. Those of many VCs then lie close together in memory, as
-/// they are made when the delays of all of them grow.
+/// Bins are allocated in blocks of one factor of two, and only where delays fall. The delays of a
+/// VC seldom span more than ten blocks, which take 5 kB. Most delays fall into the same block as
+/// the one before, so that block comes first in the list. The blocks of many VCs are then close
+/// together in memory, because they are allocated when the delays of all these VCs grow.
 #[derive(Clone, Debug)]
 pub struct DelayBins {
-    /// The bins where a delay was counted last, and then the others.
+    /// List of blocks, the most recently used first.
     latest: Option<Box<Block>>,
-    /// By how many bits delays in `latest` are shifted to the number of their bin and 64; [`NO_SHIFT`] if there are none, and for the first 64 ticks.
+    /// Right shift that turns a delay of the `latest` block into its bin number plus 64.
+    /// [`NO_SHIFT`] if there are no bins, and for block 0 (delays below 64 ticks).
     shift: u32,
 }
 
-/// No delay has 64 ticks after it.
+/// Shift that maps no delay to a bin of `latest`: no delay reaches 2^63 * 64 ticks.
 const NO_SHIFT: u32 = u64::BITS - 1;
 
 /// The bins of one factor of two.
 #[derive(Clone, Debug)]
 struct Block {
-    /// The first bin is number times `BLOCK`.
+    /// The first bin of the block is `number * BLOCK`.
     number: u32,
     next: Option<Box<Block>>,
-    /// Cells of each bin; at least one bin has some.
+    /// Cells per bin; at least one bin is not empty.
     cells: [u64; BLOCK],
 }
 
@@ -235,25 +238,25 @@ impl PartialEq for DelayBins {
 impl Eq for DelayBins {}
 
 impl DelayBins {
-    /// `cells` cells that took `took` each.
+    /// Adds `cells` cells with delay `took` each.
     #[inline(always)]
     pub fn add(&mut self, took: Span, cells: u64) {
         let bin = (took.0 >> self.shift).wrapping_sub(BLOCK as u64);
         match &mut self.latest {
-            // Compared before it is narrowed: with 32 bits another bin could be taken for this one.
+            // Compare before narrowing to 32 bits, where another bin could look like this one.
             Some(block) if bin < BLOCK as u64 => block.cells[bin as usize] += cells,
             _ => self.add_otherwise(took, cells),
         }
     }
 
-    /// The same for delays in another block than the latest, or in the first.
+    /// Adds cells to a block other than the latest, or to block 0.
     #[cold]
     fn add_otherwise(&mut self, took: Span, cells: u64) {
         let bin = bin_of(took.0);
         self.turn_to((bin / BLOCK) as u32).cells[bin % BLOCK] += cells;
     }
 
-    /// Puts block `number` first; makes it if there is none.
+    /// Moves block `number` to the front, or creates it there.
     fn turn_to(&mut self, number: u32) -> &mut Block {
         let mut block = self.take(number).unwrap_or_else(|| {
             Box::new(Block {
@@ -267,7 +270,7 @@ impl DelayBins {
         self.latest.insert(block)
     }
 
-    /// Takes block `number` off the list.
+    /// Removes block `number` from the list.
     fn take(&mut self, number: u32) -> Option<Box<Block>> {
         let mut place = &mut self.latest;
         while place.as_ref()?.number != number {
@@ -278,24 +281,25 @@ impl DelayBins {
         Some(block)
     }
 
-    /// The blocks, the latest first.
+    /// All blocks, the latest first.
     fn blocks(&self) -> impl Iterator<Item = &Block> {
         std::iter::successors(self.latest.as_deref(), |block| block.next.as_deref())
     }
 
-    /// The blocks by number.
+    /// All blocks in ascending order of number.
     fn ascending(&self) -> impl Iterator<Item = &Block> {
         let mut blocks: Vec<_> = self.blocks().collect();
         blocks.sort_unstable_by_key(|block| block.number);
         blocks.into_iter()
     }
 
-    /// Whether one bin holds all delays from `least` to `most`.
+    /// Whether all delays from `least` to `most` fall into one bin.
     pub fn are_alike(least: Span, most: Span) -> bool {
         bin_of(least.0) == bin_of(most.0)
     }
 
-    /// `cells` cells, of which the first took `first`, and each `more` longer than the one before.
+    /// Adds `cells` cells. The first took `first`, and each later one `more` longer than its
+    /// predecessor.
     #[inline(always)]
     pub fn add_series(&mut self, first: Span, more: Span, cells: u64) {
         let most = first + more * (cells - 1);
@@ -310,8 +314,8 @@ impl DelayBins {
         }
     }
 
-    /// `cells` cells, the delays of which never fall from one to the next: `delay` tells that of a cell by its number, and `below` how many of them
-    /// took less than a time that some did not.
+    /// Adds `cells` cells whose delays never decrease. `delay` gives the delay of a cell by its
+    /// number. `below` counts the cells below a time that at least one cell reaches.
     #[inline(always)]
     pub fn add_rising(
         &mut self,
@@ -334,7 +338,7 @@ impl DelayBins {
         }
     }
 
-    /// Everything `other` holds.
+    /// Adds all cells of `other`.
     pub fn merge(&mut self, other: &DelayBins) {
         for block in other.blocks() {
             let same = &mut self.turn_to(block.number).cells;
@@ -344,7 +348,8 @@ impl DelayBins {
         }
     }
 
-    /// The smallest bin edge that at least the fraction `p` of the cells do not exceed, in ticks; `None` without cells.
+    /// The smallest upper bin edge, in ticks, that at least the fraction `p` of the cells do not
+    /// exceed. `None` without cells.
     pub fn quantile(&self, p: f64) -> Option<u64> {
         let count: u64 = self.blocks().flat_map(|block| &block.cells).sum();
         let wanted = (count as f64 * p).ceil().max(1.0) as u64;
@@ -379,7 +384,7 @@ fn upper_edge(bin: usize) -> u64 {
 mod tests {
     use super::*;
 
-    // 5, 8, 11 and 14 ticks: 38 in all, and 58 if each were 5 longer.
+    // Delays are 5, 8, 11 and 14 ticks: the sum is 38, or 58 if each is 5 longer.
     #[test]
     fn waits_are_summed_up_in_whichever_way_they_are_given() {
         let series = Waits::Series {
@@ -438,7 +443,7 @@ mod tests {
     fn a_series_is_its_cells_wherever_the_bins_begin() {
         let (mut series, mut cells) = (DelayBins::default(), DelayBins::default());
         for first in [1u64 << 30, 1 << 20, 1 << 34] {
-            // In bins of their own, some in each, and nearly all in one.
+            // Cases: one cell per bin, several per bin, nearly all in one bin.
             for (more, n) in [(first / 3, 7), (first / 500, 101), (first / 100_000, 1000)] {
                 series.add_series(Span(first), Span(more), n);
                 (0..n).for_each(|i| cells.add(Span(first + i * more), 1));
@@ -448,7 +453,8 @@ mod tests {
         assert_eq!(series.quantile(0.0), Some(upper_edge(bin_of(1 << 20))));
     }
 
-    // 99 of 100 cells are fast: so is the quantile of all, though not the largest of the parts.
+    // With 99 of 100 cells fast, the quantile of all is fast, although the quantile of one part is
+    // slow.
     #[test]
     fn a_quantile_of_merged_bins_is_that_of_all_cells() {
         let (mut fast, mut slow) = (DelayBins::default(), DelayBins::default());
@@ -478,7 +484,7 @@ mod tests {
             left.merge(&DelayBins::default());
             assert_eq!(left, of(&delays));
         }
-        // Two factors of two, whatever lies between them.
+        // Two blocks only, with none for the empty range between them.
         assert_eq!(of(&[25_272_000_000, 2_527_200_000_000]).blocks().count(), 2);
         assert_eq!(of(&[u64::MAX]).quantile(0.5), Some(u64::MAX));
     }

@@ -1,11 +1,12 @@
-//! The event list and the order of equal times.
+//! The event list, and the order of simultaneous events.
 
 use crate::units::Time;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::hint::select_unpredictable;
 
-/// What happens at hosts. The order of the variants is the order at one instant. The index is a VC, a flow or a host.
+/// Kinds of events at hosts. Variants are in the order of execution at one instant. An index is
+/// that of a VC, a flow or a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Kind {
@@ -23,7 +24,7 @@ pub enum Kind {
     ToHost = 5,
     /// A frame to send leaves the host's processing stage towards its NIC (index: host).
     ToNic = 6,
-    /// An ABR end system sends (index: its number, in the order of flows).
+    /// An ABR end system sends (index: number of the end system, in the order of flows).
     Paced = 7,
 }
 
@@ -38,14 +39,15 @@ const KINDS: [Kind; 8] = [
     Kind::Paced,
 ];
 
-/// Events in the order (time, kind, index): insertion order never decides, and an event is no more than that triple.
+/// Events in the order (time, kind, index). An event is just that triple, so insertion order never
+/// matters.
 #[derive(Debug, Default)]
 pub struct EventList {
     heap: BinaryHeap<Reverse<u128>>,
 }
 
 impl EventList {
-    /// How many are to come.
+    /// Number of pending events.
     pub fn pending(&self) -> usize {
         self.heap.len()
     }
@@ -78,18 +80,19 @@ impl EventList {
     }
 }
 
-/// The ports by the time of their earliest work; few enough for a scan, or a heap with stale entries.
+/// Ports by the time of their earliest work. Few ports are scanned; many use a heap with stale
+/// entries.
 #[derive(Debug)]
 pub struct WorkList {
     times: Vec<Time>,
     heap: BinaryHeap<Reverse<(Time, u32)>>,
 }
 
-/// Up to so many ports a scan is faster than a heap.
+/// Up to this number of ports a scan is faster than a heap.
 const SCANNED: usize = 8;
 
 impl WorkList {
-    /// `ports` ports without work.
+    /// A list of `ports` ports without work.
     pub fn new(ports: usize) -> WorkList {
         WorkList {
             times: vec![Time::NEVER; ports],
@@ -97,7 +100,7 @@ impl WorkList {
         }
     }
 
-    /// The earliest work of `port` is at `time` from now on ([`Time::NEVER`]: none).
+    /// Sets the time of the earliest work of `port` ([`Time::NEVER`]: none).
     #[inline]
     pub fn set(&mut self, port: usize, time: Time) {
         if self.times[port] != time {
@@ -108,7 +111,7 @@ impl WorkList {
         }
     }
 
-    /// The earliest work and its port; of equal times the port with the smallest index.
+    /// The earliest work and its port; the smallest index breaks ties.
     #[inline(always)]
     pub fn first(&mut self) -> Option<(Time, usize)> {
         if self.times.len() > SCANNED {
@@ -129,16 +132,17 @@ impl WorkList {
     }
 }
 
-/// Things by the time at which each is due: a tree in which each node is the earlier one of the two below it.
+/// Tournament tree over things by due time: each node holds the earlier of its two children.
 #[derive(Debug)]
 pub struct Earliest {
-    /// The two below each node. Node 1 is the root, those below node i are 2 i and 2 i + 1, and the things stand in the second half.
+    /// Children of each node. Node 1 is the root, node i has children 2 i and 2 i + 1, and the
+    /// things are the leaves, in the second half.
     below: Vec<[(Time, u32); 2]>,
     root: (Time, u32),
 }
 
 impl Earliest {
-    /// `things` that are never due.
+    /// A tree of `things` things that are never due.
     pub fn new(things: usize) -> Earliest {
         let leaves = things.next_power_of_two().max(2);
         let thing = |i: usize| (Time::NEVER, i as u32);
@@ -152,14 +156,14 @@ impl Earliest {
         earliest
     }
 
-    /// When `thing` is due.
+    /// Due time of `thing`.
     #[inline]
     pub fn time(&self, thing: usize) -> Time {
         let i = self.below.len() + thing;
         self.below[i / 2][i & 1].0
     }
 
-    /// `thing` is due at `time` from now on ([`Time::NEVER`]: not at all).
+    /// Sets the due time of `thing` ([`Time::NEVER`]: never).
     #[inline]
     pub fn set(&mut self, thing: usize, time: Time) {
         let mut i = self.below.len() + thing;
@@ -177,7 +181,7 @@ impl Earliest {
         self.root = node;
     }
 
-    /// The earliest, and which it is; of equal times the one with the smallest index.
+    /// The earliest due time and its thing; the smallest index breaks ties.
     #[inline]
     pub fn first(&self) -> Option<(Time, usize)> {
         let (time, thing) = self.root;

@@ -1,8 +1,9 @@
-//! Transmission: what leaves a station is carried to the next one, or to the host.
+//! Transmission: carries cells that leave a station to the next one, or to the host.
 //!
-//! A *station* is where cells are sent from: a NIC, or a port that can queue. Between two stations nothing can happen to a cell but
-//! a constant delay: a port with one input whose cells are never closer than its own cell time never makes one wait. Those ports are
-//! folded into the latency of the station before them; only their counters remain, and are filled in at the end.
+//! A *station* is a place that sends cells: a NIC, or a port that can queue. Between two stations a
+//! cell only meets a constant delay. A port with one input, whose cells are never closer than its
+//! own cell time, never makes a cell wait. Such ports are folded into the latency of the station
+//! before them. Only their counters remain, and these are filled in at the end.
 
 use crate::abr::{Logs, Passing};
 use crate::capture::Captures;
@@ -34,36 +35,37 @@ pub enum Next {
     },
 }
 
-/// How a flow goes through one station: what is looked at for every cell. The hops of a flow stand one after the other, so the next
-/// hop is the next index.
+/// Path of a flow through one station: the fields used for every cell.
+///
+/// The hops of a flow have consecutive indices, so the next hop is the next index.
 #[derive(Clone, Debug)]
 #[repr(align(64))]
 pub struct Hop {
     /// Where cells go.
     pub next: Next,
-    /// From the end of the transmission here to the arrival there.
+    /// Time from the end of transmission here to the arrival at the next station.
     pub latency: Span,
-    /// Cells whose last bit left before the end.
+    /// Cells whose last bit left before the end of the run.
     pub sent: u64,
     /// Cells that arrived at the port.
     pub arrived: u64,
-    /// What the port has decided on the current frame.
+    /// The port's decision on the current frame.
     pub frame_state: FrameState,
-    /// Its flow.
+    /// Flow that takes this hop.
     pub flow: FlowId,
-    /// Number of the flow among those of the port.
+    /// Number of the flow among the flows of the port.
     pub local: u32,
     /// Class index.
     pub class: u8,
     /// Whether this is a data flow.
     pub is_data: bool,
-    /// Whether its cells must be looked at when they leave, one by one unless [`HopExtra::goes_together`]: lost on purpose, delayed by a
-    /// switch, counted by a probe, or summed up in a digest.
+    /// Whether departing cells need individual attention, one by one unless
+    /// [`HopExtra::goes_together`]: they may be lost deliberately, delayed, or observed.
     pub one_by_one: bool,
 }
 
 impl Hop {
-    /// `cells` cells of `frame` have arrived and are accepted, and leave before the end.
+    /// Records `cells` cells of `frame` as arrived, accepted and sent before the end.
     pub fn let_through(&mut self, frame: u32, cells: u64) {
         self.frame_state = FrameState::accepted(frame);
         self.arrived += cells;
@@ -71,46 +73,49 @@ impl Hop {
     }
 }
 
-/// A port that is folded into the latency of a hop; both times count from the end of transmission by the station.
+/// A port folded into the latency of a hop. Both times count from the end of transmission by the
+/// station.
 #[derive(Clone, Copy, Debug)]
 pub struct Through {
-    /// Its link.
+    /// Link of the port.
     pub link: u32,
-    /// Until the arrival there.
+    /// Time until the arrival at the port.
     pub arrives: Span,
-    /// Until the end of transmission there.
+    /// Time until the end of transmission at the port.
     pub leaves: Span,
 }
 
-/// A processing stage on the way of a flow.
+/// A processing stage on the path of a flow.
 #[derive(Clone, Copy, Debug)]
 pub struct Passage {
-    /// Its number.
+    /// Index of the stage.
     pub stage: u32,
-    /// Number of the flow among those of the link before it.
+    /// Number of the flow among the flows of the link before the stage.
     pub local: u32,
 }
 
-/// The rest of what belongs to a hop.
+/// Data of a hop that is not needed for every cell.
 #[derive(Clone, Debug, Default)]
 pub struct HopExtra {
     /// The link that the station sends on.
     pub link: u32,
-    /// Processing stage in front of the next port.
+    /// Processing stage before the next port.
     pub stage: Option<Passage>,
-    /// Ports without a queue on the way.
+    /// Ports without a queue on the way to the next station.
     pub through: Vec<Through>,
-    /// Where RM cells are told something on the way, or tell it; for flows of RM cells.
+    /// Places on the way where RM cells are marked or read; empty for other flows.
     pub passings: Vec<Passing>,
-    /// Its VC.
+    /// VC of the flow.
     pub vc: usize,
-    /// Whether its cells are captured on the link of this station, or at a port without a queue on the way.
+    /// Whether cells are captured on the link of this station, or at a port without a queue on the
+    /// way.
     pub captured: bool,
-    /// Loss on purpose on the link of this station, when this is a data flow.
+    /// Whether the link of this station deliberately loses frames of this flow; data flows only.
     pub lossy: bool,
-    /// Whether its cells are no more than lost or counted: those of a frame share their fate, and leave together.
+    /// Whether cells are at most lost, captured or counted. Cells of a frame then share their fate
+    /// and leave together.
     pub goes_together: bool,
-    /// Frame last seen beginning on a lossy link, and whether it is lost.
+    /// Latest frame that began on a lossy link, and whether it is lost.
     pub loss: Option<(u32, bool)>,
     /// Cells dropped here.
     pub dropped: Dropped,
@@ -118,56 +123,58 @@ pub struct HopExtra {
     pub tagged: u64,
     /// Cells that had not left when the run ended.
     pub unsent: u64,
-    /// Departures so late that the end of the run comes while they are on their way.
+    /// Departures of cells that were still in transit when the run ended.
     pub late: Vec<Time>,
-    /// Frames of the cells that had not left then, or were on their way to the host.
+    /// Frames of cells that had not left at the end, or were in transit to the host.
     pub left_over: FramesAt,
 }
 
 impl HopExtra {
-    /// Cells dropped by the port here; those that the link loses have left it.
+    /// Cells dropped by the port. Cells lost on the link are excluded: they have left the port.
     pub fn dropped_by_port(&self) -> u64 {
         self.dropped.total() - self.dropped[DropReason::Link]
     }
 }
 
-/// Everything between the stations, and what it counts.
+/// Everything between the stations, with its counters.
 #[derive(Debug)]
 pub struct Fabric {
     /// The hops of all flows.
     pub hops: Vec<Hop>,
-    /// The rest of them.
+    /// The less used part of each hop, by hop.
     pub extras: Vec<HopExtra>,
     /// The feeds of all ports.
     pub feeds: Vec<Feed>,
-    /// Per port: inputs that got a run while they were empty.
+    /// Per port: inputs that received a run while empty.
     pub woken: Vec<Vec<u32>>,
     /// Ports that were woken since the main loop last looked.
     pub woken_ports: Vec<u32>,
-    /// Processing stages of switches.
+    /// Processing stages of the switches.
     pub stages: Vec<SwitchStage>,
-    /// Per link: losses on purpose.
+    /// Per link: deliberate losses.
     pub losses: Vec<Option<Losses>>,
-    /// What has reached the hosts.
+    /// Receiving ends of the flows.
     pub destinations: Destinations,
-    /// RM cells under way, and what they meet.
+    /// RM cells in transit, and what affects them.
     pub logs: Logs,
-    /// What is watched.
+    /// Probes and digests on links.
     pub observers: Observers,
-    /// What is written into files.
+    /// Packet captures.
     pub captures: Option<Box<Captures>>,
     /// End of the run.
     pub end: Time,
-    /// Until when a port may drop the rest of a frame at once: the end, or less where it is measured before.
+    /// Time until which a port may drop the rest of a frame at once: the end of the run, or an
+    /// earlier instant at which the port is measured.
     pub drop_until: Time,
-    /// Measuring time [from, to).
+    /// Measuring time, [from, to).
     pub measured: (Time, Time),
-    /// Why the run cannot go on, if so.
+    /// Why the run cannot continue, if so.
     pub stopped: Option<Overdue>,
 }
 
 impl Fabric {
-    /// The cells of `run`, whose times are the ends of their transmission, leave the station of its hop.
+    /// Sends the cells of `run` from the station of its hop. Times of the run are ends of
+    /// transmission.
     #[inline(always)]
     pub fn depart(&mut self, run: Run) {
         let hop = &mut self.hops[run.hop as usize];
@@ -179,12 +186,13 @@ impl Fabric {
         self.carry(run);
     }
 
-    /// The same for cells that the end of the run, a loss or an observer may treat differently from each other.
+    /// Sends cells that the end of the run, a loss or an observer may treat differently from each
+    /// other.
     #[cold]
     fn depart_one_by_one(&mut self, mut run: Run) {
         let hop = &mut self.hops[run.hop as usize];
         if !hop.one_by_one {
-            // It is the end of the run: most of them may still be in time.
+            // The end of the run is near, but most cells may still be in time.
             let n = run.before(Time(self.end.0.saturating_sub(hop.latency.0)));
             if n > 0 {
                 hop.sent += u64::from(n);
@@ -209,7 +217,8 @@ impl Fabric {
         }
     }
 
-    /// Whether the cells of `run` leave before the end, and none of them is lost or looked at by itself.
+    /// Whether all cells of `run` leave before the end, and none is lost or needs individual
+    /// attention.
     fn leaves_together(&mut self, run: &Run) -> bool {
         let (hop, extra) = (&self.hops[run.hop as usize], &self.extras[run.hop as usize]);
         let in_time = run.last() + hop.latency < self.end;
@@ -257,7 +266,8 @@ impl Fabric {
                 self.observers.sum_up(&Leaving { time, link, ..cell });
             }
         }
-        // The places that an RM cell passes come before the host: they see it even if it arrives there only after the end.
+        // An RM cell meets these places before the host, even if it reaches the host only after the
+        // end.
         let arrives = one.time + hop.latency;
         if !extra.passings.is_empty() && extra.stage.is_none() {
             self.pass(one.hop, one.frame, one.time, arrives);
@@ -273,7 +283,7 @@ impl Fabric {
         self.carry(one);
     }
 
-    /// Captures the cells of `run`, which leave their station.
+    /// Captures the cells of `run` as they leave their station.
     #[cold]
     fn capture(&mut self, run: &Run) {
         let extra = &self.extras[run.hop as usize];
@@ -283,7 +293,7 @@ impl Fabric {
         }
     }
 
-    /// Captures the cells of `run`, which have left their station, at ports without a queue on the way.
+    /// Captures the cells of `run` at ports without a queue after their station.
     #[cold]
     fn capture_on_the_way(&mut self, run: &Run) {
         let extra = &self.extras[run.hop as usize];
@@ -300,12 +310,12 @@ impl Fabric {
         }
     }
 
-    /// Whether cells of a hop that its port drops are captured; then they must be dropped one by one.
+    /// Whether drops at the port of this hop are captured; if so, cells must be dropped one by one.
     pub fn captures_drops(&self, hop: u32) -> bool {
         self.extras[hop as usize].captured
     }
 
-    /// Captures the first cell of `run`, which the port here drops or its link loses.
+    /// Captures the first cell of `run`, dropped by the port or lost on its link.
     #[cold]
     pub fn capture_drop(&mut self, run: &Run, reason: DropReason, queue: Option<FoundQueue>) {
         let extra = &self.extras[run.hop as usize];
@@ -315,7 +325,8 @@ impl Fabric {
         }
     }
 
-    /// An RM cell that leaves the station of `hop` at `left` will reach the next one at `arrives`.
+    /// Logs an RM cell that leaves the station of `hop` at `left` and reaches the next one at
+    /// `arrives`.
     #[cold]
     fn pass(&mut self, hop: u32, frame: u32, left: Time, arrives: Time) {
         let flow = self.hops[hop as usize].flow;
@@ -323,13 +334,13 @@ impl Fabric {
         self.logs.pass(flow, frame, left, arrives, places);
     }
 
-    /// Whether the link loses the frame of this cell on purpose.
+    /// Whether the link deliberately loses the frame of this cell.
     #[inline(always)]
     fn is_lost(&mut self, one: &Run) -> bool {
         self.extras[one.hop as usize].lossy && self.loses(one)
     }
 
-    /// The same of a link that loses frames; decided when the first cell of a frame comes.
+    /// [`Fabric::is_lost`] for a lossy link. The first cell of a frame decides for the whole frame.
     #[inline(never)]
     fn loses(&mut self, one: &Run) -> bool {
         let extra = &mut self.extras[one.hop as usize];
@@ -340,26 +351,26 @@ impl Fabric {
         extra.loss.is_some_and(|(_, lost)| lost)
     }
 
-    /// Notes what the run cannot go on for; the first is told.
+    /// Records why the run cannot continue; only the first reason is reported.
     #[cold]
     pub fn overdue(&mut self, what: Overdue) {
         self.stopped.get_or_insert(what);
     }
 
-    /// The same of the class queue that a hop begins with.
+    /// Records that the class queue at the start of this hop is overdue.
     #[cold]
     pub fn overdue_at(&mut self, hop: u32) {
         let link = self.extras[hop as usize].link as usize;
         self.overdue(Overdue::Queue(link));
     }
 
-    /// Counts `n` cells of a hop as dropped: the one place for losses of any kind.
+    /// Counts `n` cells of a hop as dropped. All losses of any kind are counted here.
     #[inline]
     pub fn drop_cells(&mut self, hop: u32, reason: DropReason, n: u32) {
         self.extras[hop as usize].dropped[reason] += u64::from(n);
     }
 
-    /// Brings cells to the next station.
+    /// Carries cells to the next station.
     #[inline(always)]
     fn carry(&mut self, run: Run) {
         let hop = &self.hops[run.hop as usize];
@@ -384,7 +395,7 @@ impl Fabric {
         }
     }
 
-    /// Brings cells to `feed`, which is `input` of `port`; their time is that of arrival there.
+    /// Appends cells to `feed`, which is `input` of `port`. Times of the run are arrival times.
     #[inline(always)]
     pub fn push(&mut self, run: Run, port: u32, feed: u32, input: u32) {
         if self.feeds[feed as usize].push(run) {
@@ -416,7 +427,7 @@ impl Fabric {
         }
     }
 
-    /// Cells reach the destination host (times are arrival times, all before the end).
+    /// Delivers cells to the destination host. Times are arrival times, all before the end.
     #[inline(always)]
     fn reach_host(&mut self, run: Run) {
         let hop = &self.hops[run.hop as usize];

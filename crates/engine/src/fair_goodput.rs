@@ -1,18 +1,23 @@
-//! The goodputs of fair shares of the links, and the largest possible goodput, to which efficiency is relative.
+//! Goodputs of fair shares of the links, and their sum: the largest possible goodput, to which
+//! efficiency is relative.
 //!
-//! Every VC that carries frames gets its max-min fair rate (`abr/feedback/fair.rs`) of what the sources of single cells leave of each link on its way,
-//! which have their mean rates whatever their class, and no UDP more than it sends, no ABR VC more than its PCR. All send full frames from start to end.
-//! Not counted: what the windows of a TCP allow, ACKs, RM cells, the shares of schedulers, and target utilisations.
+//! Every VC that carries frames gets its max-min fair rate (`abr/feedback/fair.rs`). Sources of
+//! single cells take their mean rates first, whatever their class; the rest of each link is shared.
+//! A UDP VC gets at most its offered rate, an ABR VC at most its PCR. All VCs send full frames from
+//! start to end.
+//!
+//! Ignored: TCP windows, ACKs, RM cells, scheduler shares and target utilisations.
 
 use crate::abr::feedback::fair::{FairVc, fair_rates};
 use crate::scenario::topology::Topology;
 use crate::scenario::{MaxGoodput, Scenario, Vc};
 use crate::units::{BitRate, CELL_BITS};
 
-/// Most VCs for which fair shares are computed: the time that it takes grows with the square of their number.
+/// Largest number of VCs for which fair shares are computed. The time grows with its square.
 pub(crate) const MOST_VCS: usize = 2000;
 
-/// The goodput to which efficiency is relative, as `measure.max_goodput` says; `None` where the scenario states none.
+/// The goodput to which efficiency is relative (`measure.max_goodput`); `None` if the scenario
+/// states none.
 pub(crate) fn max_goodput(scenario: &Scenario, topology: &Topology) -> Option<BitRate> {
     match scenario.measure.max_goodput? {
         MaxGoodput::Stated(rate) => Some(rate),
@@ -20,7 +25,7 @@ pub(crate) fn max_goodput(scenario: &Scenario, topology: &Topology) -> Option<Bi
     }
 }
 
-/// Why fair shares of the links have no sum, and what has one; `None` where they have.
+/// Why the fair shares have no sum, and what would give one; `None` if they have a sum.
 pub(crate) fn unknown(scenario: &Scenario) -> Option<(String, String)> {
     let sending = sending(scenario);
     if sending.len() > MOST_VCS {
@@ -45,7 +50,7 @@ fn sending(scenario: &Scenario) -> Vec<(usize, &Vc)> {
     vcs.filter(|(_, vc)| vc.start < scenario.duration).collect()
 }
 
-/// The sum of these goodputs, bits per second; `None` where there are none.
+/// Sum of these goodputs, bits per second; `None` for an empty list.
 pub(crate) fn sum(goodputs: &[(usize, f64)]) -> Option<u64> {
     let goodputs = goodputs.iter().map(|&(_, goodput)| goodput);
     goodputs
@@ -53,7 +58,8 @@ pub(crate) fn sum(goodputs: &[(usize, f64)]) -> Option<u64> {
         .map(|sum| sum.round() as u64)
 }
 
-/// The VCs that carry frames, each with its goodput in bits per second; none where there are many VCs.
+/// The VCs that carry frames, each with its goodput in bits per second. Empty above [`MOST_VCS`]
+/// VCs.
 pub(crate) fn fair_goodputs(scenario: &Scenario, topology: &Topology) -> Vec<(usize, f64)> {
     let vcs = sending(scenario);
     if vcs.len() > MOST_VCS {
@@ -115,7 +121,7 @@ mod tests {
     fn one_bottleneck_gives_the_payload_of_its_rate() {
         let lan = include_str!("../../../examples/lan-5.toml");
         assert_eq!(told(lan, &[]), Some(125_198_491));
-        // 9180 of 193 * 53 bytes.
+        // Each frame carries 9180 bytes in 193 cells of 53 bytes.
         let mss = ("vc.traffic.mss", "9180 bytes");
         assert_eq!(told(lan, &[mss]), Some(139_571_180));
         assert_eq!(told(lan, &[("vc.start", "10 s")]), None);
@@ -129,7 +135,8 @@ mod tests {
         assert_eq!(told(cbr, &[]), None);
     }
 
-    // Two hops of 100 Mb/s: a TCP over both and one over each get half each, unless a UDP sends less than that.
+    // Two links of 100 Mb/s. A TCP over both and one TCP over each get half each, unless a UDP
+    // sends less than that.
     #[test]
     fn several_links_are_shared_max_min_fairly() {
         let text = r#"
@@ -147,14 +154,14 @@ mod tests {
                 { name = "last", from = "b", to = "d", traffic = { kind = "tcp", mss = "488 bytes" } },
             ]
         "#;
-        // 544 bytes with all headers, 12 cells.
+        // 544 bytes with all headers: 12 cells.
         let tcp = |megabits: f64| megabits * 1e6 * 488.0 / (12.0 * 53.0);
         let near = |found: Option<u64>, expected: f64| {
             let found = found.expect("frames are carried") as f64;
             assert!((found - expected).abs() <= 1.0, "{found} {expected}");
         };
         near(told(text, &[]), tcp(150.0));
-        // 532 bytes, 12 cells.
+        // 532 bytes with all headers: 12 cells.
         let udp = r#"{ kind = "udp", rate = "20 Mbps", datagram_size = "488 bytes" }"#;
         near(
             told(text, &[("vc.last.traffic", udp)]),
@@ -176,7 +183,7 @@ mod tests {
             max_goodput_bps(&scenario, &topology)
         };
         assert_eq!(most("fair shares", "155.52 Mbps"), Some(125_198_491));
-        // Half of the link.
+        // Half of the link rate.
         assert_eq!(most("fair shares", "77.76 Mbps"), Some(62_599_245));
         assert_eq!(most("1 Mbps", "77.76 Mbps"), Some(1_000_000));
         assert_eq!(most("default", "77.76 Mbps"), None);

@@ -1,5 +1,7 @@
-//! Flows: what one end of a VC sends to the other over the VC's route. Cells, frames and counters belong to a flow; a VC has
-//! one flow for its data and one for what comes back, and with ABR end systems one each way for their RM cells.
+//! Flows: cells that one end of a VC sends to the other over the VC's route.
+//!
+//! Cells, frames and counters belong to a flow. A VC has one flow for data and one for the reverse
+//! direction. With ABR end systems it also has one flow of RM cells each way.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -19,10 +21,10 @@ pub enum FlowKind {
 }
 
 impl FlowKind {
-    /// Those of every VC: what its source sends, and what comes back.
+    /// Kinds that every VC has: what its source sends, and the reverse flow.
     pub const FRAMES: [FlowKind; 2] = [FlowKind::Data, FlowKind::Ack];
 
-    /// Those of a VC with ABR end systems or without, in the order in which they are numbered.
+    /// Kinds of flows of a VC, in numbering order; `abr`: with ABR end systems.
     pub fn of_vc(abr: bool) -> &'static [FlowKind] {
         const ALL: [FlowKind; 4] = [
             FlowKind::Data,
@@ -33,7 +35,7 @@ impl FlowKind {
         &ALL[..if abr { 4 } else { 2 }]
     }
 
-    /// Its lower-case name, in results and in names of random streams.
+    /// Lower-case name, used in results and in names of random streams.
     pub fn name(self) -> &'static str {
         match self {
             FlowKind::Data => "data",
@@ -43,7 +45,7 @@ impl FlowKind {
         }
     }
 
-    /// Whether it runs from the VC's `from` to its `to`.
+    /// Whether the flow runs from the VC's `from` to its `to`.
     pub fn is_forward(self) -> bool {
         match self {
             FlowKind::Data | FlowKind::Rm => true,
@@ -51,7 +53,7 @@ impl FlowKind {
         }
     }
 
-    /// Whether its cells are RM cells.
+    /// Whether the cells are RM cells.
     pub fn is_rm(self) -> bool {
         match self {
             FlowKind::Rm | FlowKind::RmBack => true,
@@ -87,7 +89,7 @@ impl FlowKind {
         }
     }
 
-    /// Whether its cells are the VC's data: those that goodput, delay and loss are told of.
+    /// Whether the cells are the VC's data, for which goodput, delay and loss are reported.
     pub fn is_data(self) -> bool {
         self == FlowKind::Data
     }
@@ -107,12 +109,12 @@ impl FlowId {
 /// One flow.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Flow {
-    /// Index of its VC.
+    /// Index of the VC.
     pub vc: usize,
-    /// What it is to its VC.
+    /// Role of the flow in its VC.
     pub kind: FlowKind,
     /// Indices of the links from host to host.
     pub path: Vec<usize>,
-    /// Indices of the host it leaves and of the one it reaches.
+    /// Indices of the source and the destination host.
     pub hosts: [usize; 2],
 }

@@ -1,38 +1,42 @@
-//! What a run gathers while it goes on, and the memory that it takes: estimates on the safe side, what Python makes of it included.
+//! Data that a run gathers, and the memory it takes. Estimates are on the safe side and include the
+//! Python objects made from it.
 
-/// Bytes of a recorded point, here and on its way to Python.
+/// Bytes of a recorded point, in the engine and on the way to Python.
 pub const OF_POINT: f64 = 48.0;
-/// Bytes of a transfer: its times here, in the result, as text and as what Python makes of it; 403 were measured.
+/// Bytes of a transfer: times in the engine, in the result, as text and as Python objects.
+/// Measured: 403.
 pub const OF_TRANSFER: f64 = 1_000.0;
-/// Bytes of a traced drop, likewise; 336 were measured.
+/// Bytes of a traced drop, counted like a transfer. Measured: 336.
 pub const OF_DROP: f64 = 500.0;
-/// Bytes of a frame that is under way: in its NIC's feed, in the books of its ends, and as much again where a list has just grown.
+/// Bytes of a frame in transit: in the NIC's feed and in the records of both ends. Doubled, because
+/// a list may just have grown.
 pub const OF_FRAME: f64 = 128.0;
 
 /// Bytes of a frame or RM cell in the reference engine, which keeps all frames of a run.
 pub const OF_KEPT_FRAME: f64 = 168.0;
 
-/// What has gathered so far and nobody has taken.
+/// Data gathered so far and not yet drained.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Gathered {
     /// Points of series.
     pub points: u64,
     /// Traced drops.
     pub drops: u64,
-    /// Runs of cells that wait in NICs or are on their way, and events.
+    /// Runs of cells that wait in NICs or are in transit, and events.
     pub frames: u64,
-    /// Frames and RM cells since the beginning of a run of the reference engine, which keeps them all.
+    /// Frames and RM cells since the start of a run of the reference engine, which keeps all of
+    /// them.
     pub kept_frames: u64,
-    /// Points and drops that were taken, for which no memory is needed here any more.
+    /// Points and drops that were drained and need no more memory here.
     pub drained: u64,
-    /// Memory of captured packets that are not written, bytes.
+    /// Bytes of captured packets that are not yet written.
     pub captured: u64,
-    /// The probe with the most points or drops, by its index in the scenario, and their number.
+    /// Index in the scenario of the probe with the most points or drops, and their number.
     pub most: Option<(usize, u64)>,
 }
 
 impl Gathered {
-    /// The memory of points, drops, frames under way and frames that are kept.
+    /// Bytes of points, drops, frames in transit and kept frames.
     pub fn parts(&self) -> [f64; 4] {
         [
             self.points as f64 * OF_POINT,
@@ -42,12 +46,12 @@ impl Gathered {
         ]
     }
 
-    /// Points and drops in all.
+    /// Points and drops in total, drained ones included.
     pub fn recorded(&self) -> u64 {
         self.points + self.drops + self.drained
     }
 
-    /// The memory of all of it.
+    /// Bytes of everything gathered.
     pub fn bytes(&self) -> f64 {
         self.parts().iter().sum::<f64>() + self.captured as f64
     }

@@ -1,23 +1,23 @@
-//! Losses on purpose (model section 7): which data frames a link loses.
+//! Deliberate losses (model section 7): which data frames a link loses.
 
 use crate::rng::Stream;
 use crate::scenario::Link;
 use crate::units::Ratio;
 
-/// Losses on purpose of one link.
+/// Deliberate losses of one link.
 #[derive(Debug)]
 pub struct Losses {
     /// Data frames that have begun so far.
     count: u64,
-    /// Numbers to lose, ascending.
+    /// Numbers of the frames to lose, ascending.
     frames: Vec<u64>,
-    /// Probability to lose any.
+    /// Probability that any frame is lost.
     probability: Ratio,
     stream: Stream,
 }
 
 impl Losses {
-    /// Those of `link`, if there are any; `stream` is for the probability.
+    /// Losses of `link`, if it has any; `stream` provides the random draws.
     pub fn of(link: &Link, stream: impl FnOnce() -> Stream) -> Option<Losses> {
         is_lossy(link).then(|| {
             let mut frames = link.lose_frames.clone();
@@ -31,7 +31,7 @@ impl Losses {
         })
     }
 
-    /// Whether the data frame that begins now is lost.
+    /// Whether the data frame that now begins is lost.
     pub fn next_is_lost(&mut self) -> bool {
         let number = self.count;
         self.count += 1;
@@ -40,7 +40,7 @@ impl Losses {
     }
 }
 
-/// Whether `link` loses frames on purpose.
+/// Whether `link` deliberately loses frames.
 pub fn is_lossy(link: &Link) -> bool {
     !link.lose_frames.is_empty() || link.lose_probability.num > 0
 }

@@ -1,8 +1,9 @@
-//! The memory that a run can need, before it begins: an estimate, on the safe side, of what grows with sizes that a scenario states.
+//! Memory that a run can need, estimated before it begins. The estimate is on the safe side and
+//! covers what grows with sizes in the scenario.
 //!
-//! Not in it are frames that wait in a NIC because they were sent again, RM cells that the reference engine keeps, what probes record
-//! without `interval`, and traces: they are
-//! counted as they come (`gathered.rs`), and a run whose count takes more than the limit is ended.
+//! Not included: retransmitted frames that wait in a NIC, RM cells that the reference engine keeps,
+//! probes without `interval`, and traces. They are counted as they come (`gathered.rs`), and a run
+//! that exceeds its limit is ended.
 
 use crate::aal5::cells_of_segment;
 use crate::class::Class;
@@ -15,25 +16,27 @@ use crate::scenario::topology::Topology;
 use crate::scenario::{ClassQueue, Probe, Scenario, Threshold, Traffic};
 use crate::units::CELL_BITS;
 
-/// Bytes of a waiting cell in a queue that keeps cells, as its list has just grown. An estimate on the safe side, like those below.
+/// Bytes of a waiting cell in a queue that keeps cells, just after its list has grown. Like the
+/// constants below, this is an estimate on the safe side.
 const OF_CELL: f64 = 96.0;
-/// Bytes of a point that is kept in a result.
+/// Bytes of a point kept in a result.
 const OF_KEPT_POINT: f64 = 16.0;
-/// Bytes of a link that a VC takes: hops and sinks of its two flows, names, what is told of the port.
+/// Bytes per link that a VC crosses: hops and sinks of its two flows, names, and results of the
+/// port.
 const OF_LINK_OF_VC: f64 = 2_000.0;
 
-/// What a run can need.
+/// Memory that a run can need.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Need {
-    /// In all, bytes.
+    /// Total, bytes.
     pub bytes: f64,
     /// The largest part, bytes.
     pub largest: f64,
-    /// What that is, and what makes it smaller.
+    /// Description of the largest part, and how to reduce it.
     pub cause: &'static str,
 }
 
-/// The need of a run of the scenario of `net`.
+/// Estimates the memory of a run of the scenario of `net`.
 pub fn need(net: &Resolved<'_>, options: &Options) -> Need {
     let (scenario, topology) = (net.scenario, &net.topology);
     let twin = options.kernel == Kernel::Twin;
@@ -43,7 +46,7 @@ pub fn need(net: &Resolved<'_>, options: &Options) -> Need {
     let frames: f64 = most.iter().map(|m| m.frames).sum();
     let all_frames: f64 = most.iter().map(|m| m.sent).sum();
     let links_of_vcs: usize = topology.flows.iter().map(|flow| flow.path.len()).sum();
-    // What is held is drained, and so none of it is kept.
+    // With `hold`, points are drained and none is kept.
     let most_held = options
         .hold
         .map_or(f64::INFINITY, |hold| hold as f64 / OF_POINT);
@@ -93,19 +96,20 @@ pub fn need(net: &Resolved<'_>, options: &Options) -> Need {
     }
 }
 
-/// Bytes of a result that is kept.
+/// Bytes of a kept result.
 fn kept(points: f64, links_of_vcs: usize) -> f64 {
     points * OF_KEPT_POINT + links_of_vcs as f64 * OF_LINK_OF_VC
 }
 
-/// Bytes that a result takes beyond what was predicted for it: traced drops, and points of probes without `interval`.
+/// Bytes of a result beyond the prediction: traced drops, and points of probes without `interval`.
 pub fn beyond(scenario: &Scenario, result: &RunResult) -> u64 {
     let recorded: usize = result.series.iter().map(|series| series.value.len()).sum();
     let more = (recorded as f64 - points(scenario)).max(0.0);
     (more * OF_KEPT_POINT + result.trace.len() as f64 * OF_DROP) as u64
 }
 
-/// The most files that a VC can send: each takes the time of its cells on the slowest link and a round trip at least.
+/// Upper bound on the files that a VC can send. Each file takes at least a round trip and its
+/// cells' time on the slowest link.
 fn transfers(scenario: &Scenario, topology: &Topology, vc: usize) -> f64 {
     let Traffic::Tcp(tcp) = &scenario.vcs[vc].traffic else {
         return 0.0;
@@ -144,13 +148,14 @@ pub fn points(scenario: &Scenario) -> f64 {
     scenario.probes.iter().map(recorded).sum()
 }
 
-/// The most that a VC can have.
+/// Upper bounds for one VC.
 struct Most {
-    /// Frames under way at once; single cells are made as they go.
+    /// Frames in transit at once. Sources of single cells make their cells as they send them, so
+    /// none count.
     frames: f64,
-    /// Frames in all.
+    /// Frames in total.
     sent: f64,
-    /// Cells of data under way at once.
+    /// Data cells in transit at once.
     cells: f64,
 }
 
@@ -166,7 +171,7 @@ impl Most {
                 cells: load.cells,
             };
         };
-        // What leaves the NIC lets, once acknowledged, two new segments go each.
+        // Each segment that leaves the NIC can, once acknowledged, release two new ones.
         let first = topology.data_path(vc)[0];
         let of_frame = f64::from(cells_of_segment(tcp.mss)) * CELL_BITS as f64;
         let acknowledged = scenario.links[first].rate.0 as f64 * seconds / of_frame;
@@ -181,7 +186,8 @@ impl Most {
     }
 }
 
-/// Cells that can wait at ports that keep them one by one; the others need no memory for them.
+/// Cells that can wait at ports that keep them one by one. Other ports need no memory for waiting
+/// cells.
 fn waiting(net: &Resolved<'_>, most: &[Most], options: &Options) -> f64 {
     let keeps_cells = |port: &ResolvedPort<'_>| match options.kernel {
         Kernel::Auto | Kernel::Arithmetic => port.arithmetic.is_err(),
@@ -193,8 +199,8 @@ fn waiting(net: &Resolved<'_>, most: &[Most], options: &Options) -> f64 {
         .sum()
 }
 
-/// Cells that can wait at the port that `link` is: windows, bursts that coincide, and what comes above the port's rate, as far as its
-/// inputs bring it and the buffers hold it.
+/// Cells that can wait at the port of `link`: windows, coinciding bursts, and arrivals above the
+/// port's rate. Input links and buffers limit the total.
 fn waiting_at(net: &Resolved<'_>, most: &[Most], link: usize, port: &ResolvedPort<'_>) -> f64 {
     let (scenario, topology) = (net.scenario, &net.topology);
     let seconds = scenario.duration.as_seconds();
@@ -232,8 +238,11 @@ fn waiting_at(net: &Resolved<'_>, most: &[Most], link: usize, port: &ResolvedPor
     waits.min(rate * seconds / CELL_BITS as f64)
 }
 
-/// Cells that `queue`, of the port that `link` is, lets in at once: its buffer, or what a policy of minimum rates takes in
-/// above its threshold. That is a burst and the rest of a frame of each VC, if the link keeps up with these rates beside the other classes.
+/// Cells that `queue`, at the port of `link`, can hold at once: its buffer, or less under a policy
+/// with minimum rates.
+///
+/// Such a policy accepts above its threshold only a burst and the rest of a frame of each VC. This
+/// bound holds if the link can carry these rates beside the other classes.
 fn most_let_in(net: &Resolved<'_>, link: usize, queue: &ClassQueue) -> f64 {
     let (scenario, topology, class) = (net.scenario, &net.topology, queue.class);
     let buffer = queue.buffer.map_or(f64::INFINITY, |k| k as f64);
@@ -261,7 +270,8 @@ fn most_let_in(net: &Resolved<'_>, link: usize, queue: &ClassQueue) -> f64 {
     (threshold + of_flows.sum::<f64>()).min(buffer)
 }
 
-/// Whether the link has the sustained rates of a class, and what other classes bring; a TCP of theirs may take all of it.
+/// Whether the link can carry the sustained rates of a class beside the other classes. A TCP of
+/// another class may take the whole link.
 fn keeps_up(scenario: &Scenario, topology: &Topology, link: usize, class: Class) -> bool {
     let flows = topology.crossing[link]
         .iter()
@@ -360,7 +370,7 @@ traffic = "udp"
         let bounded = text("gcra-round-robin");
         assert!(need(&text("tail-drop")) > 1e9);
         assert!(need(&bounded) < 1e7, "{}", need(&bounded));
-        // Not so where the rates are more than the link has, or another class takes it.
+        // No bound if the rates exceed the link, or another class takes it.
         assert!(need(&bounded.replace("mcr = \"1 Mbps\"", "scr = \"999 Mbps\"")) > 1e9);
         let other = "[[vc]]\nfrom = \"a1\"\nto = \"b\"\ntraffic = { kind = \"cbr\", rate = \"999 Mbps\" }\n";
         assert!(need(&format!("{bounded}{other}")) > 1e9);
@@ -399,7 +409,7 @@ vc = [{{ from = "a", to = "b", traffic = {{ kind = "tcp", {tcp} }} }}]
             )
         };
         let need = |tcp: &str| need_of(&net(tcp), Kernel::Auto);
-        // Two cells of 2.7 us and no delay: 183 million.
+        // A transfer takes two cells of 2.7 us and no delay: 183 million transfers.
         let small = need("file_size = \"1 byte\", files = \"unlimited\"");
         assert!(
             small.bytes > 180e9 && small.cause.contains("transfers"),

@@ -1,4 +1,5 @@
-//! Who looks at cells when they leave a station: the digest and traces of losses, which need each cell by itself, and shares of links, which need not.
+//! Observers of departing cells. The digest and traces of losses need each cell; shares of links do
+//! not.
 
 use crate::cells::Run;
 use crate::flow::FlowId;
@@ -8,14 +9,14 @@ use crate::units::Time;
 use rustc_hash::FxHashMap;
 use std::collections::HashMap;
 
-/// A cell that leaves.
+/// A departing cell.
 #[derive(Clone, Copy, Debug)]
 pub struct Leaving {
-    /// When its last bit leaves.
+    /// When the last bit leaves.
     pub time: Time,
-    /// The link.
+    /// Index of the link.
     pub link: u32,
-    /// Its flow.
+    /// Flow of the cell.
     pub flow: FlowId,
     /// Class index.
     pub class: usize,
@@ -25,32 +26,32 @@ pub struct Leaving {
     pub cell: u32,
 }
 
-/// Cells of a link that a probe counts per interval.
+/// Cells of one class on a link, counted per interval by a probe.
 #[derive(Clone, Debug)]
 pub struct Share {
     /// Index of the probe in the scenario.
     pub probe: usize,
     /// Class index.
     pub class: usize,
-    /// The sums.
+    /// Sums per interval.
     pub sum: IntervalSum,
 }
 
-/// All that is watched on links.
+/// All observations on links.
 #[derive(Debug, Default)]
 pub struct Observers {
-    /// Sum of the cells' digests, when asked for.
+    /// Sum of the cells' digests, if requested.
     pub digest: Option<u64>,
-    /// By link.
+    /// Shares by link.
     pub shares: FxHashMap<u32, Vec<Share>>,
-    /// Flows whose drops are traced, and the first probe that does.
+    /// Flows whose drops are traced, each with the first probe that traces it.
     pub traced: HashMap<FlowId, usize>,
-    /// Their cells that links lost on purpose.
+    /// Cells of traced flows that links lost deliberately.
     pub lost: Vec<TraceEntry>,
 }
 
 impl Observers {
-    /// A cell leaves a station.
+    /// Records that a cell leaves a station.
     pub fn left(&mut self, cell: &Leaving) {
         for sum in self.shares_of(cell.link, cell.class) {
             sum.add(cell.time, 1.0);
@@ -58,21 +59,22 @@ impl Observers {
         self.sum_up(cell);
     }
 
-    /// The cells of `run`, whose times are the ends of their transmission, leave a station.
+    /// Counts the cells of `run` as they leave a station. Times of the run are ends of
+    /// transmission.
     pub fn left_together(&mut self, link: u32, class: usize, run: Run) {
         for sum in self.shares_of(link, class) {
             sum.add_cells(run);
         }
     }
 
-    /// The sums that cells of `class` on `link` belong to.
+    /// Sums that count cells of `class` on `link`.
     fn shares_of(&mut self, link: u32, class: usize) -> impl Iterator<Item = &mut IntervalSum> {
         let shares = self.shares.get_mut(&link).into_iter().flatten();
         let of_class = shares.filter(move |share| share.class == class);
         of_class.map(|share| &mut share.sum)
     }
 
-    /// The digest of a cell that leaves a station, or a port without one.
+    /// Adds a cell to the digest as it leaves a station or a port that cannot queue.
     pub fn sum_up(&mut self, cell: &Leaving) {
         if let Some(sum) = &mut self.digest {
             let own = digest(
@@ -86,7 +88,7 @@ impl Observers {
         }
     }
 
-    /// A cell that has left is lost on its link.
+    /// Records that a departed cell is lost on its link.
     pub fn lost(&mut self, cell: &Leaving) {
         if self.traced.contains_key(&cell.flow) {
             self.lost.push(TraceEntry {
@@ -101,12 +103,12 @@ impl Observers {
         }
     }
 
-    /// Whether it records anything.
+    /// Whether any share or trace is recorded.
     pub fn records(&self) -> bool {
         !self.shares.is_empty() || !self.traced.is_empty()
     }
 
-    /// Points of shares recorded so far.
+    /// Number of points of shares recorded so far.
     pub fn points(&self) -> usize {
         let shares = self.shares.values().flatten();
         shares.map(|s| s.sum.out.len()).sum()

@@ -1,4 +1,4 @@
-//! How a run is asked for, and why it can fail.
+//! Options of a run, and the errors that can end it.
 
 use crate::notation::show::show_memory;
 use crate::scenario::MOST_POINTS;
@@ -7,14 +7,14 @@ use crate::units::Time;
 /// Which kernel moves the cells.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Kernel {
-    /// The fastest that applies, per port.
+    /// The fastest kernel that can serve each port.
     #[default]
     Auto,
-    /// `port::arithmetic` at every port; an error where it does not apply.
+    /// `port::arithmetic` at every port; an error where it cannot serve the port.
     Arithmetic,
     /// `port::slotted` at every port.
     Slotted,
-    /// The plain reference engine: one event per cell and hop.
+    /// The plain reference engine, with one event per cell and hop.
     Twin,
 }
 
@@ -27,7 +27,7 @@ impl Kernel {
         Kernel::Twin,
     ];
 
-    /// Its lower-case name.
+    /// Lower-case name of the kernel.
     pub fn name(self) -> &'static str {
         match self {
             Kernel::Auto => "auto",
@@ -38,27 +38,29 @@ impl Kernel {
     }
 }
 
-/// How to run.
+/// Options of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// Kernel.
+    /// Kernel that moves the cells.
     pub kernel: Kernel,
     /// Whether to compute the digest over all cell transmissions.
     pub digest: bool,
-    /// Memory that a run may need by prediction, and that what grows with it may take, bytes; `None`: no limit.
+    /// Limit on the predicted memory of a run, and on what grows during it, bytes; `None`: no
+    /// limit.
     pub memory: Option<u64>,
-    /// Results of other runs that are kept beside this one.
+    /// Number of results of other runs kept in memory beside this one.
     pub kept_runs: u64,
-    /// Of `memory`, what those that are kept already take beyond their prediction, bytes.
+    /// Part of `memory` that kept results take beyond their prediction, bytes.
     pub taken: u64,
-    /// Points and traced drops that a session gathers before it pauses, so that they are drained, bytes; `None`: it holds all of them.
+    /// Points and traced drops after which a session pauses to be drained, bytes; `None`: it keeps
+    /// all.
     pub hold: Option<u64>,
-    /// Whether the captures of the scenario are made, and the bytes that the file of each may have.
+    /// Size limit of each capture file, bytes; `None`: the scenario's captures are not made.
     pub captures: Option<u64>,
 }
 
 impl Options {
-    /// Memory that what grows in a run may take, bytes; `None`: no limit.
+    /// Memory left for what grows in a run, bytes; `None`: no limit.
     pub(crate) fn room(&self) -> Option<u64> {
         self.memory.map(|limit| limit.saturating_sub(self.taken))
     }
@@ -67,7 +69,7 @@ impl Options {
 /// Why a run ended without a result.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RunError {
-    /// The scenario was not checked by the reader and does not hold together.
+    /// The scenario is inconsistent, and was not checked by the reader.
     #[error("{0}")]
     Scenario(String),
     /// A kernel was forced on a port that it cannot serve.
@@ -77,60 +79,60 @@ pub enum RunError {
     Kernel {
         /// Name of the link.
         port: String,
-        /// Why.
+        /// Reason.
         because: String,
     },
-    /// The probes recorded more than can be kept.
+    /// The probes recorded more points than can be kept.
     #[error(
         "the probes have recorded {all} points, more than {MOST_POINTS}, and {points} of them are of {probe}: give it a longer `interval`, \
          `every` or `envelope`, or the run a shorter duration"
     )]
     Points {
-        /// What recorded most: quantity and what it is of.
+        /// Probe with the most points: its quantity and where it records.
         probe: String,
-        /// How much of it.
+        /// Points of this probe.
         points: u64,
-        /// All probes together.
+        /// Points of all probes.
         all: u64,
     },
-    /// More waits somewhere than could leave until the latest instant that a run can tell.
+    /// More waits somewhere than could leave before the latest representable instant.
     #[error(
         "{place}: what waits there could not be gone before {latest} s, the latest instant that a run can tell; it comes, or is sent \
          again, faster than it goes: a faster link or processing, longer timers, smaller windows, or a shorter run",
         latest = Time::LATEST.as_seconds()
     )]
     Overdue {
-        /// Which link, host or VC, and what of it.
+        /// The link, host or VC, and its part where cells or frames wait.
         place: String,
     },
-    /// A run may need more memory than it is allowed.
+    /// The predicted memory exceeds the limit.
     #[error(
         "may need {} of memory, above the limit of {} a run; {} are for {cause}; or a higher limit (memory)",
         show_memory(*need), show_memory(*limit), show_memory(*largest)
     )]
     Memory {
-        /// The prediction, bytes.
+        /// Predicted memory, bytes.
         need: u64,
-        /// What is allowed, bytes.
+        /// Limit, bytes.
         limit: u64,
-        /// The largest part of the need, bytes.
+        /// Largest part of the prediction, bytes.
         largest: u64,
-        /// What that is, and what makes it smaller.
+        /// Description of the largest part, and how to reduce it.
         cause: &'static str,
     },
-    /// What a run gathers has come to need more memory than it is allowed.
+    /// Data gathered during the run exceeds the memory limit.
     #[error(
         "has come to need {} of memory, above the limit of {} a run; {} are for {cause}; or a higher limit (memory)",
         show_memory(*need), show_memory(*limit), show_memory(*largest)
     )]
     Grown {
-        /// What has grown, bytes.
+        /// Memory of the gathered data, bytes.
         need: u64,
-        /// What is left to it, bytes.
+        /// Memory left for gathered data, bytes.
         limit: u64,
         /// The largest part, bytes.
         largest: u64,
-        /// What that is, and what makes it smaller.
+        /// Description of the largest part, and how to reduce it.
         cause: String,
     },
     /// The run was asked to stop.

@@ -1,10 +1,11 @@
-//! Processing stages (model section 8): delays of switches, hosts and transports that keep the order of what passes.
+//! Processing stages (model section 8): delays in switches, hosts and transports that preserve
+//! order.
 
 use crate::rng::Stream;
 use crate::scenario::{Processing, ProcessingKind, ProcessingUnit};
 use crate::units::{Span, Time};
 
-/// Draw number `number` of a processing time.
+/// Random processing time number `number` of `stream`.
 fn time_of(delay: &Processing, stream: Stream, number: u64) -> Span {
     let spread = delay.spread.0;
     if spread == 0 {
@@ -14,27 +15,27 @@ fn time_of(delay: &Processing, stream: Stream, number: u64) -> Span {
     }
 }
 
-/// Whether all that passes is delayed alike, so that it is part of a latency.
+/// Whether the delay is constant, so that it can be part of a latency.
 pub fn is_constant(p: &Processing) -> bool {
     p.kind == ProcessingKind::Latency && p.spread == Span::ZERO
 }
 
-/// A switch's stage behind one input link, when its delay is not constant.
+/// Processing stage of a switch behind one input link, with a delay that is not constant.
 #[derive(Debug)]
 pub struct SwitchStage {
-    /// That link.
+    /// Index of the input link.
     pub link: usize,
     delay: Processing,
-    /// By flow, of those that take the link: the draws.
+    /// Random draws, by flow among those of the link.
     streams: Vec<Stream>,
-    /// When the last cell left, if any did.
+    /// Departure of the last cell; `None` before the first.
     last: Option<Time>,
-    /// Likewise: the frame last seen.
+    /// Latest frame, by flow among those of the link.
     frames: Vec<Option<u32>>,
 }
 
 impl SwitchStage {
-    /// An idle stage; `streams` by flow, of those that take the link.
+    /// An idle stage; `streams` by flow among those of the link.
     pub fn new(link: usize, delay: Processing, streams: Vec<Stream>) -> SwitchStage {
         SwitchStage {
             link,
@@ -45,8 +46,11 @@ impl SwitchStage {
         }
     }
 
-    /// When a cell that arrives at `time` reaches the output port; `None` if the stage has more to do than time is told. `flow` is
-    /// the number of its flow among those of the link. Cells must come in the order of the link.
+    /// When a cell that arrives at `time` reaches the output port. `None` if the backlog reaches
+    /// beyond [`Time::LATEST`].
+    ///
+    /// `flow` is the number of the flow among those of the link. Cells must come in the order of
+    /// the link.
     pub fn leaves(&mut self, time: Time, flow: usize, frame: u32, cell: u32) -> Option<Time> {
         if self.last > Some(Time::LATEST) {
             return None;
@@ -74,7 +78,7 @@ impl SwitchStage {
     }
 }
 
-/// The stage of a host or a transport: whole frames.
+/// Processing stage of a host or a transport, for whole frames.
 #[derive(Clone, Debug)]
 pub struct FrameStage {
     delay: Processing,
@@ -90,13 +94,14 @@ impl FrameStage {
         }
     }
 
-    /// When a frame that arrives at `time` leaves; `None` if the stage has more to do than time is told. `number` addresses the draw
-    /// from `stream`.
+    /// When a frame that arrives at `time` leaves. `None` if the backlog reaches beyond
+    /// [`Time::LATEST`]. `number` selects the draw from `stream`.
     pub fn leaves(&mut self, time: Time, stream: Stream, number: u32) -> Option<Time> {
         if self.last > Time::LATEST {
             return None;
         }
-        // The reader has a mean of at most 100 000 s and a spread of no more: a time of 550 000 s fits.
+        // No overflow: the reader limits the mean to 100 000 s and the spread to the mean, so times
+        // up to 550 000 s occur, and they fit.
         let takes = time_of(&self.delay, stream, u64::from(number));
         self.last = match self.delay.kind {
             ProcessingKind::Server => time.max(self.last) + takes,

@@ -1,4 +1,5 @@
-//! Records of what changes over time: at every change, at regular times, as envelopes or as sums over intervals.
+//! Records of quantities over time: at every change, at regular times, as envelopes or as sums per
+//! interval.
 
 use crate::cells::Run;
 use crate::flow::FlowId;
@@ -7,14 +8,14 @@ use crate::units::{Span, TICKS_PER_SECOND, Time};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Points of a series before they get their names.
+/// Points of a series, without names.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Points {
-    /// Instants and values.
+    /// Times and values.
     pub points: Vec<(Time, f64)>,
 }
 
-/// The record of something that has had this value since the beginning.
+/// Record of a quantity that has had this value since the start.
 impl From<f64> for Points {
     fn from(value: f64) -> Points {
         Points {
@@ -30,12 +31,13 @@ impl Points {
         self.points.iter().map(|&(t, v)| (seconds(t), v)).unzip()
     }
 
-    /// Points so far.
+    /// Number of points so far.
     pub fn len(&self) -> usize {
         self.points.len()
     }
 
-    /// Takes the points away, but for the last one, which may still change, unless `all` are wanted.
+    /// Removes and returns the points. Unless `all`, the last point stays, because it may still
+    /// change.
     pub fn take(&mut self, all: bool) -> Points {
         let kept = usize::from(!all).min(self.points.len());
         let rest = self.points.split_off(self.points.len() - kept);
@@ -44,7 +46,7 @@ impl Points {
         }
     }
 
-    /// Ends the record of a value that stays the same between its changes: it held until `end`.
+    /// Ends the record of a quantity with steps: its last value held until `end`.
     pub fn close(&mut self, end: Time) {
         if let Some(&(time, value)) = self.points.last()
             && time < end
@@ -53,7 +55,8 @@ impl Points {
         }
     }
 
-    /// Records a value that stays the same until the next change; several changes at one instant leave the last.
+    /// Records that the value changes at `time`. Of several changes at one instant only the last is
+    /// kept.
     pub fn change(&mut self, time: Time, value: f64) {
         match self.points.last_mut() {
             Some((_, last)) if *last == value => {}
@@ -75,30 +78,32 @@ pub enum Statistic {
     Max,
 }
 
-/// Least value, mean over time and greatest value of a quantity for each interval, as all its changes have them (model section 6).
+/// Minimum, time average and maximum of a quantity per interval, exact over all its changes (model
+/// section 6).
 #[derive(Clone, Debug)]
 pub struct Envelope {
     interval: Span,
-    /// Until then the value is counted; it has held since the last change.
+    /// Time up to which the value is counted. It has held since the last change.
     since: Time,
     value: f64,
-    /// When the interval that has begun ends.
+    /// End of the current interval.
     until: Time,
-    /// Least and greatest value of this interval so far, and the sums over its ticks of the whole part and of the fraction, the latter in
-    /// units of 2^-60. Sums are whole numbers, so that the order of adding does not matter.
+    /// Minimum and maximum in the current interval, and the sums over its ticks of whole part and
+    /// fraction. The unit of `fraction` is 2^-60. Sums are integers, so the order of addition does
+    /// not matter.
     least: f64,
     greatest: f64,
     whole: i128,
     fraction: i128,
-    /// The finished intervals, each at its end: least, mean and greatest values.
+    /// Finished intervals, each at its end: minimum, mean and maximum.
     out: [Points; 3],
 }
 
-/// The unit of `Envelope::fraction`, as parts of 1.
+/// Units of `Envelope::fraction` per 1.
 const FRACTION_UNIT: f64 = (1u64 << 60) as f64;
 
 impl Envelope {
-    /// Begins the envelope of a quantity that begins with `value`.
+    /// Starts the envelope of a quantity whose initial value is `value`.
     pub fn new(interval: Span, value: f64) -> Envelope {
         Envelope {
             interval,
@@ -113,7 +118,8 @@ impl Envelope {
         }
     }
 
-    /// Records that the quantity becomes `value` at `time`; of several changes at one instant the last counts.
+    /// Records that the quantity becomes `value` at `time`. Of several changes at one instant the
+    /// last counts.
     fn change(&mut self, time: Time, value: f64) {
         if value != self.value {
             self.hold(time);
@@ -121,7 +127,7 @@ impl Envelope {
         }
     }
 
-    /// Counts the value, which has held until `time`.
+    /// Counts the value as unchanged until `time`.
     fn hold(&mut self, time: Time) {
         while self.since < time {
             let end = time.min(self.until);
@@ -138,7 +144,7 @@ impl Envelope {
         }
     }
 
-    /// Ends the interval that has begun, `length` after its beginning.
+    /// Ends the current interval, `length` after its start.
     fn end_interval(&mut self, length: Span) {
         let mean = (self.whole as f64 + self.fraction as f64 / FRACTION_UNIT) / length.0 as f64;
         let values = [self.least, mean, self.greatest];
@@ -150,7 +156,7 @@ impl Envelope {
         (self.whole, self.fraction) = (0, 0);
     }
 
-    /// Ends the interval that has begun, as the run ends at `end`.
+    /// Ends the current interval at `end`, the end of the run.
     fn close(&mut self, end: Time) {
         self.hold(end);
         let left = self.until.since(end);
@@ -163,14 +169,15 @@ impl Envelope {
 /// The record of a quantity: single points, or its envelope.
 #[derive(Clone, Debug)]
 pub enum Record {
-    /// Points.
+    /// Single points.
     Points(Points),
-    /// An envelope.
+    /// Three statistics per interval.
     Envelope(Envelope),
 }
 
 impl Record {
-    /// Begins the record of every change of a quantity that begins with `value`, or of its envelope over intervals.
+    /// Starts a record of every change of a quantity, or of its envelope over intervals. `value` is
+    /// the initial value.
     pub fn of_changes(envelope: Option<Span>, value: f64) -> Record {
         match envelope {
             Some(interval) => Record::Envelope(Envelope::new(interval, value)),
@@ -178,7 +185,7 @@ impl Record {
         }
     }
 
-    /// Begins the record of a quantity that is sampled.
+    /// Starts the record of a sampled quantity.
     pub fn of_samples() -> Record {
         Record::Points(Points::default())
     }
@@ -191,7 +198,7 @@ impl Record {
         }
     }
 
-    /// Records that the quantity becomes `value` at `time`; times must not go back.
+    /// Records that the quantity becomes `value` at `time`; times must not decrease.
     pub fn change(&mut self, time: Time, value: f64) {
         match self {
             Record::Points(points) => points.change(time, value),
@@ -199,7 +206,7 @@ impl Record {
         }
     }
 
-    /// Ends the record: the quantity stays as it is until `end`, the end of the run.
+    /// Ends the record: the quantity is constant until `end`, the end of the run.
     pub fn close(&mut self, end: Time) {
         match self {
             Record::Points(points) => points.close(end),
@@ -207,7 +214,7 @@ impl Record {
         }
     }
 
-    /// Returns the number of points in all its series.
+    /// Number of points in all series.
     pub fn len(&self) -> usize {
         match self {
             Record::Points(points) => points.len(),
@@ -215,7 +222,7 @@ impl Record {
         }
     }
 
-    /// Takes away the points of each of its series, as [`Points::take`] does.
+    /// Removes and returns the points of each series, as [`Points::take`] does.
     pub fn take(&mut self, all: bool) -> Vec<(Option<Statistic>, Points)> {
         match self {
             Record::Points(points) => vec![(None, points.take(all))],
@@ -230,10 +237,10 @@ impl Record {
     }
 }
 
-/// A quantity that stays the same between its changes, recorded at every change, at regular times or as its envelope.
+/// A piecewise constant quantity, recorded at every change, at regular times or as its envelope.
 #[derive(Clone, Debug)]
 pub struct Steps {
-    /// Distance of the regular times and the next one.
+    /// Interval of the regular times, and the next one.
     regular: Option<(Span, Time)>,
     value: f64,
     /// The record.
@@ -241,7 +248,8 @@ pub struct Steps {
 }
 
 impl Steps {
-    /// Begins with `value`; regular times are the multiples of `interval`, without which it is every change, or its `envelope`.
+    /// Starts with `value`. With `interval`, samples are taken at its multiples. Otherwise every
+    /// change is recorded, or the `envelope`.
     pub fn new(interval: Option<Span>, envelope: Option<Span>, value: f64) -> Steps {
         Steps {
             regular: interval.map(|i| (i, Time::ZERO)),
@@ -253,7 +261,8 @@ impl Steps {
         }
     }
 
-    /// Records what is due at or before `time`: the value before the changes of that instant.
+    /// Records the samples due at or before `time`. A sample is the value before the changes at its
+    /// instant.
     pub fn until(&mut self, time: Time) {
         if let Some((interval, next)) = &mut self.regular {
             while *next <= time {
@@ -263,7 +272,7 @@ impl Steps {
         }
     }
 
-    /// Records what is due until `end`, the end of the run.
+    /// Records everything due until `end`, the end of the run.
     pub fn finish(&mut self, end: Time) {
         match self.regular {
             Some(_) => self.until(end),
@@ -271,7 +280,7 @@ impl Steps {
         }
     }
 
-    /// It becomes `value` at `time`; times must not go back.
+    /// Sets the quantity to `value` at `time`; times must not decrease.
     pub fn set(&mut self, time: Time, value: f64) {
         match self.regular {
             Some(_) => self.until(time),
@@ -293,7 +302,7 @@ pub struct IntervalSum {
 }
 
 impl IntervalSum {
-    /// Sums over intervals of `interval`, multiplied by `scale`.
+    /// Starts sums over `interval`, each multiplied by `scale`.
     pub fn new(interval: Span, scale: f64) -> IntervalSum {
         IntervalSum {
             interval,
@@ -313,17 +322,17 @@ impl IntervalSum {
         }
     }
 
-    /// When the interval that has begun ends.
+    /// End of the current interval.
     pub fn due(&self) -> Time {
         self.until
     }
 
-    /// Adds `value` in the interval that has begun.
+    /// Adds `value` to the current interval.
     pub fn add_before_due(&mut self, value: f64) {
         self.sum += value;
     }
 
-    /// Adds 1 at the time of each cell of `run`; times must not go back.
+    /// Adds 1 at the time of each cell of `run`; times must not decrease.
     pub fn add_cells(&mut self, mut run: Run) {
         while run.n > 0 {
             self.until(run.time);
@@ -333,46 +342,46 @@ impl IntervalSum {
         }
     }
 
-    /// Adds `value` at `time`; times must not go back.
+    /// Adds `value` at `time`; times must not decrease.
     pub fn add(&mut self, time: Time, value: f64) {
         self.until(time);
         self.sum += value;
     }
 }
 
-/// What a dropped cell found in its class queue, and what was allowed there.
+/// State of the class queue that a dropped cell found, and the limit there.
 #[derive(Clone, Copy, Debug)]
 pub struct FoundQueue {
-    /// X.
+    /// X, the waiting cells of the class.
     pub waiting: u64,
-    /// Y_i.
+    /// Y_i, the waiting cells of the cell's VC.
     pub waiting_of_vc: u64,
-    /// N_a.
+    /// N_a, the VCs with waiting cells.
     pub active_vcs: u64,
-    /// What the policy or the buffer allowed when it decided, cells.
+    /// Limit of the policy or the buffer at its decision, cells.
     pub threshold: Option<f64>,
-    /// The average queue of a policy of the RED family when it had seen the cell, cells.
+    /// Average queue of a policy of the RED family, this cell included, cells.
     pub average: Option<f64>,
-    /// The probability that its curve gives for this average.
+    /// Drop probability that the policy's curve gives for this average.
     pub probability: Option<f64>,
 }
 
-/// A cell that was dropped, by indices.
+/// A dropped cell, by indices.
 #[derive(Clone, Copy, Debug)]
 pub struct TraceEntry {
-    /// When.
+    /// Time of the drop.
     pub time: Time,
-    /// The link that is the port, or that lost it.
+    /// Link of the port, or the link that lost the cell.
     pub link: u32,
-    /// Its flow.
+    /// Flow of the cell.
     pub flow: FlowId,
     /// Frame number.
     pub frame: u32,
     /// Cell number.
     pub cell: u32,
-    /// Why.
+    /// Reason of the drop.
     pub reason: DropReason,
-    /// `None` for a cell that a link lost.
+    /// State of the queue; `None` for a cell that a link lost.
     pub queue: Option<FoundQueue>,
 }
 
@@ -400,7 +409,8 @@ mod tests {
         }
     }
 
-    /// Worked by hand: 2 until tick 3, a spike to 9 for one tick, 4 until 12, then 4.5; intervals of 5 ticks, the run ends at 13.
+    /// Worked by hand, with intervals of 5 ticks and an end at 13. The value is 2 until tick 3, 9
+    /// for one tick, 4 until 12, then 4.5.
     #[test]
     fn an_envelope_has_what_held_for_any_time_and_the_mean_over_time() {
         let mut record = Record::of_changes(Some(Span(5)), 2.0);
@@ -431,7 +441,7 @@ mod tests {
         assert_eq!(found, expected);
     }
 
-    /// Interval [5, 10) of a quantity that does not change, and a run that ends with an interval.
+    /// Covers an interval, [5, 10), without a change, and a run that ends with an interval.
     #[test]
     fn an_envelope_has_every_interval_of_the_run_once() {
         let mut record = Record::of_changes(Some(Span(5)), 3.0);

@@ -1,4 +1,5 @@
-//! The ports of a scenario, each with what holds there: made once, for whoever builds, predicts, describes or warns.
+//! Ports of a scenario with their settings resolved once, for building, prediction, description and
+//! warnings.
 
 use crate::port::gate::{judges_each, pushes_out, refuses_any};
 use crate::processing::is_constant;
@@ -7,27 +8,28 @@ use crate::scenario::{Class, ClassQueue, Observable, Scenario, Scheduler};
 use std::collections::HashSet;
 use std::fmt;
 
-/// A checked scenario with its network by index and its ports.
+/// A checked scenario, with its network by index and its ports.
 #[derive(Clone, Debug)]
 pub struct Resolved<'s> {
-    /// What was read.
+    /// The scenario as read.
     pub scenario: &'s Scenario,
-    /// Its links, flows and nodes by index.
+    /// Links, flows and nodes by index.
     pub topology: Topology,
-    /// Per link: the port that it is, if it leaves a switch.
+    /// Per link: its port, if the link leaves a switch.
     ports: Vec<Option<ResolvedPort<'s>>>,
 }
 
-/// What holds at a port: its own settings, else those of its switch, else the defaults.
+/// Resolved settings of a port: those of the port, else of its switch, else the defaults.
 #[derive(Clone, Debug)]
 pub struct ResolvedPort<'s> {
-    /// Its scheduler.
+    /// Scheduler of the port.
     pub scheduler: &'s Scheduler,
-    /// The queues of all classes, most urgent first.
+    /// Queues of all classes, most urgent first.
     queues: [ClassQueue; Class::ALL.len()],
     /// Whether a cell can ever wait there.
     pub can_queue: bool,
-    /// The class that the arithmetic kernel would serve there, or why the slotted kernel must serve it.
+    /// Class that the arithmetic kernel can serve there, or the reason why the slotted kernel must
+    /// serve the port.
     pub arithmetic: Result<Class, WhySlotted>,
 }
 
@@ -41,15 +43,15 @@ impl ResolvedPort<'_> {
 /// Why the slotted kernel must serve a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WhySlotted {
-    /// Cells of so many classes cross it.
+    /// The number of classes that cross the port is not one.
     Classes(usize),
-    /// Its scheduler has a queue for each VC.
+    /// The scheduler has a queue per VC.
     QueuePerVc,
-    /// A probe records the credit of its scheduler.
+    /// A probe records the credit of the scheduler.
     Credit,
-    /// Its drop policy drops cells that wait.
+    /// The drop policy drops waiting cells.
     PushesOut,
-    /// Its drop policy may refuse a frame although nothing waits.
+    /// The drop policy may refuse a frame at an empty queue.
     RefusesAny,
 }
 
@@ -98,22 +100,22 @@ impl<'s> Resolved<'s> {
         })
     }
 
-    /// The port that `link` is, if it leaves a switch.
+    /// Port of `link`, if the link leaves a switch.
     pub fn port(&self, link: usize) -> Option<&ResolvedPort<'s>> {
         self.ports[link].as_ref()
     }
 
-    /// The queue of `class` at the port that `link` is, if it leaves a switch.
+    /// Queue of `class` at the port of `link`, if the link leaves a switch.
     pub fn queue(&self, link: usize, class: Class) -> Option<&ClassQueue> {
         self.port(link).map(|port| port.queue(class))
     }
 
-    /// Whether a cell can ever wait before `link` at a switch.
+    /// Whether a cell can ever wait for `link` at a switch.
     pub fn can_queue(&self, link: usize) -> bool {
         self.port(link).is_some_and(|port| port.can_queue)
     }
 
-    /// The ports that carry anything, by their links.
+    /// Ports that carry cells, with the indices of their links.
     pub fn ports(&self) -> impl Iterator<Item = (usize, &ResolvedPort<'s>)> {
         let ports = self.ports.iter().zip(&self.topology.inputs).enumerate();
         ports.filter_map(|(link, (port, inputs))| {
@@ -122,8 +124,10 @@ impl<'s> Resolved<'s> {
     }
 }
 
-/// Whether a cell can ever wait at the port that `link` is. Model section 6: a port cannot queue if it has one input whose cells are never
-/// closer than its own cell time, and its policy refuses none of them.
+/// Whether a cell can ever wait at the port of `link`.
+///
+/// A port cannot queue if it has one input whose cells are never closer than its own cell time, and
+/// its policy refuses none of them (model section 6).
 fn can_queue(
     scenario: &Scenario,
     topology: &Topology,
@@ -149,7 +153,8 @@ fn can_queue(
     }
 }
 
-/// The one class of which cells cross `link`: nothing comes back to a source that is not answered.
+/// The only class whose cells cross `link`. The reverse flow of a source without answers carries
+/// nothing and does not count.
 fn used_class(scenario: &Scenario, topology: &Topology, link: usize) -> Result<Class, WhySlotted> {
     let crossing = topology.crossing[link].iter();
     let flows = crossing.map(|id| &topology.flows[id.index()]);
@@ -166,9 +171,12 @@ fn used_class(scenario: &Scenario, topology: &Topology, link: usize) -> Result<C
     }
 }
 
-/// Why the arithmetic kernel cannot serve a port that only cells of `class` cross, if so. It needs them in their order, a policy that
-/// drops no cell that waits, and nobody who asks for the credit in each slot. Unless the policy judges each cell, it must also accept
-/// what finds nothing waiting.
+/// Why the arithmetic kernel cannot serve a port crossed only by cells of `class`; `None` if it
+/// can.
+///
+/// The kernel needs cells served in order of arrival, a policy that drops no waiting cell, and no
+/// probe of the credit in each slot. Unless the policy judges each cell, it must also accept every
+/// frame at an empty queue.
 fn why_slotted(
     scheduler: &Scheduler,
     class: Class,

@@ -1,10 +1,12 @@
 //! Named random streams.
 //!
 //! Every component draws from its own stream, named by (seed, replication, component, purpose), and
-//! a draw is addressed by its number: adding a component or a draw moves nobody else's numbers. Phases of an ensemble are
-//! spread evenly over its replications instead, from one stream of the seed ([`Stream::spread`]).
-//! The generator is counter-based: SplitMix64's output function (Steele, Lea and Flood, OOPSLA 2014)
-//! applied twice to key and counter.
+//! addresses each draw by number. Adding a component or a draw therefore changes no other draws.
+//! Phases of an ensemble are instead spread evenly over its replications, from one stream of the
+//! seed ([`Stream::spread`]).
+//!
+//! The generator is counter-based: SplitMix64's output function (Steele, Lea and Flood, OOPSLA
+//! 2014) applied twice to key and counter.
 
 /// The finaliser of SplitMix64: a bijection of 64 bits with full avalanche.
 pub fn mix64(mut z: u64) -> u64 {
@@ -15,8 +17,10 @@ pub fn mix64(mut z: u64) -> u64 {
 
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// Steps of evenly spread draws: fractions of 2^64 whose multiples fill the circle evenly (Weyl sequences). Quantities that are
-/// drawn together need steps that differ, so that the pairs are spread evenly too.
+/// Steps of evenly spread draws: fractions of 2^64 whose multiples fill the circle evenly (Weyl
+/// sequences).
+///
+/// Quantities drawn together need different steps, so that the pairs are spread evenly too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u64)]
 pub enum Step {
@@ -26,12 +30,12 @@ pub enum Step {
     Silver = 0x6a09_e667_f3bc_c909,
 }
 
-/// A point of the circle, in 2^64ths.
+/// A point on the circle, in units of 2^-64.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Circle(u64);
 
 impl Circle {
-    /// The point as a whole number in 0..bound (0 when `bound` is 0).
+    /// The point as an integer in 0..bound (0 if `bound` is 0).
     pub fn below(self, bound: u64) -> u64 {
         ((u128::from(self.0) * u128::from(bound)) >> 64) as u64
     }
@@ -67,14 +71,16 @@ impl Stream {
         (self.bits(n) >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// One draw for each `replication`, spread evenly: uniform for replication 0, and `step` further for each next one. The
-    /// stream must be that of replication 0, so that all replications have one beginning.
+    /// One draw per `replication`, spread evenly: uniform for replication 0, then `step` further
+    /// for each next replication.
+    ///
+    /// The stream must be that of replication 0, so that all replications share one starting point.
     pub fn spread(self, replication: u64, step: Step) -> Circle {
         let steps = replication.wrapping_mul(step as u64);
         Circle(self.bits(0).wrapping_add(steps))
     }
 
-    /// Draw number `n`, uniform in 0..bound (0 when `bound` is 0).
+    /// Draw number `n`, uniform in 0..bound (0 if `bound` is 0).
     pub fn below(self, n: u64, bound: u64) -> u64 {
         Circle(self.bits(n)).below(bound)
     }
@@ -89,7 +95,8 @@ impl Stream {
 mod tests {
     use super::*;
 
-    /// Any n replications in a row leave no gap wider than about 2.6 / n (sequences of independent draws: (log n) / n).
+    /// Any n consecutive replications leave no gap wider than about 2.6 / n. Independent draws
+    /// leave gaps of (log n) / n.
     #[test]
     fn spread_draws_fill_the_circle_evenly() {
         for step in [Step::Golden, Step::Silver] {
@@ -98,7 +105,7 @@ mod tests {
                 let mut draws: Vec<Circle> = (3..3 + n).map(|r| stream.spread(r, step)).collect();
                 draws.sort_unstable();
                 let around = draws.iter().zip(draws.iter().cycle().skip(1));
-                // From a draw to itself, or to its equal, it is once around.
+                // A zero difference means that the gap is the whole circle.
                 let gap = |(a, b): (&Circle, &Circle)| match b.0.wrapping_sub(a.0) {
                     0 => 1.0,
                     part => part as f64 / 2f64.powi(64),
@@ -124,7 +131,7 @@ mod tests {
 
     #[test]
     fn units_fill_the_interval_evenly() {
-        // 16 bins, 160 000 draws: each count within 5 sigma (97) of 10 000.
+        // With 16 bins and 160 000 draws, each count lies within 5 sigma (97) of 10 000.
         let stream = Stream::new(7, 0, "x", "y");
         let mut bins = [0i64; 16];
         for n in 0..160_000 {

@@ -1,4 +1,4 @@
-//! What the probes of a run have recorded, under the names of the scenario.
+//! Records of a run's probes, under the names of the scenario.
 
 use crate::flow::FlowKind;
 use crate::gathered::Gathered;
@@ -67,15 +67,15 @@ pub struct Dropped {
     pub drop_probability: Option<f64>,
 }
 
-/// What a probe, by its index in the scenario, has recorded, and of which class.
+/// Points of one series, identified by indices.
 pub struct Found {
-    /// The index.
+    /// Index of the probe in the scenario.
     pub probe: usize,
-    /// Which class, of a probe that has a series of each.
+    /// Class index, for a probe with a series per class.
     pub class: Option<usize>,
-    /// Which series of an envelope.
+    /// Statistic, for an envelope.
     pub statistic: Option<Statistic>,
-    /// Its points.
+    /// Points of the series.
     pub points: Points,
 }
 
@@ -93,7 +93,8 @@ impl Simulation {
         probes.for_each(|probe| probe.finish(end));
     }
 
-    /// The probe that has recorded most, and how much; drops count for the first trace that could have seen one.
+    /// The probe that has recorded most, and how much. A drop counts for the first trace probe that
+    /// could have seen it.
     pub fn most_recorded(&self) -> Option<(usize, u64)> {
         let mut of_probe = self.drained.clone();
         let mut add =
@@ -124,9 +125,12 @@ impl Simulation {
         of_probe.into_iter().max_by_key(|&(_, points)| points)
     }
 
-    /// What was recorded since the last call: series in the order of the scenario's probes, and traced drops in order of time and
-    /// port over all calls. `before` is a time before which all has happened: drops of later, and the last point of each series, which
-    /// may still change, come with a later call. With `None` all of it comes.
+    /// Points and drops recorded since the last call: series in the order of the probes, traced
+    /// drops ordered by time and port over all calls.
+    ///
+    /// Everything before time `before` has happened. Drops from `before` on come with a later call,
+    /// and so does the last point of each series, which may still change. With `None` everything is
+    /// returned.
     pub fn drain(
         &mut self,
         scenario: &Scenario,
@@ -169,7 +173,7 @@ impl Simulation {
             parts.for_each(|(probe, statistic, points)| add(probe, None, statistic, points));
         }
         found.sort_by_key(|one| (one.probe, one.class, one.statistic));
-        // What happened at one port stands in order, losses by its link last.
+        // Events at one port are already in order; losses on its link come last.
         let is_lost = |entry: &TraceEntry| entry.reason == DropReason::Link;
         trace.sort_by_key(|entry| (entry.time, entry.link, is_lost(entry)));
         if let Some(before) = before {
@@ -182,7 +186,7 @@ impl Simulation {
         (series.collect(), dropped.collect())
     }
 
-    /// Counts what is handed out.
+    /// Counts the points and drops that are handed out.
     fn note_drained(&mut self, found: &[Found], trace: &[TraceEntry]) {
         for one in found {
             *self.drained.entry(one.probe).or_default() += one.points.len() as u64;
@@ -203,7 +207,7 @@ impl Simulation {
     }
 }
 
-/// The series of what was found.
+/// Series with the names of the scenario.
 pub fn named(found: Found, scenario: &Scenario) -> Series {
     let spec = &scenario.probes[found.probe];
     let (what, unit) = spec.what.quantity();

@@ -1,4 +1,4 @@
-//! A run from outside: whole, or step by step while somebody watches.
+//! The public interface to a run: as a whole, or step by step.
 
 use crate::assembly::build;
 use crate::capture::{About, Origin, Part};
@@ -14,10 +14,10 @@ use crate::twin::Twin;
 use crate::units::Time;
 use std::sync::atomic::AtomicBool;
 
-/// Runs `scenario`, as published (`None`) or as replication number r of an ensemble.
+/// Runs `scenario` as published (`None`) or as replication number r of an ensemble.
 ///
 /// # Errors
-/// See [`RunError`]. `cancel` is looked at every few thousand cells.
+/// See [`RunError`]. `cancel` is checked every few thousand cells.
 pub fn run(
     scenario: &Scenario,
     replication: Option<u64>,
@@ -34,13 +34,13 @@ pub fn run(
     Ok(session.finish())
 }
 
-/// A run under way. It can be paused at any time: that changes no number.
+/// A run in progress. Pausing at any time changes no result.
 pub struct Session<'a> {
     net: Resolved<'a>,
     replication: Option<u64>,
     engine: Engine<'a>,
     digest: bool,
-    /// All before this has happened.
+    /// Everything before this time has happened.
     reached: Time,
 }
 
@@ -50,7 +50,7 @@ enum Engine<'a> {
 }
 
 impl<'a> Session<'a> {
-    /// A run in which nothing has happened.
+    /// A run at its start.
     ///
     /// # Errors
     /// See [`RunError`].
@@ -89,23 +89,27 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// When the run ends.
+    /// End of the run.
     pub fn end(&self) -> Time {
         Time::ZERO + self.net.scenario.duration
     }
 
-    /// All before this has happened.
+    /// Everything before this time has happened.
     pub fn reached(&self) -> Time {
         self.reached
     }
 
-    /// Goes on until nothing is left to do before `until`, or the run ends; returns the earliest time of what is left, at most the
-    /// end. It pauses sooner when it holds as much as it is to (`hold` of the options). `cancel` is looked at every few thousand cells.
+    /// Advances until nothing is left to do before `until`, or the run ends. Returns the earliest
+    /// time of pending work, at most the end.
+    ///
+    /// The run pauses earlier when the data it holds reach the limit `hold` of the options.
+    /// `cancel` is checked every few thousand cells.
     ///
     /// # Errors
-    /// [`RunError::Cancelled`], [`RunError::Points`] when the probes have recorded too much, [`RunError::Grown`] when what gathers takes
-    /// too much memory, and [`RunError::Overdue`] when more waits
-    /// than could leave in the time that is told.
+    /// - [`RunError::Cancelled`].
+    /// - [`RunError::Points`] if the probes have recorded too much.
+    /// - [`RunError::Grown`] if gathered data take too much memory.
+    /// - [`RunError::Overdue`] if more waits than could leave before [`Time::LATEST`].
     pub fn advance_until(&mut self, until: Time, cancel: &AtomicBool) -> Result<Time, RunError> {
         let reached = match &mut self.engine {
             Engine::Fast(simulation) => simulation.advance_until(until, cancel),
@@ -115,10 +119,12 @@ impl<'a> Session<'a> {
         Ok(self.reached)
     }
 
-    /// What the probes have recorded since the last call, under their names: series in the order of the scenario's probes, and
-    /// traced drops in order of time and port over all calls. The last point of each series may still change, and drops that others may still
-    /// precede are not in order: they come with a later call. What is taken is not in the result of [`Session::finish`]. Of what the twin
-    /// records, which are envelopes, there are no parts.
+    /// Records of the probes since the last call, under their names: series in the order of the
+    /// probes, traced drops ordered by time and port over all calls.
+    ///
+    /// Two things come with a later call: the last point of each series, which may still change,
+    /// and drops that others may still precede. Drained data are not in the result of
+    /// [`Session::finish`]. The twin records only envelopes, and these cannot be drained.
     pub fn drain(&mut self) -> (Vec<Series>, Vec<Dropped>) {
         match &mut self.engine {
             Engine::Fast(simulation) => {
@@ -128,8 +134,10 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// The next part of the file of each capture, in the order of the scenario's probes: what has happened since the last call. After
-    /// the end of the run that is all of it. There are none unless the options ask for them, and none of the twin.
+    /// The next part of each capture file, in the order of the scenario's probes: everything since
+    /// the last call, and after the end of the run all of the rest.
+    ///
+    /// Empty unless the options ask for captures, and always empty for the twin.
     pub fn captured(&mut self, about: &About<'_>) -> Vec<Part> {
         let origin = Origin {
             scenario: self.net.scenario,
@@ -143,10 +151,10 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// The result, once the run has reached its end.
+    /// Result of a run that has reached its end.
     ///
     /// # Panics
-    /// When the run has not reached its end, or the books do not balance.
+    /// If the run has not reached its end, or the books do not balance.
     pub fn finish(mut self) -> RunResult {
         let (series, trace) = match &mut self.engine {
             Engine::Fast(simulation) => {
@@ -168,7 +176,7 @@ impl<'a> Session<'a> {
     /// The plain counters at the end of the run.
     ///
     /// # Panics
-    /// As [`Session::finish`].
+    /// See [`Session::finish`].
     pub(crate) fn tally(self) -> Tally {
         assert!(self.reached >= self.end(), "the run has not ended");
         let mut tally = match self.engine {

@@ -1,9 +1,13 @@
-//! The run: events of hosts in time order, cells moved by the ports just before something could come of them.
+//! The main loop: host events in time order, and cells that the ports move just before they could
+//! matter.
 //!
-//! Two planes. Hosts (timers, sources, frames delivered) live in one event list. Cells live in the feeds of the ports; a port
-//! takes its arrivals in one go, up to a horizon before which nothing unknown can arrive: whatever has not happened yet
-//! happens no earlier than the next event of a host or the earliest work of any port, and needs a cell time and the propagation delay to
-//! get to this port. No topology needs an event per cell, or a heap entry per cell in flight.
+//! The loop has two planes. Hosts (timers, sources, delivered frames) share one event list. Cells
+//! live in the feeds of the ports, and a port takes its arrivals in one go, up to a horizon.
+//!
+//! No unknown cell can arrive before that horizon. Whatever has not happened yet happens no earlier
+//! than the next host event or the earliest work of any port. From there it needs a cell time and
+//! the propagation delay to reach this port. Hence no topology needs an event per cell, or a heap
+//! entry per cell in flight.
 
 use crate::capture::{Origin, Part};
 use crate::event::WorkList;
@@ -18,73 +22,76 @@ use crate::units::{Span, Time};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A network in motion, made by `build`.
+/// A running network, made by `build`.
 #[derive(Debug)]
 pub struct Simulation {
-    /// What happens at hosts.
+    /// Hosts and their events.
     pub hosts: Hosts,
-    /// What is between the stations.
+    /// Everything between the stations.
     pub fabric: Fabric,
     /// Ports that can queue.
     pub ports: Vec<Port>,
-    /// Their earliest work.
+    /// Earliest work of each port.
     work: WorkList,
     /// Shortest time from an arrival at any port to the delivery of a frame at a host.
     to_host: Span,
-    /// Shortest time from an event at a host to an arrival at any port; none where no host asks how far ports are.
+    /// Shortest time from a host event to an arrival at any port; zero if no host uses it.
     to_ports: Span,
-    /// Shortest time from an event at a host to anything that RM cells may be told of.
+    /// Shortest time from a host event to anything that RM cells may report.
     to_told: Span,
-    /// Ports go as far as this, if they can, before hosts go on.
+    /// Time up to which ports go, if they can, before hosts continue.
     ports_until: Time,
-    /// Links of the network.
+    /// Number of links in the network.
     pub links: usize,
     look_every: u32,
     until_look: u32,
-    /// Short steps that as much may have been recorded in as since the points were counted last.
+    /// Work since the last count of points, as an equivalent number of short steps.
     uncounted: i64,
     until_count: u32,
-    /// Whether anything is recorded.
+    /// Whether any probe or capture records.
     watched: bool,
-    /// Where, by index: ports and VCs.
+    /// Indices of the ports and VCs with probes.
     ports_watched: Vec<usize>,
     vcs_watched: Vec<usize>,
-    /// What it may gather, bytes; `None`: no limit.
+    /// Limit on gathered data, bytes; `None`: no limit.
     room: Option<u64>,
-    /// Bytes of points and drops at which it pauses, beyond those that the last drain left; `None`: it does not.
+    /// Bytes of points and drops, beyond those left by the last drain, at which the run pauses;
+    /// `None`: no pause.
     hold: Option<u64>,
-    /// As of the last look.
+    /// Gathered data at the last check.
     pub gathered: Gathered,
-    /// Points and drops that were drained, by the index of their probe.
+    /// Number of drained points and drops, by probe index.
     pub drained: BTreeMap<usize, u64>,
     /// Traced drops that others may still precede.
     pub unordered: Vec<TraceEntry>,
-    /// What the last drain left.
+    /// Gathered data that the last drain left.
     pub left: Gathered,
 }
 
-/// By so much later; no further than time can tell.
+/// `time + by`, saturating.
 fn later(time: Time, by: Span) -> Time {
     Time(time.0.saturating_add(by.0))
 }
 
-/// How many short steps pass between two looks at the request to stop, and at what the probes have recorded.
+/// Short steps between two checks of the request to stop and of the recorded data.
 const LOOK_EVERY: u32 = 1000;
 
-/// Likewise where something is recorded, and as many more as there are places: what a thousand steps record can be a gigabyte.
+/// [`LOOK_EVERY`] if anything is recorded, plus one per place: a thousand steps can record a
+/// gigabyte.
 const LOOK_EVERY_WATCHED: u32 = 20;
 
-/// After every long step there is a look, but it stands for no more than so many short ones: to count the points of many places each time
-/// would take longer than the step.
+/// Weight of a long step, in short steps. Every long step is followed by a check, but counting the
+/// points of many places each time would take longer than the step.
 const LONG_STEP: i64 = 1 + LOOK_EVERY_WATCHED as i64;
 
-/// How many looks pass at least between two counts of what waits in feeds, which may be many.
+/// Minimum number of checks between two counts of waiting runs in feeds, which may be many.
 const COUNT_EVERY: usize = 10;
 
-/// A port with more ports before it is not asked what they have handled: it would cost more than it gives.
+/// Largest number of upstream ports for which their progress is checked. Beyond that, checking
+/// costs more than it gains.
 const LOOKED_BEHIND: usize = 4;
 
-/// So many that a step pays for a feed or less.
+/// Checks between two counts of feeds, so that each step pays for at most one feed.
 fn count_every(feeds: usize) -> u32 {
     let looks = COUNT_EVERY.max(feeds / LOOK_EVERY as usize);
     u32::try_from(looks).unwrap_or(u32::MAX)
@@ -98,7 +105,7 @@ fn indices(chosen: impl Iterator<Item = bool>) -> Vec<usize> {
 }
 
 impl Simulation {
-    /// A network in which nothing has happened.
+    /// A network at its start.
     pub fn new(
         mut hosts: Hosts,
         fabric: Fabric,
@@ -146,12 +153,14 @@ impl Simulation {
         }
     }
 
-    /// Goes on until nothing is left to do before `until`, or the run ends; returns the earliest time of what is left, at most the
-    /// end. It pauses sooner when it holds as much as it is to. Where it pauses changes nothing. `cancel` is looked at after every long
-    /// step, and after a thousand short ones.
+    /// Advances until nothing is left to do before `until`, or the run ends. Returns the earliest
+    /// time of pending work, at most the end.
+    ///
+    /// The run pauses earlier when it holds as much data as allowed; pausing changes no result.
+    /// `cancel` is checked after every long step, and after a thousand short ones.
     ///
     /// # Errors
-    /// Why it cannot go on.
+    /// The reason why the run cannot continue.
     pub fn advance_until(&mut self, until: Time, cancel: &AtomicBool) -> Result<Time, Stop> {
         let end = self.fabric.end;
         let limit = until.min(end);
@@ -193,10 +202,12 @@ impl Simulation {
         }
     }
 
-    /// Whether a port with work at `time` goes before the next event of a host, at `next`: as long as a cell could complete a frame at a host before
-    /// that event, or at the same time. Whatever it has to do then is before the end, as something is.
+    /// Whether a port with work at `time` goes before the next host event, at `next`. True as long
+    /// as a cell could complete a frame at a host no later than that event. All work found this way
+    /// is before the end.
     ///
-    /// Where hosts send as far ahead as nothing unknown can reach them, all ports then go as far as they can: were they left just where they must
+    /// If hosts send as far ahead as nothing unknown can reach them, all ports then go as far as
+    /// they can. If ports stopped as soon as possible, hosts could send hardly anything.
     /// be, hosts could send hardly anything.
     fn is_first(&mut self, time: Time, next: Time) -> bool {
         if time + self.to_host <= next {
@@ -208,8 +219,10 @@ impl Simulation {
         time < self.ports_until && time < later(next, self.to_ports)
     }
 
-    /// A time before which the port `index` has handled everything: what it has not is its own work, or comes from a host or from what
-    /// another port has not handled. The earliest work of any port is at `time`, the next event of a host at `next`.
+    /// A time before which the port `index` has handled everything. Its unhandled arrivals are its
+    /// own work, or come from a host or from unhandled cells of another port.
+    ///
+    /// The earliest work of any port is at `time`, the next host event at `next`.
     fn unhandled(&self, index: usize, time: Time, next: Time) -> Time {
         let port = &self.ports[index];
         if port.ahead.from_ports.len() > LOOKED_BEHIND {
@@ -226,7 +239,8 @@ impl Simulation {
             .max(time)
     }
 
-    /// Lets the port with the earliest work, at `time`, take all that cannot be preceded by anything unknown; the next event of a host is at `next`.
+    /// Lets the port with the earliest work, at `time`, take everything that no unknown arrival can
+    /// precede. The next host event is at `next`.
     fn advance(&mut self, index: usize, time: Time, next: Time) {
         let Port { ahead, steps, .. } = &self.ports[index];
         let known_until = next + ahead.from_hosts;
@@ -253,7 +267,7 @@ impl Simulation {
         }
     }
 
-    /// Frames that have arrived are handled or noted, and ports with new work get into the list.
+    /// Processes or records arrived frames, and lists ports with new work.
     fn settle(&mut self) {
         self.hosts.take_arrivals(&mut self.fabric);
         while let Some(port) = self.fabric.woken_ports.pop() {
@@ -263,7 +277,7 @@ impl Simulation {
         }
     }
 
-    /// Counts what has gathered, and stops the run when that is too much.
+    /// Counts the gathered data, and stops the run if they exceed the limit.
     fn weigh(&mut self) -> Result<(), Stop> {
         if !self.hosts.paced.is_empty() {
             let next = self.hosts.next_time().unwrap_or(Time::NEVER);
@@ -301,7 +315,7 @@ impl Simulation {
         Ok(())
     }
 
-    /// Whether so much was recorded since the last drain that the next is due.
+    /// Whether enough was recorded since the last drain to pause.
     fn is_full(&self) -> bool {
         let Some(hold) = self.hold else {
             return false;
@@ -312,7 +326,7 @@ impl Simulation {
         since > hold as f64 || captures.is_some_and(|captures| captures.is_full())
     }
 
-    /// The next part of each capture: what has happened before `before`, or all of it.
+    /// The next part of each capture: what happened before `before`, or everything.
     pub fn captured(&mut self, origin: &Origin<'_>, before: Time) -> Vec<Part> {
         let fabric = &mut self.fabric;
         let Some(captures) = &mut fabric.captures else {
@@ -326,7 +340,7 @@ impl Simulation {
         })
     }
 
-    /// Points of series and traced drops that all probes have recorded so far and nobody has drained.
+    /// Points of series and traced drops of all probes that are not yet drained.
     pub fn recorded(&self) -> (u64, u64) {
         let ports = || {
             let watched = self.ports_watched.iter();

@@ -1,4 +1,4 @@
-//! What reaches the host at the end of a flow.
+//! Receiving ends of flows at their destination hosts.
 
 use crate::aal5::Reassembly;
 use crate::cells::{Arrival, ENDS_FRAME, Run, precedes};
@@ -7,23 +7,25 @@ use crate::flow::FlowId;
 use crate::units::{Span, Time};
 use std::collections::VecDeque;
 
-/// Where cells go from the last port on their way: the one place that says what follows when some reach a host.
+/// Destinations of cells after the last port: the single place that handles cells reaching a host.
 #[derive(Debug, Default)]
 pub struct Destinations {
-    /// By flow.
+    /// Receiving ends, by flow.
     pub sinks: Vec<Sink>,
-    /// Good frames that have reached their host, in the order in which that became known.
+    /// Complete frames that have reached their host, in the order of discovery.
     pub arrivals: Vec<Arrival>,
 }
 
 impl Destinations {
-    /// The sink of a flow.
+    /// Receiving end of a flow.
     pub fn sink(&mut self, flow: FlowId) -> &mut Sink {
         &mut self.sinks[flow.index()]
     }
 
-    /// The first `n` cells of `run` reach the host of `flow`, the last of them at `last`. `ages` are those of data cells within the
-    /// measuring time; ages that are listed stand in the bins of the sink already.
+    /// Delivers the first `n` cells of `run` to the host of `flow`, the last of them at `last`.
+    ///
+    /// `ages` are those of data cells within the measuring time. Listed ages must already be in the
+    /// bins of the sink.
     #[inline(always)]
     pub fn deliver(&mut self, flow: FlowId, run: &Run, n: u32, ages: Option<Waits>, last: Time) {
         let sink = &mut self.sinks[flow.index()];
@@ -49,14 +51,14 @@ impl Destinations {
     }
 }
 
-/// The receiving end of one flow: reassembly and counters. What every cell needs comes first and fills a cache line, what frames need
-/// the next one.
+/// The receiving end of one flow: reassembly and counters. Fields needed for every cell fill the
+/// first cache line, fields for frames the next.
 #[derive(Clone, Debug, Default)]
 #[repr(C, align(64))]
 pub struct Sink {
     /// Transfer delays within the measuring time, data only.
     pub delay: DelaySums,
-    /// Their distribution.
+    /// Distribution of these delays.
     pub bins: DelayBins,
     /// Cells that arrived before the end.
     pub cells: u64,
@@ -65,23 +67,23 @@ pub struct Sink {
     frames: Frames,
 }
 
-/// What is known of the frames of a flow.
+/// Frames of a flow, sent and received.
 #[derive(Clone, Debug, Default)]
 struct Frames {
     /// Cells of a full frame.
     cells: u32,
-    /// Frames that differ: (frame, cells), ascending.
+    /// Frames with another number of cells: (frame, cells), ascending.
     odd: VecDeque<(u32, u32)>,
     /// Complete frames that arrived before the end.
     complete: u64,
-    /// Incomplete ones.
+    /// Incomplete frames.
     damaged: u64,
-    /// Cells of a data flow that arrived beyond the measuring time.
+    /// Cells of a data flow that arrived outside the measuring time.
     not_measured: u64,
 }
 
 impl Sink {
-    /// Of a flow whose full frames have `frame_cells` cells.
+    /// The receiving end of a flow whose full frames have `frame_cells` cells.
     pub fn new(frame_cells: u32) -> Sink {
         let frames = Frames {
             cells: frame_cells,
@@ -93,7 +95,7 @@ impl Sink {
         }
     }
 
-    /// Notes that frame `frame` will be sent with so many cells.
+    /// Announces that frame `frame` will be sent with `cells` cells.
     #[inline]
     pub fn expect(&mut self, frame: u32, cells: u32) {
         if cells != self.frames.cells {
@@ -101,7 +103,8 @@ impl Sink {
         }
     }
 
-    /// Takes `n` cells of `frame`, the last of them an EOM if `ends`; true when that completes a good frame.
+    /// Takes `n` cells of `frame`, the last of them an EOM if `ends`. True if this completes a good
+    /// frame.
     #[inline(always)]
     fn take(&mut self, frame: u32, n: u32, ends: bool) -> bool {
         self.reassembly.take(frame, n);
@@ -113,7 +116,7 @@ impl Sink {
         while frames.odd.front().is_some_and(passed) {
             frames.odd.pop_front();
         }
-        // The first that is left is this one, if it differs.
+        // The first remaining entry is for this frame, if its size differs.
         let own = frames.odd.front().filter(|&&(odd, _)| odd == frame);
         let good = self
             .reassembly
@@ -126,7 +129,7 @@ impl Sink {
         good
     }
 
-    /// Counts `cells` of a data flow with this age, and `others` that arrive beyond the measuring time.
+    /// Counts `cells` data cells of this age, and `others` that arrive outside the measuring time.
     #[cold]
     pub fn measure_in_part(&mut self, age: Span, cells: u64, others: u64) {
         if cells > 0 {
@@ -136,7 +139,7 @@ impl Sink {
         self.frames.not_measured += others;
     }
 
-    /// Cells of a frame that has been sent and not been passed by a later one.
+    /// Cells of `frame`, which must have been sent and not yet followed by a later frame.
     pub fn cells_of(&self, frame: u32) -> u32 {
         self.frames.cells_of(frame)
     }
@@ -146,7 +149,7 @@ impl Sink {
         self.frames.complete
     }
 
-    /// Incomplete ones.
+    /// Incomplete frames.
     pub fn damaged(&self) -> u64 {
         self.frames.damaged
     }
@@ -172,7 +175,8 @@ impl Frames {
 mod tests {
     use super::*;
 
-    // As many as data and ACKs of one flow on a long path; to look at all of them for each frame takes minutes.
+    // As many frames as data and ACKs of one flow on a long path. A linear search per frame would
+    // take minutes.
     #[test]
     fn frames_of_other_sizes_are_found_among_many_under_way() {
         let n = 400_000u32;
@@ -185,7 +189,7 @@ mod tests {
         for i in 0..n {
             let frame = first.wrapping_add(i);
             assert_eq!(sink.cells_of(frame), cells(i));
-            // Each fifth lost its EOM, and the one behind it is taken for both.
+            // Every fifth frame loses its EOM, and the next frame is merged with it.
             let lost = i % 5 == 0;
             let after_lost = i % 5 == 1;
             assert_eq!(sink.take(frame, cells(i), !lost), !lost && !after_lost);

@@ -4,25 +4,25 @@ use crate::gathered::Gathered;
 use crate::options::RunError;
 use crate::scenario::Scenario;
 
-/// Why, by indices.
+/// The reason for a stop, by indices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
-    /// It was asked to.
+    /// The run was asked to stop.
     Cancelled,
-    /// The probes have recorded too much.
+    /// The probes have recorded too many points.
     Points(Gathered),
-    /// What it gathers takes more than this many bytes.
+    /// Gathered data take more than this many bytes.
     Grown(Gathered, u64),
-    /// More waits here than could leave in the time that is told.
+    /// More waits here than could leave before [`crate::units::Time::LATEST`].
     Overdue(Overdue),
 }
 
-/// What has more waiting than it could be rid of until [`crate::units::Time::LATEST`] (model section 2).
+/// A place whose backlog could not leave before [`crate::units::Time::LATEST`] (model section 2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Overdue {
     /// The NIC of a link.
     Nic(usize),
-    /// A class queue of the port that a link is.
+    /// A class queue at the port of a link.
     Queue(usize),
     /// The processing of the switch that a link enters.
     Switch(usize),
@@ -33,7 +33,7 @@ pub enum Overdue {
 }
 
 impl Stop {
-    /// The same under the names of `scenario`.
+    /// The error to report, with the names of `scenario`.
     pub fn told(self, scenario: &Scenario) -> RunError {
         match self {
             Stop::Cancelled => RunError::Cancelled,
@@ -53,7 +53,7 @@ impl Stop {
     }
 }
 
-/// The probe that recorded most, in words.
+/// Description of the probe that recorded most.
 fn probe(gathered: Gathered, scenario: &Scenario) -> String {
     let Some((index, _)) = gathered.most else {
         return "none".into();

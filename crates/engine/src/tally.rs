@@ -1,4 +1,4 @@
-//! What a run counts: whole numbers only, filled in by the engine and, independently, by the twin.
+//! Counters of a run. They are integers, filled in by the engine and, independently, by the twin.
 
 use crate::delays::{DelayBins, DelayTally};
 use crate::flow::FlowId;
@@ -13,7 +13,8 @@ use strum::{EnumCount, IntoStaticStr, VariantArray};
 /// Number of service classes.
 pub const CLASSES: usize = Class::ALL.len();
 
-/// Raises `most` to `found` if that is larger: seldom, and nothing is written otherwise, where [`Ord::max`] would write each time.
+/// Raises `most` to `found` if that is larger. Raises are rare, and unlike with [`Ord::max`]
+/// nothing is written otherwise.
 pub fn raise<T: Ord>(most: &mut T, found: T) {
     if found > *most {
         *most = found;
@@ -41,14 +42,14 @@ pub enum DropReason {
     Link,
 }
 
-/// Where a cell is dropped; the books of a port follow from it.
+/// Place where a cell is dropped. The accounting of a port depends on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Where {
-    /// It arrived and was not accepted.
+    /// The cell arrived and was not accepted.
     OnArrival,
-    /// It was accepted and did not leave.
+    /// The cell was accepted and did not leave.
     InQueue,
-    /// It was sent.
+    /// The cell was sent.
     OnLink,
 }
 
@@ -56,12 +57,12 @@ impl DropReason {
     /// All reasons, in the order of results.
     pub const ALL: &[DropReason] = DropReason::VARIANTS;
 
-    /// Its lower-case name.
+    /// Lower-case name of the reason.
     pub fn name(self) -> &'static str {
         self.into()
     }
 
-    /// Where such cells are dropped.
+    /// Place where cells are dropped for this reason.
     pub fn place(self) -> Where {
         match self {
             DropReason::Police | DropReason::Policy | DropReason::Full | DropReason::Rest => {
@@ -99,12 +100,12 @@ impl AddAssign for Dropped {
 }
 
 impl Dropped {
-    /// For all reasons.
+    /// Sum over all reasons.
     pub fn total(&self) -> u64 {
         self.0.iter().sum()
     }
 
-    /// For the reasons of one place.
+    /// Sum over the reasons of one place.
     pub fn at(&self, place: Where) -> u64 {
         let there = DropReason::ALL.iter().filter(|r| r.place() == place);
         there.map(|&reason| self[reason]).sum()
@@ -120,14 +121,14 @@ pub struct ClassTally {
     pub sent: u64,
     /// Cells dropped.
     pub dropped: Dropped,
-    /// Cells that came with high priority and were sent on, or will be, with low (CLP = 1).
+    /// Cells that arrived with high priority and were accepted with low (CLP = 1).
     pub tagged: u64,
     /// Largest X of the class just after an acceptance.
     pub max_queue: u64,
 }
 
 impl ClassTally {
-    /// Cells dropped by the port; those that its link lost were sent.
+    /// Cells dropped by the port. Cells lost on its link are excluded: they were sent.
     pub fn dropped_by_port(&self) -> u64 {
         self.dropped.total() - self.dropped.at(Where::OnLink)
     }
@@ -136,7 +137,7 @@ impl ClassTally {
 /// Counts of one port.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PortTally {
-    /// Cells accepted, those that found the port idle included.
+    /// Cells accepted, including those that found the port idle.
     pub accepted: u64,
     /// Cells waiting or in service at the end.
     pub held: u64,
@@ -144,9 +145,9 @@ pub struct PortTally {
     pub max_queue: u64,
     /// Waiting cells integrated over time until the end, cells times ticks.
     pub queue_time: u128,
-    /// By class index.
+    /// Counts by class index.
     pub classes: [ClassTally; CLASSES],
-    /// The same of the measuring time alone.
+    /// Counts within the measuring time.
     pub measured: MeasuredPort,
 }
 
@@ -155,9 +156,9 @@ pub struct PortTally {
 pub struct MeasuredClass {
     /// Cells that arrived.
     pub arrived: u64,
-    /// Cells that the port dropped; those that its link loses were sent.
+    /// Cells dropped by the port. Cells lost on its link are excluded: they were sent.
     pub dropped: u64,
-    /// Largest X of the class, that at its beginning included.
+    /// Largest X of the class, including X at the start of the measuring time.
     pub max_queue: u64,
 }
 
@@ -166,38 +167,39 @@ pub struct MeasuredClass {
 pub struct MeasuredPort {
     /// Cells whose last bit left.
     pub sent: u64,
-    /// Largest number of waiting cells of all classes, that at its beginning included.
+    /// Largest number of waiting cells of all classes, including that at the start of the measuring
+    /// time.
     pub max_queue: u64,
-    /// Waiting cells integrated over it, cells times ticks.
+    /// Waiting cells integrated over the measuring time, cells times ticks.
     pub queue_time: u128,
-    /// By class index.
+    /// Counts by class index.
     pub classes: [MeasuredClass; CLASSES],
 }
 
 impl MeasuredPort {
-    /// Sum over the classes.
+    /// Cells that arrived, in all classes.
     pub fn arrived(&self) -> u64 {
         self.classes.iter().map(|c| c.arrived).sum()
     }
 
-    /// Sum over the classes.
+    /// Cells dropped, in all classes.
     pub fn dropped(&self) -> u64 {
         self.classes.iter().map(|c| c.dropped).sum()
     }
 }
 
 impl PortTally {
-    /// Sum over the classes.
+    /// Cells that arrived, in all classes.
     pub fn arrived(&self) -> u64 {
         self.classes.iter().map(|c| c.arrived).sum()
     }
 
-    /// Sum over the classes.
+    /// Cells sent, in all classes.
     pub fn sent(&self) -> u64 {
         self.classes.iter().map(|c| c.sent).sum()
     }
 
-    /// Sum over the classes.
+    /// Cells dropped, in all classes.
     pub fn dropped(&self) -> Dropped {
         let mut sum = Dropped::default();
         for class in &self.classes {
@@ -206,15 +208,16 @@ impl PortTally {
         sum
     }
 
-    /// Cells whose last bit has left, by the books.
+    /// Cells whose last bit has left: accepted cells, minus those held and those pushed out.
     pub fn left(&self) -> u64 {
         self.accepted - self.held - self.dropped().at(Where::InQueue)
     }
 
-    /// Checks the books: arrived = accepted + dropped on arrival, accepted = sent + held + pushed out.
+    /// Checks the balance: arrived = accepted + dropped on arrival, accepted = sent + held + pushed
+    /// out.
     ///
     /// # Panics
-    /// When a cell was lost or made.
+    /// If a cell was lost or created.
     pub fn check(&self) {
         let dropped = self.dropped();
         assert_eq!(
@@ -230,12 +233,13 @@ impl PortTally {
     }
 }
 
-/// What waited before one NIC.
+/// Waiting cells before one NIC.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NicTally {
     /// Largest number of waiting cells just after a frame was queued.
     pub max_queue: u64,
-    /// Longest time from the queueing of a frame to the end of its transmission, in time or not.
+    /// Longest time from the queueing of a frame to the end of its transmission, which may lie
+    /// after the end of the run.
     pub max_delay: Span,
 }
 
@@ -248,7 +252,8 @@ pub struct FlowTally {
     pub frames_delivered: u64,
     /// Reassemblies that ended with an EOM but were not exactly one frame.
     pub frames_damaged: u64,
-    /// Frames queued at the NIC that will not be complete: all their cells have arrived or were dropped, and the host found no good frame.
+    /// Frames queued at the NIC that can no longer be complete: all their cells arrived or were
+    /// dropped, and the host found no good frame.
     pub frames_lost: u64,
     /// Cells whose last bit left the source host before the end.
     pub cells_sent: u64,
@@ -256,16 +261,16 @@ pub struct FlowTally {
     pub cells_delivered: u64,
     /// Cells queued at the NIC whose last bit had not left the source host at the end.
     pub cells_not_sent: u64,
-    /// Cells dropped anywhere, on links too.
+    /// Cells dropped anywhere, including on links.
     pub cells_dropped: u64,
     /// Cells tagged anywhere.
     pub cells_tagged: u64,
-    /// Where they were dropped: links of the way with any, in its order.
+    /// Links with drops of this flow, in the order of its path.
     pub drops: Vec<LinkDrops>,
 }
 
 impl FlowTally {
-    /// What it lost at the port of a link, or on the link.
+    /// Cells of this flow dropped at the port of a link, or on the link.
     pub fn dropped_at(&self, link: usize) -> Dropped {
         let there = self.drops.iter().find(|drops| drops.link == link);
         there.map_or_else(Dropped::default, |drops| drops.dropped)
@@ -281,7 +286,7 @@ pub struct LinkDrops {
     pub dropped: Dropped,
 }
 
-/// What a source of frames counts.
+/// Counters of a source of frames.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SenderCounters {
     /// Segments sent, retransmissions included.
@@ -294,106 +299,110 @@ pub struct SenderCounters {
     pub fast_retransmits: u64,
     /// Duplicate ACKs received.
     pub duplicate_acks: u64,
-    /// Bytes of data acknowledged to it within the measuring time.
+    /// Bytes of data acknowledged to the source within the measuring time.
     pub acknowledged: u64,
-    /// When it opened.
+    /// When the source opened.
     pub began: Option<Time>,
-    /// When the last byte of its last file was acknowledged; none without a file, or with files without end.
+    /// When the last byte of the last file was acknowledged. `None` without a file, or with
+    /// unlimited files.
     pub completed: Option<Time>,
 }
 
-/// A file that was sent and acknowledged.
+/// An acknowledged file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transfer {
-    /// When it began.
+    /// When the file began.
     pub began: Time,
-    /// When its last byte was acknowledged.
+    /// When the last byte of the file was acknowledged.
     pub done: Time,
 }
 
-/// What is counted of a TCP whose data go back, from a VC's `to` to its `from`.
+/// Counters of a TCP that sends data back, from a VC's `to` to its `from`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Back {
-    /// What it counts.
+    /// Counters of the sender.
     pub sender: SenderCounters,
-    /// The files that it has sent, in order.
+    /// Completed files, in order.
     pub transfers: Vec<Transfer>,
 }
 
 /// Counts of one ABR end system.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct AbrTally {
-    /// Forward RM cells sent, those out of rate included.
+    /// Forward RM cells sent, including out-of-rate cells.
     pub forward_sent: u64,
-    /// Forward RM cells of the other end that arrived.
+    /// Forward RM cells received from the other end.
     pub forward_taken: u64,
-    /// Of these, turned round.
+    /// Received forward RM cells that were turned round.
     pub backward_sent: u64,
-    /// Of these, overwritten by the next one before they could be sent.
+    /// Received forward RM cells overwritten by the next one before they could be sent.
     pub overwritten: u64,
-    /// Its own ones that came back.
+    /// RM cells of this end system that came back.
     pub backward_taken: u64,
     /// RM cells sent out of rate.
     pub out_of_rate: u64,
-    /// Frames that did not fit into its queue.
+    /// Frames that did not fit into the queue of the end system.
     pub refused_frames: u64,
-    /// Largest number of its cells that waited just after a frame was handed over.
+    /// Largest number of waiting cells just after a frame was handed over.
     pub max_waiting: u64,
     /// ACR at the end, cells per second.
     pub acr: f64,
-    /// ACR, integrated over the run, cells.
+    /// ACR integrated over the run, cells.
     pub allowed_cells: f64,
 }
 
 /// Counts of one VC.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct VcTally {
-    /// Bytes delivered in order, once, to the application within the measuring time. Sources of single cells: 48 per cell.
+    /// Bytes delivered to the application in order and once, within the measuring time. For sources
+    /// of single cells, 48 per cell.
     pub measured_bytes: u64,
-    /// The same from start to end.
+    /// Bytes delivered from start to end, counted like `measured_bytes`.
     pub delivered_bytes: u64,
-    /// Cells of the data frames that arrived whole within the measuring time and had data that had not arrived before; of a source of
-    /// single cells, those that arrived.
+    /// Cells of data frames that arrived whole within the measuring time with data not received
+    /// before. For sources of single cells, all cells that arrived then.
     pub measured_cells: u64,
-    /// What its source of frames counts.
+    /// Counters of the source of frames.
     pub sender: SenderCounters,
-    /// The files that it has sent, in order.
+    /// Completed files, in order.
     pub transfers: Vec<Transfer>,
-    /// The same of the TCP at its other end; none where only one sends.
+    /// Counters of the TCP at the other end; `None` if only one end sends.
     pub back: Option<Back>,
     /// Transfer delays of its data cells within the measuring time.
     pub delay: DelayTally,
-    /// Their distribution.
+    /// Distribution of these delays.
     pub bins: DelayBins,
-    /// Its ABR end systems, that at the sender of data first; none without ABR.
+    /// ABR end systems, the one at the data sender first; empty without ABR.
     pub abr: Vec<AbrTally>,
 }
 
-/// Everything a run counts.
+/// All counters of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tally {
     /// Per link: cells whose last bit left before the end.
     pub link_cells: Vec<u64>,
-    /// Per link: those of them that belong to data flows.
+    /// Per link: cells of data flows among `link_cells`.
     pub link_data_cells: Vec<u64>,
-    /// Per link: cells lost on it on purpose.
+    /// Per link: cells deliberately lost.
     pub link_lost: Vec<u64>,
-    /// Per link: cells in service at the end at its port, when it leaves a switch and the port cannot queue.
+    /// Per link: cells in service at the end, for the links of switches whose port cannot queue.
     pub link_held: Vec<u64>,
-    /// Per link: counts of the port, when the link leaves a switch and the port can queue.
+    /// Per link: counts of the port, for the links of switches whose port can queue.
     pub ports: Vec<Option<PortTally>>,
-    /// Per link: what waited before its NIC, when the link leaves a host.
+    /// Per link: waiting cells before the NIC, for the links of hosts.
     pub nics: Vec<NicTally>,
     /// Per flow.
     pub flows: Vec<FlowTally>,
     /// Per VC.
     pub vcs: Vec<VcTally>,
-    /// Sum of [`digest`] over all cell transmissions that ended before the end, when asked for.
+    /// Sum of [`digest`] over all cell transmissions that ended before the end, if requested.
     pub digest: Option<u64>,
 }
 
-/// Contribution of one cell transmission to the digest: at `time` its last bit leaves `link`.
-/// Sums of it do not depend on the order of summation.
+/// Contribution of one cell transmission to the digest. The cell's last bit leaves `link` at
+/// `time`.
+///
+/// Contributions are added, so the digest does not depend on their order.
 #[inline]
 pub fn digest(link: usize, time: Time, flow: FlowId, frame: u32, cell: u32) -> u64 {
     let who = mix64((u64::from(flow.0) << 40) ^ ((link as u64) << 8) ^ 0x5bd1_e995);

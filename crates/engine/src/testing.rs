@@ -1,4 +1,4 @@
-//! Parts of the engine that its own tests and benches reach for; not for use elsewhere.
+//! Parts of the engine exposed for its own tests and benchmarks only.
 
 pub use crate::describe::cost::expected;
 pub use crate::event::{EventList, Kind};
@@ -27,7 +27,7 @@ use std::sync::atomic::AtomicBool;
 /// Runs `scenario` and returns the plain counters.
 ///
 /// # Errors
-/// As [`crate::run`].
+/// See [`crate::run`].
 pub fn run_tally(
     scenario: &Scenario,
     replication: Option<u64>,
@@ -44,16 +44,16 @@ pub fn run_tally(
     Ok(session.tally())
 }
 
-/// What the twin counts, the digest included.
+/// Runs the twin and returns its counters, including the digest.
 ///
 /// # Panics
-/// When the scenario does not pass the reader's checks, or a cell is lost from the books.
+/// If the scenario does not pass the reader's checks, or the cell counts do not balance.
 pub fn run_twin(scenario: &Scenario, replication: Option<u64>) -> Tally {
     run_tally(scenario, replication, Kernel::Twin, true).expect("the scenario is consistent")
 }
 
-/// The components of these families, and the choices of their parameters, that none of `scenarios` has: those that tests with such
-/// scenarios leave out.
+/// Components of `families`, and choices of their parameters, that occur in none of `scenarios`:
+/// the gaps in tests that use these scenarios.
 pub fn left_out<'s>(
     scenarios: impl IntoIterator<Item = &'s Scenario>,
     families: &[Family],
@@ -83,7 +83,7 @@ pub fn left_out<'s>(
     lacking
 }
 
-/// Notes each text in a scenario with the field that has it.
+/// Records each text in a scenario together with its field name.
 fn note(value: &Value, field: &str, said: &mut HashSet<(String, String)>) {
     match value {
         Value::Object(fields) => fields

@@ -1,8 +1,8 @@
-//! Instants, lengths of time, rates and exact decimals as types.
+//! Types for instants, lengths of time, rates and exact decimals.
 //!
-//! One tick is 1/25 272 000 000 000 s (2^12 3^5 5^9 13 per second). With it a cell time at 155.52,
-//! 149.76, 150, 33.92, 10, 2 and 0.2 Mb/s, at STM-4 and T3 cell rates, and every whole nanosecond
-//! are whole numbers of ticks, so coincidences are exact.
+//! One tick is 1/25 272 000 000 000 s (2^12 3^5 5^9 13 per second). With this tick, coincidences
+//! are exact: cell times are integers at 155.52, 149.76, 150, 33.92, 10, 2 and 0.2 Mb/s, and at
+//! STM-4 and T3 cell rates. Every whole nanosecond is an integer too.
 
 use serde::{Deserialize, Serialize};
 use std::ops::{Add, AddAssign, Mul, Sub};
@@ -35,7 +35,7 @@ impl Time {
     pub const ZERO: Time = Time(0);
     /// Later than any event.
     pub const NEVER: Time = Time(u64::MAX);
-    /// Until when what waits must have gone; signed 64-bit ticks hold 364 900 s.
+    /// Latest time at which waiting cells must have gone; signed 64-bit ticks reach 364 900 s.
     pub const LATEST: Time = Time(350_000 * TICKS_PER_SECOND);
 
     /// Seconds since the start of the run.
@@ -43,16 +43,16 @@ impl Time {
         self.0 as f64 / TICKS_PER_SECOND as f64
     }
 
-    /// The time passed since `earlier`; zero when `earlier` is later.
+    /// Time since `earlier`; zero if `earlier` is later.
     pub fn since(self, earlier: Time) -> Span {
         Span(self.0.saturating_sub(earlier.0))
     }
 }
 
 impl Span {
-    /// No time at all.
+    /// Zero length.
     pub const ZERO: Span = Span(0);
-    /// Longer than any run, and yet safe to add to.
+    /// Longer than any run, but safe to add to a time.
     pub const FOREVER: Span = Span(u64::MAX / 4);
 
     /// A whole number of nanoseconds.
@@ -98,7 +98,7 @@ impl Sub<Span> for Time {
 
 impl Sub for Time {
     type Output = Span;
-    /// From the earlier `rhs` to this.
+    /// Time from the earlier `rhs` to `self`.
     fn sub(self, rhs: Time) -> Span {
         Span(self.0 - rhs.0)
     }
@@ -125,7 +125,8 @@ impl Sub for Span {
 }
 
 impl Span {
-    /// How many spans as long as this can follow each other from `time` on, before [`Time::LATEST`].
+    /// Number of spans of this length that fit one after another between `time` and
+    /// [`Time::LATEST`].
     pub fn fit_after(self, time: Time) -> u64 {
         Time::LATEST.since(time).0 / self.0
     }
@@ -138,45 +139,45 @@ impl Mul<u64> for Span {
     }
 }
 
-/// Ticks that may be below zero: an instant before the run began, or one time less another.
+/// A signed number of ticks: an instant, possibly before the run, or a difference of times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SignedTicks(pub i64);
 
 impl SignedTicks {
-    /// None.
+    /// Zero ticks.
     pub const ZERO: SignedTicks = SignedTicks(0);
-    /// Fewer than any other, and not to be calculated with.
+    /// The minimum. Do not calculate with it.
     pub const LEAST: SignedTicks = SignedTicks(i64::MIN);
-    /// More than any other, and not to be calculated with.
+    /// The maximum. Do not calculate with it.
     pub const MOST: SignedTicks = SignedTicks(i64::MAX);
-    /// Long before any run, and yet safe to add to and to take from.
+    /// Long before any run, but safe for additions and subtractions.
     pub const LONG_AGO: SignedTicks = SignedTicks(i64::MIN / 2);
 
-    /// This instant, which must not be before the run began.
+    /// This instant, which must not be before the start of the run.
     pub fn time(self) -> Time {
         Time(self.0 as u64)
     }
 
-    /// This length, which must not be below zero.
+    /// This length, which must not be negative.
     pub fn span(self) -> Span {
         Span(self.0 as u64)
     }
 
-    /// Less `rhs`, or [`SignedTicks::LEAST`] or [`SignedTicks::MOST`] if that is nearest.
+    /// `self - rhs`, saturating at [`SignedTicks::LEAST`] and [`SignedTicks::MOST`].
     pub fn saturating_sub(self, rhs: SignedTicks) -> SignedTicks {
         SignedTicks(self.0.saturating_sub(rhs.0))
     }
 }
 
 impl Time {
-    /// The same with a sign.
+    /// This instant as signed ticks.
     pub fn signed(self) -> SignedTicks {
         SignedTicks(self.0 as i64)
     }
 }
 
 impl Span {
-    /// The same with a sign.
+    /// This length as signed ticks.
     pub fn signed(self) -> SignedTicks {
         SignedTicks(self.0 as i64)
     }
@@ -203,13 +204,13 @@ impl Sub for SignedTicks {
     }
 }
 
-/// A rate in bits per second. Rates are cell rates: 53 octets count for every cell.
+/// A rate in bits per second. Rates are cell rates: each cell counts as 53 octets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct BitRate(pub u64);
 
 impl BitRate {
-    /// The time of one cell at this rate, a whole number of ticks: rounded up, so that no link sends more than its rate.
+    /// Time of one cell at this rate, rounded up to whole ticks so that no link exceeds its rate.
     pub fn cell_time(self) -> Span {
         Span((CELL_BITS * TICKS_PER_SECOND).div_ceil(self.0))
     }
@@ -221,7 +222,7 @@ impl BitRate {
 }
 
 /// An exact non-negative decimal as a fraction: 0.8 is 8/10. Thresholds are compared by
-/// cross-multiplication, so no rounding decides who loses a frame.
+/// cross-multiplication, so rounding never decides which frame is lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Ratio {
     /// Numerator.
