@@ -1,9 +1,12 @@
-//! VCs that share nothing with others at hosts: what is to happen at their ends stands in an agenda of their own.
+//! Private event slots ("agendas") of VCs that share nothing with others at hosts.
 //!
-//! Where the NICs of both ends of an ABR VC serve nobody else, and nothing waits in processing stages, an event at its hosts concerns this VC
-//! only. Others hear of it through ports, no sooner than cells get there. So such events need no order among those of other VCs: each VC has a
-//! place for each kind of event, of which the earliest is next, and once its turn has come, it handles all that is known at its ends, one event
-//! after the other. Only the next event of each VC stands in a common order.
+//! If the NICs of both ends of an ABR VC serve no other VC, and nothing waits in processing stages,
+//! events at its hosts concern only this VC. Other VCs are affected through ports, no sooner than
+//! cells get there.
+//!
+//! Such events need no order relative to other VCs. Each VC has one slot per kind of event, and the
+//! earliest slot is next. When its turn comes, the VC handles everything known at its ends, event
+//! after event. Only the next event of each VC is in a common order.
 
 use super::traffic::{End, Source};
 use super::{FlowEnds, Hosts, Paced, Vc};
@@ -14,7 +17,7 @@ use crate::processing::FrameStage;
 use crate::units::Time;
 use std::hint::select_unpredictable;
 
-/// What can be due at the ends of a VC, in the order at one instant.
+/// Kinds of events at the ends of a VC, in the order of execution at one instant.
 #[derive(Clone, Copy, Debug)]
 enum Due {
     Timer(End),
@@ -35,35 +38,35 @@ const ALL: [Due; 9] = [
     Due::Paced(FlowKind::Ack),
 ];
 
-/// Place of a timer of `end` in an agenda.
+/// Slot of the timer of `end`.
 pub const fn timer(end: End) -> usize {
     end as usize
 }
 
-/// Place of the source.
+/// Slot of the source.
 pub const SOURCE: usize = 2;
 
-/// Place of deliveries of a flow.
+/// Slot of the deliveries of a flow.
 pub const fn delivered(kind: FlowKind) -> usize {
     3 + kind as usize
 }
 
-/// Place of the end system that a flow of frames leaves.
+/// Slot of the end system that sends a flow of frames.
 pub const fn paced(kind: FlowKind) -> usize {
     7 + kind as usize
 }
 
-/// Most events in one turn.
+/// Maximum number of events in one turn.
 const MOST: usize = 1000;
 
-/// A VC whose events at hosts concern no other VC: it has an agenda.
+/// A VC whose events at hosts concern no other VC, so that it has an agenda.
 #[derive(Debug)]
 pub struct PrivateVc {
     /// Index of the VC.
     pub vc: usize,
-    /// Its flows, by kind.
+    /// Flows of the VC, by kind.
     pub flows: [FlowId; 4],
-    /// Its end systems, by the kind of frames that leave them.
+    /// End systems of the VC, by the kind of frames that leave them.
     pub ends: [usize; 2],
 }
 
@@ -71,15 +74,15 @@ pub struct PrivateVc {
 #[derive(Debug)]
 pub struct Agendas {
     members: Vec<PrivateVc>,
-    /// When what is due, by the places above; [`Time::NEVER`] for not at all.
+    /// Due times, by agenda and slot; [`Time::NEVER`] for an empty slot.
     due: Vec<[Time; ALL.len()]>,
-    /// The next event of each, but of the one whose turn it is.
+    /// Next event of each agenda, except the one whose turn it is.
     next: Earliest,
     running: Option<usize>,
 }
 
 impl Agendas {
-    /// Agendas on which nothing stands.
+    /// Empty agendas.
     pub fn new(members: Vec<PrivateVc>) -> Agendas {
         Agendas {
             due: vec![[Time::NEVER; ALL.len()]; members.len()],
@@ -89,13 +92,13 @@ impl Agendas {
         }
     }
 
-    /// The earliest event on any, and whose it is.
+    /// The earliest event of all agendas, and the index of its agenda.
     #[inline]
     pub fn first(&self) -> Option<(Time, usize)> {
         self.next.first()
     }
 
-    /// What stands at `place` of an agenda is due at `time`.
+    /// Sets the due time of a slot of an agenda.
     #[inline]
     pub fn set(&mut self, agenda: u32, place: usize, time: Time) {
         let index = agenda as usize;
@@ -111,7 +114,7 @@ impl Agendas {
         }
     }
 
-    /// The earliest event on an agenda, and its place.
+    /// The earliest event of an agenda, and its slot.
     #[inline]
     fn earliest(&self, index: usize) -> (Time, usize) {
         let due = &self.due[index];
@@ -123,7 +126,7 @@ impl Agendas {
     }
 }
 
-/// Gives an agenda to each VC of which no event at its hosts concerns another one, nor a probe.
+/// Gives an agenda to each VC whose events at its hosts concern no other VC and no probe.
 pub(super) fn members(
     vcs: &mut [Vc],
     flows: &mut [FlowEnds],
@@ -161,7 +164,8 @@ pub(super) fn members(
 }
 
 impl Hosts {
-    /// It is the turn of the VC with this agenda: it handles its next event, and those that follow as far as all that reaches it is known.
+    /// Runs a turn of the VC with this agenda: its next event, and later ones as long as all
+    /// arrivals before them are known.
     pub(super) fn turn(&mut self, index: usize, fabric: &mut Fabric) {
         self.agendas.running = Some(index);
         self.sent_from = Time::NEVER;

@@ -1,4 +1,4 @@
-//! What captures are given of the frames that sources offer.
+//! Data for captures about the frames that sources offer.
 
 use super::FlowEnds;
 use super::traffic::{FrameSource, Frames, Outbox};
@@ -6,7 +6,8 @@ use crate::capture::Captures;
 use crate::flow::{FlowId, FlowKind};
 use crate::units::Time;
 
-/// A source offers frames at `now`, which get the next numbers of their flows: data and what comes back.
+/// Passes on the frames that a source offers at `now`. They get the next numbers of their flows,
+/// data and reverse.
 #[cold]
 #[inline(never)]
 pub fn offered(

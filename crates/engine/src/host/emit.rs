@@ -1,4 +1,4 @@
-//! Sources of single cells: their cells enter the NIC as they come.
+//! Sources of single cells, whose cells enter the NIC without delay.
 
 use super::Hosts;
 use super::traffic::Source;
@@ -8,13 +8,15 @@ use crate::fabric::Fabric;
 use crate::stop::Overdue;
 use crate::units::{Span, Time};
 
-/// Most cells of one event where a source has its NIC for itself, and where they are regular besides.
+/// Maximum number of cells per event, for a source that has a NIC to itself.
 const AHEAD: u32 = 32;
-/// See `AHEAD`. What follows may look at them one by one.
+/// Maximum number of regular cells per event, bounded because later stages may handle them one by
+/// one.
 const REGULAR_AHEAD: u64 = 4096;
 
 impl Hosts {
-    /// The source of a VC emits: as many cells as nobody else can come between, and then again, until it stops.
+    /// Emits as many cells of a VC as no other event can interrupt, and schedules the next emission
+    /// until the source stops.
     pub(super) fn emit(&mut self, now: Time, index: usize, fabric: &mut Fabric) {
         let vc = &mut self.vcs[index];
         let Source::Cells(source) = &mut vc.source else {
@@ -33,7 +35,7 @@ impl Hosts {
         let end = self.end.min(source.stop);
         let (regular, period) = source.regular();
         if ends.at_once && regular > 1 && period >= nic.cell_time() && nic.is_idle_at(now) {
-            // They are sent as they come.
+            // The NIC is idle for each cell, so cells are sent as they come.
             let n = regular
                 .min((end - now).0.div_ceil(period.0))
                 .min(REGULAR_AHEAD);

@@ -1,11 +1,13 @@
-//! End systems: what happens at hosts, and when. Sources, their timers, processing stages, NICs.
+//! End systems: events at hosts, with sources, timers, processing stages and NICs.
 //!
-//! Hosts live in one event list. A frame goes down from its source through the transport's and the host's stage to the NIC (`send`),
-//! and up from the network to the source at the other end (`receive`). Cells of single-cell sources enter the NIC at once (`emit`).
+//! All hosts share one event list. A frame goes down from its source through the stages of
+//! transport and host to the NIC (`send`), and up from the network to the source at the other end
+//! (`receive`). Cells of single-cell sources enter the NIC directly (`emit`).
 //!
-//! A frame that arrives is handled at once, ahead of its time, where that can concern nobody else: if the host's link and its processing stages
-//! serve this VC only, and no timer of the end where it arrives expires before. Likewise what a source hands over is at its NIC at once, with the time
-//! at which it leaves the stages before, where no other flow passes these.
+//! An arriving frame is handled at once, ahead of its time, if no other VC can be affected. The
+//! host's link and its processing stages must serve this VC only, and no timer at the receiving end
+//! may expire before. In the same way, frames from a source go to the NIC at once, with the time at
+//! which they leave the stages, if no other flow passes these stages.
 
 mod agenda;
 mod captured;
@@ -34,76 +36,81 @@ use agenda::Agendas;
 use std::collections::VecDeque;
 use traffic::{End, FrameSource, Offered, Outbox, Source};
 
-/// In which direction a frame goes through a host.
+/// Direction of a frame through a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// Towards the network.
     Send,
-    /// From it.
+    /// From the network.
     Receive,
 }
 
-/// Processing in one direction, and the draws of a flow for it.
+/// Processing of a flow by the transport in one direction, with its random draws.
 #[derive(Debug)]
 pub struct TransportStage {
-    /// Of this flow alone; `None`: no delay.
+    /// Stage of this flow alone; `None`: no delay.
     pub stage: Option<Box<FrameStage>>,
-    /// Draws for it.
+    /// Random draws for this stage.
     pub draws: Stream,
-    /// Draws for the host's stage.
+    /// Random draws for the host's stage.
     pub host_draws: Stream,
 }
 
-/// A flow at its two hosts. What frames need that only pass comes first and fills a cache line.
+/// A flow at its two hosts. Fields needed by frames in the plain case come first and fill a cache
+/// line.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub struct FlowEnds {
-    /// Its VC.
+    /// Index of the VC.
     pub vc: usize,
-    /// That NIC's link.
+    /// Link of the NIC that the flow leaves through.
     pub nic: usize,
-    /// The hosts at its beginning and end.
+    /// Source and destination host.
     pub hosts: [usize; 2],
-    /// Index of the first hop: the NIC it leaves through.
+    /// Index of the first hop, that of the NIC.
     pub first_hop: u32,
     /// Number of the next frame.
     next_frame: u32,
     /// Frames queued at the NIC.
     pub frames_sent: u64,
-    /// Their cells.
+    /// Cells of the frames queued at the NIC.
     pub cells_queued: u64,
-    /// What it is to its VC.
+    /// Role of the flow in its VC.
     pub kind: FlowKind,
-    /// Whether what follows from its frames concerns nobody else, so that one may be handled before its time has come: no other flow passes the
-    /// stages where it arrives, and what answers it, or without answers the flow itself, sends alone; or the VC has an agenda.
+    /// Whether an arriving frame may be handled ahead of its time, because no other VC can be
+    /// affected.
+    ///
+    /// No other flow passes the stages at the destination, and the flow that answers (or this flow,
+    /// without answers) sends alone; or the VC has an agenda.
     pub at_once: bool,
-    /// Whether no other flow passes its NIC nor the stages on the way there.
+    /// Whether no other flow passes the NIC and the stages before it.
     pub sends_alone: bool,
-    /// Whether no processing stage is on its way to the NIC, and where it arrives.
+    /// Whether no processing stage is on the way to the NIC, and none at the destination.
     is_direct: bool,
     takes_directly: bool,
-    /// Number of the frame behind the last one that has reached its source: those from there on may be under way.
+    /// Number of the frame after the last one that reached its source; frames from this one on may
+    /// be in transit.
     next_taken: u32,
-    /// Frames delivered to the host, not yet handled: time and number.
+    /// Frames delivered to the host but not yet handled: time and number.
     delivered: VecDeque<(Time, u32)>,
-    /// The ABR end system that it leaves, or, of RM cells, that they reach.
+    /// The ABR end system that sends this flow; for RM cells, the one that receives them.
     pub paced: Option<u32>,
-    /// The transport's processing where the flow begins, and where it ends.
+    /// The transport's processing at the source.
     pub sending: TransportStage,
-    /// See `sending`.
+    /// The transport's processing at the destination.
     pub receiving: TransportStage,
-    /// Frames on their way to the transport, and from the transport to the host.
+    /// Frames on the way to the transport, and from the transport to the host.
     to_transport: VecDeque<u32>,
     to_host: VecDeque<u32>,
 }
 
 impl FlowEnds {
-    /// Number of the frame behind the last one that has reached its source.
+    /// Number of the frame after the last one that reached its source.
     pub fn next_taken(&self) -> u32 {
         self.next_taken
     }
 
-    /// A flow of which nothing was sent.
+    /// A flow that has sent nothing.
     #[allow(clippy::too_many_arguments)] // one for each thing that the network says of it
     pub fn new(
         vc: usize,
@@ -143,25 +150,25 @@ impl FlowEnds {
 /// A VC at its hosts.
 #[derive(Debug)]
 pub struct Vc {
-    /// Its flow of data and the one that carries what comes back.
+    /// The data flow.
     pub data: FlowId,
-    /// See `data`.
+    /// The reverse flow.
     pub ack: FlowId,
-    /// What drives it.
+    /// Source of the traffic.
     pub source: Source,
-    /// When the timer events of its ends that are in the event list are due.
+    /// Due times of the timer events of both ends in the event list.
     timer_at: [Time; 2],
-    /// When its source starts or goes on of itself.
+    /// When the source starts or continues on its own.
     source_at: Time,
-    /// Bytes newly delivered within the measuring time, and from start to end.
+    /// Bytes delivered within the measuring time.
     pub measured_bytes: u64,
-    /// See `measured_bytes`.
+    /// Bytes delivered from start to end.
     pub delivered_bytes: u64,
     /// Cells of frames with new data that arrived within the measuring time.
     pub measured_cells: u64,
-    /// What is recorded.
+    /// Probes of this VC.
     pub probe: Option<Box<VcProbe>>,
-    /// Its agenda, if its events stand there instead of in the event list.
+    /// Index of the agenda, if events of this VC are there instead of in the event list.
     agenda: Option<u32>,
 }
 
@@ -186,35 +193,35 @@ impl Vc {
 /// All hosts.
 #[derive(Debug)]
 pub struct Hosts {
-    /// What is to happen.
+    /// Pending events.
     pub events: EventList,
-    /// Per VC.
+    /// VCs, by index.
     pub vcs: Vec<Vc>,
-    /// Per flow.
+    /// Flows, by index.
     pub flows: Vec<FlowEnds>,
     /// ABR end systems, in the order of the flows of frames that leave them.
     pub paced: Vec<Paced>,
-    /// Per link; idle for links that leave a switch.
+    /// NICs by link; idle for links that leave a switch.
     nics: Vec<Nic>,
-    /// Per host: processing of what is sent and of what is received.
+    /// Processing stages per host: for sending and for receiving.
     stages: Vec<[Option<Box<FrameStage>>; 2]>,
-    /// Per host: frames in its sending stage on their way to a NIC.
+    /// Per host: frames in its sending stage on the way to a NIC.
     to_nics: Vec<VecDeque<(FlowId, u32)>>,
     /// End of the run.
     end: Time,
     /// Events of VCs that share nothing with others here.
     agendas: Agendas,
-    /// Before this nothing reaches a host that it does not know of yet.
+    /// Time before which no arrival that is still unknown can reach a host.
     known_until: Time,
-    /// Before this nothing reaches a host that is at ports or before them.
+    /// Time before which nothing that is at a port, or on the way to one, reaches a host.
     pub from_ports: Time,
-    /// An RM cell that is delivered before this finds all that it is told known.
+    /// An RM cell delivered before this time finds all feedback for it known.
     pub told_until: Time,
-    /// When the first cell was sent in the turn of an agenda.
+    /// When the first cell was sent in the current turn of an agenda.
     sent_from: Time,
-    /// Shortest time from an event at a host to the delivery at any host of what it sends.
+    /// Shortest time from an event at a host to the delivery, at any host, of frames that it sends.
     pub host_to_host: Span,
-    /// Measuring time [from, to).
+    /// Measuring time, [from, to).
     measured: (Time, Time),
     /// Frames that a source has just offered, and frames that have just arrived.
     offered: Outbox,
@@ -222,7 +229,8 @@ pub struct Hosts {
 }
 
 impl Hosts {
-    /// Hosts of which nothing was sent; `first_events` tells when each source begins, [`Time::NEVER`] for not at all.
+    /// Hosts that have sent nothing. `first_events` gives the start of each source, [`Time::NEVER`]
+    /// for none.
     #[allow(clippy::too_many_arguments)] // one for each kind of thing at hosts
     pub fn new(
         mut vcs: Vec<Vc>,
@@ -273,7 +281,7 @@ impl Hosts {
         }
     }
 
-    /// What waited before each NIC, by link.
+    /// Counts of waiting cells before each NIC, by link.
     pub fn nic_tallies(&self) -> Vec<NicTally> {
         self.nics.iter().map(Nic::tally).collect()
     }
@@ -288,14 +296,14 @@ impl Hosts {
         }
     }
 
-    /// Before this nothing reaches a host that it does not know of, if nothing is sent before `time`.
+    /// Time before which no unknown arrival can reach a host, if nothing is sent before `time`.
     #[inline]
     fn known_of(&self, time: Time) -> Time {
         let sent = Time(time.0.saturating_add(self.host_to_host.0));
         self.from_ports.min(sent)
     }
 
-    /// Handles the next event, and of a VC that shares nothing with others those that follow.
+    /// Handles the next event. For a VC with an agenda, handles the following ones too.
     #[inline]
     pub fn event(&mut self, fabric: &mut Fabric) {
         if let Some((time, index)) = self.agendas.first()
@@ -331,7 +339,7 @@ impl Hosts {
         }
     }
 
-    /// A source starts, or goes on.
+    /// Starts or continues a source.
     fn source(&mut self, now: Time, index: usize, fabric: &mut Fabric) {
         match &mut self.vcs[index].source {
             Source::Frames(frames) => {
@@ -352,13 +360,13 @@ impl Hosts {
         }
     }
 
-    /// The receiving end of a VC may have begun to send as well, and set its timer.
+    /// Handles the case that the receiving end also began to send and set its timer.
     #[inline(never)]
     fn other_end_began(&mut self, index: usize, now: Time, fabric: &mut Fabric) {
         self.acted(index, End::Receiver, now, fabric);
     }
 
-    /// A timer event of `end` is due.
+    /// Handles a timer event of `end`.
     fn timer(&mut self, end: End, now: Time, index: usize, fabric: &mut Fabric) {
         let vc = &mut self.vcs[index];
         if vc.timer_at[end as usize] != now {
@@ -374,7 +382,8 @@ impl Hosts {
         self.acted(index, end, now, fabric);
     }
 
-    /// `end` of a VC has acted: watches its timer, and sends the frames that it offers.
+    /// Follows up an action of `end` of a VC: schedules its timer, and sends the frames that it
+    /// offers.
     #[inline(always)]
     fn acted(&mut self, index: usize, end: End, now: Time, fabric: &mut Fabric) {
         let vc = &mut self.vcs[index];
@@ -386,7 +395,7 @@ impl Hosts {
         {
             probe.acted(now, frames, &self.offered.frames);
         }
-        // The event list holds an event no later than the deadline.
+        // The event list always holds an event no later than the deadline.
         let deadline = frames.deadline(end);
         if deadline < vc.timer_at[end as usize] {
             vc.timer_at[end as usize] = deadline;

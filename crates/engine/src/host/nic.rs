@@ -1,4 +1,5 @@
-//! A NIC: the output side of a host for one link. Frames one after the other, cells back to back, unlimited queue.
+//! A NIC: the output side of a host for one link. Frames leave in order, cells back to back, and
+//! the queue is unlimited.
 
 use crate::tally::{NicTally, raise};
 use crate::units::{Span, Time};
@@ -7,13 +8,14 @@ use crate::units::{Span, Time};
 #[derive(Clone, Copy, Debug)]
 pub struct Nic {
     cell_time: Span,
-    /// When all that was queued has left; zero before the first cell.
+    /// When all queued cells will have left; zero before the first cell.
     free_at: Time,
-    /// When something was last queued while it was idle.
+    /// Start of the current busy period: when a cell was last queued at an idle NIC.
     woken: Time,
-    /// Longest time from then until all that was queued at that instant was sent.
+    /// Longest time from the start of a busy period until all cells queued at that instant were
+    /// sent.
     alone: Span,
-    /// Longest time from a later instant of a busy period until all that was queued by then was sent.
+    /// Longest time from a later instant of a busy period until all cells queued by then were sent.
     behind: Span,
 }
 
@@ -29,13 +31,15 @@ impl Nic {
         }
     }
 
-    /// Queues one cell at `time`, not before any earlier one; returns the end of its transmission.
+    /// Queues one cell at `time`, which must not decrease. Returns the end of its transmission.
     pub fn send_cell(&mut self, time: Time) -> Time {
         self.send_frame(time, 1)
     }
 
-    /// Queues `n` cells that come at distances of `period`, no less than its cell time, the first at `time`, when it is idle if they are several;
-    /// returns the end of the first one's transmission.
+    /// Queues `n` cells, the first at `time` and the others at distances of `period`. Returns the
+    /// end of the first cell's transmission.
+    ///
+    /// `period` must be at least the cell time. Unless `n` is 1, the NIC must be idle at `time`.
     #[inline]
     pub fn send_regular(&mut self, time: Time, n: u64, period: Span) -> Time {
         if !self.is_idle_at(time) {
@@ -55,7 +59,7 @@ impl Nic {
         time + c
     }
 
-    /// Queues a frame of `n` cells at `time`; returns the end of the first cell's transmission.
+    /// Queues a frame of `n` cells at `time`. Returns the end of the first cell's transmission.
     #[inline]
     pub fn send_frame(&mut self, time: Time, n: u32) -> Time {
         let goes_on = self.goes_on_at(time);
@@ -65,13 +69,15 @@ impl Nic {
         start + self.cell_time
     }
 
-    /// Whether what is queued at `time` continues a busy period. Hosts act before cells move: what ends at `time` has not left yet.
+    /// Whether cells queued at `time` continue a busy period. Hosts act before cells move: a cell
+    /// whose transmission ends at `time` has not left yet.
     #[inline]
     fn goes_on_at(&self, time: Time) -> bool {
         self.free_at > Time::ZERO && time <= self.free_at
     }
 
-    /// Something has been queued at `time`, in a busy period that was there already if it goes on.
+    /// Updates the longest times after cells were queued at `time`; `goes_on` if they continue a
+    /// busy period.
     #[inline]
     fn watch(&mut self, time: Time, goes_on: bool) {
         if !goes_on {
@@ -85,9 +91,10 @@ impl Nic {
         raise(longest, self.free_at - time);
     }
 
-    /// What has waited before it.
+    /// Counts of waiting cells.
     pub fn tally(&self) -> NicTally {
-        // Of the cells queued at an instant at which it was idle the first began at once. Later one is in service, for part of its time.
+        // Of the cells queued at an idle instant, the first starts at once and does not wait. At a
+        // later instant one cell is in service for part of its time.
         let alone = (self.alone.0 / self.cell_time.0).saturating_sub(1);
         let max_queue = alone.max(self.behind.0 / self.cell_time.0);
         NicTally {
@@ -96,17 +103,17 @@ impl Nic {
         }
     }
 
-    /// Whether it would send a cell queued at `time` at once.
+    /// Whether a cell queued at `time` is sent at once.
     pub fn is_idle_at(&self, time: Time) -> bool {
         self.free_at <= time
     }
 
-    /// Whether what it has queued lasts longer than time is told.
+    /// Whether the queued cells last beyond [`Time::LATEST`].
     pub fn is_overdue(&self) -> bool {
         self.free_at > Time::LATEST
     }
 
-    /// Its cell time.
+    /// Cell time of the link.
     pub fn cell_time(&self) -> Span {
         self.cell_time
     }
@@ -134,19 +141,21 @@ mod tests {
         let found = |nic: &Nic| (nic.tally().max_queue, nic.tally().max_delay);
         let mut nic = Nic::new(BitRate(155_520_000).cell_time());
         assert_eq!(found(&nic), (0, Span::ZERO));
-        // Idle: the first of twelve begins at once; two more at the same instant wait as well.
+        // Idle NIC: the first of twelve cells starts at once, and two more at the same instant wait
+        // too.
         nic.send_frame(at(0), 12);
         assert_eq!(found(&nic), (11, c * 12));
         nic.send_frame(at(0), 2);
         assert_eq!(found(&nic), (13, c * 14));
-        // Just before and at the end of the fourth cell, which has not left then, ten wait, and nine just after.
+        // Just before and at the end of the fourth cell, ten cells wait, because it has not left
+        // yet. Just after, nine wait.
         let end = at(4);
         for (time, waiting) in [(Time(end.0 - 1), 10), (end, 10), (Time(end.0 + 1), 9)] {
             let mut later = nic;
             later.send_frame(time, 9);
             assert_eq!(found(&later), (waiting + 9, at(23) - time));
         }
-        // Idle again.
+        // The NIC is idle again.
         nic.send_frame(at(15), 3);
         assert_eq!(found(&nic), (13, c * 14));
     }
@@ -156,7 +165,8 @@ mod tests {
         let c = BitRate(155_520_000).cell_time();
         for n in [1, 2, 3, 7] {
             for (period, waiting) in [(c, u64::from(n > 1)), (c + Span(1), 0)] {
-                // The NIC is fresh, or sends until then, or until just before.
+                // Cases: a fresh NIC, one that sends until `start`, one that sends until just
+                // before.
                 for before in [None, Some(c), Some(c + Span(1))] {
                     let start = Time(5) + c + c;
                     let mut single = Nic::new(c);

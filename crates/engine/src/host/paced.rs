@@ -1,7 +1,9 @@
-//! ABR end systems at the hosts: frames wait before them, and their cells enter the NIC when they may.
+//! ABR end systems at the hosts: frames wait before them, and their cells enter the NIC when the
+//! rate allows.
 //!
-//! A VC with an agenda handles frames that arrive ahead of their time. What the source then offers is to come: it joins the frames that wait when
-//! its time has come, or before the first cell goes after it, and only then is it known whether there is room.
+//! A VC with an agenda handles arriving frames ahead of their time, so frames that its source then
+//! offers lie in the future. They join the queue when their time has come, or before the first cell
+//! sent after it. Only then is it known whether there is room for them.
 
 use super::traffic::{End, FrameSource, Source};
 use super::{Hosts, agenda};
@@ -14,48 +16,50 @@ use crate::stop::Overdue;
 use crate::units::{Span, Time};
 use std::collections::VecDeque;
 
-/// A frame that waits, perhaps without its first cells.
+/// A waiting frame, possibly without its first cells.
 #[derive(Clone, Copy, Debug)]
 struct QueuedFrame {
     frame: u32,
-    /// Its next cell, and how many it has.
+    /// Number of the next cell, and cells of the frame.
     next: u32,
     cells: u32,
 }
 
-/// An end system with what waits before it.
+/// An end system with its queue.
 #[derive(Debug)]
 pub struct Paced {
-    /// It.
+    /// State of the ABR source and destination.
     end: EndSystem,
-    /// The flow of frames that leaves it, and that of its RM cells.
+    /// Outgoing flows: frames and RM cells.
     flow: FlowId,
     rm: FlowId,
-    /// What it receives.
+    /// Incoming flows: frames and RM cells.
     takes: FlowId,
     takes_rm: FlowId,
-    /// Whether nobody else uses its NIC.
+    /// Whether no other flow uses the NIC.
     is_alone: bool,
     frames: VecDeque<QueuedFrame>,
-    /// Their cells.
+    /// Waiting cells of `frames`.
     waiting: u64,
-    /// Frames that will join them, of a VC with an agenda, and when.
+    /// Future frames of a VC with an agenda, and when they join the queue.
     coming: VecDeque<(Time, QueuedFrame)>,
-    /// Their cells.
+    /// Cells of the future frames.
     coming_cells: u64,
-    /// Cells that were sent ahead of their time, in runs one after the other: when the last of each goes, their distance, and their number.
+    /// Runs of cells that were sent ahead of their time, in order: departure of the last cell,
+    /// period, number of cells.
     ahead: VecDeque<(Time, Span, u64)>,
-    /// The cells of all these runs.
+    /// Cells of all these runs.
     ahead_cells: u64,
-    /// When it has an event.
+    /// Time of the scheduled event.
     armed: Time,
-    /// No RM cell comes before this time, unless one of its own or a frame behind this one goes sooner: kept to assert it.
+    /// Time before which no RM cell comes, unless an RM cell of this end or a frame behind this one
+    /// goes sooner; only for an assertion.
     #[cfg(debug_assertions)]
     no_rm_before: (Time, Option<u32>),
 }
 
 impl Paced {
-    /// One that has sent nothing: it sends the first two flows, of frames and of RM cells, and receives the others.
+    /// An end system that has sent nothing. It sends `flow` and `rm`, and receives the others.
     pub fn new(
         terms: Terms,
         [flow, rm]: [FlowId; 2],
@@ -81,7 +85,7 @@ impl Paced {
         }
     }
 
-    /// The flow of frames that leaves it, and the RM cells that reach it.
+    /// The outgoing flow of frames, and the incoming flow of RM cells.
     pub fn flows(&self) -> [FlowId; 2] {
         [self.flow, self.takes_rm]
     }
@@ -91,11 +95,11 @@ impl Paced {
         &self.end
     }
 
-    /// Cells that were sent ahead of their time and have not gone before `now`.
+    /// Cells that were sent ahead of their time and leave at `now` or later.
     fn still_there(&mut self, now: Time) -> u64 {
         while let Some(&(last, period, n)) = self.ahead.front() {
             if last >= now {
-                // Of the first run some may have gone, of the others none.
+                // Only of the first run some cells may have gone.
                 let later = last.since(now).0 / period.0.max(1) + 1;
                 return self.ahead_cells - n + later.min(n);
             }
@@ -105,20 +109,21 @@ impl Paced {
         0
     }
 
-    /// The frames that wait, in order, with how many of their cells do.
+    /// Waiting frames in order, each with its number of waiting cells.
     pub fn queue(&self) -> impl Iterator<Item = (u32, u32)> {
         let left = |frame: &QueuedFrame| (frame.frame, frame.cells - frame.next);
         self.frames.iter().map(left)
     }
 
-    /// The first frame that waits, or will.
+    /// The first waiting or future frame.
     #[inline]
     fn first(&self) -> Option<&QueuedFrame> {
         let coming = || self.coming.front().map(|(_, frame)| frame);
         self.frames.front().or_else(coming)
     }
 
-    /// A time before which the last cell of the first frame that waits does not go; [`Time::ZERO`] if none waits.
+    /// Lower bound on the departure of the last cell of the first waiting frame; [`Time::ZERO`] if
+    /// none waits.
     fn first_ends(&self) -> Time {
         let first = self.frames.front();
         first.map_or(Time::ZERO, |frame| {
@@ -126,22 +131,22 @@ impl Paced {
         })
     }
 
-    /// Whether nobody else uses its NIC.
+    /// Whether no other flow uses the NIC.
     pub fn is_alone(&self) -> bool {
         self.is_alone
     }
 
-    /// Frames of which cells wait, or will.
+    /// Number of waiting and future frames.
     pub fn frames(&self) -> usize {
         self.frames.len() + self.coming.len()
     }
 
-    /// Cells of data that wait.
+    /// Waiting data cells.
     pub fn waiting(&self) -> u64 {
         self.waiting
     }
 
-    /// From when on data wait, as far as it is known.
+    /// Time from which data wait, as far as known.
     #[inline]
     fn data_from(&self) -> Time {
         if self.waiting > 0 {
@@ -150,7 +155,7 @@ impl Paced {
         self.coming.front().map_or(Time::NEVER, |&(time, _)| time)
     }
 
-    /// When the next cell goes, if nothing comes that is not known of.
+    /// When the next cell goes, if nothing unknown arrives.
     #[inline]
     fn due(&self) -> Time {
         match self.data_from() {
@@ -162,7 +167,8 @@ impl Paced {
 }
 
 impl Hosts {
-    /// A frame joins those that wait before the end system of its flow at `time`: of a VC with an agenda that may be ahead of the present.
+    /// Queues a frame before the end system of its flow at `time`. For a VC with an agenda `time`
+    /// may lie in the future.
     pub(super) fn queue_at_end_system(
         &mut self,
         at: usize,
@@ -189,13 +195,13 @@ impl Hosts {
         }
         let waited = paced.waiting > 0;
         let is_watched = vc.probe.is_some();
-        // Behind others it changes nothing but what a probe sees.
+        // Behind other frames a new one changes nothing except for a probe.
         if self.join(at, frame, time) && (!waited || is_watched) {
             self.arm(at, time);
         }
     }
 
-    /// A frame joins those that wait, if there is room, at `time`, before which all has gone that goes before it.
+    /// Appends a frame at `time`, if there is room. All cells that go before `time` must have gone.
     fn join(&mut self, at: usize, frame: QueuedFrame, time: Time) -> bool {
         let paced = &mut self.paced[at];
         let cells = u64::from(frame.cells);
@@ -211,7 +217,7 @@ impl Hosts {
         fits
     }
 
-    /// Those that come until `time` join the frames that wait; whether there was room for all.
+    /// Appends the future frames that come until `time`. Returns whether there was room for all.
     #[inline]
     fn join_until(&mut self, at: usize, time: Time) -> bool {
         let mut all = true;
@@ -226,14 +232,14 @@ impl Hosts {
         all
     }
 
-    /// The run has ended: nothing is to come any more.
+    /// Appends all future frames at the end of the run.
     pub fn finish(&mut self) {
         for at in 0..self.paced.len() {
             self.join_until(at, self.end);
         }
     }
 
-    /// Sets the event of an end system, of which something may have changed.
+    /// Reschedules the event of an end system after a possible change.
     fn arm(&mut self, at: usize, now: Time) {
         let paced = &mut self.paced[at];
         let ends = &self.flows[paced.flow.index()];
@@ -253,7 +259,7 @@ impl Hosts {
         }
     }
 
-    /// An end system may have cells to send.
+    /// Handles the event of an end system that may have cells to send.
     pub(super) fn paced(&mut self, now: Time, at: usize, fabric: &mut Fabric) {
         let paced = &mut self.paced[at];
         if paced.armed != now {
@@ -266,10 +272,11 @@ impl Hosts {
         self.arm(at, now);
     }
 
-    /// The first frame to wait at an end system comes at `time`: it is sent if no RM cell comes before. Others may follow it at once.
+    /// Sends the first frame of an empty queue, which comes at `time`, if no RM cell goes before.
+    /// Others may follow at once.
     fn send_ahead(&mut self, at: usize, time: Time, fabric: &mut Fabric) {
         let due = self.paced[at].due();
-        // Else an RM cell goes before.
+        // Otherwise an RM cell goes first.
         if due >= time {
             let [_, near, rm] = self.nothing_before(Time::ZERO, at);
             let known = [Time::ZERO, near, rm];
@@ -278,8 +285,8 @@ impl Hosts {
         }
     }
 
-    /// Sends what is due from `due` on, as far as all is known that matters: see [`Hosts::nothing_before`]. What goes after `now` goes ahead of
-    /// its time.
+    /// Sends the cells due from `due` on, as long as everything relevant is known (see
+    /// [`Hosts::nothing_before`]). Cells that go after `now` are sent ahead of their time.
     #[inline]
     fn send_from(
         &mut self,
@@ -303,7 +310,7 @@ impl Hosts {
                 limit = near.max(bound);
             }
             let limit = limit.min(self.end);
-            // As long as data wait, others may join them.
+            // While data wait, further frames may join them without changing what is sent.
             if due >= limit || (due >= frames_from && due < self.paced[at].data_from()) {
                 break;
             }
@@ -312,26 +319,28 @@ impl Hosts {
             }
             let last = match self.join_until(at, due) {
                 true => self.send_due(at, due, [now, limit], fabric),
-                // It may be that none waits now.
+                // The frame may have been refused, so that none waits now.
                 false => due,
             };
             let paced = &self.paced[at];
             due = paced.due().max(last);
-            // As long as the same frame goes on, hardly more is known than before.
+            // While the same frame continues, hardly more is known than before.
             if due >= limit && paced.first().is_none_or(|frame| frame.next > 0) {
                 break;
             }
         }
     }
 
-    /// Times, later than `now`, before which no frame is handed over to an end system, and before which no RM cell comes for it either; and when
-    /// the first RM cell comes that is known of. Whether the second time could be later is asked where it matters.
+    /// Three times, later than `now`: before the first no frame is handed to the end system, before
+    /// the second no RM cell reaches it. The third is the arrival of its first known RM cell.
+    ///
+    /// A later value of the second time is computed only where it matters.
     fn nothing_before(&self, now: Time, at: usize) -> [Time; 3] {
         let paced = &self.paced[at];
         let ends = &self.flows[paced.flow.index()];
         let vc = &self.vcs[ends.vc];
         let alone = now + Span(1);
-        // Whose VC has an agenda, shares nothing.
+        // A VC with an agenda shares nothing.
         let shares = || {
             let stages = &self.stages[ends.hosts[0]];
             let waits = ends.sending.stage.is_some() || stages.iter().any(Option::is_some);
@@ -356,10 +365,13 @@ impl Hosts {
         [frames_from.min(near).max(alone), near.max(alone), rm]
     }
 
-    /// A time before which no RM cell reaches an end system of a VC whose source offers frames.
+    /// Lower bound on the arrival of any RM cell at an end system of a VC whose source offers
+    /// frames.
     ///
-    /// Each is on its way at least as long as anything. Those that are under way have been sent so long ago at most; what one of its own may cause at the
-    /// other end has the way back as well. Any other comes no earlier than that end can send it.
+    /// Every RM cell is in transit for at least the minimum time between hosts. Cells in transit
+    /// left no earlier than the first one logged. A cell of this end that the other end turns round
+    /// needs the way back as well. Any other RM cell comes no earlier than the other end can send
+    /// it.
     fn no_rm_before(&self, at: usize, fabric: &Fabric) -> Time {
         let paced = &self.paced[at];
         let ends = &self.flows[paced.flow.index()];
@@ -381,8 +393,8 @@ impl Hosts {
         let (Some(answer), Some(first)) = (answers, paced.first()) else {
             return told.min(other.end.no_forward_before(u64::MAX) + self.host_to_host);
         };
-        // Each frame before the one that goes next may be answered, and so may one that has arrived before; the next one itself not before its end
-        // is there.
+        // Each frame before the next one may be answered, and so may an earlier arrival. The next
+        // frame itself is not answered before its end has arrived.
         let delayed = source.deadline(End::Receiver) < Time::NEVER;
         let frames = first.frame.wrapping_sub(ends.next_taken) + u32::from(delayed);
         let before = other.waiting + other.coming_cells + u64::from(answer) * u64::from(frames);
@@ -392,7 +404,8 @@ impl Hosts {
         told.min(without.min(with.max(ends_at + self.host_to_host)) + self.host_to_host)
     }
 
-    /// Sends what is due at `due`, `now` or later, and data behind it before `limit`; returns when the last cell went.
+    /// Sends the cell due at `due`, which is `now` or later, and data behind it before `limit`.
+    /// Returns when the last cell goes.
     fn send_due(
         &mut self,
         at: usize,
@@ -473,7 +486,7 @@ impl Hosts {
         last
     }
 
-    /// An RM cell of `flow` reaches its host.
+    /// Takes an RM cell of `flow` that reaches its host.
     pub(super) fn take_rm(&mut self, flow: FlowId, frame: u32, now: Time, fabric: &mut Fabric) {
         let rm = fabric.logs.deliver(flow, frame, now);
         let at = self.flows[flow.index()].paced.expect("an ABR VC") as usize;

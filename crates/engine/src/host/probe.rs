@@ -1,11 +1,11 @@
-//! What is watched of a VC.
+//! Probes of a VC.
 
 use super::traffic::{FrameSource, Frames, Offered, SourceState};
 use crate::flow::FlowKind;
 use crate::record::{IntervalSum, Points, Statistic, Steps};
 use crate::units::Time;
 
-/// What a probe watches of a VC, with its record.
+/// A quantity of a VC that a probe records, with its record.
 #[derive(Debug)]
 pub enum VcWatch {
     /// A state of the source.
@@ -14,18 +14,18 @@ pub enum VcWatch {
     Delivered(Steps),
     /// Bytes delivered per interval.
     Goodput(IntervalSum),
-    /// ACR of the end system that sends its data, Mb/s.
+    /// ACR of the end system that sends the data, Mb/s.
     Acr(Steps),
-    /// Cells that wait before it.
+    /// Cells that wait before this end system.
     HostQueue(Steps),
     /// First byte of each data frame offered.
     Sequence(Points),
-    /// Round-trip times, seconds, and how many of them were seen.
+    /// Number of round-trip times seen, and their values in seconds.
     Rtt(u64, Points),
 }
 
 impl VcWatch {
-    /// Records what is due until `end`, the end of the run.
+    /// Records everything due until `end`, the end of the run.
     fn finish(&mut self, end: Time) {
         match self {
             VcWatch::State(_, steps)
@@ -37,7 +37,7 @@ impl VcWatch {
         }
     }
 
-    /// Takes away what it has recorded, as [`Points::take`] does.
+    /// Removes and returns the recorded points, as [`Points::take`] does.
     fn take(&mut self, all: bool) -> Vec<(Option<Statistic>, Points)> {
         match self {
             VcWatch::State(_, steps)
@@ -49,7 +49,7 @@ impl VcWatch {
         }
     }
 
-    /// Points that it has recorded.
+    /// Number of recorded points.
     fn len(&self) -> usize {
         match self {
             VcWatch::State(_, steps)
@@ -65,12 +65,12 @@ impl VcWatch {
 /// Time series of one VC, each with the index of its probe in the scenario.
 #[derive(Debug, Default)]
 pub struct VcProbe {
-    /// All of them.
+    /// Quantities by probe index.
     pub watches: Vec<(usize, VcWatch)>,
 }
 
 impl VcProbe {
-    /// `bytes` more were delivered at `now`, `all` since the start.
+    /// Records that `bytes` more were delivered at `now`, `all` since the start.
     pub fn delivered(&mut self, now: Time, bytes: u64, all: u64) {
         for (_, watch) in &mut self.watches {
             match watch {
@@ -81,7 +81,7 @@ impl VcProbe {
         }
     }
 
-    /// The sending end has acted at `now`, and offers `frames`.
+    /// Records the state after the sending end has acted at `now` and offered `frames`.
     pub fn acted(&mut self, now: Time, source: &Frames, frames: &[Offered]) {
         for (_, watch) in &mut self.watches {
             match watch {
@@ -110,7 +110,8 @@ impl VcProbe {
         }
     }
 
-    /// The end system that sends the data may send at this ACR from `now` on, and so many cells wait before it.
+    /// Records the ACR of the end system that sends the data, from `now` on, and the cells that
+    /// wait before it.
     pub fn paced(&mut self, now: Time, acr_mbps: f64, waiting: u64) {
         for (_, watch) in &mut self.watches {
             match watch {
@@ -121,20 +122,20 @@ impl VcProbe {
         }
     }
 
-    /// Records what is due until `end`, the end of the run.
+    /// Records everything due until `end`, the end of the run.
     pub fn finish(&mut self, end: Time) {
         self.watches
             .iter_mut()
             .for_each(|(_, watch)| watch.finish(end));
     }
 
-    /// Points recorded so far, by probe.
+    /// Number of points recorded so far, by probe.
     pub fn recorded(&self) -> impl Iterator<Item = (usize, usize)> {
         let watches = self.watches.iter();
         watches.map(|(probe, watch)| (*probe, watch.len()))
     }
 
-    /// Takes away what was recorded, by probe.
+    /// Removes and returns the recorded points, by probe.
     pub fn take(&mut self, all: bool) -> impl Iterator<Item = (usize, Option<Statistic>, Points)> {
         let watches = self.watches.iter_mut();
         watches.flat_map(move |(probe, watch)| {

@@ -1,4 +1,4 @@
-//! Down: a frame on its way from a source to the NIC.
+//! The downward path of a frame, from a source to the NIC.
 
 use super::{Direction, Hosts};
 use crate::cells::{ENDS_FRAME, Run};
@@ -9,7 +9,7 @@ use crate::stop::Overdue;
 use crate::units::{Span, Time};
 
 impl Hosts {
-    /// A source hands over its next frame, of so many cells.
+    /// Sends the next frame of a source, of `cells` cells.
     #[inline(always)]
     pub(super) fn send(&mut self, flow: FlowId, cells: u32, now: Time, fabric: &mut Fabric) {
         let ends = &mut self.flows[flow.index()];
@@ -22,7 +22,7 @@ impl Hosts {
         self.send_through_stages(flow, frame, cells, now, fabric)
     }
 
-    /// The same where processing stages are on its way.
+    /// [`Hosts::send`] with processing stages on the way.
     #[inline(never)]
     fn send_through_stages(
         &mut self,
@@ -49,7 +49,8 @@ impl Hosts {
         self.host_send(flow, frame, now, fabric);
     }
 
-    /// When a frame reaches its NIC that a source hands over now, where no other flow passes a stage on its way; `None` if not before the end.
+    /// When a frame handed over now reaches its NIC, if no other flow passes a stage on the way.
+    /// `None` if not before the end.
     fn reaches_nic(
         &mut self,
         flow: FlowId,
@@ -80,7 +81,7 @@ impl Hosts {
         Some(time)
     }
 
-    /// A frame to send reaches the host.
+    /// Takes a frame to send from the transport to the host's stage.
     pub(super) fn host_send(&mut self, flow: FlowId, frame: u32, now: Time, fabric: &mut Fabric) {
         let ends = &self.flows[flow.index()];
         let host = ends.hosts[0];
@@ -94,13 +95,13 @@ impl Hosts {
         self.nic_send(flow, frame, now, fabric);
     }
 
-    /// A frame reaches its NIC.
+    /// Takes a frame to its NIC.
     pub(super) fn nic_send(&mut self, flow: FlowId, frame: u32, time: Time, fabric: &mut Fabric) {
         let cells = fabric.destinations.sinks[flow.index()].cells_of(frame);
         self.queue_frame(flow, frame, cells, time, fabric);
     }
 
-    /// A frame of so many cells is queued at its NIC, or at the end system before it.
+    /// Queues a frame of `cells` cells at its NIC, or at the end system before it.
     #[inline(always)]
     fn queue_frame(
         &mut self,

@@ -1,4 +1,5 @@
-//! What all recoveries work with: window, timer, round-trip time and counters of a sending end. The rules are those of `sender`.
+//! State and mechanics shared by all loss recoveries: window, timer, round-trip time and counters
+//! of a sending end. For the rules, see `sender`.
 
 use super::grid::Grid;
 use super::rtt::Rtt;
@@ -11,7 +12,7 @@ const MAX_CWND: f64 = (1u64 << 40) as f64;
 /// Value of `Core::timed_seq` when no segment is timed.
 const NOT_TIMED: u64 = u64::MAX;
 
-/// Window, timer and counters: the mechanics that recoveries work with.
+/// Window, timer and counters of a sending end.
 #[derive(Clone, Debug)]
 pub(super) struct Core {
     /// First byte not acknowledged.
@@ -32,42 +33,44 @@ pub(super) struct Core {
     pub first: u64,
     /// First byte of the file.
     pub file_start: u64,
-    /// One past the last byte of the file; `u64::MAX` when there is no end. As long as the SYN is not acknowledged, its end.
+    /// One past the last byte of the file; `u64::MAX` for unlimited data. Until the SYN is
+    /// acknowledged, the end of the SYN.
     pub file_end: u64,
-    /// One past the last byte that the application hands over: `file_end` until `stop`, then what was sent by then.
+    /// One past the last byte that the application hands over: `file_end` until `stop`, then the
+    /// end of what was sent by then.
     pub data_end: u64,
     /// When the application stops.
     pub stop: Time,
-    /// The next of those instants at which something has to be noted: the stop, and begin and end of the measuring time.
+    /// The next instant that needs action: the stop, or the start or end of the measuring time.
     mark: Time,
-    /// The measuring time, and bytes acknowledged before its begin and end, once these have passed.
+    /// The measuring time, and bytes acknowledged before its start and end, once these have passed.
     measured: (Time, Time),
     acked_at: [Option<u64>; 2],
     /// Bytes of data acknowledged on earlier connections.
     acked_before: u64,
-    /// Duplicate ACKs in a row that count towards a fast retransmit.
+    /// Consecutive duplicate ACKs that count towards a fast retransmit.
     pub dup_acks: u32,
     /// Duplicate ACKs that start a fast retransmit.
     pub dupack_threshold: u32,
-    /// What was counted.
+    /// Counters of the sender.
     pub counters: SenderCounters,
     /// When the retransmission timer expires; [`Time::NEVER`] when none runs.
     pub deadline: Time,
-    /// The ticks of the timer.
+    /// Tick grid of the timer.
     pub grid: Grid,
     rtt: Rtt,
-    /// From the next tick to the expiry of a timer set now.
+    /// Time from the next tick to the expiry of a timer set now.
     beyond_next: Span,
     timed_seq: u64,
     timed_at: Time,
     timed_tick: u64,
-    /// How many round trips were measured, on all connections, and the last of them.
+    /// Number of round trips measured, over all connections, and the last one.
     round_trips: u64,
     round_trip: Span,
 }
 
 impl Core {
-    /// Of a connection that has not started; see [`super::Sender::new`].
+    /// State before the first connection starts; see [`super::Sender::new`].
     pub fn new(params: &TcpParams, timer_phase: Span, stop: Time, measured: (Time, Time)) -> Core {
         let grid = Grid::new(params.granularity, timer_phase);
         let rtt = Rtt::new(params, &grid);
@@ -105,10 +108,10 @@ impl Core {
         core
     }
 
-    /// Becomes that of a connection that has not started: what it sends is numbered from `from` on.
+    /// Resets the state for a new connection, whose data are numbered from `from` on.
     pub fn open(&mut self, params: &TcpParams, from: u64) {
         self.acked_before = self.acknowledged();
-        // A SYN takes a number.
+        // A SYN takes one number.
         self.first = from + u64::from(params.handshake);
         (self.snd_una, self.snd_nxt, self.snd_max) = (from, from, from);
         if params.handshake {
@@ -125,14 +128,14 @@ impl Core {
         self.stop_timing();
     }
 
-    /// The application hands over a file of so many bytes behind what was sent, or data without end.
+    /// Hands over a file of `file_size` bytes after the data sent so far, or unlimited data.
     pub fn hand_over(&mut self, file_size: Option<u64>) {
         self.file_start = self.snd_max;
         self.file_end = file_size.map_or(u64::MAX, |size| self.snd_max + size);
         self.data_end = self.file_end;
     }
 
-    /// It is `now`.
+    /// Moves the present to `now`.
     #[inline(always)]
     pub fn advance(&mut self, now: Time) {
         self.grid.advance(now);
@@ -141,8 +144,8 @@ impl Core {
         }
     }
 
-    /// Notes what is acknowledged at the ends of the measuring time. Once the application has stopped, what was not sent by then has not
-    /// been handed over.
+    /// Records the bytes acknowledged at the start and end of the measuring time. At the stop, cuts
+    /// the data at what has been sent.
     #[cold]
     fn pass_marks(&mut self, now: Time) {
         let acked = self.acknowledged();
@@ -164,7 +167,7 @@ impl Core {
         self.acked_before + self.snd_una.saturating_sub(self.first)
     }
 
-    /// What was counted so far.
+    /// Counters so far.
     pub fn counted(&self) -> SenderCounters {
         let acked = self.acknowledged();
         let [from, to] = self.acked_at.map(|at| at.unwrap_or(acked));
@@ -179,17 +182,18 @@ impl Core {
         self.grid.length_of(self.rtt.rto())
     }
 
-    /// How many round-trip times were measured, and the last of them; `None` before the first.
+    /// Number of round-trip times measured, and the last one; `None` before the first.
     pub fn last_rtt(&self) -> Option<(u64, Span)> {
         (self.round_trips > 0).then_some((self.round_trips, self.round_trip))
     }
 
-    /// What was sent and not acknowledged, bytes (RFC 5681, section 2, FlightSize).
+    /// Bytes sent but not acknowledged (FlightSize of RFC 5681 section 2).
     pub fn flight(&self) -> u64 {
         self.snd_max - self.snd_una
     }
 
-    /// Moves snd_una to `ack`, takes the round-trip sample, restarts the timer; returns the bytes acknowledged.
+    /// Moves snd_una to `ack`, takes the round-trip sample and restarts the timer. Returns the
+    /// bytes acknowledged.
     #[inline]
     pub fn acknowledge(&mut self, now: Time, ack: u64) -> u64 {
         let acked = ack - self.snd_una;
@@ -208,7 +212,7 @@ impl Core {
         acked
     }
 
-    /// Slow start or congestion avoidance for one ACK of new data.
+    /// Opens the window for one ACK of new data: slow start or congestion avoidance.
     #[inline]
     pub fn open_window(&mut self) {
         let mss = self.mss as f64;
@@ -220,19 +224,19 @@ impl Core {
         self.cwnd = (self.cwnd + more).min(MAX_CWND);
     }
 
-    /// Half of the window in use, min(cwnd, rwnd) / 2, but at least two segments (RFC 2001
-    /// section 3 step 1).
+    /// Half of the window in use, min(cwnd, rwnd) / 2, but at least two segments (RFC 2001 section
+    /// 3 step 1).
     pub fn half_window(&self) -> f64 {
         let window = self.cwnd.min(self.rwnd as f64);
         (window / 2.0).max(2.0 * self.mss as f64)
     }
 
-    /// Half of what was sent and not acknowledged, at least two segments (RFC 5681 equation 4).
+    /// Half of the bytes in flight, but at least two segments (RFC 5681 equation 4).
     pub fn half_flight(&self) -> f64 {
         (self.flight() as f64 / 2.0).max(2.0 * self.mss as f64)
     }
 
-    /// Starts the timer anew, or stops it when nothing is outstanding.
+    /// Restarts the timer, or stops it if no data are outstanding.
     #[inline]
     pub fn restart_timer(&mut self) {
         self.deadline = if self.snd_una == self.snd_max {
@@ -248,7 +252,7 @@ impl Core {
         self.snd_una + (self.cwnd as u64).min(self.rwnd)
     }
 
-    /// Sends from snd_nxt what the window allows.
+    /// Sends everything from snd_nxt on that the window allows.
     #[inline]
     pub fn send_window(&mut self, now: Time, out: &mut Vec<Segment>) {
         let right = self.window_end();
@@ -276,8 +280,8 @@ impl Core {
         self.restart_timer();
     }
 
-    /// Resends up to one segment of data from `seq`, which was sent before, not beyond `end`;
-    /// returns where it ends.
+    /// Resends up to one segment of earlier data from `seq`, but not beyond `end`. Returns the end
+    /// of the segment.
     pub fn retransmit(&mut self, now: Time, seq: u64, end: u64, out: &mut Vec<Segment>) -> u64 {
         let len = self.mss.min(end.min(self.data_end) - seq);
         self.stop_timing();
@@ -285,12 +289,12 @@ impl Core {
         seq + len
     }
 
-    /// Cancels the timing of a segment (Karn).
+    /// Cancels the timing of a segment (Karn's rule).
     pub fn stop_timing(&mut self) {
         self.timed_seq = NOT_TIMED;
     }
 
-    /// Sends the SYN, which has the number before the first byte.
+    /// Sends the SYN, whose number is just before the first byte.
     pub fn transmit_syn(&mut self, now: Time, out: &mut Vec<Segment>) {
         let seq = self.first - 1;
         let retransmission = self.snd_max > seq;
@@ -310,7 +314,7 @@ impl Core {
         }
     }
 
-    /// Sends the ACK that follows a SYN and its ACK; it counts as no segment.
+    /// Sends the ACK that completes a handshake. It does not count as a segment.
     pub fn transmit_opened(&mut self, out: &mut Vec<Segment>) {
         out.push(Segment {
             seq: OPENED,
@@ -319,7 +323,7 @@ impl Core {
         });
     }
 
-    /// Times the round trip of what is sent now from `seq` on.
+    /// Starts to time the round trip of the segment sent now from `seq` on.
     #[inline]
     fn time(&mut self, now: Time, seq: u64) {
         self.timed_seq = seq;

@@ -1,4 +1,5 @@
-//! Files one after the other, and connections that open with a handshake: sender and receiver under control of the test.
+//! Tests of consecutive files and of connections with a handshake; the test drives sender and
+//! receiver.
 
 use super::testing::{ALWAYS, MSS, ack_of, params};
 use super::{Ack, News, OPENED, Receiver, Segment, Sender};
@@ -6,7 +7,7 @@ use crate::scenario::model::{NextFile, Recovery, TcpParams, TickPhase};
 use crate::tally::Transfer;
 use crate::units::{Span, Time};
 
-/// Bytes of a file of the tests: two segments and a bit.
+/// File size in the tests: two full segments and a short one.
 const FILE: u64 = 2 * MSS + 7;
 
 fn ms(n: u64) -> Time {
@@ -55,7 +56,8 @@ const M: u32 = MSS as u32;
 fn a_new_connection_begins_afresh_beyond_the_number_of_the_end() {
     let mut s = sender(&files(|_| ()));
     assert_eq!(sent(|out| s.start(ms(0), out)), [(0, M), (MSS, M)]);
-    // The timer repairs the first: ssthresh and back-off of a connection that is over do not count.
+    // The timer repairs the first segment. ssthresh and back-off of a finished connection must not
+    // carry over.
     let expiry = s.deadline();
     sent(|out| s.on_timer(expiry, out));
     assert_eq!(s.ssthresh(), 2 * MSS);
@@ -96,7 +98,7 @@ fn a_new_connection_begins_afresh_beyond_the_number_of_the_end() {
 fn on_the_same_connection_only_the_window_begins_afresh() {
     let mut s = sender(&files(|p| p.next_file = NextFile::SameConnection));
     sent(|out| s.start(ms(0), out));
-    // Round trips of 40 ticks and of one: srtt8 = 328 - 40, rttvar4 = 82 + 40 - 20.
+    // Round trips of 40 ticks and of one tick: srtt8 = 328 - 40, rttvar4 = 82 + 40 - 20.
     acked(&mut s, ms(400), 2 * MSS);
     assert_eq!(acked(&mut s, ms(410), FILE), [(FILE, M)], "one segment");
     assert_eq!((s.cwnd(), s.ssthresh()), (MSS, 3 * MSS));
@@ -166,7 +168,7 @@ fn acks_of_an_earlier_connection_are_no_duplicates_of_the_next() {
     assert_eq!(s.counters().fast_retransmits, 1, "its own are");
 }
 
-/// What a receiver answers to segments, and the bytes that they bring.
+/// ACK numbers with which a receiver answers `segments`, and the bytes they deliver.
 fn answers(r: &mut Receiver, segments: &[(u64, u32)]) -> (Vec<Option<u64>>, u64) {
     let mut news = News::default();
     let acks = segments.iter().map(|&(seq, len)| {
@@ -184,10 +186,10 @@ fn a_receiver_drops_what_comes_late_of_a_connection_that_is_over() {
         answers(&mut r, &whole),
         (vec![Some(MSS), Some(2 * MSS), Some(FILE)], FILE)
     );
-    // As long as no other is open its end is told again.
+    // The end of a connection is acknowledged again as long as no later one is open.
     assert_eq!(answers(&mut r, &[(2 * MSS, 7)]), (vec![Some(FILE)], 0));
     let next = FILE + 1;
-    // The next one's second segment comes first.
+    // The second segment of the next connection comes first.
     let late = [(next + MSS, M), (0, M), (2 * MSS, 7), (next, M), (next, M)];
     let told = vec![
         Some(next),
@@ -219,10 +221,10 @@ fn a_handshake_precedes_the_data_and_is_a_sample() {
         [(OPENED, 0), (1, M), (1 + MSS, M)],
         "the ACK, and the initial window"
     );
-    // A sample of 40 ticks.
+    // The sample is 40 ticks.
     assert_eq!(s.deadline(), ms(400 + 1230));
     acked(&mut s, ms(410), 1 + 2 * MSS);
-    // The next connection's SYN takes the number behind that of the end.
+    // The SYN of the next connection takes the number after the end of this one.
     let syn = 1 + FILE + 1;
     assert_eq!(acked(&mut s, ms(420), 1 + FILE), [(syn, 0)]);
     assert_eq!(
@@ -281,7 +283,8 @@ fn a_receiver_answers_each_syn_and_the_fin_at_once() {
         answers(&mut r, &data),
         (vec![None, Some(1 + 2 * MSS), Some(1 + FILE)], FILE)
     );
-    // What is late of it and opens nothing, before and behind the next one's SYN.
+    // Late segments of the connection open nothing, whether before or after the SYN of the next
+    // one.
     let syn = 1 + FILE + 1;
     let late = [
         (OPENED, 0),
@@ -293,7 +296,7 @@ fn a_receiver_answers_each_syn_and_the_fin_at_once() {
     ];
     let told = vec![None, Some(syn + 1), None, None, None, None];
     assert_eq!(answers(&mut r, &late), (told, 0));
-    // Without a handshake nothing tells where a file ends.
+    // Without a handshake the receiver cannot tell where a file ends.
     let plain = TcpParams {
         handshake: false,
         ..params
@@ -313,7 +316,8 @@ fn fast_ticks_begin_with_the_coarse_ones_where_they_are_to() {
             granularity: Span::from_milliseconds(200),
             ..params(Recovery::Reno)
         };
-        // Coarse ticks at 130 ms, 330 ms, ...; every fourth of the fast ones is one.
+        // Coarse ticks are at 130 ms, 330 ms and so on; every fourth tick of the fast timer
+        // coincides with one.
         let mut r = Receiver::new(&params, Span::from_milliseconds(130));
         assert_eq!(answers(&mut r, &[(0, M)]).0, [None]);
         assert_eq!(r.deadline(), ms(first));
@@ -327,7 +331,7 @@ fn bytes_are_acknowledged_within_the_measuring_time() {
     let mut out = Vec::new();
     s.start(ms(0), &mut out);
     let mut told = Vec::new();
-    // At the begin counts, at the end does not.
+    // An ACK at the start of the measuring time counts, one at the end does not.
     for (at, segments) in [(10, 1), (20, 2), (30, 3), (40, 5)] {
         s.on_ack(ms(at), &ack_of(segments), &mut out);
         told.push(s.counters().acknowledged / MSS);

@@ -1,13 +1,13 @@
-//! The grid of a coarse timer: ticks at phase + k granularity, k = 0, 1, 2, ...
+//! The tick grid of a coarse timer: ticks at phase + k granularity, k = 0, 1, 2, ...
 //!
-//! Nothing happens at a tick; a deadline is computed when a timer is set, so a fine granularity
-//! costs nothing. As in 4.4BSD (`tcp_slowtimo` counts all timers down at the same instants), a timer
-//! set to n ticks expires at the n-th tick strictly after `now`, that is between n - 1 and n
-//! granularities later; a tick at `now` itself has passed.
+//! Nothing happens at a tick. A deadline is computed when a timer is set, so a fine granularity
+//! costs nothing. Timers expire as in 4.4BSD, where `tcp_slowtimo` counts all timers down at the
+//! same instants. A timer set to n ticks expires at the n-th tick strictly after `now`, which is n
+//! - 1 to n granularities later. A tick at `now` itself has passed.
 
 use crate::units::{Span, Time};
 
-/// Ticks of a timer, and where in them the present is. Time must not go backwards.
+/// Tick grid of a timer, and the position of the present in it. Time must not decrease.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Grid {
     granularity: u64,
@@ -16,8 +16,8 @@ pub(super) struct Grid {
 }
 
 impl Grid {
-    /// A grid at the start of the run, when no tick has passed. A phase of a granularity or more is
-    /// reduced to the same grid's first tick; a granularity of 0 counts as 1.
+    /// A grid at the start of the run, when no tick has passed. `phase` is taken modulo the
+    /// granularity, and a granularity of 0 counts as 1.
     pub fn new(granularity: Span, phase: Span) -> Grid {
         let granularity = granularity.0.max(1);
         Grid {
@@ -49,12 +49,12 @@ impl Grid {
         Time(self.next)
     }
 
-    /// What to add to [`Grid::next`] to get the `n`-th tick after the present (n = 0 counts as 1).
+    /// Time from [`Grid::next`] to the `n`-th tick after the present (n = 0 counts as 1).
     pub fn beyond_next(&self, n: u64) -> Span {
         Span(n.saturating_sub(1).saturating_mul(self.granularity))
     }
 
-    /// How long `n` ticks take.
+    /// Length of `n` ticks.
     pub fn length_of(&self, n: u64) -> Span {
         Span(n.saturating_mul(self.granularity))
     }
@@ -88,7 +88,7 @@ mod tests {
     }
 
     proptest! {
-        /// Against a walk over every tick.
+        /// Compares the grid with a walk over every tick.
         #[test]
         fn grid_matches_counting_ticks(
             granularity in 1u64..50,

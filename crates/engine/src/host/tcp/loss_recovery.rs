@@ -1,21 +1,23 @@
-//! What each loss recovery must answer.
+//! The interface of a loss recovery.
 
 use super::core::Core;
 use super::{Ack, Segment};
 use crate::units::Time;
 use enum_dispatch::enum_dispatch;
 
-/// What a loss recovery decides; everything else is `sender`'s.
+/// Decisions of a loss recovery; `sender` does everything else.
 #[enum_dispatch]
 pub(super) trait LossRecovery {
-    /// Whether `ack`, which acknowledges new data, does nothing but open the window, as always where nothing is being recovered. Then the recovery is
-    /// not told of it.
+    /// Whether `ack`, which acknowledges new data, only opens the window, as is always the case
+    /// outside recovery. The recovery is then not called.
     fn is_usual(&self, _ack: &Ack) -> bool {
         true
     }
 
-    /// `ack.ack` acknowledged new data and is not as usual: `core.snd_una`, `snd_nxt` and the round-trip estimate are
-    /// up to date, the timer starts anew, and `acked` bytes left the window. To do: window, sending.
+    /// Handles an unusual `ack.ack` that acknowledged new data: adjusts the window and sends.
+    ///
+    /// `core.snd_una`, `snd_nxt` and the round-trip estimate are up to date, the timer has
+    /// restarted, and `acked` bytes left the window.
     fn on_new_ack(
         &mut self,
         _core: &mut Core,
@@ -27,9 +29,10 @@ pub(super) trait LossRecovery {
         unreachable!("all is usual to it")
     }
 
-    /// `ack.ack` equals `core.snd_una` while data are outstanding.
+    /// Handles an `ack.ack` equal to `core.snd_una` while data are outstanding.
     fn on_duplicate_ack(&mut self, core: &mut Core, now: Time, ack: &Ack, out: &mut Vec<Segment>);
 
-    /// The timer expired; called before `core` falls back to slow start and go-back-N. Returns ssthresh, bytes.
+    /// Handles an expiry of the timer, before `core` falls back to slow start and go-back-N.
+    /// Returns ssthresh, bytes.
     fn on_timeout(&mut self, core: &Core) -> f64;
 }

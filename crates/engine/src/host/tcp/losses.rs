@@ -1,6 +1,8 @@
-//! Whole connections over one lossy link: the loss patterns of Fall and Floyd, "Simulation-based
-//! comparisons of Tahoe, Reno, and SACK TCP", CCR 26(3), 1996, section 6, and two bursts. One link of
-//! 800 kb/s and 100 ms, window 28 segments of 1000 bytes, 10 ms per segment; ACKs take 100 ms.
+//! Tests of whole connections over one lossy link: two bursts, and the loss patterns of Fall and
+//! Floyd, "Simulation-based comparisons of Tahoe, Reno, and SACK TCP", CCR 26(3), 1996, section 6.
+//!
+//! The link has 800 kb/s and 100 ms, so a segment of 1000 bytes takes 10 ms. The window is 28
+//! segments; ACKs take 100 ms.
 
 use super::testing::{ALWAYS, MSS, params};
 use super::{Ack, News, Receiver, Segment, Sender};
@@ -15,19 +17,19 @@ use std::collections::VecDeque;
 const SEGMENT_TIME: Span = Span::from_milliseconds(10);
 const DELAY: Span = Span::from_milliseconds(100);
 const SEGMENTS: u64 = 100;
-/// Round trip without queueing.
+/// Round-trip time without queueing.
 const ROUND_TRIP: Span = Span::from_milliseconds(210);
 
-/// One to four losses in the window of segments 14 to 29, and a burst.
+/// Loss patterns: one to four losses in the window of segments 14 to 29, and a burst.
 const ONE: &[u64] = &[14];
 const TWO: &[u64] = &[14, 28];
 const THREE: &[u64] = &[14, 26, 28];
 const FOUR: &[u64] = &[14, 24, 26, 28];
 const BURST: &[u64] = &[11, 12, 13, 14, 16, 17, 18, 19];
 
-/// What one connection did.
+/// Record of one connection.
 struct Run {
-    /// When each segment was sent, and its number.
+    /// Segments sent, with their times.
     sent: Vec<(Time, Segment)>,
     counters: SenderCounters,
     transfers: Vec<Transfer>,
@@ -40,7 +42,7 @@ impl Run {
         again.map(|(_, s)| s.seq / MSS).collect()
     }
 
-    /// Between the first and the last retransmission.
+    /// Time from the first to the last retransmission.
     fn repair_time(&self) -> Span {
         let mut again = self.sent.iter().filter(|(_, s)| s.retransmission);
         let first = again.next().unwrap().0;
@@ -149,7 +151,7 @@ fn tahoe_slow_starts_and_resends_without_a_timeout() {
         assert_eq!(run.counters.fast_retransmits, 1, "{lost:?}");
         assert_eq!(run.resent(), resent);
     }
-    // One segment, then two, then four: slow start from the hole.
+    // Slow start from the hole: one segment, then two, then four.
     let run = run(Recovery::Tahoe, ONE);
     let first = run.sent.iter().position(|(_, s)| s.retransmission).unwrap();
     let bursts = run.sent[first..].chunk_by(|a, b| b.0.since(a.0) < DELAY);
@@ -164,8 +166,8 @@ fn reno_repairs_one_loss_without_a_timeout() {
     assert_eq!(run.resent(), ONE);
 }
 
-/// Fall and Floyd section 6: two losses cost Reno a timeout only in windows of less than 10 segments;
-/// here it is 16, and 7 below.
+/// Two losses cost Reno a timeout only in windows of less than 10 segments (Fall and Floyd section
+/// 6). The window is 16 here, and 7 in the next test.
 #[test]
 fn reno_repairs_two_losses_of_a_large_window_by_two_fast_retransmits() {
     for lost in [TWO, &[14, 15]] {
@@ -211,8 +213,8 @@ fn sack_repairs_up_to_four_holes_within_about_a_round_trip() {
     }
 }
 
-/// The counter takes lost segments for data in flight: with more than half of the window lost it
-/// never falls below cwnd. RFC 6675 leaves them out.
+/// The counter treats lost segments as data in flight, so it never falls below cwnd if more than
+/// half of the window is lost. RFC 6675 leaves lost segments out.
 #[test]
 fn only_rfc6675_repairs_a_burst_of_most_of_the_window_without_a_timeout() {
     assert_eq!(sack(SackPipe::Counter, BURST).counters.timeouts, 1);
@@ -221,7 +223,7 @@ fn only_rfc6675_repairs_a_burst_of_most_of_the_window_without_a_timeout() {
     assert_eq!(run.resent(), BURST);
 }
 
-/// Fall and Floyd section 6, four losses: Reno, waiting for its timer, is worse than Tahoe.
+/// With four losses Reno waits for its timer and is worse than Tahoe (Fall and Floyd section 6).
 #[test]
 fn four_losses_order_the_recoveries() {
     let done = |recovery| run(recovery, FOUR).done;
@@ -272,8 +274,8 @@ fn any_params() -> impl Strategy<Value = TcpParams> {
 }
 
 proptest! {
-    /// Whatever is lost, the file arrives once and in order, every segment is a whole one of the
-    /// grid of MSS, and none reaches beyond the receiver window.
+    /// With any losses, the file arrives once and in order. Every segment is a whole one of the MSS
+    /// grid, and none reaches beyond the receiver window.
     #[test]
     fn every_transfer_ends_with_the_whole_file(
         params in any_params(),
@@ -297,7 +299,8 @@ proptest! {
         prop_assert_eq!(run.counters.retransmitted_segments, run.resent().len() as u64);
     }
 
-    /// Whatever is lost, all files arrive once and in order, one after the other, and each takes a round trip at least.
+    /// With any losses, all files arrive once, in order and one after another. Each takes at least
+    /// a round trip.
     #[test]
     fn files_follow_each_other_until_all_are_done(
         params in any_params(),

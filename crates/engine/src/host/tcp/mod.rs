@@ -1,18 +1,20 @@
-//! TCP as a pure state machine: told the time and what arrived, it says what to send and when it
-//! wants to be called again. It owns no clock, queue or random stream. Sequence numbers are byte
-//! offsets from 0; a SYN and the end of a connection that another follows take one each.
+//! TCP as a pure state machine. Given the time and the arrivals, it returns what to send and when
+//! to call it again.
+//!
+//! The machine owns no clock, queue or random stream. Sequence numbers are byte offsets from 0. A
+//! SYN, and the end of a connection that another one follows, take one number each.
 //!
 //! | file | content |
 //! |---|---|
-//! | `sender`, `core` | window, sending, go-back-N, timer: what all recoveries share |
-//! | `loss_recovery` | what each loss recovery must answer |
-//! | `recovery/` | one loss recovery each, and the list of them |
-//! | `scoreboard` | what a SACK sender knows of the receiver's buffer |
+//! | `sender`, `core` | parts shared by all recoveries: window, sending, go-back-N, timer |
+//! | `loss_recovery` | interface of a loss recovery |
+//! | `recovery/` | the loss recoveries, one file each, and the list of them |
+//! | `scoreboard` | a SACK sender's view of the receiver's buffer |
 //! | `receiver` | reassembly, ACKs, SACK blocks, delayed ACKs |
-//! | `rtt`, `grid` | retransmission timeout, the ticks it is counted in |
+//! | `rtt`, `grid` | retransmission timeout, and the ticks that count it |
 //!
-//! Another recovery is a file in `recovery/` with an implementation of `LossRecovery`, its lines in `recovery/mod.rs`, and its name
-//! in `scenario::model::Recovery`.
+//! To add a recovery, implement `LossRecovery` in a new file in `recovery/`, list it in
+//! `recovery/mod.rs`, and name it in `scenario::model::Recovery`.
 
 mod core;
 #[cfg(test)]
@@ -39,13 +41,14 @@ use crate::units::Time;
 pub struct Segment {
     /// First byte, counted from 0.
     pub seq: u64,
-    /// Bytes of data; none in a SYN, whose number is before the first byte, and in the ACK that follows it ([`OPENED`]).
+    /// Bytes of data. Zero for a SYN, whose number is just before the first byte, and for the ACK
+    /// after it ([`OPENED`]).
     pub len: u32,
     /// Whether any of these bytes was sent before.
     pub retransmission: bool,
 }
 
-/// In place of the first byte, in the ACK with which a connection is open.
+/// Stands for the first byte in the ACK that completes a handshake.
 pub const OPENED: u64 = u64::MAX;
 
 /// Half-open byte range [start, end) that the receiver holds beyond the cumulative ACK.
@@ -65,7 +68,7 @@ pub const MAX_SACK_BLOCKS: usize = 4;
 pub struct Ack {
     /// Next byte expected.
     pub ack: u64,
-    /// How many of `blocks` are used.
+    /// Number of `blocks` in use.
     pub n_blocks: u8,
     /// SACK blocks, the most recent first.
     pub blocks: [SackBlock; MAX_SACK_BLOCKS],
@@ -78,5 +81,5 @@ impl Ack {
     }
 }
 
-/// When a pure component next wants to be called, `Time::NEVER` for not at all.
+/// When a pure component must be called next; `Time::NEVER` for never.
 pub type Deadline = Time;

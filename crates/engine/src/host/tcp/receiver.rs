@@ -1,17 +1,20 @@
 //! The receiver: reassembly, cumulative and selective ACKs, delayed ACKs.
 //!
-//! Data out of order are kept; the buffer never limits (a sender keeps to rwnd by itself).
-//! Every segment is acknowledged at once, unless `delayed_ack` = D is given: then in-order data
-//! are acknowledged when two full segments wait (RFC 1122 section 4.2.3.2), otherwise at the next
-//! tick of a grid of multiples of D, or of `timer_phase` + k D (the fast timer of 4.4BSD); what is out of order, fills a gap or
-//! is a duplicate is acknowledged at once (RFC 5681 section 4.2).
+//! Out-of-order data are kept. The buffer never limits, because a sender keeps to rwnd by itself.
 //!
-//! Each file may come on a connection of its own: one opens with its SYN, or, without a handshake, with the first segment beyond the
-//! end of the last. What then comes of an earlier one is dropped without an answer.
+//! Every segment is acknowledged at once, unless `delayed_ack` = D is set. Then in-order data are
+//! acknowledged when two full segments wait (RFC 1122 section 4.2.3.2), otherwise at the next tick
+//! of a grid. The grid consists of multiples of D, or of `timer_phase` + k D (the fast timer of
+//! 4.4BSD). Segments that are out of order, fill a gap or are duplicates are acknowledged at once
+//! (RFC 5681 section 4.2).
 //!
-//! SACK blocks (RFC 2018 section 4), at most `sack_blocks`: first the block that holds the segment
-//! that triggered the ACK, unless it moved the cumulative ACK past itself; then the blocks
-//! reported first in the most recent ACKs, none twice.
+//! Each file may have a connection of its own. A connection opens with its SYN or, without a
+//! handshake, with the first segment beyond the end of the last one. Later arrivals of an earlier
+//! connection are dropped without an answer.
+//!
+//! An ACK carries at most `sack_blocks` SACK blocks (RFC 2018 section 4). The first is the block
+//! with the segment that triggered the ACK, unless that segment moved the cumulative ACK past
+//! itself. Then follow the blocks reported first in the most recent ACKs, none twice.
 
 use super::grid::Grid;
 use super::{Ack, Deadline, MAX_SACK_BLOCKS, OPENED, SackBlock};
@@ -19,34 +22,36 @@ use crate::scenario::model::{NextFile, TcpParams, TickPhase};
 use crate::units::{Span, Time};
 use std::collections::{BTreeSet, VecDeque};
 
-/// Entries of `Receiver::recent` beyond two per block that are put up with.
+/// Tolerated entries of `Receiver::recent` beyond two per block.
 const SLACK: usize = 8;
 
 /// The receiving end of a connection.
 #[derive(Clone, Debug)]
 pub struct Receiver {
     rcv_nxt: u64,
-    /// Data beyond rcv_nxt: disjoint, not adjacent, ascending.
+    /// Data beyond rcv_nxt: ranges that are disjoint, not adjacent and ascending.
     held: VecDeque<SackBlock>,
-    /// A byte of each block that was first in an ACK, the most recent last. Entries of one block
-    /// or of data acknowledged since are removed when met or when they become many.
+    /// One byte of each block that was first in an ACK, the most recent last. Repeated entries of a
+    /// block, and entries of data acknowledged since, are removed when met or when they become
+    /// many.
     recent: Vec<u64>,
     sack_blocks: usize,
     delayed: Option<Delayed>,
     deadline: Time,
-    /// First byte of the connection, and one past the last of its file; `u64::MAX` where all is one connection.
+    /// First byte of the connection, and one past the last byte of its file; `u64::MAX` if there is
+    /// a single connection.
     first: u64,
     end: u64,
-    /// Bytes of a file that has a connection of its own.
+    /// Bytes of each file, if each has a connection of its own.
     file_size: Option<u64>,
     /// Whether connections open with a SYN.
     handshake: bool,
 }
 
-/// What segments bring.
+/// Effects of segments.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct News {
-    /// Bytes newly in order; a sum over segments.
+    /// Bytes newly in order, summed over segments.
     pub delivered: u64,
     /// Whether the last segment had a byte that had not arrived before, in order or not.
     pub is_new: bool,
@@ -55,17 +60,18 @@ pub struct News {
 #[derive(Clone, Debug)]
 struct Delayed {
     grid: Grid,
-    /// Bytes that call for an ACK at once.
+    /// Number of waiting bytes that triggers an ACK at once.
     enough: u64,
     /// Bytes in order that wait for an ACK.
     waiting: u64,
-    /// One past the byte with which a FIN comes, which is acknowledged at once; `u64::MAX` without one.
+    /// One past the byte that carries a FIN, which is acknowledged at once; `u64::MAX` without a
+    /// FIN.
     fin: u64,
 }
 
 impl Receiver {
-    /// A receiver that expects the first byte, or a SYN. Blocks are sent if the connection's recovery is SACK. `timer_phase` is the first
-    /// tick of the coarse timer.
+    /// A receiver that expects the first byte, or a SYN. SACK blocks are sent if the recovery is
+    /// SACK. `timer_phase` is the first tick of the coarse timer.
     pub fn new(params: &TcpParams, timer_phase: Span) -> Receiver {
         let files = match params.next_file {
             NextFile::NewConnection => params.file_size,
@@ -97,7 +103,7 @@ impl Receiver {
             handshake: params.handshake,
         };
         if params.handshake {
-            // Nothing is in order before the SYN.
+            // Before the SYN no data are in order.
             receiver.rcv_nxt = u64::MAX;
         } else {
             receiver.open(0);
@@ -105,7 +111,7 @@ impl Receiver {
         receiver
     }
 
-    /// A connection opens whose data begin with byte `first`.
+    /// Opens a connection whose data start with byte `first`.
     fn open(&mut self, first: u64) {
         self.first = first;
         self.rcv_nxt = first;
@@ -119,7 +125,8 @@ impl Receiver {
         }
     }
 
-    /// Takes what carries no data: a SYN, or the ACK that follows it. Returns whether it calls for an ACK.
+    /// Takes a segment without data: a SYN, or the ACK after it. Returns whether it calls for an
+    /// ACK.
     #[cold]
     fn take_opening(&mut self, seq: u64) -> bool {
         if seq == OPENED {
@@ -131,20 +138,21 @@ impl Receiver {
         seq + 1 == self.first
     }
 
-    /// Takes a segment of `len` bytes from `seq`, and brings `news` up to date.
-    /// Returns the ACK to send now, or `None` when it is delayed.
+    /// Takes a segment of `len` bytes from `seq` on, and updates `news`. Returns the ACK to send
+    /// now, or `None` if it is delayed.
     #[inline]
     pub fn on_segment(&mut self, now: Time, seq: u64, len: u32, news: &mut News) -> Option<Ack> {
         let calls = self.take(now, seq, len, news);
         calls.then(|| self.new_ack())
     }
 
-    /// To be called at the deadline: the delayed ACK. A call before it returns `None`.
+    /// Sends the delayed ACK; to be called at the deadline. Returns `None` before the deadline.
     pub fn on_timer(&mut self, now: Time) -> Option<Ack> {
         (now >= self.deadline).then(|| self.new_ack())
     }
 
-    /// The same as [`Receiver::on_segment`], but for the ACK: whether it calls for one now, which [`Receiver::acknowledge`] fills in.
+    /// Like [`Receiver::on_segment`], but only returns whether an ACK is due now;
+    /// [`Receiver::acknowledge`] fills it in.
     #[inline(always)]
     pub fn take(&mut self, now: Time, seq: u64, len: u32, news: &mut News) -> bool {
         if seq == self.rcv_nxt && self.held.is_empty() {
@@ -157,7 +165,7 @@ impl Receiver {
         }
     }
 
-    /// Takes a segment with the bytes that come next; returns whether it calls for an ACK now.
+    /// Takes a segment with the next bytes in order. Returns whether it calls for an ACK now.
     fn take_next(&mut self, now: Time, len: u32, news: &mut News) -> bool {
         self.rcv_nxt += u64::from(len);
         news.delivered += u64::from(len);
@@ -165,7 +173,7 @@ impl Receiver {
         !self.delay(now, u64::from(len))
     }
 
-    /// Takes any other segment: whether it calls for an ACK now, and what it brings.
+    /// Takes any other segment. Returns whether it calls for an ACK now, and its effects.
     #[inline(never)]
     fn take_other(&mut self, now: Time, seq: u64, len: u32) -> (bool, News) {
         let mut news = News::default();
@@ -186,7 +194,7 @@ impl Receiver {
         (true, news)
     }
 
-    /// Fills in the ACK to send now. Blocks beyond those that it carries are left as they are.
+    /// Fills in the ACK to send now. Blocks beyond `n_blocks` keep old contents.
     pub fn acknowledge(&mut self, ack: &mut Ack) {
         if let Some(delayed) = &mut self.delayed {
             delayed.waiting = 0;
@@ -207,7 +215,7 @@ impl Receiver {
         ack
     }
 
-    /// When a delayed ACK is due; `Time::NEVER` when none waits.
+    /// When a delayed ACK is due; `Time::NEVER` if none waits.
     #[inline]
     pub fn deadline(&self) -> Deadline {
         self.deadline
@@ -220,7 +228,7 @@ impl Receiver {
         self.rcv_nxt
     }
 
-    /// Whether the ACK of `len` more bytes in order has to wait.
+    /// Whether the ACK of `len` more bytes in order must wait.
     #[inline]
     fn delay(&mut self, now: Time, len: u64) -> bool {
         let Some(delayed) = &mut self.delayed else {
@@ -237,7 +245,7 @@ impl Receiver {
         true
     }
 
-    /// Places a segment that meets a gap or repeats data.
+    /// Stores a segment that meets a gap or repeats data.
     fn place(&mut self, segment: SackBlock, news: &mut News) {
         let first = segment.start.max(self.rcv_nxt);
         let held = block_of(&self.held, first).is_some_and(|block| segment.end <= block.end);
@@ -261,7 +269,7 @@ impl Receiver {
         news.delivered += self.rcv_nxt - before;
     }
 
-    /// Remembers that the block which holds `byte` comes first in the next ACK.
+    /// Makes the block that holds `byte` the first in the next ACK.
     fn note(&mut self, byte: u64) {
         let block = block_of(&self.held, byte);
         if let Some(last) = self.recent.last_mut()
@@ -302,7 +310,7 @@ impl Receiver {
     }
 }
 
-/// Adds a range to disjoint ascending ranges, joining it with those it overlaps or touches.
+/// Adds a range to disjoint ascending ranges, and merges it with those it overlaps or touches.
 /// Cheap at the end, where new data arrive.
 pub(super) fn hold(held: &mut VecDeque<SackBlock>, range: SackBlock) {
     let (mut start, mut end) = (range.start, range.end);
@@ -360,7 +368,8 @@ mod tests {
         )
     }
 
-    /// Segment number `number` arrives; the ACK in segment numbers, blocks as [first, last].
+    /// Delivers segment number `number`. Returns the ACK in segment numbers, with blocks as [first,
+    /// last].
     fn arrive(r: &mut Receiver, now: Time, number: u64) -> Option<(u64, Vec<(u64, u64)>)> {
         let ack = r.on_segment(now, number * MSS, MSS as u32, &mut News::default())?;
         let blocks = ack.sack().iter();
@@ -492,7 +501,7 @@ mod tests {
         assert_eq!(block_of(&VecDeque::new(), 0), None);
     }
 
-    /// A receiver that keeps one flag per segment and the full history of first blocks.
+    /// Reference receiver with one flag per segment and the full history of first blocks.
     struct Naive {
         have: Vec<bool>,
         history: Vec<usize>,
@@ -529,7 +538,7 @@ mod tests {
     }
 
     proptest! {
-        /// Any order, overlap and repetition of segments.
+        /// Tries any order, overlap and repetition of segments.
         #[test]
         fn receiver_matches_a_bitmap(
             segments in proptest::collection::vec((0usize..60, 1usize..8), 1..150),

@@ -29,7 +29,7 @@ use crate::units::Span;
 
 /// Largest number of doublings.
 const MAX_BACK_OFF: u32 = 6;
-/// Timeouts in a row after which 4.4BSD-Lite2 forgets srtt.
+/// Consecutive timeouts after which 4.4BSD-Lite2 forgets srtt.
 const MANY_TIMEOUTS: u32 = 4;
 
 /// Estimator and back-off of one connection.
@@ -38,9 +38,9 @@ pub(super) struct Rtt {
     estimate: Estimate,
     sampled: bool,
     back_off: u32,
-    /// Whether all is as in 4.4BSD-Lite2.
+    /// Whether to follow 4.4BSD-Lite2 in all respects.
     lite2: bool,
-    /// RTO without back-off.
+    /// RTO without back-off, in ticks.
     base: u64,
     min: u64,
     max: u64,
@@ -81,7 +81,7 @@ impl Rtt {
         }
     }
 
-    /// Takes a sample: `ticks` have passed on `grid` since the segment was sent, `elapsed` ago.
+    /// Takes a sample. `ticks` have passed on `grid` since the segment was sent, `elapsed` ago.
     pub fn sample(&mut self, ticks: u64, elapsed: Span, grid: &Grid) {
         let estimate = match &mut self.estimate {
             Estimate::Bsd { srtt8, rttvar4 } => {
@@ -245,7 +245,7 @@ mod tests {
         assert_eq!(rtt.rto(), 3);
     }
 
-    /// 4.4BSD's timer: ticks of 500 ms, 1 s at least, 6 s at first, 64 s at most.
+    /// Timer of 4.4BSD: ticks of 500 ms, at least 1 s, initially 6 s, at most 64 s.
     fn lite2() -> (Rtt, Grid) {
         let params = TcpParams {
             estimator: Estimator::BsdLite2,
@@ -268,14 +268,15 @@ mod tests {
             rtt.back_off();
         }
         assert_eq!(seen, [12, 48, 96, 128, 128]);
-        // A first sample of one tick: 1 + 2.
+        // A first sample of one tick gives 1 + 2.
         rtt.sample(0, Span::ZERO, &grid);
         assert_eq!(rtt.rto(), 3);
     }
 
     #[test]
     fn lite2_forgets_srtt_after_four_timeouts_in_a_row() {
-        // m = 5 and then m = 1: srtt8 = 35, rttvar4 = 10 + 5 - 2; or a first sample, (8, 2).
+        // With m = 5 and then m = 1: srtt8 = 35, rttvar4 = 10 + 5 - 2. After four timeouts the
+        // second is a first sample, (8, 2).
         for (timeouts, then) in [(3, 4 + 13), (4, 1 + 2)] {
             let (mut rtt, grid) = lite2();
             rtt.sample(4, Span::ZERO, &grid);

@@ -1,9 +1,9 @@
-//! What a SACK sender knows of the receiver's buffer: the bytes beyond snd_una that were selectively
-//! acknowledged, and how far its holes were filled.
+//! A SACK sender's view of the receiver's buffer: bytes beyond snd_una that were selectively
+//! acknowledged, and how far the holes were filled.
 //!
-//! Ranges are kept ascending; with h of them an ACK costs O(log h), whatever the window, except for
-//! a move of h entries where a block opens or closes a hole in the middle. The sums that the pipe of
-//! RFC 6675 needs are kept up to date, not counted anew.
+//! Ranges are ascending. With h ranges an ACK costs O(log h), whatever the window, except that
+//! opening or closing a hole in the middle moves up to h entries. Sums for the pipe of RFC 6675 are
+//! kept up to date instead of being recomputed.
 
 use super::SackBlock;
 use super::receiver::hold;
@@ -13,9 +13,9 @@ use std::collections::VecDeque;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scoreboard {
     una: u64,
-    /// SACKed ranges beyond `una`: disjoint, not adjacent, ascending.
+    /// SACKed ranges beyond `una`: disjoint, not adjacent and ascending.
     held: VecDeque<SackBlock>,
-    /// HighRxt of RFC 6675: holes below it were filled in this recovery. At least `una`.
+    /// HighRxt of RFC 6675: holes below it were filled in this recovery. Never below `una`.
     high_rxt: u64,
     /// Bytes in `held` below `high_rxt`.
     sacked_below_rxt: u64,
@@ -29,14 +29,15 @@ impl Scoreboard {
         self.sacked_below_rxt = 0;
     }
 
-    /// Whether no block is known. Then it need not be told of an ACK without blocks before the next one with any, nor before blocks are forgotten.
+    /// Whether no block is known. If so, ACKs without blocks can be skipped until an ACK with
+    /// blocks comes, or blocks are cleared.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.held.is_empty()
     }
 
-    /// Takes the cumulative ACK and the blocks of an ACK. Returns whether a block told of bytes that
-    /// were not known to have arrived.
+    /// Takes the cumulative ACK and the blocks of an ACK. Returns whether a block reported bytes
+    /// not known to have arrived.
     pub fn update(&mut self, ack: u64, blocks: &[SackBlock]) -> bool {
         self.advance(ack);
         let mut news = false;
@@ -107,22 +108,23 @@ impl Scoreboard {
         })
     }
 
-    /// Data up to `end` were sent again.
+    /// Records that data up to `end` were resent.
     pub fn fill(&mut self, end: u64) {
         let end = end.max(self.high_rxt);
         self.sacked_below_rxt += self.sacked_within(self.high_rxt, end);
         self.high_rxt = end;
     }
 
-    /// Begins a recovery: no hole was filled yet.
+    /// Starts a recovery: no hole is filled yet.
     pub fn start_over(&mut self) {
         self.high_rxt = self.una;
         self.sacked_below_rxt = 0;
     }
 
-    /// Where loss ends: bytes below that are not SACKed are lost by IsLost of RFC 6675 section 4 (at
-    /// least `threshold` SACKed ranges, or more than (`threshold` - 1) `mss` SACKed bytes, above
-    /// them); also the SACKed bytes from there on.
+    /// Upper end of the lost bytes, and the SACKed bytes from there on.
+    ///
+    /// By IsLost of RFC 6675 section 4, a byte that is not SACKed is lost if enough data above it
+    /// are SACKed: at least `threshold` ranges, or more than (`threshold` - 1) `mss` bytes.
     fn lost_below(&self, threshold: u32, mss: u64) -> (u64, u64) {
         let mut bytes = 0;
         for (ranges, block) in (1..).zip(self.held.iter().rev()) {
@@ -140,7 +142,7 @@ impl Scoreboard {
     }
 
     /// SetPipe of RFC 6675 section 4: bytes below `snd_max` that are neither SACKed nor lost, plus
-    /// bytes that were sent again and are not SACKed.
+    /// resent bytes that are not SACKed.
     pub fn pipe(&self, snd_max: u64, threshold: u32, mss: u64) -> u64 {
         let (lost_below, sacked_above) = self.lost_below(threshold, mss);
         let first_time = snd_max - lost_below - sacked_above;
@@ -148,7 +150,8 @@ impl Scoreboard {
         first_time + again
     }
 
-    /// One past the highest byte below `snd_max` that is not SACKed, if it was not sent again.
+    /// One past the highest byte below `snd_max` that is not SACKed; `None` if that byte was
+    /// resent.
     pub fn last_missing_end(&self, snd_max: u64) -> Option<u64> {
         let end = match self.held.back() {
             Some(last) if last.end >= snd_max => last.start,
@@ -218,7 +221,7 @@ mod tests {
         assert!(board.is_lost(0, 3, mss));
     }
 
-    /// One flag per byte.
+    /// Reference scoreboard with flags per byte.
     struct Naive {
         una: usize,
         sacked: Vec<bool>,
@@ -271,7 +274,7 @@ mod tests {
     }
 
     proptest! {
-        /// Pipe, holes and losses against flags per byte.
+        /// Compares pipe, holes and losses with flags per byte.
         #[test]
         fn scoreboard_matches_a_bitmap(
             steps in proptest::collection::vec(step(), 1..60),

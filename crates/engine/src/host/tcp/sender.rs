@@ -1,22 +1,32 @@
-//! The sender: what every loss recovery shares.
+//! The sender: everything that all loss recoveries share.
 //!
-//! Window = min(cwnd, rwnd) bytes from snd_una; full segments only, except the last of a file.
-//! Initial cwnd = initial_window x MSS, initial ssthresh = `initial_ssthresh`, else rwnd.
-//! Per ACK of new data: cwnd <= ssthresh: cwnd += MSS, else cwnd += MSS x MSS / cwnd, in bytes as
-//! floats in that order (Jacobson, SIGCOMM 1988; RFC 2001 section 1; 4.4BSD-Lite2, which no longer
-//! adds MSS/8). cwnd is not limited by rwnd, so that halving it after a loss can leave
-//! it above rwnd; 2^40 bytes bound it against overflow.
-//! Timeout: ssthresh as the recovery says, cwnd = 1 MSS, snd_nxt = snd_una (go-back-N), the RTO
+//! Window: min(cwnd, rwnd) bytes from snd_una. Only full segments are sent, except the last of a
+//! file. Initial cwnd = initial_window x MSS, initial ssthresh = `initial_ssthresh`, else rwnd.
+//!
+//! Growth: an ACK of new data adds MSS to cwnd if cwnd <= ssthresh, else MSS x MSS / cwnd. The
+//! calculation is in bytes as floats, in that order (Jacobson, SIGCOMM 1988; RFC 2001 section 1;
+//! 4.4BSD-Lite2, which no longer adds MSS/8). rwnd does not limit cwnd, so that halving after a
+//! loss can leave it above rwnd. A bound of 2^40 bytes prevents overflow.
+//!
+//! Timeout: ssthresh as the recovery says, cwnd = 1 MSS, snd_nxt = snd_una (go-back-N), and the RTO
 //! doubles. A cumulative ACK beyond snd_nxt moves snd_nxt up.
-//! Timer: one, restarted by each ACK of new data and by a fast retransmit, stopped when nothing is
-//! outstanding. See `grid` for when it expires and `rtt` for its length.
-//! Round-trip time: one segment is timed at a time, only at its first transmission; any
+//!
+//! Timer: a single one. ACKs of new data and fast retransmits restart it; without outstanding data
+//! it stops. `grid` defines when it expires, `rtt` its length.
+//!
+//! Round-trip time: one segment is timed at a time, and only at its first transmission. Any
 //! retransmission cancels the timing (Karn; 4.4BSD `t_rtt`).
-//! Files: when the last byte of one is acknowledged, the next begins, on a new connection or the same, at once or after a gap. Until
-//! then the deadline is that beginning.
-//! Handshake: a SYN takes the number before the first byte, is timed and sent again as a segment; its ACK is answered, and then data go.
-//! Stop: from then on the data end at snd_max; what was sent is completed by the same rules.
-//! Not modelled: window updates, persist timer, restart after idle (sources are idle between files only), giving up.
+//!
+//! Files: when the last byte of a file is acknowledged, the next file begins, on a new connection
+//! or the same, at once or after a gap. During a gap the deadline is that beginning.
+//!
+//! Handshake: a SYN takes the number before the first byte. It is timed and resent like a segment.
+//! Its ACK is answered, and then data follow.
+//!
+//! Stop: the data then end at snd_max. Data already sent are completed by the same rules.
+//!
+//! Not modelled: window updates, persist timer, restart after idle (sources are idle only between
+//! files), giving up.
 
 use super::core::Core;
 use super::loss_recovery::LossRecovery;
@@ -26,26 +36,27 @@ use crate::scenario::model::{NextFile, TcpParams};
 use crate::tally::{SenderCounters, Transfer};
 use crate::units::{Span, Time};
 
-/// The sending end of a connection, or of several one after the other.
+/// The sending end of a connection, or of several consecutive ones.
 #[derive(Clone, Debug)]
 pub struct Sender {
     core: Core,
     recovery: State,
-    /// Whether a SYN is not acknowledged yet.
+    /// Whether a SYN is still unacknowledged.
     opening: bool,
-    /// Whether the deadline is the beginning of the next file.
+    /// Whether the deadline is the start of the next file.
     pauses: bool,
-    /// What follows from the end of a file, and from the SYN.
+    /// Parameters for what follows the end of a file, or the SYN.
     params: Box<TcpParams>,
-    /// When the present file began.
+    /// When the current file began.
     began: Time,
     transfers: Vec<Transfer>,
 }
 
 impl Sender {
-    /// A sender that has not started. `params` must satisfy 1 <= MSS <= rwnd and MSS < 2^32;
-    /// `timer_phase` is the first tick of the coarse timer. At `stop` and later nothing is sent that was not sent before. `measured` is the
-    /// measuring time, from and to.
+    /// A sender that has not started. `params` must satisfy 1 <= MSS <= rwnd and MSS < 2^32.
+    ///
+    /// `timer_phase` is the first tick of the coarse timer. From `stop` on no new data are sent.
+    /// `measured` is the measuring time, from and to.
     pub fn new(
         params: &TcpParams,
         timer_phase: Span,
@@ -63,14 +74,14 @@ impl Sender {
         }
     }
 
-    /// The application opens: sends the initial window.
+    /// Opens the application and sends the initial window.
     pub fn start(&mut self, now: Time, out: &mut Vec<Segment>) {
         self.core.advance(now);
         self.core.counters.began = Some(now);
         self.begin(now, out);
     }
 
-    /// A file begins, or data without end, on a connection that is open or has not started.
+    /// Begins a file, or unlimited data, on a connection that is open or has not started.
     fn begin(&mut self, now: Time, out: &mut Vec<Segment>) {
         self.began = now;
         let core = &mut self.core;
@@ -84,7 +95,7 @@ impl Sender {
         }
     }
 
-    /// The last byte of the file is acknowledged.
+    /// Completes a file whose last byte is acknowledged.
     #[cold]
     fn file_done(&mut self, now: Time, out: &mut Vec<Segment>) {
         let began = self.began;
@@ -107,12 +118,12 @@ impl Sender {
         }
     }
 
-    /// The next file begins.
+    /// Begins the next file.
     fn next_file(&mut self, now: Time, out: &mut Vec<Segment>) {
         let (core, params) = (&mut self.core, &self.params);
         match params.next_file {
             NextFile::NewConnection => {
-                // The end of the last connection took a number.
+                // The end of the last connection took one number.
                 core.open(params, core.file_end + 1);
                 self.recovery = State::new(params);
             }
@@ -124,7 +135,8 @@ impl Sender {
         self.begin(now, out);
     }
 
-    /// All that was to be sent is acknowledged, the last `acked` bytes by `ack`: the SYN, or a file.
+    /// Handles the ACK of everything that was to be sent, the SYN or a file; the last `acked` bytes
+    /// by `ack`.
     #[cold]
     fn reached_end(&mut self, now: Time, ack: &Ack, acked: u64, out: &mut Vec<Segment>) {
         let core = &mut self.core;
@@ -142,7 +154,7 @@ impl Sender {
         }
     }
 
-    /// Takes an ACK; appends the segments to send now, in order, to `out`. ACKs below snd_una or
+    /// Takes an ACK and appends the segments to send now, in order, to `out`. ACKs below snd_una or
     /// beyond what was sent are ignored.
     #[inline(always)]
     pub fn on_ack(&mut self, now: Time, ack: &Ack, out: &mut Vec<Segment>) {
@@ -162,7 +174,7 @@ impl Sender {
         }
     }
 
-    /// The last `acked` bytes are acknowledged by `ack`.
+    /// Handles `ack`, which acknowledges `acked` new bytes.
     #[inline(always)]
     fn on_new_ack(&mut self, now: Time, ack: &Ack, acked: u64, out: &mut Vec<Segment>) {
         let core = &mut self.core;
@@ -174,8 +186,8 @@ impl Sender {
         }
     }
 
-    /// To be called at the deadline: the retransmission timer expired, or the next file begins. A call before it does
-    /// nothing.
+    /// Handles the deadline: the retransmission timer expired, or the next file begins. Has no
+    /// effect before the deadline.
     pub fn on_timer(&mut self, now: Time, out: &mut Vec<Segment>) {
         let core = &mut self.core;
         if now < core.deadline {
@@ -196,7 +208,8 @@ impl Sender {
         }
     }
 
-    /// When the retransmission timer expires or the next file begins; `Time::NEVER` when neither is to be.
+    /// When the retransmission timer expires or the next file begins; `Time::NEVER` if neither is
+    /// pending.
     #[inline]
     pub fn deadline(&self) -> Deadline {
         self.core.deadline
@@ -217,7 +230,7 @@ impl Sender {
         self.core.snd_una
     }
 
-    /// What was sent and not acknowledged, bytes (RFC 5681, section 2, FlightSize).
+    /// Bytes sent but not acknowledged (FlightSize of RFC 5681 section 2).
     pub fn flight(&self) -> u64 {
         self.core.flight()
     }
@@ -227,17 +240,17 @@ impl Sender {
         self.core.rto()
     }
 
-    /// How many round-trip times were measured, and the last of them; `None` before the first.
+    /// Number of round-trip times measured, and the last one; `None` before the first.
     pub fn last_rtt(&self) -> Option<(u64, Span)> {
         self.core.last_rtt()
     }
 
-    /// What was counted since the start.
+    /// Counters since the start.
     pub fn counters(&self) -> SenderCounters {
         self.core.counted()
     }
 
-    /// The files that were sent and acknowledged, in order.
+    /// Files sent and acknowledged, in order.
     pub fn transfers(&self) -> &[Transfer] {
         &self.transfers
     }
@@ -364,7 +377,7 @@ mod tests {
         assert_eq!(sent(|out| s.on_ack(ms(19), &ack_of(1), out)), [1, 2]);
         assert_eq!(sent(|out| s.on_ack(stop, &ack_of(2), out)), NOTHING);
         assert_eq!(s.cwnd(), 3 * MSS);
-        // What was sent is sent again, and then all is acknowledged.
+        // Data sent before are resent, and then everything is acknowledged.
         let expiry = s.deadline();
         assert_eq!(sent(|out| s.on_timer(expiry, out)), [2]);
         assert_eq!(sent(|out| s.on_ack(expiry, &ack_of(3), out)), NOTHING);
@@ -420,7 +433,7 @@ mod tests {
         let mut peer = Peer::established(Recovery::Vanilla, 8);
         let una = peer.una();
         peer.expire();
-        // The receiver held everything but the first: nothing of it is sent again.
+        // The receiver held everything except the first segment, so nothing else is resent.
         assert_eq!(peer.ack(una + 8), [una + 8, una + 9]);
         assert_eq!(peer.sender.counters().retransmitted_segments, 1);
     }

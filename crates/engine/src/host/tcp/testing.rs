@@ -1,4 +1,4 @@
-//! Helpers of the unit tests: a sender under control of the test, which speaks in segment numbers.
+//! Helpers of the unit tests: a sender driven by the test, in terms of segment numbers.
 
 use super::{Ack, MAX_SACK_BLOCKS, SackBlock, Segment, Sender};
 use crate::scenario::model::{Recovery, TcpParams};
@@ -8,12 +8,12 @@ use crate::units::{Span, Time};
 pub const MSS: u64 = 1000;
 /// No segment sent.
 pub const NOTHING: [u64; 0] = [];
-/// A measuring time that never ends.
+/// A measuring time without end.
 pub const ALWAYS: (Time, Time) = (Time::ZERO, Time::NEVER);
 /// Receiver window in the tests.
 pub const RWND: u64 = 100 * MSS;
 
-/// Parameters that the tests start from.
+/// Basic parameters of the tests.
 pub fn params(recovery: Recovery) -> TcpParams {
     TcpParams {
         recovery,
@@ -25,7 +25,7 @@ pub fn params(recovery: Recovery) -> TcpParams {
     }
 }
 
-/// A sender with cwnd = 20 segments, of which rwnd lets 8 be outstanding.
+/// A sender with cwnd = 20 segments, of which rwnd allows 8 to be outstanding.
 pub fn held_back(params: TcpParams) -> Peer {
     let params = TcpParams {
         rwnd: 8 * MSS,
@@ -48,7 +48,7 @@ pub fn numbers(segments: &[Segment]) -> Vec<u64> {
     segments.iter().map(|s| s.seq / MSS).collect()
 }
 
-/// A sender and the far end as the test plays it; 1 ms passes between calls.
+/// A sender whose far end the test plays; 1 ms passes between calls.
 pub struct Peer {
     pub sender: Sender,
     pub now: Time,
@@ -56,13 +56,13 @@ pub struct Peer {
 }
 
 impl Peer {
-    /// A sender that just got cwnd = `window` segments in slow start (ssthresh is rwnd), with all
-    /// of them outstanding: segments `una()` .. `una() + window`.
+    /// A sender whose cwnd has just reached `window` segments in slow start (ssthresh is rwnd). All
+    /// of them are outstanding: segments `una()` .. `una() + window`.
     pub fn established(recovery: Recovery, window: u64) -> Peer {
         Peer::with(params(recovery), window)
     }
 
-    /// As `established`, with these parameters.
+    /// Like `established`, with these parameters.
     pub fn with(params: TcpParams, window: u64) -> Peer {
         let mut peer = Peer {
             sender: Sender::new(&params, Span::ZERO, Time::NEVER, ALWAYS),
@@ -77,7 +77,7 @@ impl Peer {
         peer
     }
 
-    /// The first segment not acknowledged.
+    /// The first unacknowledged segment.
     pub fn una(&self) -> u64 {
         self.una
     }
@@ -87,12 +87,12 @@ impl Peer {
         self.sack(number, &[])
     }
 
-    /// A duplicate ACK; returns the segments sent.
+    /// Sends a duplicate ACK; returns the segments sent.
     pub fn dup(&mut self) -> Vec<u64> {
         self.ack(self.una)
     }
 
-    /// An ACK with blocks of segments [first, last]; returns the segments sent.
+    /// Sends an ACK with blocks of segments [first, last]; returns the segments sent.
     pub fn sack(&mut self, number: u64, blocks: &[(u64, u64)]) -> Vec<u64> {
         self.now += Span::from_milliseconds(1);
         let mut ack = ack_of(number);

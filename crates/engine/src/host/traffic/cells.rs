@@ -1,20 +1,20 @@
-//! Sources of single cells (model section 9): at equal distances, at random, or in bursts.
+//! Sources of single cells (model section 9): regular, random, or in bursts.
 
 use super::pace::Pace;
 use crate::rng::Stream;
 use crate::scenario::Emission;
 use crate::units::{BitRate, CELL_BITS, Span, TICKS_PER_SECOND, Time};
 
-/// How cells follow each other.
+/// Arrival pattern of the cells.
 #[derive(Clone, Debug)]
 enum Pattern {
-    /// At a constant rate, all the time or in bursts.
+    /// Constant rate, all the time or in bursts.
     Regular(Pace),
     /// Exponential gaps.
     Poisson {
         /// Mean gap, ticks.
         mean_ticks: f64,
-        /// For the gaps.
+        /// Random draws for the gaps.
         stream: Stream,
         /// Cells emitted.
         cells: u64,
@@ -25,14 +25,15 @@ enum Pattern {
 #[derive(Clone, Debug)]
 pub struct CellSource {
     pattern: Pattern,
-    /// Time of the next cell, if it is before `stop`.
+    /// Time of the next cell, if before `stop`.
     pub next: Time,
-    /// From when on it emits nothing.
+    /// Time from which nothing is emitted.
     pub stop: Time,
 }
 
 impl CellSource {
-    /// The source of `emission` from `start` until before `stop`; `draws` is for random gaps.
+    /// The source of `emission` from `start` until before `stop`; `draws` provides draws for random
+    /// gaps.
     pub fn new(
         emission: Emission,
         start: Time,
@@ -64,7 +65,7 @@ impl CellSource {
         }
     }
 
-    /// How many cells, `next` included, follow at equal distances unless it stops before, and that distance.
+    /// Number of equally spaced cells from `next` on, and their spacing. The stop is ignored.
     pub fn regular(&self) -> (u64, Span) {
         const ALONE: (u64, Span) = (1, Span(1));
         match &self.pattern {
@@ -73,7 +74,7 @@ impl CellSource {
         }
     }
 
-    /// Moves on by `n` cells, one unless they are regular.
+    /// Advances by `n` cells; `n` must be 1 unless the cells are regular.
     pub fn emitted(&mut self, n: u64) {
         self.next = match &mut self.pattern {
             Pattern::Regular(pace) => pace.emitted(n),

@@ -1,8 +1,11 @@
-//! What drives a VC. One file for each kind of source; the rest of the engine asks what a source can do.
+//! Traffic sources of VCs, with one file per kind. The rest of the engine only asks for their
+//! properties.
 //!
-//! A source of *frames* is told when it starts, what frames have arrived at its ends and when its timers expire, and offers frames. A
-//! source of *cells* says when its next cells come. To add a source of frames: its file here with a [`FrameSource`], its line in
-//! `Others` and in [`Source::new`], and what `scenario::Traffic` asks of it.
+//! A source of *frames* is notified of its start, of frames that arrive at its ends and of expired
+//! timers, and offers frames. A source of *cells* gives the times of its next cells.
+//!
+//! To add a source of frames, write its file with a [`FrameSource`], add it to `Others` and to
+//! [`Source::new`], and answer what `scenario::Traffic` asks.
 
 mod cells;
 mod other;
@@ -29,14 +32,14 @@ use udp::Udp;
 /// An end of a VC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// Where data come from.
+    /// The end that sends data.
     Sender,
-    /// Where they go.
+    /// The end that receives data.
     Receiver,
 }
 
 impl End {
-    /// Where the frames of such a flow arrive.
+    /// The end at which frames of such a flow arrive.
     pub fn of_arrivals(kind: FlowKind) -> End {
         match kind {
             FlowKind::Data => End::Receiver,
@@ -49,32 +52,34 @@ impl End {
 /// A frame that a source hands over.
 #[derive(Clone, Copy, Debug)]
 pub struct Offered {
-    /// The flow it belongs to.
+    /// Kind of the flow that carries the frame.
     pub kind: FlowKind,
-    /// Cells.
+    /// Number of cells.
     pub cells: u32,
-    /// Number of the first byte of data that it carries, or of an ACK what it acknowledges; see `NO_DATA`.
+    /// Number of the first byte of data; for an ACK, the byte number that it acknowledges. See
+    /// `NO_DATA`.
     pub first_byte: u64,
 }
 
 impl Offered {
-    /// `first_byte` of what is no data and yet in the flow of data.
+    /// Value of `first_byte` for a frame without data in the flow of data.
     pub const NO_DATA: u64 = u64::MAX;
 }
 
-/// Where sources put what they offer.
+/// Collects the frames that sources offer.
 #[derive(Clone, Debug, Default)]
 pub struct Outbox {
     /// The frames.
     pub frames: Vec<Offered>,
-    /// Room of a TCP connection for the segments that become frames; the same for all, as it is empty in between.
+    /// Buffer for the segments of a TCP connection that become frames. It is empty between calls,
+    /// so all connections share it.
     segments: Vec<Segment>,
 }
 
-/// What the arrival of a frame brings to the application.
+/// Effect of an arriving frame on the application.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Delivery {
-    /// Bytes newly delivered to it, in order.
+    /// Bytes newly delivered, in order.
     pub bytes: u64,
     /// Cells of the frame, if it has data that had not arrived before.
     pub cells: u32,
@@ -87,53 +92,54 @@ pub enum SourceState {
     Cwnd,
     /// ssthresh, bytes.
     Ssthresh,
-    /// First byte that is not acknowledged.
+    /// First unacknowledged byte.
     Acknowledged,
-    /// Bytes that are sent and not acknowledged.
+    /// Bytes sent but not acknowledged.
     Flight,
     /// Retransmission timeout, seconds.
     Rto,
 }
 
-/// What a source of frames does, both its ends. Frames of a flow are numbered in the order in which they are offered.
+/// A source of frames, with both ends. Frames of a flow are numbered in the order of their offers.
 #[enum_dispatch]
 pub trait FrameSource {
-    /// It starts, or goes on of itself. Returns when it does so again; [`Time::NEVER`] for not at all.
+    /// Starts the source, or continues on its own. Returns when to call this again; [`Time::NEVER`]
+    /// for never.
     fn start(&mut self, now: Time, out: &mut Outbox) -> Time;
 
-    /// Frame `frame` of its flow `kind` has arrived complete.
+    /// Takes frame `frame` of the flow `kind`, which has arrived complete.
     fn take(&mut self, kind: FlowKind, frame: u32, now: Time, out: &mut Outbox) -> Delivery;
 
-    /// It is `now` the time for which `end` has asked.
+    /// Handles the deadline of `end`, at `now`.
     fn on_timer(&mut self, end: End, now: Time, out: &mut Outbox);
 
-    /// When `end` wants to be called; [`Time::NEVER`] for not at all.
+    /// When `end` must be called; [`Time::NEVER`] for never.
     fn deadline(&self, end: End) -> Time;
 
-    /// What frame `frame` of its flow `kind` carries, which was offered and has not arrived.
+    /// Contents of frame `frame` of the flow `kind`, which was offered and has not arrived.
     fn carries(&self, kind: FlowKind, frame: u32) -> Payload;
 
-    /// A state for probes; `None` for one that it has not.
+    /// A state for probes; `None` if the source lacks it.
     fn state(&self, what: SourceState) -> Option<f64>;
 
-    /// How many round-trip times it has measured, and the last of them; `None` before the first.
+    /// Number of round-trip times measured, and the last one; `None` before the first.
     fn last_rtt(&self) -> Option<(u64, Span)> {
         None
     }
 
-    /// What it has counted.
+    /// Counters of the source.
     fn counters(&self) -> SenderCounters;
 
-    /// The files that it has sent, in order.
+    /// Files sent, in order.
     fn transfers(&self) -> &[Transfer];
 
-    /// Most cells that the receiving end offers for each frame of data that arrives, then or when its timer expires; `None` where it sends
-    /// more than answers.
+    /// Upper bound on the cells that the receiving end offers per arriving data frame, at once or
+    /// at its timer. `None` if that end sends more than answers.
     fn answers(&self) -> Option<u32> {
         None
     }
 
-    /// What it has counted of data that go back; `None` where only one end sends.
+    /// Counters of data sent back; `None` if only one end sends.
     fn back(&self) -> Option<Back> {
         None
     }
@@ -149,12 +155,12 @@ pub trait FrameSource {
 pub enum Frames {
     /// A TCP connection.
     Tcp,
-    /// Anything else.
+    /// Any other source of frames.
     Other,
 }
 
 impl Frames {
-    /// [`FrameSource::take`], in place for a TCP.
+    /// [`FrameSource::take`], inlined for a TCP.
     #[inline(always)]
     pub fn take_here(
         &mut self,
@@ -170,7 +176,7 @@ impl Frames {
     }
 }
 
-/// What drives a VC.
+/// The traffic source of a VC.
 #[derive(Debug)]
 pub enum Source {
     /// A source of frames.
@@ -180,8 +186,9 @@ pub enum Source {
 }
 
 impl Source {
-    /// The source of `traffic`, from `start` until before `stop`, with the measuring time. `timer_phase` tells the phase of coarse timers of a
-    /// granularity, `draws` is for what the source draws.
+    /// The source of `traffic`, from `start` until before `stop`, with the measuring time.
+    /// `timer_phase` gives the phase of coarse timers by granularity; `draws` provides the source's
+    /// random draws.
     pub fn new(
         traffic: &Traffic,
         [start, stop]: [Time; 2],
@@ -210,8 +217,8 @@ impl Source {
         }
     }
 
-    /// When it starts or emits first, `start` and `stop` being those that it was made with; [`Time::NEVER`] when it would not before
-    /// it stops.
+    /// Time of the first start or emission; [`Time::NEVER`] if there is none before the stop.
+    /// `start` and `stop` must be those given to [`Source::new`].
     pub fn first_event(&self, start: Time, stop: Time) -> Time {
         let first = match self {
             Source::Frames(_) => start,
@@ -220,7 +227,7 @@ impl Source {
         if first < stop { first } else { Time::NEVER }
     }
 
-    /// The source of frames, if it is one.
+    /// The source of frames; `None` for a source of cells.
     pub fn frames(&mut self) -> Option<&mut Frames> {
         match self {
             Source::Frames(frames) => Some(frames),

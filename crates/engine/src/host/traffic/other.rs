@@ -1,7 +1,7 @@
-//! Sources of frames that are no plain TCP.
+//! Sources of frames other than plain TCP.
 //!
-//! They stand behind a pointer of their own, and nothing of them is inlined where sources are called: one comparison tells a TCP there,
-//! which is what almost all frames are of.
+//! They are behind a separate pointer, and their code is not inlined where sources are called. One
+//! comparison there identifies a TCP, which sends almost all frames.
 
 use super::two_way::TwoWay;
 use super::udp::Udp;
@@ -12,23 +12,23 @@ use crate::tally::{Back, SenderCounters, Transfer};
 use crate::units::{Span, Time};
 use enum_dispatch::enum_dispatch;
 
-/// A source that is no plain TCP.
+/// A source other than plain TCP.
 #[derive(Debug)]
 pub struct Other(Box<Others>);
 
-/// Which one.
+/// Kinds of sources other than plain TCP.
 #[enum_dispatch(FrameSource)]
 #[derive(Debug)]
 #[expect(clippy::large_enum_variant, reason = "each is boxed")]
 pub enum Others {
-    /// A TCP connection each way.
+    /// A TCP connection in each direction.
     TwoWay,
     /// UDP datagrams.
     Udp,
 }
 
 impl Other {
-    /// Of one of them.
+    /// Wraps one of these sources.
     pub fn new(source: impl Into<Others>) -> Other {
         Other(Box::new(source.into()))
     }

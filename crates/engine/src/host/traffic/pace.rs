@@ -1,26 +1,27 @@
-//! The pace of a source with a constant rate, all the time or in bursts (model section 9): when its cells or frames come.
+//! The pace of a source with a constant rate, all the time or in bursts (model section 9): times of
+//! its cells or frames.
 
 use crate::units::{Span, Time};
 
-/// So many cells of a source without bursts are regular at once; it has no end.
+/// Number of cells reported as regular at once for a source without bursts, which has no end.
 const TOGETHER: u64 = 256;
 
-/// Cell k since the beginning comes at the beginning + k times the cell time; in bursts that is while it is before the end of the burst, and
-/// the next beginning is that of the next burst.
+/// A constant-rate schedule. Cell k comes k cell times after the start of the source or burst, if
+/// that is before the end of the burst. The next cell otherwise starts the next burst.
 #[derive(Clone, Debug)]
 pub struct Pace {
     /// Cell time of the rate.
     cell_time: Span,
-    /// Lengths of a burst and of the pause behind it, if bursts end.
+    /// Lengths of a burst and of the pause after it; `None` for a source without bursts.
     bursts: Option<[Span; 2]>,
-    /// Beginning of the source or of the burst.
+    /// Start of the source or of the current burst.
     since: Time,
-    /// Cells since then.
+    /// Cells since that start.
     cells: u64,
 }
 
 impl Pace {
-    /// From `start` on, with `bursts` of a length and pauses of a length, if any.
+    /// A schedule from `start` on. `bursts` gives the lengths of burst and pause, if any.
     pub fn new(cell_time: Span, bursts: Option<[Span; 2]>, start: Time) -> Pace {
         Pace {
             cell_time,
@@ -30,14 +31,15 @@ impl Pace {
         }
     }
 
-    /// Moves on by `n` cells; returns when the next one comes.
+    /// Advances by `n` cells. Returns the time of the next one.
     #[inline]
     pub fn emitted(&mut self, n: u64) -> Time {
         self.cells += n;
         let within = self.cell_time * self.cells;
         match self.bursts {
             Some([on, off]) if within >= on => {
-                // The reader has each up to 100 000 s, and no source starts later than 400 000 s.
+                // No overflow: the reader limits each length to 100 000 s, and no source starts
+                // later than 400 000 s.
                 self.since += on + off;
                 self.cells = 0;
                 self.since
@@ -46,7 +48,7 @@ impl Pace {
         }
     }
 
-    /// How many cells, the next one included, follow at equal distances, and that distance.
+    /// Number of equally spaced cells, the next one included, and their spacing.
     pub fn regular(&self) -> (u64, Span) {
         let distance = self.cell_time;
         let cells = match self.bursts {
@@ -62,7 +64,7 @@ mod tests {
     use super::*;
     use crate::units::BitRate;
 
-    /// When the first items of so many cells come, in ticks since the start.
+    /// Times of the first `items` items of `cells` cells each, in ticks since the start.
     fn times(rate: u64, cells: u64, bursts: Option<[Span; 2]>, items: usize) -> Vec<u64> {
         let start = Time(1000);
         let mut pace = Pace::new(BitRate(rate).cell_time(), bursts, start);
@@ -77,7 +79,7 @@ mod tests {
         let found = |on, cells| times(155_520_000, cells, bursts(on), 4);
         assert_eq!(found(c * 2, 1), [0, c.0, 7 * c.0, 8 * c.0]);
         assert_eq!(found(c * 2 + Span(1), 1)[..3], [0, c.0, 2 * c.0]);
-        // A frame that begins in a burst is handed over whole.
+        // A frame that begins in a burst is sent whole.
         assert_eq!(found(c * 4, 3), [0, 3 * c.0, 9 * c.0, 12 * c.0]);
     }
 

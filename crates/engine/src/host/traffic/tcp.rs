@@ -1,4 +1,4 @@
-//! A TCP connection: sender and receiver, and what the frames between them carry.
+//! A TCP connection: sender, receiver, and the contents of the frames between them.
 
 use super::{Delivery, End, FrameSource, Offered, Outbox, SourceState};
 use crate::aal5::{ACK_CELLS, cells_of_segment};
@@ -16,26 +16,29 @@ use std::collections::VecDeque;
 pub struct Tcp {
     /// The end that sends data.
     sender: Sender,
-    /// The end that receives them.
+    /// The end that receives data.
     receiver: Receiver,
-    /// What the data frames on their way carry. They are numbered one after the other, from `first_data` on.
+    /// Contents of the data frames in transit. Frames are numbered consecutively from `first_data`
+    /// on.
     data: VecDeque<Stretch>,
     first_data: u32,
-    /// What the ACK frames on their way carry: next byte expected. They are numbered likewise, up to `next_ack`.
+    /// Contents of the ACK frames in transit: the next byte expected. Frames are numbered
+    /// consecutively up to `next_ack`.
     acks: VecDeque<u64>,
-    /// SACK blocks of those that have any.
+    /// SACK blocks of the ACK frames that carry any, with frame number and number of blocks.
     sacks: VecDeque<(u32, u8, [SackBlock; MAX_SACK_BLOCKS])>,
     /// Number of the next ACK frame.
     next_ack: u32,
     /// Bytes and cells of a full segment.
     full: (u64, u32),
-    /// The ACK that is being sent or has just arrived: kept, since to make one anew for each frame costs time.
+    /// The ACK that is being sent or has just arrived. Reused, because making one for each frame
+    /// costs time.
     ack: Ack,
 }
 
 impl Tcp {
-    /// A connection about to start; `timer_phase` is the first tick of its timers. Its application stops at `stop`; the measuring time is
-    /// `measured`, from and to.
+    /// A connection about to start. `timer_phase` is the first tick of its timers, `stop` the time
+    /// at which its application stops, and `measured` the measuring time, from and to.
     pub fn new(params: &TcpParams, timer_phase: Span, stop: Time, measured: (Time, Time)) -> Tcp {
         Tcp {
             sender: Sender::new(params, timer_phase, stop, measured),
@@ -50,7 +53,7 @@ impl Tcp {
         }
     }
 
-    /// Cells of a segment.
+    /// Cells of a segment of `len` bytes.
     fn cells_of(&self, len: u32) -> u32 {
         if u64::from(len) == self.full.0 {
             self.full.1
@@ -59,7 +62,7 @@ impl Tcp {
         }
     }
 
-    /// Offers the segments that the sender has just asked for.
+    /// Offers the segments that the sender has just requested.
     fn offer_segments(&mut self, out: &mut Outbox) {
         for &segment in &out.segments {
             note(&mut self.data, segment.seq, segment.len);
@@ -89,14 +92,15 @@ impl Tcp {
         });
     }
 
-    /// What data frame `frame` carries; forgets it and all before it, which have been lost.
+    /// Returns the contents of data frame `frame`. Removes it and all earlier frames, which were
+    /// lost.
     fn take_segment(&mut self, frame: u32) -> (u64, u32) {
         let lost = frame.wrapping_sub(self.first_data);
         self.first_data = frame.wrapping_add(1);
         take_after(&mut self.data, lost)
     }
 
-    /// Fills in what ACK frame `frame` carries; forgets it and all before it.
+    /// Fills in the contents of ACK frame `frame`. Removes it and all earlier frames.
     fn take_ack(&mut self, frame: u32) {
         self.ack.ack = take(&mut self.acks, self.next_ack.wrapping_sub(frame));
         self.ack.n_blocks = 0;
@@ -114,7 +118,7 @@ impl Tcp {
     }
 }
 
-/// What a segment is in a capture.
+/// Representation of a segment in a capture.
 pub(super) fn of_segment(seq: u64, len: u32) -> Payload {
     match (seq, len) {
         (OPENED, _) => Payload::Opened(seq),
@@ -123,7 +127,7 @@ pub(super) fn of_segment(seq: u64, len: u32) -> Payload {
     }
 }
 
-/// What an ACK is in a capture.
+/// Representation of an ACK in a capture.
 pub(super) fn of_ack(ack: &Ack) -> Payload {
     let blocks = ack.sack().iter().map(|block| [block.start, block.end]);
     Payload::Ack {
@@ -132,7 +136,7 @@ pub(super) fn of_ack(ack: &Ack) -> Payload {
     }
 }
 
-/// A state of a sender for probes.
+/// Value of a sender's state for probes.
 pub(super) fn state(sender: &Sender, what: SourceState) -> f64 {
     match what {
         SourceState::Cwnd => sender.cwnd() as f64,
@@ -143,19 +147,19 @@ pub(super) fn state(sender: &Sender, what: SourceState) -> f64 {
     }
 }
 
-/// Segments of equal length, each of which begins where the one before ends.
+/// Consecutive segments of equal length, each of which begins where the previous one ends.
 #[derive(Clone, Copy, Debug)]
 struct Stretch {
-    /// First byte of the first, and one past the last byte of the last.
+    /// First byte of the first segment, and one past the last byte of the last segment.
     seq: u64,
     end: u64,
-    /// Bytes of a segment.
+    /// Bytes per segment.
     len: u32,
-    /// Segments.
+    /// Number of segments.
     n: u32,
 }
 
-/// Adds a segment at the end.
+/// Appends a segment.
 #[inline(always)]
 fn note(segments: &mut VecDeque<Stretch>, seq: u64, len: u32) {
     let end = seq + u64::from(len);
@@ -173,7 +177,8 @@ fn note(segments: &mut VecDeque<Stretch>, seq: u64, len: u32) {
     }
 }
 
-/// Takes the segment behind the first `skipped`, which go too: its first byte, and its bytes.
+/// Removes the first `skipped` segments and the next one. Returns the first byte and the length of
+/// the latter.
 fn take_after(segments: &mut VecDeque<Stretch>, skipped: u32) -> (u64, u32) {
     let first = segments.front_mut();
     let first = first.expect("a frame that arrives has been sent");
@@ -186,7 +191,7 @@ fn take_after(segments: &mut VecDeque<Stretch>, skipped: u32) -> (u64, u32) {
     (seq, len)
 }
 
-/// The same where more goes than the first segment of several.
+/// [`take_after`] for the cases that empty or skip parts of the first stretch.
 #[inline(never)]
 fn take_beyond(segments: &mut VecDeque<Stretch>, mut skipped: u32) -> (u64, u32) {
     loop {
@@ -206,7 +211,8 @@ fn take_beyond(segments: &mut VecDeque<Stretch>, mut skipped: u32) -> (u64, u32)
     }
 }
 
-/// The one of `frames` that is number `from_end` from their end, 1 being the last; it goes, and all before it.
+/// Removes the element that is number `from_end` from the end, 1 being the last, and all before it.
+/// Returns that element.
 #[inline(always)]
 fn take<T>(frames: &mut VecDeque<T>, from_end: u32) -> T {
     while frames.len() > from_end as usize {
@@ -334,7 +340,8 @@ mod tests {
         }
         let stretches: Vec<u32> = segments.iter().map(|s| s.n).collect();
         assert_eq!(stretches, [3, 1, 2, 1]);
-        // Whichever arrive, each is found, and nothing is left behind the last one.
+        // For every subset of arrivals, each segment is found, and nothing remains after the last
+        // one.
         for arrive in 1u32..1 << sent.len() {
             let (mut left, mut lost) = (segments.clone(), 0);
             for (i, &segment) in sent.iter().enumerate() {
@@ -352,7 +359,7 @@ mod tests {
 
     #[test]
     fn a_frame_is_found_by_its_number_and_those_before_it_are_forgotten() {
-        // Frames u32::MAX, 0, 1 and 2; the next has number 3.
+        // Frames u32::MAX, 0, 1 and 2; the next one is number 3.
         let mut frames = VecDeque::from(["a", "b", "c", "d"]);
         let from_end = |frame: u32| 3u32.wrapping_sub(frame);
         assert_eq!(take(&mut frames, from_end(u32::MAX)), "a");

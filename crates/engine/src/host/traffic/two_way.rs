@@ -1,7 +1,8 @@
-//! Two TCP connections on one VC: each end sends data, and acknowledges those of the other.
+//! Two TCP connections on one VC: each end sends data and acknowledges those of the other.
 //!
-//! What leaves one end is one flow, as it is one VC for the network: data of its own connection and ACKs of the other one follow each
-//! other frame by frame. Nothing is piggybacked. At one instant an end's retransmission timer goes before its delayed ACK.
+//! Frames that leave one end form one flow, because the network sees a single VC. Data of its
+//! connection and ACKs of the other one are separate frames; nothing is piggybacked. At one instant
+//! an end's retransmission timer goes before its delayed ACK.
 
 use super::tcp::{of_ack, of_segment, state};
 use super::{Delivery, End, FrameSource, Offered, Outbox, SourceState};
@@ -14,32 +15,32 @@ use crate::tally::{Back, SenderCounters, Transfer};
 use crate::units::{Span, Time};
 use std::collections::VecDeque;
 
-/// One connection: the end that sends, and the one that receives.
+/// One connection, with its sending and its receiving end.
 #[derive(Debug)]
 struct Connection {
     sender: Sender,
     receiver: Receiver,
 }
 
-/// What a frame carries.
+/// Contents of a frame.
 #[derive(Clone, Copy, Debug)]
 enum Carried {
-    /// Data of the end that the flow leaves.
+    /// Data of the end that the flow leaves: first byte and length.
     Segment(u64, u32),
-    /// What that end acknowledges.
+    /// An ACK of that end.
     Ack(Ack),
 }
 
-/// What the frames of a flow that are on their way carry.
+/// Contents of the frames of a flow in transit.
 #[derive(Debug, Default)]
 struct OnTheirWay {
     frames: VecDeque<Carried>,
-    /// Number of the first of them.
+    /// Number of the first of these frames.
     first: u32,
 }
 
 impl OnTheirWay {
-    /// What frame `frame` carries; forgets it and all before it, which have been lost.
+    /// Returns the contents of frame `frame`. Removes it and all earlier frames, which were lost.
     fn take(&mut self, frame: u32) -> Carried {
         let lost = frame.wrapping_sub(self.first);
         self.first = frame.wrapping_add(1);
@@ -52,16 +53,16 @@ impl OnTheirWay {
 /// Both connections of a VC.
 #[derive(Debug)]
 pub struct TwoWay {
-    /// Whose data go from the VC's `from` to its `to`, and back.
+    /// Connections with data from the VC's `from` to its `to`, and back.
     there: Connection,
     back: Connection,
-    /// What its two flows carry.
+    /// Frames in transit in both directions.
     forward: OnTheirWay,
     backward: OnTheirWay,
 }
 
 impl TwoWay {
-    /// Connections about to start, as `Tcp::new` makes one.
+    /// Connections about to start; for the parameters, see `Tcp::new`.
     pub fn new(
         params: &TcpParams,
         timer_phase: Span,
@@ -80,7 +81,7 @@ impl TwoWay {
         }
     }
 
-    /// The sender and the receiver at `end`.
+    /// Sender and receiver at `end`.
     fn at(&self, end: End) -> (&Sender, &Receiver) {
         match end {
             End::Sender => (&self.there.sender, &self.back.receiver),
@@ -96,7 +97,7 @@ impl TwoWay {
         }
     }
 
-    /// Offers the segments that the sender at `end` has just asked for.
+    /// Offers the segments that the sender at `end` has just requested.
     fn offer_segments(&mut self, end: End, out: &mut Outbox) {
         for i in 0..out.segments.len() {
             let Segment { seq, len, .. } = out.segments[i];
@@ -245,7 +246,7 @@ mod tests {
         Time::ZERO + Span::from_milliseconds(n)
     }
 
-    /// The flows, cells and first bytes of what `f` offers.
+    /// Flows, cells and first bytes of the frames that `f` offers.
     fn offered(f: impl FnOnce(&mut Outbox)) -> Vec<(FlowKind, u32, u64)> {
         let mut out = Outbox::default();
         f(&mut out);
@@ -263,7 +264,7 @@ mod tests {
             vc.start(ms(0), out);
         });
         assert_eq!(first, [(Forward, 22, 0), (Backward, 22, 0)]);
-        // The data of each end reach the other, which acknowledges them.
+        // Data of each end reach the other end, which acknowledges them.
         let mut reach = |kind, frame, at| {
             offered(|out| {
                 vc.take(kind, frame, ms(at), out);
@@ -275,7 +276,7 @@ mod tests {
         let two = |kind| [(kind, 22, MSS), (kind, 22, 2 * MSS)];
         assert_eq!(reach(Backward, 1, 20), two(Forward));
         assert_eq!(reach(Forward, 1, 21), two(Backward));
-        // Frame 2 forward is lost, and with it a segment: a duplicate ACK follows, of the next.
+        // Frame 2 forward is lost, and its segment too. A duplicate ACK answers the next segment.
         assert_eq!(reach(Forward, 3, 30), [(Backward, 2, NONE)]);
         let counted = vc.back().map(|back| back.sender.segments);
         assert_eq!((vc.counters().segments, counted), (3, Some(3)));

@@ -1,4 +1,4 @@
-//! UDP: datagrams of one size at equal distances, whatever becomes of them (model section 9).
+//! UDP: datagrams of one size at regular times, regardless of losses (model section 9).
 
 use super::pace::Pace;
 use super::{Delivery, End, FrameSource, Offered, Outbox, SourceState};
@@ -8,17 +8,17 @@ use crate::scenario::UdpParams;
 use crate::tally::{SenderCounters, Transfer};
 use crate::units::Time;
 
-/// A UDP source and the end that it sends to.
+/// A UDP source and its receiving end.
 #[derive(Clone, Debug)]
 pub struct Udp {
-    /// When its frames come.
+    /// Schedule of the frames.
     pace: Pace,
-    /// Bytes of data and cells of a frame.
+    /// Bytes of data and number of cells per frame.
     bytes: u64,
     cells: u32,
     /// Bytes offered so far.
     offered: u64,
-    /// From when on it offers nothing.
+    /// Time from which nothing is offered.
     stop: Time,
 }
 
@@ -86,7 +86,7 @@ mod tests {
     use super::*;
     use crate::units::BitRate;
 
-    /// When the frames of 23 cells come, in cell times since the start.
+    /// Times of the frames of 23 cells, in cell times since the start.
     fn times(on: Option<u64>, off: u64, stop: u64) -> Vec<u64> {
         let rate = BitRate(150_000_000);
         let cell = rate.cell_time();

@@ -18,7 +18,7 @@ use sack::Sack;
 use tahoe::Tahoe;
 use vanilla::Vanilla;
 
-/// The recovery of one connection.
+/// Recovery state of one connection.
 #[enum_dispatch(LossRecovery)]
 #[derive(Clone, Debug)]
 pub(super) enum State {
@@ -30,7 +30,7 @@ pub(super) enum State {
 }
 
 impl State {
-    /// The recovery that `params` names, of a connection that has not started.
+    /// State of the recovery named in `params`, before the connection starts.
     pub fn new(params: &TcpParams) -> State {
         match params.recovery {
             Recovery::Vanilla => Vanilla.into(),

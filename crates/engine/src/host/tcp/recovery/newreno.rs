@@ -1,23 +1,29 @@
 //! NewReno: fast recovery that repairs one hole per round trip.
 //!
-//! RFC 6582 section 3.2:
-//! * Entry at the `dupack_threshold`-th duplicate ACK, if the ACK covers more than `recover` (the highest
-//!   byte sent when the last recovery began or the timer expired): ssthresh = max(2 MSS, flight / 2),
-//!   the segment at snd_una is sent again, cwnd = ssthresh + 3 MSS, recover = snd_max.
-//! * Each further duplicate: cwnd += MSS, one new segment if the window allows.
-//! * Full ACK (at or beyond recover): cwnd = min(ssthresh, max(flight, MSS) + MSS), recovery ends.
-//! * Partial ACK: the next missing segment is sent again, cwnd -= bytes acknowledged, then += MSS if
-//!   that was at least an MSS; one new segment if the window allows.
+//! Rules of RFC 6582 section 3.2:
 //!
-//! Both rules speak of one new segment (RFC 5681 section 3.2 step 5, RFC 6582 section 3.2 step 3), not of all that the window
-//! allows. It matters where rwnd holds the sender back: duplicates then inflate cwnd beyond rwnd, and a partial ACK would open
-//! the window by all that it acknowledges.
+//! * Entry: at the `dupack_threshold`-th duplicate ACK, if the ACK covers more than `recover`, the
+//!   highest byte sent when the last recovery began or the timer expired. Then ssthresh = max(2
+//!   MSS, flight / 2), cwnd = ssthresh + 3 MSS, recover = snd_max. The segment at snd_una is
+//!   resent.
+//! * Each further duplicate: cwnd += MSS, and one new segment if the window allows.
+//! * Full ACK (at or beyond recover): cwnd = min(ssthresh, max(flight, MSS) + MSS), and recovery
+//!   ends.
+//! * Partial ACK: the next missing segment is resent. cwnd decreases by the bytes acknowledged, and
+//!   increases by MSS if that was at least an MSS. Then one new segment if the window allows.
+//!
+//! Both of the last rules for sending allow one new segment (RFC 5681 section 3.2 step 5, RFC 6582
+//! section 3.2 step 3), not all that fits the window. The difference matters if rwnd limits the
+//! sender: duplicates then inflate cwnd beyond rwnd, and a partial ACK would open the window by all
+//! that it acknowledges.
 //!
 //! Every partial ACK restarts the timer, the "slow-but-steady" variant of RFC 6582 section 4. The
-//! "impatient" one restarts it at the first only; with a minimum RTO of a second it times out where
-//! more holes are to be repaired than round trips fit in that second.
-//! Not said there, chosen here: the first recovery of a connection needs no guard (without a SYN
-//! no byte precedes the first); a partial ACK leaves cwnd at one MSS at least.
+//! "impatient" variant restarts it only at the first. With a minimum RTO of a second, that variant
+//! times out if there are more holes than round trips in this second.
+//!
+//! Choices beyond the RFC: the first recovery of a connection needs no guard, because without a SYN
+//! no byte precedes the first. A partial ACK leaves cwnd at one MSS or more.
+//!
 //! Limits: One lost segment is repaired for each round trip.
 
 use crate::host::tcp::core::Core;
@@ -25,7 +31,7 @@ use crate::host::tcp::loss_recovery::LossRecovery;
 use crate::host::tcp::{Ack, Segment};
 use crate::units::Time;
 
-/// Where a NewReno sender stands.
+/// State of a NewReno sender.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::host::tcp) struct NewReno {
     recovering: bool,
@@ -34,7 +40,7 @@ pub(in crate::host::tcp) struct NewReno {
 }
 
 impl NewReno {
-    /// Of a connection that has not started.
+    /// State before the connection starts.
     pub fn new() -> NewReno {
         NewReno {
             recovering: false,
@@ -90,7 +96,7 @@ impl LossRecovery for NewReno {
     }
 }
 
-/// Partial window deflation.
+/// Deflates the window at a partial ACK.
 fn deflate(core: &mut Core, acked: u64) {
     let mss = core.mss as f64;
     core.cwnd -= acked as f64;
@@ -124,7 +130,7 @@ mod tests {
         assert_eq!(peer.sender.cwnd(), 7 * MSS);
     }
 
-    // RFC 5681 equation 4: half of the flight, not of a window that was not used.
+    // RFC 5681 equation 4: half of the flight, not of an unused window.
     #[test]
     fn ssthresh_is_half_of_the_flight() {
         let mut peer = held_back(params(Recovery::NewReno));
@@ -134,7 +140,7 @@ mod tests {
         assert_eq!(peer.sender.ssthresh(), 4 * MSS);
     }
 
-    // The same at a timeout, whatever duplicates have added to cwnd.
+    // RFC 5681 equation 4 at a timeout, however far duplicates have inflated cwnd.
     #[test]
     fn a_timeout_halves_the_flight() {
         let mut peer = held_back(params(Recovery::NewReno));
@@ -171,8 +177,8 @@ mod tests {
         assert_eq!(peer.sender.counters().fast_retransmits, 1);
     }
 
-    // RFC 6582 section 3.2 step 3, "send a new segment": rwnd keeps 8 of 20 segments in flight, duplicates inflate cwnd to where the window
-    // is open by all that the partial ACK acknowledged.
+    // RFC 6582 section 3.2 step 3, "send a new segment". rwnd keeps 8 of 20 segments in flight.
+    // Duplicates inflate cwnd until the window is open by all that the partial ACK acknowledged.
     #[test]
     fn recovering_each_ack_sends_one_new_segment_at_most() {
         let mut peer = held_back(params(Recovery::NewReno));

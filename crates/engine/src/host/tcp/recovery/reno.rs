@@ -1,18 +1,25 @@
 //! Reno: fast retransmit and fast recovery.
 //!
-//! At the `dupack_threshold`-th duplicate ACK: ssthresh = max(2 MSS, min(cwnd, rwnd) / 2), the segment at
-//! snd_una is sent again, cwnd = ssthresh + 3 MSS; each further duplicate: cwnd += MSS, and new data are
-//! sent as the window allows. The first ACK of new data ends recovery with cwnd = ssthresh.
+//! Entry, at the `dupack_threshold`-th duplicate ACK: ssthresh = max(2 MSS, min(cwnd, rwnd) / 2),
+//! cwnd = ssthresh + 3 MSS, and the segment at snd_una is resent. Each further duplicate adds MSS
+//! to cwnd, and new data are sent as the window allows. The first ACK of new data ends recovery
+//! with cwnd = ssthresh.
+//!
 //! Source: RFC 2001 sections 3 and 4; 4.4BSD-Lite2 `tcp_input`.
-//! Taken over from BSD: no guard, so duplicates caused by go-back-N after a timeout can start a
+//!
+//! As in BSD there is no guard, so duplicates caused by go-back-N after a timeout can start a
 //! (false) fast retransmit.
-//! Option `reno_window = bsd-lite2`: ssthresh, also after a timeout, is a whole number of segments; cwnd stays inflated when exactly
-//! the threshold of duplicates came; and the ACK that ends recovery opens the window as any other.
-//! Option `reno_fast_retransmit = nothing`: all the same, but the segment is not sent again and the
-//! timer runs on; it reproduces published tables in which fast retransmit cannot have repaired the
-//! hole.
-//! Limits: Several losses in one window usually end in a timeout; duplicates of data already received
-//! can start a needless recovery.
+//!
+//! Option `reno_window = bsd-lite2`: ssthresh, also after a timeout, is a whole number of segments.
+//! cwnd stays inflated if exactly the threshold of duplicates came. The ACK that ends recovery also
+//! opens the window like any other.
+//!
+//! Option `reno_fast_retransmit = nothing`: the segment is not resent and the timer runs on;
+//! everything else is unchanged. This reproduces published tables in which fast retransmit cannot
+//! have repaired the hole.
+//!
+//! Limits: Several losses in one window usually end in a timeout; duplicates of data already
+//! received can start a needless recovery.
 
 use crate::host::tcp::core::Core;
 use crate::host::tcp::loss_recovery::LossRecovery;
@@ -20,18 +27,18 @@ use crate::host::tcp::{Ack, Segment};
 use crate::scenario::model::{RenoFastRetransmit, RenoWindow, TcpParams};
 use crate::units::Time;
 
-/// Where a Reno sender stands.
+/// State of a Reno sender.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::host::tcp) struct Reno {
     recovering: bool,
     resend: RenoFastRetransmit,
     window: RenoWindow,
-    /// Whether more duplicates came than start a recovery.
+    /// Whether more duplicates came than the number that starts a recovery.
     more: bool,
 }
 
 impl Reno {
-    /// Of a connection that has not started.
+    /// State before the connection starts.
     pub fn new(params: &TcpParams) -> Reno {
         Reno {
             recovering: false,
@@ -41,7 +48,7 @@ impl Reno {
         }
     }
 
-    /// The first ACK of new data ends a recovery.
+    /// Ends recovery at the first ACK of new data.
     #[cold]
     fn leave(&mut self, core: &mut Core) {
         self.recovering = false;

@@ -1,24 +1,31 @@
-//! SACK: holes known from selective acknowledgements are filled under control of `pipe`, the
-//! sender's estimate of the bytes in flight.
+//! SACK: fills holes known from selective acknowledgements, under control of `pipe`, the sender's
+//! estimate of the bytes in flight.
 //!
-//! A duplicate ACK counts if a block tells of data not known to have arrived. Recovery begins at the
-//! `dupack_threshold`-th: ssthresh = cwnd = half, the recovery point is snd_max, the segment
-//! at snd_una is sent again; then, and at every ACK, while cwnd - pipe >= 1 MSS: the next hole, else new
-//! data that rwnd allows. The ACK of the recovery point ends it.
+//! A duplicate ACK counts if a block reports data not known to have arrived. Recovery begins at the
+//! `dupack_threshold`-th: ssthresh = cwnd = half, the recovery point is snd_max, and the segment at
+//! snd_una is resent. Then, and at every ACK, the sender sends while cwnd - pipe >= 1 MSS: the next
+//! hole, else new data that rwnd allows. The ACK of the recovery point ends recovery.
 //!
-//! `sack_pipe = counter` (Fall and Floyd, CCR 26(3), 1996, section 5: "Sack1"): half =
-//! max(2 MSS, min(cwnd, rwnd) / 2). pipe starts as the flight less `dupack_threshold` segments, the first repair
-//! not added: it takes the place of the segment taken as lost. - MSS per counting duplicate, - 2 MSS per partial
-//! ACK (a lost segment and its repair), + bytes sent.
+//! `sack_pipe = counter` (Fall and Floyd, CCR 26(3), 1996, section 5: "Sack1"): half = max(2 MSS,
+//! min(cwnd, rwnd) / 2). pipe starts as the flight minus `dupack_threshold` segments. The first
+//! repair is not added, because it replaces the segment taken as lost. pipe falls by MSS per
+//! counting duplicate and by 2 MSS per partial ACK (a lost segment and its repair), and rises by
+//! the bytes sent.
 //!
-//! `sack_pipe = rfc6675`: half = max(2 MSS, flight / 2); pipe is SetPipe of the scoreboard at every ACK;
-//! recovery also begins as soon as the segment at snd_una IsLost; NextSeg sends (1) holes that are lost,
-//! (2) new data, (3) other holes, (4) once per recovery, and not before an ACK beyond its first repair
-//! (RescueRxt), the last segment that is missing, unless it was sent again before.
+//! `sack_pipe = rfc6675`: half = max(2 MSS, flight / 2), and pipe is SetPipe of the scoreboard at
+//! every ACK. Recovery also begins as soon as the segment at snd_una IsLost. NextSeg sends in this
+//! order:
 //!
-//! A timeout clears the scoreboard (RFC 2018 section 8) and no recovery begins until everything
-//! sent before it is acknowledged (RFC 6675 section 5.1). The timer restarts at every ACK of new
-//! data. Not modelled: limited transmit, skipping SACKed segments in go-back-N.
+//! 1. Holes that are lost.
+//! 2. New data.
+//! 3. Other holes.
+//! 4. The last missing segment, unless it was resent before. This happens once per recovery, and
+//!   not before an ACK beyond the first repair (RescueRxt).
+//!
+//! A timeout clears the scoreboard (RFC 2018 section 8). Then no recovery begins until everything
+//! sent before is acknowledged (RFC 6675 section 5.1). The timer restarts at every ACK of new data.
+//! Not modelled: limited transmit, skipping SACKed segments in go-back-N.
+//!
 //! Limits: A lost retransmission waits for the timer; limited transmit is not modelled.
 
 use crate::host::tcp::core::Core;
@@ -28,23 +35,23 @@ use crate::host::tcp::{Ack, Segment};
 use crate::scenario::model::{SackPipe, TcpParams};
 use crate::units::Time;
 
-/// Where a SACK sender stands.
+/// State of a SACK sender.
 #[derive(Clone, Debug)]
 pub(in crate::host::tcp) struct Sack {
     board: Scoreboard,
     rule: SackPipe,
     recovering: bool,
-    /// Recovering: its acknowledgement ends recovery. Else no recovery begins before it.
+    /// In recovery, the ACK of this byte ends it. Otherwise no recovery begins before that ACK.
     recovery_point: u64,
     /// Bytes in flight while recovering.
     pipe: u64,
-    /// RescueRxt of RFC 6675: rule 4 applies once snd_una is beyond. The end of the first repair, which is on its
-    /// way before; the recovery point once the rule was used.
+    /// RescueRxt of RFC 6675: rule 4 applies once snd_una is beyond it. Initially the end of the
+    /// first repair, which is still in transit before; the recovery point once the rule was used.
     rescue_after: u64,
 }
 
 impl Sack {
-    /// Of a connection that has not started.
+    /// State before the connection starts.
     pub fn new(params: &TcpParams) -> Sack {
         Sack {
             board: Scoreboard::default(),
@@ -149,7 +156,7 @@ impl Sack {
             .pipe(core.snd_max, core.dupack_threshold, core.mss)
     }
 
-    /// An ACK arrived while recovering: `bytes` left the network, by the counter's rule.
+    /// Updates `pipe` for an ACK in recovery; by the counter's rule `bytes` left the network.
     fn less_in_flight(&mut self, core: &Core, bytes: u64) {
         self.pipe = match self.rule {
             SackPipe::Counter => self.pipe.saturating_sub(bytes),
@@ -203,7 +210,8 @@ impl Sack {
         }
         let end = self.board.last_missing_end(core.snd_max)?;
         self.rescue_after = self.recovery_point;
-        // Segments begin at multiples of MSS from the beginning of their file on; its last may be short.
+        // Segments begin at multiples of MSS from the start of their file. The last one may be
+        // short.
         let before = end - 1 - core.file_start;
         let seq = core.file_start + before / core.mss * core.mss;
         core.retransmit(now, seq, end, out);
@@ -254,10 +262,11 @@ mod tests {
         assert_eq!(peer.sender.counters().fast_retransmits, 1);
     }
 
-    // Counter: RFC 2001, the window in use; RFC 6675 section 5 step 4.2: the flight. At a timeout likewise.
+    // The counter uses half of the window in use (RFC 2001), RFC 6675 section 5 step 4.2 half of
+    // the flight. Both also hold at a timeout.
     #[test]
     fn ssthresh_is_half_of_what_the_rule_says() {
-        // Again at the timeout, of a window of 4 and of a flight of 8.
+        // At the timeout the values are half of a window of 4 and of a flight of 8.
         for (rule, later) in [(SackPipe::Counter, 2), (SackPipe::Rfc6675, 4)] {
             let params = TcpParams {
                 sack_pipe: rule,
@@ -274,7 +283,8 @@ mod tests {
         }
     }
 
-    // RFC 6298 rule 5.3 and 4.4BSD: a repair starts the timer anew, at the entry and at every partial ACK.
+    // RFC 6298 rule 5.3 and 4.4BSD: a repair restarts the timer, at the entry and at every partial
+    // ACK.
     #[test]
     fn entry_and_partial_acks_restart_the_timer() {
         for rule in [SackPipe::Counter, SackPipe::Rfc6675] {
@@ -294,7 +304,7 @@ mod tests {
         }
     }
 
-    // RFC 6675 section 2: a duplicate acknowledgment tells of data not known to have arrived.
+    // RFC 6675 section 2: a duplicate ACK must report data not known to have arrived.
     #[test]
     fn dup_acks_without_news_do_not_count() {
         let mut peer = with(SackPipe::Counter, 8);
@@ -344,7 +354,7 @@ mod tests {
             "pipe 6 - 2"
         );
         assert_eq!(peer.sack(una + 4, &[last]), [una + 15, una + 16]);
-        // The recovery point.
+        // The ACK of the recovery point ends recovery.
         assert_eq!(peer.sack(una + 12, &[]), [una + 17]);
         assert_eq!(peer.sender.cwnd(), 6 * MSS);
         assert_eq!(peer.sender.counters().fast_retransmits, 1);
@@ -432,7 +442,8 @@ mod tests {
         );
     }
 
-    /// The last 8 segments of a file of 15 segments less `short` bytes are outstanding.
+    /// A sender at the end of a file of 15 segments minus `short` bytes, with the last 8 segments
+    /// outstanding.
     fn at_the_end(short: u64) -> Peer {
         let params = TcpParams {
             sack_pipe: SackPipe::Rfc6675,
@@ -444,7 +455,8 @@ mod tests {
         peer
     }
 
-    /// The first of them is lost and, by the third duplicate, sent again.
+    /// `at_the_end` in recovery: the first of the 8 segments was lost and resent at the third
+    /// duplicate.
     fn recovering_at_the_end(short: u64) -> Peer {
         let mut peer = at_the_end(short);
         let una = peer.una();
@@ -466,7 +478,7 @@ mod tests {
         assert_eq!(peer.sender.counters().retransmitted_segments, 1);
     }
 
-    // The same for what rwnd, not the end of a file, keeps from being sent.
+    // RescueRxt also holds if rwnd, not the end of a file, prevents new data.
     #[test]
     fn rfc6675_nothing_is_rescued_where_the_receiver_window_is_full() {
         let params = TcpParams {
@@ -509,7 +521,7 @@ mod tests {
         }
     }
 
-    // With a handshake data begin with byte 1, and so do segments.
+    // After a handshake, data and hence segments begin with byte 1.
     #[test]
     fn rfc6675_rescues_a_whole_segment_wherever_the_file_begins() {
         let params = TcpParams {

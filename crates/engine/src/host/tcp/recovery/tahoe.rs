@@ -1,13 +1,17 @@
 //! Tahoe: fast retransmit, then slow start.
 //!
-//! At the `dupack_threshold`-th duplicate ACK: ssthresh = max(2 MSS, min(cwnd, rwnd) / 2),
-//! cwnd = 1 MSS, snd_nxt = snd_una (go-back-N), send. Further duplicates are ignored, and so are
-//! those caused by go-back-N: a fast retransmit needs an ACK beyond the highest byte sent when the last
-//! one began or the timer expired. Without this guard eight losses in a window make Tahoe send all
-//! later data twice, each false fast retransmit causing the next (S. Floyd, "TCP and successive fast
-//! retransmits", 1995).
+//! At the `dupack_threshold`-th duplicate ACK: ssthresh = max(2 MSS, min(cwnd, rwnd) / 2), cwnd = 1
+//! MSS, snd_nxt = snd_una (go-back-N), send. Further duplicates are ignored.
+//!
+//! Duplicates caused by go-back-N are ignored too: a fast retransmit needs an ACK beyond the
+//! highest byte sent when the last one began or the timer expired. Without this guard, eight losses
+//! in a window make Tahoe send all later data twice, because each false fast retransmit causes the
+//! next (S. Floyd, "TCP and successive fast retransmits", 1995).
+//!
 //! Source: Fall and Floyd, "Simulation-based comparisons of Tahoe, Reno, and SACK TCP", CCR 26(3),
-//! 1996, section 2, whose Tahoe goes back to snd_una and slow-starts. (4.3BSD resumes where it was.)
+//! 1996, section 2, whose Tahoe goes back to snd_una and slow-starts. (4.3BSD resumes where it
+//! was.)
+//!
 //! Limits: After each loss the window is one segment again.
 
 use crate::host::tcp::core::Core;
@@ -15,7 +19,7 @@ use crate::host::tcp::loss_recovery::LossRecovery;
 use crate::host::tcp::{Ack, Segment};
 use crate::units::Time;
 
-/// Where a Tahoe sender stands.
+/// State of a Tahoe sender.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::host::tcp) struct Tahoe {
     /// One past the highest byte sent at the last fast retransmit or timeout.
@@ -23,7 +27,7 @@ pub(in crate::host::tcp) struct Tahoe {
 }
 
 impl Tahoe {
-    /// Of a connection that has not started.
+    /// State before the connection starts.
     pub fn new() -> Tahoe {
         Tahoe { recover: None }
     }
@@ -91,7 +95,7 @@ mod tests {
         assert_eq!(peer.sender.cwnd(), 2 * MSS);
     }
 
-    // RFC 2001 section 3: half of the window in use, at a timeout as at the third duplicate.
+    // RFC 2001 section 3: half of the window in use, both at a timeout and at the third duplicate.
     #[test]
     fn a_timeout_halves_the_window_in_use() {
         let mut peer = held_back(params(Recovery::Tahoe));
@@ -108,12 +112,12 @@ mod tests {
         peer.dup();
         assert_eq!(peer.sender.deadline(), before);
         peer.dup();
-        // From 7 ms to 110 ms; ticks of 10 ms, of which the one at 110 ms has passed.
+        // The time moves from 7 ms to 110 ms; with ticks of 10 ms, the tick at 110 ms has passed.
         let later = Span::from_milliseconds(110);
         assert_eq!(peer.sender.deadline(), before + later);
     }
 
-    // Floyd 1995: duplicates of what go-back-N sends again are no loss.
+    // Duplicates of data resent by go-back-N are no sign of loss (Floyd 1995).
     #[test]
     fn go_back_n_duplicates_start_nothing() {
         let mut peer = Peer::established(Recovery::Tahoe, 8);

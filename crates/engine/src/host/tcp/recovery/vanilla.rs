@@ -11,14 +11,14 @@ use crate::host::tcp::loss_recovery::LossRecovery;
 use crate::host::tcp::{Ack, Segment};
 use crate::units::Time;
 
-/// No state of its own.
+/// Recovery without any state.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::host::tcp) struct Vanilla;
 
 impl LossRecovery for Vanilla {
     fn on_duplicate_ack(&mut self, _: &mut Core, _: Time, _: &Ack, _: &mut Vec<Segment>) {}
 
-    /// The paper's: half of cwnd, at most rwnd.
+    /// Rule of the source paper: half of cwnd, but at most rwnd.
     fn on_timeout(&mut self, core: &Core) -> f64 {
         let half = (core.cwnd / 2.0).min(core.rwnd as f64);
         half.max(2.0 * core.mss as f64)
