@@ -1,17 +1,18 @@
-//! What a replication draws, applied to a scenario (model section 9), and the streams of its parts.
+//! Random draws of a replication, applied to a scenario (model section 9), and the random streams
+//! of components.
 
 use crate::rng::{Circle, Step, Stream};
 use crate::scenario::{Scenario, Timers, Vc};
 use crate::units::{Span, Time};
 
-/// The draws of one run.
+/// Random draws of one run.
 pub struct Draws<'a> {
     scenario: &'a Scenario,
     replication: Option<u64>,
 }
 
 impl<'a> Draws<'a> {
-    /// Those of `scenario` as stated (`None`) or as a replication.
+    /// Draws for `scenario` as published (`None`) or as a replication.
     pub fn new(scenario: &'a Scenario, replication: Option<u64>) -> Draws<'a> {
         Draws {
             scenario,
@@ -19,13 +20,13 @@ impl<'a> Draws<'a> {
         }
     }
 
-    /// The stream of `component` for `purpose`.
+    /// Random stream of `component` for `purpose`.
     pub fn stream(&self, component: &str, purpose: &str) -> Stream {
         let replication = self.replication.unwrap_or(0);
         Stream::new(self.scenario.seed, replication, component, purpose)
     }
 
-    /// The replication's evenly spread draw.
+    /// Evenly spread draw of the replication.
     fn spread(&self, component: &str, purpose: &str, step: Step) -> Circle {
         Stream::new(self.scenario.seed, 0, component, purpose)
             .spread(self.replication.unwrap_or(0), step)
@@ -40,7 +41,7 @@ impl<'a> Draws<'a> {
         }
     }
 
-    /// First tick of coarse timers of such a granularity at `host`.
+    /// First tick at `host` of coarse timers with this granularity.
     pub fn timer_phase(&self, host: &str, granularity: Span) -> Span {
         let common = self.common_phase(granularity);
         match self.scenario.timers {
@@ -49,12 +50,12 @@ impl<'a> Draws<'a> {
         }
     }
 
-    /// By how much the ticks of `host` are later, where hosts have phases of their own.
+    /// Offset of the ticks of `host`, if hosts have separate phases.
     fn own_phase(&self, host: &str, granularity: Span) -> Span {
         Span(self.stream(host, "timer-phase").below(0, granularity.0))
     }
 
-    /// First tick of those that all hosts have in common.
+    /// First tick common to all hosts.
     fn common_phase(&self, granularity: Span) -> Span {
         if self.replication.is_some() && self.scenario.ensemble.timer_phase {
             Span(
@@ -84,7 +85,7 @@ impl<'a> Draws<'a> {
     }
 }
 
-/// When the source of `vc` stops, which nothing draws; [`Time::NEVER`] for not at all.
+/// When the source of `vc` stops, or [`Time::NEVER`]. The stop is never random.
 pub fn stop(vc: &Vc) -> Time {
     vc.stop.map_or(Time::NEVER, |stop| Time::ZERO + stop)
 }

@@ -1,4 +1,4 @@
-//! Flows as chains of hops: from station to station, with the ports between them folded into latencies.
+//! Flows as chains of hops between stations, with the ports between them folded into latencies.
 
 use super::Blueprint;
 use crate::abr::{Marks, Passing};
@@ -14,35 +14,35 @@ use crate::units::Span;
 
 /// Processing stages of switches.
 pub struct Stages {
-    /// All of them.
+    /// All stages.
     pub all: Vec<SwitchStage>,
-    /// Per link: that behind it.
+    /// Per link: index of the stage behind it.
     of: Vec<Option<u32>>,
 }
 
 /// The hops of all flows.
 pub struct Hops {
-    /// What is looked at for every cell.
+    /// Fields used for every cell.
     pub hops: Vec<Hop>,
-    /// The rest.
+    /// The less used part of each hop.
     pub extras: Vec<HopExtra>,
-    /// Per flow: its first hop.
+    /// Index of the first hop of each flow.
     pub first: Vec<u32>,
 }
 
-/// A way from one station to the next.
+/// The path from one station to the next.
 struct Leg {
     next: Next,
     latency: Span,
     through: Vec<Through>,
     stage: Option<Passage>,
     passings: Vec<Passing>,
-    /// Place in the path where the next leg begins.
+    /// Index in the flow's path of the next station.
     next_at: usize,
 }
 
 impl Blueprint<'_> {
-    /// The stages of switches whose processing is not constant, one per input link.
+    /// Stages of switches with processing that is not constant, one per input link.
     pub fn switch_stages(&self) -> Stages {
         let mut all = Vec::new();
         let of = (0..self.scenario.links.len()).map(|number| {
@@ -72,12 +72,12 @@ impl Blueprint<'_> {
             .map_or(Span::ZERO, |delay| delay.mean)
     }
 
-    /// The time of a cell on `link`.
+    /// Cell time of `link`.
     pub fn cell_ticks(&self, link: usize) -> Span {
         self.scenario.links[link].rate.cell_time()
     }
 
-    /// All hops.
+    /// Builds the hops of all flows.
     pub fn hops(
         &self,
         stages: &Stages,
@@ -103,7 +103,8 @@ impl Blueprint<'_> {
         hops
     }
 
-    /// From the station at place `at` of the flow's path to the next one, or to the host.
+    /// The leg from the station at index `at` of the flow's path to the next station, or to the
+    /// host.
     fn leg(&self, (id, flow): (FlowId, &Flow), at: usize, stages: &Stages) -> Leg {
         let links = &self.scenario.links;
         let mut leg = Leg {
@@ -139,7 +140,7 @@ impl Blueprint<'_> {
                 };
                 return leg;
             }
-            // Its cells find the port idle, so each takes a cell time rounded up.
+            // Cells find the port idle, so each takes one cell time (rounded up).
             let arrives = leg.latency;
             leg.latency += links[link].rate.cell_time();
             leg.through.push(Through {
@@ -151,7 +152,8 @@ impl Blueprint<'_> {
         }
     }
 
-    /// What RM cells of a flow meet at place `at` of its path, where they are so long after leaving the station before, if that is certain.
+    /// Feedback that RM cells of a flow meet at index `at` of its path. `after` is the time since
+    /// the departure from the previous station, used if that time is certain.
     fn passing(&self, (id, flow): (FlowId, &Flow), at: usize, after: Span) -> Option<Passing> {
         if !flow.kind.is_rm() {
             return None;

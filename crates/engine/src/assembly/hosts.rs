@@ -11,7 +11,7 @@ use crate::processing::FrameStage;
 use crate::units::Time;
 
 impl Blueprint<'_> {
-    /// All hosts.
+    /// Builds all hosts.
     pub fn hosts(&self, hops: &Hops, end: Time, measured: (Time, Time)) -> Hosts {
         let scenario = self.scenario;
         let mut probes = self.vc_probes();
@@ -56,7 +56,7 @@ impl Blueprint<'_> {
         )
     }
 
-    /// The ABR end systems, by the flow of frames that leaves them.
+    /// Builds the ABR end systems, in the order of the flows of frames that leave them.
     fn paced(&self) -> Vec<Paced> {
         let mut all = Vec::new();
         for (flow, id) in self.topology.flows.iter().zip(0..) {
@@ -74,7 +74,7 @@ impl Blueprint<'_> {
         all
     }
 
-    /// By host, how many flows begin there, and how many end.
+    /// Per host: the number of flows that begin there, and that end there.
     fn flows_at_hosts(&self) -> Vec<[usize; 2]> {
         let mut flows_at = vec![[0; 2]; self.scenario.hosts.len()];
         for flow in &self.topology.flows {
@@ -108,7 +108,8 @@ impl Blueprint<'_> {
                 &format!("{way}-{what}-{}", vc.name),
             ),
         };
-        // What answers uses the NIC and the stages of the flow back: they must serve nobody else.
+        // The answering flow uses the NIC and the stages of the way back, which must serve no other
+        // flow.
         let other = match vc.traffic.answers() {
             true => flow.kind.opposite(),
             false => flow.kind,

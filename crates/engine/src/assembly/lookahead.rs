@@ -1,4 +1,5 @@
-//! How soon something unknown can arrive at each port: the shortest times between ports, also through hosts that answer.
+//! Look-ahead: how soon an unknown cell can arrive at each port. Computed from the shortest times
+//! between ports, also through hosts that answer.
 
 use super::Blueprint;
 use super::hops::Hops;
@@ -9,27 +10,28 @@ use crate::units::Span;
 
 /// The look-ahead of a network.
 pub struct Ahead {
-    /// Per port.
+    /// Look-ahead per port.
     pub of_ports: Vec<Lookahead>,
     /// Shortest time from an arrival at any port to the delivery of a frame at a host.
     pub to_host: Span,
-    /// Shortest time from an event at a host to the delivery at any host of what it sends.
+    /// Shortest time from an event at a host to the delivery, at any host, of frames that it sends.
     pub host_to_host: Span,
-    /// Shortest time from an event at a host until a cell that it sends is at a port, or an RM cell at a place where it tells something or is told.
+    /// Shortest time from an event at a host until a cell it sends is at a port, or an RM cell at a
+    /// place with feedback.
     pub to_told: Span,
 }
 
-/// A flow from host to host.
+/// Times along a flow from host to host.
 struct HostToHost {
-    /// The first port on it, and how long a cell takes to get there; `None` where no port is.
+    /// The first port, and the time of a cell to it; `None` without a port.
     to_first: Option<(usize, Span)>,
-    /// The last port, and how long from the arrival there to the host.
+    /// The last port, and the time from the arrival there to the host.
     from_last: Option<(usize, Span)>,
-    /// How long from host to host.
+    /// Time from host to host.
     whole: Span,
 }
 
-/// The shortest times between hosts and ports.
+/// Computes the shortest times between hosts and ports.
 pub fn lookahead(plan: &Blueprint<'_>, hops: &Hops) -> Ahead {
     let ports = plan.roles.links_of_ports.len();
     let nothing = Lookahead {
@@ -47,7 +49,7 @@ pub fn lookahead(plan: &Blueprint<'_>, hops: &Hops) -> Ahead {
             .find(|&i| hops.hops[i].next == Next::Host)
             .expect("every flow ends at a host");
         let (mut to_first, mut from_last) = (None, None);
-        // From the last station back: the shortest time to the host.
+        // Backward from the last station: `ahead` is the shortest time to the host.
         let mut ahead = Span::ZERO;
         for i in (first..=last).rev() {
             let hop = &hops.hops[i];
@@ -55,7 +57,7 @@ pub fn lookahead(plan: &Blueprint<'_>, hops: &Hops) -> Ahead {
             let from = plan.roles.port_of[link];
             let takes = plan.cell_ticks(link) + hop.latency;
             ahead += takes;
-            // What a backward RM cell is told at a place must be known when the cell is delivered.
+            // Feedback to a backward RM cell at a place must be known when the cell is delivered.
             for passing in &hops.extras[i].passings {
                 if let (Some(after), Some(_)) = (passing.after, passing.tells) {
                     to_host = to_host.min(ahead - plan.cell_ticks(link) - after);
@@ -92,7 +94,7 @@ pub fn lookahead(plan: &Blueprint<'_>, hops: &Hops) -> Ahead {
         });
     }
     for (index, vc) in plan.scenario.vcs.iter().enumerate() {
-        // What nobody answers causes nothing.
+        // A VC without answers causes nothing.
         if vc.traffic.answers() || vc.abr.is_some() {
             let [there, back] =
                 FlowKind::FRAMES.map(|kind| &ways[plan.topology.flow(index, kind).index()]);
@@ -109,7 +111,7 @@ pub fn lookahead(plan: &Blueprint<'_>, hops: &Hops) -> Ahead {
     }
 }
 
-/// What arrives at the port `from` may cause something to arrive at `port`, after the time that it takes.
+/// An arrival at port `from` may cause one at `port`, no sooner than `takes` later.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct After {
     port: usize,
@@ -117,7 +119,7 @@ struct After {
     takes: Span,
 }
 
-/// Notes the shortest time between each two ports.
+/// Stores the shortest time for each pair of ports.
 fn keep_shortest(of_ports: &mut [Lookahead], mut after: Vec<After>) {
     after.sort_unstable();
     after.dedup_by_key(|a| (a.port, a.from));
@@ -126,11 +128,15 @@ fn keep_shortest(of_ports: &mut [Lookahead], mut after: Vec<After>) {
     }
 }
 
-/// What comes of a cell on `way` that its host answers at once on the way `back`, and of that the other host where no port is between. A VC
-/// answers to what reaches it and to nothing else: others that share its hosts make it later at most. RM cells take the ways of frames.
+/// Consequence at a port of a cell on `way` that its host answers at once on the way `back`.
+/// Without a port there, the consequence is that of the other host's answer.
+///
+/// A VC answers only its own arrivals; other VCs at its hosts can only delay it. RM cells take the
+/// paths of frames.
 fn after_answer(way: &HostToHost, back: &HostToHost) -> Option<After> {
     let (from, arrives) = way.from_last?;
-    // Both ways of a VC together, with the run before them, are within `Time::LATEST`: the reader sees to it (`scenario/reach.rs`).
+    // No overflow: both ways of a VC, added to the run, end before `Time::LATEST`. The reader
+    // checks this (`scenario/reach.rs`).
     let (port, takes) = match back.to_first {
         Some((port, takes)) => (port, arrives + takes),
         None => {
@@ -149,7 +155,7 @@ mod tests {
     use crate::scenario::read_toml;
     use crate::units::{BitRate, Span};
 
-    /// Per port that can queue: the ports that may cause an arrival there, and after which time.
+    /// Per port that can queue: the ports that may cause an arrival there, with the minimum time.
     fn causes(text: &str) -> Vec<Vec<(u32, Span)>> {
         let scenario = read_toml(text, "", &[]).expect("it reads");
         let net = Resolved::new(&scenario).expect("it holds together");
@@ -158,7 +164,8 @@ mod tests {
         ports.map(|port| port.ahead.from_ports).collect()
     }
 
-    /// Pairs of hosts, each with a port that can queue on the way there and none on the way back.
+    /// Scenario with pairs of hosts: a port that can queue on the way there, and none on the way
+    /// back.
     fn pairs(of_a: &str, from: &str) -> String {
         format!(
             r#"
@@ -177,7 +184,8 @@ vc = [{{ from = "{from}", to = "b", traffic = {{ kind = "tcp" }} }}]
     #[test]
     fn where_no_port_is_on_the_way_back_a_port_hears_from_itself_a_round_trip_later() {
         let cell = |mbps: u64| BitRate(mbps * 1_000_000).cell_time();
-        // Two cell times of either link: there, and back, where the faster one follows the slower.
+        // Two cell times of each link: one each on the way there, and one each back, where the
+        // faster link follows the slower.
         let round = Span::from_milliseconds(6) + cell(10) * 2 + cell(100) * 2;
         let expected: Vec<_> = (0..3).map(|port| vec![(port, round)]).collect();
         assert_eq!(causes(&pairs(", count = 3", "a")), expected);
@@ -186,7 +194,7 @@ vc = [{{ from = "{from}", to = "b", traffic = {{ kind = "tcp" }} }}]
     #[test]
     fn vcs_that_share_a_host_cause_nothing_of_each_other() {
         let found = causes(&pairs("", "a"));
-        // The ports to the three hosts; the way back to `a` is shared and has a port, too.
+        // The ports to the three hosts. The way back to `a` is shared, and so has a port too.
         let mut of_data = found.iter().filter(|causes| causes.len() == 1);
         assert_eq!(found.len(), 4);
         assert_eq!(of_data.clone().count(), 3, "{found:?}");

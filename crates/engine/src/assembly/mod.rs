@@ -1,4 +1,5 @@
-//! From a scenario to the flat arrays of a simulation: stations, hops, feeds, ports, hosts, probes.
+//! Builds a simulation from a scenario, as flat arrays of stations, hops, feeds, ports, hosts and
+//! probes.
 
 mod draws;
 mod hops;
@@ -25,7 +26,7 @@ use draws::Draws;
 use probes::Watched;
 use roles::Roles;
 
-/// What all parts of the network are built from.
+/// Common inputs for building all parts of the network.
 struct Blueprint<'a> {
     net: &'a Resolved<'a>,
     scenario: &'a Scenario,
@@ -36,10 +37,10 @@ struct Blueprint<'a> {
     draws: Draws<'a>,
 }
 
-/// Builds the network of `net`, as stated (`None`) or as a replication.
+/// Builds the network of `net` as published (`None`) or as a replication.
 ///
 /// # Errors
-/// [`RunError::Kernel`] when the arithmetic kernel is forced on a port that it cannot serve.
+/// [`RunError::Kernel`] if the arithmetic kernel is forced on a port that it cannot serve.
 pub fn build(
     net: &Resolved<'_>,
     replication: Option<u64>,
@@ -108,7 +109,7 @@ pub fn build(
     ))
 }
 
-/// The measuring time [from, to).
+/// The measuring time, [from, to).
 fn measured(scenario: &Scenario) -> (Time, Time) {
     let from = Time::ZERO + scenario.measure.warm_up;
     let to = scenario.measure.window.map_or(Time::NEVER, |w| from + w);
@@ -116,7 +117,7 @@ fn measured(scenario: &Scenario) -> (Time, Time) {
 }
 
 impl Blueprint<'_> {
-    /// What RM cells will meet.
+    /// Builds the logs of RM cells for all places that they meet.
     fn logs(&self) -> Logs {
         let mut logs = Logs::new(&self.sites, self.topology.flows.len());
         for (flow, id) in self.topology.flows.iter().zip(0..) {
@@ -136,7 +137,7 @@ impl Blueprint<'_> {
         logs
     }
 
-    /// The receiving ends of all flows.
+    /// Builds the receiving ends of all flows.
     fn sinks(&self) -> Vec<Sink> {
         let frame_cells = |flow: &crate::flow::Flow| match flow.kind {
             FlowKind::Data => {

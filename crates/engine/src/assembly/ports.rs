@@ -1,4 +1,4 @@
-//! Ports with their kernels.
+//! Builds the ports with their kernels.
 
 use super::Blueprint;
 use super::hops::Hops;
@@ -21,11 +21,11 @@ use crate::tally::CLASSES;
 use crate::units::Time;
 use std::collections::{HashMap, HashSet};
 
-/// More feeds are not looked at in each step of a port.
+/// Maximum number of feeds that a port examines in each step.
 const MOST_FEEDS: usize = 8;
 
 impl Blueprint<'_> {
-    /// All ports.
+    /// Builds all ports.
     pub fn ports(
         &self,
         all: &Hops,
@@ -83,7 +83,8 @@ impl Blueprint<'_> {
         Ok(ports)
     }
 
-    /// What is measured at the port `link`, if it gives feedback; `here` are the hops that it begins, by their flows.
+    /// The meter of the port of `link`, if the port gives feedback. `here` are the hops that start
+    /// at the port, in the order of their flows.
     fn meter(&self, link: usize, here: &[u32], all: &Hops) -> Option<Box<Meter>> {
         let place = self.sites.of_link(link)?;
         let site = &self.sites.all[place as usize];
@@ -99,10 +100,11 @@ impl Blueprint<'_> {
         Some(Box::new(meter))
     }
 
-    /// What can be known of the cells that are still to come to the port where the hops `here` begin, by class; `None` with RM cells among them.
+    /// Advance knowledge, by class, of the cells still to come to the port where the hops `here`
+    /// start. `None` if RM cells are among them.
     fn foresight(&self, here: &[u32], all: &Hops) -> Option<[Foresight; CLASSES]> {
         let mut found: [Foresight; CLASSES] = Default::default();
-        // Which classes each feed brings, or may bring.
+        // Classes that each feed brings, or may bring.
         let mut classes_of: HashMap<u32, HashSet<u8>> = HashMap::new();
         for &index in here {
             let hop = &all.hops[index as usize];
@@ -159,7 +161,8 @@ impl Blueprint<'_> {
         )
     }
 
-    /// The fastest kernel that applies to the port `link`, or the one that is asked for. With `counts` it counts by VC even if no policy asks.
+    /// The fastest kernel that can serve the port of `link`, or the requested one. With `counts`
+    /// the kernel counts cells by VC even if no policy needs it.
     fn kernel(
         &self,
         link: usize,
@@ -194,7 +197,7 @@ impl Blueprint<'_> {
         Ok(Kernel::Slotted(Box::new(kernel)))
     }
 
-    /// What matters to a scheduler of the flows over `link`. A guarantee is for data.
+    /// Parameters of the flows over `link` for its scheduler. A guarantee applies to data only.
     fn flow_shares(&self, link: usize) -> Vec<FlowShare> {
         let crossing = self.topology.crossing[link].iter();
         let share = |id: &crate::flow::FlowId| {

@@ -1,4 +1,4 @@
-//! What the scenario's probes watch: ports, VCs, links.
+//! Connects the scenario's probes to ports, VCs and links.
 
 use super::Blueprint;
 use crate::abr::{mbps, terms};
@@ -20,19 +20,19 @@ fn interval(given: Option<Span>) -> Span {
     given.unwrap_or(Span::from_milliseconds(10))
 }
 
-/// What the probes name, found once.
+/// Index of the names that probes use, built once.
 pub struct Watched<'a> {
-    /// By name: the VCs and links.
+    /// Indices of VCs and links by name.
     vcs: HashMap<&'a str, usize>,
     links: HashMap<&'a str, usize>,
-    /// By the name of what they watch: the probes.
+    /// Indices of probes by the name of the object they observe.
     probes_of: HashMap<&'a str, Vec<usize>>,
-    /// Flows of VCs with a trace probe, and the first of those.
+    /// Flows of VCs with a trace probe, each with the first such probe.
     traced: HashMap<FlowId, usize>,
 }
 
 impl<'a> Watched<'a> {
-    /// What the probes of `scenario` name; without probes nothing.
+    /// Builds the index for the probes of `scenario`; empty without probes.
     pub fn new(scenario: &'a Scenario, topology: &Topology) -> Watched<'a> {
         let mut watched = Watched {
             vcs: HashMap::new(),
@@ -72,7 +72,8 @@ impl Blueprint<'_> {
         probes.map(|&index| (index, &self.scenario.probes[index]))
     }
 
-    /// Number of the VC among the flows over `link`: that of its data, or of what comes back.
+    /// Number of the VC among the flows over `link`: that of its data flow, else of its reverse
+    /// flow.
     fn local(&self, link: usize, vc: usize) -> Option<u32> {
         let crossing = &self.topology.crossing[link];
         let place = |kind| crossing.binary_search(&self.topology.flow(vc, kind)).ok();
@@ -80,7 +81,7 @@ impl Blueprint<'_> {
         found.map(|local| local as u32)
     }
 
-    /// What is watched at the port `link`.
+    /// The probe of the port of `link`, if anything is recorded there.
     pub fn port_probe(&self, link: usize) -> Option<Box<PortProbe>> {
         let here = self.topology.crossing[link].iter();
         let traced = &self.watched.traced;
@@ -146,7 +147,7 @@ impl Blueprint<'_> {
         any.then(|| Box::new(probe))
     }
 
-    /// The probes of each VC that has any.
+    /// Probes by the index of their VC.
     pub fn vc_probes(&self) -> HashMap<usize, Vec<(usize, &Probe)>> {
         let mut found: HashMap<usize, Vec<_>> = HashMap::new();
         for (index, probe) in self.scenario.probes.iter().enumerate() {
@@ -157,7 +158,7 @@ impl Blueprint<'_> {
         found
     }
 
-    /// What `probes` watch of VC number `vc` with this source.
+    /// Builds the records of `probes` for VC number `vc` with this source.
     pub fn vc_probe(&self, vc: usize, probes: &[(usize, &Probe)], source: &Source) -> Box<VcProbe> {
         let acr_mbps = self.scenario.vcs[vc].abr.as_ref().map_or(0.0, |abr| {
             let flow = self.topology.flow(vc, FlowKind::Data);
@@ -202,7 +203,7 @@ impl Blueprint<'_> {
         Box::new(probe)
     }
 
-    /// What is watched on links.
+    /// Builds the observers of all links.
     pub fn observers(&self, options: &Options) -> Observers {
         let mut shares: FxHashMap<u32, Vec<Share>> = FxHashMap::default();
         for (probe, spec) in self.scenario.probes.iter().enumerate() {

@@ -1,4 +1,5 @@
-//! What each link is to the network: a station or part of a latency, and where its cells arrive.
+//! Roles of links in the network: whether a link is a station or part of a latency, and where its
+//! cells arrive.
 
 use crate::abr::Sites;
 use crate::loss::is_lossy;
@@ -6,18 +7,18 @@ use crate::resolved::Resolved;
 
 /// The roles of all links.
 pub struct Roles {
-    /// Per link: its port, when it leaves a switch and is a station.
+    /// Per link: its port, if the link leaves a switch and is a station.
     pub port_of: Vec<Option<usize>>,
-    /// The link of each port.
+    /// Per port: its link.
     pub links_of_ports: Vec<usize>,
-    /// Per port: its first feed; there is one for each input.
+    /// Per port: its first feed. A port has one feed per input.
     pub first_feed: Vec<usize>,
-    /// Feeds of all ports.
+    /// Total number of feeds.
     pub feeds: usize,
 }
 
 impl Roles {
-    /// Those in `net`.
+    /// The roles of the links of `net`.
     pub fn new(net: &Resolved<'_>, sites: &Sites) -> Roles {
         let Resolved {
             scenario, topology, ..
