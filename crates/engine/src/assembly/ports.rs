@@ -21,7 +21,8 @@ use crate::tally::CLASSES;
 use crate::units::Time;
 use std::collections::{HashMap, HashSet};
 
-/// Maximum number of feeds that a port examines in each step.
+/// Maximum number of feeds that a port looks ahead in at each step. With more, their future cells
+/// count as unknown.
 const MOST_FEEDS: usize = 8;
 
 impl Blueprint<'_> {

@@ -1,7 +1,8 @@
-//! TCP and UDP headers of what frames carry: connections, their ports and numbers.
+//! TCP and UDP headers of captured frames: connections with their ports and numbers.
 //!
-//! The model counts the bytes of all files of a VC through (`host::tcp`). A capture has a connection
-//! for each file that opens one, with numbers from 0 for its SYN, so that Wireshark can follow it.
+//! The model numbers the bytes of all files of a VC consecutively (`host::tcp`). A capture has a
+//! separate connection for each file that opens one. Numbers start from 0 for its SYN, so that
+//! Wireshark can follow the connection.
 
 use super::framing::{Ip, Options, Tcp};
 use crate::aal5::{ACK_CELLS, cells_of_datagram, cells_of_segment};
@@ -9,27 +10,28 @@ use crate::flow::FlowKind;
 use crate::scenario::model::NextFile;
 use crate::scenario::{Scenario, TcpParams, Traffic};
 
-/// What a frame carries.
+/// Contents of a frame.
 #[derive(Clone, Debug)]
 pub enum Payload {
     /// A SYN with this number.
     Syn(u64),
-    /// The answer to a SYN: the next byte expected. A source offers it as an ACK.
+    /// The answer to a SYN, with the next byte expected. Sources offer it as an ACK.
     SynAck(u64),
-    /// The ACK with which a connection is open whose first byte this is. A source need not say which.
+    /// The ACK that completes a handshake, with the first byte of the connection. Sources may leave
+    /// the byte open.
     Opened(u64),
-    /// Data of a TCP.
+    /// TCP data.
     Data {
         /// First byte.
         seq: u64,
         /// Bytes of data.
         len: u32,
     },
-    /// An acknowledgement of a TCP.
+    /// A TCP acknowledgement.
     Ack {
         /// Next byte expected.
         ack: u64,
-        /// SACK blocks: first bytes, and those behind the last ones.
+        /// SACK blocks: first byte, and one past the last byte.
         blocks: Vec<[u64; 2]>,
     },
     /// A UDP datagram.
@@ -53,17 +55,18 @@ impl Payload {
         }
     }
 
-    /// Whether the sender of data sends it.
+    /// Whether the sender of data sends this payload.
     fn is_of_sender(&self) -> bool {
         !matches!(self, Payload::SynAck(_) | Payload::Ack { .. })
     }
 }
 
-/// Ports of clients begin here; data of the VC's `from` go to the first server, those of its `to` to the second.
+/// First port number of clients. Data of the VC's `from` go to the first server port, data of its
+/// `to` to the second.
 const CLIENTS: u64 = 1024;
 const SERVERS: [u16; 2] = [5001, 5002];
 
-/// The largest shift of RFC 7323.
+/// Maximum window shift (RFC 7323).
 const MOST_SHIFT: u32 = 14;
 
 /// An IP packet of a connection.
@@ -71,14 +74,14 @@ const MOST_SHIFT: u32 = 14;
 pub struct Segment<'a> {
     /// The packet.
     pub ip: Ip,
-    /// Number of the connection among those of its VC, each way.
+    /// Number of the connection among those of its VC, per direction.
     connection: u64,
     params: Option<&'a TcpParams>,
     is_of_sender: bool,
 }
 
 impl<'a> Segment<'a> {
-    /// What `payload`, in frame `frame` of a flow of `vc`, is on the wire.
+    /// The packet on the wire for `payload`, in frame `frame` of a flow of `vc`.
     pub fn new(
         scenario: &'a Scenario,
         vc: usize,
@@ -98,7 +101,8 @@ impl<'a> Segment<'a> {
             _ => (0, 0),
         };
         let is_of_sender = payload.is_of_sender();
-        // The VC's `from` sends the data of the first connection, its `to` those of the second.
+        // The VC's `from` sends the data of the first connection, the VC's `to` those of the
+        // second.
         let back = usize::from((kind == FlowKind::Data) != is_of_sender);
         let vcs = scenario.vcs.len() as u64;
         let client = CLIENTS + (vc as u64 + number * vcs) % (65_536 - CLIENTS);
@@ -121,13 +125,13 @@ impl<'a> Segment<'a> {
         }
     }
 
-    /// The number of its connection, and the parameters, where the model opens that without a handshake.
+    /// Number and parameters of a connection that the model opens without a handshake.
     pub fn opened_unseen(&self) -> Option<(u64, &'a TcpParams)> {
         let params = self.params.filter(|params| !params.handshake);
         params.map(|params| (self.connection, params))
     }
 
-    /// SYN, SYN-ACK and ACK of its connection.
+    /// SYN, SYN-ACK and ACK of the connection.
     pub fn handshake(&self, params: &TcpParams) -> [Ip; 3] {
         let mut client = Ip {
             id: 0,
@@ -155,7 +159,7 @@ impl<'a> Segment<'a> {
     }
 }
 
-/// The TCP header of a payload, and the number of its connection.
+/// TCP header of a payload, and the number of its connection.
 fn header(params: &TcpParams, payload: &Payload) -> (Tcp, u64) {
     let numbers = Numbers::of(params);
     let mut tcp = Tcp {
@@ -198,7 +202,7 @@ fn header(params: &TcpParams, payload: &Payload) -> (Tcp, u64) {
     (tcp, connection)
 }
 
-/// The options of a SYN: MSS, window scale, SACK permitted.
+/// Appends the options of a SYN: MSS, window scale, SACK permitted.
 fn offer(params: &TcpParams, options: &mut Options) {
     let mss = u16::try_from(params.mss).unwrap_or(u16::MAX).to_be_bytes();
     options.push(&[2, 4, mss[0], mss[1]]);
@@ -208,17 +212,17 @@ fn offer(params: &TcpParams, options: &mut Options) {
     }
 }
 
-/// By how many bits a window must be shifted to fit in 16.
+/// Right shift with which a window fits into 16 bits.
 fn shift(params: &TcpParams) -> u32 {
     let bits = u64::BITS - params.rwnd.leading_zeros();
     bits.saturating_sub(u16::BITS).min(MOST_SHIFT)
 }
 
-/// How the numbers of a VC are divided among its connections.
+/// Division of a VC's numbers among its connections.
 struct Numbers {
-    /// Numbers of a connection, its SYN and its end included; `u64::MAX` where there is only one.
+    /// Numbers per connection, including SYN and end; `u64::MAX` for a single connection.
     each: u64,
-    /// 1 where no SYN has a number.
+    /// 1 if SYNs have no number, else 0.
     without_syn: u64,
 }
 
@@ -239,7 +243,7 @@ impl Numbers {
         number / self.each
     }
 
-    /// A number as it stands in a header: that of the SYN is 0.
+    /// A number as in a header, where that of the SYN is 0.
     fn on_wire(&self, connection: u64, number: u64) -> u32 {
         (number - connection * self.each + self.without_syn) as u32
     }
@@ -259,8 +263,9 @@ mod tests {
         params
     }
 
-    /// Worked by hand: files of 100 bytes. Without a handshake bytes 0 to 99 are of the first and number 100 is its end, 101 to 200
-    /// of the second; with one number 0 is the SYN, 1 to 100 the bytes, 101 the end, 102 the next SYN.
+    /// Worked by hand, with files of 100 bytes. Without a handshake, bytes 0 to 99 belong to the
+    /// first file, 100 is its end, and 101 to 200 belong to the second. With a handshake, 0 is the
+    /// SYN, 1 to 100 are bytes, 101 is the end and 102 the next SYN.
     #[test]
     fn each_file_on_a_connection_of_its_own_is_counted_from_its_syn() {
         let files = |handshake| {
@@ -297,7 +302,7 @@ mod tests {
         assert_eq!(shifted(1 << 40).0, 14);
     }
 
-    /// RFC 2018, section 3: kind 5, length 8 n + 2, the edges; two octets of padding before.
+    /// RFC 2018 section 3: kind 5, length 8 n + 2 and the edges, after two octets of padding.
     #[test]
     fn blocks_stand_in_an_option() {
         let ack = Payload::Ack {
@@ -312,7 +317,8 @@ mod tests {
         );
     }
 
-    /// RFC 9293, section 3.5, and RFC 7323, section 2.2: a SYN offers MSS and scale, and its window is not scaled.
+    /// RFC 9293 section 3.5 and RFC 7323 section 2.2: a SYN offers MSS and scale, and its window is
+    /// not scaled.
     #[test]
     fn a_syn_and_its_answer() {
         let params = params(|p| p.rwnd = 600_000);

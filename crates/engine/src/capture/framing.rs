@@ -1,7 +1,7 @@
-//! Packets of captures as bytes: the link types, headers and checksums of ATM cells and of what they carry.
+//! Bytes of captured packets: link types, headers and checksums of ATM cells and their contents.
 //!
-//! Everything that depends on the cell format stands here, behind [`append`]. Cells and AAL5 frames
-//! are ERF records (link type 197): a 16-octet header, the ATM header without HEC, the payload.
+//! Everything that depends on the cell format is here, behind [`append`]. Cells and AAL5 frames are
+//! ERF records (link type 197): a 16-octet header, the ATM header without HEC, the payload.
 //! Segments are raw IPv4 packets (link type 101).
 //!
 //! Sources: ERF record types 3 and 4 (Endace); ITU-T I.361 (ATM header, UNI); ITU-T I.363.5 (AAL5);
@@ -18,60 +18,60 @@ pub const LINK_TYPE_IP: u16 = 101;
 /// A packet of a capture.
 #[derive(Clone, Copy, Debug)]
 pub enum Packet<'a> {
-    /// A cell of user data, of which only the header is kept.
+    /// A cell of user data; only the header is stored.
     Cell(CellHeader),
     /// An RM cell with its payload.
     Rm(CellHeader, &'a Rm),
-    /// An AAL5 frame of so many cells.
+    /// An AAL5 frame with its number of cells.
     Frame(CellHeader, u32, &'a Ip),
     /// An IP packet.
     Ip(&'a Ip),
 }
 
-/// The header of a cell, or of the cells of a frame.
+/// Header of a cell, or of the cells of a frame.
 #[derive(Clone, Copy, Debug)]
 pub struct CellHeader {
     /// Index of the VC.
     pub vc: usize,
     /// AAU, the last bit of the payload type: the cell ends an AAL5 frame.
     pub ends_frame: bool,
-    /// CLP.
+    /// CLP bit.
     pub low_priority: bool,
 }
 
 /// An IP packet.
 #[derive(Clone, Copy, Debug)]
 pub struct Ip {
-    /// Indices of the hosts that it comes from and goes to.
+    /// Indices of the source and destination host.
     pub hosts: [usize; 2],
     /// Identification.
     pub id: u16,
     /// Ports of source and destination.
     pub ports: [u16; 2],
-    /// Number of the first byte of data, which chooses the filling.
+    /// Number of the first byte of data, which selects the filler bytes.
     pub first_byte: u64,
     /// Bytes of data.
     pub len: u32,
-    /// UDP when `None`.
+    /// TCP header; `None` for UDP.
     pub tcp: Option<Tcp>,
 }
 
-/// The header of a TCP segment.
+/// Header of a TCP segment.
 #[derive(Clone, Copy, Debug)]
 pub struct Tcp {
     /// Sequence and acknowledgement numbers.
     pub numbers: [u32; 2],
-    /// SYN is set.
+    /// Whether SYN is set.
     pub syn: bool,
-    /// ACK is set.
+    /// Whether ACK is set.
     pub ack: bool,
-    /// Window, scaled.
+    /// Window, after scaling.
     pub window: u16,
     /// Options.
     pub options: Options,
 }
 
-/// The options of a TCP header, a multiple of 4 octets.
+/// Options of a TCP header, a multiple of 4 octets.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
     octets: [[u8; 4]; 10],
@@ -79,7 +79,8 @@ pub struct Options {
 }
 
 impl Options {
-    /// Appends an option that is padded to a multiple of 4 octets; all of them have at most 40.
+    /// Appends an option, padded to a multiple of 4 octets. All options together have at most 40
+    /// octets.
     pub fn push(&mut self, octets: &[u8]) {
         for word in octets.as_chunks().0 {
             self.octets[self.words] = *word;
@@ -97,26 +98,26 @@ impl Options {
 const FIRST_VCI: usize = 32;
 const VCIS: usize = 65_536 - FIRST_VCI;
 
-/// VPI and VCI of VC number `vc`, both ways.
+/// VPI and VCI of VC number `vc`, in both directions.
 pub fn vpi_vci(vc: usize) -> (u8, u16) {
     ((vc / VCIS) as u8, (FIRST_VCI + vc % VCIS) as u16)
 }
 
-/// The IPv4 address of host number `host`: 10.0.0.1 and those that follow.
+/// IPv4 address of host number `host`, counted from 10.0.0.1.
 pub fn address(host: usize) -> [u8; 4] {
     (0x0A00_0001 + host as u32).to_be_bytes()
 }
 
-/// Octets of the ERF header, and the length that its 16-bit fields can state.
+/// Octets of the ERF header, and the largest length in its 16-bit fields.
 const ERF_HEADER: usize = 16;
 const MOST_ERF: usize = 65_535;
 const ERF_ATM: u8 = 3;
 const ERF_AAL5: u8 = 4;
-/// The flag of records whose length varies.
+/// Flag of records with varying length.
 const ERF_VARYING: u8 = 0x04;
 
-/// Appends `packet`, which passed at `time`, to `out`; returns how many octets the whole of it has,
-/// which may be more than are kept.
+/// Appends `packet`, which passed at `time`, to `out`. Returns the octets of the full packet, which
+/// may exceed those stored.
 pub fn append(packet: &Packet<'_>, time: Time, out: &mut Vec<u8>) -> u32 {
     let payload = CELL_PAYLOAD_BYTES as usize;
     match packet {
@@ -151,7 +152,7 @@ pub fn append(packet: &Packet<'_>, time: Time, out: &mut Vec<u8>) -> u32 {
     }
 }
 
-/// Appends the header of an ERF record, and behind it that of its cells.
+/// Appends the header of an ERF record and the ATM header after it.
 fn append_headers(
     kind: u8,
     time: Time,
@@ -159,7 +160,7 @@ fn append_headers(
     atm: [u8; 4],
     out: &mut Vec<u8>,
 ) {
-    // Fixed point, least significant octet first: the whole seconds, then 32 bits of their parts.
+    // Fixed point, least significant octet first: 32 bits of fraction, then the whole seconds.
     let seconds = (time.0 / TICKS_PER_SECOND) as u32;
     let parts = time.0 % TICKS_PER_SECOND;
     let fraction = (parts as f64 * ((1u64 << 32) as f64 / TICKS_PER_SECOND as f64)) as u32;
@@ -179,16 +180,16 @@ fn atm_header(header: &CellHeader, payload_type: u8) -> [u8; 4] {
     (u32::from(vpi) << 20 | u32::from(vci) << 4 | u32::from(last)).to_be_bytes()
 }
 
-/// LLC/SNAP of IP.
+/// LLC/SNAP header of IP.
 const LLC_SNAP: [u8; 8] = [0xAA, 0xAA, 0x03, 0, 0, 0, 0x08, 0];
 
-/// The generator of CRC-32 without its leading term (ITU-T I.363.5).
+/// Generator of CRC-32 without its leading term (ITU-T I.363.5).
 const GENERATOR: u32 = 0x04C1_1DB7;
 
-/// Octets that are taken at once.
+/// Number of octets processed at once.
 const AT_ONCE: usize = 16;
 
-/// By how many octets one follows that it moves through the register, and by its value: what it adds.
+/// Contribution to the CRC of an octet value, by the number of octets that follow within a chunk.
 const REMAINDERS: [[u32; 256]; AT_ONCE] = {
     let mut remainders = [[0; 256]; AT_ONCE];
     let mut octet = 0;
@@ -217,7 +218,7 @@ fn crc32(octets: &[u8]) -> u32 {
             *octet ^= moved;
         }
         let of = |place: usize| REMAINDERS[AT_ONCE - 1 - place][usize::from(octets[place])];
-        // The register comes last, so that its sum alone waits for the chunk before.
+        // The register octets come last, so that only their sum waits for the previous chunk.
         (0..AT_ONCE).rev().fold(0, |sum, place| sum ^ of(place))
     });
     !rest.iter().fold(register, |register, &octet| {
@@ -225,7 +226,7 @@ fn crc32(octets: &[u8]) -> u32 {
     })
 }
 
-/// An AAL5 CPCS-PDU of `octets`.
+/// Appends an AAL5 CPCS-PDU of `octets`.
 fn append_aal5(ip: &Ip, octets: usize, out: &mut Vec<u8>) {
     let begin = out.len();
     out.extend(LLC_SNAP);
@@ -257,7 +258,7 @@ fn append_ip(ip: &Ip, out: &mut Vec<u8>) {
     first[0] = 0x45;
     first[2..4].copy_from_slice(&((IP_HEADER + length) as u16).to_be_bytes());
     first[4..6].copy_from_slice(&ip.id.to_be_bytes());
-    // Don't fragment; 64 hops to live.
+    // Don't fragment; TTL 64.
     first[6] = 0x40;
     first[8..10].copy_from_slice(&[64, protocol]);
     first[12..16].copy_from_slice(&address(ip.hosts[0]));
@@ -288,17 +289,17 @@ fn append_ip(ip: &Ip, out: &mut Vec<u8>) {
     fill(ip.first_byte, ip.len as usize, out);
     let pseudo = sum(&first[12..20]) + u64::from(protocol) + length as u64;
     let checksum = match folded(pseudo + sum(&out[begin..])) {
-        // In UDP 0 stands for no checksum.
+        // In UDP a checksum of 0 means none.
         0 if ip.tcp.is_none() => 0xFFFF,
         checksum => checksum,
     };
     out[at..at + 2].copy_from_slice(&checksum.to_be_bytes());
 }
 
-/// What stands in place of data, which are not simulated; byte n of a connection is always the same.
+/// Filler for data, which are not simulated. Byte n of a connection is always the same.
 const FILLING: &[u8; 16] = b"(not simulated) ";
 
-/// The filling several times, to copy from.
+/// Repeated filler, to copy from.
 const FILLINGS: [u8; 1024] = {
     let mut fillings = [0; 1024];
     let mut at = 0;
@@ -319,7 +320,7 @@ fn fill(first_byte: u64, mut len: usize, out: &mut Vec<u8>) {
     }
 }
 
-/// The sum of 16-bit words, most significant octet first, before the carries are added to it (RFC 1071).
+/// Sum of 16-bit words, most significant octet first, before the carries are folded in (RFC 1071).
 fn sum(octets: &[u8]) -> u64 {
     let words = octets.chunks_exact(4);
     let mut last = [0; 4];
@@ -328,7 +329,7 @@ fn sum(octets: &[u8]) -> u64 {
     words.map(word).sum::<u64>() + word(&last)
 }
 
-/// The checksum of such a sum.
+/// Internet checksum for this sum.
 fn folded(mut sum: u64) -> u16 {
     while sum > 0xFFFF {
         sum = (sum >> 16) + (sum & 0xFFFF);
@@ -365,14 +366,14 @@ mod tests {
         }
     }
 
-    /// The octets of a packet that are kept, and how many the whole of it has.
+    /// The stored octets of a packet, and the octets of the full packet.
     fn octets(packet: &Packet<'_>, time: Time) -> (Vec<u8>, usize) {
         let mut out = Vec::new();
         let whole = append(packet, time, &mut out);
         (out, whole as usize)
     }
 
-    /// RFC 1071, section 3: the words 0001 f203 f4f5 f6f7 add up to ddf2.
+    /// Example of RFC 1071 section 3: the words 0001 f203 f4f5 f6f7 add up to ddf2.
     #[test]
     fn the_checksum_of_the_rfc() {
         let words = [0x00, 0x01, 0xf2, 0x03, 0xf4, 0xf5, 0xf6, 0xf7];
@@ -384,7 +385,7 @@ mod tests {
     fn the_crc_of_the_usual_vector() {
         assert_eq!(crc32(b"123456789"), 0xFC89_1918);
         assert_eq!(crc32(b""), 0);
-        // Octet by octet it is the same.
+        // Compares with a CRC computed bit by bit.
         let octets: Vec<u8> = (0..=255).collect();
         for n in 0..octets.len() {
             let by_one = octets[..n].iter().fold(!0, |register: u32, &octet| {
@@ -397,7 +398,8 @@ mod tests {
         }
     }
 
-    /// With its checksum in place the words of a header, or of a datagram with its pseudo-header, add up to ffff.
+    /// With the checksum in place, the words of a header, or of a datagram with its pseudo-header,
+    /// add up to ffff.
     #[test]
     fn checksums_cover_headers_and_data() {
         for len in [0, 1, 2, 3, 512, 9140] {
@@ -450,7 +452,8 @@ mod tests {
         assert_eq!(address(255), [10, 0, 1, 0]);
     }
 
-    /// An ACK: 40 octets and 8 of LLC/SNAP, padded to two cells with 8 of trailer at the end.
+    /// An ACK has 40 octets, plus 8 of LLC/SNAP, padded to two cells with a trailer of 8 at the
+    /// end.
     #[test]
     fn a_frame_is_padded_to_whole_cells_and_ends_with_its_trailer() {
         let (out, whole) = octets(&Packet::Frame(HEADER, 2, &ip(0, true)), Time::ZERO);

@@ -1,7 +1,7 @@
-//! Captures: what a link carries or a host sends and receives, as pcapng files that Wireshark opens.
+//! Captures: traffic on links, or sent and received by hosts, as pcapng files for Wireshark.
 //!
-//! While the run goes on, stations, drop sites and hosts record events here. `write` puts those before
-//! an instant in the order of time and makes packets of them. `framing` has the bytes of packets,
+//! During the run, stations, drop sites and hosts record events here. `write` orders the events
+//! before an instant by time and turns them into packets. `framing` makes the bytes of packets,
 //! `pcapng` the blocks around them, `conversation` the TCP header of each segment. Capturing never
 //! changes the run.
 
@@ -25,7 +25,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::VecDeque;
 use write::{File, Known};
 
-/// What is written into a file about where it comes from, beside the scenario.
+/// Provenance to write into a file, in addition to the scenario.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct About<'a> {
     /// Program and version.
@@ -34,27 +34,27 @@ pub struct About<'a> {
     pub run: &'a str,
 }
 
-/// The run that captures are of.
+/// The captured run.
 #[derive(Clone, Copy, Debug)]
 pub struct Origin<'a> {
-    /// Its scenario.
+    /// Scenario of the run.
     pub scenario: &'a Scenario,
     /// The network of the scenario.
     pub topology: &'a Topology,
-    /// Its replication, if it is one.
+    /// Replication number, if the run is a replication.
     pub replication: Option<u64>,
-    /// What else files say about it.
+    /// Further provenance.
     pub about: &'a About<'a>,
 }
 
-/// The next part of the file of a capture.
+/// The next part of a capture file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Part {
     /// Index of the probe in the scenario.
     pub probe: usize,
-    /// What follows the part before.
+    /// Bytes that follow the previous part.
     pub bytes: Vec<u8>,
-    /// When the limit ended the file, if it has.
+    /// When the size limit ended the file, if it did.
     pub limited_at: Option<Time>,
 }
 
@@ -62,18 +62,18 @@ pub struct Part {
 #[derive(Debug)]
 pub struct Captures {
     all: Vec<Capture>,
-    /// Indices of captures, by the number of their link or host.
+    /// Indices of captures, by link and by host.
     of_link: Vec<Vec<usize>>,
     of_host: Vec<Vec<usize>>,
-    /// By flow: what frames under way carry, where a capture asks for it.
+    /// Contents of frames in transit, by flow; only where a capture needs them.
     lanes: Vec<Option<Lane>>,
-    /// Memory of the packets of events that are not written, bytes.
+    /// Memory of events not yet written, bytes.
     pending: u64,
-    /// Whether what is offered next answers a SYN.
+    /// Whether the next offer answers a SYN.
     answers_syn: bool,
 }
 
-/// What the frames of a flow that are under way carry.
+/// Contents of the frames of a flow in transit.
 #[derive(Debug)]
 struct Lane {
     vc: usize,
@@ -83,12 +83,12 @@ struct Lane {
     frames: VecDeque<Payload>,
     /// Number of the last SYN.
     last_syn: u64,
-    /// How many frames can be forgotten, while that is found out.
+    /// Number of frames that can be forgotten; a working value of `forget_frames`.
     passed: u32,
 }
 
 impl Lane {
-    /// The place of a frame; beyond the last one where it is forgotten.
+    /// Index of a frame in `frames`; beyond the end for a forgotten frame.
     fn place(&self, frame: u32) -> u32 {
         frame.wrapping_sub(self.first)
     }
@@ -103,25 +103,25 @@ impl Lane {
 struct Capture {
     probe: usize,
     layer: Layer,
-    /// Index of its link or host.
+    /// Index of the link or host.
     place: usize,
     window: [Time; 2],
-    /// The only VC, if it is of one.
+    /// The only captured VC, if the capture is restricted to one.
     vc: Option<usize>,
-    /// Cells that have left, by the ends of their transmission.
+    /// Cells that have left. Times are ends of transmission.
     cells: Vec<(FlowId, Run)>,
-    /// Everything else.
+    /// All other events.
     events: Vec<Event>,
-    /// By flow: the frame whose cells leave, and how many have left.
+    /// By flow: the frame whose cells are leaving, and how many have left.
     leaving: FxHashMap<FlowId, (u32, u32)>,
-    /// Frames of which a drop is in the file.
+    /// Frames with a drop already in the file.
     dropped: FxHashSet<(FlowId, u32)>,
-    /// Connections whose opening is in the file, by VC and number.
+    /// Connections whose opening is already in the file, by VC and number.
     opened: FxHashSet<(usize, u64)>,
     file: File,
 }
 
-/// Something to be written.
+/// An event to be written.
 #[derive(Clone, Copy, Debug)]
 struct Event {
     time: Time,
@@ -132,7 +132,7 @@ struct Event {
 
 #[derive(Clone, Copy, Debug)]
 enum What {
-    /// The last cell of a frame leaves, with these flags; so many of its cells have.
+    /// The last cell of a frame leaves with these flags, after `cells` cells in total.
     Frame { cells: u32, flags: u8 },
     /// A cell is dropped.
     Drop {
@@ -141,20 +141,22 @@ enum What {
         reason: DropReason,
         queue: Option<FoundQueue>,
     },
-    /// A frame reaches the host or leaves it.
+    /// A frame reaches or leaves the host.
     Segment(Direction),
 }
 
-/// Size of a part, bytes: so small that it is written while it is in the cache of a core. With 8 MB a run took twice as long.
+/// Size of a part, bytes: small enough to be written while in the cache of a core. With 8 MB a run
+/// took twice as long.
 const PART: u64 = 512 << 10;
 
-/// Estimates, in bytes, of what a cell, any other packet and the payload of a frame take until they are written.
+/// Estimated memory of a cell, any other packet and the payload of a frame until they are written,
+/// bytes.
 const OF_CELL: u64 = 64;
 const OF_PACKET: u64 = 1024;
 const OF_PAYLOAD: u64 = 64;
 
 impl Captures {
-    /// The captures of `scenario`, whose files may have `limit` octets; `None` without any.
+    /// The captures of `scenario`, with files limited to `limit` octets; `None` without captures.
     pub fn new(scenario: &Scenario, topology: &Topology, limit: u64) -> Option<Box<Captures>> {
         let mut captures = Captures {
             all: Vec::new(),
@@ -202,7 +204,7 @@ impl Captures {
         Some(Box::new(captures))
     }
 
-    /// A lane for what the frames of `flow` carry, if a capture asks for it.
+    /// A lane for the contents of the frames of `flow`, if a capture needs them.
     fn lane(&self, scenario: &Scenario, flow: &Flow) -> Option<Lane> {
         let of_links = flow.path.iter().flat_map(|&link| &self.of_link[link]);
         let of_hosts = flow.hosts.iter().flat_map(|&host| &self.of_host[host]);
@@ -230,17 +232,17 @@ impl Captures {
         !self.of_link[link].is_empty()
     }
 
-    /// Memory of what is not written, bytes.
+    /// Memory of events not yet written, bytes.
     pub fn pending(&self) -> u64 {
         self.pending
     }
 
-    /// Whether the next part is best written now.
+    /// Whether it is time to write the next part.
     pub fn is_full(&self) -> bool {
         self.pending > PART
     }
 
-    /// The cells of `run`, whose times are the ends of their transmission, leave on `link`.
+    /// Records that the cells of `run` leave on `link`. Times of the run are ends of transmission.
     pub fn left(&mut self, link: u32, flow: FlowId, vc: usize, run: Run) {
         for &at in &self.of_link[link as usize] {
             let capture = &mut self.all[at];
@@ -259,7 +261,7 @@ impl Captures {
         }
     }
 
-    /// The first cell of `run` is dropped at the port that is `link`, or lost on that link.
+    /// Records that the first cell of `run` is dropped at the port of `link`, or lost on that link.
     pub fn dropped(
         &mut self,
         link: u32,
@@ -290,12 +292,12 @@ impl Captures {
         }
     }
 
-    /// Whether it matters what the frames of `flow` carry.
+    /// Whether the contents of the frames of `flow` are needed.
     pub fn follows(&self, flow: FlowId) -> bool {
         self.lanes[flow.index()].is_some()
     }
 
-    /// A source hands over frame `frame` of `flow` at `now`.
+    /// Records that a source hands over frame `frame` of `flow` at `now`.
     pub fn sent(&mut self, flow: FlowId, frame: u32, payload: Payload, now: Time) {
         let Some(lane) = &mut self.lanes[flow.index()] else {
             return;
@@ -317,12 +319,12 @@ impl Captures {
         self.passes_host(flow, frame, host, Direction::Outbound, now);
     }
 
-    /// A source has offered all frames of this instant.
+    /// Records that a source has offered all frames of this instant.
     pub fn has_acted(&mut self) {
         self.answers_syn = false;
     }
 
-    /// Frame `frame` of `flow` reaches its source at `now`.
+    /// Records that frame `frame` of `flow` reaches its source at `now`.
     #[cold]
     pub fn received(&mut self, flow: FlowId, frame: u32, now: Time) {
         if let Some(lane) = &self.lanes[flow.index()] {
@@ -345,8 +347,10 @@ impl Captures {
         }
     }
 
-    /// Writes all that has happened before `before`, until when `logs` must be settled, and returns the next part of each file.
-    /// `taken` has, by flow, the number behind the last frame that has reached its source.
+    /// Writes all events before `before` and returns the next part of each file. `logs` must be
+    /// settled until `before`.
+    ///
+    /// `taken` gives, by flow, the number after the last frame that reached its source.
     pub fn write(
         &mut self,
         origin: &Origin<'_>,
@@ -371,7 +375,8 @@ impl Captures {
             .collect()
     }
 
-    /// Forgets frames that have reached their source, or were lost before one that has, and of which no event is left.
+    /// Forgets frames without pending events that reached their source, or were lost before a frame
+    /// that did.
     fn forget_frames(&mut self, taken: impl Fn(FlowId) -> u32) {
         for (index, lane) in self.lanes.iter_mut().enumerate() {
             if let Some(lane) = lane {
@@ -399,18 +404,18 @@ impl Captures {
     }
 }
 
-/// Things by name.
+/// Numbers the names in their order.
 fn numbers<'s>(names: impl Iterator<Item = &'s String>) -> FxHashMap<&'s str, usize> {
     names.map(String::as_str).zip(0..).collect()
 }
 
 impl Capture {
-    /// Whether it is of the VC, among others or alone.
+    /// Whether the VC is captured.
     fn is_of(&self, vc: usize) -> bool {
         self.vc.is_none_or(|only| only == vc)
     }
 
-    /// Whether it needs what the frames of `flow` carry.
+    /// Whether the capture needs the contents of the frames of `flow`.
     fn reads(&self, flow: &Flow) -> bool {
         let is_there = match self.layer {
             Layer::Cells => false,
@@ -420,7 +425,7 @@ impl Capture {
         is_there && self.is_of(flow.vc)
     }
 
-    /// Whether its file goes on.
+    /// Whether the file is still being written.
     fn is_open(&self) -> bool {
         self.file.is_open()
     }
@@ -434,7 +439,8 @@ impl Capture {
         });
     }
 
-    /// The cells of `run` to be looked at: of cells those in its window, of frames those before its end.
+    /// The cells of `run` to consider: for cell captures those in the window, for frame captures
+    /// those before its end.
     fn within(&self, mut run: Run) -> Option<Run> {
         let [from, to] = self.window;
         if run.last() >= to {
@@ -448,7 +454,7 @@ impl Capture {
         Some(run)
     }
 
-    /// Cells of a frame leave; whether the last of them is an event.
+    /// Counts departing cells of a frame. Returns whether the last of them is an event.
     fn leaves(&mut self, flow: FlowId, run: &Run) -> bool {
         let (frame, cells) = self.leaving.entry(flow).or_default();
         if *frame != run.frame {

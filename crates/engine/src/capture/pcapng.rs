@@ -9,7 +9,7 @@ const INTERFACE: u32 = 1;
 const NAMES: u32 = 4;
 const PACKET: u32 = 6;
 
-/// Codes of options; most have a meaning in one kind of block only.
+/// Option codes; most are meaningful in only one kind of block.
 const END: u16 = 0;
 const COMMENT: u16 = 1;
 const APPLICATION: u16 = 4;
@@ -19,13 +19,13 @@ const SPEED: u16 = 8;
 const RESOLUTION: u16 = 9;
 const FLAGS: u16 = 2;
 
-/// Octets of a packet before its data.
+/// Octets of a packet block before the data.
 const PACKET_HEAD: usize = 28;
 
-/// Most octets of an option.
+/// Maximum number of octets in an option.
 const MOST_OPTION: usize = 65_532;
 
-/// A block from its type to its second length, which is filled in with the first.
+/// Appends a block from its type to its second length; both lengths are filled in at the end.
 fn block(kind: u32, out: &mut Vec<u8>, body: impl FnOnce(&mut Vec<u8>)) {
     let begin = out.len();
     out.extend(kind.to_le_bytes());
@@ -53,11 +53,11 @@ fn end_of_options(out: &mut Vec<u8>) {
     out.extend([0; 2]);
 }
 
-/// The beginning of a file: who wrote it, and comments.
+/// Appends the section header of a file: application and comments.
 pub fn section(application: &str, comments: &[String], out: &mut Vec<u8>) {
     block(SECTION, out, |out| {
         out.extend(0x1A2B_3C4D_u32.to_le_bytes());
-        // Version 1.0; the length of the section is not stated.
+        // Version 1.0, with an unspecified section length.
         out.extend([1, 0, 0, 0]);
         out.extend([0xFF; 8]);
         for comment in comments {
@@ -68,7 +68,7 @@ pub fn section(application: &str, comments: &[String], out: &mut Vec<u8>) {
     });
 }
 
-/// An interface; they are numbered in the order in which they are written.
+/// Appends an interface. Interfaces are numbered in the order of writing.
 pub fn interface(
     link_type: u16,
     name: &str,
@@ -78,7 +78,7 @@ pub fn interface(
 ) {
     block(INTERFACE, out, |out| {
         out.extend(link_type.to_le_bytes());
-        // Packets of any length.
+        // Packets have no length limit.
         out.extend([0; 6]);
         option(INTERFACE_NAME, name.as_bytes(), out);
         option(INTERFACE_DESCRIPTION, description.as_bytes(), out);
@@ -91,7 +91,7 @@ pub fn interface(
     });
 }
 
-/// Names of IPv4 addresses.
+/// Appends names of IPv4 addresses.
 pub fn names<'a>(records: impl Iterator<Item = ([u8; 4], &'a str)>, out: &mut Vec<u8>) {
     const IPV4: u16 = 1;
     block(NAMES, out, |out| {
@@ -108,7 +108,7 @@ pub fn names<'a>(records: impl Iterator<Item = ([u8; 4], &'a str)>, out: &mut Ve
     });
 }
 
-/// The way of a packet, seen from the host of its interface.
+/// Direction of a packet, seen from the host of its interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// The packet reaches the host.
@@ -117,7 +117,8 @@ pub enum Direction {
     Outbound = 2,
 }
 
-/// A packet that passed `interface` at `time`. `data` appends its octets and returns how many the whole of it has.
+/// Appends a packet that passed `interface` at `time`. `data` appends its octets and returns the
+/// length of the full packet.
 pub fn packet(
     interface: u32,
     time: Time,
@@ -161,7 +162,8 @@ pub fn packet(
 mod tests {
     use super::*;
 
-    /// A block octet by octet: type, length, interface, time, lengths, data with padding, comment, length.
+    /// Checks a block octet by octet: type, length, interface, time, lengths, data with padding,
+    /// comment, length.
     #[test]
     fn a_packet_with_a_comment() {
         let mut out = Vec::new();

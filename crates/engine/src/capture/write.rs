@@ -1,4 +1,4 @@
-//! Events as packets of a file.
+//! Writes events as packets of a file.
 
 use super::conversation::Segment;
 use super::framing::{self, CellHeader, LINK_TYPE_ERF, LINK_TYPE_IP, Packet};
@@ -14,26 +14,26 @@ use crate::units::Time;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-/// What is known of the run where events are written.
+/// Knowledge of the run needed to write events.
 pub struct Known<'a> {
     pub origin: &'a Origin<'a>,
-    /// By flow: what frames under way carry.
+    /// Contents of frames in transit, by flow.
     pub lanes: &'a [Option<Lane>],
-    /// What RM cells said.
+    /// Contents of RM cells.
     pub logs: &'a Logs,
 }
 
-/// Interfaces: what is carried, and what is dropped or incomplete.
+/// Interface numbers: for carried packets, and for dropped or incomplete ones.
 const CARRIED: u32 = 0;
 const DROPPED: u32 = 1;
 
-/// A file that is being written.
+/// A file in progress.
 #[derive(Debug)]
 pub struct File {
     out: Vec<u8>,
-    /// Octets that were handed out.
+    /// Octets already handed out.
     before: u64,
-    /// Octets that it may have.
+    /// Maximum number of octets.
     limit: u64,
     limited_at: Option<Time>,
     /// Comment of the next packet.
@@ -41,7 +41,7 @@ pub struct File {
 }
 
 impl File {
-    /// A file of which nothing is written.
+    /// An empty file.
     pub fn new(limit: u64) -> File {
         File {
             out: Vec::new(),
@@ -52,12 +52,12 @@ impl File {
         }
     }
 
-    /// Whether the file goes on.
+    /// Whether more can be written.
     pub fn is_open(&self) -> bool {
         self.limited_at.is_none()
     }
 
-    /// Takes what was written since the last part.
+    /// Takes the bytes written since the last part.
     pub fn part(&mut self, probe: usize) -> Part {
         self.before += self.out.len() as u64;
         Part {
@@ -71,7 +71,7 @@ impl File {
         self.before > 0 || !self.out.is_empty()
     }
 
-    /// Writes a packet with the comment that was made for it. With the one that reaches the limit the file ends.
+    /// Writes a packet with the prepared comment. The packet that reaches the limit ends the file.
     fn packet(&mut self, interface: u32, time: Time, way: Option<Direction>, packet: &Packet<'_>) {
         if !self.is_open() {
             return;
@@ -96,7 +96,7 @@ impl File {
         self.comment.clear();
     }
 
-    /// Separates what follows in the comment.
+    /// Starts another remark in the comment.
     fn begin_remark(&mut self) {
         if !self.comment.is_empty() {
             self.comment.push_str("; ");
@@ -104,8 +104,10 @@ impl File {
     }
 }
 
-/// When an event is written, so that the order of recording does not matter: by time, what leaves before what is dropped and what a
-/// host receives before what it sends, then by flow, frame and cell.
+/// Sort key of an event, so that the order of recording does not matter.
+///
+/// The order is by time, then departures before drops and receptions before sends, then by flow,
+/// frame and cell.
 fn key(event: &Event) -> (Time, bool, FlowId, u32, u32) {
     let (is_second, cell) = match event.what {
         What::Frame { .. } => (false, 0),
@@ -116,7 +118,7 @@ fn key(event: &Event) -> (Time, bool, FlowId, u32, u32) {
 }
 
 impl Capture {
-    /// Writes what happened before `before`; of one instant cells that leave come first.
+    /// Writes the events before `before`. At one instant, departing cells come first.
     pub fn write(&mut self, known: &Known<'_>, before: Time) {
         if !self.file.is_begun() {
             self.begin(known.origin);
@@ -143,8 +145,8 @@ impl Capture {
         }
     }
 
-    /// Takes the cells before `before`: the runs that they are of, and of each cell its time, its run and its number there, in the
-    /// order of time. On a link no two leave at one instant.
+    /// Takes the cells before `before`. Returns their runs, and for each cell its time, run and
+    /// number there, ordered by time. No two cells leave a link at one instant.
     #[allow(clippy::type_complexity)] // as described
     fn due_cells(&mut self, before: Time) -> (Vec<(FlowId, Run)>, Vec<(Time, u32, u32)>) {
         let cells = std::mem::take(&mut self.cells);
@@ -158,12 +160,12 @@ impl Capture {
                 self.cells.push((flow, later));
             }
         }
-        // Stable, as this is fast where most is in order.
+        // A stable sort is fast because most cells are in order.
         due.sort_by_key(|&(time, ..)| time);
         (cells, due)
     }
 
-    /// Writes the blocks before the packets.
+    /// Writes the blocks before the first packet.
     fn begin(&mut self, origin: &Origin<'_>) {
         let Origin {
             scenario,
@@ -287,7 +289,7 @@ impl Capture {
         self.file.packet(interface, event.time, None, &packet);
     }
 
-    /// Writes the handshake of a connection before its first segment, where the model has none.
+    /// Writes the handshake of a connection before its first segment, if the model has none.
     fn open(&mut self, first: &Segment<'_>, vc: usize, time: Time) {
         let Some((connection, params)) = first.opened_unseen() else {
             return;
@@ -308,13 +310,13 @@ impl Capture {
 }
 
 impl Known<'_> {
-    /// What the frames of a flow carry.
+    /// Contents of the frames of a flow.
     fn lane(&self, flow: FlowId) -> &Lane {
         let lane = self.lanes[flow.index()].as_ref();
         lane.expect("frames are recorded where it is known what they carry")
     }
 
-    /// The segment or datagram in the frame of an event.
+    /// Segment or datagram in the frame of an event.
     fn segment(&self, event: &Event) -> Segment<'_> {
         let lane = self.lane(event.flow);
         let way = (lane.kind, lane.hosts);
@@ -322,7 +324,7 @@ impl Known<'_> {
         Segment::new(self.origin.scenario, lane.vc, way, payload, event.frame)
     }
 
-    /// The header of a cell with these flags, or of the cells of a frame.
+    /// Header of a cell with these flags, or of the cells of a frame.
     fn header(&self, flow: FlowId, flags: u8) -> CellHeader {
         CellHeader {
             vc: self.origin.topology.flows[flow.index()].vc,
@@ -332,7 +334,7 @@ impl Known<'_> {
     }
 }
 
-/// Why a cell was dropped, and what it found.
+/// Appends why a cell was dropped, and the state of its queue.
 fn explain_drop(comment: &mut String, reason: DropReason, queue: Option<FoundQueue>) {
     let _ = write!(comment, "dropped: {}", reason.name());
     let Some(queue) = queue else { return };
