@@ -1,4 +1,5 @@
-//! ABR in the twin (model section 12): cells that leave an end system one by one, and ports that measure and tell.
+//! ABR in the twin (model section 12): end systems that send cell by cell, and ports that measure
+//! and give feedback.
 
 use super::ends::{Frame, Payload};
 use super::event::Event;
@@ -9,12 +10,12 @@ use crate::flow::FlowId;
 use crate::units::Time;
 use std::collections::VecDeque;
 
-/// An end system with the frames that wait before it.
+/// An end system with its waiting frames.
 pub(super) struct Paced {
     pub(super) end: EndSystem,
-    /// Frame, its cells, and the number of the next one.
+    /// Waiting frames: number, cells, and number of the next cell.
     frames: VecDeque<(u32, u32, u32)>,
-    /// When it has an event.
+    /// Time of the scheduled event.
     armed: Time,
 }
 
@@ -27,21 +28,23 @@ impl Paced {
         }
     }
 
-    /// Cells of data that wait.
+    /// Waiting data cells.
     pub(super) fn cells(&self) -> u64 {
         let left = |&(_, cells, next): &(u32, u32, u32)| u64::from(cells - next);
         self.frames.iter().map(left).sum()
     }
 }
 
-/// A class queue that gives feedback.
+/// Measurements of a class queue that gives feedback.
 pub(super) struct Meter {
     site: Site,
     rule: Rule,
-    /// Since the end of the last interval: cells by VC, and cells of higher classes begun.
+    /// Counts since the end of the last interval: cells by VC, and transmissions of higher classes
+    /// begun.
     arrived: Vec<u64>,
     higher: u64,
-    /// Forward RM cells that the rule does not know of yet: a backward one of the same instant goes before.
+    /// Forward RM cells not yet given to the rule, because a backward cell of the same instant goes
+    /// first.
     forward: Vec<(Time, usize, f64)>,
 }
 
@@ -57,7 +60,8 @@ impl Meter {
         }
     }
 
-    /// Tells the rule of the forward RM cells that arrived before `now`: of one instant by the numbers of their VCs.
+    /// Gives the rule the forward RM cells that arrived before `now`, ordered by time and VC
+    /// number.
     fn tell_before(&mut self, now: Time) {
         self.forward.sort_by_key(|&(time, vc, _)| (time, vc));
         for &(_, vc, ccr) in self.forward.iter().filter(|f| f.0 < now) {
@@ -80,7 +84,7 @@ impl Meter {
         Some(now + interval)
     }
 
-    /// When the first interval ends.
+    /// End of the first interval.
     pub(super) fn begins(&self) -> Option<Time> {
         let interval = self.site.feedback.interval()?;
         Some(Time::ZERO + interval)
@@ -88,7 +92,7 @@ impl Meter {
 }
 
 impl Twin<'_> {
-    /// A frame joins those that wait before the end system of its flow.
+    /// Queues a frame before the end system of its flow.
     pub(super) fn queue_at_end_system(&mut self, flow: FlowId, frame: u32, cells: u32) {
         let paced = self.paced[flow.index()].as_mut().expect("an ABR VC");
         let waiting = paced.cells();
@@ -99,7 +103,7 @@ impl Twin<'_> {
         }
     }
 
-    /// Sets the event of an end system.
+    /// Schedules the event of an end system.
     fn arm(&mut self, flow: FlowId) {
         let paced = self.paced[flow.index()].as_mut().expect("an ABR VC");
         let due = paced.end.due(!paced.frames.is_empty()).max(self.now);
@@ -109,7 +113,7 @@ impl Twin<'_> {
         }
     }
 
-    /// An end system may have a cell to send.
+    /// Handles the event of an end system that may have a cell to send.
     pub(super) fn paced(&mut self, flow: FlowId) {
         let now = self.now;
         let paced = self.paced[flow.index()].as_mut().expect("an ABR VC");
@@ -170,7 +174,7 @@ impl Twin<'_> {
         self.arm(flow);
     }
 
-    /// An RM cell reaches the end system of its VC there.
+    /// Takes an RM cell that reaches the end system of its VC.
     pub(super) fn take_rm(&mut self, flow: FlowId, frame: u32) {
         let Payload::Rm(rm) = self.frames[flow.index()][frame as usize].payload else {
             unreachable!("flows of RM cells carry these")
@@ -182,7 +186,8 @@ impl Twin<'_> {
         self.arm(own);
     }
 
-    /// A cell arrives at a port, before anything is decided about it: it is measured, tells or is told.
+    /// Handles the ABR part of a cell's arrival at a port, before any decision on the cell:
+    /// measurement and feedback.
     pub(super) fn passes(&mut self, link: usize, cell: Cell) {
         let path = self.path(cell.flow);
         let at = path.iter().position(|&l| l == link).expect("on its route");
@@ -216,7 +221,7 @@ impl Twin<'_> {
         }
     }
 
-    /// The transmission of a cell of `class` begins at a port.
+    /// Counts a transmission of `class` that begins at a port.
     pub(super) fn begins_at(&mut self, link: usize, class: usize) {
         use crate::scenario::Class;
         for meter in &mut self.meters {
@@ -226,7 +231,7 @@ impl Twin<'_> {
         }
     }
 
-    /// An averaging interval ends.
+    /// Ends an averaging interval.
     pub(super) fn interval_ends(&mut self, site: usize) {
         let link = self.meters[site].site.link;
         let port = self.ports[link].as_ref().expect("a port");
@@ -236,7 +241,7 @@ impl Twin<'_> {
         }
     }
 
-    /// A cell goes to its NIC by itself.
+    /// Queues a single cell at its NIC.
     fn queue_cell_at_nic(&mut self, cell: Cell) {
         let link = self.path(cell.flow)[0];
         if self.lines[link].is_free_after(self.nics[link].cells()) > Time::LATEST {

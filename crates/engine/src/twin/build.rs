@@ -1,4 +1,4 @@
-//! The twin of a run in which nothing has happened.
+//! Builds the twin of a run at its start.
 
 use super::abr::{Meter, Paced};
 use super::ends::Ends;
@@ -19,11 +19,12 @@ use crate::scenario::{Scenario, Timers};
 use crate::tally::{FlowTally, NicTally, Tally, VcTally};
 use crate::units::{Span, Time};
 
-/// What a replication draws.
+/// Random draws of a replication.
 #[derive(Clone, Copy)]
 struct Draws<'a> {
     scenario: &'a Scenario,
-    /// `None`: nothing is drawn but what every run draws, as replication 0.
+    /// Number of the replication. `None` for a run as published: it draws only what every run
+    /// draws, as replication 0.
     replication: Option<u64>,
 }
 
@@ -33,7 +34,7 @@ impl Draws<'_> {
         Stream::new(self.scenario.seed, replication, component, purpose)
     }
 
-    /// So much of `span`, evenly spread over the replications.
+    /// An evenly spread part of `span` for this replication.
     fn spread(self, component: &str, purpose: &str, step: Step, span: Span) -> Span {
         let shared = Stream::new(self.scenario.seed, 0, component, purpose);
         let point = shared.spread(self.replication.unwrap_or(0), step);
@@ -79,8 +80,8 @@ impl Draws<'_> {
 }
 
 impl<'a> Twin<'a> {
-    /// Nothing has happened. `replication` draws what `scenario.ensemble` names; without it nothing of that is drawn. The frames of the run
-    /// may take `room` bytes.
+    /// A twin at the start of the run. With `replication`, random draws replace what
+    /// `scenario.ensemble` names. Frames of the run may take `room` bytes.
     pub(crate) fn new(
         scenario: &'a Scenario,
         topology: Topology,
@@ -146,7 +147,7 @@ impl<'a> Twin<'a> {
     }
 }
 
-/// The VCs, and when their sources begin.
+/// Builds the VCs, and schedules the starts of their sources.
 fn vcs(draws: Draws<'_>) -> (Vec<Vc>, Agenda) {
     let mut agenda = Agenda::new(draws.scenario.arrival_first);
     let measure = &draws.scenario.measure;
@@ -171,7 +172,8 @@ fn vcs(draws: Draws<'_>) -> (Vec<Vc>, Agenda) {
     (vcs, agenda)
 }
 
-/// By flow: the end system that it leaves; RM cells leave that of the frames of their way.
+/// By flow: the end system that sends the flow, stored for flows of frames only. RM cells use that
+/// of the frames in their direction.
 fn paced(scenario: &Scenario, topology: &Topology) -> Vec<Option<Paced>> {
     let flows = topology.flows.iter().zip(0..);
     let end = flows.map(|(flow, id)| {
@@ -182,7 +184,7 @@ fn paced(scenario: &Scenario, topology: &Topology) -> Vec<Option<Paced>> {
     end.collect()
 }
 
-/// By link that reaches a switch: the processing behind it.
+/// By link into a switch: the processing behind it.
 fn switch_stages(draws: Draws<'_>, topology: &Topology) -> Vec<Option<SwitchStage>> {
     let scenario = draws.scenario;
     let stage = |(link, crossing): (&crate::scenario::Link, &Vec<FlowId>)| {

@@ -1,4 +1,4 @@
-//! The two ends of a VC, and what its frames carry.
+//! The two ends of a VC, and the contents of its frames.
 
 use super::source::Emissions;
 use crate::aal5::{ACK_CELLS, cells_of_segment};
@@ -11,16 +11,16 @@ use crate::scenario::Traffic;
 use crate::tally::{Back, SenderCounters, Transfer};
 use crate::units::{CELL_PAYLOAD_BYTES, Span, Time};
 
-/// What a frame carries.
+/// Contents of a frame.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Payload {
     Segment(Segment),
     Ack(Ack),
-    /// So many bytes of a UDP datagram.
+    /// A UDP datagram with this number of bytes.
     Datagram(u64),
     /// The single cell of a source of cells.
     Cell,
-    /// What an RM cell says.
+    /// Contents of an RM cell.
     Rm(Rm),
 }
 
@@ -30,27 +30,28 @@ pub(super) struct Frame {
     pub(super) payload: Payload,
 }
 
-/// A frame that an end hands over.
+/// A frame that an end hands over, with the kind of its flow.
 pub(super) type Sent = (FlowKind, Frame);
 
-/// What happens at the two ends.
+/// State of the two ends.
 pub(super) enum Ends {
     Tcp {
         sender: Box<Sender>,
         receiver: Box<Receiver>,
     },
-    /// Sender and receiver of the connection whose data go from `from` to `to`, and of the one back.
+    /// Sender and receiver of the connection with data from `from` to `to`, and of the one back.
     TwoWay {
         there: Box<(Sender, Receiver)>,
         back: Box<(Sender, Receiver)>,
     },
-    /// A UDP source, which sends the same frame again and again.
+    /// A UDP source, which sends identical frames.
     Udp(Frame, Emissions),
     Cells(Emissions),
 }
 
 impl Ends {
-    /// Those of `traffic` from `start` until before `stop`, and when they begin, if they do. `phase` is that of a timer, `draws` those of a random source.
+    /// The ends of `traffic` from `start` until before `stop`, and their start time, if any.
+    /// `phase` gives the phase of a timer, `draws` the draws of a random source.
     pub(super) fn new(
         traffic: &Traffic,
         [start, stop]: [Time; 2],
@@ -95,15 +96,15 @@ impl Ends {
         }
     }
 
-    /// Whether what is sent and received passes the processing of hosts.
+    /// Whether frames pass the processing of hosts.
     pub(super) fn are_processed(&self) -> bool {
         match self {
             Ends::Tcp { .. } | Ends::TwoWay { .. } | Ends::Udp(..) => true,
-            Ends::Cells(_) => false, // They emit straight into the NIC.
+            Ends::Cells(_) => false, // Cells enter the NIC directly.
         }
     }
 
-    /// The source starts or emits: what it sends, and when it does so again.
+    /// Starts or continues the source. Returns what it sends, and when to call this again.
     pub(super) fn source(&mut self, now: Time) -> (Vec<Sent>, Option<Time>) {
         match self {
             Ends::Tcp { sender, .. } => {
@@ -133,7 +134,7 @@ impl Ends {
         }
     }
 
-    /// The timer of `end` expires.
+    /// Handles an expired timer of `end`.
     pub(super) fn timer(&mut self, end: End, now: Time) -> Vec<Sent> {
         let mut segments = Vec::new();
         match (self, end) {
@@ -144,7 +145,7 @@ impl Ends {
             (Ends::Tcp { receiver, .. }, End::Receiver) => {
                 acknowledged(FlowKind::Ack, receiver.on_timer(now))
             }
-            // A sender or a receiver whose time has not come does nothing.
+            // Before its time a sender or receiver does nothing.
             (Ends::TwoWay { there, back }, End::Sender) => {
                 there.0.on_timer(now, &mut segments);
                 let mut sent = framed(FlowKind::Data, segments);
@@ -161,7 +162,8 @@ impl Ends {
         }
     }
 
-    /// A good frame of a flow of this kind has arrived: what is sent then, and what it brings.
+    /// Takes a complete frame of a flow of this kind. Returns what is sent in response, and the
+    /// data delivered.
     pub(super) fn take(
         &mut self,
         kind: FlowKind,
@@ -181,7 +183,7 @@ impl Ends {
                 receives(&mut connection.1, s, now, answer)
             }
             (Payload::Ack(ack), Ends::TwoWay { there, back }) => {
-                // What acknowledges data goes the other way.
+                // The ACK of data travels on the flow of the other direction.
                 let connection = if kind.is_data() { back } else { there };
                 acts_on(&mut connection.0, &ack, now, answer)
             }
@@ -191,7 +193,7 @@ impl Ends {
         }
     }
 
-    /// When the timers of sender and receiver expire.
+    /// When the timers of both ends expire.
     pub(super) fn deadlines(&self) -> [Time; 2] {
         match self {
             Ends::Tcp { sender, receiver } => [sender.deadline(), receiver.deadline()],
@@ -211,7 +213,7 @@ impl Ends {
         }
     }
 
-    /// The files that were sent, in order.
+    /// Completed files, in order.
     pub(super) fn transfers(&self) -> Vec<Transfer> {
         match self {
             Ends::Tcp { sender, .. } => sender.transfers().to_vec(),
@@ -220,7 +222,7 @@ impl Ends {
         }
     }
 
-    /// What is counted of data that go back.
+    /// Counters of data sent back.
     pub(super) fn back(&self) -> Option<Back> {
         match self {
             Ends::TwoWay { back, .. } => Some(Back {
@@ -232,14 +234,14 @@ impl Ends {
     }
 }
 
-/// A receiver takes a segment, and answers on the flow of kind `answer`.
+/// Gives a segment to a receiver, which answers on the flow of kind `answer`.
 fn receives(receiver: &mut Receiver, s: Segment, now: Time, answer: FlowKind) -> (Vec<Sent>, News) {
     let mut news = News::default();
     let ack = receiver.on_segment(now, s.seq, s.len, &mut news);
     (acknowledged(answer, ack), news)
 }
 
-/// A sender takes an ACK, and sends on the flow of kind `answer`.
+/// Gives an ACK to a sender, which sends on the flow of kind `answer`.
 fn acts_on(sender: &mut Sender, ack: &Ack, now: Time, answer: FlowKind) -> (Vec<Sent>, News) {
     let mut segments = Vec::new();
     sender.on_ack(now, ack, &mut segments);

@@ -1,4 +1,4 @@
-//! What can happen, and the order in which it does (model section 3): by time, kind, component.
+//! Events and their order (model section 3): by time, kind, component.
 //!
 //! | kind | event | component |
 //! |---|---|---|
@@ -22,7 +22,7 @@ use crate::units::Time;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// In which direction a frame goes through a host.
+/// Direction of a frame through a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Direction {
     /// Towards the transport.
@@ -31,7 +31,7 @@ pub(super) enum Direction {
     Send,
 }
 
-/// Whose processing a frame goes through.
+/// Level of the processing that a frame passes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Level {
     Host,
@@ -72,7 +72,7 @@ pub(super) enum Event {
     },
 }
 
-/// Time, kind, component, and what decides among events of one component.
+/// Order of events: time, kind, component, and a tie-breaker within the component.
 type Key = (Time, u8, usize, usize);
 
 struct Entry(Key, Event);
@@ -101,7 +101,7 @@ impl Ord for Entry {
 pub(super) struct Agenda {
     arrival_first: bool,
     heap: BinaryHeap<Reverse<Entry>>,
-    /// Frames that entered a sending stage of a host so far.
+    /// Number of frames that have entered a sending stage of a host so far.
     entries: usize,
 }
 
@@ -136,7 +136,7 @@ impl Agenda {
                 // A frame is in one stage at a time, and frames of a flow keep their order.
                 (Direction::Receive, _) => (4, flow.index(), frame as usize),
                 (Direction::Send, Level::Transport) => (5, flow.index(), frame as usize),
-                // The order in which frames of all VCs entered the stage.
+                // Frames of all VCs are ordered by their entry into the stage.
                 (Direction::Send, Level::Host) => {
                     self.entries += 1;
                     (6, 0, self.entries)
@@ -151,12 +151,12 @@ impl Agenda {
         self.heap.push(Reverse(Entry(key, event)));
     }
 
-    /// When the next event happens.
+    /// Time of the next event.
     pub(super) fn next_time(&self) -> Option<Time> {
         self.heap.peek().map(|Reverse(Entry(key, _))| key.0)
     }
 
-    /// The next event, if it happens before `end`.
+    /// Removes and returns the next event, if it happens before `end`.
     pub(super) fn next_before(&mut self, end: Time) -> Option<(Time, Event)> {
         let Reverse(Entry(key, _)) = self.heap.peek()?;
         let time = key.0;
@@ -187,7 +187,7 @@ impl Agenda {
         cells
     }
 
-    /// Every cell that will reach a port or a host, with the link it comes over.
+    /// All cells on the way to a port or host, each with the link it uses.
     pub(super) fn cells_on_their_way(
         &self,
         topology: &Topology,

@@ -1,20 +1,20 @@
-//! What the twin has counted, once the run is over, and that no cell is lost from its books.
+//! Counters of the twin at the end of the run, and the check that no cell is unaccounted for.
 
 use super::*;
 
 impl Twin<'_> {
-    /// What the run counts, the digest included.
+    /// Counters of the run, including the digest.
     ///
     /// # Panics
-    /// When a cell is lost from the books.
+    /// If the cell counts do not balance.
     pub(crate) fn finish(mut self) -> Tally {
         let mut held = vec![0u64; self.frames.len()];
         for port in self.ports.iter_mut().flatten() {
             port.finish(self.end);
             port.waiting().for_each(|c| held[c.flow.index()] += 1);
         }
-        // A cell that waits or is being sent at a port is held there; one that was sent there and has
-        // not reached the next place is on its way.
+        // A cell that waits or is in service at a port is held there. A cell that was sent and has
+        // not reached the next place is in transit.
         for (link, line) in self.lines.iter().enumerate() {
             if let Some((cell, _)) = line.in_service
                 && self.ports[link].is_some()
@@ -73,7 +73,7 @@ fn same(a: Cell, b: Cell) -> bool {
     (a.flow, a.frame, a.index) == (b.flow, b.frame, b.index)
 }
 
-/// Whether cells can wait at the port `link` (model section 6).
+/// Whether cells can wait at the port of `link` (model section 6).
 fn can_queue(scenario: &Scenario, topology: &Topology, link: usize) -> bool {
     use crate::scenario::ProcessingKind;
     let input = match topology.inputs[link][..] {

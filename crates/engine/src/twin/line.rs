@@ -1,4 +1,5 @@
-//! The transmitting end of a link: cell after cell (model section 2), and losses on purpose (section 7).
+//! The transmitting end of a link: one cell at a time (model section 2), with deliberate losses
+//! (section 7).
 
 use super::Cell;
 use crate::flow::FlowId;
@@ -9,16 +10,16 @@ use std::collections::HashMap;
 
 pub(super) struct Line {
     cell_time: Span,
-    /// End of the latest cell, and whether others may follow it at once.
+    /// End of the latest transmission, and whether others may follow without a pause.
     busy_until: Time,
     is_busy: bool,
-    /// The cell being sent, and whether it is lost on the way.
+    /// The cell in service, and whether the link loses it.
     pub(super) in_service: Option<(Cell, bool)>,
     lose_frames: Vec<u64>,
     lose_probability: f64,
     draws: Stream,
     frames: u64,
-    /// By flow of data: its latest frame on this link, and whether that is lost.
+    /// By data flow: the latest frame on this link, and whether it is lost.
     latest: HashMap<FlowId, (u32, bool)>,
 }
 
@@ -37,7 +38,7 @@ impl Line {
         }
     }
 
-    /// Starts to send `cell`: when its last bit leaves, and whether it is lost.
+    /// Starts to send `cell`. Returns when its last bit leaves, and whether it is lost.
     pub(super) fn start(&mut self, now: Time, cell: &Cell) -> (Time, bool) {
         assert!(now >= self.busy_until, "one cell at a time");
         self.busy_until = now + self.cell_time;
@@ -45,13 +46,13 @@ impl Line {
         (self.busy_until, cell.is_data && self.loses(cell))
     }
 
-    /// When it would be free, were so many more cells to follow without a pause.
+    /// When the line would be free if `cells` more cells followed without a pause.
     pub(super) fn is_free_after(&self, cells: u64) -> Time {
         let more = if self.is_busy { cells } else { 0 };
         self.busy_until + self.cell_time * more
     }
 
-    /// Nothing follows the latest cell: its end is the end of the busy period.
+    /// Ends the busy period with the latest cell.
     pub(super) fn end_busy_period(&mut self) {
         self.is_busy = false;
     }

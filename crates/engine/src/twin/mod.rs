@@ -1,9 +1,12 @@
 //! The twin: a plain reference engine, the executable form of the model page (`docs/model.md`).
 //!
-//! One event per cell per hop, one heap, explicit queues. It shares with the fast engine the scenario, its
-//! topology, the random streams, and the pure decisions (drop policies, schedulers, TCP), each of which has tests of its own;
-//! time order, links, merging, acceptance, queues, processing, losses, sources and reassembly are written again. Tests run
-//! both on random scenarios and compare everything they count. Clear before fast: it keeps every frame in memory.
+//! It has one event per cell and hop, one heap, and explicit queues. Shared with the fast engine
+//! are the scenario, its topology, the random streams, and the pure decisions (drop policies,
+//! schedulers, TCP), each with tests of its own. Written again are time order, links, merging,
+//! acceptance, queues, processing, losses, sources and reassembly.
+//!
+//! Tests run both engines on random scenarios and compare all counters. Clarity comes before speed:
+//! the twin keeps every frame in memory.
 
 mod abr;
 mod build;
@@ -42,33 +45,33 @@ use stage::SwitchStage;
 use std::sync::atomic::{AtomicBool, Ordering};
 use watch::Watch;
 
-/// One cell on its way.
+/// A cell in transit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Cell {
     flow: FlowId,
     is_data: bool,
-    /// Number of its frame within the flow.
+    /// Number of the frame within the flow.
     frame: u32,
-    /// Number within its frame.
+    /// Number of the cell within the frame.
     index: u32,
-    /// Whether it ends its frame.
+    /// Whether the cell ends its frame.
     eom: bool,
-    /// Whether it is an RM cell.
+    /// Whether the cell is an RM cell.
     is_rm: bool,
-    /// Whether it has low priority (CLP = 1).
+    /// Whether the cell has low priority (CLP = 1).
     tagged: bool,
-    /// End of its transmission by the source host.
+    /// End of transmission by the source host.
     left_source: Time,
 }
 
 struct Vc {
     class: Class,
     ends: Ends,
-    /// When the retransmission and the delayed-ACK timer expire.
+    /// Expiry of the timers of the sending and the receiving end.
     timers: [Time; 2],
 }
 
-/// The twin of a run under way.
+/// A running twin.
 pub(crate) struct Twin<'a> {
     scenario: &'a Scenario,
     topology: Topology,
@@ -76,43 +79,44 @@ pub(crate) struct Twin<'a> {
     end: Time,
     agenda: Agenda,
     vcs: Vec<Vc>,
-    /// By flow: all frames so far.
+    /// All frames so far, by flow.
     frames: Vec<Vec<Frame>>,
-    /// By flow and frame: its cells that have neither arrived nor been dropped.
+    /// By flow and frame: cells that have neither arrived nor been dropped.
     outstanding: Vec<Vec<u32>>,
     processing: Processing,
-    /// By flow: the end system that it leaves, of VCs with ABR.
+    /// By flow: the end system that sends the flow, for VCs with ABR.
     paced: Vec<Option<Paced>>,
-    /// Class queues that give feedback, and what they measure.
+    /// Class queues that give feedback, and their measurements.
     sites: Sites,
     meters: Vec<Meter>,
-    /// By link.
+    /// Lines by link.
     lines: Vec<Line>,
-    /// By link that leaves a host.
+    /// NICs by link; used for links that leave a host.
     nics: Vec<Nic>,
-    /// By link that reaches a switch.
+    /// Processing stages by link; used for links that enter a switch.
     switch_stages: Vec<Option<SwitchStage>>,
-    /// By link that leaves a switch.
+    /// Ports by link; used for links that leave a switch.
     ports: Vec<Option<Port>>,
-    /// By flow.
+    /// Reassembly by flow.
     reassembly: Vec<Reassembly>,
     tie_offset: u64,
     tie_streams: Vec<Stream>,
     tally: Tally,
-    /// Bytes that the frames may take; `None`: any number.
+    /// Limit on the memory of frames, bytes; `None`: no limit.
     room: Option<u64>,
     gathered: Gathered,
-    /// What probes with an envelope watch; nothing else is recorded.
+    /// Quantities of probes with an envelope; the twin records nothing else.
     watches: Vec<Watch>,
-    /// What has more waiting than could leave in the time that is told.
+    /// The place whose backlog could not leave before [`Time::LATEST`], if any.
     overdue: Option<Overdue>,
 }
 
 impl<'a> Twin<'a> {
-    /// Goes on until nothing is left to do before `until`, or the run ends; returns the earliest time of what is left, at most the end.
+    /// Advances until nothing is left to do before `until`, or the run ends. Returns the earliest
+    /// time of pending work, at most the end.
     ///
     /// # Errors
-    /// Why it cannot go on.
+    /// The reason why the run cannot continue.
     pub(crate) fn advance_until(&mut self, until: Time, cancel: &AtomicBool) -> Result<Time, Stop> {
         while let Some((time, event)) = self.agenda.next_before(until.min(self.end)) {
             if cancel.load(Ordering::Relaxed) {
@@ -173,7 +177,7 @@ impl<'a> Twin<'a> {
         let Vc { ends, timers, .. } = &mut self.vcs[vc];
         let timer = &mut timers[end as usize];
         if *timer != now {
-            return; // It was set anew since this event was added.
+            return; // The timer was set again since this event was added.
         }
         *timer = Time::NEVER;
         let sent = ends.timer(end, now);
@@ -188,7 +192,7 @@ impl<'a> Twin<'a> {
         self.hand_over(vc, sent);
     }
 
-    /// The ends of a VC hand over frames; their deadlines enter the agenda.
+    /// Sends frames that the ends of a VC hand over, and schedules their deadlines.
     fn hand_over(&mut self, vc: usize, sent: Vec<Sent>) {
         for (kind, frame) in sent {
             self.send(self.topology.flow(vc, kind), frame);
@@ -209,7 +213,7 @@ impl<'a> Twin<'a> {
         }
     }
 
-    /// A source hands over a frame.
+    /// Sends a frame that a source hands over.
     fn send(&mut self, flow: FlowId, sent: Frame) {
         let frame = self.frames[flow.index()].len() as u32;
         self.keep(flow, sent);
@@ -218,7 +222,7 @@ impl<'a> Twin<'a> {
         }
     }
 
-    /// Enters a frame, which gets the next number of its flow.
+    /// Stores a frame, which gets the next number of its flow.
     fn keep(&mut self, flow: FlowId, frame: Frame) {
         self.frames[flow.index()].push(frame);
         self.outstanding[flow.index()].push(frame.cells);
@@ -249,7 +253,7 @@ impl<'a> Twin<'a> {
         self.watch_nic(link);
     }
 
-    /// Something was queued at a NIC just now.
+    /// Updates the largest queue and delay of a NIC after an arrival.
     fn watch_nic(&mut self, link: usize) {
         let waiting = self.nics[link].cells();
         let takes = self.lines[link].is_free_after(waiting).since(self.now);
@@ -258,7 +262,7 @@ impl<'a> Twin<'a> {
         tally.max_delay = tally.max_delay.max(takes);
     }
 
-    /// The run cannot go on.
+    /// Records that the run cannot continue.
     fn is_overdue(&mut self, what: Overdue) {
         self.overdue.get_or_insert(what);
     }
@@ -307,7 +311,7 @@ impl<'a> Twin<'a> {
         }
     }
 
-    /// The source at the end of the flow takes a good frame.
+    /// Gives a complete frame to the source at the end of the flow.
     fn take(&mut self, flow: FlowId, frame: u32) {
         let vc = self.vc(flow);
         let Frame { payload, cells } = self.frames[flow.index()][frame as usize];
@@ -315,7 +319,7 @@ impl<'a> Twin<'a> {
         let (sent, news) = self.vcs[vc].ends.take(kind, payload, self.now);
         let measuring = self.measuring();
         let tally = &mut self.tally.vcs[vc];
-        // What comes back is counted by its sender alone.
+        // The reverse flow is counted only by its sender.
         if kind.is_data() {
             tally.delivered_bytes += news.delivered;
         }
@@ -326,7 +330,7 @@ impl<'a> Twin<'a> {
         self.hand_over(vc, sent);
     }
 
-    /// Puts a frame into a processing stage; false when there is none on its way.
+    /// Puts a frame into a processing stage. Returns false if there is none on the frame's path.
     fn enter_stage(
         &mut self,
         flow: FlowId,
@@ -365,7 +369,7 @@ impl<'a> Twin<'a> {
 
     // ---- the network (model sections 2, 3, 6, 7) ----
 
-    /// The transmission of `cell` on `link` starts.
+    /// Starts the transmission of `cell` on `link`.
     fn transmit(&mut self, link: usize, mut cell: Cell) {
         let path = &self.topology.flows[cell.flow.index()].path;
         let hop = path.iter().position(|&l| l == link).expect("on its route");
@@ -384,7 +388,8 @@ impl<'a> Twin<'a> {
         match next {
             None => self.agenda.add(reaches, Event::Delivery { cell }),
             Some(port) => {
-                // What passes the stage of a link is in the order of the link: its leaving time is fixed now.
+                // Cells pass the stage behind a link in the order of the link, so the leaving time
+                // is already known.
                 let at_port = match &mut self.switch_stages[link] {
                     Some(stage) if stage.is_overdue() => {
                         return self.is_overdue(Overdue::Switch(link));
@@ -402,7 +407,7 @@ impl<'a> Twin<'a> {
         }
     }
 
-    /// The last bit of a cell leaves `link`.
+    /// Handles the departure of a cell's last bit from `link`.
     fn departure(&mut self, link: usize) {
         let (cell, lost) = self.lines[link].in_service.take().expect("a busy line");
         self.tally.link_cells[link] += 1;
@@ -430,7 +435,7 @@ impl<'a> Twin<'a> {
         }
     }
 
-    /// Puts cells that reach `port` at this instant, with their input links, into tie order.
+    /// Sorts cells that reach `port` at this instant, with their input links, into tie order.
     fn sort_ties(&self, port: usize, cells: &mut [(usize, Cell)]) {
         let inputs = &self.topology.inputs[port];
         let n = inputs.len() as u64;
@@ -487,14 +492,15 @@ impl<'a> Twin<'a> {
         &mut self.tally.flows[flow.index()]
     }
 
-    /// A cell of a frame has arrived or was dropped: whether that is known now of all of them.
+    /// Notes that a cell of a frame arrived or was dropped. Returns whether it was the last one of
+    /// its frame.
     fn is_last_of_frame(&mut self, cell: &Cell) -> bool {
         let left = &mut self.outstanding[cell.flow.index()][cell.frame as usize];
         *left -= 1;
         *left == 0
     }
 
-    /// A cell is dropped at the port of `link`, or on the link.
+    /// Counts a cell dropped at the port of `link`, or lost on the link.
     fn count_drop(&mut self, cell: &Cell, link: usize, reason: DropReason) {
         let is_last = self.is_last_of_frame(cell);
         let flow = cell.flow.index();

@@ -1,23 +1,23 @@
-//! The queue of a NIC (model section 5): cells first come first served, without limit.
+//! The queue of a NIC (model section 5): first come, first served, unlimited.
 
 use super::Cell;
 use crate::flow::FlowId;
 use crate::units::Time;
 use std::collections::VecDeque;
 
-/// Cells that wait.
+/// Waiting cells.
 #[derive(Default)]
 pub(super) struct Nic {
     cells: VecDeque<Cell>,
 }
 
 impl Nic {
-    /// How many wait.
+    /// Number of waiting cells.
     pub(super) fn cells(&self) -> u64 {
         self.cells.len() as u64
     }
 
-    /// Queues a frame of so many cells.
+    /// Queues a frame of `cells` cells.
     pub(super) fn push(&mut self, flow: FlowId, is_data: bool, frame: u32, cells: u32) {
         self.cells.extend((0..cells).map(|index| Cell {
             flow,
@@ -36,12 +36,12 @@ impl Nic {
         self.cells.push_back(cell);
     }
 
-    /// Those that wait.
+    /// Waiting cells, in order.
     pub(super) fn waiting(&self) -> impl Iterator<Item = &Cell> {
         self.cells.iter()
     }
 
-    /// Takes the cell that goes next.
+    /// Removes and returns the next cell.
     pub(super) fn pop(&mut self) -> Option<Cell> {
         self.cells.pop_front()
     }

@@ -12,35 +12,35 @@ use crate::tally::{CLASSES, DropReason, PortTally};
 use crate::units::{BitRate, Time};
 use std::collections::{HashMap, HashSet, VecDeque};
 
-/// What happens to a cell that arrives.
+/// Outcome of a cell's arrival.
 pub(super) enum Verdict {
-    /// It found the port idle and is sent at once.
+    /// The cell found the port idle and is sent at once.
     Starts,
     Waits,
     Dropped(DropReason),
-    /// It would wait longer than time is told.
+    /// The cell would wait beyond [`Time::LATEST`].
     Overdue,
 }
 
-/// How a cell is taken.
+/// How a cell is accepted.
 struct Taken {
-    /// What is dropped in its favour.
+    /// Cells dropped in favour of this one.
     pushes_out: PushesOut,
-    /// Whether it goes on with low priority though it came with high.
+    /// Whether the cell arrived with high priority and continues with low.
     tags: bool,
 }
 
-/// What is dropped from the front of a class queue.
+/// Cells dropped from the front of a class queue.
 #[derive(Clone, Copy, PartialEq)]
 enum PushesOut {
     Nothing,
-    /// The cell there.
+    /// The first waiting cell.
     Cell,
-    /// All that waits of its frame.
+    /// All waiting cells of the first cell's frame.
     Frame,
 }
 
-/// How a frame fared so far at the port; a frame that the port has not seen is new.
+/// State of a frame at the port; a frame not yet seen there is new.
 #[derive(Clone, Copy, PartialEq)]
 enum FrameState {
     Accepted,
@@ -54,29 +54,29 @@ struct ClassQueue {
     policy: Policy,
     draws: Stream,
     rest_of_frame: RestOfFrame,
-    /// Waiting cells with the number of their arrival at the port.
+    /// Waiting cells, each with the number of its arrival at the port.
     cells: VecDeque<(u64, Cell)>,
 }
 
 pub(super) struct Port {
     scheduler: Scheduler,
     queues: Vec<ClassQueue>,
-    /// Cells that can wait and yet leave in the time that is told.
+    /// Maximum number of waiting cells that can leave before [`Time::LATEST`].
     most_waiting: u64,
-    /// The flows that cross it; their places are their local numbers.
+    /// Flows that cross the port; a flow's index is its local number.
     flows: Vec<FlowId>,
     rate: BitRate,
     busy: bool,
-    /// When the last transmission ended, if none is going on.
+    /// End of the last transmission, if the port is idle.
     idle_since: Time,
     arrivals: u64,
-    /// Cells whose transmission has begun.
+    /// Number of transmissions begun.
     sent: u64,
-    /// By flow: the frame of its latest cell.
+    /// By flow: the frame of the latest cell, and its state.
     latest: HashMap<FlowId, (u32, FrameState)>,
-    /// The measuring time [from, to).
+    /// The measuring time, [from, to).
     measured: (Time, Time),
-    /// Until when `tally.queue_time` is up to date.
+    /// Time up to which `tally.queue_time` is counted.
     counted_until: Time,
     pub(super) tally: PortTally,
 }
@@ -138,8 +138,8 @@ impl Port {
         }
     }
 
-    /// A cell arrives: what happens to it, the cells that are dropped from the queue in its favour, and whether it goes on with low priority
-    /// though it came with high.
+    /// Handles an arriving cell. Returns its fate, the cells dropped from the queue in its favour,
+    /// and whether it arrived with high priority and continues with low.
     pub(super) fn arrival(
         &mut self,
         now: Time,
@@ -155,7 +155,7 @@ impl Port {
         let (mut pushed_out, mut tags) = (Vec::new(), false);
         let x = self.queues[class].cells.len() as u64;
         let verdict = match self.accepts(now, &cell, class) {
-            // The buffer would hold it, but the time does not last.
+            // The buffer has room for the cell, but it could not leave in time.
             Ok(taken)
                 if taken.pushes_out == PushesOut::Nothing
                     && self.busy
@@ -208,7 +208,7 @@ impl Port {
         place.expect("it crosses the port")
     }
 
-    /// Rules 0 to 4 of the model: whether the cell is taken, and then how.
+    /// Rules 0 to 4 of the model: whether and how the cell is accepted.
     fn accepts(&mut self, now: Time, cell: &Cell, class: usize) -> Result<Taken, DropReason> {
         let local = self.local(cell.flow) as u32;
         let queue = &mut self.queues[class];
@@ -282,7 +282,7 @@ impl Port {
         verdict
     }
 
-    /// Cells at the front of a class queue are dropped; their frame is damaged if it still arrives.
+    /// Drops cells at the front of a class queue. Their frame is damaged if it is still arriving.
     fn push_out(&mut self, now: Time, class: usize, what: PushesOut) -> Vec<Cell> {
         let queue = &mut self.queues[class];
         let dropped: Vec<Cell> = match what {
@@ -324,7 +324,7 @@ impl Port {
         }
     }
 
-    /// A cell of `class` has left: the next one to be sent.
+    /// Handles the departure of a cell of `class`. Returns the next cell to send.
     pub(super) fn departure(&mut self, now: Time, class: usize) -> Option<Cell> {
         self.count_waiting_until(now);
         self.tally.classes[class].sent += 1;
@@ -377,7 +377,7 @@ impl Port {
         self.queues.iter().map(|queue| &queue.policy)
     }
 
-    /// Credit of its scheduler, slots.
+    /// Credit of the scheduler, slots.
     pub(super) fn credit(&self) -> f64 {
         self.scheduler.credit().unwrap_or(0.0)
     }
@@ -387,7 +387,7 @@ impl Port {
         self.queues[class].cells.len() as u64
     }
 
-    /// Their number.
+    /// Number of waiting cells.
     fn waits(&self) -> u64 {
         self.queues.iter().map(|q| q.cells.len() as u64).sum()
     }
@@ -414,7 +414,7 @@ impl Port {
         from <= now && now < to
     }
 
-    /// Raises the largest queues of the measuring time to those of now.
+    /// Raises the largest queues of the measuring time to the current ones.
     fn measure_queues(&mut self) {
         let all = self.waits();
         let measured = &mut self.tally.measured;
@@ -424,7 +424,8 @@ impl Port {
         }
     }
 
-    /// arrived = accepted + dropped on arrival, accepted = sent + held + pushed out, and no queue beyond its buffer.
+    /// Checks the balance (arrived = accepted + dropped on arrival, accepted = sent + held + pushed
+    /// out), and that no queue exceeds its buffer.
     fn check_conservation(&mut self) {
         self.tally.held = self.waits() + u64::from(self.busy);
         self.tally.check();
@@ -435,7 +436,7 @@ impl Port {
 }
 
 impl ClassQueue {
-    /// As the policy sees it; who waits is counted for those only that ask.
+    /// The queue as the policy sees it. Counts per VC are made only for policies that need them.
     fn view(&self, flow: FlowId) -> QueueView {
         if !self.policy.needs().vc_counts {
             return QueueView {
@@ -453,7 +454,7 @@ impl ClassQueue {
     }
 }
 
-/// How many whole cell times at `rate` there are between two instants.
+/// Number of whole cell times at `rate` between two instants.
 fn whole_cell_times(rate: BitRate, from: Time, to: Time) -> u64 {
     to.since(from).0 / rate.cell_time().0
 }

@@ -1,4 +1,5 @@
-//! Processing at hosts and transports (model section 8): which stage and which draws a frame meets.
+//! Processing at hosts and transports (model section 8): chooses the stage and the draws for a
+//! frame.
 
 use super::event::{Direction, Level};
 use super::stage::FrameStage;
@@ -8,13 +9,13 @@ use crate::scenario::topology::Topology;
 use crate::scenario::{Host, Scenario};
 use crate::units::Time;
 
-/// Processing at one host or, for `transport`, at the two ends of one VC.
+/// Processing stages of all hosts and of the transports at both ends of all VCs.
 pub(super) struct Processing {
-    /// By flow: the transport that takes its frames, and the one that hands them over.
+    /// By flow: the transport that receives its frames, and the one that sends them.
     transport: Vec<[Option<FrameStage>; 2]>,
-    /// By host: frames received, frames sent.
+    /// By host: stages for received frames and for sent frames.
     host: Vec<[Option<FrameStage>; 2]>,
-    /// By flow and direction: the draws at host and transport.
+    /// By flow and direction: random draws for host and transport.
     streams: Vec<[[Stream; 2]; 2]>,
 }
 
@@ -51,7 +52,7 @@ impl Processing {
         }
     }
 
-    /// Whether the stage on the way of a frame, if there is one, has more to do than time is told.
+    /// Whether the backlog of the frame's stage, if there is one, reaches beyond [`Time::LATEST`].
     pub(super) fn is_overdue(
         &self,
         flow: FlowId,
@@ -66,7 +67,7 @@ impl Processing {
         stage.as_ref().is_some_and(FrameStage::is_overdue)
     }
 
-    /// When a frame that comes at `now` leaves the stage on its way, if there is one.
+    /// When a frame that comes at `now` leaves its stage; `None` without a stage.
     pub(super) fn leave(
         &mut self,
         now: Time,

@@ -9,7 +9,8 @@ pub(super) struct Reassembly {
 }
 
 impl Reassembly {
-    /// Takes a cell. At an EOM: whether exactly all cells of one frame, of `cells_of_frame` cells, were collected.
+    /// Takes a cell. At an EOM, returns whether the collected cells are exactly one frame of
+    /// `cells_of_frame` cells.
     pub(super) fn take(&mut self, cell: Cell, cells_of_frame: u32) -> Option<bool> {
         self.cells.push(cell);
         if !cell.eom {
@@ -26,7 +27,7 @@ mod tests {
     use crate::flow::FlowId;
     use crate::units::Time;
 
-    /// What the EOMs among cells (frame, index) of frames of three cells say.
+    /// Verdicts at the EOMs of cells (frame, index) of frames with three cells.
     fn judged(cells: &[(u32, u32)]) -> Vec<bool> {
         let mut reassembly = Reassembly::default();
         let taken = cells.iter().filter_map(|&(frame, index)| {

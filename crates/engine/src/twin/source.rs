@@ -1,17 +1,18 @@
-//! When cell sources hand their cells to the NIC (model section 9).
+//! Emission times of sources of cells and of UDP (model section 9).
 
 use crate::rng::Stream;
 use crate::scenario::{Emission, UdpParams};
 use crate::units::{CELL_BITS, Span, TICKS_PER_SECOND, Time};
 
-/// The instants at which a source emits a cell, or a frame, in order, all before it stops.
+/// The instants, in order, at which a source emits a cell or a frame before it stops.
 pub(super) struct Emissions {
     pattern: Pattern,
-    /// Start of the source, of the burst, or the latest cell of a Poisson process.
+    /// Start of the source or of the current burst; for a Poisson process the time of the latest
+    /// cell.
     from: Time,
-    /// Emissions since `from`, or since the start of a Poisson process.
+    /// Emissions since `from`; for a Poisson process since the start.
     emitted: u64,
-    /// Cells of each: those of a frame, or 1.
+    /// Cells per emission: those of a frame, or 1.
     cells: u64,
     /// When the source stops.
     stop: Time,
@@ -48,7 +49,7 @@ impl Emissions {
         }
     }
 
-    /// Those of the frames of a UDP source.
+    /// Emissions of the frames of a UDP source.
     pub(super) fn of_frames(udp: UdpParams, start: Time, stop: Time) -> Emissions {
         let gap = udp.rate.cell_time();
         let pattern = match udp.on {

@@ -7,13 +7,13 @@ use crate::scenario::{Processing, ProcessingKind, ProcessingUnit};
 use crate::units::{Span, Time};
 use std::collections::HashMap;
 
-/// The time that draw `n` gives: mean - spread + a draw from [0, 2 spread].
+/// Processing time of draw `n`: mean - spread + a draw from [0, 2 spread].
 fn time(processing: Processing, draws: Stream, n: u64) -> Span {
     let (mean, spread) = (processing.mean.0, processing.spread.0);
     Span(mean - spread + draws.below(n, 2 * spread + 1))
 }
 
-/// A delay of whole frames, at a host or a transport.
+/// Processing stage for whole frames, at a host or a transport.
 pub(super) struct FrameStage {
     processing: Processing,
     previous: Time,
@@ -27,12 +27,12 @@ impl FrameStage {
         }
     }
 
-    /// Whether it has more to do than time is told.
+    /// Whether the backlog reaches beyond [`Time::LATEST`].
     pub(super) fn is_overdue(&self) -> bool {
         self.previous > Time::LATEST
     }
 
-    /// When what comes at `now` leaves; `n` is its draw.
+    /// When a frame that comes at `now` leaves; `n` is the number of its draw.
     pub(super) fn leave(&mut self, now: Time, draws: Stream, n: u64) -> Time {
         let time = time(self.processing, draws, n);
         self.previous = match self.processing.kind {
@@ -43,10 +43,10 @@ impl FrameStage {
     }
 }
 
-/// The delay between an input link of a switch and the output ports.
+/// Processing stage between an input link of a switch and the output ports.
 pub(super) struct SwitchStage {
     processing: Processing,
-    /// By flow, of those that take the link.
+    /// Random draws, by flow among those of the link.
     draws: HashMap<FlowId, Stream>,
     /// When the latest cell left.
     previous: Option<Time>,
@@ -64,12 +64,13 @@ impl SwitchStage {
         }
     }
 
-    /// Whether it has more to do than time is told.
+    /// Whether the backlog reaches beyond [`Time::LATEST`].
     pub(super) fn is_overdue(&self) -> bool {
         self.previous > Some(Time::LATEST)
     }
 
-    /// When `cell`, which comes at `at`, reaches its output port. Cells must come in the order of the link.
+    /// When `cell`, which arrives at `at`, reaches its output port. Cells must come in the order of
+    /// the link.
     pub(super) fn leave(&mut self, at: Time, cell: &Cell) -> Time {
         let begins = self.latest.insert(cell.flow, cell.frame) != Some(cell.frame);
         let index = match self.processing.per {

@@ -1,4 +1,5 @@
-//! Envelopes as the model page defines them (model section 6): every change in full, and what these come to at the end.
+//! Envelopes as the model page defines them (model section 6): records all changes, and evaluates
+//! them at the end.
 
 use super::Twin;
 use super::ends::Ends;
@@ -11,16 +12,17 @@ use crate::series::Found;
 use crate::units::Time;
 use std::collections::HashSet;
 
-/// What a probe with an envelope watches.
+/// A quantity recorded for a probe with an envelope.
 pub(super) struct Watch {
-    /// Its index in the scenario.
+    /// Index of the probe in the scenario.
     probe: usize,
-    /// The last value of each instant at which something happened, from the start of the run.
+    /// Last value of each instant with an event, from the start of the run.
     changes: Vec<(Time, f64)>,
 }
 
 impl Twin<'_> {
-    /// Begins to watch what probes with an envelope are of; at a link that no VC crosses there is nothing to record.
+    /// Starts to record for probes with an envelope. A link that no VC crosses is skipped, because
+    /// nothing happens there.
     pub(super) fn begin_watches(&mut self) {
         let links = self.scenario.links.iter().zip(&self.topology.crossing);
         let unused = links.filter(|(_, crossing)| crossing.is_empty());
@@ -35,7 +37,7 @@ impl Twin<'_> {
         self.watches = enveloped.map(begin).collect();
     }
 
-    /// Something has happened now.
+    /// Records all quantities after an event.
     pub(super) fn watch(&mut self) {
         let mut watches = std::mem::take(&mut self.watches);
         for watch in &mut watches {
@@ -48,7 +50,7 @@ impl Twin<'_> {
         self.watches = watches;
     }
 
-    /// What `probe` is of, as it is now.
+    /// Current value of the quantity of `probe`.
     fn look(&self, probe: &Probe) -> f64 {
         let vc = |name| self.scenario.vcs.iter().position(|vc| vc.name == name);
         let port = || {
@@ -136,7 +138,7 @@ impl Twin<'_> {
     }
 }
 
-/// Values that held within [begin, end), each with the ticks for which it did.
+/// Values that held within [begin, end), each with its number of ticks.
 fn held(changes: &[(Time, f64)], begin: Time, end: Time) -> Vec<(f64, u64)> {
     let first = changes.partition_point(|&(time, _)| time <= begin) - 1;
     let next = changes[first + 1..].iter().map(|&(time, _)| time);
@@ -150,7 +152,8 @@ fn held(changes: &[(Time, f64)], begin: Time, end: Time) -> Vec<(f64, u64)> {
     found
 }
 
-/// The sum of value and ticks over all ticks, in units of 2^-60 so that no order of adding matters.
+/// Time average of these values. Sums are integers in units of 2^-60, so the order of addition does
+/// not matter.
 fn mean_of(held: &[(f64, u64)]) -> f64 {
     let unit = (1u64 << 60) as f64;
     let (mut whole, mut part, mut ticks) = (0i128, 0i128, 0);
