@@ -1,7 +1,9 @@
-//! Cell-by-cell simulation of TCP over cell-switched networks: no files, no clock, no threads, no printing.
+//! Cell-by-cell simulation of TCP over cell-switched networks. The crate uses no files, clock or
+//! threads, and prints nothing.
 //!
-//! A [`scenario::Scenario`] is plain data; [`run`] makes a [`results::RunResult`] of it, and a [`Session`] does so step by step.
-//! `docs/model.md` states what is simulated, decision by decision, `docs/architecture.md` where each thing lives.
+//! A [`scenario::Scenario`] is plain data. [`run`] turns it into a [`results::RunResult`], and a
+//! [`Session`] does so step by step. `docs/model.md` states what is simulated, decision by
+//! decision; `docs/architecture.md` lists where each part is.
 
 mod aal5;
 mod abr;

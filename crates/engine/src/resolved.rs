@@ -72,7 +72,7 @@ impl<'s> Resolved<'s> {
     /// Resolves a scenario that the reader has checked.
     ///
     /// # Errors
-    /// As [`Topology::new`].
+    /// See [`Topology::new`].
     pub fn new(scenario: &'s Scenario) -> Result<Resolved<'s>, String> {
         let topology = Topology::new(scenario)?;
         let probes = scenario.probes.iter();

@@ -208,7 +208,6 @@ impl Simulation {
     ///
     /// If hosts send as far ahead as nothing unknown can reach them, all ports then go as far as
     /// they can. If ports stopped as soon as possible, hosts could send hardly anything.
-    /// be, hosts could send hardly anything.
     fn is_first(&mut self, time: Time, next: Time) -> bool {
         if time + self.to_host <= next {
             if self.to_ports > Span::ZERO {

@@ -1,26 +1,42 @@
 //! Round-trip estimate and retransmission timeout (RTO), in ticks of the timer's grid.
 //!
-//! `bsd`, integers as in 4.4BSD-Lite `tcp_xmit_timer` (srtt8 = 8 srtt, rttvar4 = 4 rttvar; m, the
-//! sample, is a counter that starts at 1 and grows by 1 per tick; shifts round down):
-//!   first sample: srtt8 = 8 m, rttvar4 = 2 m
-//!   later:        d = m - 1 - (srtt8 >> 3);  srtt8 = max(1, srtt8 + d);
-//!                 rttvar4 = max(1, rttvar4 + |d| - (rttvar4 >> 2))
-//!   estimate = (srtt8 >> 3) + rttvar4
+//! `bsd` uses integers as in 4.4BSD-Lite `tcp_xmit_timer`, with srtt8 = 8 srtt and rttvar4 = 4
+//! rttvar. The sample m is a counter that starts at 1 and grows by 1 per tick. Shifts round down:
 //!
-//! `rfc6298`, floats, section 2 (R, the sample, is the measured time rounded up to whole ticks):
-//!   first sample: SRTT = R, RTTVAR = R / 2
-//!   later:        RTTVAR = 0.75 RTTVAR + 0.25 |SRTT - R|, then SRTT = 0.875 SRTT + 0.125 R
-//!   estimate = ceil(SRTT + max(1, 4 RTTVAR))
+//! ```text
+//! first sample: srtt8 = 8 m, rttvar4 = 2 m;
+//! later:        d = m - 1 - (srtt8 >> 3); srtt8 = max(1, srtt8 + d);
+//!               rttvar4 = max(1, rttvar4 + |d| - (rttvar4 >> 2));
+//! estimate = (srtt8 >> 3) + rttvar4.
+//! ```
 //!
-//! `bsd-lite2`, as `bsd`, and as 4.4BSD-Lite2 (`tcp_newtcpcb`, `tcp_timers`) without samples:
-//!   at first:     srtt8 = 0, rttvar4 = 2 initial_rto
-//!   from the fourth timeout in a row on: rttvar4 += srtt8 >> 3, srtt8 = 0, and the next sample is a first one
-//!   RTO = min(max_rto, max(min_rto, 2^b estimate)), but initial_rto as long as there is neither sample nor timeout
+//! `rfc6298` uses floats as in section 2 of the RFC. The sample R is the measured time, rounded up
+//! to whole ticks:
 //!
-//! Else RTO = min(max_rto, 2^b max(min_rto, estimate)); before the first sample RTO = min(max_rto, 2^b
-//! initial_rto). b grows by 1 per timeout up to 6 (factor 64, `tcp_backoff` of 4.4BSD) and becomes 0
-//! with a sample (Karn and Partridge, SIGCOMM 1987; RFC 6298 section 5). Limits that are no whole
-//! number of ticks are rounded up.
+//! ```text
+//! first sample: SRTT = R, RTTVAR = R / 2;
+//! later:        RTTVAR = 0.75 RTTVAR + 0.25 |SRTT - R|, then SRTT = 0.875 SRTT + 0.125 R;
+//! estimate = ceil(SRTT + max(1, 4 RTTVAR)).
+//! ```
+//!
+//! `bsd-lite2` is `bsd` with the rules of 4.4BSD-Lite2 (`tcp_newtcpcb`, `tcp_timers`) without
+//! samples:
+//!
+//! ```text
+//! at first:       srtt8 = 0, rttvar4 = 2 initial_rto;
+//! from the fourth consecutive timeout on: rttvar4 += srtt8 >> 3, srtt8 = 0,
+//!                 and the next sample is a first one;
+//! RTO = min(max_rto, max(min_rto, 2^b estimate));
+//! RTO = initial_rto while there is neither sample nor timeout.
+//! ```
+//!
+//! For the other estimators RTO = min(max_rto, 2^b max(min_rto, estimate)), and before the first
+//! sample RTO = min(max_rto, 2^b initial_rto).
+//!
+//! The back-off b grows by 1 per timeout up to 6 (factor 64, `tcp_backoff` of 4.4BSD). A sample
+//! resets b to 0 (Karn and Partridge, SIGCOMM 1987; RFC 6298 section 5). Limits that are not whole
+//! ticks are rounded up.
+//!
 //! Not taken over from 4.4BSD: giving up after twelve timeouts.
 
 use super::grid::Grid;

@@ -12,10 +12,10 @@
 //! * Partial ACK: the next missing segment is resent. cwnd decreases by the bytes acknowledged, and
 //!   increases by MSS if that was at least an MSS. Then one new segment if the window allows.
 //!
-//! Both of the last rules for sending allow one new segment (RFC 5681 section 3.2 step 5, RFC 6582
-//! section 3.2 step 3), not all that fits the window. The difference matters if rwnd limits the
-//! sender: duplicates then inflate cwnd beyond rwnd, and a partial ACK would open the window by all
-//! that it acknowledges.
+//! For further duplicates and partial ACKs the RFCs allow one new segment (RFC 5681 section 3.2
+//! step 5, RFC 6582 section 3.2 step 3), not all that fits the window. The difference matters if
+//! rwnd limits the sender: duplicates then inflate cwnd beyond rwnd, and a partial ACK would open
+//! the window by all that it acknowledges.
 //!
 //! Every partial ACK restarts the timer, the "slow-but-steady" variant of RFC 6582 section 4. The
 //! "impatient" variant restarts it only at the first. With a minimum RTO of a second, that variant

@@ -123,7 +123,8 @@ mod tests {
     use crate::host::tcp::testing::{MSS, NOTHING, Peer, held_back, params};
     use crate::scenario::model::Recovery;
 
-    // RFC 2001 section 3 step 1 and 4.4BSD `tcp_timers`: half of the window in use, however far duplicates have inflated cwnd.
+    // RFC 2001 section 3 step 1 and 4.4BSD `tcp_timers`: half of the window in use, however far
+    // duplicates have inflated cwnd.
     #[test]
     fn a_timeout_halves_the_window_in_use() {
         let mut peer = held_back(params(Recovery::Reno));
