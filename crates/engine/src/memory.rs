@@ -150,8 +150,8 @@ pub fn points(scenario: &Scenario) -> f64 {
 
 /// Upper bounds for one VC.
 struct Most {
-    /// Frames in transit at once. Sources of single cells make their cells as they send them, so
-    /// none count.
+    /// Frames in transit at once. Zero for sources other than TCP, which make frames as they send
+    /// them.
     frames: f64,
     /// Frames in total.
     sent: f64,

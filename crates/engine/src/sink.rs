@@ -175,8 +175,8 @@ impl Frames {
 mod tests {
     use super::*;
 
-    // As many frames as data and ACKs of one flow on a long path. A linear search per frame would
-    // take minutes.
+    // The number of frames is that of data and ACKs of one flow on a long path. A linear search per
+    // frame would take minutes.
     #[test]
     fn frames_of_other_sizes_are_found_among_many_under_way() {
         let n = 400_000u32;

@@ -93,8 +93,8 @@ impl Nic {
 
     /// Counts of waiting cells.
     pub fn tally(&self) -> NicTally {
-        // Of the cells queued at an idle instant, the first starts at once and does not wait. At a
-        // later instant one cell is in service for part of its time.
+        // The first cell queued at an idle instant starts at once and does not wait. At a later
+        // instant one cell is in service for part of its time.
         let alone = (self.alone.0 / self.cell_time.0).saturating_sub(1);
         let max_queue = alone.max(self.behind.0 / self.cell_time.0);
         NicTally {

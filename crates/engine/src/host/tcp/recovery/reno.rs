@@ -7,7 +7,7 @@
 //!
 //! Source: RFC 2001 sections 3 and 4; 4.4BSD-Lite2 `tcp_input`.
 //!
-//! As in BSD there is no guard, so duplicates caused by go-back-N after a timeout can start a
+//! There is no guard, as in BSD, so duplicates caused by go-back-N after a timeout can start a
 //! (false) fast retransmit.
 //!
 //! Option `reno_window = bsd-lite2`: ssthresh, also after a timeout, is a whole number of segments.
