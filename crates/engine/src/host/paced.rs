@@ -99,7 +99,7 @@ impl Paced {
     fn still_there(&mut self, now: Time) -> u64 {
         while let Some(&(last, period, n)) = self.ahead.front() {
             if last >= now {
-                // Only of the first run some cells may have gone.
+                // In the first run some cells may have gone, in later runs none.
                 let later = last.since(now).0 / period.0.max(1) + 1;
                 return self.ahead_cells - n + later.min(n);
             }
@@ -232,7 +232,7 @@ impl Hosts {
         all
     }
 
-    /// Appends all future frames at the end of the run.
+    /// Ends the run: the frames that come until then join their queues.
     pub fn finish(&mut self) {
         for at in 0..self.paced.len() {
             self.join_until(at, self.end);

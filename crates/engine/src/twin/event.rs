@@ -1,18 +1,18 @@
-//! Events and their order (model section 3): by time, kind, component.
+//! Events and their order (model section 3): by time, then kind, then component.
 //!
-//! | kind | event | component |
-//! |---|---|---|
-//! | 0 | a retransmission timer expires | VC |
-//! | 1 | a delayed-ACK timer expires | VC |
-//! | 2 | a source starts or emits | VC |
-//! | 3 | a cell reaches a host | flow |
-//! | 4 | a frame leaves a receiving stage | flow |
-//! | 5 | a frame leaves the sending stage of a transport | flow |
-//! | 6 | a frame leaves the sending stage of a host | order of entry |
-//! | 7 | an ABR end system sends | flow |
-//! | 8 | an averaging interval ends | port |
-//! | 9 | cells arrive at a port (10 with departures first) | port, then tie order |
-//! | 10 | a cell departs (9 with departures first) | link |
+//! Kinds in their order, each with the component that orders simultaneous events:
+//!
+//! 0. A retransmission timer expires (VC).
+//! 1. A delayed-ACK timer expires (VC).
+//! 2. A source starts or emits (VC).
+//! 3. A cell reaches a host (flow).
+//! 4. A frame leaves a receiving stage (flow).
+//! 5. A frame leaves the sending stage of a transport (flow).
+//! 6. A frame leaves the sending stage of a host (order of entry).
+//! 7. An ABR end system sends (flow).
+//! 8. An averaging interval ends (port).
+//! 9. Cells arrive at a port (port, then tie order); kind 10 with departures first.
+//! 10. A cell departs (link); kind 9 with departures first.
 
 use super::Cell;
 use crate::flow::FlowId;

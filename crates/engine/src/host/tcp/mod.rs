@@ -4,14 +4,12 @@
 //! The machine owns no clock, queue or random stream. Sequence numbers are byte offsets from 0. A
 //! SYN, and the end of a connection that another one follows, take one number each.
 //!
-//! | file | content |
-//! |---|---|
-//! | `sender`, `core` | parts shared by all recoveries: window, sending, go-back-N, timer |
-//! | `loss_recovery` | interface of a loss recovery |
-//! | `recovery/` | the loss recoveries, one file each, and the list of them |
-//! | `scoreboard` | a SACK sender's view of the receiver's buffer |
-//! | `receiver` | reassembly, ACKs, SACK blocks, delayed ACKs |
-//! | `rtt`, `grid` | retransmission timeout, and the ticks that count it |
+//! * `sender`, `core`: parts shared by all recoveries (window, sending, go-back-N, timer).
+//! * `loss_recovery`: interface of a loss recovery.
+//! * `recovery/`: the loss recoveries, one file each, and the list of them.
+//! * `scoreboard`: a SACK sender's view of the receiver's buffer.
+//! * `receiver`: reassembly, ACKs, SACK blocks, delayed ACKs.
+//! * `rtt`, `grid`: retransmission timeout, and the ticks that count it.
 //!
 //! To add a recovery, implement `LossRecovery` in a new file in `recovery/`, list it in
 //! `recovery/mod.rs`, and name it in `scenario::model::Recovery`.
