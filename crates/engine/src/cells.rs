@@ -80,7 +80,6 @@ impl Run {
     }
 
     /// Appends `next` if it continues this frame at the same spacing. Returns whether it did.
-    #[inline(always)]
     pub fn join(&mut self, next: &Run) -> bool {
         let goes_on = self.flags & (ENDS_FRAME | SINGLE_CELLS) == 0
             && next.flags & !ENDS_FRAME == self.flags
@@ -96,7 +95,6 @@ impl Run {
     }
 
     /// The first `n` cells.
-    #[inline(always)]
     pub fn first(&self, n: u32) -> Run {
         Run {
             n,

@@ -9,7 +9,6 @@ use crate::units::Time;
 /// Passes on the frames that a source offers at `now`. They get the next numbers of their flows,
 /// data and reverse.
 #[cold]
-#[inline(never)]
 pub fn offered(
     captures: &mut Captures,
     source: &Frames,

@@ -136,7 +136,6 @@ impl Core {
     }
 
     /// Moves the present to `now`.
-    #[inline(always)]
     pub fn advance(&mut self, now: Time) {
         self.grid.advance(now);
         if now >= self.mark {

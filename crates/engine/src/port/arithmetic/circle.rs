@@ -24,7 +24,6 @@ fn may_alternate(kernel: &Arithmetic, run: &Run) -> bool {
 impl Arithmetic {
     /// The distance of the first input's cells, if a cell of another input comes before its next
     /// one. The first cell comes alone.
-    #[inline(always)]
     pub(super) fn can_take_circle(
         &self,
         fabric: &Fabric,
@@ -45,7 +44,6 @@ impl Arithmetic {
 
     /// Takes cells before `horizon`, at least one, until several come together or an input brings
     /// one per cell time. The first cell comes alone, and the next of its input `period` later.
-    #[inline(never)]
     pub(super) fn take_circle(
         &mut self,
         fabric: &mut Fabric,

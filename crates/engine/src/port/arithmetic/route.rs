@@ -43,7 +43,6 @@ impl Default for Route {
 
 impl Route {
     /// Switches to the hop with this index.
-    #[inline(always)]
     pub fn turn_to(&mut self, index: u32, kernel: &Arithmetic, fabric: &Fabric) {
         if self.hop != index {
             *self = Route::new(kernel, fabric, index);

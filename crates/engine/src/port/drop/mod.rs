@@ -121,7 +121,6 @@ pub struct Asked {
 
 impl Asked {
     /// Makes the question about `run`, whose first cell is `cell`.
-    #[inline(always)]
     pub fn new(run: &Run, cell: Arriving, waiting: i64) -> Asked {
         let ends = run.flags & ENDS_FRAME != 0;
         Asked {
@@ -134,7 +133,6 @@ impl Asked {
     }
 
     /// Moves on to the next cell, `c` later.
-    #[inline(always)]
     pub fn go_on(&mut self, c: Span) {
         self.time += c;
         self.cell.begins = self.are_single;

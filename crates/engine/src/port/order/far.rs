@@ -39,13 +39,11 @@ impl Far {
     }
 
     /// Adds an input whose cell comes no sooner than `from`.
-    #[inline(always)]
     pub fn push(&mut self, entry: Entry) {
         self.len += 1;
         self.put(entry);
     }
 
-    #[inline(always)]
     fn put(&mut self, entry: Entry) {
         let bucket = (entry.0 - self.begin).0 >> self.shift;
         let place = usize::try_from(bucket).unwrap_or(usize::MAX);

@@ -47,7 +47,6 @@ impl Slotted {
         }
     }
 
-    #[inline(never)]
     fn bulk(&mut self, fabric: &Fabric, inputs: &mut Inputs, next: &NextInput) -> Option<Bulk> {
         let scheduler = self.scheduler.per_vc()?;
         let class = scheduler.class();
@@ -69,7 +68,6 @@ impl Slotted {
     }
 
     /// Takes these arrivals and the decisions between them.
-    #[inline(never)]
     pub(super) fn take_bulk(&mut self, fabric: &mut Fabric, inputs: &mut Inputs, bulk: Bulk) {
         let Bulk {
             limit,

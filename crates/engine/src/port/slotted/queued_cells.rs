@@ -101,7 +101,6 @@ impl QueuedCells {
     }
 
     /// Moves on to the next cell of the run, which arrives `c` later.
-    #[inline(always)]
     pub fn go_on(&mut self, c: Span) {
         self.arrived += c;
         if self.is_single() {
@@ -113,7 +112,6 @@ impl QueuedCells {
 
     /// Appends `next` if it continues the frame or the single cells, with cells `c` apart.
     /// Returns whether it did.
-    #[inline(always)]
     pub fn join(&mut self, next: &QueuedCells, c: Span) -> bool {
         let (frame, cell) = if self.is_single() {
             (self.frame.wrapping_add(self.n()), self.cell)

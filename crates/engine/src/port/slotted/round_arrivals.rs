@@ -60,7 +60,6 @@ impl Slotted {
         }
     }
 
-    #[inline(never)]
     fn rounds_before(
         &mut self,
         inputs: &mut Inputs,
@@ -130,7 +129,6 @@ impl Slotted {
     }
 
     /// Queues `rounds` rounds; each member has further cells.
-    #[inline(never)]
     pub(super) fn take_round_arrivals(
         &mut self,
         fabric: &mut Fabric,
